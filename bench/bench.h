@@ -95,7 +95,7 @@ typedef struct bench_robot {
     pl_robot *robot;
     pl_statics *statics;
     pl_state *state;
-    pl_statics_report report;
+    pl_solve_report report;
     bench_clock create, solve;
 } bench_robot;
 

@@ -32,7 +32,7 @@ static void curve(const pl_model_info *info, double t, double *command)
 
 static int points(path_robot *r, int count, double *command, double *point)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     double step = 0.02;
     int made = 0;
@@ -86,7 +86,7 @@ static bool follow(path_robot *r, bool together, const double *point, int count,
     const pl_ik_options options = pl_ik_options_default();
     pl_follow_options path = pl_follow_options_default();
     pl_follow_report report;
-    pl_statics_report fk;
+    pl_solve_report fk;
     pl_error err = {0};
     pl_ik *ik = NULL;
     tally t = {0};

@@ -80,7 +80,7 @@ static const double widest[3] = {3, 3, 3};
 static bool circle(path_robot *r, int count, double *point)
 {
     double *command = calloc((size_t)r->info.command_count, sizeof *command);
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     for (int i = 0; command && i < r->info.command_count; ++i) {
         command[i] = 2;

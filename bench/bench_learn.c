@@ -51,7 +51,7 @@ static pl_model *rod(double young, double side, double load)
 static void solve(pl_model *m, const double *c, double *p)
 {
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     must(pl_model_fk(m, c, &report, &err), &err);
     memcpy(p, pl_model_get_answer(m).marker, 3 * sizeof *p);
 }

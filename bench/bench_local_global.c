@@ -51,7 +51,7 @@ static const body thick = {
 
 typedef struct run {
     pl_geometric *solver;
-    pl_statics_report report;
+    pl_solve_report report;
     pl_geometric_info info;
     bench_clock clock;
 } run;

@@ -92,7 +92,7 @@ static void run(const char *name, pl_model *model, double low, double high, long
     const pl_model_info info = pl_model_get_info(model);
     double command[8], sum = 0;
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_jacobian_report jacobian;
     pl_model_derivative d;
     long unsolved = 0;
@@ -129,7 +129,7 @@ static void run_reach(long calls)
     double seconds = 0;
     allocations = 0;
     for (long i = 0; i < calls; ++i) {
-        pl_statics_report report;
+        pl_solve_report report;
         double target[3];
         for (int c = 0; c < 6; ++c) {
             command[c] = pl_random_uniform(&random, 90, 130);

@@ -194,7 +194,7 @@ static bool robot_run(const drawn *d, const char *folder, bool with_ccx, double 
         return false;
     }
     const bool solved = bench_solve(&b, d->command);
-    const pl_statics_report cold = b.report;
+    const pl_solve_report cold = b.report;
     t.cold_cpu = b.create.cpu + b.solve.cpu;
     const double turn = bench_turn(&b);
     const int elements = (int)pl_mesh_get(pl_robot_mesh(b.robot)).element_count;

@@ -58,7 +58,7 @@ static bool run_ours(bench_robot *b, const run *r, double pressure)
         printf("%-34s not solved\n", r->name);
         return false;
     }
-    const pl_statics_report *p = &b->report;
+    const pl_solve_report *p = &b->report;
     printf("%-34s %7d %8.2f %8.2f %6d %6d %7d %7d %8.2f\n", r->name, r->threads, b->create.cpu + b->solve.cpu,
            b->create.wall + b->solve.wall, p->increments, p->iterations, p->factorizations, p->solves,
            bench_turn(b));

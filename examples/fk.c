@@ -56,7 +56,7 @@ static int run(pl_model *model, const char *name, const char *value)
         command[i] = NAN;
     }
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     int status = 1;
     if (pl_quantity_parse(value, pl_drive_dimension(info.command[c].drive), &command[c], &err) != PL_OK ||
         pl_model_fk(model, command, &report, &err) != PL_OK) {

@@ -46,7 +46,7 @@ static int make_targets(pl_model *model, int count, double *target)
     const pl_model_info info = pl_model_get_info(model);
     double *command = malloc((size_t)info.command_count * sizeof *command);
     pl_error err = {.status = PL_NO_MEMORY, .text = "no memory"};
-    pl_statics_report report;
+    pl_solve_report report;
     for (int k = count; command && k >= 0; --k) {
         circle(&info, (double)(k % count) / count, command);
         if (pl_model_fk(model, command, &report, &err) != PL_OK || report.outcome != PL_SOLVED) {

@@ -54,7 +54,7 @@ static void arm_info(void *self, pl_model_info *out)
 }
 
 // From commands (MPa; NAN: idle) to the shape. A model that cannot get there says so in the report.
-static pl_status arm_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+static pl_status arm_fk(void *self, const double *command, pl_solve_report *report, pl_error *err)
 {
     arm *a = self;
     (void)err;

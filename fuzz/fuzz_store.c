@@ -24,7 +24,7 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
     }
     for (int i = 0; i < 3; ++i) {
         const double command[1] = {100 + i};
-        pl_statics_report report;
+        pl_solve_report report;
         if (pl_model_fk(model, command, &report, &err) != PL_OK) {
             abort();
         }

@@ -69,7 +69,7 @@ static inline void bar_clear(bar *b)
 static inline void bar_go(const bar *b, double top, double side)
 {
     const double command[2] = {top, side};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_fk(b->model, command, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);

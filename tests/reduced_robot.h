@@ -79,7 +79,7 @@ static inline pl_model *line_build(line_plan *p)
 static inline void line_solve(pl_model *model, const double *command)
 {
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_model_fk(model, command, &report, &err));
     if (report.outcome != PL_SOLVED) {
         print_error("outcome %s: %s\n", pl_outcome_name(report.outcome), report.message);

@@ -168,18 +168,18 @@ static inline void rig_clear(rig *r)
     pl_robot_destroy(r->robot);
 }
 
-static inline pl_statics_report rig_try(rig *r, const double *command)
+static inline pl_solve_report rig_try(rig *r, const double *command)
 {
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_statics_solve(r->statics, r->state, command, &report, &err));
     return report;
 }
 
 // Solves and insists on success and on an independent residual.
-static inline pl_statics_report rig_solve(rig *r, const double *command)
+static inline pl_solve_report rig_solve(rig *r, const double *command)
 {
-    const pl_statics_report report = rig_try(r, command);
+    const pl_solve_report report = rig_try(r, command);
     if (report.outcome != PL_SOLVED) {
         print_error("%s: %s\n", pl_outcome_name(report.outcome), report.message);
     }

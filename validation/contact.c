@@ -74,7 +74,7 @@ static void poses(validate_table *t, int first, int count)
             ++refused;
             continue;
         }
-        pl_statics_report report;
+        pl_solve_report report;
         pl_statics_solve(r.statics, r.state, &command, &report, &err);
         factors += report.factorizations;
         if (report.outcome != PL_SOLVED) {

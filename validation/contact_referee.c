@@ -248,7 +248,7 @@ static void hertz(validate_table *t, int n, double grading, double poisson, cons
     }
     for (int k = 0; k < count; ++k) {
         const double d = approach[k];
-        pl_statics_report report;
+        pl_solve_report report;
         pl_error err = {0};
         pl_statics_solve(r.statics, r.state, &d, &report, &err);
         const double F = -4 * contact_reading(&r, "plane", "force_z");
@@ -311,7 +311,7 @@ static void ball_ccx(validate_table *t)
                    .layers = 2,
                    .move = -d,
                    .increment = 0.2};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     pl_statics_solve(r.statics, r.state, &d, &report, &err);
     if (job_run(&j, &force, u) && report.outcome == PL_SOLVED) {
@@ -392,7 +392,7 @@ static void roller(validate_table *t)
                    .layers = ROLLER_LAYERS,
                    .move = lift,
                    .increment = 0.02};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_statics_solve(r.statics, r.state, &lift, &report, &err);
     printf("  bar on a roller: %s, %d factorizations\n", pl_outcome_name(report.outcome),
            report.factorizations);
@@ -462,7 +462,7 @@ static double slope_way(double angle, double mu, double *ratio, pl_outcome *outc
     contact_rig r;
     double way = NAN;
     if (contact_build(&def, NULL, mesh, &r)) {
-        pl_statics_report report;
+        pl_solve_report report;
         pl_statics_solve(r.statics, r.state, NULL, &report, &err);
         *outcome = report.outcome;
         *ratio = -contact_reading(&r, "slope", "force_x") / contact_reading(&r, "slope", "force_z");

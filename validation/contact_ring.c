@@ -80,7 +80,7 @@ static double ring_force(const pl_mesh *ring, const pl_mesh *block, double d)
     options.displacement = true;
     pl_findings *findings = pl_findings_create();
     pl_error err = {0};
-    pl_statics_report report = {.outcome = PL_NOT_CONVERGED};
+    pl_solve_report report = {.outcome = PL_NOT_CONVERGED};
     contact_rig r = {0};
     double force = NAN;
     if (pl_robot_create(&def, meshes, &r.robot, findings, &err) == PL_OK &&

@@ -65,7 +65,7 @@ static small_result small_solve(const small_case *c, int fine)
     contact_rig r;
     small_result out = {.outcome = PL_STOPPED};
     if (contact_build(&def, NULL, mesh, &r)) {
-        pl_statics_report report;
+        pl_solve_report report;
         pl_statics_solve(r.statics, r.state, &c->travel, &report, &err);
         out = (small_result){.outcome = report.outcome,
                              .force = contact_reading(&r, "thing", "force_z"),

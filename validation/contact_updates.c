@@ -9,7 +9,7 @@
 
 typedef struct updates_case {
     const char *name;
-    pl_statics_report report;
+    pl_solve_report report;
     double cpu;
 } updates_case;
 

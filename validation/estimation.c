@@ -104,7 +104,7 @@ static void pose(const body *b, pl_model *truth, pl_estimator *estimator, bool n
         force[i] = b->force * normal();
     }
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     if (pl_model_set_forces(truth, force, &err) != PL_OK ||
         pl_model_fk(truth, really, &report, &err) != PL_OK || report.outcome != PL_SOLVED) {
         ++s->unsolved;

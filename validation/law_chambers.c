@@ -153,7 +153,7 @@ static answer robot_answer(pl_mesh *mesh, const char *cut, const char *kept, con
     pl_statics *statics = NULL;
     pl_state *state = NULL;
     pl_error err = {0};
-    pl_statics_report report = {0};
+    pl_solve_report report = {0};
     pl_statics_options options = pl_statics_options_default();
     options.force_tolerance = 1e-9;
     options.length_tolerance = 1e-8;

@@ -125,7 +125,7 @@ int main(int argc, char **argv)
         options.time_limit = 5;
         contact_rig r;
         if (contact_build(&def, &options, mesh, &r)) {
-            pl_statics_report report;
+            pl_solve_report report;
             pl_statics_solve(r.statics, r.state, &travel, &report, &err);
             if (report.outcome == PL_SOLVED) {
                 const pl_mesh_view m = pl_mesh_get(mesh);

@@ -77,7 +77,7 @@ static result solve(pl_model *model, char *why, size_t size)
 {
     const pl_model_info info = pl_model_get_info(model);
     double command[64];
-    pl_statics_report report = {0};
+    pl_solve_report report = {0};
     pl_error err = {0};
     for (int i = 0; i < info.command_count && i < 64; ++i) {
         const pl_command_info *c = &info.command[i];

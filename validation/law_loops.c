@@ -115,7 +115,7 @@ typedef struct outcome {
 static void random_goal(pl_model *model, const pl_model_info *info, double goal[3])
 {
     double command[3];
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     for (int j = 0; j < 3; ++j) {
         command[j] = info->command[j].range[0] +
@@ -241,7 +241,7 @@ static int law_pressures(void)
         setting s;
         setting_fill(&s, &info);
         double command[3], sent[3], value[SENSORS_MAX];
-        pl_statics_report report;
+        pl_solve_report report;
         pl_error err = {0};
         for (int j = 0; j < 3; ++j) {
             command[j] = between(0, 0.8) * s.high[j];

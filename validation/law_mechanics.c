@@ -19,7 +19,7 @@ typedef struct rig {
     pl_robot *robot;
     pl_statics *statics;
     pl_state *state;
-    pl_statics_report report;
+    pl_solve_report report;
     double command[COMMANDS];
     int commands;
     pl_error err;

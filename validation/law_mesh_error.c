@@ -300,7 +300,7 @@ static bool body_solve(body *b, int level, bool estimate, result *out)
     pl_robot *robot = body_robot(b, mesh);
     const pl_statics_options options = pl_statics_options_default();
     pl_model *model = NULL;
-    pl_statics_report report;
+    pl_solve_report report;
     out->elements = pl_mesh_get(mesh).element_count;
     resident(true);
     double start = cpu();

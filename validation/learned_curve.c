@@ -248,7 +248,7 @@ static void path(pl_learned *l, const pl_dataset *d, const pl_path_def *def, con
             const double start = thread_seconds();
             reached += pl_reach_solve(r, point + 3 * k, command).converged;
             seconds += thread_seconds() - start;
-            pl_statics_report report;
+            pl_solve_report report;
             if (k % (def->count / JUDGED) == 0) {
                 must(pl_model_fk(full, command, &report, &err), &err);
                 const double e = distance(pl_model_get_answer(full).marker, point + 3 * k, 2);

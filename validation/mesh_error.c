@@ -68,7 +68,7 @@ static bool solve_size(const subject *s, double size, answer *out)
     pl_model *model = NULL;
     pl_error err = {0};
     const pl_model_load_options options = {.load = {.mesher = pl_meshing_mesher(), .no_cache = true}};
-    pl_statics_report report;
+    pl_solve_report report;
     const pl_record *record;
     bool good = pl_model_load(path, &options, &model, NULL, &err) == PL_OK;
     clock_t start = clock();

@@ -61,7 +61,7 @@ typedef struct answer {
     pl_robot *robot;
     pl_statics *statics;
     pl_state *state;
-    pl_statics_report report;
+    pl_solve_report report;
     double command[COMMANDS];
     pl_error err;
 } answer;
@@ -241,7 +241,7 @@ static bool rests(const answer *a, double allowed)
 {
     pl_error err = {0};
     pl_state *state = NULL;
-    pl_statics_report report;
+    pl_solve_report report;
     double residual = 0, largest = 0, moved = 0;
     bool inverted = false;
     bool good = pl_state_create(a->robot, &state, &err) == PL_OK && pl_state_copy(state, a->state) == PL_OK &&

@@ -59,7 +59,7 @@ static bool check_waypoint(void *user, const pl_waypoint *w)
 static bool path_at(path_robot *r, const row *w, int stride, double *point, int *count)
 {
     pl_error err = {0};
-    pl_statics_report fk;
+    pl_solve_report fk;
     pl_path_def def = pl_path_default(w->kind);
     if (pl_model_fk(r->model, w->command, &fk, &err) != PL_OK || fk.outcome != PL_SOLVED) {
         printf("%s: no start: %s %s\n", w->design, err.text, fk.message);

@@ -31,7 +31,7 @@ typedef struct random_result {
     pl_outcome outcome;
     int32_t elements;
     double seconds, relative;
-    pl_statics_report report;
+    pl_solve_report report;
     char words[400];
 } random_result;
 

@@ -97,7 +97,7 @@ static bool certify(path_robot *r, const double target[3], const pl_ik_report *c
 static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, double *command, tally *t)
 {
     pl_error err = {0};
-    pl_statics_report fk;
+    pl_solve_report fk;
     pl_ik_report report;
     for (int i = 0; i < r->info.command_count; ++i) {
         const double *range = r->info.command[i].range;

@@ -35,7 +35,7 @@ static bool try_one(path_robot *r, pl_ik *ik, const pl_objective *o, pl_random *
 {
     const int marker = o->index;
     pl_error err = {0};
-    pl_statics_report fk;
+    pl_solve_report fk;
     pl_ik_report report;
     random_commands(r, random, command);
     pl_model_reset(r->model);

@@ -131,7 +131,7 @@ static bool solve(pl_model *model, const double pressure[3], double value[5])
     const pl_model_info info = pl_model_get_info(model);
     double command[40];
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     for (int i = 0; i < info.command_count; ++i) {
         command[i] = i < 3 ? pressure[i] : NAN;
     }
@@ -397,7 +397,7 @@ static void bieze_2018(bool body)
     }
     double sum[KINDS] = {0}, worst[KINDS] = {0}, turn[KINDS] = {0}, motion = 0, rest[6];
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_random random;
     pl_random_seed(&random, 2018);
     memcpy(rest, pl_model_get_answer(truth).sensor, sizeof rest);

@@ -60,7 +60,7 @@ typedef struct bar_result {
 } bar_result;
 
 static pl_status bar_method(const bar *b, const pl_robot *robot, pl_statics *statics, pl_state *state,
-                            pl_statics_report *report, pl_error *err)
+                            pl_solve_report *report, pl_error *err)
 {
     if (b->exact) {
         return pl_statics_solve(statics, state, NULL, report, err);
@@ -117,7 +117,7 @@ static pl_status bar_solve(const bar *b, const pl_mesh *mesh, const double r[2],
     pl_robot *robot = NULL;
     pl_statics *statics = NULL;
     pl_state *state = NULL;
-    pl_statics_report report;
+    pl_solve_report report;
     pl_status status = pl_robot_create(&def, &mesh, &robot, NULL, err);
     status = status == PL_OK ? pl_statics_create(robot, &options, &statics, err) : status;
     status = status == PL_OK ? pl_state_create(robot, &state, err) : status;

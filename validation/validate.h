@@ -60,7 +60,7 @@ typedef struct validate_robot {
     pl_robot *robot;
     pl_statics *statics;
     pl_state *state;
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err;
 } validate_robot;
 

@@ -264,7 +264,7 @@ typedef struct cli_model {
     pl_model *model;
     pl_model_info info;
     double *command; // what was asked for; NAN: idle
-    pl_statics_report report;
+    pl_solve_report report;
     const char *state_path; // where the state is kept at the end, or NULL
     bool vacuum_reported;   // a chamber below vacuum is reported once
 } cli_model;

@@ -146,7 +146,7 @@ static void record_print_reactions(const cli_args *args, const pl_record *r)
 
 static void record_print_solve(const cli_args *args, const pl_record *r)
 {
-    const pl_statics_report *p = &r->report;
+    const pl_solve_report *p = &r->report;
     if (record_full(r)) {
         cli_say(args, "\n  smallest J %.4f, largest stretch %.4f, elastic energy %.4g mJ\n", p->min_J,
                 p->max_stretch, p->energy);

@@ -146,7 +146,7 @@ typedef struct server_model {
     double seconds; // of the last solve that finished
     bool loose;     // which ended at looser tolerances than the model's
     uint32_t shape; // number of the shape published last, while the model still stands there; 0: it moved
-    pl_statics_report report;
+    pl_solve_report report;
     const pl_record *record; // of the shape message just made: the model's
     bool at_home;            // it stands where it was brought by server_model_go_home, unpublished
     // of the last derivative: columns by command (3 per vertex, mm per unit of the page), which of them are

@@ -300,7 +300,7 @@ static void job_title(const server_worker *w, const worker_entry *entry, const d
 static pl_status job_revisit(server_model *m, const worker_entry *entry, const pl_model_answer *then,
                              pl_error *err)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     if (m->pull.gripped || entry->pull[0]) {
         return server_fail(err, PL_BAD_INPUT, "shape %u: %s", entry->shape,
                            entry->pull[0] ? "a hand pulled the body there and has let go"

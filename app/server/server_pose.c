@@ -69,7 +69,7 @@ bool worker_forward(server_worker *w, server_model *m, const double *command, bo
     }
     m->seconds = server_now() - start; // a solve that was stopped says nothing about the next one
     if (status != PL_OK) {
-        m->report = (pl_statics_report){.outcome = PL_ITERATION_LIMIT, .residual = NAN};
+        m->report = (pl_solve_report){.outcome = PL_ITERATION_LIMIT, .residual = NAN};
         snprintf(m->report.message, sizeof m->report.message, "%.239s", err.text);
     }
     return true;

@@ -129,7 +129,7 @@ static bool pull_fk(server_worker *w, server_model *m, const double *command, co
     }
     m->seconds = server_now() - start;
     if (status != PL_OK) {
-        m->report = (pl_statics_report){.outcome = PL_ITERATION_LIMIT, .residual = NAN};
+        m->report = (pl_solve_report){.outcome = PL_ITERATION_LIMIT, .residual = NAN};
         snprintf(m->report.message, sizeof m->report.message, "%.239s", err.text);
     }
     pl_model_grip_place(m->model, m->pull.place);

@@ -21,7 +21,7 @@ typedef struct suggestion {
 // The derivative at `at`, as an aside.
 static bool suggest_derivative(server_model *m, int marker, const double *at, suggestion *s)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     pl_model_derivative d;
     pl_jacobian_report jacobian;
     if (pl_model_fk(m->model, at, &report, NULL) != PL_OK || report.outcome != PL_SOLVED ||
@@ -166,7 +166,7 @@ static json_t *suggest_path(server_worker *w, server_model *m, int marker, const
                 s->J[c] * u[0] + s->J[s->commands + c] * u[1] + s->J[2 * s->commands + c] * u[2];
             command[c] = s->middle[c] + share * 0.25 * (s->high[c] - s->low[c]) * ((slope > 0) - (slope < 0));
         }
-        pl_statics_report report;
+        pl_solve_report report;
         if (pl_model_fk(m->model, command, &report, NULL) != PL_OK || report.outcome != PL_SOLVED) {
             continue;
         }

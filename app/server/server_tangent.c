@@ -120,7 +120,7 @@ void worker_tangent(server_worker *w, server_model *m, bool all)
         return;
     }
     // an aside: the model comes back to where it stands
-    pl_statics_report report;
+    pl_solve_report report;
     w->quiet = true;
     if (pl_model_keep(m->model, 3, NULL) == PL_OK) {
         if (pl_model_fk(m->model, command, &report, NULL) == PL_OK && report.outcome == PL_SOLVED) {

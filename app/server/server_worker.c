@@ -163,7 +163,7 @@ static void worker_complete(server_worker *w, server_model *m)
         return;
     }
     double command[SERVER_COMMANDS];
-    pl_statics_report report, first = m->report;
+    pl_solve_report report, first = m->report;
     const double start = server_now();
     memcpy(command, pl_model_get_answer(m->model).command, (size_t)m->info.command_count * sizeof *command);
     if (pl_model_fk(m->model, command, &report, NULL) == PL_OK && report.outcome == PL_SOLVED) {

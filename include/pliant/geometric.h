@@ -7,7 +7,7 @@
 #ifndef PLIANT_GEOMETRIC_H
 #define PLIANT_GEOMETRIC_H
 
-#include "pliant/statics.h"
+#include "pliant/problem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -85,7 +85,7 @@ PL_API void pl_geometric_destroy(pl_geometric *geometric);
 // solved only if the residual is below its tolerance and no body element is inverted. `step` is the residual
 // (mm), `residual` the largest nodal residual force (N; in the vertex metric in its own unit).
 PL_API pl_status pl_geometric_solve(pl_geometric *geometric, pl_state *state, const double *command,
-                                    pl_statics_report *report, pl_error *err);
+                                    pl_solve_report *report, pl_error *err);
 
 // Prescribes the ratio of an actuator's measure to its rest value from now on, regardless of its drive and
 // command (NAN: use its command again), for example to give a pressure-driven chamber its volume.

@@ -133,9 +133,9 @@ PL_API pl_learned *pl_model_learned(const pl_model *model); // NULL: it is not l
 // learned shape (one residual and one back-solve each) until the last is below a tenth of the error found;
 // otherwise, and where that does not end, the full model is solved.
 typedef struct pl_learned_check {
-    int steps;              // 0: it was solved
-    pl_statics_report full; // of the full model, where it was solved
-    double residual;        // N, with steps: largest nodal residual force at the learned shape
+    int steps;            // 0: it was solved
+    pl_solve_report full; // of the full model, where it was solved
+    double residual;      // N, with steps: largest nodal residual force at the learned shape
     double seconds;
     double largest; // mm, largest distance of a marker
     int marker;     // which one

@@ -12,6 +12,7 @@
 #define PLIANT_MODEL_H
 
 #include "pliant/geometric.h"
+#include "pliant/statics.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -135,7 +136,7 @@ typedef struct pl_model_type {
     void (*info)(void *self, pl_model_info *out);
     // Solves for the equilibrium at `command`, starting from the current state. Failure to converge is an
     // outcome in `report`; the model is then left at the last equilibrium, whose commands are in the answer.
-    pl_status (*fk)(void *self, const double *command, pl_statics_report *report, pl_error *err);
+    pl_status (*fk)(void *self, const double *command, pl_solve_report *report, pl_error *err);
     // Fills in the results at the current state; called once after every move. Pointers left NULL are
     // replaced by the given commands, by NAN, by the undeformed configuration (points) or by 0 (forces).
     void (*answer)(void *self, pl_model_answer *out);
@@ -207,8 +208,7 @@ PL_API pl_actuator_info pl_model_actuator(const pl_model *model, int i);
 
 // ---- solving
 // `command`: one per command, internal units; NAN: idle.
-PL_API pl_status pl_model_fk(pl_model *model, const double *command, pl_statics_report *report,
-                             pl_error *err);
+PL_API pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *report, pl_error *err);
 // Forces at the markers, in addition to the loads of the robot (3 per marker, N; NULL: none): the forward
 // solves that follow lead to them, until they are set again. For payloads, estimated forces, a hand that
 // pulls. Refused by models without them unless all are 0.
@@ -249,7 +249,7 @@ PL_API pl_status pl_model_unpack(pl_model *model, const double *block, size_t co
 // ---- results
 PL_API pl_model_answer pl_model_get_answer(const pl_model *model);
 // Of the forward solve that led to the current state.
-PL_API pl_statics_report pl_model_get_report(const pl_model *model);
+PL_API pl_solve_report pl_model_get_report(const pl_model *model);
 // Whether the model is a surrogate whose error counts: `reached` then means the target error and the model's
 // error together.
 PL_API bool pl_answer_has_error(const pl_model_answer *answer);
@@ -343,7 +343,7 @@ typedef struct pl_record_error {
 typedef struct pl_record {
     const char *robot, *kind, *method;
     uint64_t hash; // of the robot
-    pl_statics_report report;
+    pl_solve_report report;
     int32_t vertex_count, element_count;
     pl_crossings crossings;      // of a full body; count -1: not examined
     bool contact;                // the robot keeps its bodies apart
@@ -360,12 +360,12 @@ typedef struct pl_record {
 } pl_record;
 // Record of the current solution. `report` describes the solve; NULL: the last forward solve. Borrowed until
 // the next record; only the first call allocates memory.
-PL_API pl_status pl_model_record(pl_model *model, const pl_statics_report *report, const pl_record **out,
+PL_API pl_status pl_model_record(pl_model *model, const pl_solve_report *report, const pl_record **out,
                                  pl_error *err);
 // The same without a search for crossings, which takes some milliseconds: unless they are known, their count
 // is -1.
-PL_API pl_status pl_model_record_brief(pl_model *model, const pl_statics_report *report,
-                                       const pl_record **out, pl_error *err);
+PL_API pl_status pl_model_record_brief(pl_model *model, const pl_solve_report *report, const pl_record **out,
+                                       pl_error *err);
 // A message about a body that penetrates itself; false if it does not.
 PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
 // A message about an estimated error of the mesh above PL_MESH_ERROR_LIMIT; false if there is none.

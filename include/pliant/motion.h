@@ -105,7 +105,7 @@ typedef struct pl_workspace_sample {
     int index;
     const double *command;
     pl_model_answer answer;
-    const pl_statics_report *fk; // the sample is valid if the outcome is PL_SOLVED
+    const pl_solve_report *fk; // the sample is valid if the outcome is PL_SOLVED
     bool cold; // solved from the undeformed configuration because starts from the sample before were dearer
 } pl_workspace_sample;
 // Solves samples first .. count-1; `record` is called for each and may end the run by returning false. A
@@ -120,7 +120,7 @@ typedef struct pl_sample {
     int index;
     const double *command;
     pl_model_answer answer;
-    const pl_statics_report *fk;           // the sample counts if the outcome is PL_SOLVED
+    const pl_solve_report *fk;             // the sample counts if the outcome is PL_SOLVED
     const pl_model_derivative *derivative; // NULL: not computed
     const double *shape;                   // positions of the vertices of the body that is drawn; NULL: none
     int32_t shape_count;
@@ -232,7 +232,7 @@ typedef struct pl_sweep_point {
     int index, count;      // of all points
     const double *command; // as given
     pl_model_answer answer;
-    const pl_statics_report *fk;
+    const pl_solve_report *fk;
 } pl_sweep_point;
 typedef struct pl_sweep_report {
     int count, solved; // points recorded, those solved
@@ -267,7 +267,7 @@ typedef struct pl_compare_row {
     const char *name;   // "exact, quadratic", "exact, corners", "local_global", "fang2020"
     const char *method; // as given
     bool corners;       // solved on the corner mesh
-    pl_statics_report report;
+    pl_solve_report report;
     double tip[3];         // mm, of the first marker; NAN: there is none
     double *ratio, *asked; // per actuator: reached, and prescribed (NAN: idle, or driven by an effort)
     double *x;             // 3 per vertex of the corner mesh

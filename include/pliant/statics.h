@@ -11,30 +11,6 @@
 extern "C" {
 #endif
 
-// What became of a solve. Only `solved` is an answer: in balance, stable, no element inverted, nothing inside
-// anything, at the commands given. `unstable`: in balance, but the slightest disturbance makes the body leave
-// it. `penetrating`: an obstacle or the body itself is inside the body. `uncertain`: a result that may be
-// wrong, for the reason in the message.
-#define PL_OUTCOME_LIST(X)                                                                                   \
-    X(PL_SOLVED, "solved")                                                                                   \
-    X(PL_UNSTABLE, "unstable")                                                                               \
-    X(PL_PENETRATING, "penetrating")                                                                         \
-    X(PL_UNCERTAIN, "uncertain")                                                                             \
-    X(PL_ITERATION_LIMIT, "iteration limit")                                                                 \
-    X(PL_STEP_LIMIT, "step limit")                                                                           \
-    X(PL_INVERTED, "inverted")                                                                               \
-    X(PL_LIMIT_POINT, "limit point")                                                                         \
-    X(PL_INFEASIBLE, "infeasible")                                                                           \
-    X(PL_STOPPED, "interrupted")                                                                             \
-    X(PL_NOT_CONVERGED, "not converged")
-typedef enum pl_outcome {
-#define X(code, text) code,
-    PL_OUTCOME_LIST(X)
-#undef X
-        PL_OUTCOME_COUNT
-} pl_outcome;
-PL_API const char *pl_outcome_name(pl_outcome outcome);
-
 typedef struct pl_statics_options {
     double force_tolerance;   // largest nodal residual force over the largest nodal load or internal force
     double length_tolerance;  // mm, largest displacement of the next preconditioned step
@@ -54,44 +30,6 @@ typedef struct pl_statics_options {
 } pl_statics_options;
 PL_API pl_statics_options pl_statics_options_default(void);
 
-#define PL_CONTACT_HISTORY 8
-
-typedef struct pl_statics_report {
-    pl_outcome outcome;
-    char message[240]; // for people
-    int iterations, factorizations, solves, increments;
-    double residual;          // N, largest nodal residual force at the returned state
-    double residual_relative; // over the largest nodal force
-    double step;              // mm, largest displacement of the next step
-    double seconds;
-    double energy;       // mJ (N mm), elastic
-    double load_reached; // fraction of the load path; 1: the given commands are fully applied
-    // fractions of the load path at which it becomes unstable by bifurcation (the body buckles), and at which
-    // the load has its first maximum (it snaps); 0: nowhere on the path, or not found
-    double buckling_load, limit_load;
-    bool no_state;           // no equilibrium on the path is returned: the state is as it was given
-    double constraint_error; // largest relative violation of a geometric drive
-    double min_J; // smallest volume ratio at a quadrature point; where an element is not proven to be free of
-                  // inversion, its lower bound (PL_FIELD_J_BOUND), which is then <= 0
-    int guarded;  // elements kept from folding by an energy of their own: the mesh is too coarse there
-    double max_stretch;
-    // where a solve that did not end well got stuck, in the undeformed configuration
-    bool has_place;
-    double place[3]; // mm
-    int32_t place_element;
-    char place_region[48];
-    int negative_count; // negative eigenvalues of the tangent at the state on the null space of the
-                        // constraints; 0: stable, -1: not computed
-    // contact: updates of the multipliers at the last load, and the deepest penetration after each descent,
-    // over the local edge length; the first is before any update
-    int contact_updates;
-    double contact_penetration[PL_CONTACT_HISTORY];
-    // an obstacle that is too small, or touches too narrowly, for the faces it presses on; NULL: none.
-    // The name is the robot's. Mean edge of these faces; half width of the obstacle or its footprint, mm
-    const char *coarse_contact;
-    double coarse_edge, coarse_width;
-} pl_statics_report;
-
 typedef struct pl_statics pl_statics;
 
 // Builds the sparsity pattern, orders and analyses it, and allocates all memory needed later. Keeps a
@@ -105,7 +43,7 @@ PL_API void pl_statics_destroy(pl_statics *statics);
 // solved, `state` is the last equilibrium on the load path, at the fraction report->load_reached: it meets
 // the same tolerances. Where there is none, `state` is left as it was given (report->no_state).
 PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
-                                  pl_statics_report *report, pl_error *err);
+                                  pl_solve_report *report, pl_error *err);
 
 // Equilibria by arc length, stable and not, on a path on which the load may rise and fall: from `state` (an
 // equilibrium at its commands) towards `command`, which stand at the load 1. `visit` gets every point, the
@@ -258,7 +196,7 @@ typedef struct pl_jacobian_report {
                         // command is 0: the derivative is for an increasing command
     bool friction;      // acts at a contact: the derivative is approximate (sticking points yield a little,
                         // slipping ones keep their limit)
-    int negative_count; // as in pl_statics_report
+    int negative_count; // as in pl_solve_report
 } pl_jacobian_report;
 PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state,
                                      const pl_parameter *parameter, int count, const pl_jacobian *out,

@@ -81,7 +81,7 @@ void core_leave(core_model *m);
 // The exception that a callback or a signal left behind, raised again; false when there is none.
 bool core_pending(core_model *m);
 // Where the model stands: (report, answer, state), or NULL.
-PyObject *core_standing(core_model *m, const pl_statics_report *report);
+PyObject *core_standing(core_model *m, const pl_solve_report *report);
 bool core_commands(core_model *m, PyObject *list, double **out); // malloc'ed; NULL list gives NULL
 extern PyObject *core_model_type;
 int core_model_init(PyObject *module);

@@ -400,7 +400,7 @@ bool core_commands(core_model *m, PyObject *list, double **out)
 }
 
 // ---- where it stands
-static PyObject *model_report(const pl_statics_report *r)
+static PyObject *model_report(const pl_solve_report *r)
 {
     return Py_BuildValue("(isiiiidddddddddidd)", (int)r->outcome, r->message, r->iterations,
                          r->factorizations, r->solves, r->increments, r->residual, r->residual_relative,
@@ -449,9 +449,9 @@ static PyObject *model_answer(const pl_model *model)
     return out;
 }
 
-PyObject *core_standing(core_model *m, const pl_statics_report *report)
+PyObject *core_standing(core_model *m, const pl_solve_report *report)
 {
-    const pl_statics_report own = report ? *report : pl_model_get_report(m->model);
+    const pl_solve_report own = report ? *report : pl_model_get_report(m->model);
     const size_t size = pl_model_state_size(m->model);
     void *data;
     PyObject *block = core_array_new('d', (Py_ssize_t)size, 0, &data);
@@ -486,7 +486,7 @@ static PyObject *model_fk(PyObject *self, PyObject *const *args, Py_ssize_t coun
         free(command);
         return NULL;
     }
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     pl_status status;
     const double begin = model_now();

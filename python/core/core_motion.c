@@ -448,7 +448,7 @@ PyObject *core_model_follow(PyObject *self, PyObject *args)
         options.samples = f->g.samples.count > 0 ? &f->g.samples : NULL;
         pl_error err = {0};
         pl_status status = PL_OK;
-        pl_statics_report fk;
+        pl_solve_report fk;
         if (command) {
             CORE_RUN(m, status = pl_model_fk(m->model, command, &fk, &err));
         }

@@ -244,7 +244,7 @@ static pl_status study_load_held(study_work *w, const pl_variation *given, int c
 // The force of the marker on what holds it: F = -(f - K u).
 static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_error *err)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     double C[9], S[9];
     pl_status status = pl_model_fk(v->held, v->command, &report, err);
     if (status != PL_OK || report.outcome != PL_SOLVED) {
@@ -283,7 +283,7 @@ static pl_status study_solve(study_work *w, study_variant *v, double *value, cha
                              pl_error *err)
 {
     const pl_record *record = NULL;
-    pl_statics_report report;
+    pl_solve_report report;
     pl_status status = pl_model_fk(v->free, v->command, &report, err);
     if (status != PL_OK) {
         return status;

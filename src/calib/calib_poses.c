@@ -43,7 +43,7 @@ static void pose_command(const pl_poses_def *d, const double *value, int row, do
 // Solves one row from where the model stands; a row without a solution is an error of this attempt.
 static pl_status pose_solve(poses *s, pl_model *model, const double *value, int row, pl_error *err)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     double *command = s->work;
     pose_command(s->d, value, row, command);
     pl_status status = pl_model_fk(model, command, &report, err);

@@ -56,7 +56,7 @@ static pl_material ratio_material(double r_omega)
 // The papers' method, to its own fixed point or as far as published. A twisted bar always goes to the fixed
 // point of its targets: the point that the published stop watches lies on the axis and never moves.
 static pl_status ratio_geometric(const pl_robot *robot, pl_ratio_method method, bool twisted, pl_state *state,
-                                 pl_statics_report *report, pl_error *err)
+                                 pl_solve_report *report, pl_error *err)
 {
     pl_geometric_options options = pl_geometric_options_default();
     pl_geometric *geometric = NULL;
@@ -106,7 +106,7 @@ static pl_status ratio_solve(const pl_mesh *specimen, pl_ratio_method method, co
     pl_robot *robot = NULL;
     pl_statics *statics = NULL;
     pl_state *state = NULL;
-    pl_statics_report report;
+    pl_solve_report report;
     pl_status status = pl_robot_create(&def, &specimen, &robot, NULL, err);
     status = status == PL_OK ? pl_statics_create(robot, &options, &statics, err) : status;
     status = status == PL_OK ? pl_state_create(robot, &state, err) : status;

@@ -353,7 +353,7 @@ pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool
     for (int k = 0; k < 3 * s->info.marker_count; ++k) {
         s->solved_force[k] = s->all_force[k] / stiffness;
     }
-    pl_statics_report report = {0};
+    pl_solve_report report = {0};
     pl_status status = pl_model_set_forces(s->model, s->solved_force, err);
     if (status == PL_OK) {
         status = pl_model_fk(s->model, s->solved_command, &report, err);

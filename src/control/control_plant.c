@@ -201,7 +201,7 @@ pl_status pl_plant_step(pl_plant *p, const double *command, pl_plant_reading *ou
     for (int i = 0; !loaded && i < 3 * p->markers; ++i) {
         p->force[i] = 0;
     }
-    pl_statics_report report;
+    pl_solve_report report;
     pl_status status = pl_model_set_forces(p->model, p->force, err);
     if (status == PL_OK) {
         status = pl_model_fk(p->model, p->now, &report, err);

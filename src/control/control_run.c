@@ -349,7 +349,7 @@ static pl_status run_place(pl_loop *s, pl_loop_report *report, double *stiffness
                                     : NULL;
         return PL_OK;
     }
-    pl_statics_report solve;
+    pl_solve_report solve;
     const pl_status status = pl_model_fk(s->model, s->acting, &solve, err);
     *why = status == PL_OK && solve.outcome != PL_SOLVED ? "the model finds no equilibrium" : NULL;
     for (int i = 0; i < s->info.sensor_count; ++i) {

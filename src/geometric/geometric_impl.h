@@ -229,7 +229,7 @@ pl_status geo_create(const pl_robot *robot, const pl_geometric_options *options,
 int32_t geo_inside_vertices(const pl_geometric *g, int actuator, const double **position);
 // ---- geometric_remesh.c
 bool geo_remesh_wanted(const pl_geometric *g);
-pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *command, pl_statics_report *report,
+pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *command, pl_solve_report *report,
                            pl_error *err);
 void geo_insides_clear(pl_geometric *g);
 // ---- geometric_cells.c
@@ -317,7 +317,7 @@ bool geo_contact_update(pl_geometric *g, const double *x, bool *changed);
 double geo_largest_stretch(const pl_geometric *g);
 // ---- geometric_solve.c
 // One solve with the elements there are.
-pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *command, pl_statics_report *report,
+pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *command, pl_solve_report *report,
                           pl_error *err);
 void geo_clamp(const pl_geometric *g, double load,
                double *x); // held vertices where `load` of the way puts them

@@ -279,7 +279,7 @@ static double remesh_missing(const remesh_work *w)
 }
 
 static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *command,
-                               pl_statics_report *report, pl_error *err)
+                               pl_solve_report *report, pl_error *err)
 {
     const double started = pl_seconds();
     const double limit = w->g->options.time_limit;
@@ -338,7 +338,7 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
     return status;
 }
 
-pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *command, pl_statics_report *report,
+pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *command, pl_solve_report *report,
                            pl_error *err)
 {
     remesh_work w = {.g = g, .now = g};

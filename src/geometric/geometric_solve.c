@@ -422,9 +422,9 @@ static void solve_end(pl_geometric *g, pl_state *state)
 }
 
 static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_outcome outcome, double started,
-                         pl_statics_report *report)
+                         pl_solve_report *report)
 {
-    *report = (pl_statics_report){.outcome = outcome, .negative_count = -1, .increments = 1};
+    *report = (pl_solve_report){.outcome = outcome, .negative_count = -1, .increments = 1};
     report->iterations = g->now.iterations;
     report->solves = g->now.solves;
     report->residual = geo_largest(g, g->work.r);
@@ -516,7 +516,7 @@ static void solve_carry(pl_geometric *g, double from)
 }
 
 // A shape that overlaps an obstacle between its vertices is not solved.
-static void solve_examine(const pl_geometric *g, const pl_state *state, pl_statics_report *report)
+static void solve_examine(const pl_geometric *g, const pl_state *state, pl_solve_report *report)
 {
     pl_contact_fault fault = {0};
     for (int o = 0; report->outcome == PL_SOLVED && g->contact && o < g->robot->contact.obstacle_count; ++o) {
@@ -530,8 +530,8 @@ static void solve_examine(const pl_geometric *g, const pl_state *state, pl_stati
     }
 }
 
-pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *command,
-                             pl_statics_report *report, pl_error *err)
+pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *command, pl_solve_report *report,
+                             pl_error *err)
 {
     const pl_status status = solve_check(g, state, command, err);
     if (status != PL_OK) {
@@ -541,7 +541,7 @@ pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *com
                                 : geo_solve_stage(g, state, command, report, err);
 }
 
-pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *command, pl_statics_report *report,
+pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *command, pl_solve_report *report,
                           pl_error *err)
 {
     const double started = pl_seconds();

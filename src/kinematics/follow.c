@@ -96,7 +96,7 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
         return status;
     }
     if (f->remembers) {
-        pl_statics_report again;
+        pl_solve_report again;
         status = pl_model_fk(ik->model, f->before[0], &again, err);
         if (status != PL_OK) {
             return status;

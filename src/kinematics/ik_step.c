@@ -27,7 +27,7 @@ pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
 
 pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solved, pl_error *err)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     const pl_status status = pl_model_fk(ik->model, command, &report, err);
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
     pl_log(2, "  ik: forward solve with %d factorisations, %d solves", report.factorizations, report.solves);

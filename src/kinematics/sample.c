@@ -11,7 +11,7 @@ static pl_status sample_begin(pl_model *model, const pl_sample_options *o, pl_er
 }
 
 static pl_status sample_solve(pl_model *model, const double *command, const pl_sample_options *o,
-                              pl_statics_report *report, pl_error *err)
+                              pl_solve_report *report, pl_error *err)
 {
     pl_status status = pl_model_fk(model, command, report, err);
     if (status == PL_FAILED ||
@@ -30,12 +30,12 @@ static pl_status sample_solve(pl_model *model, const double *command, const pl_s
 // next solve, and the samples after it are to be the same to the last bit.
 static pl_status sample_measure(pl_model *model, const pl_sample_options *o, double *shape,
                                 int32_t shape_count, const double *command, int index, bool stored,
-                                const pl_statics_report *report, bool *go, pl_error *err)
+                                const pl_solve_report *report, bool *go, pl_error *err)
 {
     pl_sample sample = {
         .index = index, .command = command, .answer = pl_model_get_answer(model), .fk = report};
     pl_model_derivative derivative;
-    pl_statics_report own = *report;
+    pl_solve_report own = *report;
     if (report->outcome == PL_SOLVED && o->jacobians) {
         pl_jacobian_report how;
         const pl_status status = pl_model_differentiate(model,
@@ -112,7 +112,7 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
     const int usual = pl_model_limit(model, 1);
     bool go = true;
     for (int i = from; i <= last && go && status == PL_OK; ++i) {
-        pl_statics_report report;
+        pl_solve_report report;
         pl_model_limit(model, sample_limit(o, spent, solved, usual));
         status = sample_solve(model, command + (int64_t)i * C, o, &report, err);
         if (status == PL_OK && report.outcome == PL_STOPPED) {

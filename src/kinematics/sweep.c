@@ -145,7 +145,7 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
                               pl_sweep_report *report, pl_error *err)
 {
     for (int p = 0; p < s->count; ++p) {
-        pl_statics_report fk;
+        pl_solve_report fk;
         if (begin && !begin(user, p, s->count)) {
             report->stopped = true;
             return PL_OK;

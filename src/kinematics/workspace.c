@@ -235,7 +235,7 @@ typedef struct start_cost {
     bool last_cold;
 } start_cost;
 
-static void cost_note(start_cost *c, bool cold, const pl_statics_report *report)
+static void cost_note(start_cost *c, bool cold, const pl_solve_report *report)
 {
     const double cost = COST_FACTOR * report->factorizations + report->solves;
     double *mean = cold ? &c->cold : &c->warm;
@@ -254,7 +254,7 @@ static bool cost_prefers_cold(const start_cost *c, bool *trial)
 
 // Solves one sample: warm, or cold; once more from rest where a warm start failed.
 static pl_status workspace_solve(pl_model *model, const double *command, bool begun, start_cost *cost,
-                                 bool *cold, pl_statics_report *report, pl_error *err)
+                                 bool *cold, pl_solve_report *report, pl_error *err)
 {
     bool trial = false;
     *cold = begun && cost_prefers_cold(cost, &trial);
@@ -285,7 +285,7 @@ pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int f
     bool begun = false; // the model stands at a sample
     for (int i = first; i < plan->count; ++i) {
         const double *command = plan->command + (int64_t)i * plan->command_count;
-        pl_statics_report report;
+        pl_solve_report report;
         bool cold;
         const pl_status status = workspace_solve(model, command, begun, &cost, &cold, &report, err);
         if (status == PL_FAILED) {

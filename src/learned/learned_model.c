@@ -287,7 +287,7 @@ static void learned_evaluate(learned_model *m, bool slopes)
     }
 }
 
-static pl_status learned_by_full(learned_model *m, const double *command, pl_statics_report *report,
+static pl_status learned_by_full(learned_model *m, const double *command, pl_solve_report *report,
                                  pl_error *err)
 {
     pl_status status = learned_open(m, err);
@@ -316,7 +316,7 @@ static void learned_doubts(learned_model *m)
     }
 }
 
-static pl_status learned_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+static pl_status learned_fk(void *self, const double *command, pl_solve_report *report, pl_error *err)
 {
     learned_model *m = self;
     const pl_model_info *info = &m->l->about.info;
@@ -328,7 +328,7 @@ static pl_status learned_fk(void *self, const double *command, pl_statics_report
         m->command[i] = command[i];
         m->at[i] = isnan(command[i]) ? info->command[i].rest : command[i];
     }
-    *report = (pl_statics_report){
+    *report = (pl_solve_report){
         .load_reached = 1, .min_J = NAN, .max_stretch = NAN, .negative_count = -1, .residual = NAN};
     const pl_learned_estimate e = m->estimate = pl_learned_judge(m->l, m->at);
     const bool outside = e.outside > 0 || e.distance > 3;
@@ -541,7 +541,7 @@ static pl_status history_unpack(void *self, const double *block, size_t count, p
         }
     }
     memcpy(m->l->past, block + C, (need - C) * sizeof *block);
-    pl_statics_report report;
+    pl_solve_report report;
     return learned_fk(m, block, &report, err);
 }
 

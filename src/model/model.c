@@ -267,9 +267,9 @@ void model_refresh(pl_model *m, const double *moved_to)
     }
 }
 
-pl_status pl_model_fk(pl_model *model, const double *command, pl_statics_report *report, pl_error *err)
+pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *report, pl_error *err)
 {
-    *report = (pl_statics_report){.negative_count = -1};
+    *report = (pl_solve_report){.negative_count = -1};
     const pl_status status = model->type->fk(model->self, command, report, err);
     ++model->costs.fk_calls;
     model->costs.iterations += report->iterations;
@@ -303,7 +303,7 @@ pl_status model_keep(pl_model *model, model_slot *slot, pl_error *err)
 // Without a packed state the commands are the state: one more forward solve leads back.
 static pl_status model_return(pl_model *model, const double *command, pl_error *err)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     const pl_status status = pl_model_fk(model, command, &report, err);
     if (status == PL_OK && report.outcome != PL_SOLVED) {
         return pl_fail(err, PL_FAILED, "model: cannot return to the saved commands: %s",
@@ -359,7 +359,7 @@ void pl_model_reset(pl_model *model)
 {
     model->type->reset(model->self);
     model_idle(model->asked, model->info.command_count);
-    model->report = (pl_statics_report){.outcome = PL_SOLVED, .negative_count = -1};
+    model->report = (pl_solve_report){.outcome = PL_SOLVED, .negative_count = -1};
     model_refresh(model, NULL);
 }
 
@@ -388,7 +388,7 @@ pl_status pl_model_unpack(pl_model *model, const double *block, size_t count, pl
     const pl_status status = model->type->unpack(model->self, block, count, err);
     if (status == PL_OK) {
         model_refresh(model, NULL);
-        model->report = (pl_statics_report){
+        model->report = (pl_solve_report){
             .outcome = PL_SOLVED, .load_reached = 1, .energy = model->answer.energy, .negative_count = -1};
         memcpy(model->asked, model->answer.command, (size_t)model->info.command_count * sizeof *model->asked);
     }
@@ -401,7 +401,7 @@ pl_model_answer pl_model_get_answer(const pl_model *model)
     return model->answer;
 }
 
-pl_statics_report pl_model_get_report(const pl_model *model)
+pl_solve_report pl_model_get_report(const pl_model *model)
 {
     return model->report;
 }

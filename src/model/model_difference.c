@@ -117,7 +117,7 @@ static pl_status difference_go(pl_model *m, int j, double step, double *y, bool 
 {
     model_differences *d = m->differences;
     const double c = d->command[j];
-    pl_statics_report forward = {0};
+    pl_solve_report forward = {0};
     pl_error own = {0};
     *solved = false;
     pl_status status = model_recall(m, &m->base, err);

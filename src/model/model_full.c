@@ -20,7 +20,7 @@ static void full_destroy(void *self)
     pl_free(m);
 }
 
-static pl_status full_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+static pl_status full_fk(void *self, const double *command, pl_solve_report *report, pl_error *err)
 {
     full_model *m = self;
     return pl_statics_solve(m->body.statics, m->body.state, command, report, err);

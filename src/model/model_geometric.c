@@ -21,7 +21,7 @@ static void geometric_destroy(void *self)
     pl_free(m);
 }
 
-static pl_status geometric_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+static pl_status geometric_fk(void *self, const double *command, pl_solve_report *report, pl_error *err)
 {
     geometric_model *m = self;
     return pl_geometric_solve(m->geometric, m->body.state, command, report, err);

@@ -8,7 +8,7 @@
 
 typedef struct model_slot {
     double *state; // state_size doubles
-    pl_statics_report report;
+    pl_solve_report report;
     bool used;
 } model_slot;
 
@@ -43,7 +43,7 @@ struct pl_model {
 
     // where it stands: written by model_refresh after every move
     pl_model_answer answer;
-    pl_statics_report report;
+    pl_solve_report report;
     pl_crossings crossings;      // at the current state; count -1: not examined
     pl_mesh_error mesh_error;    // of this solution, when somebody has asked
     double *asked;               // commands of the last forward solve

@@ -231,7 +231,7 @@ bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size)
 
 bool pl_record_contact_text(const pl_record *record, char *buffer, size_t size)
 {
-    const pl_statics_report *r = &record->report;
+    const pl_solve_report *r = &record->report;
     if (!r->coarse_contact) {
         return false;
     }
@@ -307,7 +307,7 @@ static model_record *record_create(const pl_model_info *i)
     return r;
 }
 
-static pl_status record_fill(pl_model *model, const pl_statics_report *report, bool brief,
+static pl_status record_fill(pl_model *model, const pl_solve_report *report, bool brief,
                              const pl_record **out, pl_error *err)
 {
     *out = NULL;
@@ -339,13 +339,13 @@ static pl_status record_fill(pl_model *model, const pl_statics_report *report, b
     return status;
 }
 
-pl_status pl_model_record(pl_model *model, const pl_statics_report *report, const pl_record **out,
+pl_status pl_model_record(pl_model *model, const pl_solve_report *report, const pl_record **out,
                           pl_error *err)
 {
     return record_fill(model, report, false, out, err);
 }
 
-pl_status pl_model_record_brief(pl_model *model, const pl_statics_report *report, const pl_record **out,
+pl_status pl_model_record_brief(pl_model *model, const pl_solve_report *report, const pl_record **out,
                                 pl_error *err)
 {
     return record_fill(model, report, true, out, err);

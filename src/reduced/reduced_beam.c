@@ -186,7 +186,7 @@ static double beam_energy(const pl_reduced_model *m, const beam_linear *x, const
     return dx ? sum : 0.5 * sum;
 }
 
-static void beam_solve(pl_reduced_model *m, pl_statics_report *report)
+static void beam_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     (void)report;
     memcpy(m->acting, m->wanted_force, 3 * (size_t)m->marker_count * sizeof *m->acting);

@@ -293,7 +293,7 @@ bool cc_place(pl_reduced_model *m, const cc_data *c)
     return positive;
 }
 
-static void cc_solve(pl_reduced_model *m, pl_statics_report *report)
+static void cc_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     cc_data *c = m->kind_data;
     const int U = c->unknowns;

@@ -46,7 +46,7 @@ void cc_arc_derivative(double length, double T1, double T2, double dp[3][3], dou
 bool cc_load_memory(pl_reduced_model *m, cc_data *c);
 // From unknowns at the wanted values without forces to the equilibrium with them. The unknowns are left in
 // m->own, the efforts in m->answer.effort.
-void cc_load_solve(pl_reduced_model *m, cc_data *c, pl_statics_report *report);
+void cc_load_solve(pl_reduced_model *m, cc_data *c, pl_solve_report *report);
 // The map's derivative at the present state, in c->slope; false: singular.
 bool cc_is_loaded(const pl_reduced_model *m, const cc_data *c);
 bool cc_load_slope(pl_reduced_model *m, cc_data *c);

@@ -237,7 +237,7 @@ static void cc_load_keep(pl_reduced_model *m, cc_data *c, bool keep)
     memcpy(effort, keep ? m->answer.effort : c->state + U, A * sizeof *effort);
 }
 
-void cc_load_solve(pl_reduced_model *m, cc_data *c, pl_statics_report *report)
+void cc_load_solve(pl_reduced_model *m, cc_data *c, pl_solve_report *report)
 {
     cc_load_share(m, c, 1);
     if (!cc_is_loaded(m, c)) {

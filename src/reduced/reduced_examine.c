@@ -23,7 +23,7 @@ pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *e
         }
         command[i] = c->has_range ? 0.5 * (c->range[0] + c->range[1]) : NAN;
     }
-    pl_statics_report report;
+    pl_solve_report report;
     const pl_status status = pl_model_fk(model, command, &report, err);
     if (status == PL_OK && report.outcome != PL_SOLVED) {
         pl_findings_add(findings, PL_WARNING, NULL, 0, "no equilibrium at the middle of the ranges: %s",

@@ -49,7 +49,7 @@ typedef struct fit {
 
 static pl_status fit_solve(fit *f, const double *command, bool *solved, pl_error *err)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     ++f->report->solves;
     // rest, each actuator alone in two ways, and the samples
     const double expected = 1 + 2 * f->info.command_count + f->options->sample_count;
@@ -369,7 +369,7 @@ static pl_status fit_try(fit *f, int i, const double x[2], const double target[1
     a->drive = pl_drive_of_effort(a->kind);
     a->has_range = false;
     pl_model *reduced = NULL;
-    pl_statics_report report;
+    pl_solve_report report;
     double command[REDUCED_ACTUATORS_MAX];
     for (int k = 0; k < f->info.command_count; ++k) {
         command[k] = pl_drive_is_geometric(f->info.command[k].drive) ? NAN : 0;
@@ -532,7 +532,7 @@ static pl_status fit_samples(fit *f, pl_error *err)
             f->command[i] = c->has_range ? pl_random_uniform(&random, c->range[0], c->range[1]) : NAN;
         }
         status = fit_solve(f, f->command, &solved, err);
-        pl_statics_report report;
+        pl_solve_report report;
         if (status == PL_OK && solved) {
             status = pl_model_fk(small, f->command, &report, err);
             if (status == PL_OK && report.outcome == PL_SOLVED) {

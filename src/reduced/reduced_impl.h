@@ -83,7 +83,7 @@ typedef struct reduced_ops {
     pl_status (*create)(pl_reduced_model *m, pl_error *err);
     // From m->value (actuators, NAN: idle) to stations, efforts, measures, sensors, energy. When it cannot,
     // m->value is changed to what it stands at.
-    void (*solve)(pl_reduced_model *m, pl_statics_report *report);
+    void (*solve)(pl_reduced_model *m, pl_solve_report *report);
     // Fills point and point_R from the stations.
     void (*shape)(pl_reduced_model *m);
     // Fills `by`: derivatives by every actuator's value. d_point only when asked for.

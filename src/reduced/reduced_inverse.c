@@ -88,7 +88,7 @@ static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, 
         for (int c = 0; c < C; ++c) {
             trial[c] = r->c[c] + f * step[c];
         }
-        pl_statics_report report;
+        pl_solve_report report;
         *status = pl_model_fk(r->model, trial, &report, err);
         if (*status == PL_BAD_INPUT) {
             *status = PL_OK; // a length below 0: too far
@@ -121,7 +121,7 @@ static pl_status reach_begin(reach *r, pl_error *err)
             r->c[c] = fmin(fmax(r->c[c], k->range[0]), k->range[1]);
         }
     }
-    pl_statics_report report;
+    pl_solve_report report;
     const pl_status status = pl_model_fk(r->model, r->c, &report, err);
     r->error = status == PL_OK ? reach_error(r) : NAN;
     return status;

@@ -64,7 +64,7 @@ static void model_fall_back(pl_reduced_model *m)
 }
 
 // Loads beyond all numbers leave no shape: back to rest.
-static void model_shapeless(pl_reduced_model *m, pl_statics_report *report)
+static void model_shapeless(pl_reduced_model *m, pl_solve_report *report)
 {
     bool finite = true;
     for (int i = 0; i < m->station_count; ++i) {
@@ -78,7 +78,7 @@ static void model_shapeless(pl_reduced_model *m, pl_statics_report *report)
     }
 }
 
-static pl_status model_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+static pl_status model_fk(void *self, const double *command, pl_solve_report *report, pl_error *err)
 {
     pl_reduced_model *m = self;
     for (int i = 0; i < m->command_count; ++i) {
@@ -104,7 +104,7 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     for (int i = 0; i < m->command_count; ++i) {
         m->command[i] = command[i];
     }
-    *report = (pl_statics_report){.load_reached = 1, .min_J = NAN, .max_stretch = 1, .negative_count = -1};
+    *report = (pl_solve_report){.load_reached = 1, .min_J = NAN, .max_stretch = 1, .negative_count = -1};
     m->ops->solve(m, report);
     if (report->outcome != PL_SOLVED) {
         model_fall_back(m);

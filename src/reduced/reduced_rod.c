@@ -360,7 +360,7 @@ static int rod_negative(const pl_reduced_model *m, rod_data *r)
 }
 
 // Every solve ends with a factor at its end, which the derivatives use as well.
-static void rod_prove(pl_reduced_model *m, rod_data *r, pl_statics_report *report)
+static void rod_prove(pl_reduced_model *m, rod_data *r, pl_solve_report *report)
 {
     pl_jacobian_report factor = {0};
     rod_refactor(m, r, &factor);
@@ -375,7 +375,7 @@ static void rod_prove(pl_reduced_model *m, rod_data *r, pl_statics_report *repor
     }
 }
 
-static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int parts, pl_statics_report *report)
+static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int parts, pl_solve_report *report)
 {
     // what the last step left when it began; it was tiny
     for (int i = 0; i < r->elements; ++i) {
@@ -416,7 +416,7 @@ static void rod_values(pl_reduced_model *m, const rod_data *r)
     }
 }
 
-static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
+static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     rod_data *r = m->kind_data;
     double start[REDUCED_ACTUATORS_MAX], force[REDUCED_ACTUATORS_MAX];

@@ -272,7 +272,7 @@ static bool vertebrae_find(pl_reduced_model *m)
 }
 
 // Where a gap has no such limbs the whole spine stays where it was, with the values it had.
-static void vertebrae_solve(pl_reduced_model *m, pl_statics_report *report)
+static void vertebrae_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     const vertebrae_data *v = m->kind_data;
     pl_gap *gap = (pl_gap *)m->own;

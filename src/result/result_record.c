@@ -60,7 +60,7 @@ static json_t *record_warnings(const pl_record *r, const pl_findings *findings)
     return array;
 }
 
-static void record_report(record_json *j, json_t *root, const pl_statics_report *p)
+static void record_report(record_json *j, json_t *root, const pl_solve_report *p)
 {
     record_set(j, root, "converged", json_boolean(p->outcome == PL_SOLVED));
     record_set(j, root, "outcome", json_string(pl_outcome_name(p->outcome)));
@@ -207,7 +207,7 @@ static json_t *record_model_error(record_json *j, const pl_record_error *e)
 }
 
 // Where a solve got stuck; null where it did not.
-static json_t *record_place(record_json *j, const pl_statics_report *p)
+static json_t *record_place(record_json *j, const pl_solve_report *p)
 {
     if (!p->has_place) {
         return json_null();
@@ -255,7 +255,7 @@ static void record_readings(record_json *j, json_t *root, const pl_record *r)
 
 char *pl_record_json(const pl_record *r, const pl_findings *findings)
 {
-    const pl_statics_report *p = &r->report;
+    const pl_solve_report *p = &r->report;
     record_json state = {0}, *j = &state;
     char hash[20];
     snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
@@ -377,7 +377,7 @@ static void record_cell(pl_text *t, double value)
 
 char *pl_record_csv_row(const pl_record *r)
 {
-    const pl_statics_report *p = &r->report;
+    const pl_solve_report *p = &r->report;
     pl_text t = {0};
     for (int i = 0; i < r->command_count; ++i) {
         if (isfinite(r->command[i].value)) {

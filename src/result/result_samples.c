@@ -18,7 +18,7 @@ pl_status pl_samples_model_error(pl_store_samples *samples, pl_model *model, pl_
     }
     for (int64_t k = 0; k < samples->count; ++k) {
         double *to = samples->model_error + k * info.marker_count;
-        pl_statics_report report;
+        pl_solve_report report;
         const pl_status status = pl_model_fk(model, samples->command + k * info.command_count, &report, err);
         if (status != PL_OK) {
             return status;

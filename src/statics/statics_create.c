@@ -16,16 +16,6 @@ pl_statics_options pl_statics_options_default(void)
     };
 }
 
-const char *pl_outcome_name(pl_outcome outcome)
-{
-    static const char *const name[] = {
-#define X(code, text) [code] = text,
-        PL_OUTCOME_LIST(X)
-#undef X
-    };
-    return (int)outcome >= 0 && (int)outcome < PL_COUNT(name) ? name[outcome] : "unknown";
-}
-
 static pl_status options_check(const pl_statics_options *o, pl_error *err)
 {
     if (!(o->force_tolerance > 0 && o->force_tolerance < 1)) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "statics/statics_impl.h"
 
-void statics_say(pl_statics_report *report, pl_outcome outcome, const char *format, ...)
+void statics_say(pl_solve_report *report, pl_outcome outcome, const char *format, ...)
 {
     va_list args;
     report->outcome = outcome;
@@ -13,7 +13,7 @@ void statics_say(pl_statics_report *report, pl_outcome outcome, const char *form
 }
 
 // ---- where a solve got stuck
-static void place_of(const pl_statics *s, int32_t element, const double *at, pl_statics_report *report)
+static void place_of(const pl_statics *s, int32_t element, const double *at, pl_solve_report *report)
 {
     const pl_mesh_view *m = &s->problem->mesh;
     report->has_place = true;
@@ -23,7 +23,7 @@ static void place_of(const pl_statics *s, int32_t element, const double *at, pl_
 }
 
 // The element with the smallest bound of J at x.
-static void place_of_inversion(pl_statics *s, const double *x, pl_statics_report *report)
+static void place_of_inversion(pl_statics *s, const double *x, pl_solve_report *report)
 {
     const pl_mesh_view *m = &s->problem->mesh;
     int32_t worst = -1;
@@ -42,7 +42,7 @@ static void place_of_inversion(pl_statics *s, const double *x, pl_statics_report
 }
 
 // The vertex where a vector of unknowns is largest, with an element it belongs to.
-static void place_of_largest(pl_statics *s, const double *value, pl_statics_report *report)
+static void place_of_largest(pl_statics *s, const double *value, pl_solve_report *report)
 {
     const pl_mesh_view *m = &s->problem->mesh;
     double largest = 0;
@@ -71,7 +71,7 @@ static void place_of_largest(pl_statics *s, const double *value, pl_statics_repo
 }
 
 // Writes the place into the message, after the load it names.
-static void explain_say_place(pl_statics_report *report)
+static void explain_say_place(pl_solve_report *report)
 {
     static const char load[] = "% of the load";
     const char *after = strstr(report->message, load);
@@ -86,7 +86,7 @@ static void explain_say_place(pl_statics_report *report)
 }
 
 // Finds the place for an outcome: inverted elements at the last trial, the largest residual force otherwise.
-static void explain_place(pl_statics *s, pl_statics_report *report)
+static void explain_place(pl_statics *s, pl_solve_report *report)
 {
     if (report->outcome == PL_INVERTED) {
         place_of_inversion(s, s->newton.work.x_best, report);
@@ -102,7 +102,7 @@ static void explain_place(pl_statics *s, pl_statics_report *report)
 }
 
 // Why contacts at the last load do not come to rest.
-void statics_explain_touch(pl_statics *s, pl_statics_report *report)
+void statics_explain_touch(pl_statics *s, pl_solve_report *report)
 {
     if (s->newton.watch.stopped) {
         statics_say(report, PL_STOPPED, "interrupted while contacts were updated");
@@ -121,7 +121,7 @@ void statics_explain_touch(pl_statics *s, pl_statics_report *report)
     }
 }
 
-bool statics_examine_contact(pl_statics *s, const double *x, pl_statics_report *report)
+bool statics_examine_contact(pl_statics *s, const double *x, pl_solve_report *report)
 {
     const pl_contact_fault fault = pl_problem_examine(s->problem, x);
     report->coarse_contact = fault.coarse;
@@ -140,7 +140,7 @@ bool statics_examine_contact(pl_statics *s, const double *x, pl_statics_report *
     return fault.obstacle != NULL;
 }
 
-void statics_explain(pl_statics *s, const load_path *path, pl_statics_report *report)
+void statics_explain(pl_statics *s, const load_path *path, pl_solve_report *report)
 {
     const double percent = 100 * path->at;
     double penetration = 0;
@@ -190,7 +190,7 @@ void statics_explain(pl_statics *s, const load_path *path, pl_statics_report *re
     }
 }
 
-void statics_explain_critical(pl_statics *s, const statics_critical *c, pl_statics_report *report)
+void statics_explain_critical(pl_statics *s, const statics_critical *c, pl_solve_report *report)
 {
     if (!c->found) {
         return;

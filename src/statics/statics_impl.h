@@ -217,13 +217,13 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
                            double above, pl_error *err);
 
 // ---- statics_explain.c
-void statics_say(pl_statics_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
-void statics_explain(pl_statics *s, const load_path *path, pl_statics_report *report);
+void statics_say(pl_solve_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
+void statics_explain(pl_statics *s, const load_path *path, pl_solve_report *report);
 // Replaces what was said by the critical load, where one was found.
-void statics_explain_critical(pl_statics *s, const statics_critical *critical, pl_statics_report *report);
-void statics_explain_touch(pl_statics *s, pl_statics_report *report); // contacts do not come to rest
+void statics_explain_critical(pl_statics *s, const statics_critical *critical, pl_solve_report *report);
+void statics_explain_touch(pl_statics *s, pl_solve_report *report); // contacts do not come to rest
 // Looks at the contacts of x once more: reports an obstacle that overlaps the body by more than is accepted
 // (true), or a free body that is not held as Coulomb's law says.
-bool statics_examine_contact(pl_statics *s, const double *x, pl_statics_report *report);
+bool statics_examine_contact(pl_statics *s, const double *x, pl_solve_report *report);
 
 #endif

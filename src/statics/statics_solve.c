@@ -190,7 +190,7 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
 
 // Contacts: equilibrium after equilibrium at the same load, each with the pressures of the one before as
 // multipliers, until gaps and pressures are complementary.
-static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *found, pl_statics_report *report,
+static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *found, pl_solve_report *report,
                                  pl_error *err)
 {
     const int rounds = s->robot->contact.free_count > 0 ? TUNE_TOUCH_ROUNDS_FREE : TUNE_TOUCH_ROUNDS;
@@ -348,7 +348,7 @@ static pl_status solve_buckled(pl_statics *s, double *x, load_path *path, pl_new
 // An equilibrium counts as solved where it is stable; `moved`: it was found by a small move. An unstable one
 // is left along its mode.
 static void solve_stability(pl_statics *s, double *x, bool moved, load_path *path, pl_newton_report *found,
-                            pl_statics_report *report, pl_error *err)
+                            pl_solve_report *report, pl_error *err)
 {
     int *negative = &report->negative_count, left = 0;
     pl_status status = moved ? statics_prove_move(s, x, negative, err) : statics_prove(s, x, negative, err);
@@ -420,7 +420,7 @@ static void solve_return(pl_statics *s, const pl_state *state, const double *com
 
 // What the report says about the state x at the loads set.
 static void solve_measure(pl_statics *s, const double *x, const pl_newton_report *found,
-                          pl_statics_report *report)
+                          pl_solve_report *report)
 {
     report->iterations = s->newton.iterations;
     report->factorizations = s->problem->linear.factorizations;
@@ -442,7 +442,7 @@ static void solve_measure(pl_statics *s, const double *x, const pl_newton_report
 
 // A path that ended at the equilibrium x before the full load: is there a critical load just beyond? After a
 // request to stop only what is known at once.
-static void solve_critical(pl_statics *s, double at, bool hurried, double *x, pl_statics_report *report,
+static void solve_critical(pl_statics *s, double at, bool hurried, double *x, pl_solve_report *report,
                            pl_error *err)
 {
     if (report->no_state) {
@@ -461,7 +461,7 @@ static void solve_critical(pl_statics *s, double at, bool hurried, double *x, pl
 // From the state to the given commands: the equilibrium x there, or the last one on the path
 // (report->no_state: none). Returns the fraction of the path that x belongs to.
 static double solve_path(pl_statics *s, const pl_state *state, const double *command, double *x,
-                         pl_newton_report *found, pl_statics_report *report, pl_error *err)
+                         pl_newton_report *found, pl_solve_report *report, pl_error *err)
 {
     load_path path = {0};
     const bool moved = solve_warm(s, state, command, x, found, err);
@@ -508,7 +508,7 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
     return path.at;
 }
 
-pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command, pl_statics_report *report,
+pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command, pl_solve_report *report,
                            pl_error *err)
 {
     if (state->robot_hash != s->robot->hash || state->vertex_count != s->problem->mesh.vertex_count) {
@@ -519,7 +519,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         return possible;
     }
 
-    *report = (pl_statics_report){.negative_count = -1};
+    *report = (pl_solve_report){.negative_count = -1};
     s->started = pl_seconds();
     s->newton.iterations = s->increments = s->problem->linear.factorizations = s->problem->linear.solves = 0;
     pl_newton_watch(&s->newton, &s->options.progress, "solving", s->options.time_limit);

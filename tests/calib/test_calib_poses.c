@@ -67,7 +67,7 @@ static void measure(double *marker, double turn)
     pl_model *m = bar_of(0.62);
     for (int r = 0; r < ROWS; ++r) {
         const double c[C] = {1.1 * command[C * r], command[C * r + 1]};
-        pl_statics_report report;
+        pl_solve_report report;
         pl_error err = {0};
         PL_CHECK_OK(pl_model_fk(m, c, &report, &err));
         assert_int_equal(report.outcome, PL_SOLVED);

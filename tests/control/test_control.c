@@ -49,7 +49,7 @@ static void test_compliance(void **state)
         bar_plan(&p, mesh, k == 0 ? PL_DRIVE_SHORTENING : PL_DRIVE_TENSION);
         model[k] = bar_model(&p, &robot[k]);
         const double pulled[2] = {1.2, 0.5};
-        pl_statics_report solve;
+        pl_solve_report solve;
         pl_jacobian_report report;
         PL_CHECK_OK(pl_model_fk(model[k], k == 0 ? pulled : tension, &solve, &err));
         assert_int_equal(solve.outcome, PL_SOLVED);

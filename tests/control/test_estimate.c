@@ -53,7 +53,7 @@ static void bench_clear(bench *b)
 static void bench_solve(bench *b, double tension, const double force[3])
 {
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_model_set_forces(b->truth, force, &err));
     PL_CHECK_OK(pl_model_fk(b->truth, &tension, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);

@@ -67,7 +67,7 @@ static void test_remembers(void **state)
     PL_CHECK_OK(pl_learned_model(l, NULL, &m, &err));
     PL_CHECK_OK(pl_model_load("history_model.yaml", NULL, &again, NULL, &err));
     remove("history_model.yaml");
-    pl_statics_report report;
+    pl_solve_report report;
     double tried[3], first[3] = {0};
     for (int t = 0; t < 12; ++t) {
         const double c[2] = {0.9 * sin(0.7 * t), 0.5 * cos(t)}, away[2] = {-0.8, 0.1};

@@ -77,7 +77,7 @@ static double limit_load(moving *m, double *at)
     PL_CHECK_OK(pl_state_create(m->rig.robot, &good, &err));
     while (step > 2e-5) {
         const double tension = low + step;
-        const pl_statics_report report = rig_try(&m->rig, &tension);
+        const pl_solve_report report = rig_try(&m->rig, &tension);
         if (report.outcome == PL_SOLVED && crown(m) > -6) {
             low = tension;
             *at = crown(m);

@@ -23,10 +23,10 @@ static inline pl_geometric *geo_make(const pl_robot *robot, const pl_geometric_o
 }
 
 // Solves and insists on success.
-static inline pl_statics_report geo_run(pl_geometric *g, pl_state *state, const double *command)
+static inline pl_solve_report geo_run(pl_geometric *g, pl_state *state, const double *command)
 {
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_geometric_solve(g, state, command, &report, &err));
     if (report.outcome != PL_SOLVED) {
         print_error("%s: %s\n", pl_outcome_name(report.outcome), report.message);
@@ -57,7 +57,7 @@ static inline void geo_check_exact(rig *r, const double *command, const char *wh
         pl_state *other = NULL;
         PL_CHECK_OK(pl_state_create(r->robot, &other, &err));
         pl_geometric *g = geo_make(r->robot, &o);
-        const pl_statics_report report = geo_run(g, other, command);
+        const pl_solve_report report = geo_run(g, other, command);
         double low[3], high[3], size = 0;
         pl_mesh_bounds(pl_robot_mesh(r->robot), low, high);
         for (int i = 0; i < 3; ++i) {

@@ -44,7 +44,7 @@ static void check_obstacle(pl_obstacle_def obstacle, const char *what)
     pl_state *state = NULL;
     PL_CHECK_OK(pl_state_create(r.robot, &state, &err));
     const double down = 5, away = -1;
-    const pl_statics_report report = geo_run(g, state, &down);
+    const pl_solve_report report = geo_run(g, state, &down);
     const pl_geometric_info info = pl_geometric_get_info(g);
     rig_solve(&r, &down);
     const double apart = state_distance(r.state, state), depth = deepest(&r, state, &down);
@@ -127,7 +127,7 @@ static void test_bodies(void **state)
     pl_state *shape = NULL;
     PL_CHECK_OK(pl_state_create(r.robot, &shape, &err));
     const double none = 0;
-    const pl_statics_report report = geo_run(g, shape, &none);
+    const pl_solve_report report = geo_run(g, shape, &none);
     const pl_geometric_info info = pl_geometric_get_info(g);
     const pl_mesh *mesh = pl_robot_mesh(r.robot);
     pl_crossings crossings;

@@ -55,7 +55,7 @@ static void check_curve(pl_material m, double stress_low, double stress_high)
         pl_geometric_options o = geo_tight();
         o.length_tolerance = 1e-8;
         pl_geometric *g = geo_make(r.robot, &o);
-        const pl_statics_report report = geo_run(g, r.state, NULL);
+        const pl_solve_report report = geo_run(g, r.state, NULL);
         const double l = 1 + tip_of(&r).displacement[0] / bar_size[0];
         print_message("stretch %.4f: stress %.6f, the law's %.6f (%d iterations)\n", l, stress,
                       pl_material_uniaxial(&m, l), report.iterations);
@@ -94,7 +94,7 @@ static void test_film_grows_freely(void **state)
         o.metric = (pl_metric)metric;
         pl_geometric *g = geo_make(r.robot, &o);
         const double ratio = 1.44;
-        const pl_statics_report report = geo_run(g, r.state, &ratio);
+        const pl_solve_report report = geo_run(g, r.state, &ratio);
         const pl_geometric_actuator_result film = pl_geometric_actuator(g, 0);
         const double *corner = rig_x(&r) + 3 * (pl_state_vertex_count(r.state) - 1);
         print_message("metric %d: reached %.9f, corner (%.6f, %.6f, %.6f), energy %.1e\n", metric, film.ratio,
@@ -164,7 +164,7 @@ static void test_preset(void **state)
     rig r = geo_hollow((pl_material){.model = PL_LINEAR, .young = 1, .poisson = 0.3}, PL_DRIVE_VOLUME_RATIO,
                        1, true);
     pl_geometric *g = geo_make(r.robot, &o);
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_geometric_solve(g, r.state, &(double){2}, &report, &err));
     print_message("fang2020: %s after %d iterations: %s\n", pl_outcome_name(report.outcome),
                   report.iterations, report.message);
@@ -209,7 +209,7 @@ static void test_refusals(void **state)
     o.metric = PL_METRIC_VERTEX;
     pl_geometric *g = geo_make(r.robot, &o);
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     assert_int_equal(pl_geometric_solve(g, r.state, &(double){0.01}, &report, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "volume_ratio"));
     // unless it is given its volume

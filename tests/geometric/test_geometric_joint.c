@@ -226,7 +226,7 @@ static void check_shape(rig *r, double ratio, const char *what)
     double last = INFINITY, step, energy;
     pl_state_reset(r->state, r->robot);
     for (int i = 0; i < 40; ++i) {
-        pl_statics_report report;
+        pl_solve_report report;
         PL_CHECK_OK(pl_geometric_residual(g, r->state, &ratio, &energy, &step, &err));
         PL_CHECK_BELOW(energy, last * (1 + 1e-12));
         last = energy;
@@ -235,7 +235,7 @@ static void check_shape(rig *r, double ratio, const char *what)
     pl_geometric_destroy(g);
     o = joint_options();
     g = geo_make(r->robot, &o);
-    const pl_statics_report report = geo_run(g, r->state, &ratio);
+    const pl_solve_report report = geo_run(g, r->state, &ratio);
     print_message("%s: %d iterations, %d taken back, reached %.4f of %.4f\n", what, report.iterations,
                   pl_geometric_get_info(g).rejected, pl_geometric_actuator(g, 0).ratio, ratio);
     assert_true(g->potential);
@@ -330,7 +330,7 @@ static void check_exact(plan *p, double command, const char *what)
         pl_geometric *g = geo_make(r.robot, &o);
         pl_state *other = NULL;
         PL_CHECK_OK(pl_state_create(r.robot, &other, &err));
-        const pl_statics_report report = geo_run(g, other, &command);
+        const pl_solve_report report = geo_run(g, other, &command);
         const double apart = state_distance(r.state, other) / size;
         const double ratio = pl_statics_actuator(r.statics, r.state, 0).ratio,
                      energy = pl_statics_elastic(r.statics, r.state, NULL);
@@ -434,7 +434,7 @@ static void test_cable_too_short(void **state)
     pl_geometric_options o = joint_options();
     pl_geometric *g = geo_make(r.robot, &o);
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_NEAR(geo_cable_rigid(g, &g->drive[0]), 2.5, 1e-12);
     assert_int_equal(pl_geometric_solve(g, r.state, &(double){2.4 / 30}, &report, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "without a triangle are already 2.5 mm"));

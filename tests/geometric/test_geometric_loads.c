@@ -173,7 +173,7 @@ static void test_voltage_growth(void **state)
     assert_true(isnan(geo_film_ratio(&rubber, t, eps, 1.001 * highest, &found)));
     PL_CHECK_NEAR(found / highest, 1, 1e-5);
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     assert_int_equal(pl_geometric_solve(g, r.state, &(double){1.01 * highest}, &report, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "thins without limit"));
     pl_geometric_destroy(g);

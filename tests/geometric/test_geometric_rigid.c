@@ -65,7 +65,7 @@ static void check_rigid(plan *p, double from, double to, const double *command)
         o.iteration_limit = 40;
         pl_geometric *g = geo_make(r.robot, &o);
         pl_error err = {0};
-        pl_statics_report report;
+        pl_solve_report report;
         PL_CHECK_OK(pl_geometric_solve(g, r.state, command, &report, &err));
         PL_CHECK_BELOW(rigid_error(&r, rig_x(&r), from, to), 1e-12);
         pl_geometric_destroy(g);

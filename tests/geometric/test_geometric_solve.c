@@ -96,7 +96,7 @@ static void test_rigid_motion(void **state)
         o.metric = k % 3 == 2 ? PL_METRIC_VERTEX : PL_METRIC_GRADIENT;
         o.unit_weights = k % 3 == 2;
         pl_geometric *g = geo_make(r.robot, &o);
-        const pl_statics_report report = geo_run(g, r.state, NULL);
+        const pl_solve_report report = geo_run(g, r.state, NULL);
         double R[9], worst = 0, held = 0;
         pl_rotation_exp(clamp->rotate, R);
         const pl_mesh_view v = pl_mesh_get(mesh);
@@ -237,7 +237,7 @@ static void test_joint_growth_is_a_minimum(void **state)
     pl_geometric *g = geo_make(r.robot, &o);
     double last = INFINITY, step, energy;
     for (int i = 0; i < 60; ++i) {
-        pl_statics_report report;
+        pl_solve_report report;
         PL_CHECK_OK(pl_geometric_residual(g, r.state, &ratio, &energy, &step, &err));
         PL_CHECK_BELOW(energy, last * (1 + 1e-12));
         last = energy;

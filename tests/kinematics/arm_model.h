@@ -146,7 +146,7 @@ static inline void arm_info(void *self, pl_model_info *out)
                            .size = a->length};
 }
 
-static inline pl_status arm_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+static inline pl_status arm_fk(void *self, const double *command, pl_solve_report *report, pl_error *err)
 {
     (void)err;
     arm *a = self;
@@ -258,7 +258,7 @@ static inline pl_model *arm_create(arm *a, int count, double low, double high)
 
 static inline void arm_go(pl_model *model, const double *command)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_fk(model, command, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);

@@ -61,7 +61,7 @@ static void bar_clear(bar *b)
 
 static void bar_go(bar *b, const double *command)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_fk(b->model, command, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);

@@ -48,7 +48,7 @@ static void bar_clear(bar *b)
 static void bar_go(bar *b, double top, double side)
 {
     const double command[2] = {top, side};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_fk(b->model, command, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);

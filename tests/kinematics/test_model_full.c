@@ -49,7 +49,7 @@ static void bar_clear(bar *b)
 static void bar_go(bar *b, double top, double side)
 {
     const double command[2] = {top, side};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_fk(b->model, command, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);
@@ -130,7 +130,7 @@ static void check_energy(plan *p, pl_distribution distribution, double at, doubl
     double energy[3], by_command = 0;
     for (int k = 0; k < 3; ++k) {
         const double command = at + (k - 1) * h;
-        pl_statics_report report;
+        pl_solve_report report;
         PL_CHECK_OK(pl_model_fk(model, &command, &report, &err));
         assert_int_equal(report.outcome, PL_SOLVED);
         energy[k] = pl_model_get_answer(model).energy;

@@ -132,7 +132,7 @@ static void arc_info(void *self, pl_model_info *out)
                            .marker_at = marker_at,
                            .size = 100};
 }
-static pl_status arc_fk(void *self, const double *c, pl_statics_report *report, pl_error *err)
+static pl_status arc_fk(void *self, const double *c, pl_solve_report *report, pl_error *err)
 {
     arc_model *m = self;
     (void)err;
@@ -150,7 +150,7 @@ static void arc_answer(void *self, pl_model_answer *out)
 }
 static void arc_reset(void *self)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     arc_fk(self, (double[C]){0}, &report, NULL);
 }
 static const pl_model_type arc_type = {
@@ -173,7 +173,7 @@ static void test_answers(void **state)
     PL_CHECK_OK(pl_learned_model(l, NULL, &m, &err));
     assert_true(pl_model_is_learned(m) && error < 0.5);
     double c[C] = {0.4, -0.7, 0.1};
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_model_fk(m, c, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);
     double p[3], R[9], at[12], low[12];
@@ -243,7 +243,7 @@ static void test_outside(void **state)
     (void)state;
     double error;
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     const double far[C] = {0.2, 1.4, 0.1}, inside[C] = {0.2, 0.4, 0.1};
     for (int fallback = 0; fallback < 2; ++fallback) {
         int opened = 0;
@@ -388,7 +388,7 @@ static double coverage(pl_model *m, double load, double *often, double *told)
     double truth[N], bound[N];
     int below = 0;
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_random random;
     pl_random_seed(&random, 77);
     const bool real = !isnan(load);

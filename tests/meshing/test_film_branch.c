@@ -43,7 +43,7 @@ static void film_solve(const pl_robot *robot, double voltage, double turn, pl_st
 {
     const pl_statics_options options = pl_statics_options_default();
     pl_statics *statics = NULL;
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_statics_create(robot, &options, &statics, &err));
     if (turn > 0) {

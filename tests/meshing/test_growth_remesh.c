@@ -44,9 +44,9 @@ static double shape_radius(const pl_state *state)
     return 0.5 * sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) + pow(high[2] - low[2], 2));
 }
 
-static pl_statics_report solve(pl_geometric *g, pl_state *state, double ratio)
+static pl_solve_report solve(pl_geometric *g, pl_state *state, double ratio)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_geometric_solve(g, state, &ratio, &report, &err));
     const pl_geometric_info info = pl_geometric_get_info(g);

@@ -68,7 +68,7 @@ static void test_transpose(void **state)
 
     // an idle command has no say, an unknown one is refused
     const double one[2] = {2, NAN};
-    pl_statics_report fk;
+    pl_solve_report fk;
     PL_CHECK_OK(pl_model_fk(b.model, one, &fk, &err));
     const pl_parameter side = {.kind = PL_PARAMETER_COMMAND, .index = 1};
     const pl_parameter none = {.kind = PL_PARAMETER_COMMAND, .index = 2};

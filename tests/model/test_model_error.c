@@ -19,7 +19,7 @@ static pl_model *plan_model(plan *p, pl_robot **robot)
 static double model_error(pl_model *model, const double *command, double motion[3])
 {
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     pl_mesh_error error;
     const pl_record *record;
     PL_CHECK_OK(pl_model_fk(model, command, &report, &err));
@@ -159,7 +159,7 @@ static void test_kept(void **state)
     double motion[3];
     char text[300];
     const pl_record *record;
-    pl_statics_report report;
+    pl_solve_report report;
     pl_mesh_error error;
     bar_plan(&p, mesh, TENDON);
     pl_model *model = plan_model(&p, &robot);

@@ -40,7 +40,7 @@ static void links_info(void *self, pl_model_info *out)
                            .size = 5};
 }
 
-static pl_status links_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+static pl_status links_fk(void *self, const double *command, pl_solve_report *report, pl_error *err)
 {
     links *l = self;
     (void)err;
@@ -92,7 +92,7 @@ static pl_model *links_create(links *l)
 
 static void go(pl_model *model, double a, double b)
 {
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     const double command[2] = {a, b};
     PL_CHECK_OK(pl_model_fk(model, command, &report, &err));

@@ -54,7 +54,7 @@ static const pl_record_marker *strip_solve(plan *p, pl_robot **robot, pl_model *
 {
     const pl_statics_options options = tight_options();
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     const pl_record *record;
     *robot = plan_robot(p);
     PL_CHECK_OK(pl_model_from_robot(*robot, &options, model, &err));

@@ -40,7 +40,7 @@ static void test_record(void **state)
     PL_CHECK_BELOW(fabs(r->reaction[0].force[1]), 1e-4);
     PL_CHECK_NEAR(r->report.energy, a.energy, 1e-9);
     // a report of the caller's own
-    const pl_statics_report own = {.outcome = PL_STEP_LIMIT};
+    const pl_solve_report own = {.outcome = PL_STEP_LIMIT};
     PL_CHECK_OK(pl_model_record(b.model, &own, &r, &err));
     assert_int_equal(r->report.outcome, PL_STEP_LIMIT);
     // the report comes back with a kept state

@@ -215,7 +215,7 @@ static void test_published_beam(void **state)
 static double fk_outcome(pl_model *model, const double *force, pl_outcome *outcome)
 {
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     set_forces(model, force);
     PL_CHECK_OK(pl_model_fk(model, NULL, &report, &err));
     *outcome = report.outcome;

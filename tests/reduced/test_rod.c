@@ -264,7 +264,7 @@ static void test_large_loads_converge_from_rest(void **state)
         const double f = EI0 / (L0 * L0);
         line_force(&p, "tip", f * load[i][0], f * load[i][1], f * load[i][2]);
         pl_model *model = line_build(&p);
-        pl_statics_report report;
+        pl_solve_report report;
         pl_error err = {0};
         PL_CHECK_OK(pl_model_fk(model, NULL, &report, &err));
         print_message("load %d: %d iterations, %d parts, residual %.1e of the forces\n", i, report.iterations,
@@ -368,7 +368,7 @@ static void test_answer_short_of_the_goal(void **state)
     pl_model *model = line_build(&p);
     const double low = 0.01, high = 1e9;
     line_solve(model, &low);
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_fk(model, &high, &report, &err));
     assert_int_equal(report.outcome, PL_STEP_LIMIT);

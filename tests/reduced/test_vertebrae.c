@@ -141,7 +141,7 @@ static void test_impossible_limbs(void **state)
     const double good[6] = {0.95, 1.04, 1.01, 1.02, 0.97, NAN}, bad[6] = {0.95, 1.04, 1.01, 9, 0.01, 0.01};
     double tip[3];
     memcpy(tip, line_tip(model, good), sizeof tip);
-    pl_statics_report report;
+    pl_solve_report report;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_fk(model, bad, &report, &err));
     assert_int_equal(report.outcome, PL_INFEASIBLE);

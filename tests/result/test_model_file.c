@@ -98,7 +98,7 @@ static void test_written_reads_back(void **state)
     PL_CHECK_OK(pl_reduced_create(&def, &one, NULL, &err));
     PL_CHECK_OK(pl_model_load(path, NULL, &two, NULL, &err));
     const double command[3] = {0.1, 4, 0.5}; // push, t1, t2
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_model_fk(one, command, &report, &err));
     PL_CHECK_OK(pl_model_fk(two, command, &report, &err));
     for (int i = 0; i < 3; ++i) {
@@ -140,7 +140,7 @@ static pl_model *arm_read(const char *yaml)
 static void arm_tip(pl_model *model, const double *command, double tip[3])
 {
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_model_fk(model, command, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);
     memcpy(tip, pl_model_get_answer(model).marker, 3 * sizeof *tip);

@@ -409,7 +409,7 @@ static void test_store_holes(const pl_model *model)
     pl_error err;
     pl_store *store = NULL;
     const char *path = file_name("holes.sqlite");
-    const pl_statics_report good = {.outcome = PL_SOLVED};
+    const pl_solve_report good = {.outcome = PL_SOLVED};
     PL_CHECK_OK(pl_store_open(path, model, "grid 2", &store, &err));
     for (int k = 0; k < 6; k += k == 1 ? 2 : 1) { // all but 2
         const double command[2] = {k, k}, marker[3] = {k, 0, 0}, effort[2] = {0, 0};
@@ -440,7 +440,7 @@ static void test_store(void **state)
     pl_store *store = NULL;
     assert_int_equal(pl_store_open(path, model, NULL, &store, &err), PL_BAD_FILE); // nothing there to read
     PL_CHECK_OK(pl_store_open(path, model, "grid 3", &store, &err));
-    const pl_statics_report good = {.outcome = PL_SOLVED}, bad = {.outcome = PL_ITERATION_LIMIT};
+    const pl_solve_report good = {.outcome = PL_SOLVED}, bad = {.outcome = PL_ITERATION_LIMIT};
     for (int k = 0; k < 4; ++k) {
         const double command[2] = {0.1 * k, 1.0 / 3 * k}, marker[3] = {k, PL_PI, -k}, effort[2] = {k, NAN};
         const pl_workspace_sample s = {.index = k,

@@ -53,7 +53,7 @@ static void test_reduced(void **state)
     pl_error err = {0};
     PL_CHECK_OK(pl_reduced_load_text(yaml, strlen(yaml), "segment.yaml", &model, NULL, &err));
     const double command[3] = {0.02, NAN, 0}; // MPa
-    pl_statics_report report;
+    pl_solve_report report;
     const pl_record *record;
     PL_CHECK_OK(pl_model_fk(model, command, &report, &err));
     PL_CHECK_OK(pl_model_record(model, &report, &record, &err));

@@ -51,7 +51,7 @@ static void test_pressure_and_volume(void **state)
     for (int i = 0; i < 2; ++i) {
         rig by_volume = hollow_rig(drive[i], false, false);
         const double target = i == 0 ? air.measure : air.ratio;
-        const pl_statics_report report = rig_solve(&by_volume, &target);
+        const pl_solve_report report = rig_solve(&by_volume, &target);
         const pl_actuator_result got = pl_statics_actuator(by_volume.statics, by_volume.state, 0);
         const double apart = shape_distance(&by_volume, rig_x(&by_pressure), rig_x(&by_volume));
         print_message("%s: ratio %.6f off by %.1e, pressure off by %.1e, shape by %.1e mm\n",

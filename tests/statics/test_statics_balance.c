@@ -144,7 +144,7 @@ static void test_independent_check(void **state)
     pl_statics_options options = pl_statics_options_default();
     rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
-    const pl_statics_report report = rig_solve(&r, NULL);
+    const pl_solve_report report = rig_solve(&r, NULL);
     double residual, largest;
     bool inverted;
     PL_CHECK_OK(pl_statics_check(r.statics, r.state, &residual, &largest, &inverted, &err));

@@ -59,7 +59,7 @@ static void test_patch(void **state)
     p.def.contact = (pl_contact_def){.given = true, .obstacle = &wall, .obstacle_count = 1};
     rig r = plan_build(&p, NULL);
     const double command = 0.4;
-    pl_statics_report report = rig_solve(&r, &command);
+    pl_solve_report report = rig_solve(&r, &command);
     // 2 C10 (l - l^-2 ...) is not needed: force and area tell the pressure
     pl_reaction reaction[3];
     pl_error err = {0};
@@ -117,7 +117,7 @@ static void test_jacobian(void **state)
     rig r = plan_build(&p, &options);
     const double at = 0.5, h = 1e-3;
     double command = at, marker[3], up[3], down[3], d_reading[20], force[2];
-    const pl_statics_report solved = rig_solve(&r, &command);
+    const pl_solve_report solved = rig_solve(&r, &command);
     for (int i = 0; i <= solved.contact_updates && i < PL_CONTACT_HISTORY; ++i) {
         printf("update %d: penetration %.1e of the edge\n", i, solved.contact_penetration[i]);
         if (i > 0) {
@@ -207,7 +207,7 @@ static void test_updates(void **state)
     rig r = ball_rig(&p, mesh, &ball, 1e-5);
     const double at = 0.6, h = 5e-3;
     double command = at, marker[3], up[3], down[3];
-    const pl_statics_report solved = rig_solve(&r, &command);
+    const pl_solve_report solved = rig_solve(&r, &command);
     for (int i = 0; i <= solved.contact_updates && i < PL_CONTACT_HISTORY; ++i) {
         printf("update %d: penetration %.1e of the edge\n", i, solved.contact_penetration[i]);
         if (i > 0) {
@@ -297,7 +297,7 @@ static void check_bodies(double width, const double at[3])
     p.def.contact = (pl_contact_def){.given = true};
     rig r = plan_build(&p, NULL);
     const double none = 0;
-    pl_statics_report report = rig_solve(&r, &none);
+    pl_solve_report report = rig_solve(&r, &none);
     pl_reaction reaction[2];
     PL_CHECK_OK(pl_statics_reactions(r.statics, r.state, reaction));
     const double force = reading(&r, "lower/upper", "force_z");

@@ -96,7 +96,7 @@ static void test_large(void **state)
     (void)state;
     const double p = 2e-4;
     rig r = strip(p);
-    const pl_statics_report report = rig_solve(&r, NULL);
+    const pl_solve_report report = rig_solve(&r, NULL);
     const double drop = -pl_statics_marker(r.statics, r.state, 0).displacement[2];
     double area[3] = {0}, residual, largest;
     add_side(&r, 1, 0, true, area);

@@ -227,7 +227,7 @@ static void test_rigid_motion(void **state)
                                 .rotate = {0, 0, acos(-1) / 2},
                                 .about = {1, 1, 0}};
         rig r = plan_build(&p, NULL);
-        const pl_statics_report report = rig_try(&r, NULL);
+        const pl_solve_report report = rig_try(&r, NULL);
         assert_int_equal(report.outcome, PL_SOLVED);
         const double *x = rig_x(&r), *X = rig_rest(&r);
         double worst = 0;
@@ -334,7 +334,7 @@ static void test_pure_bending(void **state)
         p.force[p.def.force_count++] =
             (pl_force_def){.marker = "tip", .moment = {0, -angle[i] * E * I / L, 0}};
         rig r = plan_build(&p, NULL);
-        const pl_statics_report report = rig_solve(&r, NULL);
+        const pl_solve_report report = rig_solve(&r, NULL);
         const pl_marker_result tip = pl_statics_marker(r.statics, r.state, 0);
         assert_true(tip.has_rotation);
         // about -y: x turns towards +z

@@ -47,7 +47,7 @@ static void test_box(void **state)
     const double none = 0, weight = 2.6 * 2.6 * 2 * 2e-6 * gravity;
     pl_error err = {0};
     pl_reaction reaction[1];
-    const pl_statics_report report = rig_solve(&r, &none);
+    const pl_solve_report report = rig_solve(&r, &none);
     PL_CHECK_OK(pl_statics_reactions(r.statics, r.state, reaction));
     const double force[3] = {reading(&r, "contacts", "box", "force_x"),
                              reading(&r, "contacts", "box", "force_y"),
@@ -92,7 +92,7 @@ static void test_fall(void **state)
     rig r = block_rig(&p, mesh, &ball, NULL);
     const double none = 0;
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     PL_CHECK_OK(pl_statics_solve(r.statics, r.state, &none, &report, &err));
     printf("beside the block: %s\n", report.message);
     assert_int_equal(report.outcome, PL_INFEASIBLE);
@@ -138,7 +138,7 @@ static void test_slip(void **state)
     const double weight = 2e-6 * gravity;
     double pull = 0;
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     rig_solve(&r, &pull);
     const double normal = reading(&r, "contacts", "box", "normal_force"), limit = 0.3 * normal - weight;
     printf("normal forces %.5f N, weight %.5f N\n", normal, weight);
@@ -183,7 +183,7 @@ static void test_coulomb(void **state)
         rig r = block_rig(&p, mesh, &box, NULL);
         const double pull = (k < 3 ? part[k] * 0.4 : 0.05) * 2e-6 * gravity;
         pl_error err = {0};
-        pl_statics_report report;
+        pl_solve_report report;
         PL_CHECK_OK(pl_statics_solve(r.statics, r.state, &pull, &report, &err));
         printf("friction %.1f, %.2f of the weight: %s, %s\n", box.friction, pull / (2e-6 * gravity),
                pl_outcome_name(report.outcome), report.message);

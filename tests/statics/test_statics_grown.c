@@ -168,7 +168,7 @@ static void test_cable(void **state)
     assert_true(many.ratio > 0.9 && many.ratio < 1 && many.effort > 0);
     rig r = plan_build(&p, &joint);
     pl_error err = {0};
-    pl_statics_report report;
+    pl_solve_report report;
     const double command[2] = {-0.1, 1.2}; // nothing left to shorten; a cable that would push
     for (int k = 0; k < 2; ++k) {
         assert_int_equal(pl_statics_solve(r.statics, r.state, &command[k], &report, &err), PL_BAD_INPUT);

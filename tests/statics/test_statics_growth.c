@@ -32,7 +32,7 @@ static void test_free_growth(void **state)
         p.region[0].rest_area = prisms ? 0.7 : 0;
         hold_corners(&p, 2, 3);
         rig r = plan_build(&p, NULL);
-        const pl_statics_report report = rig_solve(&r, NULL);
+        const pl_solve_report report = rig_solve(&r, NULL);
         const double s = cbrt(1.4), in = s * (prisms ? sqrt(0.7) : 1), across = s / (prisms ? 0.7 : 1);
         double error = 0;
         for (int32_t i = 0; i < 3 * pl_state_vertex_count(r.state); ++i) {

@@ -149,7 +149,7 @@ static void test_ball(void **state)
     rig r = plan_build(&p, NULL);
     static const double ratio[] = {30, 100};
     for (int k = 0; k < 2; ++k) {
-        const pl_statics_report report = rig_solve(&r, &ratio[k]);
+        const pl_solve_report report = rig_solve(&r, &ratio[k]);
         // radii of balls with the volumes of the mesh
         const double cavity = pl_robot_actuator(r.robot, 0).rest, wall = pl_mesh_region_volume(mesh, -1);
         const double inner = cbrt(6 / PL_PI * cavity), outer = cbrt(6 / PL_PI * (cavity + wall));

@@ -58,7 +58,7 @@ static void test_flat_elements_converge(void **state)
         rig r = plan_build(&p, &options);
         const double command[] = {0, 0.5, 0};
         for (int k = 0; k < 3; ++k) {
-            const pl_statics_report report = rig_try(&r, &command[k]);
+            const pl_solve_report report = rig_try(&r, &command[k]);
             print_message("layer %.1f mm, %4.0f MPa, tension %.1f N: %s, %d iterations, %d factorisations, "
                           "residual %.1e N (relative %.1e), step %.1e mm\n",
                           layer[i].t, layer[i].young, command[k], pl_outcome_name(report.outcome),
@@ -308,7 +308,7 @@ static void test_threads(void **state)
         const pl_statics_options options = pl_statics_options_default();
         rig r = plan_build(&p, &options);
         PL_CHECK_NEAR(pl_robot_fibre(r.robot, 0).length, L, 1e-6);
-        const pl_statics_report report = rig_try(&r, &idle);
+        const pl_solve_report report = rig_try(&r, &idle);
         assert_int_equal(report.outcome, PL_SOLVED);
         const double u = pl_statics_marker(r.statics, r.state, 2).displacement[0] -
                          pl_statics_marker(r.statics, r.state, 1).displacement[0],
@@ -414,7 +414,7 @@ static void test_windings(void **state)
         rig r = plan_build(&p, &options);
         const double want = 2 * c[k].starts * 30 / cos(a) / 4;
         PL_CHECK_NEAR(pl_robot_fibre(r.robot, 0).length / want, 1, 1e-3);
-        const pl_statics_report report = rig_try(&r, &idle);
+        const pl_solve_report report = rig_try(&r, &idle);
         assert_int_equal(report.outcome, PL_SOLVED);
         double radial = 0, count = 0;
         const double *X = rig_rest(&r), *x = rig_x(&r);

@@ -32,7 +32,7 @@ static void test_renewal(void **state)
         const double limit = fmax(before.fresh, TUNE_MOVE_FRESH) +
                              sqrt(2 * TUNE_MOVE_AGING * pl_newton_factor_cost(&r.statics->newton));
         command += i < MOVES / 2 ? 0.25 : 1e-4; // moves of some size, then tiny ones
-        const pl_statics_report report = rig_solve(&r, &command);
+        const pl_solve_report report = rig_solve(&r, &command);
         print_message("move %2d: %d factorisations, %d solves%s\n", i, report.factorizations, report.solves,
                       known && before.last > limit ? ", a new factor is due" : "");
         if (known && before.last > limit) {

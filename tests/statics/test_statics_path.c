@@ -31,7 +31,7 @@ static void test_column(void **state)
     double load[PL_COUNT(times)];
     for (int k = 0; k < PL_COUNT(times); ++k) {
         rig r = column_rig(length, side, times[k] * euler);
-        const pl_statics_report report = rig_solve(&r, NULL);
+        const pl_solve_report report = rig_solve(&r, NULL);
         const double *tip = pl_statics_marker(r.statics, r.state, 0).displacement;
         load[k] = report.buckling_load * times[k] * euler;
         print_message(
@@ -44,7 +44,7 @@ static void test_column(void **state)
         rig_clear(&r);
     }
     rig below = column_rig(length, side, 0.97 * euler);
-    const pl_statics_report report = rig_solve(&below, NULL);
+    const pl_solve_report report = rig_solve(&below, NULL);
     PL_CHECK_NEAR(report.buckling_load, 0, 0);
     rig_clear(&below);
 }
@@ -101,7 +101,7 @@ static void test_arch(void **state)
     double limit[PL_COUNT(force)];
     for (int k = 0; k < PL_COUNT(force); ++k) {
         rig r = arch_rig(force[k], false), s = arch_rig(force[k], true);
-        const pl_statics_report landed = rig_solve(&r, NULL), stopped = rig_try(&s, NULL);
+        const pl_solve_report landed = rig_solve(&r, NULL), stopped = rig_try(&s, NULL);
         limit[k] = landed.limit_load * force[k];
         print_message(
             "%.2f N: snaps at %.4f mN, lands at %.3f mm, %d factorisations; stopped at %.4f mN, %.3f mm\n",
@@ -158,7 +158,7 @@ static void test_follow_arc(void **state)
     (void)state;
     const double force = 0.1;
     rig r = arch_rig(force, false), s = arch_rig(force, true);
-    const pl_statics_report stopped = rig_try(&s, NULL);
+    const pl_solve_report stopped = rig_try(&s, NULL);
     arc_watch w = {.lowest = 1};
     bool complete = false;
     pl_error err = {0};

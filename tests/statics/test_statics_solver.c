@@ -42,7 +42,7 @@ static rig bar_rig(pl_drive chamber, const pl_statics_options *options)
 }
 
 // Whatever the outcome, the state is an equilibrium at the load that was reached.
-static void check_equilibrium(rig *r, const pl_statics_report *report)
+static void check_equilibrium(rig *r, const pl_solve_report *report)
 {
     pl_error err = {0};
     double residual, largest;
@@ -70,7 +70,7 @@ static void test_threads(void **state)
     for (int i = 0; i < PL_COUNT(threads); ++i) {
         pl_threads_set(threads[i]);
         rig r = bar_rig(PL_DRIVE_PRESSURE, NULL);
-        const pl_statics_report report = rig_try(&r, far);
+        const pl_solve_report report = rig_try(&r, far);
         assert_int_equal(report.outcome, PL_SOLVED);
         const size_t n = 3 * (size_t)pl_state_vertex_count(r.state);
         pl_error err = {0};
@@ -186,7 +186,7 @@ static void test_interrupted(void **state)
         rig r = bar_rig(PL_DRIVE_PRESSURE, &options);
         left = calls;
         const double very_far[2] = {0.04, 12};
-        const pl_statics_report report = rig_try(&r, very_far);
+        const pl_solve_report report = rig_try(&r, very_far);
         stopped += report.outcome == PL_STOPPED;
         check_equilibrium(&r, &report);
         // and one can go on from there
@@ -211,7 +211,7 @@ static void test_limits(void **state)
     for (int i = 0; i < 3; ++i) {
         rig r = bar_rig(PL_DRIVE_PRESSURE, cases[i].options);
         const double very_far[2] = {0.04, 12};
-        const pl_statics_report report = rig_try(&r, very_far);
+        const pl_solve_report report = rig_try(&r, very_far);
         assert_int_equal(report.outcome, cases[i].outcome);
         check_equilibrium(&r, &report);
         rig_clear(&r);
@@ -230,7 +230,7 @@ static void test_impossible(void **state)
         pl_statics_options options = pl_statics_options_default();
         options.iteration_limit = 600;
         rig r = bar_rig(cases[i].chamber, &options);
-        const pl_statics_report report = rig_try(&r, cases[i].command);
+        const pl_solve_report report = rig_try(&r, cases[i].command);
         assert_int_not_equal(report.outcome, PL_SOLVED);
         check_equilibrium(&r, &report);
         rig_clear(&r);
@@ -298,12 +298,12 @@ static void test_state_travels(void **state)
     rig_solve(&other, far);
     PL_CHECK_BELOW(shape_distance(&r, rig_x(&r), rig_x(&other)), 1e-6);
     PL_CHECK_OK(pl_state_copy(other.state, r.state));
-    const pl_statics_report still = rig_solve(&other, far);
+    const pl_solve_report still = rig_solve(&other, far);
     PL_CHECK_BELOW(shape_distance(&r, rig_x(&r), rig_x(&other)), 1e-7);
     PL_CHECK_BELOW(still.iterations, 5);
     // a state of another robot is refused
     rig stranger = bar_rig(PL_DRIVE_VOLUME_RATIO, NULL);
-    pl_statics_report report;
+    pl_solve_report report;
     assert_int_equal(pl_statics_solve(r.statics, stranger.state, far, &report, &err), PL_BAD_INPUT);
     const double infinite[2] = {INFINITY, 0};
     assert_int_equal(pl_statics_solve(r.statics, r.state, infinite, &report, &err), PL_BAD_INPUT);
@@ -374,7 +374,7 @@ static void *task_run(void *user)
     task *t = user;
     const pl_statics_options options = pl_statics_options_default();
     pl_error err;
-    pl_statics_report report;
+    pl_solve_report report;
     rig r = {.robot = t->robot};
     if (pl_statics_create(t->robot, &options, &r.statics, &err) == PL_OK &&
         pl_state_create(t->robot, &r.state, &err) == PL_OK &&

@@ -49,7 +49,7 @@ static int move_after_stop(bool spare, bool derivative)
                          PL_INTERRUPTED);
     }
     stop = false;
-    const pl_statics_report moved = rig_solve(&r, (double[]){3.2});
+    const pl_solve_report moved = rig_solve(&r, (double[]){3.2});
     // a derivative that is not stopped is the same with and without the spare factor, and serves the next
     // move
     PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, &command, 1, &out, &report, &err));
@@ -88,13 +88,13 @@ static void test_loose_solve_is_completed(void **state)
     rig_solve(&loose, (double[]){3});
     rig_solve(&straight, (double[]){3});
     pl_statics_loosen(loose.statics, 20);
-    const pl_statics_report first = rig_try(&loose, (double[]){3.3});
+    const pl_solve_report first = rig_try(&loose, (double[]){3.3});
     assert_int_equal(first.outcome, PL_SOLVED);
-    const pl_statics_report whole = rig_solve(&straight, (double[]){3.3});
+    const pl_solve_report whole = rig_solve(&straight, (double[]){3.3});
     double *x = shape_copy(&straight);
     const double off = shape_distance(&loose, rig_x(&loose), x);
     pl_statics_loosen(loose.statics, 1);
-    const pl_statics_report second = rig_solve(&loose, (double[]){3.3});
+    const pl_solve_report second = rig_solve(&loose, (double[]){3.3});
     const double left = shape_distance(&loose, rig_x(&loose), x);
     printf("solves: loosely %d (%.1e mm off), completed %d (%.1e mm), straight %d\n", first.solves, off,
            second.solves, left, whole.solves);

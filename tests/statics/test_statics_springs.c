@@ -129,7 +129,7 @@ static void test_prestress(void **state)
     inner->rest = 15;
     inner->has_rest = true;
     rig r = plan_build(&p, NULL);
-    const pl_statics_report report = rig_solve(&r, &idle);
+    const pl_solve_report report = rig_solve(&r, &idle);
     const double *rest = rig_rest(&r);
     const pl_marker_result tip = pl_statics_marker(r.statics, r.state, 0);
     double along[3], length = 0;

@@ -67,7 +67,7 @@ static void test_strips(void **state)
         const bar b = random_bar(&random);
         const double euler = PL_PI * PL_PI * b.height * b.height / (3 * b.length);
         rig r = bar_rig(&b, true, times[k] * euler, 0, NULL);
-        const pl_statics_report report = rig_try(&r, NULL);
+        const pl_solve_report report = rig_try(&r, NULL);
         const double *at = pl_statics_marker(r.statics, r.state, 1).displacement;
         const double deflection = hypot(at[1], at[2]),
                      expected = times[k] > 1 ? sqrt(4 * b.length * (times[k] - 1) * euler) / PL_PI : 0;
@@ -113,7 +113,7 @@ static void test_columns(void **state)
         const double critical =
             PL_PI * PL_PI * YOUNG * b.width * pow(b.height, 3) / 12 / (4 * b.length * b.length);
         rig r = bar_rig(&b, false, 0, times[k] * critical, NULL);
-        const pl_statics_report report = rig_try(&r, NULL);
+        const pl_solve_report report = rig_try(&r, NULL);
         const double *at = pl_statics_marker(r.statics, r.state, 0).displacement;
         double tip[2] = {1, 0};
         if (times[k] > 1) {
@@ -144,7 +144,7 @@ static void test_moves(void **state)
     for (int k = 0; k <= 12; ++k) {
         const double load = (0.88 + 0.02 * k) * critical, force[6] = {-load};
         pl_statics_set_forces(r.statics, force);
-        const pl_statics_report report = rig_try(&r, NULL);
+        const pl_solve_report report = rig_try(&r, NULL);
         const double *at = pl_statics_marker(r.statics, r.state, 0).displacement;
         print_message("%.2f P_cr: %s, deflection %.3f mm, %d factorisations, %d solves\n", load / critical,
                       pl_outcome_name(report.outcome), hypot(at[1], at[2]), report.factorizations,
@@ -178,7 +178,7 @@ static void test_failed(void **state)
         pl_error err = {0};
         double residual, largest;
         bool inverted;
-        const pl_statics_report report = rig_try(&r, NULL);
+        const pl_solve_report report = rig_try(&r, NULL);
         PL_CHECK_OK(pl_statics_check(r.statics, r.state, &residual, &largest, &inverted, &err));
         print_message("%2d iterations: %s at %.3f%s, residual %.1e of %.1e N\n", options.iteration_limit,
                       pl_outcome_name(report.outcome), report.load_reached,

@@ -51,7 +51,7 @@ static void test_late_link(void **state)
     pl_error err = {0};
     early.announced = false;
     PL_CHECK_OK(pl_problem_advance(r[1].statics->problem, rig_rest(&r[1]), &err));
-    const pl_statics_report late_report = rig_solve(&r[0], NULL), early_report = rig_solve(&r[1], NULL);
+    const pl_solve_report late_report = rig_solve(&r[0], NULL), early_report = rig_solve(&r[1], NULL);
     const pl_factor *factor = r[0].statics->problem->linear.factor;
     print_message(
         "late: %d increments, %d factorisations, %d ordering, %d analyses; early: %d, %d; apart %.1e mm\n",
@@ -109,7 +109,7 @@ static void test_step_limit(void **state)
     const double depth = lowest(&open);
     floor_height = 0.4 * depth;
     rig closed = bar_rig(extra);
-    const pl_statics_report report = rig_try(&closed, NULL);
+    const pl_solve_report report = rig_try(&closed, NULL);
     print_message("lowest point %.3f mm; with a floor at %.3f: %.3f mm, %s at %.1f %%\n", depth, floor_height,
                   lowest(&closed), pl_outcome_name(report.outcome), 100 * report.load_reached);
     assert_true(depth < -2);
@@ -127,7 +127,7 @@ static void test_questions_leave_no_trace(void **state)
     (void)state;
     static const pl_guide_def guide[] = {{.point = {0, 3, 6}}, {.point = {20, 3, 6}}, {.point = {40, 3, 6}}};
     rig r[2];
-    pl_statics_report report[2];
+    pl_solve_report report[2];
     for (int k = 0; k < 2; ++k) {
         static plan p;
         pl_mesh *mesh = tet_box(8, 2, 2, 40, 6, 6, 2, NULL);

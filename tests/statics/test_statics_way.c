@@ -28,7 +28,7 @@ static void test_same_end(void **state)
         rig tight = bent_rig(mesh, kind ? PL_DISPLACEMENT : PL_LOCKING_FREE, -0.006);
         tight.statics->enough = 0;
         tight.statics->turn_first = tight.statics->turn_most = 0.6; // several increments
-        const pl_statics_report slow = rig_solve(&tight, NULL);
+        const pl_solve_report slow = rig_solve(&tight, NULL);
         const double drop = -pl_statics_marker(tight.statics, tight.state, 0).displacement[2];
         const double enough[] = {0.05, TUNE_ENOUGH};
         assert_true(drop > 0.6 * LENGTH && slow.increments > 2);
@@ -36,7 +36,7 @@ static void test_same_end(void **state)
             rig r = bent_rig(mesh, kind ? PL_DISPLACEMENT : PL_LOCKING_FREE, -0.006);
             r.statics->enough = enough[k];
             r.statics->turn_first = r.statics->turn_most = 0.6;
-            const pl_statics_report quick = rig_solve(&r, NULL);
+            const pl_solve_report quick = rig_solve(&r, NULL);
             const double off = shape_distance(&r, rig_x(&r), rig_x(&tight));
             print_message(
                 "drop %.2f mm; %g left on the way: %.1e mm apart, %d iterations and %d factorisations "
