@@ -54,9 +54,15 @@ static bool pose_material(posing *p, int k, const char *name)
             char one[40];
             double factor = 1;
             pl_error ignored;
-            pl_robot_document_number(p->document, p->key[k], &p->parameter[k].value, p->unit[k], &ignored);
-            snprintf(one, sizeof one, "1 %s", p->unit[k]);
-            pl_quantity_parse(one, constant_dimension(pl_material_constant_name(c)), &factor, &ignored);
+            // a constant that the file does not give keeps its value in MPa or without a unit
+            if (pl_robot_document_number(p->document, p->key[k], &p->parameter[k].value, p->unit[k],
+                                         &ignored) == PL_OK) {
+                snprintf(one, sizeof one, "1 %s", p->unit[k]);
+                if (pl_quantity_parse(one, constant_dimension(pl_material_constant_name(c)), &factor,
+                                      &ignored) != PL_OK) {
+                    factor = 1;
+                }
+            }
             p->parameter[k].unit = factor;
             p->parameter[k].kind = PL_POSE_MATERIAL;
             p->parameter[k].index = m;

@@ -14,14 +14,14 @@ static void compliance_labels(const pl_model_info *info, compliance_label *row, 
     int r = 0, c = 0;
     for (int a = 0; a < info->actuator_count; ++a) {
         const pl_actuator_info *actuator = &info->actuator[a];
-        const bool cable = actuator->kind == PL_CABLE;
+        const pl_actuator_kind_info *kind = pl_actuator_kind_get(actuator->kind);
         snprintf(row[r].name, sizeof row[r].name, "%s.%s", actuator->name,
-                 cable ? "shortening" : pl_measure_name(actuator->kind));
-        row[r].unit = pl_measure_unit(actuator->kind);
-        row[r++].scale = 1;
+                 kind->sign > 0 ? "shortening" : kind->measure);
+        row[r].unit = kind->measure_unit;
+        row[r++].scale = kind->measure_scale;
         snprintf(column[c].name, sizeof column[c].name, "%s", actuator->name);
-        column[c].unit = pl_effort_unit(actuator->kind);
-        column[c++].scale = pl_effort_scale(actuator->kind);
+        column[c].unit = kind->effort_unit;
+        column[c++].scale = kind->effort_scale;
     }
     for (int k = 0; k < 3 * info->marker_count; ++k) {
         snprintf(row[r].name, sizeof row[r].name, "%s.%c", info->marker_name[k / 3], 'x' + k % 3);

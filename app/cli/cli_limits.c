@@ -24,7 +24,7 @@ static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, c
     const pl_actuator_kind kind = m->info.actuator[actuator].kind;
     pl_error err = {0};
     double value = 0;
-    if (pl_quantity_parse(text, kind == PL_CABLE ? PL_DIM_FORCE : PL_DIM_PRESSURE, &value, &err) != PL_OK ||
+    if (pl_quantity_parse(text, pl_actuator_kind_get(kind)->effort_dimension, &value, &err) != PL_OK ||
         !(value > 0)) {
         cli_error(args, "--%s %s: %s", option, text, err.text[0] ? err.text : "must be greater than 0");
         return CLI_EXIT_USAGE;
@@ -222,7 +222,7 @@ void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffe
         if (a->kind == PL_BOUND_EFFORT) {
             const pl_actuator_kind kind = m->info.actuator[a->index].kind;
             snprintf(buffer + at, size - at, "%sthe largest %s of %s (%g %s)", comma,
-                     kind == PL_CABLE ? "tension" : "pressure", a->name, a->value / pl_effort_scale(kind),
+                     pl_actuator_kind_get(kind)->effort, a->name, a->value / pl_effort_scale(kind),
                      pl_effort_unit(kind));
         } else {
             const pl_drive drive = m->info.command[a->index].drive;

@@ -9,8 +9,7 @@ static const pl_record *record_of(cli_model *m)
 {
     const pl_record *record = NULL;
     pl_error err = {0};
-    pl_model_record(m->model, NULL, &record, &err);
-    return record;
+    return pl_model_record(m->model, NULL, &record, &err) == PL_OK ? record : NULL;
 }
 
 static bool record_full(const pl_record *r)

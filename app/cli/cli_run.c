@@ -512,7 +512,10 @@ static int run_run(cli_args *args)
     const int status = run_work(args, &r);
     run_disconnect(args, &r);
     for (int i = 0; i < r.log_count; ++i) {
-        pl_run_log_close(r.log[i], NULL); // what a failed run has logged is kept
+        pl_error err = {0};
+        if (pl_run_log_close(r.log[i], &err) != PL_OK) { // what a failed run has logged is kept
+            cli_error(args, "%s", err.text);
+        }
     }
     void *const block[] = {r.row,      r.sensor, r.true_marker, r.first,       r.time, r.error,
                            r.distance, r.busy,   r.rejected,    r.rejected_at, r.sent, r.estimated_miss};

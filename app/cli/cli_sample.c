@@ -273,9 +273,9 @@ static pl_status chain_model(sampling *s, pl_model **out, pl_error *err)
     pl_statics_options o;
     pl_geometric_options geometric;
     pl_method method;
-    pl_robot_document_options(s->m.document, &o, &method, &geometric, NULL);
+    const pl_status status = pl_robot_document_options(s->m.document, &o, &method, &geometric, err);
     o.progress = cli_progress;
-    return pl_model_from_robot(body, &o, out, err);
+    return status == PL_OK ? pl_model_from_robot(body, &o, out, err) : status;
 }
 
 static int sample_chain(sampling *s, int from, int to)

@@ -23,8 +23,9 @@ static double edit_value(const pl_robot_document *document, const pl_design_para
     char key[100];
     double value = p->value;
     snprintf(key, sizeof key, "design.%.60s", p->name);
-    if (pl_robot_document_value(document, key)) {
-        pl_robot_document_evaluate(document, key, PL_DIM_LENGTH, &value, NULL);
+    if (pl_robot_document_value(document, key) &&
+        pl_robot_document_evaluate(document, key, PL_DIM_LENGTH, &value, NULL) != PL_OK) {
+        return p->value;
     }
     return value;
 }

@@ -194,7 +194,9 @@ static void job_cloud(server_worker *w, const server_job *job)
     const bool kept = pl_model_keep(c.m->model, 3, NULL) == PL_OK;
     const pl_status status = job_cloud_run(&c, &err);
     if (kept) {
-        pl_model_recall(c.m->model, 3, NULL);
+        if (pl_model_recall(c.m->model, 3, NULL) != PL_OK) {
+            pl_model_reset(c.m->model);
+        }
     }
     if (status != PL_OK && !worker_overtaken(w)) {
         server_refuse(w->queue, job->viewer, "%s", err.text);
@@ -374,7 +376,9 @@ static pl_status job_write_seen(server_worker *w, const server_job *job, const c
         if (status == PL_OK) {
             status = job_write_shape(m, job->format, path, err);
         }
-        pl_model_recall(m->model, 3, NULL);
+        if (pl_model_recall(m->model, 3, NULL) != PL_OK) {
+            pl_model_reset(m->model);
+        }
         m->shape = stands;
     }
     return status;

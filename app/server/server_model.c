@@ -314,11 +314,9 @@ static json_t *model_record(server_model *m, bool brief)
 {
     const pl_record *record = NULL;
     pl_mesh_error ignored;
-    if (!m->coarse && !brief) {
-        pl_model_mesh_error(m->model, &ignored, NULL);
-    }
-    const pl_status status =
-        (brief ? pl_model_record_brief : pl_model_record)(m->model, &m->report, &record, NULL);
+    // without an estimate of the mesh error the record has none
+    pl_status status = m->coarse || brief ? PL_OK : pl_model_mesh_error(m->model, &ignored, NULL);
+    status = (brief ? pl_model_record_brief : pl_model_record)(m->model, &m->report, &record, NULL);
     m->record = record;
     char *text = status == PL_OK ? pl_record_json(record, NULL) : NULL;
     json_t *root = text ? json_loads(text, 0, NULL) : NULL;

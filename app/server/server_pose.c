@@ -48,7 +48,7 @@ bool worker_forward(server_worker *w, server_model *m, const double *command, bo
     const double start = server_now();
     const bool idle = pose_is_idle(command, m->info.command_count);
     pl_error err = {0};
-    pl_model_pull(m->model, NULL, NULL); // a hand lets go
+    server_tried(pl_model_pull(m->model, NULL, NULL)); // a hand lets go, where the model has one
     if (idle) {
         server_model_go_home(m);
     }

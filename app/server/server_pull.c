@@ -67,7 +67,7 @@ bool worker_let_go(server_worker *w, server_model *m)
     double command[SERVER_COMMANDS];
     const pl_model_answer answer = pl_model_get_answer(m->model);
     memcpy(command, answer.command, (size_t)m->info.command_count * sizeof *command);
-    pl_model_pull(m->model, NULL, NULL);
+    server_tried(pl_model_pull(m->model, NULL, NULL));
     m->shape = 0;
     w->yield = WORKER_NEVER;
     if (pl_model_fk(m->model, command, &m->report, NULL) != PL_OK || m->report.outcome != PL_SOLVED) {
@@ -79,7 +79,7 @@ bool worker_let_go(server_worker *w, server_model *m)
 
 void server_pull_end(server_model *m)
 {
-    pl_model_grip(m->model, NULL, 0, NULL);
+    server_tried(pl_model_grip(m->model, NULL, 0, NULL));
     free(m->pull.response);
     m->pull = (server_pull){0};
 }
@@ -122,7 +122,7 @@ static bool pull_fk(server_worker *w, server_model *m, const double *command, co
     pl_error err = {0};
     m->shape = 0;
     w->fraction = 0;
-    pl_model_pull(m->model, force, NULL);
+    server_tried(pl_model_pull(m->model, force, NULL));
     const pl_status status = pl_model_fk(m->model, command, &m->report, &err);
     if (status == PL_INTERRUPTED || (status == PL_OK && m->report.outcome == PL_STOPPED)) {
         return false;

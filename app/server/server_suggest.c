@@ -242,7 +242,9 @@ void worker_suggest(server_worker *w, const server_job *job)
         json_object_set_new(root, "way", suggest_path(w, m, job->marker, &s, axis[0]));
     }
     if (kept) {
-        pl_model_recall(m->model, 3, NULL);
+        if (pl_model_recall(m->model, 3, NULL) != PL_OK) {
+            pl_model_reset(m->model);
+        }
     }
     if (known) {
         json_object_set_new(root, "directions", json_integer(directions));

@@ -126,7 +126,9 @@ void worker_tangent(server_worker *w, server_model *m, bool all)
         if (pl_model_fk(m->model, command, &report, NULL) == PL_OK && report.outcome == PL_SOLVED) {
             tangent_publish(w, m);
         }
-        pl_model_recall(m->model, 3, NULL);
+        if (pl_model_recall(m->model, 3, NULL) != PL_OK) {
+            pl_model_reset(m->model);
+        }
     }
     w->quiet = false;
 }

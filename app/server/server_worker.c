@@ -189,9 +189,9 @@ void worker_details(server_worker *w)
         if (part == 0) {
             worker_complete(w, m);
         } else if (part == 1) {
-            pl_model_mesh_error(m->model, &error, NULL); // the model keeps it
+            server_tried(pl_model_mesh_error(m->model, &error, NULL)); // the model keeps it
         } else if (part == 2) {
-            pl_model_record(m->model, &m->report, &record, NULL); // and the crossings
+            server_tried(pl_model_record(m->model, &m->report, &record, NULL)); // and the crossings
         } else {
             worker_send(w, m, false, w->extra);
         }

@@ -14,9 +14,9 @@ extern "C" {
 // A model of the same robot on a coarser mesh of the same elements, for previews: twice the edge length
 // (shells: up to four times) if that has less than half the vertices. *out is NULL if there is no benefit:
 // small meshes, meshes determined by thin walls, models without a mesh.
-PL_API pl_status pl_model_coarse_from_document(const pl_robot_document *document,
-                                               const pl_model_load_options *options, const pl_model *fine,
-                                               pl_model **out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_coarse_from_document(const pl_robot_document *document,
+                                                       const pl_model_load_options *options,
+                                                       const pl_model *fine, pl_model **out, pl_error *err);
 
 // ---- studies over variants of a robot file
 // A value of a robot file by its key, written in YAML (pl_robot_document_set), or a command of the robot.
@@ -31,7 +31,7 @@ typedef struct pl_study_axis {
     int count;
 } pl_study_axis;
 // Reads "NAME=FROM:TO:COUNT" (ends included) or "NAME=A,B,C".
-PL_API pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *err);
+PL_API_CHECKED pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *err);
 PL_API void pl_study_axis_clear(pl_study_axis *axis);
 
 typedef struct pl_study_def {
@@ -64,7 +64,8 @@ typedef struct pl_study {
 // Solves all points that are not in the store. Points that cannot be solved, and variants that cannot be
 // built, have their reason in `outcome`. The status is PL_INTERRUPTED if the progress callback stopped it;
 // the study then holds what was solved so far.
-PL_API pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *findings,
+                                      pl_error *err);
 PL_API void pl_study_clear(pl_study *study);
 // ---- task files (YAML)
 typedef enum pl_task_do { PL_TASK_MOVE, PL_TASK_REACH, PL_TASK_GRASP, PL_TASK_PLACE } pl_task_do;
@@ -105,22 +106,23 @@ typedef struct pl_task_file {
     void *memory;
 } pl_task_file;
 // All defects are reported as findings with their lines; `err` repeats the first one.
-PL_API pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *findings,
+                                      pl_error *err);
 PL_API void pl_task_file_clear(pl_task_file *file);
 
 // A task file on a robot. The model, the file and its path must outlive the job. `marker`: of moves that name
 // none, -1: they are refused. Messages begin with the path and the line.
 #define PL_TASK_STEPS 1000000 // of all stages
 typedef struct pl_task_job pl_task_job;
-PL_API pl_status pl_task_job_create(pl_model *model, const pl_task_file *file, const char *path, int marker,
-                                    pl_task_job **out, pl_error *err);
+PL_API_CHECKED pl_status pl_task_job_create(pl_model *model, const pl_task_file *file, const char *path,
+                                            int marker, pl_task_job **out, pl_error *err);
 PL_API void pl_task_job_destroy(pl_task_job *job);
 PL_API int pl_task_job_steps(const pl_task_job *job);   // of all stages
 PL_API int pl_task_job_gripper(const pl_task_job *job); // marker of the gripper, -1: none
 // Runs one stage of the file from where the model stands; `record` as in pl_task_run.
-PL_API pl_status pl_task_job_run(pl_task_job *job, int item, const pl_ik_options *options,
-                                 bool (*record)(void *user, const pl_task_step *step), void *user,
-                                 pl_error *err);
+PL_API_CHECKED pl_status pl_task_job_run(pl_task_job *job, int item, const pl_ik_options *options,
+                                         bool (*record)(void *user, const pl_task_step *step), void *user,
+                                         pl_error *err);
 
 #ifdef __cplusplus
 }

@@ -12,14 +12,21 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define PL_API __attribute__((visibility("default")))
+#define PL_API_CHECKED PL_API __attribute__((warn_unused_result)) // its result must be looked at
 #define PL_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define PL_API
+#define PL_API_CHECKED PL_API
 #define PL_PRINTF(f, a)
 #endif
 
+#define PL_VERSION_MAJOR 0
+#define PL_VERSION_MINOR 1
+#define PL_VERSION_PATCH 0
+#define PL_VERSION_NUMBER (PL_VERSION_MAJOR * 10000 + PL_VERSION_MINOR * 100 + PL_VERSION_PATCH)
 #define PL_VERSION "0.1.0"
-PL_API const char *pl_version(void);
+PL_API const char *pl_version(void); // of the library that is loaded
+PL_API int pl_version_number(void);  // as PL_VERSION_NUMBER
 
 // Whether a call succeeded. A solve that does not converge is not an error: see pl_outcome in statics.h.
 #define PL_STATUS_LIST(X)                                                                                    \
@@ -99,6 +106,29 @@ PL_API void pl_memory_set(pl_realloc_hook hook, void *user);
 // threads.
 PL_API void pl_threads_set(int count);
 PL_API int pl_threads_get(void);
+
+// ---- what a number measures. Inside the library lengths are in mm, masses in t, times in s, temperatures in
+// K, voltages in V, angles in rad; hence forces in N and stresses in MPa.
+typedef enum pl_dimension {
+    PL_DIM_NUMBER,
+    PL_DIM_LENGTH,
+    PL_DIM_FORCE,
+    PL_DIM_PRESSURE,
+    PL_DIM_STRESS,
+    PL_DIM_VOLUME,
+    PL_DIM_ANGLE,
+    PL_DIM_TIME,
+    PL_DIM_DENSITY,
+    PL_DIM_ACCELERATION,
+    PL_DIM_VOLTAGE,
+    PL_DIM_MOMENT,
+    PL_DIM_TEMPERATURE,
+    PL_DIM_AREA,
+    PL_DIM_STIFFNESS,
+    PL_DIM_MASS,
+    PL_DIM_FLUX_DENSITY, // magnetic; V s/mm^2, a million tesla
+    PL_DIM_COUNT
+} pl_dimension;
 
 #ifdef __cplusplus
 }

@@ -19,8 +19,8 @@ typedef struct pl_tensile {
 PL_API void pl_tensile_clear(pl_tensile *test);
 // Reads the CSV layout of the Soft Robotics Materials Database (`;` separated, a header block, then columns)
 // or a plain CSV of strain and stress. `text` is the whole file; `name` is used in messages.
-PL_API pl_status pl_tensile_parse(const char *text, size_t length, const char *name, pl_tensile *out,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_tensile_parse(const char *text, size_t length, const char *name, pl_tensile *out,
+                                          pl_error *err);
 
 typedef struct pl_tensile_fit {
     pl_material material;
@@ -32,8 +32,8 @@ typedef struct pl_tensile_fit {
 // Least squares of a tensile bar (pl_material_tensile) over strains up to `strain_high` (0: the whole test),
 // for linear and the rubber laws. If the unconstrained fit is unstable, constants >= 0 are fitted instead.
 // The resulting material has poisson PL_POISSON_DEFAULT, with which its constants are fitted, and no density.
-PL_API pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, double strain_high,
-                                      pl_tensile_fit *out, pl_error *err);
+PL_API_CHECKED pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model,
+                                              double strain_high, pl_tensile_fit *out, pl_error *err);
 
 // ---- two materials from an elongation test (Fang et al. 2020, equation 16)
 // A bar of `length` mm: material A from the clamped end to the interface, B beyond it. Elongated by `pull`
@@ -58,8 +58,8 @@ typedef struct pl_ratio_fit {
 PL_API double pl_ratio_elasticity(double length, double interface, double pull, double moved);
 // `specimen` is a mesh of the design specimen with these lengths: regions soft (A) and stiff (B), surfaces
 // base, tip, interface. Finds R_omega of the softer material by bisection.
-PL_API pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test, pl_ratio_fit *out,
-                                    pl_error *err);
+PL_API_CHECKED pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
+                                            pl_ratio_fit *out, pl_error *err);
 
 // ---- volume of a chamber over pressure, from a syringe on a closed line (Fang et al. 2020, equation 19)
 typedef struct pl_syringe {
@@ -68,8 +68,8 @@ typedef struct pl_syringe {
     int count;
 } pl_syringe;
 // A CSV with columns P and dV, units in brackets (default kPa and mL), in the order of measurement.
-PL_API pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl_syringe *out,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl_syringe *out,
+                                          pl_error *err);
 PL_API void pl_syringe_clear(pl_syringe *test);
 
 typedef struct pl_syringe_line {
@@ -90,8 +90,8 @@ typedef struct pl_syringe_branch {
 typedef struct pl_syringe_result {
     pl_syringe_branch loading, unloading; // count 0: none
 } pl_syringe_result;
-PL_API pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line, pl_syringe_result *out,
-                                pl_error *err);
+PL_API_CHECKED pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line,
+                                        pl_syringe_result *out, pl_error *err);
 // Least-squares non-decreasing values (pool adjacent violators), in place; `weight` and `block` (count
 // entries) are overwritten.
 PL_API void pl_isotonic(int count, double *y, double *weight, int *block);
@@ -143,8 +143,8 @@ typedef struct pl_poses_report {
     bool converged;
 } pl_poses_report;
 // `predicted` (3 marker_count per row) receives the positions at the result, in the measured frame.
-PL_API pl_status pl_poses_calibrate(const pl_poses_def *def, double *predicted, pl_poses_report *report,
-                                    pl_error *err);
+PL_API_CHECKED pl_status pl_poses_calibrate(const pl_poses_def *def, double *predicted,
+                                            pl_poses_report *report, pl_error *err);
 
 #ifdef __cplusplus
 }

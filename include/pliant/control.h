@@ -26,7 +26,7 @@ PL_API int pl_compliance_rows(const pl_model *model);
 PL_API int pl_compliance_columns(const pl_model *model);
 // At the current solution, row-major. Exact, from one factor. Refused by models without derivatives with
 // respect to loads.
-PL_API pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, pl_error *err);
 
 // ---- state estimation
 // A measured number: which one, and its standard deviation in internal units.
@@ -96,8 +96,8 @@ typedef struct pl_estimate {
 
 typedef struct pl_estimator pl_estimator;
 // Keeps a reference to `model`, which must outlive it. Options are copied.
-PL_API pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *options, pl_estimator **out,
-                                     pl_error *err);
+PL_API_CHECKED pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *options,
+                                             pl_estimator **out, pl_error *err);
 PL_API void pl_estimator_destroy(pl_estimator *estimator);
 PL_API void pl_estimator_reset(pl_estimator *estimator); // forgets what a recursive one has learned
 // Further standard deviations of the commands (per command, internal units) in the next update only: of
@@ -105,14 +105,14 @@ PL_API void pl_estimator_reset(pl_estimator *estimator); // forgets what a recur
 PL_API void pl_estimator_widen(pl_estimator *estimator, const double *command_sigma);
 // `sent`: the commands as sent (internal units; NAN: idle). `value`: the measured numbers; NAN: missing.
 // The model is left at the estimated shape.
-PL_API pl_status pl_estimator_update(pl_estimator *estimator, const double *sent, const double *value,
-                                     pl_estimate *out, pl_error *err);
+PL_API_CHECKED pl_status pl_estimator_update(pl_estimator *estimator, const double *sent, const double *value,
+                                             pl_estimate *out, pl_error *err);
 // The order in which measured numbers tell most about marker `marker`, at the poses `command` (command_count
 // values each): greedy, each choice the one that reduces the mean variance of its position most. `order` and
 // `sigma` have measured_count entries; sigma[k] is the root mean square error of the position with the first
 // k + 1 of them, mm.
-PL_API pl_status pl_estimator_place(pl_estimator *estimator, const double *command, int pose_count,
-                                    int marker, int *order, double *sigma, pl_error *err);
+PL_API_CHECKED pl_status pl_estimator_place(pl_estimator *estimator, const double *command, int pose_count,
+                                            int marker, int *order, double *sigma, pl_error *err);
 
 // ---- controllers. All memory is taken in create; a tick does a bounded amount of work.
 #define PL_CONTROL_LIST(X)                                                                                   \
@@ -164,8 +164,8 @@ typedef struct pl_control_report {
 } pl_control_report;
 
 typedef struct pl_controller pl_controller;
-PL_API pl_status pl_controller_create(const pl_controller_options *options, pl_controller **out,
-                                      pl_error *err);
+PL_API_CHECKED pl_status pl_controller_create(const pl_controller_options *options, pl_controller **out,
+                                              pl_error *err);
 PL_API void pl_controller_destroy(pl_controller *controller);
 PL_API void pl_controller_reset(pl_controller *controller); // the integral
 // Moves `command` on by one tick. A tick that cannot be computed (numbers that are not finite) keeps
@@ -212,16 +212,17 @@ typedef struct pl_loop_report {
 
 typedef struct pl_loop pl_loop;
 // Keeps a reference to `model`. The commands start where they are at rest.
-PL_API pl_status pl_loop_create(pl_model *model, const pl_loop_options *options, pl_loop **out,
-                                pl_error *err);
+PL_API_CHECKED pl_status pl_loop_create(pl_model *model, const pl_loop_options *options, pl_loop **out,
+                                        pl_error *err);
 PL_API void pl_loop_destroy(pl_loop *loop);
 PL_API int pl_loop_output_count(const pl_loop *loop);
 PL_API const double *pl_loop_command(const pl_loop *loop); // the last one
 // A new goal for the marker, mm. *distance: how far the nearest point that the model can reach is from it.
-PL_API pl_status pl_loop_goal(pl_loop *loop, const double target[3], double *distance, pl_error *err);
+PL_API_CHECKED pl_status pl_loop_goal(pl_loop *loop, const double target[3], double *distance, pl_error *err);
 // `sensor`: readings, NAN where missing. A tick that cannot be computed keeps the command and says so in the
 // report; PL_OK also then.
-PL_API pl_status pl_loop_tick(pl_loop *loop, const double *sensor, pl_loop_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_loop_tick(pl_loop *loop, const double *sensor, pl_loop_report *report,
+                                      pl_error *err);
 
 // ---- a simulated robot: a model with what real machines add. Times in s.
 typedef enum pl_plant_fault_kind {
@@ -266,11 +267,12 @@ typedef struct pl_plant_reading {
 
 typedef struct pl_plant pl_plant;
 // Keeps a reference to `model`.
-PL_API pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_plant **out,
-                                 pl_error *err);
+PL_API_CHECKED pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_plant **out,
+                                         pl_error *err);
 PL_API void pl_plant_destroy(pl_plant *plant);
 // One period: `command` is sent at its beginning, the reading is taken at its end.
-PL_API pl_status pl_plant_step(pl_plant *plant, const double *command, pl_plant_reading *out, pl_error *err);
+PL_API_CHECKED pl_status pl_plant_step(pl_plant *plant, const double *command, pl_plant_reading *out,
+                                       pl_error *err);
 
 // ---- robustness of the PI loop: e' = e - (I + w) u, u = kp e + ki h, h' = h + e, |w| <= gamma
 typedef struct pl_margin {
@@ -283,8 +285,8 @@ typedef struct pl_margin {
                    // since ki is 0
     double P[3];   // that matrix
 } pl_margin;
-PL_API pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl_margin *out,
-                                   pl_error *err);
+PL_API_CHECKED pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl_margin *out,
+                                           pl_error *err);
 // The matrix inequality of the Lyapunov proof, with the multiplier scaled to 1:
 //   M = [A^T P A - P + gamma^2 C^T C, A^T P B; B^T P A, B^T P B - 1] < 0,  P = [p0 p1; p1 p2] > 0.
 // Returns the largest eigenvalue of M and the smallest of P.
@@ -304,8 +306,8 @@ typedef struct pl_response {
 #define PL_RESPONSE_TICKS 100000
 #define PL_RESPONSE_SENSITIVITY 2.0 // the usual limit: gain margin 2, phase margin 29 degrees
 #define PL_RESPONSE_DELAY_MAX 1000  // ticks
-PL_API pl_status pl_response_compute(double kp, double ki, int delay, double lag, pl_response *out,
-                                     pl_error *err);
+PL_API_CHECKED pl_status pl_response_compute(double kp, double ki, int delay, double lag, pl_response *out,
+                                             pl_error *err);
 
 #ifdef __cplusplus
 }

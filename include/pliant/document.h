@@ -18,15 +18,15 @@ typedef struct pl_robot_document pl_robot_document;
 // ---- reading
 // Reads a file. Fails only if the file cannot be read (a finding then says why, with advice) or memory is
 // lacking: a document with defects is kept, so that all of them are reported when it is checked or built.
-PL_API pl_status pl_robot_document_read(const char *path, pl_robot_document **out, pl_findings *findings,
-                                        pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_read(const char *path, pl_robot_document **out,
+                                                pl_findings *findings, pl_error *err);
 // The same from text in memory, which is copied. `path` (may be NULL) is used in messages; relative paths are
 // relative to its folder.
-PL_API pl_status pl_robot_document_parse(const char *text, size_t length, const char *path,
-                                         pl_robot_document **out, pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_parse(const char *text, size_t length, const char *path,
+                                                 pl_robot_document **out, pl_error *err);
 // A copy to edit, without parsing again.
-PL_API pl_status pl_robot_document_copy(const pl_robot_document *document, pl_robot_document **out,
-                                        pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_copy(const pl_robot_document *document, pl_robot_document **out,
+                                                pl_error *err);
 PL_API void pl_robot_document_destroy(pl_robot_document *document); // NULL is fine
 
 // ---- queries
@@ -38,8 +38,8 @@ typedef enum pl_robot_kind {
 PL_API pl_robot_kind pl_robot_document_kind(const pl_robot_document *document);
 PL_API const char *pl_robot_document_path(const pl_robot_document *document); // "robot file" if it has none
 // Reports every defect that can be found without a mesh; for editors and fuzzing.
-PL_API pl_status pl_robot_document_check(const pl_robot_document *document, pl_findings *findings,
-                                         pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_check(const pl_robot_document *document, pl_findings *findings,
+                                                 pl_error *err);
 // The names of the robot's commands, separated by blanks, as the file says them without a mesh. Free with
 // pl_file_free; NULL: the file has defects, or memory is lacking.
 PL_API char *pl_robot_document_commands(const pl_robot_document *document);
@@ -48,8 +48,9 @@ PL_API char *pl_robot_document_commands(const pl_robot_document *document);
 PL_API uint64_t pl_robot_document_fingerprint(const pl_robot_document *document);
 // The method of solution and its options: the `solver:` block applied to the defaults.
 typedef enum pl_method { PL_METHOD_EXACT, PL_METHOD_LOCAL_GLOBAL } pl_method;
-PL_API pl_status pl_robot_document_options(const pl_robot_document *document, pl_statics_options *statics,
-                                           pl_method *method, pl_geometric_options *geometric, pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_options(const pl_robot_document *document,
+                                                   pl_statics_options *statics, pl_method *method,
+                                                   pl_geometric_options *geometric, pl_error *err);
 
 // ---- values and edits. A key is a path such as "materials.silicone.c10"; entries of lists are found by
 // their `name`, or by their number from 0: "actuators.t1.radius", "loads.gravity.2". "design.wall" stands for
@@ -58,23 +59,23 @@ PL_API pl_status pl_robot_document_options(const pl_robot_document *document, pl
 // The word or number at `key`, as it is written; borrowed until the next edit. NULL: there is none.
 PL_API const char *pl_robot_document_value(const pl_robot_document *document, const char *key);
 // A number, and its unit ("" if it has none). An expression is refused: its parameters are the numbers.
-PL_API pl_status pl_robot_document_number(const pl_robot_document *document, const char *key, double *value,
-                                          char unit[16], pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_number(const pl_robot_document *document, const char *key,
+                                                  double *value, char unit[16], pl_error *err);
 // A number or expression, in internal units of that dimension.
-PL_API pl_status pl_robot_document_evaluate(const pl_robot_document *document, const char *key,
-                                            pl_dimension dimension, double *value, pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_evaluate(const pl_robot_document *document, const char *key,
+                                                    pl_dimension dimension, double *value, pl_error *err);
 // Replaces a number; the unit is kept.
-PL_API pl_status pl_robot_document_set_number(pl_robot_document *document, const char *key, double value,
-                                              pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_set_number(pl_robot_document *document, const char *key,
+                                                      double value, pl_error *err);
 // Replaces or adds a value, written in YAML: "20 kPa", "[0, 0, 1]", "{use: dragon_skin_30}". The entry it is
 // added to must exist. A word in place of a whole material ("materials.silicone") is the name of one in the
 // library. A key that ends in + ("springs+") adds the items of a list to a list, which is made if needed.
-PL_API pl_status pl_robot_document_set(pl_robot_document *document, const char *key, const char *value,
-                                       pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_set(pl_robot_document *document, const char *key,
+                                               const char *value, pl_error *err);
 // The text with all edits, otherwise byte by byte as it was read; comments keep their columns where they can.
 // Free with pl_file_free.
-PL_API pl_status pl_robot_document_text(const pl_robot_document *document, char **text, size_t *length,
-                                        pl_error *err);
+PL_API_CHECKED pl_status pl_robot_document_text(const pl_robot_document *document, char **text,
+                                                size_t *length, pl_error *err);
 
 // ---- building
 typedef struct pl_load_options {
@@ -92,8 +93,9 @@ typedef struct pl_load_options {
 } pl_load_options;
 // Checks and builds a robot with a mesh. All defects of the file are reported as findings. If there are any,
 // the status is PL_BAD_INPUT (PL_BAD_FILE if a file cannot be opened) and `err` repeats the first one.
-PL_API pl_status pl_robot_from_document(const pl_robot_document *document, const pl_load_options *options,
-                                        pl_robot **out, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_robot_from_document(const pl_robot_document *document,
+                                                const pl_load_options *options, pl_robot **out,
+                                                pl_findings *findings, pl_error *err);
 
 typedef struct pl_model_load_options {
     pl_load_options load; // of the mesh; `fill` is set as the method needs it
@@ -115,9 +117,9 @@ typedef struct pl_model_load_options {
 } pl_model_load_options;
 // A model of any kind that owns everything it needs: a full body with the given method, a reduced or a
 // learned model. `options` may be NULL. Findings as above.
-PL_API pl_status pl_model_from_document(const pl_robot_document *document,
-                                        const pl_model_load_options *options, pl_model **out,
-                                        pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_model_from_document(const pl_robot_document *document,
+                                                const pl_model_load_options *options, pl_model **out,
+                                                pl_findings *findings, pl_error *err);
 // ---- estimation and control: what the blocks `controller`, `estimator` and `plant` of a robot file and the
 // noise of its sensors say, as options for a model of that robot; defaults where they say nothing. The arrays
 // belong to the setup. Those of a learned model are in the file of the robot it was learned from.
@@ -133,35 +135,36 @@ typedef struct pl_control_setup {
     double *sensor_rate; // per sensor: readings per s; 0: not given
     pl_plant_fault *fault;
 } pl_control_setup;
-PL_API pl_status pl_control_from_document(const pl_robot_document *document, const pl_model *model,
-                                          pl_control_setup *out, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_control_from_document(const pl_robot_document *document, const pl_model *model,
+                                                  pl_control_setup *out, pl_findings *findings,
+                                                  pl_error *err);
 PL_API void pl_control_clear(pl_control_setup *setup);
 
 // ---- in one call
-PL_API pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
-                               pl_findings *findings, pl_error *err);
-PL_API pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
-                                    const pl_load_options *options, pl_robot **out, pl_findings *findings,
-                                    pl_error *err);
-PL_API pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
-                               pl_findings *findings, pl_error *err);
-PL_API pl_status pl_model_load_text(const char *text, size_t length, const char *path,
-                                    const pl_model_load_options *options, pl_model **out,
-                                    pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
+                                       pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
+                                            const pl_load_options *options, pl_robot **out,
+                                            pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
+                                       pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_model_load_text(const char *text, size_t length, const char *path,
+                                            const pl_model_load_options *options, pl_model **out,
+                                            pl_findings *findings, pl_error *err);
 
 // ---- reduced models (robot files of any kind: document.h)
 // A reduced robot from text in memory; `path` is used in messages.
-PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
-                                      pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_reduced_load_text(const char *text, size_t length, const char *path,
+                                              pl_model **out, pl_findings *findings, pl_error *err);
 // Writes a definition as a robot file, preceded by `comment` (lines that begin with #; may be NULL).
-PL_API pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
+                                          pl_error *err);
 
 // ---- learned models: described in docs/learn.md
-PL_API pl_status pl_learned_write(const pl_learned *learned, const char *comment, const char *path,
-                                  pl_error *err);
-PL_API pl_status pl_learned_read_text(const char *text, size_t length, const char *path, pl_learned **out,
-                                      pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_learned_write(const pl_learned *learned, const char *comment, const char *path,
+                                          pl_error *err);
+PL_API_CHECKED pl_status pl_learned_read_text(const char *text, size_t length, const char *path,
+                                              pl_learned **out, pl_findings *findings, pl_error *err);
 PL_API const char *pl_learned_robot_file(const pl_learned *learned); // NULL: none
 
 #ifdef __cplusplus

@@ -83,33 +83,34 @@ typedef struct pl_dynamics pl_dynamics;
 
 // Builds pattern, mass matrix and all memory needed later. Keeps a reference to `robot`, which must outlive
 // the result. Refused: robots with contact, and deformable or rigid regions without density.
-PL_API pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *options,
-                                    pl_dynamics **out, pl_error *err);
+PL_API_CHECKED pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *options,
+                                            pl_dynamics **out, pl_error *err);
 PL_API void pl_dynamics_destroy(pl_dynamics *dynamics);
 
 // The motion begins at `state`: with its time, velocity and history where it has them (pl_state_has_motion),
 // otherwise at time 0, at rest, with relaxed viscous branches. Loads act in full from the start, unless the
 // signal says otherwise.
 // Forces at markers are those of the state. Counts and energies start from 0.
-PL_API pl_status pl_dynamics_start(pl_dynamics *dynamics, const pl_state *state, const pl_signal *signal,
-                                   pl_error *err);
+PL_API_CHECKED pl_status pl_dynamics_start(pl_dynamics *dynamics, const pl_state *state,
+                                           const pl_signal *signal, pl_error *err);
 // Velocity (3 per vertex, mm/s) instead of that of the state; held vertices stay at rest.
-PL_API pl_status pl_dynamics_set_velocity(pl_dynamics *dynamics, const double *velocity, pl_error *err);
+PL_API_CHECKED pl_status pl_dynamics_set_velocity(pl_dynamics *dynamics, const double *velocity,
+                                                  pl_error *err);
 // Forces at the markers (3 per marker, N; NULL: none) that act from now on, besides the loads of the robot.
 PL_API void pl_dynamics_set_forces(pl_dynamics *dynamics, const double *force);
 
 // Takes steps until `time` is reached or passed. `each` (may be NULL) is called after every step accepted;
 // false stops the run.
-PL_API pl_status pl_dynamics_advance(pl_dynamics *dynamics, double time, bool (*each)(void *user), void *user,
-                                     pl_motion_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_dynamics_advance(pl_dynamics *dynamics, double time, bool (*each)(void *user),
+                                             void *user, pl_motion_report *report, pl_error *err);
 PL_API double pl_dynamics_time(const pl_dynamics *dynamics);
 
 // The state at the end of the last step, with time, velocity and history: for files and to go on from.
-PL_API pl_status pl_dynamics_store(const pl_dynamics *dynamics, pl_state *state, pl_error *err);
+PL_API_CHECKED pl_status pl_dynamics_store(const pl_dynamics *dynamics, pl_state *state, pl_error *err);
 // The shape, commands and efforts at a time within the last step, by cubic interpolation; `velocity` (3 per
 // vertex, mm/s) may be NULL.
-PL_API pl_status pl_dynamics_sample(const pl_dynamics *dynamics, double time, pl_state *state,
-                                    double *velocity, pl_error *err);
+PL_API_CHECKED pl_status pl_dynamics_sample(const pl_dynamics *dynamics, double time, pl_state *state,
+                                            double *velocity, pl_error *err);
 PL_API const double *pl_dynamics_velocity(const pl_dynamics *dynamics); // 3 per vertex, mm/s
 // At the end of the last step.
 PL_API pl_motion_energy pl_dynamics_energy(pl_dynamics *dynamics);
@@ -125,8 +126,8 @@ typedef struct pl_mode {
 // Ends a motion under way. The `count` (1 to 32) lowest frequencies, ascending, and their shapes (3 per
 // vertex and mode, largest displacement 1 mm; may be NULL). `found` gets their number, which is smaller for
 // bodies with fewer unknowns.
-PL_API pl_status pl_dynamics_modes(pl_dynamics *dynamics, const pl_state *state, int count, pl_mode *mode,
-                                   double *shape, int *found, pl_error *err);
+PL_API_CHECKED pl_status pl_dynamics_modes(pl_dynamics *dynamics, const pl_state *state, int count,
+                                           pl_mode *mode, double *shape, int *found, pl_error *err);
 
 #ifdef __cplusplus
 }

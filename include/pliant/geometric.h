@@ -69,7 +69,7 @@ typedef struct pl_geometric_options {
 PL_API pl_geometric_options pl_geometric_options_default(void);
 // `fang2020`: all settings as published (vertex metric, blended targets, unit weights 5 and 1, least-norm
 // growth, no acceleration, stop when the tip moves less than 0.0316 mm). PL_BAD_INPUT for another name.
-PL_API pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, pl_error *err);
+PL_API_CHECKED pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, pl_error *err);
 
 typedef struct pl_geometric pl_geometric;
 
@@ -77,15 +77,15 @@ typedef struct pl_geometric pl_geometric;
 // must outlive the result. Loads are those of the robot: weight, forces, moments, pressures on surfaces.
 // Rigid regions that are not clamped have six unknowns each. Refused: growth of films and chambers without
 // actuation elements, loads in the vertex metric, more than eight unclamped rigid regions.
-PL_API pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options *options,
-                                     pl_geometric **out, pl_error *err);
+PL_API_CHECKED pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options *options,
+                                             pl_geometric **out, pl_error *err);
 PL_API void pl_geometric_destroy(pl_geometric *geometric);
 
 // From `state` to the fixed point at `command` (as pl_statics_solve). The report has the same meaning:
 // solved only if the residual is below its tolerance and no body element is inverted. `step` is the residual
 // (mm), `residual` the largest nodal residual force (N; in the vertex metric in its own unit).
-PL_API pl_status pl_geometric_solve(pl_geometric *geometric, pl_state *state, const double *command,
-                                    pl_solve_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_geometric_solve(pl_geometric *geometric, pl_state *state, const double *command,
+                                            pl_solve_report *report, pl_error *err);
 
 // Prescribes the ratio of an actuator's measure to its rest value from now on, regardless of its drive and
 // command (NAN: use its command again), for example to give a pressure-driven chamber its volume.
@@ -124,8 +124,9 @@ PL_API pl_geometric_info pl_geometric_get_info(const pl_geometric *geometric);
 
 // Energy, and the largest displacement of a vertex (mm) in an unaccelerated step, at a state that is not
 // changed. For tests and comparisons.
-PL_API pl_status pl_geometric_residual(pl_geometric *geometric, const pl_state *state, const double *command,
-                                       double *energy, double *step, pl_error *err);
+PL_API_CHECKED pl_status pl_geometric_residual(pl_geometric *geometric, const pl_state *state,
+                                               const double *command, double *energy, double *step,
+                                               pl_error *err);
 
 // The largest principal engineering strain of every element of `mesh` (from its corners, at its centre) at
 // `position`, and the rest volumes of the elements: the data for a histogram of strains.

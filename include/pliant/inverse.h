@@ -164,17 +164,17 @@ typedef struct pl_ik_report {
 // `objective` (point, share); targets and places are copied. A command that is neither held nor has a range
 // or bounds is refused. Uses slots 0 to 2 of the model.
 typedef struct pl_ik pl_ik;
-PL_API pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objective_count,
-                              const pl_ik_options *options, pl_ik **out, pl_error *err);
+PL_API_CHECKED pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objective_count,
+                                      const pl_ik_options *options, pl_ik **out, pl_error *err);
 PL_API void pl_ik_destroy(pl_ik *ik);
 PL_API pl_model *pl_ik_model(const pl_ik *ik);
 
 // New targets for objective i: `target` has 3 values (position, direction, distance, orthogonality), 9
 // (orientation), 3 per point (shape), 1 (curvature, sensor, effort) or one per command (command).
-PL_API pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err);
+PL_API_CHECKED pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err);
 // Radius of a distance; curvature, sensor, effort.
-PL_API pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err);
-PL_API pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err); // > 0
+PL_API_CHECKED pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err);
+PL_API_CHECKED pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err); // > 0
 PL_API void pl_ik_set_period(pl_ik *ik, double period); // s, for the rates; ignored unless > 0
 PL_API void pl_ik_set_start_limit(pl_ik *ik, int starts);
 
@@ -194,13 +194,13 @@ PL_API int pl_ik_nearest_sample(pl_ik *ik, int k);
 // per command) if given. Rates apply from the current state. The model is left at the reported commands,
 // which satisfy all bounds for every outcome except PL_IK_INFEASIBLE, PL_IK_FORWARD and PL_IK_STOPPED. Not
 // reaching the goals is an outcome, not an error.
-PL_API pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err);
 // Deviation |d| of objective i at the solution, in its own unit; NAN if there is no such objective.
 PL_API double pl_ik_deviation(const pl_ik *ik, int i);
 // Number of weighted deviations, and their values and exact Jacobian at the current state (row-major, one
 // column per command; 0 for held and idle ones), for tests and other solvers. Least motion is not included.
 PL_API int pl_ik_residual_count(const pl_ik *ik);
-PL_API pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err);
+PL_API_CHECKED pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err);
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,7 @@ typedef struct pl_network_def {
 typedef struct pl_network pl_network;
 // Initial weights are uniform with the variance that preserves the size of signals (Glorot); S is 0, widths
 // are 1. All memory is allocated here.
-PL_API pl_status pl_network_create(const pl_network_def *def, pl_network **out, pl_error *err);
+PL_API_CHECKED pl_status pl_network_create(const pl_network_def *def, pl_network **out, pl_error *err);
 PL_API void pl_network_destroy(pl_network *network);
 PL_API pl_network_def pl_network_get_def(const pl_network *network);
 // The weights, to be read or written: for each layer W_l (rows: neurons), then b_l; at the end S.
@@ -69,7 +69,7 @@ typedef struct pl_learn_data {
 // Sets the scales of the network from data: inputs to [-1, 1], outputs to mean 0 and unit standard deviation
 // (of a group: that of its widest output). A constant output keeps a width of 1. Data that is not finite is
 // refused with the number of the sample.
-PL_API pl_status pl_network_fit_scale(pl_network *network, const pl_learn_data *data, pl_error *err);
+PL_API_CHECKED pl_status pl_network_fit_scale(pl_network *network, const pl_learn_data *data, pl_error *err);
 // Number of outputs that are constant over the data.
 PL_API int pl_learn_constant_outputs(const pl_learn_data *data, int output_count);
 
@@ -120,13 +120,14 @@ typedef struct pl_train_report {
 } pl_train_report;
 // Sets the scales, splits the data and trains from the present weights. Leaves the weights with the smallest
 // held-out error in the network. `held` (one per sample, may be NULL) receives which samples were held out.
-PL_API pl_status pl_network_train(pl_network *network, const pl_learn_data *data,
-                                  const pl_train_options *options, bool *held, pl_train_report *report,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_network_train(pl_network *network, const pl_learn_data *data,
+                                          const pl_train_options *options, bool *held,
+                                          pl_train_report *report, pl_error *err);
 // The loss above over all samples and its gradient (weight_count numbers, may be NULL), for tests and other
 // minimisers.
-PL_API pl_status pl_network_loss(pl_network *network, const pl_learn_data *data, double jacobian_weight,
-                                 double decay, double *loss, double *gradient, pl_error *err);
+PL_API_CHECKED pl_status pl_network_loss(pl_network *network, const pl_learn_data *data,
+                                         double jacobian_weight, double decay, double *loss, double *gradient,
+                                         pl_error *err);
 
 // ---- a general minimiser (L-BFGS with a line search for the weak Wolfe conditions)
 typedef struct pl_lbfgs_options {
@@ -145,8 +146,9 @@ PL_API int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const d
 // `mean` (size numbers) and `mode` (mode_limit times size) are filled; modes are orthonormal, so many that
 // the fraction `share` of the variance is covered, at most mode_limit. `left`: RMS per number of what they
 // leave.
-PL_API pl_status pl_principal_modes(const double *x, int count, int64_t size, int mode_limit, double share,
-                                    double *mean, double *mode, int *mode_count, double *left, pl_error *err);
+PL_API_CHECKED pl_status pl_principal_modes(const double *x, int count, int64_t size, int mode_limit,
+                                            double share, double *mean, double *mode, int *mode_count,
+                                            double *left, pl_error *err);
 
 // ---- recurrent networks for histories: one layer of long short-term memory cells, then a linear layer
 //   i, f, o = logistic(W (x_t, h_(t-1)) + b),  g = tanh(...),  c_t = f c_(t-1) + i g,  h_t = o tanh c_t
@@ -156,7 +158,7 @@ typedef struct pl_lstm_def {
     int input_count, output_count, cell_count;
     uint64_t seed;
 } pl_lstm_def;
-PL_API pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err);
+PL_API_CHECKED pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err);
 PL_API void pl_lstm_destroy(pl_lstm *lstm);
 PL_API pl_lstm_def pl_lstm_get_def(const pl_lstm *lstm);
 // Weights: for each gate (i, f, o, g) and cell a row (inputs, cells, bias); then V, S (outputs in rows), d.
@@ -178,12 +180,12 @@ typedef struct pl_history {
     int burn;
 } pl_history;
 // Loss 1/2 mean |y - t|^2 (scaled) + 1/2 decay |weights|^2 and its gradient, through time.
-PL_API pl_status pl_lstm_loss(pl_lstm *lstm, const pl_history *data, double decay, double *loss,
-                              double *gradient, pl_error *err);
+PL_API_CHECKED pl_status pl_lstm_loss(pl_lstm *lstm, const pl_history *data, double decay, double *loss,
+                                      double *gradient, pl_error *err);
 // Trains by Adam, one sequence per step (options: epoch_limit, rate, decay, held_share of the sequences,
 // patience, seed, progress, record).
-PL_API pl_status pl_lstm_train(pl_lstm *lstm, const pl_history *data, const pl_train_options *options,
-                               bool *held, pl_train_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_lstm_train(pl_lstm *lstm, const pl_history *data, const pl_train_options *options,
+                                       bool *held, pl_train_report *report, pl_error *err);
 
 // ---- Gaussian processes: a smooth function with error bars from few samples
 // Kernel v exp(-1/2 sum ((x_i - x'_i) / l_i)^2) + noise; lengths and noise are common to all outputs and
@@ -196,8 +198,9 @@ typedef struct pl_gp_options {
 } pl_gp_options;
 PL_API pl_gp_options pl_gp_options_default(void);
 // Prior mean 0: subtract what is known. At least 2 samples.
-PL_API pl_status pl_gp_fit(const double *x, const double *y, int count, int input_count, int output_count,
-                           const pl_gp_options *options, pl_gp **out, pl_error *err);
+PL_API_CHECKED pl_status pl_gp_fit(const double *x, const double *y, int count, int input_count,
+                                   int output_count, const pl_gp_options *options, pl_gp **out,
+                                   pl_error *err);
 PL_API void pl_gp_destroy(pl_gp *gp);
 // Mean, its derivative (output_count x input_count) and standard deviations (of the function, without noise);
 // each may be NULL. No memory is allocated.
@@ -213,16 +216,16 @@ typedef struct pl_gp_view {
 } pl_gp_view;
 PL_API pl_gp_view pl_gp_get_view(const pl_gp *gp);
 // From stored samples and hyperparameters.
-PL_API pl_status pl_gp_restore(const pl_gp_view *view, pl_gp **out, pl_error *err);
+PL_API_CHECKED pl_status pl_gp_restore(const pl_gp_view *view, pl_gp **out, pl_error *err);
 // The profiled negative log marginal likelihood at log lengths and log noise (input_count + 1 numbers) and
 // its gradient, for tests.
-PL_API pl_status pl_gp_likelihood(const double *x, const double *y, int count, int input_count,
-                                  int output_count, double trend, const double *parameter, double *value,
-                                  double *gradient, pl_error *err);
+PL_API_CHECKED pl_status pl_gp_likelihood(const double *x, const double *y, int count, int input_count,
+                                          int output_count, double trend, const double *parameter,
+                                          double *value, double *gradient, pl_error *err);
 // Greedy choice of new samples: of `candidate_count` inputs, the `pick_count` (indices in `pick`) each of
 // which reduces the largest remaining variance, given the samples of the process and the earlier picks.
-PL_API pl_status pl_gp_propose(const pl_gp *gp, const double *candidate, int candidate_count, int pick_count,
-                               int *pick, pl_error *err);
+PL_API_CHECKED pl_status pl_gp_propose(const pl_gp *gp, const double *candidate, int candidate_count,
+                                       int pick_count, int *pick, pl_error *err);
 
 // ---- bounds on the error of a model, from errors measured at samples that it was not fitted to
 // `residual`: column_count errors (>= 0) per point, each column with its own unit; NAN in a column: not
@@ -234,7 +237,8 @@ typedef struct pl_error_samples {
 #define PL_ERROR_CONFIDENCE 0.95 // share of the errors below the bound, on average over the choice of points
 #define PL_ERROR_COVERAGE 0.90   // and at least, for 95 % of these choices
 typedef struct pl_error_map pl_error_map;
-PL_API pl_status pl_error_map_create(const pl_error_samples *samples, pl_error_map **out, pl_error *err);
+PL_API_CHECKED pl_status pl_error_map_create(const pl_error_samples *samples, pl_error_map **out,
+                                             pl_error *err);
 PL_API void pl_error_map_destroy(pl_error_map *map);
 // Of the bounds: PL_ERROR_CONFIDENCE, or n / (n + 1) where n points are too few for it.
 PL_API double pl_error_map_confidence(const pl_error_map *map);

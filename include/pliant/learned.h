@@ -23,7 +23,7 @@ typedef struct pl_about {
     pl_model_info info;
     void *memory;
 } pl_about;
-PL_API pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err);
+PL_API_CHECKED pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err);
 PL_API void pl_about_clear(pl_about *about);
 
 // ---- samples of a model; arrays hold the solved ones
@@ -93,16 +93,16 @@ typedef struct pl_learned_report {
 } pl_learned_report;
 
 typedef struct pl_learned pl_learned;
-PL_API pl_status pl_learned_fit(const pl_dataset *data, const pl_learned_options *options, pl_learned **out,
-                                pl_learned_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_learned_fit(const pl_dataset *data, const pl_learned_options *options,
+                                        pl_learned **out, pl_learned_report *report, pl_error *err);
 PL_API void pl_learned_destroy(pl_learned *learned);
 PL_API const pl_about *pl_learned_about(const pl_learned *learned);
 PL_API const pl_network *pl_learned_network(const pl_learned *learned, pl_learned_part part); // NULL: none
 
 // Commands for `count` further samples where two networks of different seeds fitted to the samples disagree
 // most, apart from each other and from the samples. `command` has count * command_count numbers.
-PL_API pl_status pl_learned_propose(const pl_dataset *data, int count, uint64_t seed, double *command,
-                                    pl_error *err);
+PL_API_CHECKED pl_status pl_learned_propose(const pl_dataset *data, int count, uint64_t seed, double *command,
+                                            pl_error *err);
 
 // ---- the error of an answer
 typedef struct pl_learned_estimate {
@@ -124,8 +124,8 @@ typedef struct pl_learned_use {
 } pl_learned_use;
 // Takes ownership of `learned`, also on failure. Idle commands are at their rest value. The estimate is part
 // of the answer as readings (group "learned").
-PL_API pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use, pl_model **out,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use, pl_model **out,
+                                          pl_error *err);
 PL_API bool pl_model_is_learned(const pl_model *model);
 PL_API pl_learned *pl_model_learned(const pl_model *model); // NULL: it is not learned
 // The full model at the commands of the learned one: errors of its markers, without the adaptation. `step`:
@@ -140,7 +140,8 @@ typedef struct pl_learned_check {
     double largest; // mm, largest distance of a marker
     int marker;     // which one
 } pl_learned_check;
-PL_API pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *out, pl_error *err);
+PL_API_CHECKED pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *out,
+                                               pl_error *err);
 
 // ---- measurements of a real robot: rows of commands and marker positions
 typedef struct pl_measured {
@@ -178,16 +179,18 @@ typedef struct pl_adapt_report {
 } pl_adapt_report;
 // Fits and attaches the correction; an earlier one is replaced. Markers that were not measured keep their
 // positions.
-PL_API pl_status pl_learned_adapt(pl_learned *learned, const pl_measured *measured,
-                                  const pl_adapt_options *options, pl_adapt_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_learned_adapt(pl_learned *learned, const pl_measured *measured,
+                                          const pl_adapt_options *options, pl_adapt_report *report,
+                                          pl_error *err);
 PL_API bool pl_learned_is_adapted(const pl_learned *learned);
 // Values of the extra inputs at which the model answers from now on; default: the mean of the measured ones.
 PL_API int pl_learned_extra_count(const pl_learned *learned);
 PL_API const char *pl_learned_extra_name(const pl_learned *learned, int i);
-PL_API pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_error *err);
+PL_API_CHECKED pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_error *err);
 // The commands (within the sampled region) whose measurement would lower the largest uncertainty most, one
 // after the other; for an adaptation by a process. `command` has count * command_count numbers.
-PL_API pl_status pl_learned_next_poses(pl_learned *learned, int count, double *command, pl_error *err);
+PL_API_CHECKED pl_status pl_learned_next_poses(pl_learned *learned, int count, double *command,
+                                               pl_error *err);
 
 // ---- models with memory: a recurrent network fitted to measured sequences
 typedef struct pl_sequences {
@@ -229,8 +232,9 @@ typedef struct pl_history_report {
     bool stopped;
 } pl_history_report;
 // Rows held out are neither trained on nor used to end the training.
-PL_API pl_status pl_learned_fit_history(const pl_sequences *sequences, const pl_history_options *options,
-                                        pl_learned **out, pl_history_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_learned_fit_history(const pl_sequences *sequences,
+                                                const pl_history_options *options, pl_learned **out,
+                                                pl_history_report *report, pl_error *err);
 PL_API const pl_lstm *pl_learned_history(const pl_learned *learned); // NULL: the model has no memory
 
 // ---- inverse kinematics of one marker at a fixed rate: no allocation, a bounded number of evaluations
@@ -259,8 +263,8 @@ typedef struct pl_reach_result {
     int evaluations;
 } pl_reach_result;
 typedef struct pl_reach pl_reach;
-PL_API pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, pl_reach **out,
-                                 pl_error *err);
+PL_API_CHECKED pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, pl_reach **out,
+                                         pl_error *err);
 PL_API void pl_reach_destroy(pl_reach *reach);
 // `command` is the start (the last commands) and receives the result, within the ranges of the samples.
 PL_API pl_reach_result pl_reach_solve(pl_reach *reach, const double target[3], double *command);

@@ -7,10 +7,13 @@
 //   yeoh           W = sum_i Ci0 (I1bar - 3)^i + K/2 (J - 1)^2
 //   gent           W = -mu Jm / 2 ln(1 - (I1bar - 3) / Jm) + K/2 (J - 1)^2
 //   ogden          W = sum_i 2 mu_i / alpha_i^2 (l1^alpha_i + l2^alpha_i + l3^alpha_i - 3) + K/2 (J - 1)^2
+//   hgo            W = C10 (I1bar - 3) + sum_f k1 / (2 k2) (exp(k2 <E_f>^2) - 1) + K/2 (J - 1)^2,
+//                  E_f = kappa (I1bar - 3) + (1 - 3 kappa) (I4bar_f - 1): fibres that carry tension only
 //
-// with I1bar = J^(-2/3) tr(F^T F), I2bar = J^(-4/3) I2 and l the principal stretches times J^(-1/3). At small
-// strains the shear modulus of the rubber laws is 2 (C10 + C01), mu, or the sum of the mu_i. A gent material
-// cannot be stretched beyond I1bar = 3 + Jm.
+// with I1bar = J^(-2/3) tr(F^T F), I2bar = J^(-4/3) I2, I4bar = J^(-2/3) |F m|^2 for fibres along m, and l
+// the principal stretches times J^(-1/3). At small strains the shear modulus of the rubber laws is 2 (C10 +
+// C01), mu, or the sum of the mu_i (hgo: that of the matrix). A gent material cannot be stretched beyond
+// I1bar = 3 + Jm.
 #ifndef PLIANT_MATERIAL_H
 #define PLIANT_MATERIAL_H
 
@@ -28,6 +31,7 @@ typedef enum pl_material_model {
     PL_YEOH,
     PL_GENT,
     PL_OGDEN,
+    PL_HGO,
     PL_MATERIAL_MODEL_COUNT
 } pl_material_model;
 
@@ -37,6 +41,7 @@ typedef enum pl_formulation { PL_LOCKING_FREE, PL_DISPLACEMENT } pl_formulation;
 
 #define PL_OGDEN_TERMS 3
 #define PL_PRONY_TERMS 8
+#define PL_FIBRE_FAMILIES 2
 
 // Poisson's ratio of rubber laws in a robot file that gives neither it nor a bulk modulus, and that with
 // which constants are fitted to tensile tests: a solved bar with such constants follows the test, while
@@ -52,8 +57,13 @@ typedef struct pl_material {
     double c10, c01, c20, c30;                                    // MPa; neo_hookean, mooney_rivlin, yeoh
     double mu, jm;                                                // MPa, 1; gent
     double ogden_mu[PL_OGDEN_TERMS], ogden_alpha[PL_OGDEN_TERMS]; // MPa, 1; a term with mu 0 is absent
-    double bulk;                                                  // MPa; 0: from poisson
-    double density;                                               // t/mm^3; 0: weightless
+    // hgo: stiffness (MPa) and stiffening of the fibres, their dispersion from 0 (parallel) to 1/3, and the
+    // direction of each family in the undeformed robot, of any length
+    double k1, k2, kappa;
+    double fibre[PL_FIBRE_FAMILIES][3];
+    int fibre_count;
+    double bulk;    // MPa; 0: from poisson
+    double density; // t/mm^3; 0: weightless
     // Viscous branches of the deviatoric part, for motions in time (docs/dynamics.md): the constants above
     // are those of the relaxed, long-term material; a sudden strain meets 1 + sum of prony_g times its
     // deviatoric stress, and branch i relaxes with exp(-t / prony_tau).
@@ -78,22 +88,27 @@ typedef enum pl_material_constant {
     PL_ALPHA2,
     PL_MU3,
     PL_ALPHA3,
+    PL_K1,
+    PL_K2,
+    PL_KAPPA,
     PL_BULK,
     PL_DENSITY,
     PL_MATERIAL_CONSTANT_COUNT
 } pl_material_constant;
 PL_API const char *pl_material_constant_name(pl_material_constant constant);
+PL_API pl_dimension pl_material_constant_dimension(pl_material_constant constant);
 PL_API bool pl_material_has(pl_material_model model, pl_material_constant constant);
 PL_API double *pl_material_at(pl_material *material, pl_material_constant constant);
 
-PL_API bool pl_material_is_rubber(pl_material_model model); // a law with a bulk modulus of its own
+PL_API bool pl_material_is_rubber(pl_material_model model);  // a law with a bulk modulus of its own
+PL_API bool pl_material_has_fibres(pl_material_model model); // a law with directions
 
 // Refuses inadmissible constants (poisson outside (-1, 0.5), no stiffness...) and names the constant.
-PL_API pl_status pl_material_check(const pl_material *material, const char *name, pl_error *err);
+PL_API_CHECKED pl_status pl_material_check(const pl_material *material, const char *name, pl_error *err);
 // Lame's mu and the coefficient kappa of the dilatation term (lambda for linear and stvk, K for rubber laws).
 PL_API void pl_material_moduli(const pl_material *material, double *mu, double *kappa);
 // Engineering stress (MPa) of an incompressible uniaxial test at a stretch, for rubber laws; young * strain
-// for linear and stvk.
+// for linear and stvk. hgo: along its only family of fibres; NAN for two.
 PL_API double pl_material_uniaxial(const pl_material *material, double stretch);
 // The same with the bulk modulus of the material: the stress of a bar that is solved with it. With tau the
 // Kirchhoff stress along the bar and J its volume ratio, the sides are free of stress where
@@ -105,6 +120,7 @@ PL_API double pl_material_tensile(const pl_material *material, double stretch);
 PL_API double pl_material_tensile_volume(double bulk, double stretch, double stress);
 // Engineering stress (MPa) along the first axis of an incompressible sheet with the stretches l1 and l2 in
 // its plane, free of stress across. Rubber laws; infinite where a gent material cannot be stretched so far.
+// hgo: the families lie along the first two axes, NAN where they do not.
 PL_API double pl_material_sheet(const pl_material *material, double l1, double l2);
 
 // ---- the shape parameter of Fang et al. 2020 (docs/papers.md)
@@ -128,8 +144,8 @@ typedef struct pl_shape_curve {
     double r_omega[PL_SHAPE_POINTS];
 } pl_shape_curve;
 // Refused if the law has no such curve: R must be between 0 and 1 over the strains.
-PL_API pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl_shape_curve *out,
-                                    pl_error *err);
+PL_API_CHECKED pl_status pl_shape_curve_fit(const pl_material *material, double strain_high,
+                                            pl_shape_curve *out, pl_error *err);
 PL_API double pl_shape_curve_at(const pl_shape_curve *curve,
                                 double I1bar); // beyond the reach: its last entry
 

@@ -64,7 +64,8 @@ typedef struct pl_mesh pl_mesh;
 // Checks and copies `def`. Refused: indices out of range, non-finite coordinates, elements of zero volume,
 // repeated elements, duplicate names, a mesh without elements. `report` may be NULL. After the repair of
 // orientations only curved elements can be inverted; these are refused with their numbers.
-PL_API pl_status pl_mesh_create(const pl_mesh_def *def, pl_mesh **out, pl_mesh_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_create(const pl_mesh_def *def, pl_mesh **out, pl_mesh_report *report,
+                                        pl_error *err);
 PL_API void pl_mesh_destroy(pl_mesh *mesh);
 
 // A face is an element and one of its sides: element * 8 + side.
@@ -100,20 +101,22 @@ PL_API int pl_element_tets(pl_element_kind kind, const int8_t (**tet)[4]);
 
 // A new mesh in which every linear element is converted to a quadratic one, with shared mid nodes; quadratic
 // elements are copied. Vertices keep their numbers; the mid nodes follow.
-PL_API pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err);
 // A new linear mesh with the corner nodes only. `vertex_of` (may be NULL; freed with pl_mesh_free_indices)
 // maps its vertices to those of `mesh`.
-PL_API pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_of, pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_of,
+                                         pl_error *err);
 PL_API void pl_mesh_free_indices(int32_t *indices);
 // A new mesh of quadratic tetrahedra in which the marked ones (`marked` per element) are split into eight and
 // their neighbours as needed; curved edges keep their shape. Vertices keep their numbers, new ones follow;
 // regions and surfaces are kept. Refused for meshes with other elements.
-PL_API pl_status pl_mesh_refine(const pl_mesh *mesh, const uint8_t *marked, pl_mesh **out, pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_refine(const pl_mesh *mesh, const uint8_t *marked, pl_mesh **out,
+                                        pl_error *err);
 // A new mesh with surfaces added (same arrays as in the def, given as faces); an existing surface of the same
 // name is replaced.
-PL_API pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *const *name,
-                                       const int64_t *start, const int64_t *face, pl_mesh **out,
-                                       pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *const *name,
+                                               const int64_t *start, const int64_t *face, pl_mesh **out,
+                                               pl_error *err);
 
 // A plane of symmetry along which a body was cut; the body lies behind it (unit normal).
 typedef struct pl_mirror {
@@ -133,8 +136,8 @@ typedef struct pl_pick {
 // SEEN_FROM: the connected part of the boundary around the viewpoint, which ends at the sharp rim where a
 // cavity is open (mesh_cavity.c explains how the opening is found). BOX: boundary faces whose corners all lie
 // inside. PLANE: boundary faces whose corners all lie on the plane. *face is freed with pl_mesh_free_faces.
-PL_API pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face, int64_t *face_count,
-                              pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face,
+                                      int64_t *face_count, pl_error *err);
 PL_API void pl_mesh_free_faces(int64_t *face);
 
 // Measures. Volumes and areas are integrals over the elements and faces, which may be curved.
@@ -179,12 +182,12 @@ PL_API int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element);
 // first face by edges, so there is no layer of vertices between them. `element` is sorted, freed with
 // pl_mesh_free_indices, and NULL if there is none; `thinnest_mm` (may be NULL) is the smallest wall thickness
 // found, infinite if no wall was found.
-PL_API pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *count,
-                                    double *thinnest_mm, pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *count,
+                                            double *thinnest_mm, pl_error *err);
 // Reports the defects of a mesh: inverted and flat elements, disconnected parts, walls one element thick,
 // overlapping elements. Each kind becomes one finding with its elements and the position of the worst or
 // first one.
-PL_API pl_status pl_mesh_examine(const pl_mesh *mesh, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_examine(const pl_mesh *mesh, pl_findings *findings, pl_error *err);
 
 // Position of a point in the undeformed mesh. Inside: the element and its shape-function weights. Outside:
 // the nearest boundary point, its weights, and the distance (mm).
@@ -195,7 +198,8 @@ typedef struct pl_embedding {
     double weight[PL_ELEMENT_NODES_MAX];
     double distance; // 0 inside
 } pl_embedding;
-PL_API pl_status pl_mesh_embed(const pl_mesh *mesh, const double point[3], pl_embedding *out, pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_embed(const pl_mesh *mesh, const double point[3], pl_embedding *out,
+                                       pl_error *err);
 
 // ---- bodies that pass through themselves or through each other
 typedef struct pl_crossings {
@@ -205,8 +209,8 @@ typedef struct pl_crossings {
 } pl_crossings;
 // Of the mesh with its vertices at `position` (NULL: as drawn). Nearly linear time. Surfaces that only touch
 // do not cross.
-PL_API pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_crossings *out,
-                                   pl_error *err);
+PL_API_CHECKED pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_crossings *out,
+                                           pl_error *err);
 
 // ---- closed triangle surfaces, as read from STL or OBJ, before they are meshed
 typedef struct pl_trisurf {
@@ -216,21 +220,22 @@ typedef struct pl_trisurf {
 } pl_trisurf;
 PL_API void pl_trisurf_clear(pl_trisurf *surface);
 // Merges vertices closer than `tolerance` (0: 1e-7 of the size) and removes triangles that become degenerate.
-PL_API pl_status pl_trisurf_weld(pl_trisurf *surface, double tolerance, pl_error *err);
+PL_API_CHECKED pl_status pl_trisurf_weld(pl_trisurf *surface, double tolerance, pl_error *err);
 // Checks that the surface is closed, consistently oriented, and without duplicate, degenerate or intersecting
 // triangles. Every defect becomes a finding with triangle numbers (0-based) and coordinates. Nearly linear
 // time.
-PL_API pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findings *findings,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findings *findings,
+                                          pl_error *err);
 // Checks that two surfaces do not intersect (shared triangles are allowed).
-PL_API pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, const pl_trisurf *b,
-                                           const char *name_b, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a,
+                                                   const pl_trisurf *b, const char *name_b,
+                                                   pl_findings *findings, pl_error *err);
 PL_API double pl_trisurf_volume(const pl_trisurf *surface); // signed, mm^3
 PL_API bool pl_trisurf_contains(const pl_trisurf *surface, const double point[3]);
 // The points of the surface nearest to each of `count` points (3 numbers each); `rms` (may be NULL) is the
 // root mean square of the distances, mm.
-PL_API pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int32_t count,
-                                    double *nearest, double *rms, pl_error *err);
+PL_API_CHECKED pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int32_t count,
+                                            double *nearest, double *rms, pl_error *err);
 
 // A tubular hole through a body, such as a tendon channel: its axis from mouth to mouth.
 #define PL_CHANNEL_POINTS 12

@@ -18,15 +18,17 @@ PL_API const pl_mesher *pl_meshing_mesher(void);
 // Regions and surfaces come from physical groups, in VTK files from cell data named region, material or
 // CellEntityIds (`region7`); without any of these there is one region, `body`. `unit` is mm per unit of the
 // file.
-PL_API pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
-                                 pl_error *err);
+PL_API_CHECKED pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
+                                         pl_error *err);
 // Writes MSH 4.1 (ASCII or binary) with physical groups for regions and surfaces. The file is written under a
 // temporary name and then renamed.
-PL_API pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *path, bool binary, pl_error *err);
+PL_API_CHECKED pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *path, bool binary,
+                                              pl_error *err);
 
 // Reads a triangle surface: STL (ASCII, binary) or OBJ, welded. `unit` is mm per unit of the file and must be
 // given.
-PL_API pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out, pl_error *err);
+PL_API_CHECKED pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out,
+                                                 pl_error *err);
 
 // Meshes closed surfaces that have been read before. `size` and `order` as in pl_mesh_source. Regions are
 // named by the parts.
@@ -35,16 +37,16 @@ typedef struct pl_meshing_part {
     const char *region;
     bool cavity;
 } pl_meshing_part;
-PL_API pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, double size, int order,
-                                       const pl_progress *progress, pl_mesh **out, pl_findings *findings,
-                                       pl_error *err);
+PL_API_CHECKED pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, double size,
+                                               int order, const pl_progress *progress, pl_mesh **out,
+                                               pl_findings *findings, pl_error *err);
 
 // Meshes the closed cavities bounded by named surfaces with tetrahedra that share the faces of the surface,
 // each cavity as a region with the name of the surface, and replaces *mesh. Other surfaces are not changed.
 // `size` as in pl_mesh_source. Fails if a cavity has quadrilateral faces, or if quadratic elements on a
 // strongly curved wall would be inverted; *mesh is then unchanged.
-PL_API pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress,
-                                 pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress,
+                                         pl_findings *findings, pl_error *err);
 
 // A first robot file for the user's own part, a surface (STL, OBJ) or a volume mesh that was read or
 // generated from it. Base and tip are the flat ends along the longest axis; cavities are found by nesting, or
@@ -68,8 +70,8 @@ typedef struct pl_guess {
     bool open[PL_GUESS_CAVITIES];     // to the outside
     int channel_count;                // holes through the body, which become cables
 } pl_guess;
-PL_API pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_guess *summary,
-                                  pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_guess *summary,
+                                          pl_findings *findings, pl_error *err);
 PL_API void pl_meshing_free_text(char *text);
 
 // ---- parametric designs

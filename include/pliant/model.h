@@ -186,15 +186,17 @@ typedef struct pl_model_type {
 typedef struct pl_model pl_model;
 // Checks `type` and its info and takes ownership of `self`; on failure `self` is destroyed. Allocates all
 // memory for answers, slots and derivatives, except derivatives of body points.
-PL_API pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out,
+                                         pl_error *err);
 PL_API void pl_model_destroy(pl_model *model);
 
 // The full body as a model, with the exact method or with the geometric one (whose derivatives are computed
 // by differences). Keeps a reference to `robot`, which must outlive it.
-PL_API pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *options, pl_model **out,
-                                     pl_error *err);
-PL_API pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometric_options *options,
-                                               pl_model **out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *options,
+                                             pl_model **out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_from_robot_geometric(const pl_robot *robot,
+                                                       const pl_geometric_options *options, pl_model **out,
+                                                       pl_error *err);
 // The robot of a full body, for its description (materials, surfaces); NULL for other kinds.
 PL_API const pl_robot *pl_model_robot(const pl_model *model);
 
@@ -208,18 +210,19 @@ PL_API pl_actuator_info pl_model_actuator(const pl_model *model, int i);
 
 // ---- solving
 // `command`: one per command, internal units; NAN: idle.
-PL_API pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *report,
+                                     pl_error *err);
 // Forces at the markers, in addition to the loads of the robot (3 per marker, N; NULL: none): the forward
 // solves that follow lead to them, until they are set again. For payloads, estimated forces, a hand that
 // pulls. Refused by models without them unless all are 0.
-PL_API pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err);
+PL_API_CHECKED pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err);
 // A hand at any point of the body: grips the point `at` (mm, undeformed configuration; NULL: lets go), spread
 // over `radius`; the forward solves that follow lead to the force (N; NULL: none) with which it pulls.
 // Refused by models other than full bodies with the exact method. Saved states do not contain the hand: solve
 // without a force before gripping another point or restoring a state. The derivative with respect to the
 // force is that of PL_PARAMETER_GRIP.
-PL_API pl_status pl_model_grip(pl_model *model, const double at[3], double radius, pl_error *err);
-PL_API pl_status pl_model_pull(pl_model *model, const double force[3], pl_error *err);
+PL_API_CHECKED pl_status pl_model_grip(pl_model *model, const double at[3], double radius, pl_error *err);
+PL_API_CHECKED pl_status pl_model_pull(pl_model *model, const double force[3], pl_error *err);
 PL_API bool pl_model_grip_place(const pl_model *model, double place[3]); // mm, now; false: nothing is gripped
 // The mean, at the gripped point, of a vector given at the body points (3 entries each, `stride` apart).
 PL_API bool pl_model_grip_mean(const pl_model *model, const double *vector, int stride, double mean[3]);
@@ -236,15 +239,15 @@ PL_API bool pl_model_settle(pl_model *model);
 // Saves the current state in a slot, and restores it. Restoring an empty slot is refused. Inverse kinematics
 // uses slots 0 to 2.
 #define PL_MODEL_SLOTS 4
-PL_API pl_status pl_model_keep(pl_model *model, int slot, pl_error *err);
-PL_API pl_status pl_model_recall(pl_model *model, int slot, pl_error *err);
+PL_API_CHECKED pl_status pl_model_keep(pl_model *model, int slot, pl_error *err);
+PL_API_CHECKED pl_status pl_model_recall(pl_model *model, int slot, pl_error *err);
 // To the undeformed configuration, all commands idle, as if it had just been created: what follows does not
 // depend on earlier solves, to the last bit. Forces that were set remain set.
 PL_API void pl_model_reset(pl_model *model);
 // The state as doubles, for files and for more than PL_MODEL_SLOTS saved states.
 PL_API size_t pl_model_state_size(const pl_model *model);
 PL_API void pl_model_pack(const pl_model *model, double *block); // pl_model_state_size doubles
-PL_API pl_status pl_model_unpack(pl_model *model, const double *block, size_t count, pl_error *err);
+PL_API_CHECKED pl_status pl_model_unpack(pl_model *model, const double *block, size_t count, pl_error *err);
 
 // ---- results
 PL_API pl_model_answer pl_model_get_answer(const pl_model *model);
@@ -253,29 +256,32 @@ PL_API pl_solve_report pl_model_get_report(const pl_model *model);
 // Whether the model is a surrogate whose error counts: `reached` then means the target error and the model's
 // error together.
 PL_API bool pl_answer_has_error(const pl_model_answer *answer);
-PL_API pl_status pl_model_differentiate(pl_model *model, unsigned parts, double tolerance,
-                                        pl_model_derivative *out, pl_jacobian_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_model_differentiate(pl_model *model, unsigned parts, double tolerance,
+                                                pl_model_derivative *out, pl_jacobian_report *report,
+                                                pl_error *err);
 // Derivatives with respect to loads and materials, as pl_statics_jacobian; refused by models without them.
-PL_API pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, int count,
-                                      const pl_jacobian *out, pl_jacobian_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, int count,
+                                              const pl_jacobian *out, pl_jacobian_report *report,
+                                              pl_error *err);
 // Gradient of a scalar function of the results, given its derivatives `by`, with respect to `count`
 // parameters: one adjoint solve, whatever their number. Idle commands get 0. Models without an adjoint of
 // their own use their derivatives and accept commands only.
-PL_API pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by, const pl_parameter *parameter,
-                                  int count, double *gradient, pl_jacobian_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by,
+                                          const pl_parameter *parameter, int count, double *gradient,
+                                          pl_jacobian_report *report, pl_error *err);
 // For drawing: the mesh of the robot, or a tube around a centre line, created on the first call and owned by
 // the model; *out is NULL if there is nothing to draw. pl_model_shape gives the current positions of its
 // vertices.
-PL_API pl_status pl_model_body(pl_model *model, const pl_mesh **out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_body(pl_model *model, const pl_mesh **out, pl_error *err);
 PL_API void pl_model_shape(const pl_model *model, double *position);
 // Polyline of a cable or of another actuator's path in the current shape; returns the number of points,
 // writes at most `room`. 0: it has none.
 PL_API int pl_model_line(const pl_model *model, int actuator, double *point, int room);
 // A field on the vertices or elements of the body (see pl_field_components); refused unless in info.fields.
-PL_API pl_status pl_model_field(pl_model *model, pl_field field, double *out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_field(pl_model *model, pl_field field, double *out, pl_error *err);
 // One per support; refused by models without supports (info.support_count is 0).
-PL_API pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *err);
-PL_API pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *err);
+PL_API_CHECKED pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err);
 
 // ---- discretisation: by how much the motion may be wrong because of the mesh
 typedef struct pl_mesh_error {
@@ -285,7 +291,7 @@ typedef struct pl_mesh_error {
 #define PL_MESH_ERROR_LIMIT 0.03 // above it a result is said to depend on the mesh
 // Estimates the error of the current solution (pl_statics_mesh_error). Kept with the solution:
 // pl_model_record repeats it. Unknown for models other than full bodies with the exact method.
-PL_API pl_status pl_model_mesh_error(pl_model *model, pl_mesh_error *out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_mesh_error(pl_model *model, pl_mesh_error *out, pl_error *err);
 
 // Costs since the model was created.
 typedef struct pl_model_costs {
@@ -360,12 +366,12 @@ typedef struct pl_record {
 } pl_record;
 // Record of the current solution. `report` describes the solve; NULL: the last forward solve. Borrowed until
 // the next record; only the first call allocates memory.
-PL_API pl_status pl_model_record(pl_model *model, const pl_solve_report *report, const pl_record **out,
-                                 pl_error *err);
+PL_API_CHECKED pl_status pl_model_record(pl_model *model, const pl_solve_report *report,
+                                         const pl_record **out, pl_error *err);
 // The same without a search for crossings, which takes some milliseconds: unless they are known, their count
 // is -1.
-PL_API pl_status pl_model_record_brief(pl_model *model, const pl_solve_report *report, const pl_record **out,
-                                       pl_error *err);
+PL_API_CHECKED pl_status pl_model_record_brief(pl_model *model, const pl_solve_report *report,
+                                               const pl_record **out, pl_error *err);
 // A message about a body that penetrates itself; false if it does not.
 PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
 // A message about an estimated error of the mesh above PL_MESH_ERROR_LIMIT; false if there is none.

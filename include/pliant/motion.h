@@ -33,11 +33,11 @@ typedef struct pl_path_def {
 PL_API pl_path_def pl_path_default(pl_path_kind kind); // in the xy plane about the origin, size 20, 60 points
 PL_API bool pl_path_is_closed(pl_path_kind kind);
 // 3 count numbers.
-PL_API pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err);
+PL_API_CHECKED pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err);
 // `out_count` equally spaced points along the polyline, including its ends (closed: starting at the first
 // point).
-PL_API pl_status pl_path_resample(const double *point, int count, bool closed, int out_count, double *out,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_path_resample(const double *point, int count, bool closed, int out_count,
+                                          double *out, pl_error *err);
 
 // One waypoint of a motion; borrowed during the callback.
 typedef struct pl_waypoint {
@@ -78,8 +78,8 @@ typedef struct pl_follow_report {
 } pl_follow_report;
 // Solves `count` waypoints, each starting from the previous one, within all bounds and rates. For a waypoint
 // that cannot be reached, the nearest reachable point is used. `point`: 3 per waypoint; NULL with `set`.
-PL_API pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_options *options,
-                           pl_follow_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_follow(pl_ik *ik, const double *point, int count,
+                                   const pl_follow_options *options, pl_follow_report *report, pl_error *err);
 
 // ---- workspace
 typedef enum pl_workspace_order { PL_WORKSPACE_GRID, PL_WORKSPACE_HALTON } pl_workspace_order;
@@ -98,8 +98,8 @@ typedef struct pl_workspace_plan {
     int count, command_count;
     double *command;
 } pl_workspace_plan;
-PL_API pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *def,
-                                        pl_workspace_plan *plan, pl_error *err);
+PL_API_CHECKED pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *def,
+                                                pl_workspace_plan *plan, pl_error *err);
 PL_API void pl_workspace_plan_clear(pl_workspace_plan *plan);
 typedef struct pl_workspace_sample {
     int index;
@@ -111,9 +111,9 @@ typedef struct pl_workspace_sample {
 // Solves samples first .. count-1; `record` is called for each and may end the run by returning false. A
 // sample starts from the one before; from the undeformed configuration where that failed, or where starts
 // from the sample before have cost more factorisations and solves on average.
-PL_API pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
-                                  bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
+                                          bool (*record)(void *user, const pl_workspace_sample *sample),
+                                          void *user, pl_error *err);
 
 // ---- data sets: samples with derivatives and shapes, in chains
 typedef struct pl_sample {
@@ -144,8 +144,8 @@ typedef struct pl_sample_options {
 // before: the result does not depend on what was solved earlier. Samples that are done are solved again only
 // if one behind them is missing, and are not recorded. A sample that cannot be solved from its neighbour is
 // tried from the undeformed configuration; failures are recorded with their outcome.
-PL_API pl_status pl_sample_chain(pl_model *model, const double *command, int from, int to,
-                                 const pl_sample_options *options, pl_error *err);
+PL_API_CHECKED pl_status pl_sample_chain(pl_model *model, const double *command, int from, int to,
+                                         const pl_sample_options *options, pl_error *err);
 
 // Convex hull of points (3 each). dimension 3: volume and area of its surface; 2: all points in a plane, area
 // of the polygon; 1: on a line, length; 0: one point.
@@ -154,7 +154,7 @@ typedef struct pl_hull {
     double volume, area, length; // mm^3, mm^2, mm
     int facet_count, vertex_count;
 } pl_hull;
-PL_API pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_error *err);
+PL_API_CHECKED pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_error *err);
 // Index of the point nearest to `at`; -1 without points. `stride` doubles from point to point.
 PL_API int pl_nearest_point(const double *point, int count, int stride, const double at[3]);
 
@@ -178,10 +178,10 @@ typedef struct pl_task_step {
 } pl_task_step;
 // Runs all stages. `record` is called for every step and may end the task by returning false. `report` (one
 // per stage) may be NULL; its pointers are set to NULL.
-PL_API pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_count,
-                             const pl_ik_options *options,
-                             bool (*record)(void *user, const pl_task_step *step), void *user,
-                             pl_ik_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_count,
+                                     const pl_ik_options *options,
+                                     bool (*record)(void *user, const pl_task_step *step), void *user,
+                                     pl_ik_report *report, pl_error *err);
 
 // Pick, grasp and place of a round object by a planar arm (Fang 2022, thesis, section 4.4): reach the circle
 // of radius R + d around the object with the normal of the marker orthogonal to the line to the centre (4.5),
@@ -204,9 +204,9 @@ typedef struct pl_grasp_def {
 #define PL_GRASP_STAGES 3
 #define PL_GRASP_OBJECTIVES 4
 // Fills three stages that refer to `objective` and `hold` (2 command_count entries), which the caller owns.
-PL_API pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
-                               pl_objective objective[PL_GRASP_OBJECTIVES], bool *hold,
-                               pl_task_stage stage[PL_GRASP_STAGES], pl_error *err);
+PL_API_CHECKED pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
+                                       pl_objective objective[PL_GRASP_OBJECTIVES], bool *hold,
+                                       pl_task_stage stage[PL_GRASP_STAGES], pl_error *err);
 
 // ---- sweeps: commands varied from one value to another
 #define PL_SWEEP_AXES 8
@@ -239,15 +239,16 @@ typedef struct pl_sweep_report {
     bool stopped;      // before the last point
 } pl_sweep_report;
 // Checks the axes and counts the points.
-PL_API pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *count, pl_error *err);
+PL_API_CHECKED pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *count,
+                                        pl_error *err);
 // Solves every point starting from its nearest solved neighbour: the previous point, or in a grid the
 // beginning of the previous line. `begin` (may be NULL) is called before a point, `record` after it; either
 // ends the sweep by returning false. A point interrupted by the progress callback of the model gives no
 // result and ends the sweep.
-PL_API pl_status pl_sweep_run(pl_model *model, const pl_sweep_def *def,
-                              bool (*begin)(void *user, int index, int count),
-                              bool (*record)(void *user, const pl_sweep_point *point), void *user,
-                              pl_sweep_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_sweep_run(pl_model *model, const pl_sweep_def *def,
+                                      bool (*begin)(void *user, int index, int count),
+                                      bool (*record)(void *user, const pl_sweep_point *point), void *user,
+                                      pl_sweep_report *report, pl_error *err);
 
 // ---- comparisons: several methods for a full body at the same commands
 #define PL_COMPARE_ROWS 8
@@ -285,14 +286,14 @@ typedef struct pl_comparison {
 } pl_comparison;
 // Solves with each method. Methods that accept volumes but not pressures are given the volume reached by the
 // exact method, if it comes before them.
-PL_API pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, pl_comparison *out,
-                                    pl_error *err);
+PL_API_CHECKED pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def,
+                                            pl_comparison *out, pl_error *err);
 PL_API void pl_comparison_clear(pl_comparison *comparison); // also after a failure
 // Histogram of the largest principal strain of the elements, in % of the volume of the body: `bins` of equal
 // width up to the strain that 99.5 % of the volume do not exceed in any row; the last bin contains the rest.
 // `middle`: bins numbers; `share`: bins per row.
-PL_API pl_status pl_comparison_strains(const pl_comparison *comparison, int bins, double *middle,
-                                       double *share, pl_error *err);
+PL_API_CHECKED pl_status pl_comparison_strains(const pl_comparison *comparison, int bins, double *middle,
+                                               double *share, pl_error *err);
 // Distance (mm) between a marker of one model and the marker of the same name of another, at their current
 // states; NAN if the other has none.
 PL_API double pl_compare_marker(const pl_model *model, int marker, const pl_model *other);

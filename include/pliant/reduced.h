@@ -148,17 +148,17 @@ typedef struct pl_reduced_def {
 // Checks `def` and builds the model. Every defect becomes a finding with its line; if there is one, the model
 // is refused with PL_BAD_INPUT and `err` repeats the first one. `def` is not referenced afterwards. Calls of
 // the model allocate no memory.
-PL_API pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findings *findings,
-                                   pl_error *err);
+PL_API_CHECKED pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findings *findings,
+                                           pl_error *err);
 // Only the checks.
-PL_API pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_error *err);
 
 // ---- specific to reduced models
 PL_API bool pl_model_is_reduced(const pl_model *model);
 PL_API double pl_reduced_length(const pl_model *model); // mm, undeformed
 // What looks wrong with it, as findings: no markers, commands without a range, no equilibrium at the middle
 // of the ranges (where it leaves the model).
-PL_API pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *err);
 
 // ---- designs without a mesh, in addition to those of meshing.h
 typedef struct pl_reduced_design {
@@ -196,8 +196,8 @@ PL_API bool pl_gap_solve(const double limb[3], double low, double high, double a
 // to `target`, starting from the current commands of the model (idle: the middle of the range, or 0). Leaves
 // the model at the result. `reached` is the remaining distance (mm). Allocates no memory; at most 32
 // commands.
-PL_API pl_status pl_reduced_reach(pl_model *model, int marker, const double target[3], double tolerance,
-                                  double *command, double *reached, pl_error *err);
+PL_API_CHECKED pl_status pl_reduced_reach(pl_model *model, int marker, const double target[3],
+                                          double tolerance, double *command, double *reached, pl_error *err);
 
 // ---- fitting to a full model. It must be loaded with a probe (pl_load_options of io.h): its last four loads
 // are a force of zero and moments of PL_PROBE_MOMENT about x, y and z at the marker
@@ -224,8 +224,8 @@ typedef struct pl_reduce_report {
 
 // A fitted model, with everything its definition refers to.
 typedef struct pl_reduction pl_reduction;
-PL_API pl_status pl_reduce(pl_model *full, const pl_reduce_options *options, pl_reduction **out,
-                           pl_reduce_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_reduce(pl_model *full, const pl_reduce_options *options, pl_reduction **out,
+                                   pl_reduce_report *report, pl_error *err);
 PL_API void pl_reduction_destroy(pl_reduction *reduction);
 PL_API const pl_reduced_def *pl_reduction_def(const pl_reduction *reduction);
 

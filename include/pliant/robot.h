@@ -61,7 +61,13 @@ typedef struct pl_rigid_def {
     int line;
 } pl_rigid_def;
 
-typedef enum pl_actuator_kind { PL_CABLE, PL_CHAMBER, PL_FILM } pl_actuator_kind;
+typedef enum pl_actuator_kind {
+    PL_CABLE,
+    PL_CHAMBER,
+    PL_FILM,
+    PL_MAGNET,
+    PL_ACTUATOR_KIND_COUNT
+} pl_actuator_kind;
 typedef enum pl_drive {
     PL_DRIVE_LENGTH_RATIO, // cable: L / L0
     PL_DRIVE_LENGTH,       // cable: L, mm
@@ -73,6 +79,7 @@ typedef enum pl_drive {
     PL_DRIVE_SYRINGE,      // chamber: volume pushed into a closed line, mm^3
     PL_DRIVE_AREA_RATIO,   // film: A / A0
     PL_DRIVE_VOLTAGE,      // film, V
+    PL_DRIVE_FIELD,        // magnet: flux density of the field, V s/mm^2 (1e6 T)
     PL_DRIVE_COUNT
 } pl_drive;
 
@@ -114,7 +121,7 @@ typedef struct pl_actuator_def {
     bool has_range;
     bool idle_hold;            // without a command: false: slack or vented; true: keeps its rest measure
     const char *surface;       // chamber, film; or
-    const char *region;        // a region of chamber elements: its outer surface is the cavity
+    const char *region;        // a region of chamber elements: its outer surface is the cavity; magnet
     const pl_guide_def *guide; // cable
     int guide_count;
     double radius;       // cable guides: force distributed over this radius, mm
@@ -126,7 +133,10 @@ typedef struct pl_actuator_def {
     // voltage
     double thickness;    // mm
     double permittivity; // relative
-    double rate;         // largest change of the drive value per second; 0: no limit
+    // magnet: the region has the remanent flux density `remanence` (V s/mm^2) in the undeformed
+    // configuration, and stands in a uniform field along `direction`
+    double remanence[3], direction[3];
+    double rate; // largest change of the drive value per second; 0: no limit
     // for simulated robots: time before a command takes effect, s, and changes too small to be followed
     double delay, dead_zone;
     // for motions in time: times in which the value of the drive rises and falls to a new command (1 - 1/e of
@@ -339,14 +349,14 @@ typedef struct pl_robot pl_robot;
 // Checks `def` against the meshes of its bodies (in their own frames, one per body, not kept) and builds the
 // robot. Every defect becomes a finding with its line. If there is a PL_DEFECT, the robot is refused with
 // PL_BAD_INPUT and `err` repeats the first one. `def` is not referenced afterwards.
-PL_API pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out,
-                                 pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out,
+                                         pl_findings *findings, pl_error *err);
 PL_API void pl_robot_destroy(pl_robot *robot);
 
 // Reports suspicious properties of a valid robot, as findings with positions and elements: what
 // pl_mesh_examine finds, chambers that are open or inverted, markers and cables outside the body. Findings
 // that are already in `findings` (from loading) are not repeated.
-PL_API pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_error *err);
+PL_API_CHECKED pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_error *err);
 
 // Contents.
 PL_API const char *pl_robot_name(const pl_robot *robot);
@@ -475,31 +485,27 @@ PL_API int pl_robot_fibre_line(const pl_robot *robot, int i, int piece, const do
 // one-sided command gives max(0, factor c), for antagonists. The drive determines what v prescribes: a
 // measure m (the length of a cable, the volume of a chamber, the area of a film; m0 when undeformed), or an
 // effort. NAN means idle everywhere. Values are in internal units (mm, mm^3, N, MPa, V).
-typedef enum pl_dimension {
-    PL_DIM_NUMBER,
-    PL_DIM_LENGTH,
-    PL_DIM_FORCE,
-    PL_DIM_PRESSURE,
-    PL_DIM_STRESS,
-    PL_DIM_VOLUME,
-    PL_DIM_ANGLE,
-    PL_DIM_TIME,
-    PL_DIM_DENSITY,
-    PL_DIM_ACCELERATION,
-    PL_DIM_VOLTAGE,
-    PL_DIM_MOMENT,
-    PL_DIM_TEMPERATURE,
-    PL_DIM_AREA,
-    PL_DIM_STIFFNESS,
-    PL_DIM_MASS,
-    PL_DIM_COUNT
-} pl_dimension;
-
+// What a kind of actuator measures (length, volume, area, magnetic moment along the field), the effort that
+// goes with it, and their units on the terminal.
+typedef enum pl_actuator_place { PL_PLACE_POINTS, PL_PLACE_FACES, PL_PLACE_REGION } pl_actuator_place;
+typedef struct pl_actuator_kind_info {
+    const char *name;
+    const char *measure, *measure_unit;
+    double measure_scale;                          // internal value of one unit
+    const char *effort, *effort_key, *effort_unit; // for people, in records
+    double effort_scale;
+    pl_dimension effort_dimension;
+    pl_drive effort_drive;   // that prescribes an effort
+    double sign;             // +1: its effort shortens its measure, -1: it enlarges it
+    bool pulls_only;         // it is slack rather than push
+    pl_actuator_place place; // what the robot file gives: `through`; `surface` or `region`; `region`
+} pl_actuator_kind_info;
+PL_API const pl_actuator_kind_info *pl_actuator_kind_get(pl_actuator_kind kind);
 PL_API const char *pl_actuator_kind_name(pl_actuator_kind kind);
 PL_API const char *pl_drive_name(pl_drive drive);
 PL_API pl_actuator_kind pl_drive_kind(pl_drive drive);
 PL_API bool pl_drive_is_geometric(pl_drive drive); // prescribes a measure: a constraint
-PL_API const char *pl_drive_unit(pl_drive drive);  // "1", "mm", "N", "kPa", "mL", "V": on the terminal
+PL_API const char *pl_drive_unit(pl_drive drive);  // "1", "mm", "N", "kPa", "mL", "V", "mT": on the terminal
 PL_API double pl_drive_scale(pl_drive drive);      // internal value of one such unit (kPa: 1e-3, mL: 1000)
 PL_API pl_dimension pl_drive_dimension(pl_drive drive);
 // The measure m that a value prescribes, its derivative with respect to the value, and the value that
@@ -511,7 +517,6 @@ PL_API double pl_drive_value(pl_drive drive, double rest, double measure);
 PL_API double pl_drive_rest(pl_drive drive, double rest); // the value at which the actuator is at rest
 // A typical range of values, used if the robot gives none.
 PL_API void pl_drive_span(pl_drive drive, double rest, double span[2]);
-PL_API pl_drive pl_drive_of_effort(pl_actuator_kind kind); // tension, pressure or voltage
 
 // The actuator value v, and dv/dc; for a one-sided command at 0, the derivative for an increasing command.
 PL_API double pl_command_apply(double factor, bool one_sided, double command);
@@ -529,9 +534,9 @@ PL_API double pl_actuator_travel_rate(const pl_actuator_info *actuator, double r
 
 // ---- state: everything that changes
 typedef struct pl_state pl_state;
-PL_API pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err); // at rest
+PL_API_CHECKED pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err); // at rest
 PL_API void pl_state_destroy(pl_state *state);
-PL_API pl_status pl_state_copy(pl_state *to, const pl_state *from); // same robot
+PL_API_CHECKED pl_status pl_state_copy(pl_state *to, const pl_state *from); // same robot
 PL_API void pl_state_reset(pl_state *state, const pl_robot *robot);
 PL_API const double *pl_state_positions(const pl_state *state); // 3 per vertex, mm
 PL_API int32_t pl_state_vertex_count(const pl_state *state);
@@ -544,7 +549,7 @@ PL_API bool pl_state_has_motion(const pl_state *state);
 PL_API double pl_state_time(const pl_state *state);
 // For files: everything as one block of doubles, with the hash of the robot. `size` in doubles.
 PL_API size_t pl_state_pack(const pl_state *state, double *block, size_t size);
-PL_API pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err);
+PL_API_CHECKED pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err);
 
 #ifdef __cplusplus
 }

@@ -34,16 +34,16 @@ typedef struct pl_statics pl_statics;
 
 // Builds the sparsity pattern, orders and analyses it, and allocates all memory needed later. Keeps a
 // reference to `robot`, which must outlive the result.
-PL_API pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *options, pl_statics **out,
-                                   pl_error *err);
+PL_API_CHECKED pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *options,
+                                           pl_statics **out, pl_error *err);
 PL_API void pl_statics_destroy(pl_statics *statics);
 
 // Solves for the equilibrium at `command` (one value per command in internal units; NAN: idle), starting from
 // `state` (an equilibrium, or the undeformed configuration), in as many load increments as necessary. Unless
 // solved, `state` is the last equilibrium on the load path, at the fraction report->load_reached: it meets
 // the same tolerances. Where there is none, `state` is left as it was given (report->no_state).
-PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
-                                  pl_solve_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
+                                          pl_solve_report *report, pl_error *err);
 
 // Equilibria by arc length, stable and not, on a path on which the load may rise and fall: from `state` (an
 // equilibrium at its commands) towards `command`, which stand at the load 1. `visit` gets every point, the
@@ -56,8 +56,9 @@ typedef struct pl_arc_point {
     int negative_count; // eigenvalues of the tangent; 0: stable
 } pl_arc_point;
 typedef bool (*pl_arc_visit)(void *user, const pl_arc_point *point, const pl_state *state);
-PL_API pl_status pl_statics_follow_arc(pl_statics *statics, pl_state *state, const double *command, int steps,
-                                       pl_arc_visit visit, void *user, bool *complete, pl_error *err);
+PL_API_CHECKED pl_status pl_statics_follow_arc(pl_statics *statics, pl_state *state, const double *command,
+                                               int steps, pl_arc_visit visit, void *user, bool *complete,
+                                               pl_error *err);
 
 // The solves that follow take at most `iterations`; returns the limit before.
 PL_API int pl_statics_limit(pl_statics *statics, int iterations);
@@ -72,7 +73,8 @@ PL_API void pl_statics_set_forces(pl_statics *statics, const double *force);
 // A hand at a point of the undeformed body (mm; NULL: none), spread over `radius`, and the force (N; NULL:
 // none) with which it pulls in the solves that follow. Let go (solve without a force) before another point is
 // gripped. States in files do not contain it.
-PL_API pl_status pl_statics_grip(pl_statics *statics, const double at[3], double radius, pl_error *err);
+PL_API_CHECKED pl_status pl_statics_grip(pl_statics *statics, const double at[3], double radius,
+                                         pl_error *err);
 PL_API void pl_statics_pull(pl_statics *statics, const double force[3]);
 // The mean, at the gripped point, of a vector given at the vertices (3 entries each, `stride` apart): of the
 // positions, where it is; false: nothing is gripped.
@@ -93,15 +95,15 @@ PL_API pl_statics_sizes pl_statics_get_sizes(const pl_statics *statics);
 
 // An independent check, which shares no intermediate results with the solve: the largest nodal residual force
 // (N) of `state` with its own multipliers, and whether any element is inverted.
-PL_API pl_status pl_statics_check(pl_statics *statics, const pl_state *state, double *residual,
-                                  double *largest_force, bool *inverted, pl_error *err);
+PL_API_CHECKED pl_status pl_statics_check(pl_statics *statics, const pl_state *state, double *residual,
+                                          double *largest_force, bool *inverted, pl_error *err);
 
 // ---- how far the discretisation lets a shape be wrong
 // The error of the markers' motion at an equilibrium, as a share of the motion: that of the linearised
 // equilibrium with functions of the next order added to the elements (docs/elements.md). NAN where no marker
 // moves.
-PL_API pl_status pl_statics_mesh_error(pl_statics *statics, const pl_state *state, double *relative,
-                                       pl_error *err);
+PL_API_CHECKED pl_status pl_statics_mesh_error(pl_statics *statics, const pl_state *state, double *relative,
+                                               pl_error *err);
 
 // Newton steps from any shape (`position`: 3 per vertex, mm; held vertices are put where they belong) towards
 // the equilibrium at `command`, each of one evaluation, one factorisation and one solve: until one moves no
@@ -113,9 +115,9 @@ typedef struct pl_newton {
     bool ended;      // by `enough`
     double residual; // N, largest nodal residual force at `position`
 } pl_newton;
-PL_API pl_status pl_statics_newton(pl_statics *statics, const double *command, const double *position,
-                                   const double *reference, double enough, int limit, double *marker,
-                                   pl_newton *out, pl_error *err);
+PL_API_CHECKED pl_status pl_statics_newton(pl_statics *statics, const double *command, const double *position,
+                                           const double *reference, double enough, int limit, double *marker,
+                                           pl_newton *out, pl_error *err);
 
 // ---- results at a state
 typedef struct pl_actuator_result {
@@ -149,8 +151,8 @@ PL_API double pl_statics_elastic(pl_statics *statics, const pl_state *state, dou
 // Its derivative with respect to a command at constant positions, mJ per internal unit; not 0 if the command
 // changes stress-free shapes (growth).
 PL_API double pl_statics_elastic_rate(pl_statics *statics, const pl_state *state, int command);
-PL_API pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state,
-                                      pl_reaction *reaction); // per support
+PL_API_CHECKED pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state,
+                                              pl_reaction *reaction); // per support
 // Polyline of the guide points of a cable in the current shape; returns their number, writes at most `room`
 // points.
 PL_API int pl_statics_cable_points(const pl_statics *statics, const pl_state *state, int actuator,
@@ -175,8 +177,8 @@ PL_API const char *pl_field_label(pl_field field);
 PL_API double pl_field_scale(pl_field field);
 PL_API int pl_field_components(pl_field field);
 PL_API bool pl_field_on_elements(pl_field field);
-PL_API pl_status pl_statics_field(pl_statics *statics, const pl_state *state, pl_field field, double *out,
-                                  pl_error *err);
+PL_API_CHECKED pl_status pl_statics_field(pl_statics *statics, const pl_state *state, pl_field field,
+                                          double *out, pl_error *err);
 
 // ---- exact sensitivities, from the tangent at the solution and the constraint rows
 // Derivatives with respect to parameter j = 0 .. count-1; each array may be NULL. Row-major, `count` columns.
@@ -198,15 +200,16 @@ typedef struct pl_jacobian_report {
                         // slipping ones keep their limit)
     int negative_count; // as in pl_solve_report
 } pl_jacobian_report;
-PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state,
-                                     const pl_parameter *parameter, int count, const pl_jacobian *out,
-                                     pl_jacobian_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state,
+                                             const pl_parameter *parameter, int count, const pl_jacobian *out,
+                                             pl_jacobian_report *report, pl_error *err);
 
 // Gradient of an objective J(x, effort) with respect to all parameters, with one solve: `by_position` is
 // dJ/dx (3 per vertex, may be NULL), `by_effort` dJ/d(effort) (per actuator, may be NULL).
-PL_API pl_status pl_statics_adjoint(pl_statics *statics, const pl_state *state, const double *by_position,
-                                    const double *by_effort, const pl_parameter *parameter, int count,
-                                    double *gradient, pl_jacobian_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_statics_adjoint(pl_statics *statics, const pl_state *state,
+                                            const double *by_position, const double *by_effort,
+                                            const pl_parameter *parameter, int count, double *gradient,
+                                            pl_jacobian_report *report, pl_error *err);
 // The part of dJ/dx that comes from a marker: adds to `by_position` (3 per vertex) the derivative of
 // by_marker . (its position) + by_rotation . (its spatial rotation vector). Each may be NULL.
 PL_API void pl_statics_pull_marker(const pl_statics *statics, const pl_state *state, int marker,

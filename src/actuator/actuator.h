@@ -3,7 +3,7 @@
 // of vertices.
 //
 //   face of a cavity or film, rim of a cavity (its cap), segment of a cable, angle about an axis, element of
-//   a film
+//   a film, a vertex of a linear functional
 //
 // The energy of actuation elements that grow is a functional too (actuator_grown.c).
 #ifndef PL_ACTUATOR_H
@@ -19,7 +19,9 @@ typedef enum pl_piece_kind {
     PL_PIECE_SEGMENT,
     PL_PIECE_ANGLE,
     PL_PIECE_GROWN,
-    PL_PIECE_FILM
+    PL_PIECE_FILM,
+    PL_PIECE_LINEAR,
+    PL_PIECE_KIND_COUNT
 } pl_piece_kind;
 
 // What growing does to an element: scales it; stretches it normal to `normal` and thins it; shortens a
@@ -36,7 +38,7 @@ typedef struct pl_piece {
     int32_t node_count;
     int64_t node_start;   // into node
     int64_t data_start;   // into data: SEGMENT 1 weight per node, ANGLE 6 per node (a_j, b_j), GROWN
-                          // see actuator_grown.c, FILM per point its weight and 3 per node
+                          // see actuator_grown.c, FILM per point its weight and 3 per node, LINEAR 3
     double constant[3];   // SEGMENT: constant part of the difference; RIM: the apex where it is fixed
     double origin[3];     // RIM
     bool follows[3];      // RIM: along which axes the apex is the mean of the curve
@@ -90,6 +92,9 @@ pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t
 // shape functions along both axes in the plane and along the normal (3 each).
 pl_status pl_functional_add_film(pl_functional *h, pl_film_kind kind, int32_t nodes, const int32_t *node,
                                  int points, const double *weight, const double *gradient);
+
+// coefficient . x of a vertex
+pl_status pl_functional_add_linear(pl_functional *h, int32_t node, const double coefficient[3]);
 
 // An element that grows: per point its weight (MPa mm^3), share of the measure, gradients of the nodes (3
 // each) and, where `normal` and `fixed` are given, 3 for the normal of a film and 9 for the part of F that no

@@ -148,35 +148,36 @@ pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t
     return PL_OK;
 }
 
+// ---- the kinds of pieces
+typedef struct piece_row {
+    double (*value)(const pl_functional *h, const pl_piece *piece, const double *x);
+    void (*gradient)(const pl_functional *h, const pl_piece *piece, const double *x, double scale, double *g);
+    void (*hessian)(const pl_functional *h, const pl_piece *piece, const double *x, double scale, double *H);
+} piece_row;
+
+#define PIECE(name)                                                                                          \
+    {                                                                                                        \
+        pl_##name##_value, pl_##name##_gradient, pl_##name##_hessian                                         \
+    }
+static const piece_row piece_table[PL_PIECE_KIND_COUNT] = {
+    [PL_PIECE_VOLUME] = {NULL, NULL, pl_volume_hessian}, // by runs of faces
+    [PL_PIECE_RIM] = PIECE(rim),
+    [PL_PIECE_AREA] = PIECE(area),
+    [PL_PIECE_SEGMENT] = PIECE(segment),
+    [PL_PIECE_ANGLE] = PIECE(angle),
+    [PL_PIECE_GROWN] = PIECE(grown),
+    [PL_PIECE_FILM] = PIECE(film),
+    [PL_PIECE_LINEAR] = PIECE(linear),
+};
+
 double pl_functional_value(const pl_functional *h, const double *x)
 {
     double sum = 0;
     for (int t = 0, run = 1; t < h->piece_count; t += run) {
-        run = 1;
-        switch (h->piece[t].kind) {
-        case PL_PIECE_VOLUME:
-            run = pl_volume_run(h, t);
-            sum += pl_volume_faces(h, t, run, x, 0, NULL);
-            break;
-        case PL_PIECE_RIM:
-            sum += pl_rim_value(h, &h->piece[t], x);
-            break;
-        case PL_PIECE_AREA:
-            sum += pl_area_value(h, &h->piece[t], x);
-            break;
-        case PL_PIECE_SEGMENT:
-            sum += pl_segment_value(h, &h->piece[t], x);
-            break;
-        case PL_PIECE_ANGLE:
-            sum += pl_angle_value(h, &h->piece[t], x);
-            break;
-        case PL_PIECE_GROWN:
-            sum += pl_grown_value(h, &h->piece[t], x);
-            break;
-        case PL_PIECE_FILM:
-            sum += pl_film_value(h, &h->piece[t], x);
-            break;
-        }
+        const pl_piece *piece = &h->piece[t];
+        const bool volume = piece->kind == PL_PIECE_VOLUME;
+        run = volume ? pl_volume_run(h, t) : 1;
+        sum += volume ? pl_volume_faces(h, t, run, x, 0, NULL) : piece_table[piece->kind].value(h, piece, x);
     }
     return sum;
 }
@@ -184,59 +185,21 @@ double pl_functional_value(const pl_functional *h, const double *x)
 void pl_functional_gradient(const pl_functional *h, const double *x, double scale, double *g)
 {
     for (int t = 0, run = 1; t < h->piece_count; t += run) {
+        const pl_piece *piece = &h->piece[t];
         run = 1;
-        switch (h->piece[t].kind) {
-        case PL_PIECE_VOLUME:
+        if (piece->kind == PL_PIECE_VOLUME) {
             run = pl_volume_run(h, t);
             pl_volume_faces(h, t, run, x, scale, g);
-            break;
-        case PL_PIECE_RIM:
-            pl_rim_gradient(h, &h->piece[t], x, scale, g);
-            break;
-        case PL_PIECE_AREA:
-            pl_area_gradient(h, &h->piece[t], x, scale, g);
-            break;
-        case PL_PIECE_SEGMENT:
-            pl_segment_gradient(h, &h->piece[t], x, scale, g);
-            break;
-        case PL_PIECE_ANGLE:
-            pl_angle_gradient(h, &h->piece[t], x, scale, g);
-            break;
-        case PL_PIECE_GROWN:
-            pl_grown_gradient(h, &h->piece[t], x, scale, g);
-            break;
-        case PL_PIECE_FILM:
-            pl_film_gradient(h, &h->piece[t], x, scale, g);
-            break;
+        } else {
+            piece_table[piece->kind].gradient(h, piece, x, scale, g);
         }
     }
 }
 
 void pl_functional_hessian(const pl_functional *h, int t, const double *x, double scale, double *H)
 {
-    const size_t m = 3 * (size_t)h->piece[t].node_count;
+    const pl_piece *piece = &h->piece[t];
+    const size_t m = 3 * (size_t)piece->node_count;
     memset(H, 0, m * m * sizeof *H);
-    switch (h->piece[t].kind) {
-    case PL_PIECE_VOLUME:
-        pl_volume_hessian(h, &h->piece[t], x, scale, H);
-        break;
-    case PL_PIECE_RIM:
-        pl_rim_hessian(h, &h->piece[t], x, scale, H);
-        break;
-    case PL_PIECE_AREA:
-        pl_area_hessian(h, &h->piece[t], x, scale, H);
-        break;
-    case PL_PIECE_SEGMENT:
-        pl_segment_hessian(h, &h->piece[t], x, scale, H);
-        break;
-    case PL_PIECE_ANGLE:
-        pl_angle_hessian(h, &h->piece[t], x, scale, H);
-        break;
-    case PL_PIECE_GROWN:
-        pl_grown_hessian(h, &h->piece[t], x, scale, H);
-        break;
-    case PL_PIECE_FILM:
-        pl_film_hessian(h, &h->piece[t], x, scale, H);
-        break;
-    }
+    piece_table[piece->kind].hessian(h, piece, x, scale, H);
 }

@@ -18,6 +18,7 @@ PL_PIECE_FUNCTIONS(segment)
 PL_PIECE_FUNCTIONS(angle)
 PL_PIECE_FUNCTIONS(grown)
 PL_PIECE_FUNCTIONS(film)
+PL_PIECE_FUNCTIONS(linear)
 
 // Faces of a cavity come in runs of one kind: how many of them begin with piece t; the volume of `count` of
 // them, and scale times its gradient added to g where that is given.

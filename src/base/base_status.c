@@ -4,9 +4,19 @@
 #include <stdlib.h>
 #include "base/base.h"
 
+#define VERSION_TEXT(major, minor, patch) #major "." #minor "." #patch
+#define VERSION_OF(major, minor, patch) VERSION_TEXT(major, minor, patch)
+_Static_assert(sizeof PL_VERSION == sizeof VERSION_OF(PL_VERSION_MAJOR, PL_VERSION_MINOR, PL_VERSION_PATCH),
+               "PL_VERSION and its parts differ");
+
 const char *pl_version(void)
 {
     return PL_VERSION;
+}
+
+int pl_version_number(void)
+{
+    return PL_VERSION_NUMBER;
 }
 
 const char *pl_status_text(pl_status status)

@@ -10,6 +10,7 @@
 // below it, where load cells drift; h_i takes out the sampling rate.
 #include "base/base.h"
 #include "calib/calib_search.h"
+#include "material/material_table.h"
 #include "pliant/calib.h"
 
 #define UNKNOWNS 3
@@ -27,34 +28,21 @@ typedef struct basis {
     double value[UNKNOWNS]; // of the others
 } basis;
 
-// `terms`: of ogden.
+// Those that the stress is linear in, and those that it is not, from the table of laws. `terms`: of ogden.
 static bool basis_of(pl_material_model model, int terms, basis *out)
 {
-    switch (model) {
-    case PL_LINEAR:
-        *out = (basis){.count = 1, .constant = {PL_YOUNG}};
-        return true;
-    case PL_NEO_HOOKEAN:
-        *out = (basis){.count = 1, .constant = {PL_C10}};
-        return true;
-    case PL_MOONEY_RIVLIN:
-        *out = (basis){.count = 2, .constant = {PL_C10, PL_C01}};
-        return true;
-    case PL_YEOH:
-        *out = (basis){.count = 3, .constant = {PL_C10, PL_C20, PL_C30}};
-        return true;
-    case PL_GENT:
-        *out = (basis){.count = 1, .constant = {PL_MU}, .other_count = 1, .other = {PL_JM}};
-        return true;
-    case PL_OGDEN:
-        *out = (basis){.count = terms,
-                       .constant = {PL_MU1, PL_MU2, PL_MU3},
-                       .other_count = terms,
-                       .other = {PL_ALPHA1, PL_ALPHA2, PL_ALPHA3}};
-        return true;
-    default:
-        return false;
+    const pl_material_row *law = pl_material_row_of(model);
+    const unsigned fixed = PL_TAKES_BULK | PL_TAKES(PL_YOUNG);
+    const int most = model == PL_OGDEN ? terms : UNKNOWNS;
+    *out = (basis){0};
+    for (int c = 0; law && law->fit && c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
+        if (law->fit >> c & 1u && out->count < most) {
+            out->constant[out->count++] = (pl_material_constant)c;
+        } else if ((law->takes & ~law->fit & ~fixed) >> c & 1u && out->other_count < most) {
+            out->other[out->other_count++] = (pl_material_constant)c;
+        }
     }
+    return out->count > 0;
 }
 
 // ---- least squares by Givens rotations, a row at a time: R c = d, and the squared rest

@@ -116,7 +116,7 @@ pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, 
         compliance_find_held(&w, A, n);
         for (int a = 0; a < A; ++a) {
             // tension does work on the shortening, the negative change of the length
-            const double sign = info.actuator[a].kind == PL_CABLE ? -1 : 1;
+            const double sign = -pl_actuator_kind_get(info.actuator[a].kind)->sign;
             for (int j = 0; j < n; ++j) {
                 w.X[a * n + j] = sign * w.measure[a * n + j];
             }

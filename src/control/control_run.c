@@ -374,7 +374,8 @@ static void run_metric(pl_loop *s, const pl_model_derivative *by)
     const int n = s->info.command_count;
     memset(s->metric, 0, (size_t)(n * n) * sizeof *s->metric);
     for (int a = 0; a < s->info.actuator_count; ++a) {
-        const double sign = s->info.actuator[a].kind == PL_CABLE ? -1 : 1; // its measure is the length
+        const double sign =
+            -pl_actuator_kind_get(s->info.actuator[a].kind)->sign; // its measure is the length
         for (int i = 0; i < n; ++i) {
             for (int j = 0; j < n; ++j) {
                 s->metric[i * n + j] += sign * by->measure[a * n + i] * by->effort[a * n + j];

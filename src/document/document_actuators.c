@@ -40,8 +40,6 @@ static bool drive_through(doc_robot_file *f, const doc_node *node, const doc_sco
     return good;
 }
 
-static const char *const kind_names[] = {"cable", "chamber", "film"};
-
 static bool actuator_drive(doc_robot_file *f, const doc_node *node, pl_actuator_def *def)
 {
     const char *name[PL_DRIVE_COUNT];
@@ -55,7 +53,7 @@ static bool actuator_drive(doc_robot_file *f, const doc_node *node, pl_actuator_
     }
     char what[120];
     snprintf(what, sizeof what, "actuator '%.60s': drive of a %s", def->name ? def->name : "?",
-             kind_names[def->kind]);
+             pl_actuator_kind_name(def->kind));
     const int i = doc_read_choice(f, node, what, name, count);
     if (i >= 0) {
         def->drive = drive[i];
@@ -69,7 +67,11 @@ static bool actuator_kind(doc_robot_file *f, const doc_node *node, pl_actuator_d
     if (!kind || !drive) {
         return false; // reported by the table
     }
-    const int k = doc_read_choice(f, kind, "actuator: kind", kind_names, PL_COUNT(kind_names));
+    const char *name[PL_ACTUATOR_KIND_COUNT];
+    for (int i = 0; i < PL_ACTUATOR_KIND_COUNT; ++i) {
+        name[i] = pl_actuator_kind_name((pl_actuator_kind)i);
+    }
+    const int k = doc_read_choice(f, kind, "actuator: kind", name, PL_ACTUATOR_KIND_COUNT);
     if (k < 0) {
         return false;
     }
@@ -92,13 +94,16 @@ static bool actuator_other_keys(doc_robot_file *f, const doc_node *node, const p
         {"ambient", PL_CHAMBER, PL_DRIVE_SYRINGE},
         {"thickness", PL_FILM, -1},
         {"permittivity", PL_FILM, PL_DRIVE_VOLTAGE},
+        {"remanence", PL_MAGNET, -1},
+        {"direction", PL_MAGNET, -1},
     };
     bool good = true;
     for (int i = 0; i < PL_COUNT(owner); ++i) {
         const doc_node *n = doc_child(node, owner[i].key);
         if (n && (int)def->kind != owner[i].kind) {
             doc_defect(f, n->key_line, "actuator '%s': '%s' is only for a %s, this is a %s", def->name,
-                       n->key, kind_names[owner[i].kind], kind_names[def->kind]);
+                       n->key, pl_actuator_kind_name((pl_actuator_kind)owner[i].kind),
+                       pl_actuator_kind_name(def->kind));
             good = false;
         } else if (n && owner[i].drive >= 0 && (int)def->drive != owner[i].drive) {
             doc_defect(f, n->key_line, "actuator '%s': '%s' is only for the drive %s, this is %s", def->name,
@@ -106,7 +111,7 @@ static bool actuator_other_keys(doc_robot_file *f, const doc_node *node, const p
             good = false;
         }
     }
-    if (def->kind == PL_CABLE && (def->surface || def->region)) {
+    if (pl_actuator_kind_get(def->kind)->place == PL_PLACE_POINTS && (def->surface || def->region)) {
         doc_defect(f, node->line, "actuator '%s': a cable runs through points; it has no surface or region",
                    def->name);
         good = false;
@@ -118,13 +123,18 @@ static bool actuator_where(doc_robot_file *f, const doc_node *node, const doc_sc
                            pl_actuator_def *def)
 {
     const doc_node *through = doc_child(node, "through");
-    if (def->kind == PL_CABLE) {
+    const pl_actuator_place place = pl_actuator_kind_get(def->kind)->place;
+    if (place == PL_PLACE_POINTS) {
         if (!through) {
             doc_defect(f, node->line, "actuator '%s': 'through' (the points of the cable) is missing",
                        def->name);
             return false;
         }
         return drive_through(f, through, scope, &def->guide, &def->guide_count);
+    }
+    if (place == PL_PLACE_REGION) {
+        doc_place_vector(scope, def->remanence);
+        return true; // the rest is checked with the robot
     }
     if ((def->surface != NULL) + (def->region != NULL) != 1) {
         doc_defect(f, node->line, "actuator '%s': expected exactly one of surface, region", def->name);
@@ -215,6 +225,8 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
         {"ambient", DOC_QUANTITY, PL_DIM_PRESSURE, offsetof(pl_actuator_def, ambient), DOC_POSITIVE},
         {"thickness", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, thickness), DOC_POSITIVE},
         {"permittivity", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, permittivity), DOC_POSITIVE},
+        {"remanence", DOC_VECTOR, PL_DIM_FLUX_DENSITY, offsetof(pl_actuator_def, remanence), 0},
+        {"direction", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_actuator_def, direction), 0},
         {"rate", DOC_OTHER, 0, 0, 0},
         {"delay", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, delay), DOC_NOT_NEGATIVE},
         {"dead_zone", DOC_OTHER, 0, 0, 0},
@@ -228,7 +240,8 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
     if (node->kind != DOC_MAP || !def->name || !actuator_kind(f, node, def)) {
         return false;
     }
-    def->default_radius = def->kind == PL_CABLE && !def->growth && !doc_child(node, "radius");
+    def->default_radius = pl_actuator_kind_get(def->kind)->place == PL_PLACE_POINTS && !def->growth &&
+                          !doc_child(node, "radius");
     good = actuator_other_keys(f, node, def) && good;
     good = actuator_where(f, node, scope, def) && good;
     good = actuator_choices(f, node, def) && good;

@@ -82,7 +82,10 @@ static bool cache_read(doc_robot_file *f, int line, const char *path, uint64_t k
 static void cache_put(const char *path, const pl_text *bytes)
 {
     if (text_regular(path, NULL) == PL_OK) {
-        pl_file_write(path, bytes->data, bytes->length, NULL);
+        pl_error lost; // a cache that cannot be written is slower, not wrong
+        if (pl_file_write(path, bytes->data, bytes->length, &lost) != PL_OK) {
+            pl_log(1, "cache: %s", lost.text);
+        }
     }
 }
 

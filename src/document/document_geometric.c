@@ -102,8 +102,9 @@ void doc_read_geometric(doc_robot_file *f, const doc_node *node)
     *o = pl_geometric_options_default();
     int preset = -1;
     geometric_choice(f, node, "preset", presets, 1, &preset);
-    if (preset >= 0) {
-        pl_geometric_preset(presets[preset], o, NULL);
+    pl_error err = {0};
+    if (preset >= 0 && pl_geometric_preset(presets[preset], o, &err) != PL_OK) {
+        doc_defect(f, node->line, "%s", err.text);
     }
     int choice[7] = {o->metric,       o->form,      o->acceleration, o->stop,
                      o->unit_weights, o->actuation, o->distribution};

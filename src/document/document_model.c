@@ -603,7 +603,7 @@ static void model_check(doc_robot_file *f)
         f->no_memory = true;
         return;
     }
-    pl_reduced_check(&f->model->def, more, NULL);
+    f->no_memory = pl_reduced_check(&f->model->def, more, NULL) == PL_NO_MEMORY || f->no_memory;
     for (int i = 0; i < pl_findings_count(more); ++i) {
         const pl_finding *item = pl_findings_at(more, i);
         doc_defect(f, item->line, "%s", item->text);

@@ -84,22 +84,6 @@ static bool material_from_model(doc_robot_file *f, const doc_node *node, const d
     return true;
 }
 
-static pl_dimension material_dimension(pl_material_constant constant)
-{
-    switch (constant) {
-    case PL_DENSITY:
-        return PL_DIM_DENSITY;
-    case PL_POISSON:
-    case PL_JM:
-    case PL_ALPHA1:
-    case PL_ALPHA2:
-    case PL_ALPHA3:
-        return PL_DIM_NUMBER;
-    default:
-        return PL_DIM_STRESS;
-    }
-}
-
 // constants given in the file, over those of the library
 static bool material_constants(doc_robot_file *f, const doc_node *node, pl_material *material, bool shape)
 {
@@ -121,7 +105,7 @@ static bool material_constants(doc_robot_file *f, const doc_node *node, pl_mater
                 good = false;
                 continue;
             }
-            good = doc_read_quantity(f, n, what, material_dimension(constant),
+            good = doc_read_quantity(f, n, what, pl_material_constant_dimension(constant),
                                      pl_material_at(material, constant)) &&
                    good;
         }
@@ -206,16 +190,50 @@ static bool material_prony(doc_robot_file *f, const doc_node *node, pl_material 
     return good;
 }
 
+// fibres: [[1, 0, 0], [0, 1, 0]], or one direction [1, 0, 0]
+static bool material_fibres(doc_robot_file *f, const doc_node *node, pl_material *material)
+{
+    const doc_node *list = doc_child(node, "fibres");
+    char what[120];
+    snprintf(what, sizeof what, "material '%.60s': fibres", node->key);
+    if (!list) {
+        return true;
+    }
+    if (!pl_material_has_fibres(material->model)) {
+        doc_defect(f, list->key_line, "%s: the model %s has none", what,
+                   pl_material_model_name(material->model));
+        return false;
+    }
+    if (!doc_expect(f, list, DOC_LIST, what)) {
+        return false;
+    }
+    material->fibre_count = 0;
+    if (list->child && list->child->kind != DOC_LIST) {
+        material->fibre_count = 1;
+        return doc_read_vector(f, list, what, PL_DIM_NUMBER, material->fibre[0]);
+    }
+    for (const doc_node *n = list->child; n; n = n->next) {
+        if (material->fibre_count == PL_FIBRE_FAMILIES) {
+            doc_defect(f, n->line, "%s: more than %d families", what, PL_FIBRE_FAMILIES);
+            return false;
+        }
+        if (!doc_read_vector(f, n, what, PL_DIM_NUMBER, material->fibre[material->fibre_count++])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *material)
 {
-    doc_key keys[7 + PL_MATERIAL_CONSTANT_COUNT] = {
+    doc_key keys[8 + PL_MATERIAL_CONSTANT_COUNT] = {
         {"use", DOC_OTHER, 0, 0, 0},         {"model", DOC_OTHER, 0, 0, 0},
         {"formulation", DOC_OTHER, 0, 0, 0}, {"damping", DOC_RESERVED, 0, 0, 0},
         {"prony", DOC_OTHER, 0, 0, 0},       {"weight", DOC_OTHER, 0, 0, 0},
-        {"r_omega", DOC_OTHER, 0, 0, 0},
+        {"r_omega", DOC_OTHER, 0, 0, 0},     {"fibres", DOC_OTHER, 0, 0, 0},
     };
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
-        keys[7 + c] = (doc_key){pl_material_constant_name((pl_material_constant)c), DOC_OTHER, 0, 0, 0};
+        keys[8 + c] = (doc_key){pl_material_constant_name((pl_material_constant)c), DOC_OTHER, 0, 0, 0};
     }
     char what[100];
     snprintf(what, sizeof what, "material '%.60s'", node->key);
@@ -239,6 +257,7 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
     good = material_constants(f, node, material, shape) && good;
     good = material_young(f, node, material) && good;
     good = material_prony(f, node, material) && good;
+    good = material_fibres(f, node, material) && good;
     const doc_node *formulation = doc_child(node, "formulation");
     if (formulation) {
         const int i = doc_read_choice(f, formulation, "material: formulation", formulation_names,

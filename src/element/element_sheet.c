@@ -15,7 +15,7 @@ void pl_sheet_init(pl_sheet *s, const pl_material *m)
     pl_material_moduli(m, &mu, &kappa);
     *s = (pl_sheet){.law = {.model = m->model, .mu = mu, .kappa = kappa}, .mu = mu};
     pl_law_constants(&s->law, m);
-    s->rubber = m->model != PL_LINEAR && m->model != PL_STVK;
+    s->rubber = pl_material_is_rubber(m->model);
     const double lambda = s->rubber ? kappa - 2 * mu / 3 : kappa;
     s->lambda = 2 * mu * lambda / (lambda + 2 * mu);
     s->moduli[0] = s->moduli[4] = s->lambda + 2 * mu;
@@ -165,7 +165,7 @@ static bool sheet_folds(const pl_sheet *s, const double e[3], sheet_fold *f)
     const double twice = atan2(0.5 * e[2], apart);
     f->n[0] = cos(0.5 * twice);
     f->n[1] = sin(0.5 * twice);
-    f->curved = s->law.model == PL_LINEAR;
+    f->curved = s->law.kernel == PL_KERNEL_LINEAR;
     for (int i = 0; i < 2; ++i) {
         f->E[i] = i == 0 ? half + r : half - r;
         if (!(1 + 2 * f->E[i] > 0)) {
@@ -239,10 +239,10 @@ bool pl_sheet_stress(const pl_sheet *s, const double e[3], double *W, double S[3
         sheet_wrinkled(s, &fold, W, S, C);
         return true;
     }
-    if (s->law.model == PL_LINEAR) {
+    if (s->law.kernel == PL_KERNEL_LINEAR) {
         return sheet_linear(s->mu, s->lambda, e, W, S, C);
     }
-    if (s->law.model == PL_STVK) {
+    if (s->law.kernel == PL_KERNEL_STVK) {
         sheet_stvk(s->mu, s->lambda, e, W, S, C);
         return true;
     }
@@ -287,9 +287,9 @@ void pl_sheet_derivative(const pl_sheet *s, const pl_material *material, pl_mate
     sheet_fold fold;
     if (sheet_folds(s, e, &fold)) {
         sheet_wrinkled_derivative(s, &fold, moduli[0], dlambda, dS);
-    } else if (s->law.model == PL_LINEAR) {
+    } else if (s->law.kernel == PL_KERNEL_LINEAR) {
         sheet_linear(moduli[0], dlambda, e, &W, dS, NULL); // the stress is linear in both
-    } else if (s->law.model == PL_STVK) {
+    } else if (s->law.kernel == PL_KERNEL_STVK) {
         sheet_stvk(moduli[0], dlambda, e, &W, dS, NULL);
     } else {
         // at fixed strain in the plane the stretch across follows: dS33 = 0

@@ -147,10 +147,11 @@ static void viscous_set_law(const pl_viscous *v, int r, double m)
     law->c01 = m * from->c01;
     law->c20 = m * from->c20;
     law->c30 = m * from->c30;
+    law->k1 = m * from->k1;
     for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
         law->ogden[k] = m * from->ogden[k];
     }
-    if (law->model == PL_LINEAR || law->model == PL_STVK) {
+    if (!pl_material_is_rubber(law->model)) {
         law->kappa = from->kappa - 2.0 / 3 * (m - 1) * from->mu;
     }
 }

@@ -24,7 +24,7 @@ typedef struct cells {
 static void law_moduli(const pl_material *m, double *mu, double *lambda)
 {
     pl_material_moduli(m, mu, lambda);
-    if (m->model != PL_LINEAR && m->model != PL_STVK) {
+    if (pl_material_is_rubber(m->model)) {
         *lambda -= 2 * *mu / 3;
     }
 }
@@ -66,8 +66,15 @@ static bool region_is_rigid(const pl_geometric *g, int32_t region)
 static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl_error *err)
 {
     const pl_material *m = &g->robot->material[g->robot->region_material[region]];
-    const bool rubber = m->model != PL_LINEAR && m->model != PL_STVK;
+    const bool rubber = pl_material_is_rubber(m->model);
     double mu, lambda;
+    if (pl_material_has_fibres(m->model)) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "local_global: the material of region '%s' (%s) depends on a direction, which no shape "
+            "parameter can represent; use the method exact",
+            g->mesh.region_name[region], pl_material_model_name(m->model));
+    }
     law_moduli(m, &mu, &lambda);
     // Poisson ratios below 0 have no shape parameter: lambda >= 0 is what blending can express
     if (lambda < 0 && g->options.form == PL_FORM_BLENDED) {

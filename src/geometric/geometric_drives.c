@@ -88,7 +88,11 @@ pl_status geo_drives_create(pl_geometric *g, pl_error *err)
     }
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];
-        d->sign = g->robot->actuator[i].kind == PL_CABLE ? 1 : -1;
+        if (pl_actuator_kind_get(g->robot->actuator[i].kind)->place == PL_PLACE_REGION) {
+            return pl_fail(err, PL_BAD_INPUT, "local_global: '%s' is a %s, which only the method exact has",
+                           g->robot->actuator[i].name, pl_actuator_kind_name(g->robot->actuator[i].kind));
+        }
+        d->sign = pl_actuator_kind_get(g->robot->actuator[i].kind)->sign;
         d->asked = NAN;
         d->row = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);
         d->row_old = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);

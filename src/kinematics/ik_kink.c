@@ -27,8 +27,8 @@ static int kink_cable(const pl_ik *ik, int j)
         const pl_actuator_info *a = &ik->info.actuator[i];
         if (a->command == ik->variable[j]) {
             ++count;
-            found = a->kind == PL_CABLE && !a->growth && !a->one_sided && a->table_count == 0 &&
-                            pl_drive_is_geometric(a->drive) && a->factor != 0
+            found = pl_actuator_kind_get(a->kind)->pulls_only && !a->growth && !a->one_sided &&
+                            a->table_count == 0 && pl_drive_is_geometric(a->drive) && a->factor != 0
                         ? i
                         : -1;
         }

@@ -198,15 +198,16 @@ static void learned_actuators(learned_model *m, bool slopes)
     const int A = info->actuator_count, C = info->command_count;
     for (int i = 0; i < A; ++i) {
         const pl_actuator_info *a = &info->actuator[i];
-        const bool cable = a->kind == PL_CABLE;
+        const pl_actuator_kind_info *kind = pl_actuator_kind_get(a->kind);
+        const bool cable = kind->pulls_only;
         const double value = actuator_value(a, m->at);
         const double slope =
             a->command >= 0 ? pl_command_slope(a->factor, a->one_sided, m->at[a->command]) : 0;
         const bool commanded = a->command >= 0 && !a->growth && !isnan(m->command[a->command]);
         const bool measure = commanded && pl_drive_is_geometric(a->drive) && a->drive != PL_DRIVE_SYRINGE &&
                              a->table_count == 0 && !cable;
-        const bool effort =
-            commanded && a->drive == pl_drive_of_effort(a->kind) && a->kind != PL_FILM && a->table_count == 0;
+        const bool effort = commanded && a->drive == kind->effort_drive &&
+                            pl_drive_dimension(a->drive) == kind->effort_dimension && a->table_count == 0;
         m->measure[i] = measure              ? pl_drive_target(a->drive, a->rest, value)
                         : m->l->known[i] & 1 ? m->actuator[i]
                                              : NAN;

@@ -6,6 +6,7 @@
 //   stvk     Wdev = mu E : E                  d = tr E             dd/dF = F
 //   rubber   Wdev = g(I1bar) + C01 (I2bar-3)  d = J - 1            dd/dF = cof F
 //   ogden    Wdev = sum 2 mu / alpha^2 (...)  d = J - 1            dd/dF = cof F
+//   hgo      Wdev = g(I1bar) + fibres         d = J - 1            dd/dF = cof F
 // so that the element may use its own kappa d (plain) and a pressure p handed in (locking-free):
 //   P = dWdev/dF + (p + kappa d) dd/dF,   A = d2Wdev/dF2 + (p + kappa d) d2d/dF2 + kappa dd/dF (x) dd/dF.
 #ifndef PL_MATERIAL_KERNEL_H
@@ -17,9 +18,24 @@
 #include <string.h>
 #include "pliant/material.h"
 
+// The kernels of stress and tangent, each with its functions NAME_dilatation, NAME_stress and NAME_tangent
+// below.
+#define PL_KERNEL_LIST(X)                                                                                    \
+    X(PL_KERNEL_LINEAR, linear)                                                                              \
+    X(PL_KERNEL_STVK, stvk)                                                                                  \
+    X(PL_KERNEL_RUBBER, rubber)                                                                              \
+    X(PL_KERNEL_OGDEN, ogden)                                                                                \
+    X(PL_KERNEL_HGO, hgo)
+typedef enum pl_law_kernel {
+#define X(kernel, name) kernel,
+    PL_KERNEL_LIST(X)
+#undef X
+} pl_law_kernel;
+
 // Constants of a law as the kernels want them.
 typedef struct pl_law {
     pl_material_model model;
+    pl_law_kernel kernel;
     bool mixed;       // a pressure is handed in
     double mu, kappa; // kappa: the plain part, the element's own
     double c10, c01, c20, c30;
@@ -29,6 +45,11 @@ typedef struct pl_law {
     // ogden: coefficients 2 mu / alpha of the terms, their exponents, and the weights of the derivative with
     // respect to the exponents
     double ogden[PL_OGDEN_TERMS], alpha[PL_OGDEN_TERMS], alpha_slope[PL_OGDEN_TERMS];
+    // hgo: structure tensors H of the families and dH/dkappa; which derivative the stress of the fibres is
+    double k1, k2;
+    int fibre_count;
+    double structure[PL_FIBRE_FAMILIES][9], structure_slope[PL_FIBRE_FAMILIES][9];
+    enum { PL_FIBRE_STRESS, PL_FIBRE_BY_K1, PL_FIBRE_BY_K2, PL_FIBRE_BY_KAPPA, PL_FIBRE_NONE } fibre_part;
 } pl_law;
 
 // Fills the constants of the deviatoric part.
@@ -228,21 +249,48 @@ static inline rubber_parts rubber_invariants(const pl_law *law, vd I1, vd I2, vd
     return p;
 }
 
-// d and dd/dF; the rotation is handed back for the linear law (else R is not touched).
-static inline vd law_dilatation(const pl_law *law, const vd F[9], vd D[9])
+// ---- d and dd/dF; for the linear law dd/dF is the rotation
+static inline vd linear_dilatation(const vd F[9], vd D[9])
 {
-    if (law->model == PL_LINEAR) {
-        v_polar(F, D);
-        return v_dot9(D, F) - 3;
+    v_polar(F, D);
+    return v_dot9(D, F) - 3;
+}
+
+static inline vd stvk_dilatation(const vd F[9], vd D[9])
+{
+    for (int i = 0; i < 9; ++i) {
+        D[i] = F[i];
     }
-    if (law->model == PL_STVK) {
-        for (int i = 0; i < 9; ++i) {
-            D[i] = F[i];
-        }
-        return 0.5 * (v_dot9(F, F) - 3);
-    }
+    return 0.5 * (v_dot9(F, F) - 3);
+}
+
+static inline vd rubber_dilatation(const vd F[9], vd D[9])
+{
     v_cofactor(F, D);
     return F[0] * D[0] + F[1] * D[1] + F[2] * D[2] - 1;
+}
+
+static inline vd ogden_dilatation(const vd F[9], vd D[9])
+{
+    return rubber_dilatation(F, D);
+}
+
+static inline vd hgo_dilatation(const vd F[9], vd D[9])
+{
+    return rubber_dilatation(F, D);
+}
+
+static inline vd law_dilatation(const pl_law *law, const vd F[9], vd D[9])
+{
+    switch (law->kernel) {
+#define X(kernel, name)                                                                                      \
+    case kernel:                                                                                             \
+        return name##_dilatation(F, D);
+        PL_KERNEL_LIST(X)
+#undef X
+    default:
+        __builtin_unreachable();
+    }
 }
 
 // ---- ogden, in the principal axes F = U diag(l) V^T
@@ -351,8 +399,9 @@ static inline void ogden_decompose(const pl_law *law, const vd F[9], vd J, int l
 }
 
 // P = U diag(W_i) V^T + p cof F
-static inline vd ogden_stress(const pl_law *law, const vd F[9], const vd D[9], vd J, vd p, vd P[9])
+static inline vd ogden_stress(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd P[9])
 {
+    const vd J = d + 1;
     vd W;
     for (int i = 0; i < 9; ++i) {
         P[i] = p * D[i];
@@ -416,8 +465,12 @@ static inline void ogden_tangent_lane(const ogden_axes *x, double A[81])
     }
 }
 
-static inline void ogden_tangent(const pl_law *law, const vd F[9], vd J, vd A[81])
+static inline void v_add_hessian_J(vd A[81], const vd F[9], vd c);
+
+static inline void ogden_tangent(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd A[81])
 {
+    const vd J = d + 1;
+    (void)D;
     for (int lane = 0; lane < PL_VW; ++lane) {
         ogden_axes x;
         double a[81];
@@ -427,48 +480,50 @@ static inline void ogden_tangent(const pl_law *law, const vd F[9], vd J, vd A[81
             A[i][lane] = a[i];
         }
     }
+    v_add_hessian_J(A, F, p);
 }
 
-// Energy density and first Piola-Kirchhoff stress. `p` is the pressure handed in (0 when the law is not
-// mixed), whose energy is not part of W.
-static inline void law_stress(const pl_law *law, const vd F[9], vd p, vd *W, vd P[9])
+// ---- deviatoric energy (returned) and first Piola-Kirchhoff stress, with p dd/dF added
+static inline vd linear_stress(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd P[9])
 {
-    vd D[9];
-    const vd d = law_dilatation(law, F, D);
-    vd energy = 0.5 * law->kappa * d * d;
-    p += law->kappa * d;
-    if (law->model == PL_LINEAR) {
-        for (int i = 0; i < 9; ++i) {
-            const vd e = F[i] - D[i];
-            energy += law->mu * e * e;
-            P[i] = 2 * law->mu * e + p * D[i];
-        }
-    } else if (law->model == PL_STVK) {
-        vd E[9], FE[9];
-        v_right_cauchy(F, E);
-        for (int i = 0; i < 9; ++i) {
-            E[i] = 0.5 * (E[i] - (i % 4 == 0));
-        }
-        v_mul(F, E, FE);
-        energy += law->mu * v_dot9(E, E);
-        for (int i = 0; i < 9; ++i) {
-            P[i] = 2 * law->mu * FE[i] + p * F[i];
-        }
-    } else if (law->model == PL_OGDEN) {
-        energy += ogden_stress(law, F, D, d + 1, p, P);
-    } else {
-        vd C[9], FC[9];
-        v_right_cauchy(F, C);
-        const vd I1 = C[0] + C[4] + C[8], I2 = 0.5 * (I1 * I1 - v_dot9(C, C));
-        const rubber_parts part = rubber_invariants(law, I1, I2, d + 1);
-        energy += part.W;
-        v_mul(F, C, FC);
-        const vd f = 2 * (part.w1 + part.w2 * I1), fc = 2 * part.w2, fd = part.wJ + p;
-        for (int i = 0; i < 9; ++i) {
-            P[i] = f * F[i] - fc * FC[i] + fd * D[i];
-        }
+    vd energy = v_set(0);
+    (void)d;
+    for (int i = 0; i < 9; ++i) {
+        const vd e = F[i] - D[i];
+        energy += law->mu * e * e;
+        P[i] = 2 * law->mu * e + p * D[i];
     }
-    *W = energy;
+    return energy;
+}
+
+static inline vd stvk_stress(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd P[9])
+{
+    vd E[9], FE[9];
+    (void)D;
+    (void)d;
+    v_right_cauchy(F, E);
+    for (int i = 0; i < 9; ++i) {
+        E[i] = 0.5 * (E[i] - (i % 4 == 0));
+    }
+    v_mul(F, E, FE);
+    for (int i = 0; i < 9; ++i) {
+        P[i] = 2 * law->mu * FE[i] + p * F[i];
+    }
+    return law->mu * v_dot9(E, E);
+}
+
+static inline vd rubber_stress(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd P[9])
+{
+    vd C[9], FC[9];
+    v_right_cauchy(F, C);
+    const vd I1 = C[0] + C[4] + C[8], I2 = 0.5 * (I1 * I1 - v_dot9(C, C));
+    const rubber_parts part = rubber_invariants(law, I1, I2, d + 1);
+    v_mul(F, C, FC);
+    const vd f = 2 * (part.w1 + part.w2 * I1), fc = 2 * part.w2, fd = part.wJ + p;
+    for (int i = 0; i < 9; ++i) {
+        P[i] = f * F[i] - fc * FC[i] + fd * D[i];
+    }
+    return part.W;
 }
 
 // A += c d2J/dF2: with (iJ),(kL) entries eps_ikm eps_JLn F_mn.
@@ -500,9 +555,10 @@ static inline void v_set_diagonal(vd A[81], vd a)
 
 // Corotated: A = 2 mu I + (p - 2 mu) G Y^-1 G^T with Y = tr(S) I - S and G[iJ][q] = -sum_m eps_mJq R_im,
 // which is dR/dF (from R^T dF - dF^T R = [Y w]x, dR = R [w]x).
-static inline void linear_tangent(const pl_law *law, const vd F[9], const vd R[9], vd p, vd A[81])
+static inline void linear_tangent(const pl_law *law, const vd F[9], const vd R[9], vd d, vd p, vd A[81])
 {
     vd S[9], Y[9], C[9], G[27];
+    (void)d;
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             S[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
@@ -538,9 +594,11 @@ static inline void linear_tangent(const pl_law *law, const vd F[9], const vd R[9
 }
 
 // StVK: A_iJ,kL = d_ik (2 mu E + p I)_JL + mu (F_iL F_kJ + B_ik d_JL).
-static inline void stvk_tangent(const pl_law *law, const vd F[9], vd p, vd A[81])
+static inline void stvk_tangent(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd A[81])
 {
     vd C[9], B[9];
+    (void)D;
+    (void)d;
     v_right_cauchy(F, C);
     v_left_cauchy(F, B);
     for (int i = 0; i < 3; ++i) {
@@ -611,29 +669,6 @@ static inline void rubber_tangent(const pl_law *law, const vd F[9], const vd D[9
     v_add_hessian_J(A, F, part.wJ + p);
 }
 
-// The 9 x 9 tangent A (row iJ, column kL) and dd/dF.
-static inline void law_tangent(const pl_law *law, const vd F[9], vd p, vd A[81], vd D[9])
-{
-    const vd d = law_dilatation(law, F, D);
-    p += law->kappa * d;
-    if (law->model == PL_LINEAR) {
-        linear_tangent(law, F, D, p, A);
-    } else if (law->model == PL_STVK) {
-        stvk_tangent(law, F, p, A);
-    } else if (law->model == PL_OGDEN) {
-        ogden_tangent(law, F, d + 1, A);
-        v_add_hessian_J(A, F, p);
-    } else {
-        rubber_tangent(law, F, D, d, p, A);
-    }
-    for (int r = 0; r < 9; ++r) {
-        const vd k = law->kappa * D[r];
-        for (int c = 0; c < 9; ++c) {
-            A[9 * r + c] += k * D[c];
-        }
-    }
-}
-
 // ---- overstress of viscous branches (element_viscous.c): a symmetric tensor H, constant during a solve,
 // with the energy a/2 H : C, where a = J^(-2/3) for rubber laws, whose deviatoric part depends on J^(-1/3) F,
 // and 1 for linear and stvk. With Q = H : C and D = cof F
@@ -646,7 +681,7 @@ typedef struct overstress_parts {
 
 static inline bool law_is_isochoric(const pl_law *law)
 {
-    return law->model != PL_LINEAR && law->model != PL_STVK;
+    return law->kernel != PL_KERNEL_LINEAR && law->kernel != PL_KERNEL_STVK;
 }
 
 // H in full from xx yy zz xy yz zx.
@@ -672,6 +707,145 @@ static inline void overstress_fill(const pl_law *law, const vd F[9], const vd H[
         o->a = r * r;
         o->a1 = (-2.0 / 3) * o->a * j;
         o->a2 = (10.0 / 9) * o->a * j * j;
+    }
+}
+
+// ---- hgo: rubber and families of fibres (material_hgo.c). With Q = F : F H, a = J^(-2/3) and the parts of
+// an overstress H, dE/dF = 2 (a F H + a'/2 Q D) = 2 G:
+//   P = W_E 2 G,   A = W_EE 4 G (x) G + W_E 2 (a d_ik H_JL + a' (F H (x) D + D (x) F H) + a''/2 Q D (x) D
+//                                               + a'/2 Q d2J/dF2).
+typedef struct hgo_family {
+    overstress_parts o;
+    vd H[9], G[9];
+    vd W, W1, W2, W3; // energy of the family; dW/dE, d2W/dE2, d(dW/dE)/dk2 (0 where the fibres are slack)
+} hgo_family;
+
+static inline void hgo_fill(const pl_law *law, int f, const vd F[9], hgo_family *x)
+{
+    for (int i = 0; i < 9; ++i) {
+        x->H[i] = v_set(law->structure[f][i]);
+    }
+    overstress_fill(law, F, x->H, &x->o);
+    for (int i = 0; i < 9; ++i) {
+        x->G[i] = x->o.a * x->o.FH[i] + 0.5 * x->o.a1 * x->o.Q * x->o.D[i];
+    }
+    vd W = v_set(0), W1 = v_set(0), W2 = v_set(0), W3 = v_set(0);
+    for (int l = 0; l < PL_VW; ++l) {
+        const double E = x->o.a[l] * x->o.Q[l] - 1, e = E > 0 ? __builtin_exp(law->k2 * E * E) : 0;
+        W[l] = E > 0 ? law->k1 / (2 * law->k2) * (e - 1) : 0;
+        W1[l] = law->k1 * E * e;
+        W2[l] = law->k1 * (1 + 2 * law->k2 * E * E) * e;
+        W3[l] = law->k1 * E * E * E * e;
+    }
+    x->W = W;
+    x->W1 = W1;
+    x->W2 = W2;
+    x->W3 = W3;
+}
+
+// The derivative of the stress of one family with respect to kappa, whose structure tensor changes by H':
+//   W_EE E' 2 G + W_E 2 G',   E' = a F : F H',   G' = a F H' + a'/2 (F : F H') D.
+static inline void hgo_add_kappa(const pl_law *law, int f, const vd F[9], const hgo_family *x, vd P[9])
+{
+    vd H[9];
+    overstress_parts o;
+    for (int i = 0; i < 9; ++i) {
+        H[i] = v_set(law->structure_slope[f][i]);
+    }
+    overstress_fill(law, F, H, &o);
+    for (int i = 0; i < 9; ++i) {
+        P[i] += 2 * x->W2 * o.a * o.Q * x->G[i] + 2 * x->W1 * (o.a * o.FH[i] + 0.5 * o.a1 * o.Q * o.D[i]);
+    }
+}
+
+static inline vd hgo_stress(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd P[9])
+{
+    vd W = rubber_stress(law, F, D, d, p, P);
+    for (int f = 0; f < law->fibre_count && law->fibre_part != PL_FIBRE_NONE; ++f) {
+        hgo_family x;
+        hgo_fill(law, f, F, &x);
+        if (law->fibre_part == PL_FIBRE_BY_KAPPA) {
+            hgo_add_kappa(law, f, F, &x, P);
+            continue;
+        }
+        const vd w = law->fibre_part == PL_FIBRE_BY_K1   ? x.W1 / law->k1
+                     : law->fibre_part == PL_FIBRE_BY_K2 ? x.W3
+                                                         : x.W1;
+        W += x.W;
+        for (int i = 0; i < 9; ++i) {
+            P[i] += 2 * w * x.G[i];
+        }
+    }
+    return W;
+}
+
+static inline void hgo_tangent(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd A[81])
+{
+    rubber_tangent(law, F, D, d, p, A);
+    for (int f = 0; f < law->fibre_count; ++f) {
+        hgo_family x;
+        hgo_fill(law, f, F, &x);
+        const overstress_parts *o = &x.o;
+        const vd w = 2 * x.W1;
+        for (int r = 0; r < 9; ++r) {
+            const vd g = 4 * x.W2 * x.G[r], left = w * o->a1 * D[r],
+                     right = w * (o->a1 * o->FH[r] + 0.5 * o->a2 * o->Q * D[r]);
+            for (int c = 0; c < 9; ++c) {
+                A[9 * r + c] += g * x.G[c] + left * o->FH[c] + right * D[c];
+            }
+        }
+        for (int i = 0; i < 3; ++i) {
+            for (int J = 0; J < 3; ++J) {
+                for (int L = 0; L < 3; ++L) {
+                    A[9 * (3 * i + J) + 3 * i + L] += w * o->a * x.H[3 * J + L];
+                }
+            }
+        }
+        v_add_hessian_J(A, F, 0.5 * w * o->a1 * o->Q);
+    }
+}
+
+// ---- any law. Energy density and first Piola-Kirchhoff stress; `p` is the pressure handed in (0 when the
+// law is not mixed), whose energy is not part of W.
+static inline void law_stress(const pl_law *law, const vd F[9], vd p, vd *W, vd P[9])
+{
+    vd D[9];
+    const vd d = law_dilatation(law, F, D);
+    vd energy = 0.5 * law->kappa * d * d;
+    p += law->kappa * d;
+    switch (law->kernel) {
+#define X(kernel, name)                                                                                      \
+    case kernel:                                                                                             \
+        energy += name##_stress(law, F, D, d, p, P);                                                         \
+        break;
+        PL_KERNEL_LIST(X)
+#undef X
+    default:
+        __builtin_unreachable();
+    }
+    *W = energy;
+}
+
+// The 9 x 9 tangent A (row iJ, column kL) and dd/dF.
+static inline void law_tangent(const pl_law *law, const vd F[9], vd p, vd A[81], vd D[9])
+{
+    const vd d = law_dilatation(law, F, D);
+    p += law->kappa * d;
+    switch (law->kernel) {
+#define X(kernel, name)                                                                                      \
+    case kernel:                                                                                             \
+        name##_tangent(law, F, D, d, p, A);                                                                  \
+        break;
+        PL_KERNEL_LIST(X)
+#undef X
+    default:
+        __builtin_unreachable();
+    }
+    for (int r = 0; r < 9; ++r) {
+        const vd k = law->kappa * D[r];
+        for (int c = 0; c < 9; ++c) {
+            A[9 * r + c] += k * D[c];
+        }
     }
 }
 

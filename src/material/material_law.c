@@ -2,22 +2,15 @@
 // constant: every stress is linear in all of them but the exponents of ogden and the limit of gent, whose
 // derivatives the kernels know.
 #include "base/base.h"
-#include "material/material_kernel.h"
+#include "material/material_table.h"
 
 void pl_law_constants(pl_law *law, const pl_material *m)
 {
-    law->c10 = m->model == PL_GENT ? 0.5 * m->mu : m->c10;
-    law->c01 = m->model == PL_MOONEY_RIVLIN ? m->c01 : 0;
-    law->c20 = m->model == PL_YEOH ? m->c20 : 0;
-    law->c30 = m->model == PL_YEOH ? m->c30 : 0;
-    law->jm = m->model == PL_GENT ? m->jm : 0;
-    law->jm_slope = 0;
-    for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
-        const bool there = m->model == PL_OGDEN && m->ogden_alpha[k] != 0;
-        law->alpha[k] = there ? m->ogden_alpha[k] : 0;
-        law->ogden[k] = there ? 2 * m->ogden_mu[k] / m->ogden_alpha[k] : 0;
-        law->alpha_slope[k] = 0;
-    }
+    // mu, kappa and how the dilatation is treated are the element's
+    *law = (pl_law){.model = m->model, .mixed = law->mixed, .mu = law->mu, .kappa = law->kappa};
+    const pl_material_row *row = pl_material_row_of(m->model);
+    law->kernel = row->kernel;
+    row->constants(m, law);
 }
 
 // d/dalpha of c (t_i - S/3), c = 2 mu / alpha:  -c / alpha (t_i - S/3) + c (ln(l_i) t_i - sum ln(l_j) t_j /
@@ -38,23 +31,24 @@ static void ogden_derivative(pl_law *law, pl_material_constant constant)
 void pl_material_moduli_derivative(const pl_material *m, pl_material_constant constant, double out[2])
 {
     const double nu = m->poisson, a = 1 + nu, b = 1 - 2 * nu;
-    const bool solid = m->model == PL_LINEAR || m->model == PL_STVK;
     double mu, kappa;
     pl_material_moduli(m, &mu, &kappa);
     out[0] = out[1] = 0;
-    if (solid && constant == PL_YOUNG) {
-        out[0] = mu / m->young;
-        out[1] = kappa / m->young;
-    } else if (solid && constant == PL_POISSON) {
-        out[0] = -m->young / (2 * a * a);
-        out[1] = m->young * (1 + 2 * nu * nu) / (a * a * b * b);
-    } else if (constant == PL_C10 || constant == PL_C01) {
-        out[0] = 2;
-        out[1] = m->bulk > 0 ? 0 : 4 * a / (3 * b);
-    } else if (constant == PL_MU || constant == PL_MU1 || constant == PL_MU2 || constant == PL_MU3) {
-        out[0] = 1;
-        out[1] = m->bulk > 0 ? 0 : 2 * a / (3 * b);
-    } else if (constant == PL_POISSON) {
+    if (!pl_material_is_rubber(m->model)) {
+        if (constant == PL_YOUNG) {
+            out[0] = mu / m->young;
+            out[1] = kappa / m->young;
+        } else if (constant == PL_POISSON) {
+            out[0] = -m->young / (2 * a * a);
+            out[1] = m->young * (1 + 2 * nu * nu) / (a * a * b * b);
+        }
+        return;
+    }
+
+    // a bulk modulus from poisson follows the shear modulus
+    out[0] = pl_constant_row_of(constant)->shear;
+    out[1] = m->bulk > 0 ? 0 : out[0] * 2 * a / (3 * b);
+    if (constant == PL_POISSON) {
         out[1] = m->bulk > 0 ? 0 : 2 * mu / (b * b);
     } else if (constant == PL_BULK) {
         out[1] = 1;
@@ -64,6 +58,10 @@ void pl_material_moduli_derivative(const pl_material *m, pl_material_constant co
 void pl_law_constant_derivative(pl_law *law, const pl_material *m, pl_material_constant constant)
 {
     pl_law_constants(law, m);
+    if (law->fibre_count > 0) {
+        pl_hgo_derivative(law, m, constant);
+        return;
+    }
     law->jm_slope = constant == PL_JM ? law->c10 : 0;
     law->c10 = constant == PL_C10 ? 1 : constant == PL_MU ? 0.5 : 0;
     law->c01 = constant == PL_C01;

@@ -53,8 +53,12 @@ static double curve_stretch(const pl_material *material, double weight, double s
 pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl_shape_curve *out,
                              pl_error *err)
 {
-    if (material->model == PL_LINEAR || material->model == PL_STVK) {
+    if (!pl_material_is_rubber(material->model)) {
         return pl_fail(err, PL_BAD_INPUT, "shape curve: the law %s has no curve, its r_omega is a number",
+                       pl_material_model_name(material->model));
+    }
+    if (pl_material_has_fibres(material->model)) {
+        return pl_fail(err, PL_BAD_INPUT, "shape curve: the law %s has no curve, it depends on a direction",
                        pl_material_model_name(material->model));
     }
     if (!(strain_high > 0 && strain_high <= 20)) {

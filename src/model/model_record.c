@@ -18,22 +18,22 @@ struct model_record {
 // ---- units
 const char *pl_effort_unit(pl_actuator_kind kind)
 {
-    return kind == PL_CABLE ? "N" : "kPa";
+    return pl_actuator_kind_get(kind)->effort_unit;
 }
 
 double pl_effort_scale(pl_actuator_kind kind)
 {
-    return kind == PL_CABLE ? 1 : 1e-3;
+    return pl_actuator_kind_get(kind)->effort_scale;
 }
 
 const char *pl_measure_name(pl_actuator_kind kind)
 {
-    return kind == PL_CABLE ? "length" : kind == PL_CHAMBER ? "volume" : "area";
+    return pl_actuator_kind_get(kind)->measure;
 }
 
 const char *pl_measure_unit(pl_actuator_kind kind)
 {
-    return kind == PL_CABLE ? "mm" : kind == PL_CHAMBER ? "mm^3" : "mm^2";
+    return pl_actuator_kind_get(kind)->measure_unit;
 }
 
 const char *pl_sensor_kind_name(pl_sensor_kind kind)
@@ -64,24 +64,24 @@ static void record_commands(const pl_model *m, pl_record_command *out)
 
 static void record_actuators(const pl_model *m, pl_record_actuator *out)
 {
-    static const char *const effort[] = {"tension", "pressure_kpa", "maxwell_stress_kpa"};
     for (int i = 0; i < m->info.actuator_count; ++i) {
         const pl_actuator_info *a = &m->info.actuator[i];
+        const pl_actuator_kind_info *kind = pl_actuator_kind_get(a->kind);
         const pl_actuator_state *s = &m->answer.actuator[i];
         out[i] = (pl_record_actuator){.name = a->name,
-                                      .kind = pl_actuator_kind_name(a->kind),
+                                      .kind = kind->name,
                                       .drive = pl_drive_name(a->drive),
                                       .idle = a->command < 0 || isnan(m->answer.command[a->command]),
-                                      .cable = a->kind == PL_CABLE,
+                                      .cable = kind->pulls_only,
                                       .slack = s->slack,
                                       .growth = s->growth,
-                                      .measure_name = pl_measure_name(a->kind),
-                                      .measure_unit = pl_measure_unit(a->kind),
-                                      .measure = m->answer.measure[i],
+                                      .measure_name = kind->measure,
+                                      .measure_unit = kind->measure_unit,
+                                      .measure = m->answer.measure[i] / kind->measure_scale,
                                       .ratio = s->ratio,
-                                      .effort_name = effort[a->kind],
-                                      .effort_unit = pl_effort_unit(a->kind),
-                                      .effort = m->answer.effort[i] / pl_effort_scale(a->kind),
+                                      .effort_name = kind->effort_key,
+                                      .effort_unit = kind->effort_unit,
+                                      .effort = m->answer.effort[i] / kind->effort_scale,
                                       .asked = s->asked,
                                       .reached = s->reached,
                                       .local_low = s->local_low,

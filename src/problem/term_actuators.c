@@ -96,7 +96,7 @@ static void drive_begin(drive *d, const pl_state *state, const double *command, 
     drive_path *path = &d->path;
     const drive_ends ends = drive_path_begin(path, a, state, command);
     const double effort = state->multiplier[d->actuator];
-    const bool slack = a->kind == PL_CABLE && state->active[d->actuator] == 0;
+    const bool slack = pl_actuator_kind_get(a->kind)->pulls_only && state->active[d->actuator] == 0;
     if (path->idle && a->idle_hold) {
         d->mode = MODE_CONSTRAINT;
         path->from = slack ? a->rest : now;
@@ -580,10 +580,10 @@ pl_status term_actuators_create(pl_problem *p, pl_problem_term *out, pl_error *e
             continue;
         }
         drive *d = &t->drive[t->count++];
-        *d = (drive){.a = a, .actuator = i, .sign = a->kind == PL_CABLE ? 1 : -1};
+        *d = (drive){.a = a, .actuator = i, .sign = pl_actuator_kind_get(a->kind)->sign};
         status = pl_problem_new_row(p, &d->row, err);
         if (status == PL_OK) {
-            p->row[d->row].inequality = a->kind == PL_CABLE;
+            p->row[d->row].inequality = pl_actuator_kind_get(a->kind)->pulls_only;
             p->row[d->row].unit = a->rest;
             status = drive_functional(p, a, &d->h);
         }

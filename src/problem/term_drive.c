@@ -46,27 +46,9 @@ double drive_state_value(const pl_actuator *a, const pl_state *state)
     return a->command >= 0 ? pl_actuator_value(a, state->command[a->command]) : NAN;
 }
 
-static pl_status drive_cable(pl_functional *h, const pl_point *guide, int count)
-{
-    pl_status status = PL_OK;
-    for (int k = 0; status == PL_OK && k + 1 < count; ++k) {
-        const pl_point *a = &guide[k], *b = &guide[k + 1];
-        status = pl_functional_add_segment(h, a->count, a->node, a->weight, a->rest, b->count, b->node,
-                                           b->weight, b->rest);
-    }
-    return status;
-}
-
 pl_status drive_functional(const pl_problem *p, const pl_actuator *a, pl_functional *h)
 {
-    switch (a->kind) {
-    case PL_CABLE:
-        return drive_cable(h, a->guide, a->guide_count);
-    case PL_CHAMBER:
-        return pl_chamber_functional(p->robot->mesh, a, h);
-    default:
-        return pl_film_functional(p->robot->mesh, a, PL_FILM_AREA, h);
-    }
+    return pl_actuator_functional(p->robot->mesh, a, h);
 }
 
 double drive_measure_change(pl_problem *p, const pl_functional *h, const double *x, const double *dx)

@@ -9,7 +9,7 @@ static double law_derivative(const pl_material *material, pl_material_constant c
 {
     double moduli[2];
     pl_material_moduli_derivative(material, constant, moduli);
-    const bool rubber = law->model != PL_LINEAR && law->model != PL_STVK;
+    const bool rubber = pl_material_is_rubber(law->model);
     law->mu = rubber ? 0 : moduli[0];
     law->kappa = law->mixed ? PL_PLAIN_SHARE * moduli[0] : moduli[1];
     pl_law_constant_derivative(law, material, constant);
@@ -30,7 +30,7 @@ pl_status term_material_derivative(pl_problem *p, const pl_state *state, int mat
         return pl_fail_memory(err, "jacobian");
     }
     for (int r = 0; r < E->law_count; ++r) {
-        law[r] = (pl_law){.model = E->law[r].model, .mixed = E->law[r].mixed};
+        law[r] = (pl_law){.model = E->law[r].model, .kernel = E->law[r].kernel, .mixed = E->law[r].mixed};
         if (p->robot->region_material[r] == material) {
             corner[r] = law_derivative(m, (pl_material_constant)constant, &law[r]);
         }

@@ -65,7 +65,7 @@ static void cc_stiffness(const pl_reduced_model *m, cc_data *c)
 // A cable's tension works against its length, a pressure with its volume.
 double cc_sign(const pl_reduced_model *m, int a)
 {
-    return m->actuator[a].kind == PL_CABLE ? 1 : -1;
+    return pl_actuator_kind_get(m->actuator[a].kind)->sign;
 }
 
 // An actuator that holds a length or volume.

@@ -366,7 +366,7 @@ static pl_status fit_try(fit *f, int i, const double x[2], const double target[1
     a->effectiveness[0] *= x[0];
     a->path.radius[0] *= x[1];
     a->path.radius[1] *= x[1];
-    a->drive = pl_drive_of_effort(a->kind);
+    a->drive = pl_actuator_kind_get(a->kind)->effort_drive;
     a->has_range = false;
     pl_model *reduced = NULL;
     pl_solve_report report;
@@ -575,7 +575,7 @@ static pl_status fit_begin(fit *f, pl_error *err)
     }
     for (int i = 0; i < f->info.actuator_count; ++i) {
         const pl_actuator_info a = pl_robot_actuator(robot, i);
-        if (a.kind == PL_FILM || a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1 ||
+        if ((a.kind != PL_CABLE && a.kind != PL_CHAMBER) || a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1 ||
             a.one_sided || a.growth) {
             return pl_fail(err, PL_BAD_INPUT,
                            "reduce: actuator '%s' (%s by %s%s) has no reduced equivalent; only cables and "

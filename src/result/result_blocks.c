@@ -109,7 +109,7 @@ static bool blocks_actuator(result_blocks *b, int i)
     const pl_actuator_info *a = &b->info.actuator[i];
     const double effort = pl_model_get_answer(b->model).effort[i];
     const int64_t *face = NULL;
-    const int64_t faces = robot && a->kind != PL_CABLE ? pl_robot_actuator_faces(robot, i, &face) : 0;
+    const int64_t faces = robot ? pl_robot_actuator_faces(robot, i, &face) : 0;
     if (faces > 0) {
         return a->kind == PL_CHAMBER
                    ? blocks_add_faces(b, "cavities", a->name, face, faces, "pressure_kpa", 1e3 * effort)

@@ -118,12 +118,12 @@ pl_status result_text_write(pl_text *text, const char *path, pl_error *err)
 
 double result_effort_scale(pl_actuator_kind kind)
 {
-    return kind == PL_CABLE ? 1 : 1e-3;
+    return pl_actuator_kind_get(kind)->effort_scale;
 }
 
 const char *result_effort_unit(pl_actuator_kind kind)
 {
-    return kind == PL_CABLE ? "N" : "kPa";
+    return pl_actuator_kind_get(kind)->effort_unit;
 }
 
 static void motion_csv_head(const pl_motion *m, pl_text *text)

@@ -84,6 +84,9 @@ typedef struct pl_actuator {
     // cable
     pl_point *guide;
     int guide_count;
+    // magnet: its region; unit vector of the field
+    int32_t magnet;
+    double remanence[3], direction[3];
     // syringe, voltage
     double line_volume, ambient, thickness, permittivity;
     bool liquid;
@@ -115,6 +118,11 @@ pl_status pl_chamber_functional(const pl_mesh *mesh, const pl_actuator *chamber,
 // PL_NO_MEMORY.
 pl_status pl_film_functional(const pl_mesh *mesh, const pl_actuator *film, pl_film_kind kind,
                              pl_functional *h);
+
+pl_status pl_cable_functional(const pl_mesh *mesh, const pl_actuator *cable, pl_functional *h);
+pl_status pl_magnet_functional(const pl_mesh *mesh, const pl_actuator *magnet, pl_functional *h);
+// What an actuator of any kind measures. PL_OK or PL_NO_MEMORY.
+pl_status pl_actuator_functional(const pl_mesh *mesh, const pl_actuator *actuator, pl_functional *h);
 
 static inline double pl_actuator_value(const pl_actuator *a, double command)
 {

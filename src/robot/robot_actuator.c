@@ -176,6 +176,55 @@ static double actuator_guide_radius(const robot_build *b)
     return fmax(0.02 * b->size, 0.5 * cbrt(6 * sqrt(2) * volume)); // the edge of a regular tetrahedron
 }
 
+pl_status robot_cable(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
+{
+    (void)index;
+    a->guide_count = def->guide_count;
+    double radius = def->radius;
+    if (def->default_radius && !def->growth) {
+        radius = actuator_guide_radius(b);
+        ROBOT_FIND(b, PL_NOTE, def->line,
+                   "cable '%s' has no radius: its guides spread their force over %.3g mm", def->name, radius);
+        pl_findings_advise(b->findings, "give it the radius of the guide, e.g. radius: 1; with radius: 0 the "
+                                        "force acts on one element, and the result depends on the mesh");
+    } else if (def->radius == 0) {
+        ROBOT_FIND(b, PL_NOTE, def->line,
+                   "cable '%s' has no radius: point forces become singular as the mesh is refined",
+                   def->name);
+        pl_findings_advise(b->findings, "give it the radius of the guide, e.g. radius: 1");
+    }
+    return robot_guides(b, "cable", def->name, def->guide, def->guide_count, radius, &a->guide, &a->rest);
+}
+
+// Chambers and films act on faces; *good: there are some.
+static pl_status actuator_on_faces(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a,
+                                   bool *good)
+{
+    const pl_status status = actuator_faces(b, def, index, a);
+    *good = status == PL_OK && a->face_count > 0;
+    if (status == PL_OK && a->face && a->face_count == 0) {
+        ROBOT_DEFECT(b, def->line, "actuator '%s': its surface has no face", def->name);
+    }
+    if (*good) {
+        robot_fill_give(b, index);
+    }
+    return status;
+}
+
+pl_status robot_chamber(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
+{
+    bool good;
+    const pl_status status = actuator_on_faces(b, def, index, a, &good);
+    return good ? actuator_chamber(b, def, a) : status;
+}
+
+pl_status robot_film_build(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
+{
+    bool good;
+    const pl_status status = actuator_on_faces(b, def, index, a, &good);
+    return good ? robot_film(b, def, a) : status;
+}
+
 static pl_status actuator_read(robot_build *b, int index)
 {
     const pl_actuator_def *def = &b->def->actuator[index];
@@ -196,44 +245,12 @@ static pl_status actuator_read(robot_build *b, int index)
                        .growth = def->growth,
                        .modulus = def->modulus,
                        .region = -1,
+                       .magnet = -1,
                        .rate = def->rate,
                        .fill = def->fill,
                        .vent = def->vent,
                        .hardware = def->hardware};
-    if (!a->name) {
-        return robot_memory(b);
-    }
-    if (def->kind == PL_CABLE) {
-        a->guide_count = def->guide_count;
-        double radius = def->radius;
-        if (def->default_radius && !def->growth) {
-            radius = actuator_guide_radius(b);
-            ROBOT_FIND(b, PL_NOTE, def->line,
-                       "cable '%s' has no radius: its guides spread their force over %.3g mm", def->name,
-                       radius);
-            pl_findings_advise(b->findings,
-                               "give it the radius of the guide, e.g. radius: 1; with radius: 0 the "
-                               "force acts on one element, and the result depends on the mesh");
-        } else if (def->radius == 0) {
-            ROBOT_FIND(b, PL_NOTE, def->line,
-                       "cable '%s' has no radius: point forces become singular as the mesh is refined",
-                       def->name);
-            pl_findings_advise(b->findings, "give it the radius of the guide, e.g. radius: 1");
-        }
-        return robot_guides(b, "cable", def->name, def->guide, def->guide_count, radius, &a->guide, &a->rest);
-    }
-    const pl_status status = actuator_faces(b, def, index, a);
-    if (status != PL_OK || a->face_count == 0) {
-        if (status == PL_OK && a->face && a->face_count == 0) {
-            ROBOT_DEFECT(b, def->line, "actuator '%s': its surface has no face", def->name);
-        }
-        return status;
-    }
-    robot_fill_give(b, index);
-    if (def->kind == PL_FILM) {
-        return robot_film(b, def, a);
-    }
-    return actuator_chamber(b, def, a);
+    return a->name ? robot_kind_build(b, def, index, a) : robot_memory(b);
 }
 
 pl_status robot_actuators(robot_build *b)

@@ -66,3 +66,15 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *a, pl_cab
                                 "shrink; use actuation: constraint",
                                 a->name);
 }
+
+pl_status pl_cable_functional(const pl_mesh *mesh, const pl_actuator *cable, pl_functional *h)
+{
+    pl_status status = PL_OK;
+    (void)mesh;
+    for (int k = 0; status == PL_OK && k + 1 < cable->guide_count; ++k) {
+        const pl_point *a = &cable->guide[k], *b = &cable->guide[k + 1];
+        status = pl_functional_add_segment(h, a->count, a->node, a->weight, a->rest, b->count, b->node,
+                                           b->weight, b->rest);
+    }
+    return status;
+}

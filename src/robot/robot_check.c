@@ -156,7 +156,7 @@ static void check_materials(check *c)
         double mu, kappa;
         pl_material_moduli(&m->material, &mu, &kappa);
         // rubber laws are for rubber; the others may be a frame of steel
-        const bool rubber = m->material.model != PL_LINEAR && m->material.model != PL_STVK;
+        const bool rubber = pl_material_is_rubber(m->material.model);
         if (!(mu < 1e9 && mu > 1e-9)) {
             CHECK_DEFECT(
                 c, m->line,
@@ -342,6 +342,32 @@ static void check_growth(check *c, const pl_actuator_def *a)
     }
 }
 
+static void check_magnet(check *c, const pl_actuator_def *a)
+{
+    if (!a->region || a->surface) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': expected 'region', the hard-magnetic part of the body",
+                     a->name);
+    }
+    if (!(pl_norm3(a->remanence) > 0) || !isfinite(pl_norm3(a->remanence))) {
+        CHECK_DEFECT(
+            c, a->line,
+            "actuator '%s': expected 'remanence', the remanent flux density of the region, e.g. [120 mT, "
+            "0 mT, 0 mT]",
+            a->name);
+    } else if (pl_norm3(a->remanence) > 3e-6) {
+        CHECK_WARN(c, a->line, "actuator '%s': a remanence of %g T is implausible (neodymium: about 1.3)",
+                   a->name, 1e6 * pl_norm3(a->remanence));
+    }
+    if (!(pl_norm3(a->direction) > 0) || !isfinite(pl_norm3(a->direction))) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': expected 'direction', that of the field, e.g. [0, 0, 1]",
+                     a->name);
+    }
+    if (a->growth || a->table_count > 0 || a->idle_hold) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': a magnet has no growth, no table and no idle: hold",
+                     a->name);
+    }
+}
+
 static void check_actuators(check *c)
 {
     for (int i = 0; i < c->def->actuator_count; ++i) {
@@ -354,8 +380,11 @@ static void check_actuators(check *c)
                          pl_drive_name(a->drive), pl_actuator_kind_name(a->kind));
             continue;
         }
-        if (a->kind == PL_CABLE) {
+        const pl_actuator_place place = pl_actuator_kind_get(a->kind)->place;
+        if (place == PL_PLACE_POINTS) {
             check_guides(c, "cable", a->name, a->guide, a->guide_count, a->radius, a->line);
+        } else if (place == PL_PLACE_REGION) {
+            check_magnet(c, a);
         } else if ((a->surface != NULL) + (a->region != NULL) != 1) {
             CHECK_DEFECT(c, a->line, "actuator '%s': expected exactly one of surface, region", a->name);
         }

@@ -44,6 +44,9 @@ static const drive_row drive_table[PL_DRIVE_COUNT] = {
     [PL_DRIVE_VOLTAGE] = {"voltage", "V", PL_FILM, PL_DIM_VOLTAGE, 1, PL_LAW_VOLTAGE,
         .start = 0, .slope = 0, .in_rest = false, .motor = false, DRIVE_FROM_0, {-INFINITY, 1e5},
         {0, 3000}, false},
+    [PL_DRIVE_FIELD] = {"field", "mT", PL_MAGNET, PL_DIM_FLUX_DENSITY, 1e-9, PL_LAW_EFFORT,
+        .start = 0, .slope = 0, .in_rest = false, .motor = false, DRIVE_ANY, {-5e-6, 5e-6},
+        {-2e-8, 2e-8}, false},
 };
 // clang-format on
 
@@ -53,12 +56,6 @@ static const drive_row *drive_of(pl_drive drive)
     static const drive_row none = {
         .name = "unknown", .unit = "1", .kind = PL_CABLE, .scale = 1, .law = PL_LAW_EFFORT};
     return (unsigned)drive < PL_DRIVE_COUNT ? &drive_table[drive] : &none;
-}
-
-const char *pl_actuator_kind_name(pl_actuator_kind kind)
-{
-    static const char *const names[] = {"cable", "chamber", "film"};
-    return (unsigned)kind < 3 ? names[kind] : "unknown";
 }
 
 const char *pl_drive_name(pl_drive drive)
@@ -130,13 +127,6 @@ bool pl_drive_rests_at_zero(pl_drive drive)
     return pl_drive_rest(drive, 1) == 0;
 }
 
-pl_drive pl_drive_of_effort(pl_actuator_kind kind)
-{
-    static const pl_drive effort[] = {
-        [PL_CABLE] = PL_DRIVE_TENSION, [PL_CHAMBER] = PL_DRIVE_PRESSURE, [PL_FILM] = PL_DRIVE_VOLTAGE};
-    return effort[kind];
-}
-
 bool pl_drive_has_motor(pl_drive drive)
 {
     return drive_of(drive)->motor;
@@ -173,9 +163,10 @@ double pl_command_slope(double factor, bool one_sided, double command)
 double pl_actuator_travel(const pl_actuator_info *actuator, double value, double measure)
 {
     const drive_row *d = drive_of(actuator->drive);
-    const double rest = actuator->rest, sign = d->kind == PL_CABLE ? -1 : 1;
+    const double rest = actuator->rest, sign = -pl_actuator_kind_get(d->kind)->sign;
     if (isnan(value)) {
-        return d->kind == PL_CABLE && !actuator->idle_hold ? fmin(0, rest - measure) : 0;
+        return pl_actuator_kind_get(d->kind)->pulls_only && !actuator->idle_hold ? fmin(0, rest - measure)
+                                                                                 : 0;
     }
     if (!d->motor) {
         return NAN;

@@ -56,11 +56,16 @@ static uint64_t hash_material(uint64_t h, const pl_material *m)
     const double constants[] = {m->young, m->poisson, m->c10, m->c01, m->c20, m->c30, m->bulk, m->density};
     h = hash_whole(hash_whole(h, m->model), m->formulation);
     h = hash_real(h, constants, PL_COUNT(constants));
-    if (m->model == PL_GENT) {
-        h = hash_real(h, (const double[]){m->mu, m->jm}, 2);
-    } else if (m->model == PL_OGDEN) {
-        h = hash_real(hash_real(h, m->ogden_mu, PL_OGDEN_TERMS), m->ogden_alpha, PL_OGDEN_TERMS);
+    // constants of few laws, where the law takes them
+    static const pl_material_constant further[] = {PL_MU,     PL_JM,     PL_MU1, PL_MU2, PL_MU3,  PL_ALPHA1,
+                                                   PL_ALPHA2, PL_ALPHA3, PL_K1,  PL_K2,  PL_KAPPA};
+    pl_material copy = *m;
+    for (int i = 0; i < PL_COUNT(further); ++i) {
+        if (pl_material_has(m->model, further[i])) {
+            h = hash_real(h, pl_material_at(&copy, further[i]), 1);
+        }
     }
+    h = hash_real(h, &m->fibre[0][0], 3 * (size_t)m->fibre_count);
     if (m->prony_count > 0) {
         h = hash_real(hash_real(h, m->prony_g, m->prony_count), m->prony_tau, m->prony_count);
     }
@@ -80,6 +85,9 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
         h = hash_whole(hash_whole(h, a->growth), a->region);
         h = hash_real(h, a->table_block, 2 * (size_t)a->table.count);
         h = hash_real(h, &a->modulus, 1);
+    }
+    if (a->magnet >= 0) {
+        h = hash_real(hash_real(hash_whole(h, a->magnet), a->remanence, 3), a->direction, 3);
     }
     if (a->fill_count > 0) {
         h = hash_nodes(h, a->fill_tet, 4 * (int64_t)a->fill_count);

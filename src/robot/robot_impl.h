@@ -106,6 +106,12 @@ void robot_fill_give(robot_build *b, int actuator);
 // The triangles on one side of a region of prisms (robot_growth.c).
 // Rest area and elements of a film whose faces are known.
 pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a);
+// ---- kinds of actuators (robot_kind.c): each places itself on the mesh and computes its rest measure
+pl_status robot_kind_build(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a);
+pl_status robot_cable(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a);
+pl_status robot_chamber(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a);
+pl_status robot_film_build(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a);
+pl_status robot_magnet(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a);
 pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64_t *count);
 pl_status robot_memory(robot_build *b);
 bool robot_has_defects(const robot_build *b); // found so far

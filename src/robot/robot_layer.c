@@ -88,7 +88,7 @@ static double layer_plane_modulus(const pl_material *m)
 {
     double mu, kappa;
     pl_material_moduli(m, &mu, &kappa);
-    const bool rubber = m->model != PL_LINEAR && m->model != PL_STVK;
+    const bool rubber = pl_material_is_rubber(m->model);
     const double lambda = rubber ? kappa - 2 * mu / 3 : kappa;
     return 4 * mu * (lambda + mu) / (lambda + 2 * mu);
 }
@@ -98,7 +98,7 @@ static double layer_plane_modulus(const pl_material *m)
 static double layer_wrinkle(const pl_robot *robot, const pl_layer_def *def, const pl_layer *l)
 {
     const pl_material *own = &robot->material[l->material];
-    if (def->wrinkle != 0 || (own->model != PL_LINEAR && own->model != PL_STVK)) {
+    if (def->wrinkle != 0 || pl_material_is_rubber(own->model)) {
         return fmax(def->wrinkle, 0);
     }
     const pl_mesh_view v = pl_mesh_get(robot->mesh);
@@ -132,6 +132,11 @@ pl_status robot_layers(robot_build *b)
         }
         for (int m = 0; m < robot->material_count; ++m) {
             l->material = strcmp(robot->material_name[m], def->material) == 0 ? m : l->material;
+        }
+        if (pl_material_has_fibres(robot->material[l->material].model)) {
+            ROBOT_DEFECT(b, def->line,
+                         "layer '%s': the material '%s' has fibres; a layer takes an isotropic law",
+                         def->name, def->material);
         }
         char what[100];
         snprintf(what, sizeof what, "layer '%.60s'", def->name);

@@ -75,7 +75,7 @@ pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
     if (!isfinite(value)) {
         return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
     }
-    if (a->kind == PL_CABLE && law == PL_LAW_EFFORT && value < 0) {
+    if (pl_actuator_kind_get(a->kind)->pulls_only && law == PL_LAW_EFFORT && value < 0) {
         return pl_fail(err, PL_BAD_INPUT, "actuator '%s': tension is %g N, a cable cannot push", a->name,
                        value);
     }

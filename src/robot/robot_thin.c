@@ -10,7 +10,7 @@ double robot_thin_young(const pl_material *m)
 {
     double mu, kappa;
     pl_material_moduli(m, &mu, &kappa);
-    const double lambda = m->model != PL_LINEAR && m->model != PL_STVK ? kappa - 2 * mu / 3 : kappa;
+    const double lambda = pl_material_is_rubber(m->model) ? kappa - 2 * mu / 3 : kappa;
     return mu * (3 * lambda + 2 * mu) / (lambda + mu);
 }
 

@@ -15,7 +15,7 @@ pl_actuator_result pl_statics_actuator(pl_statics *s, const pl_state *state, int
     pl_actuator_result out = {.measure = result_output(s, state, PL_OUTPUT_MEASURE, i),
                               .effort = result_output(s, state, PL_OUTPUT_EFFORT, i)};
     out.ratio = out.measure / a->rest;
-    out.slack = a->kind == PL_CABLE && !a->growth && state->multiplier[i] <= 0;
+    out.slack = pl_actuator_kind_get(a->kind)->pulls_only && !a->growth && state->multiplier[i] <= 0;
     return out;
 }
 

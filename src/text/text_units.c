@@ -58,6 +58,8 @@ static const units_atom units_atoms[] = {
     {"ul", 1, {3}},
     {"V", 1, {0, 0, 0, 0, 1}},
     {"kV", 1e3, {0, 0, 0, 0, 1}},
+    {"T", 1e-6, {-2, 0, 1, 0, 1}},
+    {"mT", 1e-9, {-2, 0, 1, 0, 1}},
     {"K", 1, {0, 0, 0, 1}},
     {"degC", 1, {0, 0, 0, 1}},
     {"rad", 1, {0, 0, 0, 0, 0, 1}},
@@ -91,6 +93,7 @@ static const units_dimension units_dimensions[PL_DIM_COUNT] = {
     [PL_DIM_TEMPERATURE] = {"a temperature", "K, degC", {0, 0, 0, 1}, false, NULL, NULL},
     [PL_DIM_AREA] = {"an area", "mm^2, cm^2", {2}, false, NULL, NULL},
     [PL_DIM_STIFFNESS] = {"a stiffness", "N/mm, N/m, mN/mm", {0, 1, -2}, false, NULL, NULL},
+    [PL_DIM_FLUX_DENSITY] = {"a flux density", "mT, T", {-2, 0, 1, 0, 1}, true, "mT or T", "mT"},
     [PL_DIM_MASS] = {"a mass", "g, kg, t", {0, 1}, true, "g or kg", "g"},
 };
 

@@ -75,6 +75,14 @@ static const pl_material materials[PL_MATERIAL_MODEL_COUNT] = {
     {.model = PL_YEOH, .c10 = 0.11, .c20 = 0.02, .c30 = 0.005, .poisson = 0.48},
     {.model = PL_GENT, .mu = 0.3, .jm = 12, .poisson = 0.49},
     {.model = PL_OGDEN, .ogden_mu = {0.3, 0.02, -0.05}, .ogden_alpha = {1.7, 5, -2}, .poisson = 0.49},
+    {.model = PL_HGO,
+     .c10 = 0.1,
+     .k1 = 0.4,
+     .k2 = 1.5,
+     .kappa = 0.1,
+     .fibre = {{2, 1, 0}, {0, 1, -3}},
+     .fibre_count = 2,
+     .poisson = 0.49},
 };
 
 static pl_elements *make_elements(const pl_mesh *mesh, pl_material_model model, bool displacement)

@@ -167,7 +167,7 @@ static void test_check_names_what_is_wrong(void **state)
         {{.model = PL_NEO_HOOKEAN, .c10 = 1e308, .poisson = 0.49}, "finite"},
         {{.model = PL_MOONEY_RIVLIN, .c10 = 0.1, .c01 = -0.1, .poisson = 0.49}, "c10 + c01 is 0"},
         {{.model = PL_YEOH, .c10 = 0.1, .c01 = 0.1, .poisson = 0.49}, "takes no c01"},
-        {{.model = (pl_material_model)7, .c10 = 0.1}, "model is 7"},
+        {{.model = (pl_material_model)9, .c10 = 0.1}, "model is 9"},
         {{.model = PL_YEOH, .formulation = (pl_formulation)5, .c10 = 0.1}, "formulation is 5"},
     };
     for (int i = 0; i < PL_COUNT(wrong); ++i) {
