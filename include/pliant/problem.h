@@ -121,7 +121,6 @@ typedef struct pl_solve_report {
     const char *coarse_contact;
     double coarse_edge, coarse_width;
 } pl_solve_report;
-typedef pl_solve_report pl_statics_report;
 
 #ifdef __cplusplus
 }

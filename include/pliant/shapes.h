@@ -22,8 +22,8 @@ extern "C" {
 // The softest modes at an equilibrium, those of negative stiffness included, in the order of |stiffness|:
 // `shape` gets 3 per vertex and mode, largest displacement 1, `stiffness` (N/mm) the second derivative of the
 // energy along it.
-PL_API pl_status pl_statics_modes(pl_statics *statics, const pl_state *state, int count, double *stiffness,
-                                  double *shape, int *found, pl_error *err);
+PL_API_CHECKED pl_status pl_statics_modes(pl_statics *statics, const pl_state *state, int count,
+                                          double *stiffness, double *shape, int *found, pl_error *err);
 
 // ---- shapes
 // Loads are fractions l of the given commands, the robot's dead loads being fully applied; where all commands
@@ -56,7 +56,7 @@ typedef struct pl_stable_shape {
     pl_shape_source source; // how it was found first
     int image;              // the shape before it in the list that it is an image of; -1: of none
     char image_of[40];      // "mirrored in y", "turned about z"; "" if of none
-    pl_statics_report report;
+    pl_solve_report report;
 } pl_stable_shape;
 
 typedef struct pl_shapes_options {
@@ -83,8 +83,9 @@ typedef struct pl_shapes_report {
 // Shapes at `command` (as pl_statics_solve), lowest potential first. `statics` is used for all solves and
 // must outlive the result.
 typedef struct pl_shapes pl_shapes;
-PL_API pl_status pl_shapes_find(pl_statics *statics, const double *command, const pl_shapes_options *options,
-                                pl_shapes **out, pl_shapes_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_shapes_find(pl_statics *statics, const double *command,
+                                        const pl_shapes_options *options, pl_shapes **out,
+                                        pl_shapes_report *report, pl_error *err);
 PL_API void pl_shapes_destroy(pl_shapes *shapes);
 PL_API int pl_shapes_count(const pl_shapes *shapes);
 PL_API pl_stable_shape pl_shapes_get(const pl_shapes *shapes, int i);

@@ -73,7 +73,7 @@ static bool search_on(search *f)
 
 // ---- the list
 // Adds the trial state, solved, unless the list has it; memory for all shapes was taken before.
-static pl_status search_add(search *f, pl_shape_source source, const pl_statics_report *solved, pl_error *err)
+static pl_status search_add(search *f, pl_shape_source source, const pl_solve_report *solved, pl_error *err)
 {
     pl_shapes *out = f->out;
     const double merge = f->options.merge * f->s->problem->size;
@@ -104,7 +104,7 @@ static pl_status search_add(search *f, pl_shape_source source, const pl_statics_
 }
 
 // A solve of the trial state at the commands given; a stable shape joins the list.
-static pl_status search_solve(search *f, const double *command, pl_statics_report *solved, pl_error *err)
+static pl_status search_solve(search *f, const double *command, pl_solve_report *solved, pl_error *err)
 {
     pl_statics_forget(f->s);
     const pl_status status = pl_statics_solve(f->s, f->trial, command, solved, err);
@@ -116,7 +116,7 @@ static pl_status search_solve(search *f, const double *command, pl_statics_repor
 // From the shape x at the given commands.
 static pl_status search_from(search *f, const double *x, pl_shape_source source, pl_error *err)
 {
-    pl_statics_report solved = {0};
+    pl_solve_report solved = {0};
     pl_status status = pl_state_copy(f->trial, f->out->state[0]);
     if (status == PL_OK) {
         pl_state_set_positions(f->trial, x);
@@ -220,7 +220,7 @@ static pl_status search_commands(search *f, pl_error *err)
     for (int c = 0; c < count; ++c) {
         const pl_command_info info = pl_robot_command(f->s->robot, c);
         for (int end = 0; end < 2 && status == PL_OK && search_on(f); ++end) {
-            pl_statics_report there = {0}, back = {0};
+            pl_solve_report there = {0}, back = {0};
             memcpy(other, f->command, (size_t)count * sizeof *other);
             other[c] = info.span[end];
             if (other[c] == f->command[c]) {
@@ -442,7 +442,7 @@ static pl_status search_images(search *f, pl_error *err)
 // The first shape, then the neighbourhood of each in the list.
 static pl_status search_run(search *f, pl_error *err)
 {
-    pl_statics_report solved = {0};
+    pl_solve_report solved = {0};
     f->report->starts = 1;
     pl_status status = search_solve(f, f->command, &solved, err);
     if (status != PL_OK) {

@@ -61,7 +61,7 @@ static void test_path(void **state)
             rig r = bar_rig(&p, mesh, &o, &options);
             int factorizations = 0;
             for (double up = many ? 0.5 : 4; up <= 4; up += 0.5) {
-                const pl_statics_report report = rig_solve(&r, &up);
+                const pl_solve_report report = rig_solve(&r, &up);
                 factorizations += report.factorizations;
                 assert_non_null(report.coarse_contact);
             }
@@ -137,7 +137,7 @@ static void test_footprint(void **state)
         p.def.contact = (pl_contact_def){.given = true, .obstacle = &ball, .obstacle_count = 1};
         rig r = plan_build(&p, NULL);
         for (double down = 0.01; down < 1; down *= 8) {
-            const pl_statics_report report = rig_solve(&r, &down);
+            const pl_solve_report report = rig_solve(&r, &down);
             const double E = 0.58, F = -reading(&r, "force_z"),
                          a = cbrt(0.75 * F * radius[k] * (1 - 0.45 * 0.45) / E);
             // faces with two edges of 2 mm and a diagonal
