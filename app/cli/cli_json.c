@@ -143,9 +143,8 @@ void cli_json_error(const char *path, const char *verb, int status)
         pl_error ignored;
         if (record && strcmp(path, "-") == 0) {
             puts(record);
-        } else if (record) {
-            // the reason is on standard error already; a second failure adds nothing
-            pl_file_write(path, record, strlen(record), &ignored);
+        } else if (record && pl_file_write(path, record, strlen(record), &ignored) != PL_OK) {
+            // the reason of the failure is on standard error already
         }
         free(record);
         json_decref(root);

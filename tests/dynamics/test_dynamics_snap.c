@@ -81,11 +81,11 @@ static double limit_load(moving *m, double *at)
         if (report.outcome == PL_SOLVED && crown(m) > -6) {
             low = tension;
             *at = crown(m);
-            pl_state_copy(good, m->rig.state);
+            assert_int_equal(pl_state_copy(good, m->rig.state), PL_OK);
         } else {
             step /= 4;
         }
-        pl_state_copy(m->rig.state, good);
+        assert_int_equal(pl_state_copy(m->rig.state, good), PL_OK);
     }
     pl_state_destroy(good);
     return low;

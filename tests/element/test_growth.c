@@ -47,6 +47,14 @@ static pl_elements *make_elements(const pl_mesh *mesh, pl_material_model model)
         {.model = PL_YEOH, .c10 = 0.11, .c20 = 0.02, .c30 = 0.005, .poisson = 0.48},
         {.model = PL_GENT, .mu = 0.3, .jm = 12, .poisson = 0.49},
         {.model = PL_OGDEN, .ogden_mu = {0.3, 0.02, -0.05}, .ogden_alpha = {1.7, 5, -2}, .poisson = 0.49},
+        {.model = PL_HGO,
+         .c10 = 0.1,
+         .k1 = 0.4,
+         .k2 = 1.5,
+         .kappa = 0.1,
+         .fibre = {{2, 1, 0}, {0, 1, -3}},
+         .fibre_count = 2,
+         .poisson = 0.49},
     };
     const pl_material *both[2] = {&materials[model], &materials[PL_NEO_HOOKEAN]};
     const bool skip[2] = {false, false};

@@ -24,6 +24,14 @@ static pl_material law_of(pl_material_model model, double poisson)
         m.ogden_mu[1] = 0.02;
         m.ogden_alpha[1] = -1.5;
         break;
+    case PL_HGO:
+        m.c10 = 0.05;
+        m.k1 = 0.1;
+        m.k2 = 0.7;
+        m.kappa = 0.1;
+        m.fibre_count = 1;
+        m.fibre[0][0] = m.fibre[0][1] = 1;
+        break;
     default:
         m.c10 = 0.05;
         m.c01 = model == PL_MOONEY_RIVLIN ? 0.02 : 0;

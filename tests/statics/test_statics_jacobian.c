@@ -406,7 +406,7 @@ static void test_materials(void **state)
           .fibre_count = 1,
           .poisson = 0.48},
          PL_K2,
-         1e-2},
+         5e-2},
         {{.model = PL_HGO,
           .c10 = 0.1,
           .k1 = 0.2,
