@@ -183,6 +183,7 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
             return status;
         }
         d->last[c] = number[0];
+        d->first[c] = isnan(d->first[c]) ? number[0] : d->first[c];
         if (schedule &&
             pl_schedule_sine(d->schedule, c, d->begin, number[0], number[1], number[2], &err) != PL_OK) {
             return cli_fail(args, &err);

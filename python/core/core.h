@@ -98,6 +98,8 @@ PyObject *core_model_run(PyObject *self, PyObject *args);
 PyObject *core_model_task(PyObject *self, PyObject *args);
 PyObject *core_model_compare(PyObject *self, PyObject *args);
 PyObject *core_model_reduce(PyObject *self, PyObject *args);
+PyObject *core_model_simulate(PyObject *self, PyObject *args); // core_simulate.c
+PyObject *core_model_gravity(PyObject *self, PyObject *unused);
 // ---- methods of models (core_derive.c)
 PyObject *core_model_differentiate(PyObject *self, PyObject *args);
 PyObject *core_model_sensitivity(PyObject *self, PyObject *list);

@@ -600,6 +600,8 @@ static PyMethodDef model_methods[] = {
     {"follow", core_model_follow, METH_VARARGS, "Inverse kinematics along a path."},
     {"plan", core_model_plan, METH_VARARGS, "Commands of a workspace."},
     {"run", core_model_run, METH_VARARGS, "Solves at many commands."},
+    {"simulate", core_model_simulate, METH_VARARGS, "A motion in time."},
+    {"gravity", core_model_gravity, METH_NOARGS, "Gravity, mm/s^2."},
     {"task", core_model_task, METH_VARARGS, "Runs a task file."},
     {"compare", core_model_compare, METH_VARARGS, "Compares methods."},
     {"reduce", core_model_reduce, METH_VARARGS, "Fits a reduced model."},

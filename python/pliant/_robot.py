@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._calibrate import Fit
     from ._command import Margin, Plant, Run, Study
     from ._shapes import Shapes
+    from ._simulate import Motion
 
 _DIM_FORCE, _DIM_PRESSURE, _DIM_TIME = 2, 3, 7
 _METHODS = ("newton", "gradient", "descent")
@@ -1097,6 +1098,46 @@ class Robot:
         from ._command import study
 
         return study(self, vary, set or {}, marker, stiffness, blocked, jobs, None if store is None else os.fspath(store))
+
+    # ---- motions in time
+    def simulate(
+        self,
+        until: Union[str, float],
+        commands: Optional[Mapping[str, Any]] = None,
+        *,
+        start: Union[str, State, "Motion"] = "equilibrium",
+        before: Optional[Mapping[str, Any]] = None,
+        ramp: Union[str, float] = 0.0,
+        load_ramp: Union[str, float] = 0.0,
+        every: Union[None, str, float] = None,
+        tolerance: float = 1e-3,
+        step: Union[str, float] = 0.0,
+        first_step: Union[str, float] = 0.0,
+        damping: float = 0.0,
+        masses: Optional[Mapping[str, Union[str, float]]] = None,
+        hang: bool = False,
+        shapes: bool = False,
+        beyond_range: bool = False,
+        progress: Progress = None,
+    ) -> "Motion":
+        """The motion in time until a time (s, or a text with a unit), as `pliant simulate`. Every material needs a density.
+
+        commands: each a value reached at once or in `ramp`; ([times], [values]), linear between; or a sine,
+        {"mean": .., "amplitude": .., "frequency": Hz}. start: "equilibrium" (at the commands `before`; those named are
+        at rest there), "undeformed" (loads act at once, or within `load_ramp`), a State, or a Motion to go on from.
+        every: s between rows. tolerance: error over the largest displacement; step: fixed, s. damping: mass-proportional,
+        1/s. masses: {marker: g, or a text}, with their weight; hang: on long strings. shapes: keep the shape of every row.
+
+        >>> m = pliant.testing.beam().simulate("0.1 s", {"tendon": "4 mm"}, ramp="50 ms", every="20 ms")
+        >>> m["tendon"].round(2).tolist()
+        [0.0, 1.6, 3.2, 4.0, 4.0, 4.0]
+        """
+        from ._simulate import simulate
+
+        return simulate(
+            self, until, commands or {}, start=start, before=before or {}, ramp=ramp, load_ramp=load_ramp, every=every, tolerance=tolerance, step=step,
+            first_step=first_step, damping=damping, masses=masses or {}, hang=hang, shapes=shapes, beyond_range=beyond_range, progress=progress,
+        )  # fmt: skip
 
     def shapes(
         self,

@@ -11,7 +11,7 @@ from typing import Any
 
 from ._robot import Robot, design, load
 
-__all__ = ["arcs", "arm", "bar", "finger", "segment", "trunk"]
+__all__ = ["arcs", "arm", "bar", "beam", "finger", "segment", "trunk"]
 
 
 def _line(kind: str, pieces: str) -> dict[str, Any]:
@@ -93,6 +93,16 @@ def bar() -> Robot:
             "loads": {"forces": [{"marker": "tip", "force": [0, 0, -0.001]}]},
         }
     )
+
+
+@lru_cache(maxsize=None)
+def beam() -> Robot:
+    """A full body with a density, for motions: the design `beam` (tendon, mm of shortening) with a coarse mesh.
+
+    >>> list(beam().commands)
+    ['tendon']
+    """
+    return design("beam", size=30, order=2)
 
 
 @lru_cache(maxsize=None)
