@@ -64,7 +64,7 @@ bench: all
 	@tools/build release -j $(JOBS) --target bench_programs
 	@tools/run-programs bench
 
-# the commands of docs/cookbook.md, compared with what the page shows; needs openscad
+# the commands of docs/howto/cookbook.md, compared with what the page shows; needs openscad
 cookbook: all
 	@tools/cookbook
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The table "Must reach" of docs/bench.md in one run: wall times, CPU times and counts on this machine, and the ratio of
+# The table "Must reach" of docs/results/bench.md in one run: wall times, CPU times and counts on this machine, and the ratio of
 # CalculiX's CPU time to ours on the bending finger and five other thin-walled robots. About ten minutes on two idle cores,
 # most of it in CalculiX. What the programs print goes to BUILD/must_reach.txt, the table to standard output as well.
 # usage: bench/must_reach.sh [BUILD] [quick]     quick: without CalculiX and the growth with the mesh

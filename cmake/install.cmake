@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY include/pliant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS pliant pliant_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES docs/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/pliant)
+install(FILES docs/reference/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/pliant)
 if(TARGET pliant_meshing)
     # packages go to the system's folder, where no search path is wanted
     if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")

@@ -147,6 +147,10 @@ function(pl_tests)
     find_program(PL_PYTHON3 python3)
     if(PL_PYTHON3)
         add_test(NAME docs.links COMMAND ${PL_PYTHON3} tools/make-docs --check WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        if(TARGET pliant_command AND NOT PLIANT_SANITIZE)
+            add_test(NAME docs.tutorials COMMAND ${PL_PYTHON3} tests/docs/test_tutorials.py $<TARGET_FILE:pliant_command> .
+                WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        endif()
         add_test(NAME rooms COMMAND ${PL_PYTHON3} tools/check-rooms WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     endif()
     # the command line, end to end: each script gets the path of the command

@@ -1,4 +1,4 @@
-// How accurate the reduced models are (docs/papers.md has the references): the two pressure sequences of
+// How accurate the reduced models are (docs/explanation/papers.md has the references): the two pressure sequences of
 // Lindenroth et al. 2016 with the beam as published, the chain, the rod and the full threaded segment; the
 // comparison of geometric models of Bieze et al. 2018 on fifty random poses of a rod and of the full body
 // `cbha`.

@@ -1,4 +1,4 @@
-// The connection to the server: decodes what docs/protocol.md describes, connects again when it is lost.
+// The connection to the server: decodes what docs/reference/protocol.md describes, connects again when it is lost.
 
 const widths = { 1: Float32Array, 2: Uint32Array, 3: Uint16Array, 4: Uint8Array };
 const kinds = { 1: "mesh", 2: "shape", 3: "cloud", 4: "file", 5: "tangent" };

@@ -1,4 +1,4 @@
-// A machine that runs Marlin on a serial line (docs/control.md): numbered lines with a checksum, each
+// A machine that runs Marlin on a serial line (docs/howto/control.md): numbered lines with a checksum, each
 // answered by `ok`.
 #ifndef PL_CLI_MARLIN_H
 #define PL_CLI_MARLIN_H

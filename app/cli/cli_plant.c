@@ -1,4 +1,4 @@
-// pliant plant: a simulated robot behind a socket, which speaks the protocol of docs/control.md.
+// pliant plant: a simulated robot behind a socket, which speaks the protocol of docs/howto/control.md.
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// The protocol between a controller and a robot, real or simulated (docs/control.md): one JSON object per
+// The protocol between a controller and a robot, real or simulated (docs/howto/control.md): one JSON object per
 // line.
 #ifndef PL_CLI_WIRE_H
 #define PL_CLI_WIRE_H

@@ -1,6 +1,6 @@
 // The browser view of a robot: a page over HTTP, shapes over a WebSocket. One thread owns the sockets, one
 // worker owns the models; between them lies a queue where each finds only what is finished. The protocol is
-// docs/protocol.md.
+// docs/reference/protocol.md.
 #ifndef PL_SERVER_H
 #define PL_SERVER_H
 

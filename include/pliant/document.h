@@ -160,7 +160,7 @@ PL_API_CHECKED pl_status pl_reduced_load_text(const char *text, size_t length, c
 PL_API_CHECKED pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
                                           pl_error *err);
 
-// ---- learned models: described in docs/learn.md
+// ---- learned models: described in docs/howto/learn.md
 PL_API_CHECKED pl_status pl_learned_write(const pl_learned *learned, const char *comment, const char *path,
                                           pl_error *err);
 PL_API_CHECKED pl_status pl_learned_read_text(const char *text, size_t length, const char *path,

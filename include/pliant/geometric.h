@@ -1,4 +1,4 @@
-// The geometric method (Fang et al. 2020, Fang et al. 2022; docs/papers.md, docs/geometric.md). Every element
+// The geometric method (Fang et al. 2020, Fang et al. 2022; docs/explanation/papers.md, docs/explanation/geometric.md). Every element
 // has a target shape (local step), and one prefactored sparse matrix fits the positions to all targets
 // (global step); both are repeated to a fixed point:
 //   minimise over x   sum_e w_e Vol_e |F_e - T_e|^2,   T_e(F_e) the target.

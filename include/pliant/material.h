@@ -36,7 +36,7 @@ typedef enum pl_material_model {
 } pl_material_model;
 
 // The locking-free formulation projects the dilatation on linear functions of the element corners
-// (docs/elements.md); `displacement` is the standard displacement element.
+// (docs/explanation/elements.md); `displacement` is the standard displacement element.
 typedef enum pl_formulation { PL_LOCKING_FREE, PL_DISPLACEMENT } pl_formulation;
 
 #define PL_OGDEN_TERMS 3
@@ -45,7 +45,8 @@ typedef enum pl_formulation { PL_LOCKING_FREE, PL_DISPLACEMENT } pl_formulation;
 
 // Poisson's ratio of rubber laws in a robot file that gives neither it nor a bulk modulus, and that with
 // which constants are fitted to tensile tests: a solved bar with such constants follows the test, while
-// constants of an incompressible law give up to a tenth less at three times the length (docs/materials.md).
+// constants of an incompressible law give up to a tenth less at three times the length
+// (docs/reference/materials.md).
 #define PL_POISSON_DEFAULT 0.49
 
 typedef struct pl_material {
@@ -64,9 +65,9 @@ typedef struct pl_material {
     int fibre_count;
     double bulk;    // MPa; 0: from poisson
     double density; // t/mm^3; 0: weightless
-    // Viscous branches of the deviatoric part, for motions in time (docs/dynamics.md): the constants above
-    // are those of the relaxed, long-term material; a sudden strain meets 1 + sum of prony_g times its
-    // deviatoric stress, and branch i relaxes with exp(-t / prony_tau).
+    // Viscous branches of the deviatoric part, for motions in time (docs/explanation/dynamics.md): the
+    // constants above are those of the relaxed, long-term material; a sudden strain meets 1 + sum of prony_g
+    // times its deviatoric stress, and branch i relaxes with exp(-t / prony_tau).
     int prony_count;
     double prony_g[PL_PRONY_TERMS], prony_tau[PL_PRONY_TERMS]; // 1, s
 } pl_material;
@@ -123,7 +124,7 @@ PL_API double pl_material_tensile_volume(double bulk, double stretch, double str
 // hgo: the families lie along the first two axes, NAN where they do not.
 PL_API double pl_material_sheet(const pl_material *material, double l1, double l2);
 
-// ---- the shape parameter of Fang et al. 2020 (docs/papers.md)
+// ---- the shape parameter of Fang et al. 2020 (docs/explanation/papers.md)
 // An element of weight w (MPa) and shape parameter 0 < R <= 1 has the energy w Vol |F - T|^2 with the target
 // T = R Rot + (1 - R) J^(-1/3) F: its rotated rest shape, blended with its current shape at the rest volume.
 // At small strains this is an elastic solid with mu = w R and lambda = 2 w (1 - R) / 3, so
@@ -134,8 +135,8 @@ PL_API void pl_shape_from_elastic(double young, double poisson, double *weight, 
 // For rubber laws the target is T = R Rot + (1 - R) V(F), V(F) the matrix with determinant 1 nearest to F and
 // R a function of the strain that gives a bar the law's stress P(l). At small strains mu = w R, bulk = 2 w
 // / 3. R is tabulated over I1bar = J^(-2/3) tr(F^T F): a general strain is assigned the R of the uniaxial
-// strain with the same I1bar. (Fang et al. 2022 scale to the volume instead; docs/geometric.md says why that
-// diverges.)
+// strain with the same I1bar. (Fang et al. 2022 scale to the volume instead; docs/explanation/geometric.md
+// says why that diverges.)
 #define PL_SHAPE_POINTS 129
 typedef struct pl_shape_curve {
     double weight;      // MPa, w

@@ -100,7 +100,7 @@ PL_API_CHECKED pl_status pl_statics_check(pl_statics *statics, const pl_state *s
 
 // ---- how far the discretisation lets a shape be wrong
 // The error of the markers' motion at an equilibrium, as a share of the motion: that of the linearised
-// equilibrium with functions of the next order added to the elements (docs/elements.md). NAN where no marker
+// equilibrium with functions of the next order added to the elements (docs/explanation/elements.md). NAN where no marker
 // moves.
 PL_API_CHECKED pl_status pl_statics_mesh_error(pl_statics *statics, const pl_state *state, double *relative,
                                                pl_error *err);

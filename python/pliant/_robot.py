@@ -1183,7 +1183,7 @@ class Robot:
         """A closed loop on a simulated or real robot, as `pliant run`.
 
         goal: (x, y, z) mm, or a list of (time, (x, y, z)). plant: another robot that is simulated (None: this one), or the
-        address of one that speaks the protocol of docs/control.md ("127.0.0.1:5555"). controller: open, pi, track or
+        address of one that speaks the protocol of docs/howto/control.md ("127.0.0.1:5555"). controller: open, pi, track or
         impedance. period, max_pressure, max_tension and timeout: texts with units. A goal that is missed is no exception:
         see `reached`.
 
@@ -1304,7 +1304,7 @@ class Estimate:
 
 
 class Dataset:
-    """Samples of a robot in an SQLite file (docs/learn.md)."""
+    """Samples of a robot in an SQLite file (docs/howto/learn.md)."""
 
     def __init__(self, robot: Robot, path: str, planned: int, solved: int, failed: int, folder: Optional[str] = None) -> None:
         self.robot = robot

@@ -1,6 +1,6 @@
 """The interactive view of a shape: the page of `pliant serve` with its scripts and one shape inside, no server needed.
 
-The page speaks the protocol of docs/protocol.md. Here a small stand-in for its WebSocket plays the messages that a server
+The page speaks the protocol of docs/reference/protocol.md. Here a small stand-in for its WebSocket plays the messages that a server
 would send for one solved shape; between solved shapes the page predicts from the tangent, and says so.
 """
 from __future__ import annotations

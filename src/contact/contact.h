@@ -1,6 +1,6 @@
 // Contact, for the rooms that may call it: signed distances to rigid obstacles, the points of a body's
 // surface where contact is judged, and which of them meet other faces of the surface. No forces here: a term
-// of the problem (problem/term_contact.c) makes them from gaps and their derivatives. docs/contact.md has the
+// of the problem (problem/term_contact.c) makes them from gaps and their derivatives. docs/explanation/contact.md has the
 // formulas.
 #ifndef PL_CONTACT_ROOM_H
 #define PL_CONTACT_ROOM_H

@@ -1,4 +1,4 @@
-// Learned models as files (docs/learn.md): the description of the robot, the networks, the sampled region and
+// Learned models as files (docs/howto/learn.md): the description of the robot, the networks, the sampled region and
 // the adaptation, as YAML with arrays of numbers in quotes.
 #include <stdio.h>
 #include <stdlib.h>

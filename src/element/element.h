@@ -2,7 +2,7 @@
 // global matrix. Elements are gathered into blocks of eight of one kind and one material, worked on by
 // kernels compiled for several instruction sets; results do not depend on the thread count.
 //
-// Locking-free formulation (docs/elements.md): the dilatation d of each material is projected on the linear
+// Locking-free formulation (docs/explanation/elements.md): the dilatation d of each material is projected on the linear
 // functions N_c of the corners,
 //   dbar = M^-1 b,  b_c = int N_c d dV,  M_cd = int N_c N_d dV,   E = sum_e int Wdev dV + kappa / 2 b^T M^-1
 //   b,
@@ -19,7 +19,7 @@
 #define PL_LANES 8
 #define PL_POINTS_MAX 9
 #define PL_CORNERS_MAX 6
-#define PL_PLAIN_SHARE 0.1 // k0 / mu; chosen on the bellows finger and the sphere, docs/elements.md
+#define PL_PLAIN_SHARE 0.1 // k0 / mu; chosen on the bellows finger and the sphere, docs/explanation/elements.md
 
 // Eight elements side by side; every array of a block has the lane as its last index. Unused lanes repeat the
 // first element with weight 0.

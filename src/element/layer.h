@@ -1,5 +1,5 @@
 // Thin layers bonded to faces: membrane and bending energy of one face with gradient and second derivatives.
-// Knows mesh and material, no global matrix. docs/layers.md has the derivation.
+// Knows mesh and material, no global matrix. docs/explanation/layers.md has the derivation.
 //
 // With x(xi) the face, a_ab = x,a . x,b its metric, n its normal and E_ab = (a_ab - A_ab) / 2 the strain
 // relative to the undeformed face (capital letters), a layer of thickness h whose middle lies z0 outside of

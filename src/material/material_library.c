@@ -1,12 +1,12 @@
 // The library of measured materials. Two kinds of entries: constants as a paper or tutorial prints them, and
 // our own fits of tensile tests (tests/calib/test_material_data.c repeats every fit and compares;
-// docs/materials.md tells how they were made). A published entry whose source states no range or error has
+// docs/reference/materials.md tells how they were made). A published entry whose source states no range or error has
 // strain_high 0 and fit_error -1.
 #include <string.h>
 #include "base/base.h"
 #include "pliant/material.h"
 
-// The constants of fits belong to this Poisson's ratio (docs/materials.md).
+// The constants of fits belong to this Poisson's ratio (docs/reference/materials.md).
 #define YEOH(C10, C20, C30, DENSITY)                                                                         \
     {                                                                                                        \
         .model = PL_YEOH, .poisson = PL_POISSON_DEFAULT, .c10 = (C10), .c20 = (C20), .c30 = (C30),           \

@@ -99,7 +99,7 @@ static const char yaml[] =
     "\n"
     "# The film between its electrodes, driven by the Maxwell stress of a voltage. To drive it by a measured "
     "table\n"
-    "# of voltage and area instead, see docs/dea.md.\n"
+    "# of voltage and area instead, see docs/explanation/dea.md.\n"
     "actuators:\n"
     "  - {name: voltage, kind: film, region: film, drive: voltage, thickness: film, permittivity: 4.7, "
     "range: [0, 8 kV]}\n"

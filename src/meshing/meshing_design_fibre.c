@@ -75,7 +75,7 @@ static const char yaml[] =
     "  fabric: {model: linear, young: 100 MPa, poisson: 0.3}\n"
     "regions: {wall: silicone, floor: silicone}\n"
     "\n"
-    "# What is bonded to faces of the body, without elements of its own (docs/layers.md): an inextensible "
+    "# What is bonded to faces of the body, without elements of its own (docs/explanation/layers.md): an inextensible "
     "thread in\n"
     "# both directions about the chamber, 3 mm per turn, and a strip under the floor.\n"
     "fibres:\n"

@@ -2,7 +2,7 @@
 // constraints. Statics follows a load path with it; with inertia as a term of the problem it is a stage of a
 // time step. It knows nothing of commands, paths or time.
 //
-//   pl_newton_minimise   the iteration: docs/solver.md, newton_minimise.c
+//   pl_newton_minimise   the iteration: docs/explanation/solver.md, newton_minimise.c
 //   pl_newton_direction  the factor at hand, co-rotated with the body, corrected by pairs of L-BFGS
 //   pl_newton_corotate   steps whose rotations are carried out in full
 #ifndef PL_NEWTON_ROOM_H

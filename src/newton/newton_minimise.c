@@ -1,5 +1,5 @@
 // Equilibrium at fixed loads: Newton's method with co-rotated steps, on the manifold of the constraints
-// (docs/solver.md).
+// (docs/explanation/solver.md).
 //
 //   residual    r = dE/dx + A^T mu, multipliers mu, which cables hold
 //   direction   K d + A^T dmu = -r,  A d = gap, with the factor at hand

@@ -1,4 +1,4 @@
-// Contact with obstacles, of a body with itself and between bodies (docs/contact.md).
+// Contact with obstacles, of a body with itself and between bodies (docs/explanation/contact.md).
 //
 // At each point k of the surface (vertices and centres of faces, areas a_k of the undeformed surface) the gap
 // g_k >= 0 is held by an augmented Lagrangian with the multiplier l_k (a pressure) and the stiffness e_k:

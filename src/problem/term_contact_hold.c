@@ -1,5 +1,5 @@
 // Derivatives of contact: what a command of an obstacle changes, and contacts that stay at their status. With
-// B = dg/dx of the closed ones, y per channel and point (docs/contact.md).
+// B = dg/dx of the closed ones, y per channel and point (docs/explanation/contact.md).
 #include "problem/term_contact.h"
 
 #define CONTACT_WEAK 1e-7 // of the edge: gap and l / e both below it: the derivative is one-sided

@@ -1,6 +1,6 @@
 // Lindenroth et al. 2016 as published: the segment as one linear Timoshenko element, clamped at its base,
 // with the paper's equations in their order and with its letters. What is kept although it is not right
-// (docs/reduced.md):
+// (docs/explanation/reduced.md):
 //   equation 12: the elongating force is the chamber area times the mean pressure, not the sum;
 //   equation 13: the tip direction takes the compliance of rotation by force, L^2 / (2 E I) in metres, where
 //                rotation by moment, L / (E I), belongs;

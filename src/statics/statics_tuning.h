@@ -1,5 +1,5 @@
 // The thresholds of the solver in one place, each with its reason or the bench it was tuned against. Counts
-// are those of bench_statics and bench_warm (docs/bench.md); none of them changes an equilibrium, only how it
+// are those of bench_statics and bench_warm (docs/results/bench.md); none of them changes an equilibrium, only how it
 // is found.
 #ifndef PL_STATICS_TUNING_H
 #define PL_STATICS_TUNING_H
@@ -42,7 +42,7 @@
 #define TUNE_LENGTH_ON_THE_WAY 1e-4 // of the robot's size
 // Of the predicted motion: a Newton step so short ends an increment on the way, and the next one, with the
 // factor at hand, takes it along. Chosen on bench_robots and bench_untuned, where 0.15 to 0.4 differ little;
-// a balloon past its pressure maximum takes more factorisations with it (docs/bench.md). Not after an
+// a balloon past its pressure maximum takes more factorisations with it (docs/results/bench.md). Not after an
 // increment has failed: a film then took 14 to 57 factorisations, depending on this, instead of 25.
 #define TUNE_ENOUGH 0.3
 #define TUNE_ITERATIONS_ON_THE_WAY 40

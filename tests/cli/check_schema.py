@@ -1,4 +1,4 @@
-"""Checks a JSON file against one definition of docs/schema.json, with the standard library only; where python3-jsonschema is
+"""Checks a JSON file against one definition of docs/reference/schema.json, with the standard library only; where python3-jsonschema is
 installed it must agree. Without a file: the schema itself.
 
     check_schema.py SCHEMA [NAME FILE]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The JSON of every verb, and of errors, follows docs/schema.json: no key is missing from it, none is undocumented.
+# The JSON of every verb, and of errors, follows docs/reference/schema.json: no key is missing from it, none is undocumented.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-schema=$here/../../docs/schema.json
+schema=$here/../../docs/reference/schema.json
 coarse="--size 12 --order 1"
 
 # expect_schema NAME FILE: the file is an instance of $defs/NAME

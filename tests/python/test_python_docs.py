@@ -47,7 +47,7 @@ class Docs(unittest.TestCase):
         with open(os.path.join(SOURCE, "docs", "python.md"), encoding="utf-8") as file:
             cells = re.findall(r"```python\n(.*?)```", file.read(), flags=re.S)
         self.assertGreater(len(cells), 8)
-        run(cells, "docs/python.md")
+        run(cells, "docs/tutorials/python.md")
         for name in ("sweep.csv", "path.html", "pose.vtu", "pose.png"):
             self.assertTrue(os.path.exists(name), name)
 

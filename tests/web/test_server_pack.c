@@ -1,4 +1,4 @@
-// The messages of the view: what is packed can be read back byte by byte, as docs/protocol.md says.
+// The messages of the view: what is packed can be read back byte by byte, as docs/reference/protocol.md says.
 #include "check.h"
 #include <string.h>
 #include "server_pack.h"
