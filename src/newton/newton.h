@@ -117,6 +117,11 @@ typedef struct pl_newton_report {
 pl_newton_end pl_newton_minimise(pl_newton_solver *N, double *x, const pl_newton_goal *goal,
                                  pl_newton_report *report, pl_error *err);
 
+// The same where friction acts, with limits that follow the pressures (newton_friction.c): other than NEWTON_DONE
+// leaves x as it was; NEWTON_NO_DESCENT also where nothing has friction.
+pl_newton_end pl_newton_friction(pl_newton_solver *N, double *x, const pl_newton_goal *goal,
+                                 pl_newton_report *report, pl_error *err);
+
 // ---- the factor at hand (newton_memory.c)
 double pl_newton_dot(const double *a, const double *b, int32_t n); // the same for any number of threads
 void pl_newton_check_pairs(pl_newton_solver *N);                   // forgets pairs of another factor

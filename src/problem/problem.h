@@ -67,6 +67,8 @@ typedef struct pl_term_hold {
     void (*end)(void *self, const double *y);
 } pl_term_hold;
 
+typedef enum pl_friction_mode { PL_FRICTION_KEPT, PL_FRICTION_FOLLOWS, PL_FRICTION_BACK } pl_friction_mode;
+
 // What a term answers. A function may be NULL where a term has nothing to say. `full` is added to, never set.
 typedef struct pl_term {
     const char *name;
@@ -104,6 +106,11 @@ typedef struct pl_term {
     void (*multiply)(const void *self, const pl_problem *p, const double *x, double *full);
     void (*tangent)(void *self, pl_problem *p, const double *x, bool positive);
     bool (*lag)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
+    // Friction: its limits follow the pressures in evaluations from now on, and `nonsymmetric` adds the change
+    // of its force by that, for a motion dx; they stay as they are; they go back to what they were. True: the
+    // term has friction.
+    bool (*couple)(void *self, pl_problem *p, pl_friction_mode mode);
+    void (*nonsymmetric)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
     // Of everything besides x that its tangent depends on.
     uint64_t (*fingerprint)(const void *self, const pl_problem *p, uint64_t hash);
 
@@ -389,6 +396,10 @@ pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
 bool pl_problem_lags(pl_problem *p);          // some force follows the shape only when advanced
 bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
 double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration);
+// Limits of friction that follow the pressures (false: nothing has friction), and what they add to the change
+// of forces on all vertices for a motion dx: -d(dE/dx).
+bool pl_problem_couple(pl_problem *p, pl_friction_mode mode);
+void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, double *full);
 pl_contact_fault pl_problem_examine(pl_problem *p, const double *x);
 double pl_problem_stride(pl_problem *p, const double *x, double at);
 bool pl_problem_obsolete(const pl_problem *p, const double *x);

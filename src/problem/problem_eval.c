@@ -278,6 +278,22 @@ bool pl_problem_touches(const pl_problem *p)
     return touches;
 }
 
+bool pl_problem_couple(pl_problem *p, pl_friction_mode mode)
+{
+    bool rough = false;
+    PROBLEM_EACH (p, t, couple) {
+        rough = t->kind->couple(t->self, p, mode) || rough;
+    }
+    return rough;
+}
+
+void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, double *full)
+{
+    PROBLEM_EACH (p, t, nonsymmetric) {
+        t->kind->nonsymmetric(t->self, p, x, dx, full);
+    }
+}
+
 double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration)
 {
     p->limits_off = 0;

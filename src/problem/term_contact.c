@@ -24,16 +24,16 @@
 static void contact_destroy(void *object)
 {
     contact_term *t = object;
-    void *const block[] = {t->block,      t->kept_block, t->stiffness, t->pair_stiffness,
-                           t->from,       t->to,         t->offset,    t->kept_offset,
-                           t->pair,       t->x,          t->guard_x,   t->guard_found,
-                           t->guard,      t->mu,         t->rate,      t->name,
-                           t->factored,   t->held,       t->told,      t->pressure,
-                           t->open,       t->weight,     t->settled_x, t->settled_offset,
-                           t->grip,       t->kept_grip,  t->linked,    t->hit,
-                           t->met,        t->push,       t->area,      t->spacing,
-                           t->foot,       t->ball,       t->near,      t->foot_x,
-                           t->foot_offset};
+    void *const block[] = {t->block,       t->kept_block, t->stiffness, t->pair_stiffness,
+                           t->from,        t->to,         t->offset,    t->kept_offset,
+                           t->pair,        t->x,          t->guard_x,   t->guard_found,
+                           t->guard,       t->mu,         t->rate,      t->name,
+                           t->factored,    t->held,       t->told,      t->pressure,
+                           t->open,        t->weight,     t->settled_x, t->settled_offset,
+                           t->grip,        t->kept_grip,  t->linked,    t->hit,
+                           t->met,         t->push,       t->area,      t->spacing,
+                           t->foot,        t->ball,       t->near,      t->foot_x,
+                           t->foot_offset, t->gripped,    t->kept_limit};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -224,6 +224,9 @@ static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, d
                 for (int j = 0; j < 3 * count; ++j) {
                     full[3 * (int64_t)node[j / 3] + j % 3] -= force[j];
                 }
+            }
+            if (t->follows_pressure) {
+                contact_follow_pressure(t, o, k, near ? fmax(0, touch.pressure) : 0);
             }
             if (contact_limit(t, o, k) > 0) {
                 double traction[3];
@@ -545,6 +548,8 @@ static const pl_term contact_kind = {.name = "contact",
                                      .one_sided = contact_one_sided,
                                      .evaluate = contact_evaluate,
                                      .tangent = contact_tangent,
+                                     .couple = contact_couple,
+                                     .nonsymmetric = contact_nonsymmetric,
                                      .fingerprint = contact_fingerprint,
                                      .step_limit = contact_step_limit,
                                      .stride = contact_stride,
@@ -625,6 +630,9 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
         return pl_fail_memory(err, "problem: contact");
     }
     const int64_t numbers = contact_numbers(t);
+    const int64_t rough = t->c->friction ? t->obstacles * n + t->slots : 1;
+    t->gripped = PL_NEW_ARRAY(bool, rough);
+    t->kept_limit = PL_NEW_ARRAY(double, rough);
     t->stiffness = PL_NEW_ARRAY(double, n + t->slots);
     t->pair_stiffness = PL_NEW_ARRAY(double, n);
     t->from = PL_NEW_ARRAY(double, t->obstacles);
@@ -658,7 +666,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
         !t->offset || !t->kept_offset || !t->settled_offset || !t->mu || !t->rate || !t->name ||
         !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->told || !t->pressure || !t->open ||
         !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x || !t->guard_x ||
-        !t->guard_found || !t->pair || !t->guard) {
+        !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit) {
         return pl_fail_memory(err, "problem: contact");
     }
     memcpy(t->x, p->mesh.position, (size_t)full * sizeof *t->x);

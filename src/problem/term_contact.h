@@ -92,6 +92,9 @@ typedef struct contact_term {
     double *guard_x, *guard_found; // full: where their gaps are from; where they were found
     pl_contact_pair *guard;
     int32_t guard_count;
+    // friction whose limits follow the pressures: points that it holds; limits when that began
+    bool follows_pressure, *gripped;
+    double *kept_limit;
     // sensitivities: changes of the multipliers, and of the gaps by the parameter itself
     bool *held;
     double *mu, *rate;
@@ -188,6 +191,12 @@ static inline double contact_tolerance(const pl_problem *p)
 // With `tangent`, d(traction)/dx (9).
 double contact_friction(const contact_term *t, int obstacle, int32_t point, const double *x,
                         double traction[3], bool *stick, double *tangent);
+
+// ---- term_contact_friction.c: limits that follow the pressures
+bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode);
+// At an evaluation: the pressure of a point.
+void contact_follow_pressure(contact_term *t, int o, int32_t k, double pressure);
+void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
 
 // ---- term_contact_free.c: where obstacles stand, and free bodies
 pl_pose contact_pose(const contact_term *t, int o, const double *x, const double *offset);

@@ -190,22 +190,28 @@ void contact_store(const void *self, const pl_problem *p, const double *command,
 }
 
 // Where friction takes hold of a point, relative to the obstacle: where it is, or, when it has come into
-// contact since the last update, where it met the surface on its way.
+// contact since the last update, where it met the surface. On the path from a, where its gap was g_a > 0, to
+// its place y now that was after the part g_a / (g_a - g_free) of the increment, g_free < 0 the gap that it
+// would have had it not been held up: that of the place of the last update, with the obstacle where it is
+// now.
 static void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap,
                            double place[3])
 {
-    double at[3], a[3], n[3];
+    double at[3], a[3], b[3], n[3];
+    const pl_shape *shape = &t->c->obstacle[o].shape;
     const pl_pose now = contact_pose(t, o, x, t->offset),
                   then = contact_pose(t, o, t->settled_x, t->settled_offset);
     contact_position(t, k, false, x, at);
     contact_local(&now, at, place);
-    if (contact_limit(t, o, k) > 0 || gap >= 0 || k >= t->points) {
+    if (contact_limit(t, o, k) > 0 || k >= t->points) {
         return;
     }
     pl_contact_point_at(t->s, k, t->settled_x, at);
     contact_local(&then, at, a);
-    const double before = pl_shape_gap(&t->c->obstacle[o].shape, a, t->reach, n, NULL);
-    const double f = before > 0 ? before / (before - gap) : 0;
+    contact_local(&now, at, b);
+    const double before = pl_shape_gap(shape, a, t->reach, n, NULL),
+                 free = fmin(gap, pl_shape_gap(shape, b, t->reach, n, NULL));
+    const double f = free >= 0 ? 1 : before > 0 ? before / (before - free) : 0;
     for (int i = 0; i < 3; ++i) {
         place[i] = a[i] + f * (place[i] - a[i]);
     }

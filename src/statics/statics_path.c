@@ -118,7 +118,11 @@ static bool path_friction_limits(pl_statics *s, double *x, pl_error *err)
         s->problem->limits_only = false;
         const pl_newton_goal goal = statics_tolerance(s, false);
         pl_newton_report found;
-        if (advanced != PL_OK || pl_newton_minimise(&s->newton, x, &goal, &found, err) != NEWTON_DONE) {
+        // a free body that slips away must not be carried to another place
+        const bool follows = advanced == PL_OK && s->robot->contact.free_count == 0 &&
+                             pl_newton_friction(&s->newton, x, &goal, &found, err) == NEWTON_DONE;
+        if (!follows &&
+            (advanced != PL_OK || pl_newton_minimise(&s->newton, x, &goal, &found, err) != NEWTON_DONE)) {
             return false;
         }
     }

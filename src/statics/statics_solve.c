@@ -203,6 +203,11 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             memcpy(s->newton.work.x_start, x, solve_bytes(s));
             const pl_newton_goal goal = statics_tolerance(s, true);
             pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
+            // limits of friction that lag behind may have let a body slip away: with limits that follow
+            if (end != NEWTON_DONE && end != NEWTON_STOPPED && s->robot->contact.friction) {
+                memcpy(x, s->newton.work.x_start, solve_bytes(s));
+                end = pl_newton_friction(&s->newton, x, &goal, found, err);
+            }
             // too hard: with the usual stiffness the multipliers have a long way, but a passable one
             while (end != NEWTON_DONE && end != NEWTON_STOPPED && s->problem->contact_hard > 1) {
                 hard_most = fmax(1, s->problem->contact_hard / TUNE_HARD_GROWTH);

@@ -1,0 +1,248 @@
+// Equilibrium with Coulomb friction: one semismooth Newton iteration whose limits follow the pressures,
+//   t = projection of t_old + e P (x - x_old) onto |t| <= mu p(x),   p = max(0, l - e g(x)).
+// The radius of the disc is differentiated too, so the tangent has a part that is not symmetric, K - C, with
+// the rank of the points that slip. The factor of K preconditions GMRES,
+//   (I - K^-1 C) d = -K^-1 r,   rows of constraints bordered as usual,
+// and a step is taken where it lowers |K^-1 r|: there is no energy. Limits that lag behind (a fixed point of
+// minimisations) let a body slip away as soon as their sum is below its load in one round.
+#include "newton/newton_impl.h"
+
+#define FRICTION_VECTORS 40  // of GMRES
+#define FRICTION_LINEAR 1e-4 // of the right side: residual of GMRES
+#define FRICTION_STEPS 30    // of Newton's method
+#define FRICTION_TRIALS 6    // halvings of a step
+#define FRICTION_RENEW 0.3   // |K^-1 r| falls by less in a step: a new factor
+#define FRICTION_MOTION 0.25 // of the robot's size: longest step
+#define FRICTION_INCREASE                                                                                    \
+    4.0 // of |K^-1 r|: a full step with contacts that changed may raise it so much, once
+
+typedef struct friction_run {
+    pl_problem *p;
+    double *base[FRICTION_VECTORS + 1]; // of the Krylov space
+    double *b, *z, *full, *motion, *x_to, *d, *r, *g;
+    double norm; // |K^-1 r|
+    bool raised;
+} friction_run;
+
+static double friction_norm(const friction_run *f, const double *a)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < f->p->unknowns.n; ++i) {
+        sum += a[i] * a[i];
+    }
+    return sqrt(sum);
+}
+
+// z = K^-1 C v, the rows unchanged
+static bool friction_apply(friction_run *f, const double *x, const double *v, double *z)
+{
+    pl_problem *p = f->p;
+    double none[PL_ROWS_MAX] = {0}, mu[PL_ROWS_MAX];
+    pl_problem_expand(p, x, v, f->motion);
+    memset(f->full, 0, pl_problem_full_bytes(p));
+    pl_problem_nonsymmetric(p, x, f->motion, f->full);
+    pl_problem_gather(p, f->full, x, f->b);
+    return pl_problem_solve_bordered(p, f->b, none, z, mu);
+}
+
+// z = -K^-1 r with the gaps of the rows; its norm.
+static double friction_preconditioned(friction_run *f, const double *r, double *z)
+{
+    pl_problem *p = f->p;
+    double gap[PL_ROWS_MAX], mu[PL_ROWS_MAX];
+    pl_problem_gaps(p, gap);
+    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+        f->b[i] = -r[i];
+    }
+    return pl_problem_solve_bordered(p, f->b, gap, z, mu) ? friction_norm(f, z) : INFINITY;
+}
+
+// d = (I - K^-1 C)^-1 z by GMRES: modified Gram-Schmidt, Givens rotations. False: no solution.
+static bool friction_direction(friction_run *f, const double *x, const double *z, double *d)
+{
+    enum { M = FRICTION_VECTORS };
+    const int32_t n = f->p->unknowns.n;
+    double H[M + 1][M], c[M], s[M], y[M + 1] = {0};
+    const double beta = friction_norm(f, z);
+    int k = 0;
+    memset(d, 0, (size_t)n * sizeof *d);
+    if (!(beta > 0) || !isfinite(beta)) {
+        return beta == 0;
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        f->base[0][i] = z[i] / beta;
+    }
+    y[0] = beta;
+    for (; k < M && fabs(y[k]) > FRICTION_LINEAR * beta; ++k) {
+        double *w = f->base[k + 1];
+        if (!friction_apply(f, x, f->base[k], w)) {
+            return false;
+        }
+        for (int32_t i = 0; i < n; ++i) {
+            w[i] = f->base[k][i] - w[i];
+        }
+        for (int j = 0; j <= k; ++j) {
+            H[j][k] = 0;
+            for (int32_t i = 0; i < n; ++i) {
+                H[j][k] += w[i] * f->base[j][i];
+            }
+            for (int32_t i = 0; i < n; ++i) {
+                w[i] -= H[j][k] * f->base[j][i];
+            }
+        }
+        H[k + 1][k] = friction_norm(f, w);
+        const double length = H[k + 1][k];
+        for (int32_t i = 0; length > 0 && i < n; ++i) {
+            w[i] /= length;
+        }
+        for (int j = 0; j < k; ++j) {
+            const double upper = c[j] * H[j][k] + s[j] * H[j + 1][k];
+            H[j + 1][k] = -s[j] * H[j][k] + c[j] * H[j + 1][k];
+            H[j][k] = upper;
+        }
+        const double size = hypot(H[k][k], H[k + 1][k]);
+        if (!(size > 0)) {
+            return false;
+        }
+        c[k] = H[k][k] / size;
+        s[k] = H[k + 1][k] / size;
+        H[k][k] = size;
+        y[k + 1] = -s[k] * y[k];
+        y[k] *= c[k];
+    }
+    for (int i = k - 1; i >= 0; --i) {
+        for (int j = i + 1; j < k; ++j) {
+            y[i] -= H[i][j] * y[j];
+        }
+        y[i] /= H[i][i];
+        for (int32_t j = 0; j < n; ++j) {
+            d[j] += y[i] * f->base[i][j];
+        }
+    }
+    pl_log(2, "    friction: %d vectors", k);
+    return true;
+}
+
+// Along d from x, shorter until |K^-1 r| falls: the shape in f->x_to, its residual in f->r. The best trial is
+// not enough: false.
+static bool friction_search(friction_run *f, const double *x, const double *d, double *norm)
+{
+    pl_problem *p = f->p;
+    const double length = pl_problem_largest(p, d, false);
+    double scale = fmin(1, FRICTION_MOTION * p->size / length);
+    for (int k = 0; k < FRICTION_TRIALS; ++k, scale *= 0.5) {
+        pl_problem_move(p, x, d, scale, f->x_to);
+        const double limit = k == 0 ? pl_problem_step_limit(p, x, f->x_to) : 1;
+        if (limit < 1) {
+            scale *= limit;
+            pl_problem_move(p, x, d, scale, f->x_to);
+        }
+        if (!pl_problem_restore(p, f->x_to, 1e-8) || !isfinite(pl_problem_evaluate(p, f->x_to, f->g))) {
+            continue;
+        }
+        pl_problem_residual(p, f->g, f->r);
+        *norm = friction_preconditioned(f, f->r, f->z);
+        const bool falls = *norm <= (1 - 0.25 * scale) * f->norm;
+        if (falls || (k == 0 && scale == 1 && !f->raised && *norm < FRICTION_INCREASE * f->norm)) {
+            f->raised = !falls;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Newton's method from x to the tolerances of `goal`.
+static pl_newton_end friction_iterate(pl_newton_solver *N, friction_run *f, double *x,
+                                      const pl_newton_goal *goal, pl_newton_report *report, pl_error *err)
+{
+    pl_problem *p = f->p;
+    bool renew = true;
+    for (int k = 0; k < FRICTION_STEPS; ++k) {
+        if (!pl_newton_continue(N)) {
+            return NEWTON_STOPPED;
+        }
+        // a saddle is left by minimisation
+        if (renew &&
+            (pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) != PL_OK || pl_problem_unstable(p) > 0)) {
+            return NEWTON_NO_DESCENT;
+        }
+        if (!isfinite(pl_problem_evaluate(p, x, f->g))) {
+            return NEWTON_INVERTED;
+        }
+
+        // residual and direction
+        report->residual = pl_problem_residual(p, f->g, f->r);
+        report->relative = report->residual / pl_problem_force_scale(p);
+        f->norm = friction_preconditioned(f, f->r, f->z);
+        if (!isfinite(f->norm) || !friction_direction(f, x, f->z, f->d)) {
+            return NEWTON_NO_DESCENT;
+        }
+        report->step = pl_problem_largest(p, f->d, false);
+        pl_log(2, "    friction %2d: residual %.2e, step %.2e mm%s", k, report->relative, report->step,
+               renew ? ", newton" : "");
+        if (report->relative < goal->force_tolerance && report->step < goal->length_tolerance) {
+            return pl_problem_admissible(p, x) ? NEWTON_DONE : NEWTON_INVERTED;
+        }
+
+        // a step that an old factor does not find is tried with a new one
+        double norm = INFINITY;
+        N->iterations++;
+        const bool found = friction_search(f, x, f->d, &norm);
+        if (!found && renew) {
+            return NEWTON_NO_DESCENT;
+        }
+        renew = !found || norm > FRICTION_RENEW * f->norm || pl_problem_obsolete(p, f->x_to);
+        if (found) {
+            memcpy(x, f->x_to, pl_problem_full_bytes(p));
+        }
+    }
+    return NEWTON_LIMIT;
+}
+
+// All vectors in one block.
+static double *friction_allocate(friction_run *f, double **before)
+{
+    const int64_t n = f->p->unknowns.n, full = 3 * (int64_t)f->p->mesh.vertex_count;
+    double **const unknown[] = {&f->b, &f->z, &f->d, &f->r, &f->g},
+                   **const vertex[] = {&f->full, &f->motion, &f->x_to, before};
+    double *block =
+               PL_NEW_ARRAY(double, (FRICTION_VECTORS + 1 + PL_COUNT(unknown)) * n + PL_COUNT(vertex) * full),
+           *next = block;
+    for (int k = 0; block && k <= FRICTION_VECTORS; ++k, next += n) {
+        f->base[k] = next;
+    }
+    for (int k = 0; block && k < PL_COUNT(unknown); ++k, next += n) {
+        *unknown[k] = next;
+    }
+    for (int k = 0; block && k < PL_COUNT(vertex); ++k, next += full) {
+        *vertex[k] = next;
+    }
+    return block;
+}
+
+pl_newton_end pl_newton_friction(pl_newton_solver *N, double *x, const pl_newton_goal *goal,
+                                 pl_newton_report *report, pl_error *err)
+{
+    pl_problem *p = N->problem;
+    friction_run f = {.p = p};
+    double *before;
+    *report = (pl_newton_report){.end = NEWTON_NO_DESCENT};
+    double *block = friction_allocate(&f, &before);
+    if (!block) {
+        return report->end;
+    }
+    memcpy(before, x, pl_problem_full_bytes(p));
+    if (pl_problem_couple(p, PL_FRICTION_FOLLOWS)) {
+        report->end = friction_iterate(N, &f, x, goal, report, err);
+        pl_log(1, "  friction: %s, residual %.2e, step %.2e mm",
+               report->end == NEWTON_DONE ? "equilibrium found" : "no equilibrium found", report->relative,
+               report->step);
+    }
+    pl_problem_couple(p, report->end == NEWTON_DONE ? PL_FRICTION_KEPT : PL_FRICTION_BACK);
+    pl_newton_forget(N);
+    if (report->end != NEWTON_DONE) {
+        memcpy(x, before, pl_problem_full_bytes(p));
+    }
+    pl_free(block);
+    return report->end;
+}

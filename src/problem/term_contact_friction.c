@@ -1,0 +1,72 @@
+// Limits of friction that follow the pressures. A point that friction holds has the limit mu p(x) at every
+// evaluation; points that come into contact take hold at the next update. The change of the limit for a
+// motion,
+//   dp = -e n . delta,   df = a mu dp s,   s the direction of the traction, where the point slips,
+// is the part of the tangent that is not symmetric.
+#include "problem/term_contact.h"
+
+static int64_t friction_numbers(const contact_term *t)
+{
+    return t->c->friction ? t->obstacles * t->points + t->slots : 0;
+}
+
+bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
+{
+    contact_term *t = self;
+    const int64_t count = friction_numbers(t);
+    bool any = false;
+    (void)p;
+    if (mode == PL_FRICTION_FOLLOWS) {
+        memcpy(t->kept_limit, t->now.limit, (size_t)count * sizeof *t->kept_limit);
+        for (int64_t i = 0; i < count; ++i) {
+            t->gripped[i] = t->now.limit[i] > 0;
+            any = any || t->gripped[i];
+        }
+    } else if (mode == PL_FRICTION_BACK) {
+        memcpy(t->now.limit, t->kept_limit, (size_t)count * sizeof *t->kept_limit);
+    }
+    t->follows_pressure = mode == PL_FRICTION_FOLLOWS && count > 0;
+    return any;
+}
+
+void contact_follow_pressure(contact_term *t, int o, int32_t k, double pressure)
+{
+    if (!(t->c->obstacle[o].friction > 0)) {
+        return;
+    }
+    const int64_t at = contact_rough_at(t, o, k);
+    const double area = contact_rough_area(t, k);
+    if (t->gripped[at]) {
+        t->now.limit[at] = area > 0 ? pressure * t->area[k] / area : 0;
+    }
+}
+
+void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, const double *dx, double *full)
+{
+    contact_term *t = (contact_term *)self; // keeps the feet
+    (void)p;
+    if (!t->follows_pressure) {
+        return;
+    }
+    contact_find_feet(t, x, t->offset);
+    for (int o = 0; o < t->obstacles; ++o) {
+        const double mu = t->c->obstacle[o].friction;
+        CONTACT_EACH(t, o, k)
+        {
+            contact_touch touch;
+            double traction[3], motion[3];
+            bool stick;
+            if (!(mu > 0) || !(contact_limit(t, o, k) > 0) || !contact_touch_at(t, o, k, x, false, &touch)) {
+                continue;
+            }
+            contact_friction(t, o, k, x, traction, &stick, NULL);
+            const double size = pl_norm3(traction);
+            if (stick || !(size > 0)) {
+                continue;
+            }
+            contact_relative(t, o, k, false, x, dx, motion);
+            const double dp = -t->stiffness[k] * pl_dot3(touch.n, motion);
+            contact_spread(t, o, k, true, x, -mu * t->area[k] * dp / size, traction, full);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// Friction with obstacles: the traction follows the pressure of the same equilibrium, so that what a solve in
+// many steps finds one in a single step finds as well; a plate that slips drags with mu times its force. A
+// ball that comes into contact point after point takes hold of each where it met it, to second order in the
+// steps.
+#include "statics_robot.h"
+
+static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.3};
+
+static double reading(rig *r, const char *quantity)
+{
+    for (int i = 0; i < pl_statics_reading_count(r->statics); ++i) {
+        const pl_reading_info info = pl_statics_reading_info(r->statics, i);
+        if (strcmp(info.name, "plate") == 0 && strcmp(info.quantity, quantity) == 0) {
+            return pl_statics_reading(r->statics, r->state, i);
+        }
+    }
+    fail_msg("no reading %s", quantity);
+    return 0;
+}
+
+// A block of 4 x 4 x 4 mm, clamped at z = 0; above it a plate or a ball that has come down by 0.2 mm and
+// moves along `move`.
+static rig block_rig(plan *p, pl_mesh *mesh, pl_obstacle_def *o, bool ball, double mu, const double move[3])
+{
+    *o = (pl_obstacle_def){.name = "plate",
+                           .kind = ball ? PL_OBSTACLE_SPHERE : PL_OBSTACLE_PLANE,
+                           .radius = 3,
+                           .point = {2, 2, ball ? 6.999 : 3.999},
+                           .direction = {0, 0, -1},
+                           .moves = true,
+                           .friction = mu};
+    memcpy(o->move, move, sizeof o->move);
+    plan_init(p, mesh, rubber);
+    plan_plane(p, "base", 2, 0);
+    plan_hold(p, "base", "xyz");
+    p->def.contact = (pl_contact_def){.given = true, .obstacle = o, .obstacle_count = 1};
+    return plan_build(p, NULL);
+}
+
+// Pressed and drawn aside at once, along a straight line: the same tractions for any number of steps. Points
+// that a ball meets later in a step have slid along it on a curved way: 3 % in four steps, 25 % in one.
+static void test_steps(void **state)
+{
+    (void)state;
+    static plan p;
+    static const double move[][3] = {{0.6, 0, -0.5}, {0.15, 0.1, -0.5}};
+    for (int k = 0; k < 4; ++k) {
+        pl_mesh *mesh = tet_box(3 + k % 2, 3, 3, 4, 4, 4, 2, NULL);
+        double force[3][2];
+        for (int n = 0; n < 3; ++n) {
+            pl_obstacle_def o;
+            const int steps = n == 0 ? 1 : n == 1 ? 4 : 16;
+            rig r = block_rig(&p, mesh, &o, k / 2, 0.4, move[k % 2]);
+            int factorizations = 0;
+            for (int i = 1; i <= steps; ++i) {
+                const double at = (double)i / steps;
+                factorizations += rig_solve(&r, &at).factorizations;
+            }
+            force[n][0] = reading(&r, "normal_force");
+            force[n][1] = hypot(reading(&r, "force_x"), reading(&r, "force_y"));
+            printf("%s, %2d steps: normal %.5f N, tangential %.5f N (%.4f), %d factorisations\n",
+                   k / 2 ? "ball" : "plate", steps, force[n][0], force[n][1], force[n][1] / force[n][0],
+                   factorizations);
+            rig_clear(&r);
+        }
+        for (int n = 0; n < 2; ++n) {
+            const double allowed = k < 2 ? 0.01 : n == 1 ? 0.03 : 0.25;
+            PL_CHECK_NEAR(force[n][0] / force[2][0], 1, 0.01);
+            PL_CHECK_NEAR(force[n][1] / force[2][1], 1, allowed);
+        }
+        pl_mesh_destroy(mesh);
+    }
+}
+
+// A plate far beyond its limit drags with mu times its normal force, whatever the steps.
+static void test_limit(void **state)
+{
+    (void)state;
+    static plan p;
+    static const double mu[] = {0.1, 0.3, 0.5}, move[3] = {3, 0, -0.25};
+    for (int k = 0; k < 3; ++k) {
+        pl_mesh *mesh = tet_box(3, 3, 3, 4, 4, 4, 2, NULL);
+        pl_obstacle_def o;
+        rig r = block_rig(&p, mesh, &o, false, mu[k], move);
+        const double one = 1;
+        const pl_solve_report report = rig_solve(&r, &one);
+        const double ratio = reading(&r, "force_x") / reading(&r, "normal_force");
+        printf("friction %.1f: tangential / normal %.5f, %d factorisations\n", mu[k], ratio,
+               report.factorizations);
+        PL_CHECK_NEAR(ratio / mu[k], 1, 0.02);
+        rig_clear(&r);
+        pl_mesh_destroy(mesh);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_limit)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
