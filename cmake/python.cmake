@@ -7,7 +7,7 @@ option(PLIANT_PYTHON_SHARED "link the Python module with the shared libpliant" O
 set(PLIANT_PYTHON_INSTALL "" CACHE STRING "folder to install the Python package into; empty: not installed")
 set(PL_PYTHON /usr/bin/python3)
 
-if(NOT TARGET pliant_meshing_static OR PLIANT_SANITIZE STREQUAL "fuzzer" OR PLIANT_SANITIZE STREQUAL "thread")
+if(NOT TARGET pliant_meshing_static OR PL_ROOMS_LEFT_OUT OR PLIANT_SANITIZE STREQUAL "fuzzer" OR PLIANT_SANITIZE STREQUAL "thread")
     return()
 endif()
 if(PLIANT_PYTHON_INCLUDE)

@@ -18,27 +18,27 @@ typedef struct pl_schedule pl_schedule;
 // `command` describes `count` commands; their rates and times of filling and venting are those of the
 // response. The schedule begins at `begin` with the values `first` (copied), which are held until something
 // else is asked.
-PL_API pl_status pl_schedule_create(const pl_command_info *command, int count, double begin,
-                                    const double *first, pl_schedule **out, pl_error *err);
+PL_API_CHECKED pl_status pl_schedule_create(const pl_command_info *command, int count, double begin,
+                                            const double *first, pl_schedule **out, pl_error *err);
 PL_API void pl_schedule_destroy(pl_schedule *schedule);
 
 // From time t on, in the order of time for each command: a linear ramp to `to` (duration 0: a jump); a sine
 // about `mean`; rows of a table (`stride` numbers from row to row), linear between them, two rows with one
 // time being a jump. Refused: times that go back, values that are not finite and not NAN.
-PL_API pl_status pl_schedule_ramp(pl_schedule *schedule, int command, double t, double duration, double to,
-                                  pl_error *err);
-PL_API pl_status pl_schedule_sine(pl_schedule *schedule, int command, double t, double mean, double amplitude,
-                                  double frequency, pl_error *err);
-PL_API pl_status pl_schedule_table(pl_schedule *schedule, int command, const double *time,
-                                   const double *value, int stride, int rows, pl_error *err);
+PL_API_CHECKED pl_status pl_schedule_ramp(pl_schedule *schedule, int command, double t, double duration,
+                                          double to, pl_error *err);
+PL_API_CHECKED pl_status pl_schedule_sine(pl_schedule *schedule, int command, double t, double mean,
+                                          double amplitude, double frequency, pl_error *err);
+PL_API_CHECKED pl_status pl_schedule_table(pl_schedule *schedule, int command, const double *time,
+                                           const double *value, int stride, int rows, pl_error *err);
 // The loads of the robot act from 0 to 1 over this time from the start on.
 PL_API void pl_schedule_load_ramp(pl_schedule *schedule, double duration);
 // Without a limit of rates and times: 0.
-PL_API pl_status pl_schedule_follow(pl_schedule *schedule, int command, double rate, double fill, double vent,
-                                    pl_error *err);
+PL_API_CHECKED pl_status pl_schedule_follow(pl_schedule *schedule, int command, double rate, double fill,
+                                            double vent, pl_error *err);
 
 // Computes the responses until the time given. The signal holds as long as the schedule is not changed.
-PL_API pl_status pl_schedule_prepare(pl_schedule *schedule, double until, pl_error *err);
+PL_API_CHECKED pl_status pl_schedule_prepare(pl_schedule *schedule, double until, pl_error *err);
 PL_API pl_signal pl_schedule_signal(pl_schedule *schedule);
 PL_API double pl_schedule_asked(const pl_schedule *schedule, int command, double t);
 PL_API double pl_schedule_value(const pl_schedule *schedule, int command, double t);

@@ -22,25 +22,25 @@ typedef struct pl_motion_row {
 
 // The model must be a full body with the exact method; it must outlive the simulation, which moves it. The
 // weight of masses at markers is set by the caller (pl_model_set_forces).
-PL_API pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *options,
-                                      pl_simulation **out, pl_error *err);
+PL_API_CHECKED pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *options,
+                                              pl_simulation **out, pl_error *err);
 PL_API void pl_simulation_destroy(pl_simulation *simulation);
 
 // Where the motion begins: where the model stands, the undeformed body, or a state (with its motion).
-PL_API pl_status pl_simulation_from_model(pl_simulation *simulation, pl_error *err);
+PL_API_CHECKED pl_status pl_simulation_from_model(pl_simulation *simulation, pl_error *err);
 PL_API void pl_simulation_from_rest(pl_simulation *simulation);
-PL_API pl_status pl_simulation_from_state(pl_simulation *simulation, const double *block, size_t count,
-                                          pl_error *err);
+PL_API_CHECKED pl_status pl_simulation_from_state(pl_simulation *simulation, const double *block,
+                                                  size_t count, pl_error *err);
 PL_API pl_state *pl_simulation_state(pl_simulation *simulation); // that the motion begins with, and ends with
 PL_API double pl_simulation_begin(const pl_simulation *simulation); // s
 
 // Runs to `until` with the commands of `schedule` (its responses are prepared) and calls `row` every `every`
 // s, the first one at the start; false stops. Forces at markers (3 each, N; NULL: none) act from the start
 // on. Leaves the last state, with velocity and history.
-PL_API pl_status pl_simulation_run(pl_simulation *simulation, pl_schedule *schedule, const double *force,
-                                   double until, double every,
-                                   bool (*row)(void *user, const pl_motion_row *row), void *user,
-                                   pl_motion_report *report, pl_error *err);
+PL_API_CHECKED pl_status pl_simulation_run(pl_simulation *simulation, pl_schedule *schedule,
+                                           const double *force, double until, double every,
+                                           bool (*row)(void *user, const pl_motion_row *row), void *user,
+                                           pl_motion_report *report, pl_error *err);
 
 #ifdef __cplusplus
 }
