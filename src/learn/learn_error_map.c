@@ -1,13 +1,15 @@
 // Bounds on the error of a model from errors measured at samples that it was not fitted to: normalised
 // conformal prediction. With residuals r_i at points x_i and the local scale
 //   s(x)^2 = (sum of r_k^2 over the NEAR nearest points + PRIOR m) / (NEAR + PRIOR),  m = mean of r^2,
-// the bound at x is q s(x), where q is an order statistic of r_i / s_i(x_i); s_i leaves point i out. Points
+// the bound at x is q s(x), where q is an order statistic of r_i / s_i(x_i); s_i leaves point i out, of the
+// nearest points and of the mean (with it there the ratios of the largest errors would be too small). Points
 // and queries drawn from the same distribution are exchangeable, so the k-th of n ratios covers a new one
 // with the probability k / (n + 1), whatever the model and the distribution.
 #include "learn/learn_impl.h"
 
 enum { NEAR = 8 };
 #define PRIOR 2.0
+#define MAP_LEAST 1e-9 // of the mean square: where all other points have no error
 
 struct pl_error_map {
     int count, input_count, column_count;
@@ -64,11 +66,15 @@ static void map_scale(const pl_error_map *m, const double *x, int without, doubl
     }
     for (int k = 0; k < m->column_count; ++k) {
         double sum = PRIOR * m->mean[k];
+        if (without >= 0 && m->count > 1) {
+            const double r = m->residual[(int64_t)without * m->column_count + k];
+            sum = PRIOR * fmax(0, m->count * m->mean[k] - r * r) / (m->count - 1);
+        }
         for (int i = 0; i < found; ++i) {
             const double r = m->residual[(int64_t)point[i] * m->column_count + k];
             sum += r * r;
         }
-        scale[k] = sum / (found + PRIOR);
+        scale[k] = fmax(sum / (found + PRIOR), MAP_LEAST * m->mean[k]);
     }
 }
 
