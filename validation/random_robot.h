@@ -250,7 +250,7 @@ static inline void pen_finish_trunk(random_pen *pen, const pl_design *d, const d
     pen_write(pen, "regions: {body: soft}\nfixed: [{surface: base}]\n");
     // the designs' own ranges, less where the walls are thinner than theirs
     const double wall = 0.5 * size[0] - size[3] - 0.5 * size[2],
-                 thin = wall / (round ? 0.286 : 0.25) / size[2];
+                 thin = fmax(wall, 0.01 * size[0]) / (round ? 0.286 : 0.25) / size[2];
     pen_chambers(pen, 3, chamber, (round ? 0.4 : 0.2) * fmin(1, thin) * pen->robot->mu, 1 + fmin(1, thin),
                  pen_volume(d, size, "chamber1"));
     pen_loads(pen, "tip", size[0] * size[0], pen->robot->mu);
