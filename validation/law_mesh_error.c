@@ -1,8 +1,18 @@
 // Law: the estimate of the mesh error is 0.5 to 3 times the true error of the markers' motion where that is
-// above 0.5 %, and below 1 % where it is below 0.3 %; it takes at most a quarter of the CPU time of the solve
-// and 1.3 times its memory. Bodies drawn at random: thin, bulky, layered, with a chamber, with a tendon, with
-// slivers, in contact, strained evenly; two meshes each, the truth from uniform refinements and their
-// extrapolation. usage: law_mesh_error [seed [body]]
+// above 0.5 %, and below 1 % where it is below 0.3 %. In contact, where the factor that comes with it says
+// 10, it is 0.1 to 10 times the true error, and below 3 %. It takes at most a quarter of the CPU time of the
+// solve and 1.3 times its memory. Bodies drawn at random: thin, bulky, layered, with a chamber, with a
+// tendon, with slivers, in contact, strained evenly; two meshes each.
+//
+// The truth. Solutions of these bodies are singular at known places: the rim of the clamped face and the
+// edges of the cavity, where errors fall by 2^(2 lambda), 2 to 3, when edges are halved, while elsewhere they
+// fall by 4 to 16. Uniform refinements are not in the slow regime yet where they can be afforded, and
+// extrapolate too little (by a third). Hence the second uniform refinement is refined further at these places
+// only, g = 0, 1, 2 times; the limit over g is that of a
+// geometric series. Its uncertainty is what the series added plus a quarter of the difference to the first
+// uniform refinement with equally small edges at these places (a quarter: the slowest rate elsewhere). A
+// case whose truth is not known to a quarter is undecided; more than one in ten is a failure.
+// usage: law_mesh_error [seed [body]]
 #include <sys/resource.h>
 #include <time.h>
 #include "../tests/box_mesh.h"
@@ -11,8 +21,8 @@
 #include "pliant/model.h"
 #include "validate.h"
 
-#define LEVELS 4 // meshes of a body at most
-#define JUDGED 2 // of them with an estimate
+#define JUDGED 2 // meshes with an estimate: as drawn and refined once
+#define GRADED 2 // refinements at the singular places, at most
 #define BODIES 20
 
 typedef enum body_class { THIN, BULKY, LAYERED, CHAMBER, TENDON, SLIVERS, CONTACT, EVEN, CLASSES } body_class;
@@ -30,7 +40,7 @@ typedef struct body {
 } body;
 
 typedef struct result {
-    double motion[3], estimate, solve, spent, memory;
+    double motion[3], estimate, factor, solve, spent, memory;
     int32_t elements;
 } result;
 
@@ -100,9 +110,38 @@ static body body_draw(uint64_t seed, int number)
     return b;
 }
 
-// The mesh of a body, refined `level` times. Slivers: the middle layer of vertices is moved next to its
-// neighbours.
-static pl_mesh *body_mesh(const body *b, int level)
+// Whether a vertex lies where the solution is singular.
+static bool body_sharp(const body *b, const double *x)
+{
+    int rim = 0, edge = 0;
+    bool base = fabs(x[0]) < 1e-9 * b->size[0], cavity = b->class == CHAMBER;
+    const double *L = b->size;
+    for (int i = 0; i < 3; ++i) {
+        const double low = L[i] / b->n[i], high = L[i] - low, close = 1e-9 * L[i];
+        rim += i > 0 && (fabs(x[i]) < close || fabs(x[i] - L[i]) < close);
+        edge += fabs(x[i] - low) < close || fabs(x[i] - high) < close;
+        cavity = cavity && x[i] > low - close && x[i] < high + close;
+    }
+    if (b->class == LAYERED && base && fabs(x[2] - L[2] / 2) < 1e-9 * L[2]) {
+        return true;
+    }
+    return (base && rim > 0) || (cavity && edge >= 2);
+}
+
+static void body_mark(const body *b, const pl_mesh *mesh, uint8_t *marked)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    for (int32_t e = 0; e < v.element_count; ++e) {
+        marked[e] = 0;
+        for (int a = 0; a < 4; ++a) {
+            marked[e] |= body_sharp(b, v.position + 3 * (int64_t)v.node[v.node_start[e] + a]);
+        }
+    }
+}
+
+// The mesh of a body, refined `level` times everywhere and then `graded` times at the sharp places. Slivers:
+// the middle layer of vertices is moved next to its neighbours.
+static pl_mesh *body_mesh(const body *b, int level, int graded)
 {
     pl_error err = {0};
     bool hole[512] = {0};
@@ -137,16 +176,19 @@ static pl_mesh *body_mesh(const body *b, int level)
         free(x);
     }
     pl_mesh_destroy(linear);
-    for (int l = 0; l < level; ++l) {
+    for (int l = 0; l < level + graded; ++l) {
         pl_mesh *fine = NULL;
         const int32_t n = pl_mesh_get(mesh).element_count;
-        uint8_t *all = malloc((size_t)n);
-        memset(all, 1, (size_t)n);
-        if (pl_mesh_refine(mesh, all, &fine, &err)) {
+        uint8_t *marked = malloc((size_t)n);
+        memset(marked, 1, (size_t)n);
+        if (l >= level) {
+            body_mark(b, mesh, marked);
+        }
+        if (pl_mesh_refine(mesh, marked, &fine, &err)) {
             printf("%s\n", err.text);
             exit(1);
         }
-        free(all);
+        free(marked);
         pl_mesh_destroy(mesh);
         mesh = fine;
     }
@@ -293,10 +335,10 @@ static double resident(bool reset)
     return 1024 * kilobytes;
 }
 
-static bool body_solve(body *b, int level, bool estimate, result *out)
+static bool body_solve(body *b, int level, int graded, bool estimate, result *out)
 {
     pl_error err = {0};
-    pl_mesh *mesh = body_mesh(b, level);
+    pl_mesh *mesh = body_mesh(b, level, graded);
     pl_robot *robot = body_robot(b, mesh);
     const pl_statics_options options = pl_statics_options_default();
     pl_model *model = NULL;
@@ -322,6 +364,7 @@ static bool body_solve(body *b, int level, bool estimate, result *out)
         good = pl_model_mesh_error(model, &error, &err) == PL_OK;
         out->spent = cpu() - start;
         out->estimate = error.relative;
+        out->factor = error.factor;
         out->memory = resident(false) / before;
     }
     if (err.text[0]) {
@@ -340,45 +383,60 @@ static double distance(const double a[3], const double b[3])
 }
 
 typedef struct law {
-    int cases, failed;
+    int cases, failed, undecided;
     double worst_ratio, worst_small, time, memory;
 } law;
 
-// Meshes of a body. Where a cable is spread over fewer than two elements the series begins one mesh later.
-static int body_levels(const body *b)
+// The motion that meshes tend to, and by how much it may be off (mm).
+static bool body_truth(body *b, double limit[3], double *off)
 {
-    return b->class == TENDON ? LEVELS : LEVELS - 1;
-}
-
-// `r` has the results of the meshes; the limit is that of a geometric series of the last three. Errors of
-// functionals fall by 0.5 or more when edges are halved, even beside a crack: a series that does not contract
-// by 0.6 is not yet asymptotic, and its last member is the best guess.
-static void body_judge(const body *b, const result *r, law *out)
-{
-    const result *last = r + body_levels(b) - 1;
+    result r[GRADED + 1], other;
+    for (int g = 0; g <= GRADED; ++g) {
+        if (!body_solve(b, 2, g, false, &r[g])) {
+            return false;
+        }
+    }
+    if (!body_solve(b, 1, GRADED + 1, false, &other)) {
+        return false;
+    }
+    const result *last = r + GRADED;
     const double first = distance(last[-1].motion, last[-2].motion),
                  second = distance(last[0].motion, last[-1].motion),
-                 ratio_found = first > 0 ? second / first : 0, rate = ratio_found < 0.6 ? ratio_found : 0,
-                 zero[3] = {0};
-    double limit[3];
+                 rate = first > 0 ? fmin(second / first, 0.5) : 0;
     for (int i = 0; i < 3; ++i) {
         limit[i] = last->motion[i] + rate / (1 - rate) * (last->motion[i] - last[-1].motion[i]);
     }
+    *off = distance(limit, last->motion) + 0.25 * distance(last->motion, other.motion);
+    return true;
+}
+
+static void body_judge(const body *b, const result *r, const double limit[3], double off, law *out)
+{
+    const double zero[3] = {0}, size = distance(limit, zero);
     for (int l = 0; l < JUDGED; ++l) {
-        const double truth = distance(r[l].motion, limit) / distance(limit, zero),
-                     ratio = r[l].estimate / truth;
-        const bool large = truth > 0.005, small = truth < 0.003;
-        const bool good = large ? ratio >= 0.5 && ratio <= 3 : !small || r[l].estimate < 0.01;
-        printf("%-8s %6d %9.3f mm %8.3f %% %8.3f %% %7.2f  poisson %.3f  %6.2f %6.2f s %5.2f%s\n",
+        const double truth = distance(r[l].motion, limit) / size, ratio = r[l].estimate / truth;
+        const bool large = truth > 0.005, small = truth < 0.003,
+                   known = off / size < fmax(0.25 * truth, 0.001);
+        const double low = b->class == CONTACT ? 0.1 : 0.5, high = b->class == CONTACT ? 10 : 3;
+        const bool good = (large   ? ratio >= low && ratio <= high
+                           : small ? r[l].estimate < 0.01 * high / 3
+                                   : true) &&
+                          r[l].factor == high;
+        printf("%-8s %6d %9.3f mm %8.3f %% +- %5.3f %8.3f %% %7.2f  poisson %.3f  %6.2f %6.2f s %5.2f%s\n",
                class_name[b->class], r[l].elements, distance(r[l].motion, zero), 100 * truth,
-               100 * r[l].estimate, ratio, b->material[0].poisson, r[l].solve, r[l].spent, r[l].memory,
-               good ? "" : "  <--");
+               100 * off / size, 100 * r[l].estimate, ratio, b->material[0].poisson, r[l].solve, r[l].spent,
+               r[l].memory,
+               !known ? "  truth not known"
+               : good ? ""
+                      : "  <--");
         out->cases++;
-        out->failed += !good;
-        if (large) {
-            out->worst_ratio = fmax(out->worst_ratio, fmax(ratio / 3, 0.5 / ratio));
+        out->undecided += !known;
+        out->failed += known && !good;
+        if (known && large) {
+            out->worst_ratio = fmax(out->worst_ratio, fmax(ratio / high, low / ratio));
         }
-        out->worst_small = small ? fmax(out->worst_small, r[l].estimate) : out->worst_small;
+        out->worst_small =
+            known && small ? fmax(out->worst_small, 3 / high * r[l].estimate) : out->worst_small;
     }
 }
 
@@ -388,28 +446,39 @@ int main(int argc, char **argv)
     const int only = argc > 2 ? atoi(argv[2]) : -1;
     law out = {0};
     int unsolved = 0;
-    printf("%-8s %6s %12s %10s %10s %7s\n", "body", "tets", "motion", "true", "estimate", "ratio");
+    printf("%-8s %6s %12s %19s %10s %7s\n", "body", "tets", "motion", "true", "estimate", "ratio");
     for (int k = 0; k < BODIES; ++k) {
-        result r[LEVELS] = {0};
+        result r[JUDGED + 1] = {0};
+        double limit[3], off;
         bool good = only < 0 || only == k;
         body b = body_draw(seed, k);
-        const int levels = body_levels(&b);
-        for (int l = 0; good && l < levels; ++l) {
-            good = body_solve(&b, l, true, &r[l]);
-            unsolved += !good;
+        if (!good) {
+            continue;
+        }
+        for (int l = 0; good && l <= JUDGED; ++l) {
+            good = body_solve(&b, l, 0, true, &r[l]);
+        }
+        unsolved += !good;
+        if (good && !body_truth(&b, limit, &off)) {
+            printf("%-8s truth not known: a fine mesh was not solved\n", class_name[b.class]);
+            out.cases += JUDGED;
+            out.undecided += JUDGED;
+            good = false;
         }
         if (good) {
-            body_judge(&b, r, &out);
+            body_judge(&b, r, limit, off, &out);
             fflush(stdout);
+            out.time = fmax(out.time, r[JUDGED].spent / r[JUDGED].solve);
+            out.memory = fmax(out.memory, r[JUDGED].memory);
         }
-        out.time = good ? fmax(out.time, r[levels - 1].spent / r[levels - 1].solve) : out.time;
-        out.memory = good ? fmax(out.memory, r[levels - 1].memory) : out.memory;
     }
-    const bool right = out.failed == 0 && unsolved == 0, cheap = out.time <= 0.25 && out.memory <= 1.3;
+    const bool right = out.failed == 0 && unsolved == 0 && 10 * out.undecided <= out.cases,
+               cheap = out.time <= 0.25 && out.memory <= 1.3;
     printf("law: mesh_error | cases %d | worst %.2f of the bounds 0.5 to 3 times the truth, %.2f %% where it "
            "is small, %d "
-           "outside, %d not solved | allowed 1, 1 %% | %s\n",
-           out.cases, out.worst_ratio, 100 * out.worst_small, out.failed, unsolved, right ? "ok" : "FAIL");
+           "outside, %d not solved, %d undecided | allowed 1, 1 %% | %s\n",
+           out.cases, out.worst_ratio, 100 * out.worst_small, out.failed, unsolved, out.undecided,
+           right ? "ok" : "FAIL");
     printf("law: mesh_error_cost | cases %d | worst %.2f of the CPU time, %.2f times the memory | allowed "
            "0.25, 1.3 | %s\n",
            BODIES, out.time, out.memory, cheap ? "ok" : "FAIL");

@@ -161,7 +161,9 @@ static void record_print_solve(const cli_args *args, const pl_record *r)
         cli_say(args, "  largest residual force %.2g N, next step %.2g mm\n", p->residual, p->step);
     }
     if (isfinite(r->mesh_error.relative)) {
-        cli_say(args, "  mesh error about %.2g %% of the motion (estimated)\n", 100 * r->mesh_error.relative);
+        cli_say(args, "  mesh error about %.2g %% of the motion (estimated%s)\n",
+                100 * r->mesh_error.relative,
+                r->mesh_error.factor > 3 ? ", in contact to an order of magnitude" : "");
     }
     if (p->negative_count > 0) {
         cli_say(args, "  unstable: the tangent has %d negative eigenvalue%s\n", p->negative_count,

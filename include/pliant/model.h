@@ -287,6 +287,7 @@ PL_API_CHECKED pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl
 typedef struct pl_mesh_error {
     double relative; // estimated error of the markers' motion, as a share of it; NAN: not known, or nothing
                      // moved
+    double factor;   // by which it may be off, either way: 3, and 10 where something presses on the body
 } pl_mesh_error;
 #define PL_MESH_ERROR_LIMIT 0.03 // above it a result is said to depend on the mesh
 // Estimates the error of the current solution (pl_statics_mesh_error). Kept with the solution:

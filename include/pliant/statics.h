@@ -100,10 +100,10 @@ PL_API_CHECKED pl_status pl_statics_check(pl_statics *statics, const pl_state *s
 
 // ---- how far the discretisation lets a shape be wrong
 // The error of the markers' motion at an equilibrium, as a share of the motion: that of the linearised
-// equilibrium with functions of the next order added to the elements (docs/explanation/elements.md). NAN where no marker
-// moves.
+// equilibrium with functions of the next order added to the elements (docs/explanation/elements.md). NAN where
+// no marker moves. The true error is expected between relative / factor and relative * factor.
 PL_API_CHECKED pl_status pl_statics_mesh_error(pl_statics *statics, const pl_state *state, double *relative,
-                                               pl_error *err);
+                                               double *factor, pl_error *err);
 
 // Newton steps from any shape (`position`: 3 per vertex, mm; held vertices are put where they belong) towards
 // the equilibrium at `command`, each of one evaluation, one factorisation and one solve: until one moves no

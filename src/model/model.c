@@ -245,7 +245,7 @@ void model_refresh(pl_model *m, const double *moved_to)
     if (moved_to) {
         memmove(m->asked, moved_to, commands); // may be the array itself
     }
-    m->mesh_error = (pl_mesh_error){.relative = NAN};
+    m->mesh_error = (pl_mesh_error){.relative = NAN, .factor = NAN};
     m->crossings = (pl_crossings){.count = -1, .face = {-1, -1}};
     pl_model_answer *a = &m->answer;
     *a = (pl_model_answer){.energy = NAN, .error = {.confidence = NAN, .shape = NAN}};

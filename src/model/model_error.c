@@ -36,7 +36,7 @@ pl_status pl_model_mesh_error(pl_model *model, pl_mesh_error *out, pl_error *err
     if (!statics || isfinite(out->relative) || model->info.marker_count == 0 || !error_moved(model)) {
         return PL_OK;
     }
-    const pl_status status = pl_statics_mesh_error(statics, state, &out->relative, err);
+    const pl_status status = pl_statics_mesh_error(statics, state, &out->relative, &out->factor, err);
     model->mesh_error = *out;
     return status;
 }

@@ -248,11 +248,12 @@ bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t siz
     if (!(e->relative > PL_MESH_ERROR_LIMIT)) {
         return false;
     }
-    snprintf(buffer, size,
-             "the mesh is coarse: the motion may be wrong by about %.2g %% (estimated); a smaller size gives "
-             "a better "
-             "answer",
-             100 * e->relative);
+    snprintf(
+        buffer, size,
+        "the mesh is coarse: the motion may be wrong by about %.2g %% (estimated%s); a smaller size gives "
+        "a better "
+        "answer",
+        100 * e->relative, e->factor > 3 ? ", in contact to an order of magnitude" : "");
     return true;
 }
 

@@ -278,6 +278,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     record_set(j, root, "contacts", json_object());
     record_set(j, root, "crossings", record_crossings(j, &r->crossings));
     record_set(j, root, "mesh_error", record_number(r->mesh_error.relative));
+    record_set(j, root, "mesh_error_factor", record_number(r->mesh_error.factor));
     record_set(j, root, "model_error", record_model_error(j, &r->model_error));
     record_readings(j, root, r);
     record_set(j, root, "min_J", record_number(p->min_J));

@@ -9,11 +9,24 @@
 // is solved by conjugate gradients, preconditioned by the blocks of the functions: each iteration costs two
 // loops over the elements and a solve with the factor. They end when what the following ones would add to the
 // estimate, summed as a geometric series with the rate of the last two changes, is 2 % of it.
+//
+// V + W is finite too. Where the solution is smooth it leaves next to nothing of the error; at edges where it
+// behaves like r^lambda (clamped rims, notches, corners of chambers: 1/2 <= lambda < 1) the error of order p
+// on a given mesh is C p^(-4 lambda), so that the share (2/3)^(4 lambda) of it, up to 4/9, is outside of V +
+// W as well. The true error lies between 1 and 9/5 times the motion found; the estimate is the geometric
+// mean, off by a factor of sqrt(9/5) at most from this cause.
+//
+// Contact is judged at vertices and centres of faces. Where it begins and ends between them, and what an
+// obstacle does between them, is not in V + W; such errors change their sign from mesh to mesh, and may hide
+// others. The estimate is an order of magnitude there, and says so by its factor.
 #include "statics/statics_error.h"
 
-#define ERROR_ITERATIONS 40  // limit: meshes far too coarse need 10 to 20, usual ones 2 to 6
-#define ERROR_TOLERANCE 0.02 // of the estimate: what the iterations left out would add
-#define ERROR_NEGLECT 3e-4   // of the motion, likewise
+#define ERROR_ITERATIONS 40                 // limit: meshes far too coarse need 10 to 20, usual ones 2 to 6
+#define ERROR_TOLERANCE 0.02                // of the estimate: what the iterations left out would add
+#define ERROR_NEGLECT 3e-4                  // of the motion, likewise
+#define ERROR_FACTOR 3                      // either way: validation/law_mesh_error.c
+#define ERROR_FACTOR_TOUCHED 10             // where something presses on the body
+#define ERROR_SATURATION 1.3416407864998738 // sqrt(9/5): what functions beyond the next order add
 
 static void error_clear(error_work *w)
 {
@@ -65,6 +78,7 @@ static void error_bond(error_work *w)
     for (int64_t v = 0; v < vertices; ++v) {
         if (pressure[v] > 0 && w->bonded[v] != ERROR_BONDED) {
             w->bonded[v] = robot->contact.friction ? ERROR_BONDED : ERROR_PRESSED;
+            w->touched = true;
         }
     }
 }
@@ -139,15 +153,16 @@ static void error_normals(error_work *w)
     }
 }
 
-// Whether something presses on each of these vertices of an element's face.
+// Whether something presses on one of these vertices of an element's face: nothing but the vertices would
+// keep the functions beside it out of the obstacle.
 static bool error_pressed(const error_work *w, const int32_t *vertex, const int *local, int count)
 {
     for (int i = 0; i < count; ++i) {
-        if (w->bonded[vertex[local[i]]] == ERROR_FREE) {
-            return false;
+        if (w->bonded[vertex[local[i]]] != ERROR_FREE) {
+            return true;
         }
     }
-    return true;
+    return false;
 }
 
 // Edges and faces that something presses on keep to the surface: means of the normals of their faces.
@@ -454,9 +469,10 @@ static pl_status error_begin(error_work *w, pl_error *err)
                : status;
 }
 
-pl_status pl_statics_mesh_error(pl_statics *s, const pl_state *state, double *relative, pl_error *err)
+pl_status pl_statics_mesh_error(pl_statics *s, const pl_state *state, double *relative, double *factor,
+                                pl_error *err)
 {
-    *relative = NAN;
+    *relative = *factor = NAN;
     if (state->vertex_count != s->problem->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
@@ -470,7 +486,11 @@ pl_status pl_statics_mesh_error(pl_statics *s, const pl_state *state, double *re
         error_match(&w);
         if (error_start(&w)) {
             error_iterate(&w);
+            for (int i = 0; i < 3 * s->robot->marker_count; ++i) {
+                w.goal[i] *= ERROR_SATURATION;
+            }
             const double motion = error_largest(&w, w.goal, true);
+            *factor = w.touched ? ERROR_FACTOR_TOUCHED : ERROR_FACTOR;
             *relative = motion > 0 ? error_largest(&w, w.goal, false) / motion : NAN;
         }
     }

@@ -14,6 +14,7 @@ typedef struct error_work {
     pl_statics *s;
     const pl_state *state;
     pl_enrichment *added;
+    bool touched;    // something presses on the body
     uint8_t *bonded; // per vertex: error_bond
     int32_t *faces;  // per marker: the surface of the mesh that it is the mean of; -1: none
     double *area;    // per surface of the mesh, undeformed
