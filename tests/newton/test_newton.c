@@ -1,0 +1,158 @@
+// Newton's method at fixed loads. The equilibrium does not depend on where the iteration starts; beside a
+// saddle it leaves to the side it was pushed to, mirrored shapes with equal energies below that of the
+// saddle; what ends it is reported.
+#include "newton/newton.h"
+#include "statics_robot.h"
+
+typedef struct bench {
+    pl_robot *robot;
+    pl_problem *problem;
+    pl_state *state;
+    pl_newton_solver newton;
+    double *x;
+} bench;
+
+static const double bench_length = 60, bench_side = 3;
+
+// A cantilever with a dead force at its tip, at full load.
+static void bench_build(bench *b, const double force[3])
+{
+    static plan p;
+    pl_error err = {0};
+    *b = (bench){0};
+    pl_mesh *mesh = tet_box(16, 1, 1, bench_length, bench_side, 4.0 / 3 * bench_side, 2, NULL);
+    plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 1, .poisson = 0});
+    plan_plane(&p, "base", 0, 0);
+    plan_plane(&p, "tip", 0, bench_length);
+    plan_hold(&p, "base", "xyz");
+    plan_marker(&p, "tip", "tip");
+    p.force[p.def.force_count++] = (pl_force_def){.marker = "tip", .force = {force[0], force[1], force[2]}};
+    b->robot = plan_robot(&p);
+    pl_mesh_destroy(mesh);
+
+    const pl_problem_options options = {.contact_tolerance = 3e-4, .force_tolerance = 1e-9};
+    PL_CHECK_OK(pl_problem_create(b->robot, &options, NULL, &b->problem, &err));
+    PL_CHECK_OK(pl_state_create(b->robot, &b->state, &err));
+    PL_CHECK_OK(pl_problem_begin(b->problem, b->state, NULL, &err));
+    pl_problem_set(b->problem, 1);
+    PL_CHECK_OK(pl_newton_init(&b->newton, b->problem, true, &err));
+    const pl_progress progress = {0};
+    pl_newton_watch(&b->newton, &progress, "test", 0);
+    b->x = malloc(pl_problem_full_bytes(b->problem));
+    memcpy(b->x, b->state->x, pl_problem_full_bytes(b->problem));
+}
+
+static void bench_clear(bench *b)
+{
+    pl_newton_clear(&b->newton);
+    pl_problem_destroy(b->problem);
+    pl_state_destroy(b->state);
+    pl_robot_destroy(b->robot);
+    free(b->x);
+}
+
+static const pl_newton_goal bench_goal = {
+    .force_tolerance = 1e-9, .length_tolerance = 1e-8, .limit = 200, .last = true};
+
+static void test_start(void **state)
+{
+    (void)state;
+    const double inertia = 4.0 / 3 * pow(bench_side, 4) / 12,
+                 force[3] = {0, inertia / (bench_length * bench_length), 0};
+    bench from_rest;
+    bench_build(&from_rest, force);
+    pl_newton_report report;
+    pl_error err = {0};
+    assert_int_equal(pl_newton_minimise(&from_rest.newton, from_rest.x, &bench_goal, &report, &err),
+                     NEWTON_DONE);
+    assert_true(report.relative < bench_goal.force_tolerance && report.step < bench_goal.length_tolerance);
+    assert_true(report.factors >= 1 && !report.indefinite);
+
+    // other starts: every free vertex elsewhere, by up to a twentieth of the side
+    srand(7);
+    for (int k = 0; k < 5; ++k) {
+        bench other;
+        bench_build(&other, force);
+        for (int64_t i = 0; i < 3 * (int64_t)other.problem->mesh.vertex_count; ++i) {
+            const bool free_axis = other.problem->unknowns.dof[i] >= 0;
+            other.x[i] += free_axis ? 0.05 * bench_side * (2.0 * rand() / RAND_MAX - 1) : 0;
+        }
+        assert_int_equal(pl_newton_minimise(&other.newton, other.x, &bench_goal, &report, &err), NEWTON_DONE);
+        const double apart = pl_newton_distance(&other.newton, from_rest.x, other.x);
+        print_message("start %d: %.1e mm apart, %d factors\n", k, apart, report.factors);
+        PL_CHECK_NEAR(apart, 0, 1e-6);
+        bench_clear(&other);
+    }
+    bench_clear(&from_rest);
+}
+
+// A column at 1.3 times Euler's load, pushed aside by 1e-3 of its length, to either side.
+static void test_saddle(void **state)
+{
+    (void)state;
+    const double pi = 3.14159265358979323846, inertia = 4.0 / 3 * pow(bench_side, 4) / 12,
+                 euler = pi * pi * inertia / (4 * bench_length * bench_length),
+                 force[3] = {-1.3 * euler, 0, 0};
+    double energy[2], aside[2];
+    pl_error err = {0};
+    pl_newton_goal goal = bench_goal;
+    goal.leave = true;
+    for (int k = 0; k < 2; ++k) {
+        bench b;
+        bench_build(&b, force);
+        pl_newton_report report;
+        int32_t tip = 0;
+        for (int32_t v = 0; v < b.problem->mesh.vertex_count; ++v) {
+            const double s = b.x[3 * (int64_t)v] / bench_length;
+            b.x[3 * (int64_t)v + 1] += (k == 0 ? 1 : -1) * 1e-3 * bench_length * s * s;
+            tip = b.x[3 * (int64_t)v] > b.x[3 * (int64_t)tip] ? v : tip;
+        }
+        const double straight = pl_problem_evaluate(b.problem, b.state->x, NULL);
+        assert_int_equal(pl_newton_minimise(&b.newton, b.x, &goal, &report, &err), NEWTON_DONE);
+        energy[k] = report.energy;
+        aside[k] = b.x[3 * (int64_t)tip + 1] - b.problem->mesh.position[3 * (int64_t)tip + 1];
+        print_message("tip %+.4f mm aside, energy %.6f mJ (straight %.6f), %d factors\n", aside[k], energy[k],
+                      straight, report.factors);
+        assert_true(report.indefinite && energy[k] < straight);
+        bench_clear(&b);
+    }
+    assert_true(aside[0] > 0.2 * bench_length && aside[1] < -0.2 * bench_length);
+    PL_CHECK_NEAR(energy[0] / energy[1], 1, 0.01); // the tetrahedra of the box are not mirrored
+}
+
+static bool refuse(void *user, double fraction, const char *what)
+{
+    (void)user;
+    (void)fraction;
+    (void)what;
+    return false;
+}
+
+static void test_ends(void **state)
+{
+    (void)state;
+    const double inertia = 4.0 / 3 * pow(bench_side, 4) / 12,
+                 force[3] = {0, 3 * inertia / (bench_length * bench_length), 0};
+    bench b;
+    bench_build(&b, force);
+    pl_newton_report report;
+    pl_error err = {0};
+    pl_newton_goal goal = bench_goal;
+    goal.limit = 1;
+    assert_int_equal(pl_newton_minimise(&b.newton, b.x, &goal, &report, &err), NEWTON_LIMIT);
+    const pl_progress stop = {.step = refuse};
+    pl_newton_watch(&b.newton, &stop, "test", 0);
+    assert_int_equal(pl_newton_minimise(&b.newton, b.x, &bench_goal, &report, &err), NEWTON_STOPPED);
+    assert_int_equal(report.end, NEWTON_STOPPED);
+    bench_clear(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_saddle),
+        cmocka_unit_test(test_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
