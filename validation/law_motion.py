@@ -41,7 +41,7 @@ def material(draw):
 
 def robot(draw):
     """The text of a robot file and the options that let it go."""
-    kind = draw.choice(["beam", "tentacle", "three_chamber", "cable_finger"])
+    kind = draw.choice(["beam", "tentacle", "pulled", "cable_finger"])
     gravity = "loads: {gravity: [0, 0, -9.81 m/s^2]}\n"
     head = "pliant: 1\nname: drawn\nmaterials:\n  soft: " + material(draw) + "\n"
     tail = "fixed: [{surface: base}]\nmarkers: {tip: {surface: tip}}\n"
@@ -52,11 +52,13 @@ def robot(draw):
     if kind == "tentacle":
         mesh = f"mesh: {{design: {{kind: tentacle, length: {draw.uniform(120, 180):.1f}, base_diameter: {draw.uniform(24, 34):.1f}}}, size: 16, order: 2}}\n"
         return head + mesh + "regions: {body: soft}\n" + tail + gravity, ["--start", "undeformed"]
-    if kind == "three_chamber":
-        mesh = f"mesh: {{design: {{kind: three_chamber, height: {draw.uniform(80, 136):.1f}}}, size: 14, order: 2}}\n"
-        air = "actuators: [{name: air, kind: chamber, surface: chamber1, drive: pressure}]\n"
-        kilo = draw.uniform(4, 10)
-        return head + mesh + "regions: {body: soft}\n" + tail + air, ["--from", f"air={kilo:.2f}kPa", "--set", "air=0kPa"]
+    if kind == "pulled":
+        length, side = draw.uniform(80, 140), draw.uniform(16, 26)
+        mesh = f"mesh: {{design: {{kind: beam, length: {length:.1f}, width: {side:.1f}, height: {side:.1f}}}, size: {0.9 * side:.1f}, order: 2}}\n"
+        path = ", ".join(f"[{part * length:.2f}, 0, {0.35 * side:.2f}]" for part in (0, 0.25, 0.5, 0.75, 0.95))
+        pull = f"actuators: [{{name: pull, kind: cable, through: [{path}], drive: tension}}]\n"
+        newton = draw.uniform(0.2, 0.6)
+        return head + mesh + "regions: {body: soft}\n" + tail + pull, ["--from", f"pull={newton:.3f}N", "--set", "pull=0N"]
     mesh = f"mesh: {{design: {{kind: cable_finger, length: {draw.uniform(90, 130):.1f}}}, size: 14, order: 2}}\n"
     return head + mesh + "regions: {body: soft}\n" + tail + gravity, ["--start", "undeformed"]
 

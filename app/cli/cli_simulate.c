@@ -20,6 +20,10 @@ static const cli_option options[] = {
     {"fill", 0, "NAME=TIME", "time in which a command is followed upwards (default: that of the robot file)",
      NULL},
     {"vent", 0, "NAME=TIME", "the same downwards; both may be repeated", NULL},
+    {"push", 0, "MARKER=FX,FY,FZ@FROM,TO",
+     "a force [N] at a marker between two times (tip=0,0,-2@50ms,80ms); short ones are impulses; may be "
+     "repeated",
+     NULL},
     {"table", 0, "FILE.csv",
      "commands over time: a column t, and columns by name (air [kPa]); linear between rows", NULL},
     {"every", 0, "TIME", "time between rows and shapes (default: until / 200)", NULL},
@@ -217,6 +221,44 @@ static int simulate_read_lines(const cli_args *args, simulate *d)
     return CLI_DONE;
 }
 
+// --push MARKER=FX,FY,FZ@FROM,TO, besides the weight of masses at markers.
+static int simulate_read_pushes(const cli_args *args, simulate *d)
+{
+    const int M = d->s.m.info.marker_count;
+    int cursor = 0;
+    for (const char *text; (text = cli_next(args, "push", &cursor));) {
+        char name[64], from[32], to[32];
+        double force[3], time[2];
+        pl_error err = {0};
+        if (sscanf(text, "%63[^=]=%lf,%lf,%lf@%31[^,],%31s", name, &force[0], &force[1], &force[2], from,
+                   to) != 6) {
+            cli_error(args, "--push %s: expected MARKER=FX,FY,FZ@FROM,TO, such as tip=0,0,-2@50ms,80ms",
+                      text);
+            return CLI_EXIT_USAGE;
+        }
+        const int k = cli_model_marker(args, &d->s.m, "push", name);
+        if (k < 0) {
+            return CLI_EXIT_USAGE;
+        }
+        if (pl_quantity_parse(from, PL_DIM_TIME, &time[0], &err) != PL_OK ||
+            pl_quantity_parse(to, PL_DIM_TIME, &time[1], &err) != PL_OK ||
+            pl_schedule_push(d->schedule, k, M, force, time[0], time[1], &err) != PL_OK) {
+            cli_error(args, "--push %s: %s", text, err.text);
+            return CLI_EXIT_USAGE;
+        }
+    }
+    // they replace forces at markers: the weight of masses is one that stays
+    for (int k = 0; cli_value(args, "push") && cli_value(args, "mass") && k < M; ++k) {
+        pl_error err = {0};
+        const double *weight = d->s.force + 3 * k;
+        if ((weight[0] != 0 || weight[1] != 0 || weight[2] != 0) &&
+            pl_schedule_push(d->schedule, k, M, weight, d->begin, INFINITY, &err) != PL_OK) {
+            return cli_fail(args, &err);
+        }
+    }
+    return CLI_DONE;
+}
+
 // What the commands are asked to be from the start on.
 static int simulate_schedule(const cli_args *args, simulate *d)
 {
@@ -247,7 +289,8 @@ static int simulate_schedule(const cli_args *args, simulate *d)
         return cli_fail(args, &err);
     }
     pl_schedule_load_ramp(d->schedule, d->load_ramp);
-    return simulate_read_sines(args, d, true);
+    status = simulate_read_sines(args, d, true);
+    return status ? status : simulate_read_pushes(args, d);
 }
 
 // ---- where the motion begins

@@ -50,6 +50,9 @@ typedef struct pl_signal {
     // The share of the loads of the robot (gravity, forces, moments, pressures) that acts, 0 to 1; a hand
     // that lets go. NULL: 1. Jumps and corners as for commands.
     double (*load)(void *user, double t);
+    // Forces at the markers (3 each, N) besides the loads of the robot, instead of those of the state and of
+    // pl_dynamics_set_forces; NULL: those. Jumps and corners as for commands.
+    void (*force)(void *user, double t, double *force);
     void *user;
 } pl_signal;
 

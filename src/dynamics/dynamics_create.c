@@ -87,6 +87,7 @@ static pl_status create_work(pl_dynamics *d, pl_error *err)
     const int64_t pressures = d->problem->elements->pressure_count;
     ok = ok && (d->pressure_before = PL_NEW_ARRAY(double, pressures));
     ok = ok && (d->pressure_step = PL_NEW_ARRAY(double, pressures));
+    ok = ok && (d->force = PL_NEW_ARRAY(double, 3 * (int64_t)d->robot->marker_count + 1));
     ok = ok && (d->command = PL_NEW_ARRAY(double, d->robot->command_count));
     return ok ? PL_OK : pl_fail_memory(err, "dynamics: work space");
 }
@@ -170,6 +171,7 @@ void pl_dynamics_destroy(pl_dynamics *d)
         return;
     }
     pl_viscous_destroy(d->viscous);
+    pl_free(d->force);
     dynamics_levels_clear(d);
     pl_problem_destroy(d->problem);
     dynamics_point *point[] = {&d->now, &d->before, &d->middle, &d->next};

@@ -102,6 +102,7 @@ struct pl_dynamics {
     double *target;             // full: y* of the stage under way
     double *work;               // full
     double *command;            // of the stage under way
+    double *force;              // 3 per marker: of the stage under way, where the signal has forces
 
     // the stage's vectors, by unknowns
     double *g, *r, *r_old, *d, *y;

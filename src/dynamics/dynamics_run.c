@@ -48,6 +48,12 @@ static bool run_jump(pl_dynamics *d)
     if (d->signal.command) {
         d->signal.command(d->signal.user, d->now.time, d->command);
     }
+    if (d->signal.force) {
+        d->signal.force(d->signal.user, d->now.time, d->force);
+    }
+    for (int k = 0; d->signal.force && k < 3 * d->robot->marker_count; ++k) {
+        jump = jump || fabs(d->force[k] - d->now.state->force[k]) > 1e-12 * fabs(d->force[k]);
+    }
     for (int c = 0; d->signal.command && c < d->now.state->command_count; ++c) {
         const double a = d->command[c], b = d->now.state->command[c];
         jump = jump || (isnan(a) != isnan(b)) || (!isnan(a) && fabs(a - b) > 1e-12 * fmax(fabs(a), fabs(b)));

@@ -1,5 +1,6 @@
 // Commands over time and the response of the hardware, as a table of cubic pieces computed in advance.
 #include "base/base.h"
+#include "base/vec.h"
 #include "pliant/schedule.h"
 
 #define SCHEDULE_PI 3.14159265358979323846
@@ -29,7 +30,16 @@ typedef struct schedule_command {
     int node_count, node_room;
 } schedule_command;
 
+typedef struct schedule_push {
+    int marker;
+    double force[3], from, to;
+} schedule_push;
+
+#define SCHEDULE_PUSHES 64
+
 struct pl_schedule {
+    schedule_push push[SCHEDULE_PUSHES];
+    int push_count, marker_count;
     schedule_command *command;
     int count;
     double begin, load_ramp;
@@ -224,6 +234,22 @@ pl_status pl_schedule_follow(pl_schedule *s, int command, double rate, double fi
     return PL_OK;
 }
 
+pl_status pl_schedule_push(pl_schedule *s, int marker, int marker_count, const double force[3], double t0,
+                           double t1, pl_error *err)
+{
+    if (marker < 0 || marker >= marker_count || !isfinite(t0) || !(t1 > t0) || !isfinite(pl_norm3(force))) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "schedule: a push needs a marker, a finite force and an end after its beginning");
+    }
+    if (s->push_count == SCHEDULE_PUSHES) {
+        return pl_fail(err, PL_BAD_INPUT, "schedule: more than %d pushes", SCHEDULE_PUSHES);
+    }
+    s->marker_count = marker_count;
+    s->push[s->push_count++] =
+        (schedule_push){.marker = marker, .force = {force[0], force[1], force[2]}, .from = t0, .to = t1};
+    return PL_OK;
+}
+
 // ---- the response
 static pl_status node_add(schedule_command *c, schedule_node node, pl_error *err)
 {
@@ -394,8 +420,24 @@ static double schedule_corner(void *user, double t)
         }
         corner = fmin(corner, k < c->node_count ? c->node[k].time : INFINITY);
     }
+    for (int k = 0; k < s->push_count; ++k) {
+        corner = s->push[k].from > t + 1e-9 ? fmin(corner, s->push[k].from) : corner;
+        corner = s->push[k].to > t + 1e-9 ? fmin(corner, s->push[k].to) : corner;
+    }
     const double full = s->begin + s->load_ramp;
     return s->load_ramp > 0 && full > t + 1e-9 ? fmin(corner, full) : corner;
+}
+
+static void schedule_force(void *user, double t, double *force)
+{
+    const pl_schedule *s = user;
+    memset(force, 0, 3 * (size_t)s->marker_count * sizeof *force);
+    for (int k = 0; k < s->push_count; ++k) {
+        const schedule_push *p = &s->push[k];
+        for (int i = 0; i < 3 && t >= p->from - 1e-12 && t < p->to - 1e-12; ++i) {
+            force[3 * p->marker + i] += p->force[i];
+        }
+    }
 }
 
 static double schedule_load(void *user, double t)
@@ -406,6 +448,9 @@ static double schedule_load(void *user, double t)
 
 pl_signal pl_schedule_signal(pl_schedule *s)
 {
-    return (pl_signal){
-        .command = schedule_command_at, .corner = schedule_corner, .load = schedule_load, .user = s};
+    return (pl_signal){.force = s->push_count > 0 ? schedule_force : NULL,
+                       .command = schedule_command_at,
+                       .corner = schedule_corner,
+                       .load = schedule_load,
+                       .user = s};
 }

@@ -7,6 +7,8 @@
 #include "dynamics/dynamics_impl.h"
 
 #define ACCELERATION_PASSES 3
+#define STEP_BEFORE 1e-6 // of a step: just before its end
+#define STEP_JUMP 1e-4   // of the change in a step: more than that just before its end is a jump
 
 // ---- prediction: rigid bodies stay rigid
 // The rigid motion nearest to what was predicted for the vertices of a body: the mean of the displacements
@@ -65,6 +67,10 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
     } else {
         memcpy(d->command, from->command, (size_t)from->command_count * sizeof *d->command);
     }
+    if (d->signal.force) {
+        d->signal.force(d->signal.user, t, d->force);
+        pl_problem_set_forces(p, d->force);
+    }
     pl_status status = pl_problem_check(p, d->command, err);
     if (status == PL_OK) {
         status = pl_problem_begin(p, from, d->command, err);
@@ -74,6 +80,42 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
         pl_problem_set(p, 1);
     }
     return status;
+}
+
+// A step that ends where something jumps ends with the values before the jump: the time at which the signal
+// has them.
+static double step_end(pl_dynamics *d, double h)
+{
+    const pl_signal *signal = &d->signal;
+    const double t = d->now.time + h, before = t - fmax(STEP_BEFORE * h, 1e-10);
+    const double corner = signal->corner ? signal->corner(signal->user, d->now.time) : INFINITY;
+    if (t < corner - 1e-9 * h) {
+        return t;
+    }
+    pl_problem *p = d->problem;
+    const int commands = d->now.state->command_count, forces = 3 * d->robot->marker_count;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *at[3]; // commands, load and forces at the start, just before the end and at the end
+    for (int k = 0; k < 3; ++k) {
+        const double time = k == 0 ? d->now.time : k == 1 ? before : t;
+        at[k] = PL_TAKE(&p->scratch, double, commands + 1 + forces);
+        memset(at[k], 0, (size_t)(commands + 1 + forces) * sizeof *at[k]);
+        if (signal->command) {
+            signal->command(signal->user, time, at[k]);
+        }
+        at[k][commands] = signal->load ? signal->load(signal->user, time) : 1;
+        if (signal->force) {
+            signal->force(signal->user, time, at[k] + commands + 1);
+        }
+    }
+    bool jumps = false;
+    for (int i = 0; i < commands + 1 + forces; ++i) {
+        const double change = fabs(at[1][i] - at[0][i]), jump = fabs(at[2][i] - at[1][i]);
+        jumps = jumps || isnan(at[2][i]) != isnan(at[1][i]) ||
+                jump > STEP_JUMP * change + 1e-12 * (fabs(at[1][i]) + fabs(at[2][i]));
+    }
+    pl_arena_end(&p->scratch, mark);
+    return jumps ? before : t;
 }
 
 // y* -> target and coefficient of the inertia, z in `rest` for damping.
@@ -141,7 +183,7 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
     const double s = dynamics_stage_length(h);
     const int64_t n = dynamics_full(d);
     to->time = now->time + h;
-    pl_status status = stage_begin(d, middle->state, to->time, err);
+    pl_status status = stage_begin(d, middle->state, step_end(d, h), err);
     if (status != PL_OK) {
         return status;
     }

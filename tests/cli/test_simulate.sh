@@ -53,6 +53,18 @@ expect_words table.json '"tendon [mm]"'
 expect_status 0 simulate beam $coarse --until 0.2s --table c.csv --every 20ms --out table.csv
 expect_near "tip of the table" "$(tail -1 table.csv | cut -d, -f5)" "$(tail -1 ramp.csv | cut -d, -f5)" 0.05
 
+# a sine, an air line, a push: values at given times, and what is refused
+expect_status 0 simulate beam $coarse --until 0.1s --sine tendon=2mm,1mm,5Hz --every 50ms --out sine.csv
+expect_near "crest of the sine" "$(sed -n 3p sine.csv | cut -d, -f2)" 3 1e-6
+expect_status 0 simulate beam $coarse --until 0.1s --set tendon=4mm --fill tendon=50ms --every 50ms --out fill.csv
+expect_near "filled to 1 - 1/e" "$(sed -n 3p fill.csv | cut -d, -f2)" 2.528482 1e-5
+expect_status 0 simulate beam $coarse --until 0.1s --push tip=0,0,-2@10ms,20ms --every 20ms --out push.csv
+expect_near "pushed down" "$(awk -F, 'NR == 4 {print ($5 < -2.2)}' push.csv)" 1 0
+expect_status 2 simulate beam $coarse --until 0.1s --push tip=0,0,-2
+expect_words err.txt "tip=0,0,-2@50ms,80ms"
+expect_status 2 simulate beam $coarse --until 0.1s --sine tendon=2mm,1mm
+expect_words err.txt "FREQUENCY"
+
 # an arch beyond its limit load: fk ends there, and lands with --after-snap
 mkdir arch
 (cd arch && python3 -) <<'PY'

@@ -2,6 +2,7 @@
 // steps, threads and interruptions leave no trace.
 #include <stdlib.h>
 #include "dynamics_robot.h"
+#include "pliant/schedule.h"
 #include "robot/robot.h"
 
 // ---- commands
@@ -291,6 +292,50 @@ static void test_work_of_jump(void **state)
     moving_clear(&m);
 }
 
+// A push on a body that nothing holds gives it the momentum F t, and the balance of energy holds at both
+// jumps.
+static void test_impulse(void **state)
+{
+    (void)state;
+    static plan p;
+    pl_mesh *mesh = tet_box(4, 2, 2, 100, 30, 30, 2, NULL);
+    plan_init(&p, mesh, beam_rubber());
+    plan_plane(&p, "tip", 0, 100);
+    plan_marker(&p, "tip", "tip");
+    plan_plane(&p, "base", 0, 0);
+    plan_hold(&p, "base", "xyz");
+    pl_error err = {0};
+    pl_dynamics_options options = pl_dynamics_options_default();
+    pl_robot *robot = plan_robot(&p);
+    robot->support_count = 0; // a robot file must hold its body: the support lets go here
+    pl_dynamics *d = NULL;
+    pl_state *start = NULL;
+    pl_schedule *schedule = NULL;
+    pl_motion_report report;
+    PL_CHECK_OK(pl_dynamics_create(robot, &options, &d, &err));
+    PL_CHECK_OK(pl_state_create(robot, &start, &err));
+    PL_CHECK_OK(pl_schedule_create(NULL, 0, 0, NULL, &schedule, &err));
+    const double force[3] = {0.1, -0.2, 0.3};
+    PL_CHECK_OK(pl_schedule_push(schedule, 0, 1, force, 0.01, 0.0143, &err));
+    const pl_signal signal = pl_schedule_signal(schedule);
+    PL_CHECK_OK(pl_dynamics_start(d, start, &signal, &err));
+    PL_CHECK_OK(pl_dynamics_advance(d, 0.05, NULL, NULL, &report, &err));
+    double linear[3], angular[3];
+    pl_dynamics_momentum(d, linear, angular);
+    print_message("momentum %.6e %.6e %.6e t mm/s, F t %.6e %.6e %.6e; work %.4g, imbalance %.1e mJ\n",
+                  linear[0], linear[1], linear[2], 0.0043 * force[0], 0.0043 * force[1], 0.0043 * force[2],
+                  report.energy.loads, report.energy.imbalance);
+    for (int i = 0; i < 3; ++i) {
+        PL_CHECK_NEAR(linear[i], 0.0043 * force[i], 1e-4 * 0.0043 * 0.3);
+    }
+    assert_true(report.energy.imbalance <= 1e-3 * report.energy.loads);
+    pl_schedule_destroy(schedule);
+    pl_state_destroy(start);
+    pl_dynamics_destroy(d);
+    pl_robot_destroy(robot);
+    pl_mesh_destroy(mesh);
+}
+
 // ---- no trace
 // A run in two parts, the state stored between them, and a run on three threads: the same bits.
 static void test_resumed(void **state)
@@ -370,12 +415,10 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_step_independence),
-                                       cmocka_unit_test(test_drives),
-                                       cmocka_unit_test(test_work_of_jump),
-                                       cmocka_unit_test(test_tip_mass),
-                                       cmocka_unit_test(test_rigid_half),
-                                       cmocka_unit_test(test_resumed),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_step_independence), cmocka_unit_test(test_drives),
+        cmocka_unit_test(test_impulse),           cmocka_unit_test(test_work_of_jump),
+        cmocka_unit_test(test_tip_mass),          cmocka_unit_test(test_rigid_half),
+        cmocka_unit_test(test_resumed),           cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
