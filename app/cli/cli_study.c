@@ -10,6 +10,7 @@ static const cli_option options[] = {
     {"marker", 0, "NAME", "the marker of --stiffness and --blocked (default: the only one, or tip)", NULL},
     {"stiffness", 0, NULL, "stiffness of the marker along x, y, z, from the exact compliance", NULL},
     {"blocked", 0, NULL, "force of the marker where it is held at its undeformed position", NULL},
+    {"blocked-axis", 0, "x|y|z", "the same, held along one axis alone, as a load cell measures it", NULL},
     {"plot", 0, "QUANTITY", "what .png and .svg show, a column such as tip.z; may be repeated", NULL},
     {"store", 0, "FILE", "keep every point here as soon as it is solved; continue an earlier run", NULL},
     {"jobs", 0, "N", "variants solved at the same time (default: one per core)", NULL},
@@ -241,6 +242,13 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
                         .blocked = cli_flag(args, "blocked"),
                         .store = cli_value(args, "store"),
                         .progress = cli_progress_search};
+    const char *axis = cli_value(args, "blocked-axis");
+    if (axis && (strlen(axis) != 1 || !strchr("xyz", axis[0]))) {
+        fprintf(stderr, "pliant study: --blocked-axis %s: must be x, y or z\n", axis);
+        return CLI_EXIT_USAGE;
+    }
+    def.blocked = def.blocked || axis;
+    def.blocked_axis = axis ? axis[0] - 'x' + 1 : 0;
     def.load.load.no_cache = cli_flag(args, "no-cache");
     def.load.displacement = cli_flag(args, "displacement");
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &def.load.load.size) ||

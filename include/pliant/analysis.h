@@ -44,6 +44,7 @@ typedef struct pl_study_def {
     const char *marker; // of stiffness and blocked force; NULL: the first
     bool stiffness;     // of the marker under a force on it, from the exact compliance
     bool blocked;       // the force the marker exerts where it is held at its undeformed position
+    int blocked_axis;   // 1, 2, 3: held along x, y or z alone, as by a load cell it slides on; 0: along all
     int worker_count;   // variants solved at the same time; 0: one per processor
     const char *store; // a table that every row is added to at once, and read from at the next start; or NULL
     pl_progress progress; // called from the caller's thread

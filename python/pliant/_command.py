@@ -145,7 +145,7 @@ class Study:
 
 def study(
     robot: "Robot", vary: Mapping[str, Union[str, Sequence[Quantity]]], set: Mapping[str, Quantity], marker: Optional[str], stiffness: bool,
-    blocked: bool, jobs: Optional[int], store: Optional[str],
+    blocked: Union[bool, str], jobs: Optional[int], store: Optional[str],
 ) -> Study:  # fmt: skip
     """See Robot.study."""
     arguments: list[str] = []
@@ -154,7 +154,8 @@ def study(
         arguments += ["--vary", f"{name}={text}"]
     for name, value in set.items():
         arguments += ["--set", f"{name}={value}"]
-    arguments += option("marker", marker) + option("stiffness", stiffness) + option("blocked", blocked)
+    arguments += option("marker", marker) + option("stiffness", stiffness)
+    arguments += option("blocked-axis", blocked) if isinstance(blocked, str) else option("blocked", blocked)
     arguments += option("jobs", jobs) + option("store", store)
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         _, record, _ = call(["study", robot_file(robot, folder), *arguments, *mesh_options(robot)])

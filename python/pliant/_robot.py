@@ -1081,7 +1081,7 @@ class Robot:
         *,
         marker: Optional[str] = None,
         stiffness: bool = False,
-        blocked: bool = False,
+        blocked: Union[bool, str] = False,
         jobs: Optional[int] = None,
         store: Union[None, str, "os.PathLike[str]"] = None,
     ) -> "Study":
@@ -1089,7 +1089,7 @@ class Robot:
 
         vary: {name: "FROM:TO:COUNT" or a list}; names are commands or paths in the file ("design.wall",
         "materials.silicone.c10"). set: commands and values that stay the same. stiffness, blocked: also the stiffness of a
-        marker, and the force it exerts where it is held. store: a file that keeps solved points for the next time.
+        marker, and the force it exerts where it is held ("x", "y", "z": along that axis alone). store: a file that keeps solved points for the next time.
 
         >>> s = pliant.testing.arm().study({"model.sections.0.young": ["0.5 MPa", "1 MPa"], "t1": "0N:2N:3"})
         >>> len(s), bool(s.solved.all()), s["tip.x"].round(2).tolist()

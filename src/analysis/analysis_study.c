@@ -211,6 +211,11 @@ static pl_status study_load(study_work *w, const pl_variation *v, int count, pl_
     return status;
 }
 
+static bool study_holds(const study_work *w, int axis)
+{
+    return w->def->blocked_axis == 0 || w->def->blocked_axis == axis + 1;
+}
+
 static pl_status study_load_held(study_work *w, const pl_variation *given, int count, study_variant *v,
                                  pl_error *err)
 {
@@ -226,11 +231,15 @@ static pl_status study_load_held(study_work *w, const pl_variation *given, int c
     pl_text springs = {0};
     pl_text_add(&springs, "[");
     for (int i = 0; i < 3; ++i) {
+        if (!study_holds(w, i)) {
+            continue;
+        }
         pl_text_add(&springs,
                     "%s{name: pliant_held_%c, from: \"%s\", to: [%.17g, %.17g, %.17g], stiffness: %.17g, "
                     "rest_length: %.17g}",
-                    i ? ", " : "", 'x' + i, info.marker_name[w->marker], v->at[0] + (i == 0) * STUDY_FAR,
-                    v->at[1] + (i == 1) * STUDY_FAR, v->at[2] + (i == 2) * STUDY_FAR, v->spring, STUDY_FAR);
+                    i && !w->def->blocked_axis ? ", " : "", 'x' + i, info.marker_name[w->marker],
+                    v->at[0] + (i == 0) * STUDY_FAR, v->at[1] + (i == 1) * STUDY_FAR,
+                    v->at[2] + (i == 2) * STUDY_FAR, v->spring, STUDY_FAR);
     }
     pl_text_add(&springs, "]");
     pl_variation all[PL_STUDY_AXES + 64];
@@ -241,7 +250,8 @@ static pl_status study_load_held(study_work *w, const pl_variation *given, int c
     return status;
 }
 
-// The force of the marker on what holds it: F = -(f - K u).
+// The force of the marker on what holds it: F = -(f - K u). Along one axis alone K is 1 / C_aa, the marker
+// being free across.
 static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_error *err)
 {
     pl_solve_report report;
@@ -251,6 +261,10 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
         return status;
     }
     status = study_compliance(v->held, w->marker, C, err);
+    const int axis = w->def->blocked_axis - 1;
+    for (int i = 0; axis >= 0 && i < 9; ++i) {
+        C[i] = i == 4 * axis ? C[i] : i % 4 == 0;
+    }
     if (status != PL_OK || !study_invert(C, S)) {
         return status;
     }
@@ -260,14 +274,18 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
         u[i] = x[i] - v->at[i];
     }
     for (int i = 0; i < 3; ++i) {
-        double axis[3] = {-u[0], -u[1], -u[2]};
-        axis[i] += STUDY_FAR;
-        const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-        for (int k = 0; k < 3; ++k) {
-            f[k] += v->spring * (length - STUDY_FAR) * axis[k] / length;
+        double along[3] = {-u[0], -u[1], -u[2]};
+        along[i] += STUDY_FAR;
+        const double length = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+        for (int k = 0; study_holds(w, i) && k < 3; ++k) {
+            f[k] += v->spring * (length - STUDY_FAR) * along[k] / length;
         }
     }
     for (int i = 0; i < 3; ++i) {
+        if (!study_holds(w, i)) {
+            to[i] = 0;
+            continue;
+        }
         double K_u = -v->spring * u[i];
         for (int k = 0; k < 3; ++k) {
             K_u += S[3 * i + k] * u[k];
@@ -590,8 +608,9 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
         key = pl_hash_bytes(key, d->set[i].path, strlen(d->set[i].path) + 1);
         key = pl_hash_bytes(key, d->set[i].value, strlen(d->set[i].value) + 1);
     }
-    const int more[] = {d->stiffness,       d->blocked,           w->marker,
-                        d->load.load.order, d->load.displacement, w->surrogate};
+    const int more[] = {
+        d->stiffness, d->blocked + 2 * d->blocked_axis, w->marker, d->load.load.order, d->load.displacement,
+        w->surrogate};
     key = pl_hash_bytes(key, more, sizeof more);
     w->key = pl_hash_bytes(key, &d->load.load.size, sizeof d->load.load.size);
     for (int64_t p = 0; good && p < count; ++p) {

@@ -25,6 +25,14 @@ minus() { awk -v a="$1" 'BEGIN { printf "%.12g", -a }'; }
 moved() { awk '/"displacement"/ { for (i = 0; i < 3; ++i) { getline; gsub(/[ ,]/, ""); s += $0 * $0; z = $0 } print way == "z" ? z : sqrt(s); exit }' way="${2:-}" "$1"; }
 expect_status 0 fk finger/held.yaml $coarse --set air=4kPa --json held.json
 expect_near "the tip held where it was" "$(moved held.json)" 0 0.002
+# along one axis alone: that force brings it back along z, and it is less than with all three held
+expect_status 0 study finger/thin.yaml --vary air=4kPa,5kPa $coarse --blocked-axis z --out axis.csv
+axis() { awk -F, -v name="$1 [N]" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) c = i } NR == 2 { print $c }' axis.csv; }
+expect_near "no force across" "$(axis tip.blocked_x)" 0 1e-12
+(cat finger/thin.yaml && echo "loads: {forces: [{marker: tip, force: [0, 0, $(minus "$(axis tip.blocked_z)")]}]}") >finger/axis.yaml
+expect_status 0 fk finger/axis.yaml $coarse --set air=4kPa --json axis.json
+expect_near "the tip held along z" "$(moved axis.json z)" 0 0.002
+expect_status 2 study finger/thin.yaml --vary air=4kPa,5kPa $coarse --blocked-axis w
 # stiffness: a small force at the tip moves it by the inverse
 (cat finger/thin.yaml && echo "loads: {forces: [{marker: tip, force: [0, 0, 1e-4]}]}") >finger/push.yaml
 expect_status 0 fk finger/push.yaml $coarse --set air=4kPa --json push.json
