@@ -142,28 +142,83 @@ static double solve_max_stretch(pl_statics *s, const double *x)
     return sqrt(w.largest);
 }
 
-// Pressures on open surfaces: equilibrium after equilibrium, each with the rims' forces of the one before,
-// until they agree.
+// y of the fixed point y = G(y) from the last two values: the combination of G(y_k) and G(y_k-1) whose
+// residual f = G(y) - y, taken as linear, is smallest (Anderson's of depth 1). It converges where one
+// direction of the iteration grows. `before` has y_k-1 and f_k-1 (3 per vertex each) and becomes those of
+// y_k.
+static void solve_mix(const pl_statics *s, bool first, const double *found, double *y, double *before)
+{
+    const int64_t n = 3 * (int64_t)s->problem->mesh.vertex_count;
+    double *y_last = before, *f_last = before + n, along = 0, square = 0;
+    for (int64_t i = 0; i < n && !first; ++i) {
+        const double f = found[i] - y[i], change = f - f_last[i];
+        along += f * change;
+        square += change * change;
+    }
+    const double share = square > 0 ? along / square : 0;
+    for (int64_t i = 0; i < n; ++i) {
+        const double f = found[i] - y[i], last = y_last[i] + f_last[i], now = y[i];
+        y[i] = found[i] - (share != 0 ? share * (found[i] - last) : 0);
+        y_last[i] = now;
+        f_last[i] = f;
+    }
+}
+
+static double solve_distance(const pl_statics *s, const double *a, const double *b)
+{
+    double most = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
+        most = fmax(most, fabs(a[i] - b[i]));
+    }
+    return most;
+}
+
+// Pressures on open surfaces: equilibrium after equilibrium, each with the rims' forces of a shape y that is
+// corrected by the equilibrium found, until what later rounds would move, a geometric series, is below the
+// tolerance. With contacts y is the equilibrium itself: they are brought up to date with it.
 static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
 {
+    const pl_newton_goal goal = statics_tolerance(s, true);
+    const bool plain = pl_problem_touches(s->problem);
+    const size_t bytes = solve_bytes(s);
+    double *y = PL_NEW_ARRAY(double, 3 * (int64_t)(bytes / sizeof *x)), *before = y + bytes / sizeof *x,
+           last = INFINITY;
+    pl_newton_end end = NEWTON_LIMIT;
+    if (!y) {
+        return NEWTON_NO_DESCENT;
+    }
+    memcpy(y, x, bytes);
     for (int round = 0; round < TUNE_SETTLE_ROUNDS; ++round) {
-        if (pl_problem_advance(s->problem, x, err) != PL_OK) {
-            return NEWTON_NO_DESCENT;
+        if (pl_problem_advance(s->problem, y, err) != PL_OK) {
+            end = NEWTON_NO_DESCENT;
+            break;
         }
         pl_problem_evaluate(s->problem, x, s->newton.work.g);
         found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
         found->relative = found->residual / pl_problem_force_scale(s->problem);
-        pl_log(1, "  open surfaces: round %d, residual %.2e", round, found->relative);
-        if (found->relative <= s->options.force_tolerance) {
-            return NEWTON_DONE;
-        }
-        const pl_newton_goal goal = statics_tolerance(s, true);
-        const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
+        const bool balanced = found->relative <= s->options.force_tolerance;
+        end = pl_newton_minimise(&s->newton, x, &goal, found, err);
         if (end != NEWTON_DONE) {
-            return end;
+            break;
+        }
+        const double off = solve_distance(s, x, y), rate = off / last,
+                     rest = off == 0   ? 0
+                            : rate < 1 ? rate / (1 - rate) * off
+                                       : INFINITY;
+        pl_log(1, "  open surfaces: round %d, %.2e mm apart", round, off);
+        if (balanced && rest <= goal.length_tolerance) {
+            break;
+        }
+        last = off;
+        end = NEWTON_LIMIT;
+        if (plain) {
+            memcpy(y, x, bytes);
+        } else {
+            solve_mix(s, round == 0, x, y, before);
         }
     }
-    return NEWTON_LIMIT;
+    pl_free(y);
+    return end;
 }
 
 // Forces between bodies are told one by one: the residuals of all nodes add up in them, so the balance is
