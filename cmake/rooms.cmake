@@ -163,8 +163,10 @@ function(pl_tests)
     find_program(PL_PYTHON3 python3)
     if(PL_PYTHON3)
         add_test(NAME docs.links COMMAND ${PL_PYTHON3} tools/make-docs --check WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        # the pages whose robots are small; all of them: tests/docs/test_tutorials.py build/pliant .
         if(TARGET pliant_command AND NOT PLIANT_SANITIZE)
             add_test(NAME docs.tutorials COMMAND ${PL_PYTHON3} tests/docs/test_tutorials.py $<TARGET_FILE:pliant_command> .
+                    docs/tutorials/path.md docs/tutorials/closed-loop.md docs/tutorials/contact.md
                 WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         endif()
         if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT PLIANT_SANITIZE)

@@ -16,7 +16,42 @@ try:
     _Base: Any = gymnasium.Env
     _Box: Any = gymnasium.spaces.Box
 except ImportError:
-    _Base = object
+
+    class _OwnEnv:
+        """What gymnasium.Env offers besides reset and step, so that code written for it runs without it."""
+
+        spec: Any = None
+        reward_range = (-float("inf"), float("inf"))
+
+        @property
+        def unwrapped(self) -> Any:
+            return self
+
+        @property
+        def np_random(self) -> Any:
+            """The generator of targets."""
+            return self._rng  # type: ignore[attr-defined]
+
+        @np_random.setter
+        def np_random(self, generator: Any) -> None:
+            self._rng = generator
+
+        def has_wrapper_attr(self, name: str) -> bool:
+            return hasattr(self, name)
+
+        def get_wrapper_attr(self, name: str) -> Any:
+            return getattr(self, name)
+
+        def __enter__(self) -> Any:
+            return self
+
+        def __exit__(self, *_: Any) -> None:
+            self.close()  # type: ignore[attr-defined]
+
+        def __str__(self) -> str:
+            return f"<{type(self).__name__} instance>"
+
+    _Base = _OwnEnv
 
     class _OwnBox:
         """A box of numbers, with what gymnasium.spaces.Box offers of it."""
@@ -28,8 +63,23 @@ except ImportError:
             self.dtype = np.dtype(dtype)
             self._random = np.random.default_rng()
 
-        def seed(self, seed: Optional[int] = None) -> None:
+        def seed(self, seed: Optional[int] = None) -> list[int]:
             self._random = np.random.default_rng(seed)
+            return [] if seed is None else [seed]
+
+        def is_bounded(self, manner: str = "both") -> bool:
+            below, above = bool(np.all(np.isfinite(self.low))), bool(np.all(np.isfinite(self.high)))
+            return {"both": below and above, "below": below, "above": above}[manner]
+
+        def __eq__(self, other: object) -> bool:
+            same = isinstance(other, _OwnBox) and self.shape == other.shape and self.dtype == other.dtype
+            return same and bool(np.all(self.low == other.low) and np.all(self.high == other.high))  # type: ignore[attr-defined]
+
+        def __hash__(self) -> int:
+            return hash((self.low.tobytes(), self.high.tobytes()))
+
+        def __repr__(self) -> str:
+            return f"Box({self.low.min()}, {self.high.max()}, {self.shape}, {self.dtype})"
 
         def sample(self) -> Any:
             low = np.where(np.isfinite(self.low), self.low, -1e3)

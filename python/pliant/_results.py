@@ -175,19 +175,46 @@ class Solutions:
         return pandas.DataFrame(self._columns())
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a table (.csv).
+        """Writes a table (.csv), or arrays (.npz): one array per column with its unit in the name, ``outcome`` as text,
+        Jacobians as ``NAME.jacobian [mm per unit]`` where they were computed.
 
         >>> pliant.testing.arm().sweep(t1=[0, 1, 2]).save("sweep.csv")
+        >>> pliant.testing.arm().sweep(t1=[0, 1, 2]).save("sweep.npz")
         """
         path = os.fspath(path)
-        if not path.lower().endswith(".csv"):
-            raise _core.InputError(f"{path}: expected .csv")
         columns = self._columns()
+        if path.lower().endswith(".npz"):
+            if self._slopes is not None:
+                columns.update({f"{name}.jacobian [mm per unit]": values for name, values in self.jacobians.items()})
+            # written beside the old file and renamed: a full disk leaves the old one as it was
+            whole = f"{path}.{os.getpid()}.tmp.npz"
+            try:
+                np.savez_compressed(whole, **{name: np.asarray(values) for name, values in columns.items()})
+                os.replace(whole, path)
+            finally:
+                if os.path.exists(whole):
+                    os.remove(whole)
+            return
+        if not path.lower().endswith(".csv"):
+            raise _core.InputError(f"{path}: expected .csv or .npz")
         with replacing(path) as file:
             table = csv.writer(file, lineterminator="\n")
             table.writerow(columns)
             for row in zip(*columns.values()):
                 table.writerow([v if isinstance(v, str) else "" if np.isnan(v) else f"{v:.10g}" for v in row])
+
+    def shapes(self) -> Iterator["State"]:
+        """The state of each solved row, in turn: shapes, fields and files of it. Solved again, each from the one before,
+        so that only one shape is in memory.
+
+        >>> [s.converged for s in pliant.testing.arm().sweep(t1=[0, 1]).shapes()]
+        [True, True]
+        """
+        last: Optional[State] = None
+        for row in np.flatnonzero(self.converged):
+            given = {name: float(v[row]) for name, v in self.commands.items() if not np.isnan(v[row])}
+            last = self.robot.solve(given, start=last, beyond_range=True)
+            yield last
 
     def _table(self) -> Table:
         columns = self._columns()

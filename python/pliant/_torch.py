@@ -25,6 +25,12 @@ class _Solve(torch.autograd.Function):  # type: ignore[misc,name-defined]
 
     @staticmethod
     def backward(ctx: Any, by: Any) -> Any:
+        # a backward pass that is itself recorded asks for second derivatives: the adjoint does not have them, and
+        # zeros in their place would be a silent error
+        if torch.is_grad_enabled():
+            raise NotImplementedError(
+                "torch_solve has first derivatives only: without create_graph=True, or with differences of gradients"
+            )
         rows = by.detach().cpu().double().reshape(len(ctx.states), len(ctx.markers), 3).numpy()
         gradient = np.zeros((len(ctx.states), len(ctx.robot.commands)))
         for k, state in enumerate(ctx.states):
@@ -40,7 +46,7 @@ def torch_solve(robot: Robot, commands: Any, markers: Optional[Sequence[str]] = 
     """Marker positions at commands, differentiable: (..., commands) -> (..., markers, 3), mm.
 
     commands: a tensor, the last axis in the order of ``robot.commands`` and in their units. The backward pass solves
-    one adjoint system per row, exact. Raises NotSolvedError where there is no equilibrium.
+    one adjoint system per row, exact; second derivatives (``create_graph=True``) raise NotImplementedError. Raises NotSolvedError where there is no equilibrium.
     """
     names = tuple(robot.markers) if markers is None else tuple(markers)
     for name in names:

@@ -646,6 +646,12 @@ class Learning(Shared):
         self.assertLess(real.error, 0.02)
 
     def test_environment(self):
+        with pl.Env(self.beam, limit=2) as whole:  # gymnasium's protocol, with or without it
+            whole.reset(seed=3)
+            self.assertIs(whole.unwrapped, whole)
+            self.assertTrue(whole.np_random.random() < 1)
+            self.assertEqual(whole.action_space, pl.Env(self.beam).action_space)
+            self.assertTrue(whole.action_space.contains(whole.action_space.sample()))
         env = pl.Env(self.beam, tolerance=0.05, limit=5)
         first, info = env.reset(seed=3)
         self.assertEqual(first.shape, env.observation_space.shape)
