@@ -44,7 +44,7 @@ def run(cells, name):
 
 class Docs(unittest.TestCase):
     def test_tutorial(self):
-        with open(os.path.join(SOURCE, "docs", "python.md"), encoding="utf-8") as file:
+        with open(os.path.join(SOURCE, "docs", "tutorials", "python.md"), encoding="utf-8") as file:
             cells = re.findall(r"```python\n(.*?)```", file.read(), flags=re.S)
         self.assertGreater(len(cells), 8)
         run(cells, "docs/tutorials/python.md")
