@@ -173,6 +173,7 @@ function(pl_tests)
             add_test(NAME api COMMAND ${PL_PYTHON3} tools/check-api $<TARGET_FILE:pliant> WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         endif()
         add_test(NAME rooms COMMAND ${PL_PYTHON3} tools/check-rooms WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        add_test(NAME docs.kinds COMMAND ${PL_PYTHON3} tools/check-kinds WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     endif()
     # the command line, end to end: each script gets the path of the command
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/cli/test_*.sh)

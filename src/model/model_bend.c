@@ -1,8 +1,8 @@
 // How far a marker has bent, beyond half a turn too. Its rotation R alone is known up to whole turns: 204
-// degrees look like 156 the other way. So the rotation is followed through the body in its present shape,
-// from what is held (not from a plane of symmetry, which lets it turn) to the marker, along the shortest way
-// over element edges of the undeformed mesh: the sum w of the small rotation vectors from node to node says
-// how many turns R is of, and about which axis,
+// degrees look like 156 in the other sense. So the rotation is followed through the body in its present
+// shape, from what is held (not from a plane of symmetry, which lets it turn) to the marker, along the
+// shortest path over element edges of the undeformed mesh: the sum w of the small rotation vectors from node
+// to node says how many turns R is of, and about which axis,
 //   bend = the vector nearest to w among (theta + 2 pi k) n,   exp(theta n) = R.
 // That needs no history: a solve from rest in one go gives the same angle as a sweep. Along a centre line the
 // rotations of its tangent take the place of those of the nodes.
@@ -115,9 +115,9 @@ static void bend_spread(bend_graph *g)
             const int32_t e = g->element[a];
             for (int64_t k = g->mesh.node_start[e]; k < g->mesh.node_start[e + 1]; ++k) {
                 const int32_t u = g->mesh.node[k];
-                double way[3];
-                pl_sub3(g->mesh.position + 3 * u, g->mesh.position + 3 * v, way);
-                bend_reach(g, u, g->far[v] + sqrt(pl_dot3(way, way)), v);
+                double edge[3];
+                pl_sub3(g->mesh.position + 3 * u, g->mesh.position + 3 * v, edge);
+                bend_reach(g, u, g->far[v] + sqrt(pl_dot3(edge, edge)), v);
             }
         }
     }
@@ -165,16 +165,16 @@ static bool bend_begin(bend_graph *g, const pl_robot *robot)
 void model_bend_destroy(model_bend *b)
 {
     if (b) {
-        for (int i = 0; b->way && i < b->count; ++i) {
-            pl_free(b->way[i].ring);
+        for (int i = 0; b->path && i < b->count; ++i) {
+            pl_free(b->path[i].ring);
         }
-        pl_free(b->way);
+        pl_free(b->path);
         pl_free(b);
     }
 }
 
-// Each node of the way with the nodes of its elements: pairs (node, other), node by node.
-static bool bend_way(const bend_graph *g, int32_t end, bend_ring *way)
+// Each node of the path with the nodes of its elements: pairs (node, other), node by node.
+static bool bend_path(const bend_graph *g, int32_t end, bend_ring *path)
 {
     int64_t room = 0, n = 0;
     for (int32_t v = end; v >= 0; v = g->from[v]) {
@@ -183,8 +183,8 @@ static bool bend_way(const bend_graph *g, int32_t end, bend_ring *way)
             room += g->mesh.node_start[e + 1] - g->mesh.node_start[e];
         }
     }
-    way->ring = PL_NEW_ARRAY(int32_t, 2 * room + 1);
-    if (!way->ring) {
+    path->ring = PL_NEW_ARRAY(int32_t, 2 * room + 1);
+    if (!path->ring) {
         return false;
     }
     for (int32_t v = end; v >= 0; v = g->from[v]) {
@@ -192,13 +192,13 @@ static bool bend_way(const bend_graph *g, int32_t end, bend_ring *way)
             const int32_t e = g->element[a];
             for (int64_t k = g->mesh.node_start[e]; k < g->mesh.node_start[e + 1]; ++k) {
                 if (g->mesh.node[k] != v) {
-                    way->ring[2 * n] = v;
-                    way->ring[2 * n++ + 1] = g->mesh.node[k];
+                    path->ring[2 * n] = v;
+                    path->ring[2 * n++ + 1] = g->mesh.node[k];
                 }
             }
         }
     }
-    way->count = n;
+    path->count = n;
     return true;
 }
 
@@ -207,7 +207,7 @@ model_bend *model_bend_create(const pl_model *m)
     const pl_robot *robot = pl_model_robot(m);
     model_bend *b = PL_NEW(model_bend);
     bend_graph g = {0};
-    bool good = b && (b->way = PL_NEW_ARRAY(bend_ring, m->info.marker_count));
+    bool good = b && (b->path = PL_NEW_ARRAY(bend_ring, m->info.marker_count));
     if (good && robot) {
         b->count = m->info.marker_count;
         good = bend_graph_create(&g, pl_robot_mesh(robot)) && bend_begin(&g, robot);
@@ -217,7 +217,7 @@ model_bend *model_bend_create(const pl_model *m)
         for (int i = 0; good && i < b->count; ++i) {
             const int32_t end = bend_vertex_at(&g.mesh, m->info.marker_at + 3 * i);
             // what no support holds has no beginning to count from
-            good = end < 0 || !isfinite(g.far[end]) || bend_way(&g, end, &b->way[i]);
+            good = end < 0 || !isfinite(g.far[end]) || bend_path(&g, end, &b->path[i]);
         }
     }
     bend_graph_clear(&g);
@@ -241,16 +241,16 @@ static void bend_add(const double A[9], const double B[9], double w[3])
 }
 
 // From the marker to the support: frames of the nodes, each the rotation nearest to the motion of its ring.
-static void bend_along_body(const pl_model *m, const bend_ring *way, const double R[9], double w[3])
+static void bend_along_body(const pl_model *m, const bend_ring *path, const double R[9], double w[3])
 {
     const double *X = m->info.rest, *x = m->answer.point;
     double later[9], back[3] = {0};
     memcpy(later, R, sizeof later);
-    for (int64_t k = 0; k < way->count;) {
-        const int32_t v = way->ring[2 * k];
+    for (int64_t k = 0; k < path->count;) {
+        const int32_t v = path->ring[2 * k];
         double A[9] = {0}, Q[9];
-        for (; k < way->count && way->ring[2 * k] == v; ++k) {
-            const int32_t u = way->ring[2 * k + 1];
+        for (; k < path->count && path->ring[2 * k] == v; ++k) {
+            const int32_t u = path->ring[2 * k + 1];
             double D[3], d[3];
             pl_sub3(X + 3 * u, X + 3 * v, D);
             pl_sub3(x + 3 * u, x + 3 * v, d);
@@ -334,10 +334,10 @@ void model_bend_angle(const pl_model *m, const model_bend *b, int marker, const 
         return;
     }
     if (marker < b->count) {
-        if (b->way[marker].count == 0) {
+        if (b->path[marker].count == 0) {
             return;
         }
-        bend_along_body(m, &b->way[marker], R, w);
+        bend_along_body(m, &b->path[marker], R, w);
     } else if (strcmp(m->info.kind, "beam") != 0 && strcmp(m->info.kind, "rod") != 0 &&
                strcmp(m->info.kind, "constant_curvature") != 0 && strcmp(m->info.kind, "vertebrae") != 0) {
         return;
@@ -360,7 +360,8 @@ void model_bend_angle(const pl_model *m, const model_bend *b, int marker, const 
         const double turns = round((pl_dot3(w, out->bend_axis) - theta) / (2 * PL_PI));
         value = theta + 2 * PL_PI * turns;
     }
-    // the axis is given so that its largest component is positive: the sign of the angle is the way it bends
+    // the axis is given so that its largest component is positive: the sign of the angle is the sense in
+    // which it bends
     int k = 0;
     for (int i = 1; i < 3; ++i) {
         k = fabs(out->bend_axis[i]) > 1.001 * fabs(out->bend_axis[k]) ? i : k;

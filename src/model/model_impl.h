@@ -21,11 +21,11 @@ typedef struct model_record model_record;
 // the marker back.
 typedef struct bend_ring {
     int32_t *ring;
-    int64_t count; // 0: no way
+    int64_t count; // 0: no path
 } bend_ring;
 typedef struct model_bend {
-    bend_ring *way; // per marker
-    int count;      // 0: the model is a centre line
+    bend_ring *path; // per marker
+    int count;       // 0: the model is a centre line
 } model_bend;
 model_bend *model_bend_create(const pl_model *model); // NULL: out of memory
 void model_bend_destroy(model_bend *bend);
@@ -58,7 +58,7 @@ struct pl_model {
     model_record *record;
 };
 
-// Reads the answer anew and completes it; `moved_to` (may be NULL) are the commands now in force.
+// Reads the answer again and completes it; `moved_to` (may be NULL) are the commands now in force.
 void model_refresh(pl_model *model, const double *moved_to);
 pl_status model_keep(pl_model *model, model_slot *slot, pl_error *err);
 pl_status model_recall(pl_model *model, const model_slot *slot, pl_error *err);
