@@ -342,6 +342,10 @@ int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m);
 int cli_series_finish(const cli_args *args, cli_series *series, const double *time);
 bool cli_series_is(const char *path); // a series by its extension
 void cli_series_clear(cli_series *series);
+// The mode of the first critical load of the last solve, on the shape there: written to `path` (NULL: not),
+// and to `record` (NULL: not) as "critical". Nothing where there is none. Returns an exit status.
+int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *record);
+bool cli_critical_is(const char *path); // mode.png, out/mode.vtu ...
 // Writes every --out, and says so. Returns an exit status.
 int cli_shape_outputs(const cli_args *args, cli_model *m);
 // Fills the mesh, place and ghost of a picture; *place is the caller's to free.

@@ -6,7 +6,10 @@ static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE",
-     "write the shape: .vtu .vtm .pvd .xdmf .glb .obj .ply .stl .csv .png .svg; may be repeated", NULL},
+     "write the shape: .vtu .vtm .pvd .xdmf .glb .obj .ply .stl .csv .png .svg; may be repeated; mode.png: "
+     "the\n"
+     "mode of the first buckling or limit load",
+     NULL},
     CLI_JSON,
     {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch, contact_pressure or region",
      "displacement von_mises stretch region"},
@@ -60,7 +63,9 @@ static int fk_work(const cli_args *args, cli_model *m)
     cli_record_print(args, m);
     status = cli_learned_check(args, m);
     status = status ? status : cli_shape_outputs(args, m);
-    status = status ? status : cli_json_write(args, cli_value(args, "json") ? cli_record_json(m) : NULL);
+    json_t *record = !status && cli_value(args, "json") ? cli_record_json(m) : NULL;
+    status = status || !record ? status : cli_critical(args, m, NULL, record);
+    status = status ? status : cli_json_write(args, record);
     return status ? status : cli_model_outcome(args, m);
 }
 

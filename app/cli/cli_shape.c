@@ -424,6 +424,13 @@ int cli_shape_outputs(const cli_args *args, cli_model *m)
             cli_say(args, "  %s is not written: no equilibrium was found\n", path);
             continue;
         }
+        if (cli_critical_is(path)) {
+            const int status = cli_critical(args, m, path, NULL);
+            if (status) {
+                return status;
+            }
+            continue;
+        }
         if (cli_shape_write(args, m, path, &err) != PL_OK) {
             return cli_fail(args, &err);
         }

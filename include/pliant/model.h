@@ -180,7 +180,8 @@ typedef struct pl_model_type {
     void (*pull)(void *self, const double force[3]);
     bool (*grip_mean)(void *self, const double *vector, int stride, double mean[3]);
     void (*loosen)(void *self, double factor); // as pl_model_loosen. NULL: its tolerances stay
-    int (*limit)(void *self, int iterations);  // as pl_model_limit. NULL: it has none
+    bool (*critical)(const void *self, pl_critical_mode *out); // as pl_model_critical. NULL: not known
+    int (*limit)(void *self, int iterations);                  // as pl_model_limit. NULL: it has none
 } pl_model_type;
 
 typedef struct pl_model pl_model;
@@ -232,6 +233,9 @@ PL_API bool pl_model_loosen(pl_model *model, double factor);
 // The forward solves that follow take at most `iterations`; returns the limit before. 0: the model has none,
 // and nothing changes.
 PL_API int pl_model_limit(pl_model *model, int iterations);
+// The mode that lost its stiffness at the first critical load of the last forward solve, on the vertices of
+// the body, as pl_statics_critical. False: none, or the model does not know.
+PL_API bool pl_model_critical(const pl_model *model, pl_critical_mode *out);
 // The current pose is taken, not tried: models with memory (learned from histories) answer from now on as a
 // robot that was here. Sweeps and paths call it after every point. The answers of this pose stay until the
 // next forward solve. false: the model has no memory.

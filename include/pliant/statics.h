@@ -45,6 +45,17 @@ PL_API void pl_statics_destroy(pl_statics *statics);
 PL_API_CHECKED pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                           pl_solve_report *report, pl_error *err);
 
+// The mode that lost its stiffness at the first critical load of the last solve: how the body begins to
+// buckle or snap. False: there was none, or it was not found. The arrays belong to `statics`, until its next
+// solve.
+typedef struct pl_critical_mode {
+    double load;            // fraction of the load path
+    bool limit;             // a limit point; otherwise a bifurcation
+    const double *position; // 3 per vertex, mm: the equilibrium there
+    const double *motion;   // 3 per vertex, largest displacement 1
+} pl_critical_mode;
+PL_API bool pl_statics_critical(const pl_statics *statics, pl_critical_mode *out);
+
 // Equilibria by arc length, stable and not, on a path on which the load may rise and fall: from `state` (an
 // equilibrium at its commands) towards `command`, which stand at the load 1. `visit` gets every point, the
 // start included, with the state there; it returns false to end. Ends too at the load 1, below the start,

@@ -342,6 +342,12 @@ pl_status pl_model_recall(pl_model *model, int slot, pl_error *err)
     return model_recall(model, &model->slot[slot], err);
 }
 
+bool pl_model_critical(const pl_model *model, pl_critical_mode *out)
+{
+    *out = (pl_critical_mode){0};
+    return model->type->critical && model->type->critical(model->self, out);
+}
+
 int pl_model_limit(pl_model *model, int iterations)
 {
     return model->type->limit ? model->type->limit(model->self, iterations) : 0;

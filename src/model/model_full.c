@@ -172,6 +172,11 @@ static void full_loosen(void *self, double factor)
     pl_statics_loosen(((full_model *)self)->body.statics, factor);
 }
 
+static bool full_critical(const void *self, pl_critical_mode *out)
+{
+    return pl_statics_critical(((const full_model *)self)->body.statics, out);
+}
+
 static int full_limit(void *self, int iterations)
 {
     return pl_statics_limit(((full_model *)self)->body.statics, iterations);
@@ -213,6 +218,7 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .pull = full_pull,
                                         .grip_mean = full_grip_mean,
                                         .loosen = full_loosen,
+                                        .critical = full_critical,
                                         .limit = full_limit};
 
 // ---- making one

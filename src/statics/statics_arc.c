@@ -255,6 +255,7 @@ arc_end statics_arc_limit(pl_statics *s, double *x, double *at, double target, d
                 *limit = fmax(again.l, l);
             }
             memcpy(s->stability.mode, again.t, (size_t)p->unknowns.n * sizeof *again.t);
+            statics_keep_mode(s, top, again.t, *limit, true, false);
             end = ARC_LIMIT;
         } else if (possible && arc.negative > 0) {
             end = ARC_UNSTABLE; // a bifurcation was passed

@@ -59,6 +59,7 @@ static pl_status create_work(pl_statics *s, pl_error *err)
     ok = new_array(&s->x_stable, full) && ok;
     ok = new_array(&s->x_begin, full) && new_array(&s->x_end, full) && ok;
     ok = new_array(&s->stability.mode, s->problem->unknowns.n) && ok;
+    ok = new_array(&s->mode.x, full) && new_array(&s->mode.motion, full) && ok;
     for (int i = 0; i < STATICS_HISTORY; ++i) {
         ok = new_array(&s->history.x[i], full) &&
              new_array(&s->history.command[i], s->robot->command_count) && ok;
@@ -137,7 +138,8 @@ void pl_statics_destroy(pl_statics *s)
         pl_free(s->history.x[i]);
         pl_free(s->history.command[i]);
     }
-    void *owned[] = {s->x, s->x_stable, s->stability.mode, s->history.difference, s->x_begin, s->x_end};
+    void *owned[] = {s->x,       s->x_stable, s->stability.mode, s->history.difference,
+                     s->x_begin, s->x_end,    s->mode.x,         s->mode.motion};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

@@ -131,6 +131,7 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
         if (!isfinite(value)) {
             break;
         }
+        statics_keep_mode(s, x, value < 0 ? p->linear.mode : s->stability.mode, at, false, k > 0);
 
         // what is left by the slope between this point and the nearer end
         const double slope = value > 0 ? (value - b) / (above - at) : (a - value) / (at - below);

@@ -48,6 +48,13 @@ typedef struct statics_stability {
     double curvature; // N/mm: of the energy along the mode where the factor was made; 0: not looked for yet
 } statics_stability;
 
+// The mode that loses its stiffness at a critical load, for pl_statics_critical.
+typedef struct statics_mode {
+    bool known, limit;
+    double load;
+    double *x, *motion; // full: where, and the mode, largest displacement 1
+} statics_mode;
+
 struct pl_statics {
     const pl_robot *robot;
     pl_statics_options options;
@@ -64,6 +71,7 @@ struct pl_statics {
     double loose;                 // factor of the last increment's tolerances: pl_statics_loosen
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     double enough;                // what may be left of an increment on the way: TUNE_ENOUGH (tests vary it)
+    statics_mode mode;            // of the first critical load of the last solve
     // of the solve under way
     int increments;
     double started;
@@ -215,6 +223,11 @@ statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton
 // unstable; NAN: not found. Leaves another factor and load.
 double statics_bifurcation(pl_statics *s, const double *stable, double below, const double *saddle,
                            double above, pl_error *err);
+
+// ---- statics_modes.c
+// Keeps the mode v (unknowns) at x and the load, unless one was kept before in this solve; `limit`: of a
+// limit point. `better`: of the same critical load, found more precisely.
+void statics_keep_mode(pl_statics *s, const double *x, const double *v, double load, bool limit, bool better);
 
 // ---- statics_explain.c
 void statics_say(pl_solve_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);

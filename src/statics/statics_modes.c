@@ -105,3 +105,25 @@ pl_status pl_statics_modes(pl_statics *s, const pl_state *state, int count, doub
     }
     return status;
 }
+
+// ---- the mode of a critical load
+void statics_keep_mode(pl_statics *s, const double *x, const double *v, double load, bool limit, bool better)
+{
+    pl_problem *p = s->problem;
+    if (s->mode.known && !better) {
+        return;
+    }
+    memcpy(s->mode.x, x, pl_problem_full_bytes(p));
+    pl_problem_expand(p, x, v, s->mode.motion);
+    modes_scale(p, 0, s->mode.motion);
+    s->mode.load = load;
+    s->mode.limit = limit;
+    s->mode.known = true;
+}
+
+bool pl_statics_critical(const pl_statics *s, pl_critical_mode *out)
+{
+    *out = (pl_critical_mode){
+        .load = s->mode.load, .limit = s->mode.limit, .position = s->mode.x, .motion = s->mode.motion};
+    return s->mode.known;
+}

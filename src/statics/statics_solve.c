@@ -581,6 +581,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
 
     *report = (pl_solve_report){.negative_count = -1};
     s->started = pl_seconds();
+    s->mode.known = false;
     s->newton.iterations = s->increments = s->problem->linear.factorizations = s->problem->linear.solves = 0;
     pl_newton_watch(&s->newton, &s->options.progress, "solving", s->options.time_limit);
     s->newton.watch.fraction = 0;

@@ -125,6 +125,26 @@ s = json.load(open('dome.json'))['shapes']
 print(int(max(x['from']['load'] for x in s) < 1 < min(x['to']['load'] for x in s) and
           sorted(x['from']['end'] + ' ' + x['to']['end'] for x in s) == ['continues limit', 'limit continues']))")" 1 0
 
+# the mode of a critical load: drawn, and in the record. A column moves across, an arch down at its crown;
+# without a critical load nothing is drawn
+expect_status 0 fk column_above --no-mesh-error --out mode.png --out mode.csv --json mode.json
+expect_file mode.png
+expect_words out.txt "wrote mode.png: the mode at" "where the body buckles"
+expect_near "the tip moves across in the mode" "$(python3 -c "
+import json
+c = json.load(open('mode.json'))['critical']
+print(abs(c['markers']['tip'][2]) if c['kind'] == 'bifurcation' else c['kind'])")" 1 0.01
+expect_near "at Euler's load" "$(python3 -c "import json; print(1.25 * json.load(open('mode.json'))['critical']['load'])")" 1 0.01
+expect_status 0 fk arch_d --no-mesh-error --json limit.json
+expect_near "the crown of the arch moves down in its mode" "$(python3 -c "
+import json
+c = json.load(open('limit.json'))['critical']
+print(-c['markers']['crown'][2] if c['kind'] == 'limit' else c['kind'])")" 1 0.1
+rm -f mode.png
+expect_status 0 fk column_below --no-mesh-error --out mode.png
+expect_words out.txt "no critical load was found"
+[ ! -e mode.png ] && pass "and nothing is written" || fail "mode.png was written"
+
 # what cannot be done is said
 expect_status 2 shapes bent --up-to 0.5
 expect_status 2 shapes bent --modes 99
