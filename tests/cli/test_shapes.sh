@@ -59,6 +59,14 @@ ARCH = PART + ("surfaces: {left: {plane: {point: [0, 0, 0], normal: [1, 0, 0]}},
 write("arch", ARCH % 0.018)
 open("arch.txt", "w").write(ARCH)
 
+# a parabolic arch far beyond its limit load: an increment may jump over the snap and call it a step
+mesh("parabola", lambda i, j, k: (3 * i, 10 * j, 1.5 * k + 32 * i / 20 * (1 - i / 20)), [(i, 0, k) for i in range(20) for k in range(2)])
+for name, force in (("p16", 0.16), ("p18", 0.18), ("p30", 0.30)):
+    write(name, PART.replace("part.inp", "../parabola/part.inp") +
+          "surfaces: {left: {plane: {point: [0, 0, 0], normal: [1, 0, 0]}}, right: {plane: {point: [60, 0, 0], normal: [1, 0, 0]}}}\n"
+          "fixed: [{surface: left}, {surface: right}]\nmarkers: {crown: {at: [30, 5, 9.5]}}\n"
+          "loads: {forces: [{marker: crown, force: [0, 0, %g]}]}\n" % -force)
+
 def dome(i, j, k):
     u, v = i / 5 - 1, j / 5 - 1
     return (20 + 20 * u, 20 + 20 * v, k + 10 * (1 - u * u) * (1 - v * v))
@@ -124,6 +132,19 @@ import json
 s = json.load(open('dome.json'))['shapes']
 print(int(max(x['from']['load'] for x in s) < 1 < min(x['to']['load'] for x in s) and
           sorted(x['from']['end'] + ' ' + x['to']['end'] for x in s) == ['continues limit', 'limit continues']))")" 1 0
+
+# a parabolic arch snaps at the same load, however far beyond it the path leads, and lies lower the more it carries
+for p in p16 p18 p30; do
+    expect_status 0 fk $p --no-mesh-error --json $p.json
+done
+expect_near "limit loads differ by, in 1e-3" "$(python3 -c "
+import json
+load = [f * json.load(open(n + '.json'))['limit_load'] for n, f in (('p16', 0.16), ('p18', 0.18), ('p30', 0.3))]
+print(1e3 * (max(load) / min(load) - 1))")" 0 1
+expect_near "and its crown is inverted, lower and lower" "$(python3 -c "
+import json
+z = [json.load(open(n + '.json'))['markers']['crown']['position'][2] for n in ('p16', 'p18', 'p30')]
+print(int(0 > z[0] > z[1] > z[2]))")" 1 0
 
 # the mode of a critical load: drawn, and in the record. A column moves across, an arch down at its crown;
 # without a critical load nothing is drawn
