@@ -170,7 +170,7 @@ static void ask_folder(asker *a, const char *proposed)
 static void ask_stem(const char *path, char *stem, size_t size)
 {
     const char *slash = strrchr(path, '/');
-    snprintf(stem, size, "%s", slash ? slash + 1 : path);
+    snprintf(stem, size, "%.*s", (int)size - 1, slash ? slash + 1 : path);
     char *dot = strrchr(stem, '.');
     if (dot) {
         *dot = 0;

@@ -394,7 +394,7 @@ static void test_write_is_whole(void **state)
     pl_file_free(data);
     assert_int_equal(pl_file_write(sample_path("no/such/folder.txt"), "x", 1, &err), PL_BAD_FILE);
     assert_int_equal(pl_file_write(sample_folder, "x", 1, &err), PL_BAD_FILE);
-    assert_int_equal(pl_file_read(sample_folder, &data, &length, &err), PL_BAD_FILE);
+    assert_int_equal(pl_file_read(sample_folder, &data, &length, &err), PL_BAD_INPUT);
     assert_int_equal(pl_file_read(sample_path("none"), &data, &length, &err), PL_BAD_FILE);
     assert_null(data);
     char command[200];
