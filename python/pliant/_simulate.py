@@ -87,7 +87,12 @@ class Motion:
         return self._shapes
 
     def at(self, time: Time) -> dict[str, Any]:
-        """Markers, commands and sensors at a time, linear between rows."""
+        """Markers, commands and sensors at a time, linear between rows.
+
+        >>> m = pliant.testing.beam().simulate("20ms", start="undeformed", every="10ms")
+        >>> bool(np.allclose(m.at("15ms")["tip"], (m["tip"][1] + m["tip"][2]) / 2))
+        True
+        """
         t = seconds(time, "time")
         if not self.time[0] <= t <= self.time[-1]:
             raise _core.InputError(f"{t:g} s lies outside of the motion, {self.time[0]:g} to {self.time[-1]:g} s")

@@ -598,14 +598,17 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
             continue;
         }
         path_revert(s, path, x, err);
-        // one that was merely too long is shortened; where that leaves the branch too, a critical point is
-        // near
-        if (path->last == STEP_BRANCH && path->branches++ > 0 && path_follow_arc(s, path, x, err)) {
+        // one that was merely too long is shortened; where that leaves the branch too, or the shortest one
+        // fails, a critical point is near
+        const bool stopped = path->last == STEP_STOPPED,
+                   left = path->last == STEP_BRANCH && path->branches++ > 0,
+                   shorter = !stopped && !left && path_shorten(path);
+        if (!stopped && !shorter && path_follow_arc(s, path, x, err)) {
             path->last = STEP_ACCEPTED;
             path->branches = 0;
             continue;
         }
-        if (path->last == STEP_STOPPED || path->critical.found || !path_shorten(path)) {
+        if (stopped || path->critical.found || !(shorter || path_shorten(path))) {
             break;
         }
     }

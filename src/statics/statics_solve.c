@@ -515,6 +515,8 @@ static void solve_critical(pl_statics *s, double at, bool hurried, double *x, pl
         const statics_critical critical =
             statics_find_critical(s, at, &tolerance, x, &report->negative_count, err);
         statics_explain_critical(s, &critical, report);
+        double *load = critical.bifurcation ? &report->buckling_load : &report->limit_load;
+        *load = critical.found && !(*load > 0) ? critical.load : *load;
     }
 }
 

@@ -15,7 +15,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 MODULES = [pliant, *(importlib.import_module(f"pliant.{m.name}") for m in pkgutil.iter_modules(pliant.__path__) if m.name not in ("_core", "_torch", "__main__"))]
 # what needs a package that may not be there, a measured file of another kind, or is shown as a table of the library
-WITHOUT = {"Solutions.to_pandas", "State.to_pandas", "State.to_meshio", "Study.to_pandas", "Table.to_pandas", "syringe"}
+WITHOUT = {"Motion.plot", "Solutions.to_pandas", "State.to_pandas", "State.to_meshio", "Study.to_pandas", "Table.to_pandas", "syringe"}
 
 
 class Examples(unittest.TestCase):
