@@ -115,6 +115,8 @@ void pl_grown_rate(const pl_functional *h, const double *x, double rate[2], doub
 double pl_triangle_gradient(const double p[3][3], double gradient[3][2], double *area);
 
 double pl_functional_value(const pl_functional *h, const double *x);
+// The value and, where g is given, g += scale dh/dx in one pass.
+double pl_functional_evaluate(const pl_functional *h, const double *x, double scale, double *g);
 // g += scale dh/dx
 void pl_functional_gradient(const pl_functional *h, const double *x, double scale, double *g);
 // out += scale int N_a n dA over the faces of a volume, n out of the body: the force of a pressure -scale on

@@ -170,16 +170,28 @@ static const piece_row piece_table[PL_PIECE_KIND_COUNT] = {
     [PL_PIECE_LINEAR] = PIECE(linear),
 };
 
-double pl_functional_value(const pl_functional *h, const double *x)
+double pl_functional_evaluate(const pl_functional *h, const double *x, double scale, double *g)
 {
     double sum = 0;
     for (int t = 0, run = 1; t < h->piece_count; t += run) {
         const pl_piece *piece = &h->piece[t];
-        const bool volume = piece->kind == PL_PIECE_VOLUME;
-        run = volume ? pl_volume_run(h, t) : 1;
-        sum += volume ? pl_volume_faces(h, t, run, x, 0, NULL) : piece_table[piece->kind].value(h, piece, x);
+        run = 1;
+        if (piece->kind == PL_PIECE_VOLUME) {
+            run = pl_volume_run(h, t);
+            sum += pl_volume_faces(h, t, run, x, scale, g);
+            continue;
+        }
+        sum += piece_table[piece->kind].value(h, piece, x);
+        if (g) {
+            piece_table[piece->kind].gradient(h, piece, x, scale, g);
+        }
     }
     return sum;
+}
+
+double pl_functional_value(const pl_functional *h, const double *x)
+{
+    return pl_functional_evaluate(h, x, 0, NULL);
 }
 
 void pl_functional_gradient(const pl_functional *h, const double *x, double scale, double *g)

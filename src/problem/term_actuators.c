@@ -223,11 +223,14 @@ static double drive_effort(const drive *d, const pl_problem *p)
     return d->mode == MODE_CONSTRAINT ? d->sign * p->row[d->row].multiplier : d->effort;
 }
 
-// Measure, effort and curvature at x; returns Phi.
-static double drive_evaluate(drive *d, pl_row *row, const double *x)
+// Measure, effort and curvature at x; returns Phi. The force of a prescribed effort is known beforehand: it
+// is added to `full`, where that is given, in the same pass.
+static double drive_evaluate(drive *d, pl_row *row, const double *x, double *full)
 {
     const pl_actuator *a = d->a;
-    const double value = d->path.value, h = pl_functional_value(&d->h, x);
+    const double value = d->path.value;
+    double *with = d->mode == MODE_EFFORT && value != 0 ? full : NULL;
+    const double h = pl_functional_evaluate(&d->h, x, d->sign * value, with);
     d->measure = row->measure = h;
     row->curvature = 0;
     switch (d->mode) {
@@ -272,7 +275,7 @@ static void drive_gradient(const drive *d, pl_problem *p, const double *x, doubl
         return;
     }
     if (!row->constraint && row->curvature == 0) {
-        if (acts) {
+        if (acts && d->mode != MODE_EFFORT) {
             pl_functional_gradient(&d->h, x, d->sign * d->effort, full);
         }
         return;
@@ -290,7 +293,7 @@ static void actuators_evaluate(void *self, pl_problem *p, const double *x, doubl
 {
     actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
-        *energy += drive_evaluate(&t->drive[i], &p->row[t->drive[i].row], x);
+        *energy += drive_evaluate(&t->drive[i], &p->row[t->drive[i].row], x, full);
     }
     for (int i = 0; full && i < t->count; ++i) {
         drive_gradient(&t->drive[i], p, x, full);
