@@ -183,7 +183,8 @@ bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error 
             step[i] = ds * arc->t[i];
         }
         pl_newton_move(&s->newton, arc->x, step, x);
-        done = arc_correct(s, arc, ds, x, &l, d_l, &iterations, err) && pl_problem_admissible(p, x);
+        done = arc_correct(s, arc, ds, x, &l, d_l, &iterations, err) && pl_problem_admissible(p, x) &&
+               pl_problem_step_limit(p, arc->x, x) >= 1; // nothing that a term forbids is passed
         if (done) {
             arc->l_before = arc->l;
             arc->rate_before = arc->rate;

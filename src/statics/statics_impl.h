@@ -148,6 +148,8 @@ pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error 
 bool statics_softest(pl_statics *s, int rounds);
 // The factor at hand has no negative eigenvalue and the curvature along its softest mode is still there at x.
 bool statics_known_stable(pl_statics *s, const double *x);
+// The negative eigenvalues that the factor of the last proof counts are zero up to rounding.
+bool statics_neutral(pl_statics *s);
 // From an unstable equilibrium x, proved so by the factor at hand, down to a stable one: along the mode of
 // the most negative eigenvalue, then with the tolerances of `goal`, proved again. `left` gets the
 // number of equilibria left; where no stable one is found x stays at the last one.

@@ -412,6 +412,9 @@ static void solve_stability(pl_statics *s, double *x, bool moved, load_path *pat
 {
     int *negative = &report->negative_count, left = 0;
     pl_status status = moved ? statics_prove_move(s, x, negative, err) : statics_prove(s, x, negative, err);
+    if (status == PL_OK && *negative > 0 && statics_neutral(s)) {
+        *negative = -1;
+    }
     if (status == PL_OK && *negative > 0) {
         if (!moved && !pl_problem_touches(s->problem)) {
             statics_note_buckling(s, path, x, 1, err);

@@ -14,6 +14,7 @@
 #define STABILITY_FALLEN 0.5     // of the curvature at the proof: less than this is proved again
 #define STABILITY_ROUNDS 2       // inverse iterations towards the softest mode
 #define STABILITY_CONVERGED 1e-5 // relative change of the curvature that ends them sooner
+#define STABILITY_NEUTRAL 1e-12  // of the largest stiffness: eigenvalues below it are rounding errors
 #define STABILITY_LENGTH 1e-6    // of the robot's size: e v of the difference quotient
 
 static double stability_dot(const pl_problem *p, const double *a, const double *b)
@@ -111,6 +112,22 @@ pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error 
         s->stability.curvature = 0; // the mode is looked for when a move asks for it
     }
     return status;
+}
+
+// An eigenvalue that a factor cannot tell from zero: a body that may move without force (a buckling pattern
+// that turns about the axis of a tube) has one, with a sign that rounding decides.
+bool statics_neutral(pl_statics *s)
+{
+    pl_problem *p = s->problem;
+    const pl_sparse *K = &p->tangent.K;
+    double stiffest = 0;
+    for (int32_t j = 0; j < p->unknowns.n; ++j) { // the diagonal is last in a column of the upper triangle
+        stiffest = fmax(stiffest, fabs(K->value[K->start[j + 1] - 1]));
+    }
+    const bool found = pl_problem_modes(p);
+    const double lowest = found ? 1 / p->linear.mode_theta[0] : -INFINITY;
+    p->linear.mode_count = 0; // the factor as it is
+    return !p->linear.report.single && fabs(lowest) < STABILITY_NEUTRAL * stiffest;
 }
 
 bool statics_known_stable(pl_statics *s, const double *x)

@@ -1,6 +1,6 @@
 // The thresholds of the solver in one place, each with its reason or the bench it was tuned against. Counts
-// are those of bench_statics and bench_warm (docs/results/bench.md); none of them changes an equilibrium, only how it
-// is found.
+// are those of bench_statics and bench_warm (docs/results/bench.md); none of them changes an equilibrium,
+// only how it is found.
 #ifndef PL_STATICS_TUNING_H
 #define PL_STATICS_TUNING_H
 
