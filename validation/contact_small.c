@@ -45,7 +45,10 @@ static small_result small_solve(const small_case *c, int fine)
     pl_error err = {0};
     pl_mesh *linear = NULL, *mesh = NULL;
     box_mesh(5 * fine, fine, fine, size, NULL, NULL, &linear, &err);
-    pl_mesh_raise(linear, &mesh, &err);
+    if (pl_mesh_raise(linear, &mesh, &err) != PL_OK) {
+        fprintf(stderr, "contact_small: %s\n", err.text);
+        exit(EXIT_FAILURE);
+    }
     pl_material_def material = {.name = "rubber",
                                 .material = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.45}};
     pl_body_def body;
@@ -66,8 +69,8 @@ static small_result small_solve(const small_case *c, int fine)
     small_result out = {.outcome = PL_STOPPED};
     if (contact_build(&def, NULL, mesh, &r)) {
         pl_solve_report report;
-        pl_statics_solve(r.statics, r.state, &c->travel, &report, &err);
-        out = (small_result){.outcome = report.outcome,
+        const pl_status status = pl_statics_solve(r.statics, r.state, &c->travel, &report, &err);
+        out = (small_result){.outcome = status == PL_OK ? report.outcome : PL_STOPPED,
                              .force = contact_reading(&r, "thing", "force_z"),
                              .tip = pl_statics_marker(r.statics, r.state, 0).position[2] - 4,
                              .depth = contact_reading(&r, "thing", "penetration"),

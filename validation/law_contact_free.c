@@ -61,8 +61,9 @@ static law_answer law_judge(const law_case *c, int number, int *factorizations)
         return LAW_REFUSED;
     }
     const double pull = c->slope ? 0 : c->part * (c->mu > 0 ? c->mu : 0.05) * WEIGHT;
-    pl_statics_solve(v.statics, v.state, &pull, &v.report, &v.err);
-    const bool held = v.report.outcome == PL_SOLVED, holds = c->mu > 0 && c->part < 1 && c->kind < 2;
+    const pl_status status = pl_statics_solve(v.statics, v.state, &pull, &v.report, &v.err);
+    const bool held = status == PL_OK && v.report.outcome == PL_SOLVED,
+               holds = c->mu > 0 && c->part < 1 && c->kind < 2;
     const law_answer answer = held == holds                      ? LAW_RIGHT
                               : held                             ? LAW_BEYOND
                               : v.report.outcome == PL_UNCERTAIN ? LAW_UNCERTAIN

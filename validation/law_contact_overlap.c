@@ -95,7 +95,10 @@ int main(int argc, char **argv)
         const int fine = 1 + k % 2;
         const double edge = 8.0 / fine;
         box_mesh(5 * fine, fine, fine, size, NULL, NULL, &linear, &err);
-        pl_mesh_raise(linear, &mesh, &err);
+        if (pl_mesh_raise(linear, &mesh, &err) != PL_OK) {
+            fprintf(stderr, "law_contact_overlap: %s\n", err.text);
+            return EXIT_FAILURE;
+        }
         pl_material_def material = {.name = "rubber",
                                     .material = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.45}};
         pl_body_def body;
@@ -126,8 +129,8 @@ int main(int argc, char **argv)
         contact_rig r;
         if (contact_build(&def, &options, mesh, &r)) {
             pl_solve_report report;
-            pl_statics_solve(r.statics, r.state, &travel, &report, &err);
-            if (report.outcome == PL_SOLVED) {
+            const pl_status status = pl_statics_solve(r.statics, r.state, &travel, &report, &err);
+            if (status == PL_OK && report.outcome == PL_SOLVED) {
                 const pl_mesh_view m = pl_mesh_get(mesh);
                 const double depth =
                     law_deepest(&m, pl_state_positions(r.state), &o, travel) / fmin(LAW_EDGE * edge, radius);
