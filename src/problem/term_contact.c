@@ -28,7 +28,7 @@ static void contact_destroy(void *object)
                            t->from,        t->to,         t->offset,    t->kept_offset,
                            t->pair,        t->x,          t->guard_x,   t->guard_found,
                            t->guard,       t->mu,         t->rate,      t->name,
-                           t->factored,    t->held,       t->told,      t->pressure,
+                           t->factored,    t->held,       t->reading,   t->pressure,
                            t->open,        t->weight,     t->settled_x, t->settled_offset,
                            t->grip,        t->kept_grip,  t->linked,    t->hit,
                            t->met,         t->push,       t->area,      t->spacing,
@@ -622,7 +622,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
 {
     const int64_t n = t->points, full = 3 * (int64_t)p->mesh.vertex_count;
     const int bodies = t->c->body_count;
-    t->told_count = t->obstacles + (t->c->self ? 1 : 0) + (t->pairs ? bodies * (bodies - 1) / 2 : 0);
+    t->reading_count = t->obstacles + (t->c->self ? 1 : 0) + (t->pairs ? bodies * (bodies - 1) / 2 : 0);
     t->numbers = pl_robot_contact_numbers(p->robot);
     t->block = PL_NEW_ARRAY(double, t->numbers);
     t->kept_block = PL_NEW_ARRAY(double, t->numbers);
@@ -646,13 +646,13 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->X = p->mesh.position;
     t->mu = PL_NEW_ARRAY(double, numbers);
     t->rate = PL_NEW_ARRAY(double, numbers);
-    t->name = pl_alloc_array((size_t)t->told_count, sizeof *t->name);
+    t->name = pl_alloc_array((size_t)t->reading_count, sizeof *t->name);
     t->factored = PL_NEW_ARRAY(bool, numbers);
     t->held = PL_NEW_ARRAY(bool, numbers);
     t->hit = PL_NEW_ARRAY(bool, numbers);
     t->met = PL_NEW_ARRAY(double, numbers);
     t->push = PL_NEW_ARRAY(double, numbers);
-    t->told = PL_NEW_ARRAY(contact_told, t->told_count);
+    t->reading = PL_NEW_ARRAY(contact_reading, t->reading_count);
     t->pressure = PL_NEW_ARRAY(double, p->mesh.vertex_count);
     t->open = PL_NEW_ARRAY(double, p->mesh.vertex_count);
     t->weight = PL_NEW_ARRAY(double, p->mesh.vertex_count);
@@ -664,9 +664,9 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->guard = PL_NEW_ARRAY(pl_contact_pair, n);
     if (!t->block || !t->kept_block || !t->stiffness || !t->pair_stiffness || !t->from || !t->to ||
         !t->offset || !t->kept_offset || !t->settled_offset || !t->mu || !t->rate || !t->name ||
-        !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->told || !t->pressure || !t->open ||
-        !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x || !t->guard_x ||
-        !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit) {
+        !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->reading || !t->pressure ||
+        !t->open || !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x ||
+        !t->guard_x || !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit) {
         return pl_fail_memory(err, "problem: contact");
     }
     memcpy(t->x, p->mesh.position, (size_t)full * sizeof *t->x);

@@ -4,7 +4,7 @@
 
 #include "problem/problem_impl.h"
 
-#define CONTACT_QUANTITIES 10 // numbers told about each obstacle and pair
+#define CONTACT_QUANTITIES 10 // numbers reported about each obstacle and pair
 #define FREE_QUANTITIES 6     // about each free body
 
 // Multipliers and, with friction, tractions and places of the last update; see pl_robot_contact.
@@ -18,10 +18,10 @@ typedef struct contact_memory {
                   // update
 } contact_memory;
 
-// What is told about one obstacle or pair of bodies.
-typedef struct contact_told {
+// What is reported about one obstacle or pair of bodies.
+typedef struct contact_reading {
     double force[3], moment[3], normal_force, area, max_pressure, penetration;
-} contact_told;
+} contact_reading;
 
 // What a free body hangs on besides contact: at first a hand holds it where it was drawn. At the end of the
 // path the hand lets go in steps, first along the weight, so that friction finds its pressures, then across:
@@ -100,9 +100,9 @@ typedef struct contact_term {
     double *mu, *rate;
     // outputs
     char (*name)[96];
-    int told_count; // obstacles, self, pairs of bodies
-    contact_told *told;
-    uint64_t told_print;
+    int reading_count; // obstacles, self, pairs of bodies
+    contact_reading *reading;
+    uint64_t reading_hash;
     double *pressure; // per vertex: MPa of deformed area
     double *open;     // per vertex: gap, mm
     double *weight;   // per vertex: scratch
@@ -251,7 +251,7 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
                              double *full, double *target, pl_error *err);
 extern const pl_term_hold contact_hold;
 
-// ---- term_contact_told.c: readings and fields
+// ---- term_contact_readings.c: readings and fields
 void contact_tell(contact_term *t, pl_problem *p, const double *x);
 void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state);
 void contact_names(contact_term *t);

@@ -1,5 +1,5 @@
-// What contact tells: per obstacle and pair of bodies the force on the body, its moment about the origin, the
-// area in contact, the largest pressure and the deepest penetration; and pressure and gap as fields.
+// Readings of contact: per obstacle and pair of bodies the force on the body, its moment about the origin,
+// the area in contact, the largest pressure and the deepest penetration; and pressure and gap as fields.
 //
 // Pressures of the points are smoothed: each vertex at a corner gets the force on the hat around it over the
 // deformed area of the hat, whatever point of the contact carries it, on either side.
@@ -7,20 +7,20 @@
 #include "base/rotation.h"
 #include "problem/term_contact.h"
 
-static const char *const told_quantity[CONTACT_QUANTITIES] = {
+static const char *const reading_quantity[CONTACT_QUANTITIES] = {
     "force_x",  "force_y",      "force_z", "moment_x",         "moment_y",
     "moment_z", "normal_force", "area",    "max_pressure_kpa", "penetration"};
-static const char *const told_unit[CONTACT_QUANTITIES] = {"N",    "N", "N",    "N mm", "N mm",
-                                                          "N mm", "N", "mm^2", "kPa",  "mm"};
+static const char *const reading_unit[CONTACT_QUANTITIES] = {"N",    "N", "N",    "N mm", "N mm",
+                                                             "N mm", "N", "mm^2", "kPa",  "mm"};
 
-static int told_first_pair(const contact_term *t)
+static int reading_first_pair(const contact_term *t)
 {
     return t->obstacles + (t->c->self ? 1 : 0);
 }
 
 void contact_names(contact_term *t)
 {
-    int next = told_first_pair(t);
+    int next = reading_first_pair(t);
     for (int o = 0; o < t->obstacles; ++o) {
         snprintf(t->name[o], sizeof t->name[o], "%s", t->c->obstacle[o].name);
     }
@@ -36,7 +36,7 @@ void contact_names(contact_term *t)
 }
 
 // The pair of bodies of a pair of points, and whether the point belongs to the second one.
-static int told_channel(const contact_term *t, const pl_contact_pair *pair, bool *second)
+static int reading_channel(const contact_term *t, const pl_contact_pair *pair, bool *second)
 {
     const int a = t->s->group[t->s->home[pair->point]], b = t->s->group[pair->face];
     *second = a > b;
@@ -44,46 +44,46 @@ static int told_channel(const contact_term *t, const pl_contact_pair *pair, bool
         return t->obstacles;
     }
     const int i = a < b ? a : b, j = a < b ? b : a;
-    return told_first_pair(t) + i * t->c->body_count - i * (i + 1) / 2 + j - i - 1;
+    return reading_first_pair(t) + i * t->c->body_count - i * (i + 1) / 2 + j - i - 1;
 }
 
-static int told_corners(const contact_term *t, int32_t face)
+static int reading_corners(const contact_term *t, int32_t face)
 {
     return t->s->size[face] == 3 || t->s->size[face] == 6 ? 3 : 4;
 }
 
 // weight += amount at the corners around the place xi of a face
-static void told_spread(contact_term *t, int32_t face, const double xi[2], double amount)
+static void reading_spread(contact_term *t, int32_t face, const double xi[2], double amount)
 {
     double N[PL_FACE_NODES_MAX];
-    const int corners = pl_face_shape_eval(told_corners(t, face), xi, N, NULL);
+    const int corners = pl_face_shape_eval(reading_corners(t, face), xi, N, NULL);
     for (int c = 0; c < corners; ++c) {
         t->weight[t->s->node[PL_FACE_NODES_MAX * (size_t)face + (size_t)c]] += N[c] * amount;
     }
 }
 
-static void told_spread_point(contact_term *t, int32_t k, double amount)
+static void reading_spread_point(contact_term *t, int32_t k, double amount)
 {
     if (k >= t->points) {
-        told_spread(t, t->foot[k - t->points].face, t->foot[k - t->points].xi, amount);
+        reading_spread(t, t->foot[k - t->points].face, t->foot[k - t->points].xi, amount);
         return;
     }
-    told_spread(t, t->s->home[k], t->s->xi + 2 * (size_t)k, amount);
+    reading_spread(t, t->s->home[k], t->s->xi + 2 * (size_t)k, amount);
 }
 
-static void told_add_force(contact_told *told, const double at[3], const double f[3], double sign)
+static void reading_add_force(contact_reading *reading, const double at[3], const double f[3], double sign)
 {
     double m[3];
     pl_cross3(at, f, m);
     for (int i = 0; i < 3; ++i) {
-        told->force[i] += sign * f[i];
-        told->moment[i] += sign * m[i];
+        reading->force[i] += sign * f[i];
+        reading->moment[i] += sign * m[i];
     }
 }
 
 // Deformed area around a point, of the faces that look against n only: edges of a body belong to other sides
 // too.
-static double told_area(const contact_term *t, int32_t k, const double *x, const double n[3])
+static double reading_area(const contact_term *t, int32_t k, const double *x, const double n[3])
 {
     const pl_contact_surface *s = t->s;
     const int32_t v = s->vertex[k];
@@ -102,19 +102,19 @@ static double told_area(const contact_term *t, int32_t k, const double *x, const
     return sum;
 }
 
-static void told_share(const contact_term *t, int o, int32_t k, const double *x, contact_told *told)
+static void reading_share(const contact_term *t, int o, int32_t k, const double *x, contact_reading *reading)
 {
     int32_t node[CONTACT_NODES_MAX];
     double force[3 * CONTACT_NODES_MAX];
     int frame;
     const int count = contact_share_force(t, o, k, x, node, force, &frame);
     for (int j = count > 0 ? frame : 0; j < count; ++j) {
-        told_add_force(told, x + 3 * (size_t)node[j], force + 3 * j, 1);
+        reading_add_force(reading, x + 3 * (size_t)node[j], force + 3 * j, 1);
     }
 }
 
 // Overlap of an obstacle and the curved faces, mm.
-static double told_overlap(const contact_term *t, const pl_problem *p, int o, const double *x)
+static double reading_overlap(const contact_term *t, const pl_problem *p, int o, const double *x)
 {
     const pl_pose pose = contact_pose(t, o, x, t->offset);
     double turned[3], translation[3];
@@ -124,9 +124,9 @@ static double told_overlap(const contact_term *t, const pl_problem *p, int o, co
         .depth;
 }
 
-static void told_obstacle(contact_term *t, const pl_problem *p, int o, const double *x)
+static void reading_obstacle(contact_term *t, const pl_problem *p, int o, const double *x)
 {
-    contact_told *told = &t->told[o];
+    contact_reading *reading = &t->reading[o];
     contact_find_feet(t, x, t->offset);
     CONTACT_EACH(t, o, k)
     {
@@ -142,11 +142,11 @@ static void told_obstacle(contact_term *t, const pl_problem *p, int o, const dou
             contact_friction(t, o, k, x, traction, &stick, NULL);
         }
         if (touches) {
-            told->normal_force += a * touch.pressure;
-            told->area += k < t->points ? told_area(t, k, x, touch.n) : 0;
-            told_spread_point(t, k, a * touch.pressure);
+            reading->normal_force += a * touch.pressure;
+            reading->area += k < t->points ? reading_area(t, k, x, touch.n) : 0;
+            reading_spread_point(t, k, a * touch.pressure);
         }
-        told_share(t, o, k, x, told);
+        reading_share(t, o, k, x, reading);
         for (int held = 0; held < 2; ++held) {
             contact_position(t, k, held, x, at);
             for (int i = 0; i < 3; ++i) {
@@ -154,24 +154,24 @@ static void told_obstacle(contact_term *t, const pl_problem *p, int o, const dou
                        : touches ? a * touch.pressure * touch.n[i]
                                  : 0;
             }
-            told_add_force(told, at, f, 1);
+            reading_add_force(reading, at, f, 1);
         }
     }
-    told->penetration = told_overlap(t, p, o, x);
+    reading->penetration = reading_overlap(t, p, o, x);
 }
 
-static void told_pairs(contact_term *t, int channel, const double *x)
+static void reading_pairs(contact_term *t, int channel, const double *x)
 {
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const pl_contact_pair *pair = &t->pair[i];
         bool second;
-        if (told_channel(t, pair, &second) != channel) {
+        if (reading_channel(t, pair, &second) != channel) {
             continue;
         }
-        contact_told *told = &t->told[channel];
+        contact_reading *reading = &t->reading[channel];
         const int32_t vertex = t->s->vertex[pair->point];
         const double p = contact_pair_pressure(t, pair), a = t->area[pair->point];
-        told->penetration = fmax(told->penetration, -pair->gap);
+        reading->penetration = fmax(reading->penetration, -pair->gap);
         if (vertex >= 0) {
             t->open[vertex] = fmin(t->open[vertex], pair->gap);
         }
@@ -187,19 +187,19 @@ static void told_pairs(contact_term *t, int channel, const double *x)
             const bool on_point = j < own;
             const double f[3] = {a * p * gradient[3 * j], a * p * gradient[3 * j + 1],
                                  a * p * gradient[3 * j + 2]};
-            if (channel < told_first_pair(t) || on_point != second) {
-                told_add_force(told, x + 3 * (size_t)node[j], f, 1);
+            if (channel < reading_first_pair(t) || on_point != second) {
+                reading_add_force(reading, x + 3 * (size_t)node[j], f, 1);
             }
         }
-        told->normal_force += a * p;
-        told->area += 0.5 * told_area(t, pair->point, x, pair->n); // both sides are judged
-        told_spread_point(t, pair->point, a * p);
-        told_spread(t, pair->face, pair->xi, a * p);
+        reading->normal_force += a * p;
+        reading->area += 0.5 * reading_area(t, pair->point, x, pair->n); // both sides are evaluated
+        reading_spread_point(t, pair->point, a * p);
+        reading_spread(t, pair->face, pair->xi, a * p);
     }
 }
 
 // Largest smoothed pressure of a channel; the field gets the sum of all.
-static double told_smooth(contact_term *t, const double *area)
+static double reading_smooth(contact_term *t, const double *area)
 {
     double largest = 0;
     for (int32_t v = 0; v < t->s->vertex_count; ++v) {
@@ -217,30 +217,30 @@ void contact_tell(contact_term *t, pl_problem *p, const double *x)
     double *area = PL_TAKE(&p->scratch, double, s->vertex_count);
     memset(area, 0, (size_t)s->vertex_count * sizeof *area);
     memset(t->pressure, 0, (size_t)s->vertex_count * sizeof *t->pressure);
-    memset(t->told, 0, (size_t)t->told_count * sizeof *t->told);
+    memset(t->reading, 0, (size_t)t->reading_count * sizeof *t->reading);
     for (int32_t v = 0; v < s->vertex_count; ++v) {
         t->open[v] = t->reach;
     }
     for (int32_t f = 0; f < s->face_count; ++f) {
         double part[9];
         const double whole = pl_contact_face_area(s, f, x, part);
-        for (int c = 0; c < told_corners(t, f); ++c) {
-            area[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)c]] += whole / told_corners(t, f);
+        for (int c = 0; c < reading_corners(t, f); ++c) {
+            area[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)c]] += whole / reading_corners(t, f);
         }
     }
-    for (int c = 0; c < t->told_count; ++c) {
+    for (int c = 0; c < t->reading_count; ++c) {
         memset(t->weight, 0, (size_t)s->vertex_count * sizeof *t->weight);
         if (c < t->obstacles) {
-            told_obstacle(t, p, c, x);
+            reading_obstacle(t, p, c, x);
         } else {
-            told_pairs(t, c, x);
+            reading_pairs(t, c, x);
         }
-        t->told[c].max_pressure = told_smooth(t, area);
+        t->reading[c].max_pressure = reading_smooth(t, area);
     }
     // mid nodes: the mean of their corners
     for (int32_t f = 0; f < s->face_count; ++f) {
         const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)f;
-        const int corners = told_corners(t, f);
+        const int corners = reading_corners(t, f);
         for (int k = corners; k < s->size[f]; ++k) {
             t->pressure[node[k]] =
                 0.5 * (t->pressure[node[k - corners]] + t->pressure[node[(k - corners + 1) % corners]]);
@@ -265,13 +265,13 @@ static int free_obstacle(const contact_term *t, int k)
 int contact_output_count(const void *self)
 {
     const contact_term *t = self;
-    return t->told_count * CONTACT_QUANTITIES + t->c->free_count * FREE_QUANTITIES;
+    return t->reading_count * CONTACT_QUANTITIES + t->c->free_count * FREE_QUANTITIES;
 }
 
 pl_output contact_output(const void *self, int k)
 {
     const contact_term *t = self;
-    const int later = k - t->told_count * CONTACT_QUANTITIES;
+    const int later = k - t->reading_count * CONTACT_QUANTITIES;
     if (later >= 0) {
         return (pl_output){.kind = PL_OUTPUT_READING,
                            .actuator = -1,
@@ -284,8 +284,8 @@ pl_output contact_output(const void *self, int k)
                        .actuator = -1,
                        .info = {.group = "contacts",
                                 .name = t->name[k / CONTACT_QUANTITIES],
-                                .quantity = told_quantity[k % CONTACT_QUANTITIES],
-                                .unit = told_unit[k % CONTACT_QUANTITIES]}};
+                                .quantity = reading_quantity[k % CONTACT_QUANTITIES],
+                                .unit = reading_unit[k % CONTACT_QUANTITIES]}};
 }
 
 // Computed once per state: all numbers come from one look at the surface.
@@ -294,7 +294,7 @@ void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state)
     uint64_t print = pl_hash_bytes(PL_HASH_SEED, state->x, pl_problem_full_bytes(p));
     print = pl_hash_bytes(print, state->contact, (size_t)state->contact_count * sizeof *state->contact);
     print = pl_hash_bytes(print, state->command, (size_t)state->command_count * sizeof *state->command);
-    if (print == t->told_print) {
+    if (print == t->reading_hash) {
         return;
     }
     double energy = 0;
@@ -306,7 +306,7 @@ void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state)
     }
     contact_tell(t, p, state->x);
     pl_problem_resume(p);
-    t->told_print = print;
+    t->reading_hash = print;
 }
 
 void contact_field(void *self, pl_problem *p, const pl_state *state, bool gap, double *out)
@@ -319,7 +319,7 @@ void contact_field(void *self, pl_problem *p, const pl_state *state, bool gap, d
 double contact_value(void *self, pl_problem *p, const pl_state *state, int k)
 {
     contact_term *t = self;
-    const int later = k - t->told_count * CONTACT_QUANTITIES;
+    const int later = k - t->reading_count * CONTACT_QUANTITIES;
     if (later >= 0) {
         pl_pose pose;
         double turn[3];
@@ -329,31 +329,31 @@ double contact_value(void *self, pl_problem *p, const pl_state *state, int k)
                                            : turn[later % FREE_QUANTITIES - 3];
     }
     contact_tell_state(t, p, state);
-    const contact_told *told = &t->told[k / CONTACT_QUANTITIES];
+    const contact_reading *reading = &t->reading[k / CONTACT_QUANTITIES];
     switch (k % CONTACT_QUANTITIES) {
     case 6:
-        return told->normal_force;
+        return reading->normal_force;
     case 7:
-        return told->area;
+        return reading->area;
     case 8:
-        return 1e3 * told->max_pressure;
+        return 1e3 * reading->max_pressure;
     case 9:
-        return told->penetration;
+        return reading->penetration;
     default:
-        return k % CONTACT_QUANTITIES < 3 ? told->force[k % CONTACT_QUANTITIES]
-                                          : told->moment[k % CONTACT_QUANTITIES - 3];
+        return k % CONTACT_QUANTITIES < 3 ? reading->force[k % CONTACT_QUANTITIES]
+                                          : reading->moment[k % CONTACT_QUANTITIES - 3];
     }
 }
 
 // Where a force acts, how this place moves, and how relative to the obstacle.
-typedef struct told_motion {
+typedef struct reading_motion {
     double at[3], motion[3], relative[3];
-} told_motion;
+} reading_motion;
 
-static told_motion told_motion_at(const contact_term *t, int o, int32_t k, bool held, const double *x,
-                                  const double *dx, const double v[3])
+static reading_motion reading_motion_at(const contact_term *t, int o, int32_t k, bool held, const double *x,
+                                        const double *dx, const double v[3])
 {
-    told_motion out = {{0}, {0}, {0}};
+    reading_motion out = {{0}, {0}, {0}};
     contact_position(t, k, held, x, out.at);
     if (dx) {
         contact_position(t, k, held, dx, out.motion);
@@ -367,8 +367,8 @@ static told_motion told_motion_at(const contact_term *t, int o, int32_t k, bool 
 
 // The force of a feature acts on the line through it and its foot: its place moves with the obstacle, and its
 // normal as the foot slides.
-static void told_feature(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
-                         const double v[3], told_motion *at, double turn[3])
+static void reading_feature(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+                            const double v[3], reading_motion *at, double turn[3])
 {
     const pl_pose pose = contact_pose(t, o, x, t->offset);
     int32_t node[4];
@@ -382,10 +382,11 @@ static void told_feature(const contact_term *t, int o, int32_t k, const double *
     contact_foot_change(t, k, x, at->motion, dx, NULL, turn);
 }
 
-static void told_add_change(contact_told *out, const told_motion *at, const double f[3], const double df[3])
+static void reading_add_change(contact_reading *out, const reading_motion *at, const double f[3],
+                               const double df[3])
 {
     double m[3];
-    told_add_force(out, at->at, df, 1);
+    reading_add_force(out, at->at, df, 1);
     pl_cross3(at->motion, f, m);
     for (int i = 0; i < 3; ++i) {
         out->moment[i] += m[i];
@@ -393,8 +394,8 @@ static void told_add_change(contact_told *out, const told_motion *at, const doub
 }
 
 // d(force), d(moment), d(normal force) on an obstacle's channel for a motion; what is not smooth has none.
-static void told_change(contact_term *t, int o, const double *x, const double *dx, const double v[3],
-                        contact_told *out)
+static void reading_change(contact_term *t, int o, const double *x, const double *dx, const double v[3],
+                           contact_reading *out)
 {
     contact_find_feet(t, x, t->offset);
     CONTACT_EACH(t, o, k)
@@ -404,21 +405,21 @@ static void told_change(contact_term *t, int o, const double *x, const double *d
         double turn[3] = {0}, f[3], df[3], traction[3], T[9];
         bool stick;
         if (contact_touch_at(t, o, k, x, true, &touch)) {
-            told_motion at = told_motion_at(t, o, k, false, x, dx, v);
+            reading_motion at = reading_motion_at(t, o, k, false, x, dx, v);
             const double dp = t->mu[contact_at(t, o, k)] - t->stiffness[k] * pl_dot3(touch.n, at.relative);
             pl_mulv3(touch.H, at.relative, turn);
             if (k >= t->points) {
-                told_feature(t, o, k, x, dx, v, &at, turn);
+                reading_feature(t, o, k, x, dx, v, &at, turn);
             }
             out->normal_force += a * dp;
             for (int i = 0; i < 3; ++i) {
                 f[i] = a * touch.pressure * touch.n[i];
                 df[i] = a * (dp * touch.n[i] + touch.pressure * turn[i]);
             }
-            told_add_change(out, &at, f, df);
+            reading_add_change(out, &at, f, df);
         }
         if (contact_limit(t, o, k) > 0) {
-            const told_motion at = told_motion_at(t, o, k, true, x, dx, v);
+            const reading_motion at = reading_motion_at(t, o, k, true, x, dx, v);
             double drag[3];
             contact_friction(t, o, k, x, traction, &stick, T);
             pl_mulv3(T, at.relative, drag);
@@ -426,7 +427,7 @@ static void told_change(contact_term *t, int o, const double *x, const double *d
                 f[i] = -contact_rough_area(t, k) * traction[i];
                 df[i] = -contact_rough_area(t, k) * drag[i];
             }
-            told_add_change(out, &at, f, df);
+            reading_add_change(out, &at, f, df);
         }
     }
 }
@@ -436,11 +437,11 @@ double contact_change(void *self, pl_problem *p, const pl_state *state, int k, c
 {
     contact_term *t = self;
     const int channel = k / CONTACT_QUANTITIES, part = k % CONTACT_QUANTITIES;
-    contact_told change;
+    contact_reading change;
     memset(&change, 0, sizeof change);
     (void)p;
     (void)mu;
-    const int later = k - t->told_count * CONTACT_QUANTITIES;
+    const int later = k - t->reading_count * CONTACT_QUANTITIES;
     if (later >= 0) {
         const pl_obstacle *body = &t->c->obstacle[free_obstacle(t, later)];
         double sum = 0;
@@ -453,12 +454,12 @@ double contact_change(void *self, pl_problem *p, const pl_state *state, int k, c
         return NAN;
     }
     if (channel >= t->obstacles) {
-        return channel < told_first_pair(t) && part < 6 ? 0 : NAN;
+        return channel < reading_first_pair(t) && part < 6 ? 0 : NAN;
     }
     const pl_obstacle *o = &t->c->obstacle[channel];
     const bool moves = q && q->kind == PL_PARAMETER_COMMAND && q->index == o->command;
     static const double still[3] = {0};
-    told_change(t, channel, state->x, dx, moves ? o->move : still, &change);
+    reading_change(t, channel, state->x, dx, moves ? o->move : still, &change);
     return part < 3 ? change.force[part] : part < 6 ? change.moment[part - 3] : change.normal_force;
 }
 

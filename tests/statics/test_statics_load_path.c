@@ -1,5 +1,5 @@
-// The way to an equilibrium: increments before the last are only gone so far that the next one can begin, and
-// the shape at the end is that of a way whose equilibria were found one by one.
+// The load path to an equilibrium: increments before the last are solved only so far that the next one can begin,
+// and the final shape is that of a path whose equilibria were solved one by one.
 #include "statics/statics_impl.h"
 #include "statics_robot.h"
 
@@ -39,7 +39,7 @@ static void test_same_end(void **state)
             const pl_solve_report quick = rig_solve(&r, NULL);
             const double off = shape_distance(&r, rig_x(&r), rig_x(&tight));
             print_message(
-                "drop %.2f mm; %g left on the way: %.1e mm apart, %d iterations and %d factorisations "
+                "drop %.2f mm; %g left at intermediate loads: %.1e mm apart, %d iterations and %d factorisations "
                 "instead of %d and %d\n",
                 drop, enough[k], off, quick.iterations, quick.factorizations, slow.iterations,
                 slow.factorizations);
