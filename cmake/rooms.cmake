@@ -126,6 +126,14 @@ function(pl_library name rooms links)
     endforeach()
 endfunction()
 
+# Tests that ask for more than one thread carry the label `threads`: `make tsan` runs these, because nothing else can race.
+function(pl_label_threads test source)
+    file(STRINGS ${source} found REGEX "[Tt]hread|THREAD" LIMIT_COUNT 1)
+    if(found)
+        set_tests_properties(${test} PROPERTIES LABELS threads)
+    endif()
+endfunction()
+
 # tests/<room>/test_*.c link the room and the rooms to its left, nothing else.
 function(pl_tests)
     set(rooms ${PL_ROOMS})
@@ -157,6 +165,7 @@ function(pl_tests)
                 target_link_libraries(${name} PRIVATE part::gmsh) # tests may call it themselves
             endif()
             add_test(NAME ${room}.${name} COMMAND ${name})
+            pl_label_threads(${room}.${name} ${test})
         endforeach()
     endforeach()
     # every include of a room points left
@@ -181,6 +190,7 @@ function(pl_tests)
         foreach(script ${scripts})
             get_filename_component(name ${script} NAME_WE)
             add_test(NAME cli.${name} COMMAND bash ${script} $<TARGET_FILE:pliant_command>)
+            pl_label_threads(cli.${name} ${script})
         endforeach()
     endif()
     # validation/ and bench/ programs see the public headers and the rooms

@@ -33,6 +33,7 @@ if(PLIANT_TESTS)
         target_include_directories(${name} PRIVATE tests)
         target_link_libraries(${name} PRIVATE pl_flags pl_server part::jansson part::cmocka part::libc)
         add_test(NAME web.${name} COMMAND ${name} $<TARGET_FILE:pliant_command>)
+        set_tests_properties(web.${name} PROPERTIES LABELS threads)
     endforeach()
     # the page in a browser; skipped, saying so, where node, Chromium or the npm packages are not there
     add_test(NAME web.test_browser COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/tests/web/test_browser.sh
