@@ -296,8 +296,11 @@ void pl_layer_face_init(const pl_face_table *t, pl_layer_face *f, const double *
     combine(t->centre[1], t->nodes, X, a[1]);
     pl_face_frame(a[0], a[1], f->centre, axis);
     for (int e = 0; e < 3; ++e) {
+        // half of an edge belongs to each of its faces; a held edge joins the face to its mirror image, where
+        // the angle is 2 phi: R takes 1/2 (2 phi), the penalty 1/2 (2 phi)^2
         pl_layer_edge *edge = &f->edge[e];
-        const double share = edge->kind == PL_LAYER_HELD ? 1 : 0.5;
+        const bool held = edge->kind == PL_LAYER_HELD;
+        const double share = held ? 1 : 0.5, penalty_share = held ? 2 : 0.5;
         for (int g = 0; edge->kind != PL_LAYER_FREE && g < 2; ++g) {
             double tangent[3], in[3], out[3];
             combine(t->edge[e][g][0], t->nodes, X, tangent);
@@ -310,7 +313,7 @@ void pl_layer_face_init(const pl_face_table *t, pl_layer_face *f, const double *
             for (int i = 0; i < 3; ++i) {
                 out[i] /= size;
             }
-            if (edge->kind == PL_LAYER_HELD) {
+            if (held) {
                 memcpy(edge->outward[g], out, sizeof out);
             }
             const double n1 = pl_dot3(out, a[0]), n2 = pl_dot3(out, a[1]);
@@ -318,8 +321,8 @@ void pl_layer_face_init(const pl_face_table *t, pl_layer_face *f, const double *
             for (int k = 0; k < 3; ++k) {
                 edge->lift[g][k] = share * ds / f->area * lift[k];
             }
-            const double both = edge->kind == PL_LAYER_HELD ? 2 * f->area : f->area + across[e];
-            edge->penalty[g] = t->nodes == 6 ? LAYER_PENALTY * share * ds * 2 * ds / both : 0;
+            const double both = held ? 2 * f->area : f->area + across[e];
+            edge->penalty[g] = t->nodes == 6 ? LAYER_PENALTY * penalty_share * ds * 2 * ds / both : 0;
             edge->rest[g] = 0;
             pl_kink k;
             kink_init(t, f, e, g, X, &k);

@@ -1,5 +1,6 @@
 // A chamber cut along planes of symmetry is that of the whole robot: volume, volume ratio, pressure and
-// motion of a half, a quarter and an eighth are those of the body made of the part and its mirror images.
+// motion of a half, a quarter and an eighth are those of the body made of the part and its mirror images;
+// with a stiff layer on a cut face too, which bends across the plane.
 #include "mirror_mesh.h"
 #include "statics_robot.h"
 
@@ -87,8 +88,8 @@ typedef struct answer {
     double rest, volume, effort, side, tip;
 } answer;
 
-// The robot of the part mirrored in all planes of o->cut but those of `kept`.
-static answer octant_answer(const octant *o, const char *kept, pl_drive drive, double command)
+// The robot of the part mirrored in all planes of o->cut but those of `kept`; with `paper` on its top.
+static answer octant_answer(const octant *o, const char *kept, pl_drive drive, double command, bool paper)
 {
     static plan p;
     pl_mesh *mesh = octant_mesh(o);
@@ -129,6 +130,12 @@ static answer octant_answer(const octant *o, const char *kept, pl_drive drive, d
     plan_cavity(&p, "cavity", 0.4, 0.5, CELL * (o->floor + 0.4 * o->n[2]));
     plan_chamber(&p, "air", "cavity", drive);
     plan_marker(&p, "tip", "top");
+    if (paper) {
+        p.material[p.def.material_count++] = (pl_material_def){
+            .name = "paper", .material = {.model = PL_LINEAR, .young = 100, .poisson = 0.3}};
+        p.layer[p.def.layer_count++] =
+            (pl_layer_def){.name = "paper", .surface = "top", .material = "paper", .thickness = 0.3};
+    }
     // a vertex of the outer wall
     const double z = CELL * (o->floor + o->n[2] / 2);
     p.marker[p.def.marker_count++] =
@@ -158,8 +165,8 @@ static void test_parts_are_the_whole(void **state)
     (void)state;
     for (int k = 0; k < (int)(sizeof octants / sizeof *octants); ++k) {
         const octant *o = &octants[k];
-        const answer pushed = octant_answer(o, "", PL_DRIVE_PRESSURE, 0.005),
-                     filled = octant_answer(o, "", PL_DRIVE_VOLUME_RATIO, 1.1);
+        const answer pushed = octant_answer(o, "", PL_DRIVE_PRESSURE, 0.005, false),
+                     filled = octant_answer(o, "", PL_DRIVE_VOLUME_RATIO, 1.1, false);
         // the planes in which the part is cut: all of them, and each alone
         for (int c = 0; c < 4; ++c) {
             char kept[4] = {0};
@@ -171,14 +178,30 @@ static void test_parts_are_the_whole(void **state)
             if (!kept[0]) {
                 continue;
             }
-            const answer p = octant_answer(o, kept, PL_DRIVE_PRESSURE, 0.005),
-                         f = octant_answer(o, kept, PL_DRIVE_VOLUME_RATIO, 1.1);
+            const answer p = octant_answer(o, kept, PL_DRIVE_PRESSURE, 0.005, false),
+                         f = octant_answer(o, kept, PL_DRIVE_VOLUME_RATIO, 1.1, false);
             print_message("%s, cut along %s: V0 %.3f (%.3f), tip %+.4f (%+.4f) mm, off by %.1e, %.1e\n",
                           o->what, kept, p.rest, pushed.rest, p.tip, pushed.tip, off(&p, &pushed),
                           off(&f, &filled));
             PL_CHECK_BELOW(off(&p, &pushed), 1e-6);
             PL_CHECK_BELOW(off(&f, &filled), 1e-6);
         }
+    }
+}
+
+// The plane of symmetry holds the slope of a layer that it cuts, with the energy of half of the kink between
+// the layer and its mirror image.
+static void test_layers_of_parts(void **state)
+{
+    (void)state;
+    const octant *o = &octants[0];
+    const answer whole = octant_answer(o, "", PL_DRIVE_PRESSURE, 0.005, true);
+    static const char *const cuts[] = {"x", "y", "xy"};
+    for (int c = 0; c < 3; ++c) {
+        const answer part = octant_answer(o, cuts[c], PL_DRIVE_PRESSURE, 0.005, true);
+        print_message("with a layer, cut along %s: tip %+.6f (%+.6f) mm, off by %.1e\n", cuts[c], part.tip,
+                      whole.tip, off(&part, &whole));
+        PL_CHECK_BELOW(off(&part, &whole), 1e-6);
     }
 }
 
@@ -221,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_cuts_are_refused),
         cmocka_unit_test(test_parts_are_the_whole),
+        cmocka_unit_test(test_layers_of_parts),
     };
     pl_threads_set(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
