@@ -327,9 +327,11 @@ int cli_shape_check(const cli_args *args, cli_model *m);
 pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, pl_error *err);
 // The field that --color names, for surfaces; PL_FIELD_COUNT: by region.
 pl_field cli_shape_color(const cli_args *args, const cli_model *m, const char *path);
-// Series of shapes for every --out that ends in .pvd, .xdmf or .glb. Zeroed at first.
+// View, cut, edges and legend of pictures, from the options.
+pl_status cli_shape_look(const cli_args *args, cli_model *m, pl_picture *picture, pl_error *err);
+// Series of shapes for every --out that cli_series_is. Zeroed at first.
 #define CLI_SERIES 8
-extern const char *const cli_series_extensions[];
+#define CLI_SERIES_EXTENSIONS ".pvd", ".xdmf", ".glb", ".usda", ".gif", ".webm", ".mp4"
 typedef struct cli_series {
     pl_series *series[CLI_SERIES];
     int count;
@@ -340,7 +342,7 @@ int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m);
 // Ends the series of all these --out; `time` has an entry per shape, NULL: 0, 1, 2 ... Returns an exit
 // status.
 int cli_series_finish(const cli_args *args, cli_series *series, const double *time);
-bool cli_series_is(const char *path); // a series by its extension
+bool cli_series_is(const char *path); // by its extension; and frame_%04d.png
 void cli_series_clear(cli_series *series);
 // The mode of the first critical load of the last solve, on the shape there: written to `path` (NULL: not),
 // and to `record` (NULL: not) as "critical". Nothing where there is none. Returns an exit status.

@@ -100,7 +100,9 @@ static int files_check_extension(const cli_args *args, const char *path, const c
 {
     char list[200] = "";
     for (int i = 0; extensions[i]; ++i) {
-        if (strcasecmp(cli_extension(path), extensions[i]) == 0) {
+        // numbered pictures belong to the films
+        if (strcasecmp(cli_extension(path), extensions[i]) == 0 ||
+            (strcmp(extensions[i], ".gif") == 0 && cli_series_is(path))) {
             return CLI_DONE;
         }
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", extensions[i]);

@@ -28,7 +28,10 @@ static const cli_option options[] = {
     {"from-rest", 0, NULL, "rates also limit the motion to the first waypoint", NULL},
     CLI_LIMITS,
     {"out", 0, "FILE",
-     "write .csv, .html (a report), .png, or the shapes as .pvd, .xdmf or .glb; may be repeated", NULL},
+     "write .csv, .html (a report), .png, the shapes as .pvd, .xdmf, .glb or .usda, a film\n"
+     "(.gif .webm .mp4), or pictures (frame_%04d.png); may be\n"
+     "repeated",
+     NULL},
     {"export", 0, "KIND=FILE", "write marlin=FILE (G-code) or pressures=FILE (time table); may be repeated",
      "marlin= pressures="},
     CLI_JSON,
@@ -41,7 +44,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
-static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", ".html", ".png", ".svg", NULL};
+static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, ".html", ".png", ".svg", NULL};
 
 // ---- files for the machine, judged before the work
 static int follow_export_kind(const cli_args *args, const char *text, const char **file)

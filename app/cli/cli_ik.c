@@ -28,7 +28,7 @@ static const cli_option options[] = {
     CLI_LIMITS,
     {"beyond-range", 0, NULL, "allow --set outside the range in the robot file", NULL},
     {"out", 0, "FILE",
-     "write the shape: .vtu .vtm .pvd .xdmf .glb .obj .ply .stl .csv .png .svg; may be repeated", NULL},
+     "write the shape: .vtu .vtm .pvd .xdmf .glb .usda .obj .ply .stl .csv .png .svg; may be repeated", NULL},
     CLI_JSON,
     {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch, contact_pressure or region",
      "displacement von_mises stretch region"},

@@ -13,9 +13,11 @@ static const cli_option options[] = {
     {"count", 0, "N", "number of frequencies, 1 to 32 (default 6)", NULL},
     {"mode", 0, "K", "the mode written to --out (default 1)", NULL},
     CLI_MASS,
-    {"out", 0, "FILE", "write one period of a mode as .pvd, .xdmf or .glb; may be repeated", NULL},
+    {"out", 0, "FILE",
+     "write one period of a mode: .pvd .xdmf .glb .usda, a film .gif .webm .mp4; may be repeated", NULL},
     CLI_JSON,
-    {"color", 0, "FIELD", "colours of a .glb: displacement, von_mises, stretch or region",
+    CLI_PICTURE,
+    {"color", 0, "FIELD", "colours of a .glb, .usda or film: displacement, von_mises, stretch or region",
      "displacement von_mises stretch region"},
     {"state", 0, "FILE", "start from this state if the file exists", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
@@ -129,6 +131,7 @@ static int modes_work(const cli_args *args, modes *d)
 {
     d->count = MODES_COUNT;
     d->shown = 1;
+    static const char *const extensions[] = {CLI_SERIES_EXTENSIONS, NULL};
     int status = cli_setup(args);
     status =
         status || (cli_whole(args, "count", 1, 32, &d->count) && cli_whole(args, "mode", 1, 32, &d->shown))
@@ -137,7 +140,7 @@ static int modes_work(const cli_args *args, modes *d)
     if (!status && d->shown > d->count) {
         d->count = d->shown;
     }
-    status = status ? status : cli_check_outputs(args, cli_series_extensions, NULL, cli_value(args, "state"));
+    status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "state"));
     status = status ? status : cli_model_open(args, args->plain[0], &d->s.m);
     status = status ? status : cli_check_outputs(args, NULL, d->s.m.path, NULL);
     status = status ? status : cli_motion_prepare(args, &d->s);

@@ -1,23 +1,24 @@
-// Series of shapes: every --out that ends in .pvd, .xdmf or .glb is filled while a verb works.
+// Series of shapes and films: every --out that is one by its extension is filled while a verb works.
 #include <string.h>
 #include <strings.h>
 #include "cli.h"
 
-const char *const cli_series_extensions[] = {".pvd", ".xdmf", ".glb", NULL};
-
 bool cli_series_is(const char *path)
 {
-    for (int i = 0; cli_series_extensions[i]; ++i) {
-        if (strcasecmp(cli_extension(path), cli_series_extensions[i]) == 0) {
+    static const char *const extensions[] = {CLI_SERIES_EXTENSIONS};
+    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; ++i) {
+        if (strcasecmp(cli_extension(path), extensions[i]) == 0) {
             return true;
         }
     }
-    return false;
+    return strcasecmp(cli_extension(path), ".png") == 0 && strchr(path, '%');
 }
 
 static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
 {
     int cursor = 0;
+    pl_picture look = pl_picture_default();
+    look.width = look.height = 0; // that of films
     series->begun = true;
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         pl_error err = {0};
@@ -33,6 +34,10 @@ static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
             return cli_fail(args, &err);
         }
         ++series->count;
+        if (cli_shape_look(args, m, &look, &err) != PL_OK) {
+            return cli_fail(args, &err);
+        }
+        pl_series_set_picture(series->series[series->count - 1], &look);
     }
     return CLI_DONE;
 }

@@ -6,7 +6,7 @@
 #include "cli.h"
 
 const char *const cli_mesh_extensions[] = {".vtu", ".msh", ".stl", ".inp", ".node", ".png", ".svg", NULL};
-const char *const cli_shape_extensions[] = {".vtu", ".vtm", ".pvd", ".xdmf", ".glb", ".obj",
+const char *const cli_shape_extensions[] = {".vtu", ".vtm", ".pvd", ".xdmf", ".glb", ".usda", ".obj",
                                             ".ply", ".stl", ".csv", ".png",  ".svg", NULL};
 
 static bool shape_is(const char *path, const char *extension)
@@ -181,6 +181,18 @@ static pl_status shape_colour(const cli_args *args, cli_model *m, double **value
     return status;
 }
 
+pl_status cli_shape_look(const cli_args *args, cli_model *m, pl_picture *picture, pl_error *err)
+{
+    const pl_mesh *mesh = NULL;
+    const int k = shape_colour_asked(args);
+    pl_status status = pl_model_body(m->model, &mesh, err);
+    if (status == PL_OK && mesh) {
+        status = shape_look(args, mesh, picture, err);
+    }
+    picture->value_name = k >= 0 && k < SHAPE_COLOURS ? shape_colours[k].legend : NULL;
+    return status;
+}
+
 int cli_shape_check(const cli_args *args, cli_model *m)
 {
     pl_error err = {0};
@@ -262,41 +274,12 @@ pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_e
     return PL_OK;
 }
 
-// Obstacles where the commands or the body have moved them; of what has no end, a part a little larger than
-// the body.
 static bool shape_obstacles(cli_model *m, const pl_picture *picture, double **out, int *count)
 {
-    const pl_robot *robot = pl_model_robot(m->model);
-    const pl_mesh_view v = pl_mesh_get(picture->mesh);
-    const double *x = picture->position ? picture->position : v.position;
-    const int obstacles = robot ? pl_robot_obstacle_count(robot) : 0;
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, near[3],
-           size = 0;
-    *count = 0;
-    for (int64_t i = 0; i < 3 * (int64_t)v.vertex_count; ++i) {
-        low[i % 3] = fmin(low[i % 3], x[i]);
-        high[i % 3] = fmax(high[i % 3], x[i]);
-    }
-    for (int i = 0; i < 3; ++i) {
-        near[i] = 0.5 * (low[i] + high[i]);
-        size = fmax(size, 1.3 * (high[i] - low[i]));
-    }
-    for (int o = 0; o < obstacles; ++o) {
-        *count += pl_robot_obstacle_triangles(robot, o, near, size, NULL);
-    }
+    *count = pl_model_obstacles(m->model, picture->position, NULL);
     *out = calloc(9 * (size_t)*count + 1, sizeof **out);
-    for (int o = 0, at = 0; *out && o < obstacles; ++o) {
-        double R[9], offset[3];
-        const int more = pl_robot_obstacle_triangles(robot, o, near, size, *out + 9 * (size_t)at);
-        pl_robot_obstacle_pose(robot, o, pl_model_get_answer(m->model).command, x, R, offset);
-        for (int corner = 3 * at; corner < 3 * (at + more); ++corner) {
-            double *y = *out + 3 * (size_t)corner;
-            const double p[3] = {y[0], y[1], y[2]};
-            for (int i = 0; i < 3; ++i) {
-                y[i] = R[3 * i] * p[0] + R[3 * i + 1] * p[1] + R[3 * i + 2] * p[2] + offset[i];
-            }
-        }
-        at += more;
+    if (*out) {
+        pl_model_obstacles(m->model, picture->position, *out);
     }
     return *out != NULL;
 }
@@ -376,10 +359,10 @@ static pl_status shape_stl(const cli_args *args, cli_model *m, const char *path,
 }
 
 // A series of one shape.
-static pl_status shape_series(cli_model *m, const char *path, pl_error *err)
+static pl_status shape_series(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
     pl_series *series;
-    pl_status status = pl_series_create(m->model, path, PL_FIELD_COUNT, &series, err);
+    pl_status status = pl_series_create(m->model, path, cli_shape_color(args, m, path), &series, err);
     if (status == PL_OK) {
         status = pl_series_add(series, err);
     }
@@ -399,8 +382,8 @@ pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, 
     if (shape_is(path, ".vtm")) {
         return pl_model_write_vtm(m->model, path, err);
     }
-    if (shape_is(path, ".pvd") || shape_is(path, ".xdmf")) {
-        return shape_series(m, path, err);
+    if (shape_is(path, ".pvd") || shape_is(path, ".xdmf") || shape_is(path, ".usda")) {
+        return shape_series(args, m, path, err);
     }
     if (shape_is(path, ".glb") || shape_is(path, ".ply") || shape_is(path, ".obj")) {
         return pl_model_write_surface(m->model, cli_shape_color(args, m, path), path, err);

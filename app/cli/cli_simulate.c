@@ -35,10 +35,14 @@ static const cli_option options[] = {
     CLI_MASS,
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE",
-     "write .csv, or the shapes as .pvd, .xdmf or .glb; without a .csv the table is printed", NULL},
+     "write .csv, the shapes as .pvd, .xdmf, .glb or .usda, a film\n"
+     "(.gif .webm .mp4), or pictures (frame_%04d.png); without a .csv\n"
+     "the table is printed",
+     NULL},
     CLI_JSON,
-    {"color", 0, "FIELD", "colours of a .glb: displacement, von_mises, stretch or region",
+    {"color", 0, "FIELD", "colours of a .glb, .usda or film: displacement, von_mises, stretch or region",
      "displacement von_mises stretch region"},
+    CLI_PICTURE,
     {"save-state", 0, "FILE", "save the last state, with velocities: --start FILE goes on from there", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
@@ -46,7 +50,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
-static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", NULL};
+static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, NULL};
 
 typedef struct simulate {
     const cli_args *args;
@@ -629,7 +633,7 @@ const cli_verb cli_verb_simulate = {
     .examples =
         "  pliant simulate finger --until 2s --set air=30kPa --ramp 50ms --every 10ms --out motion.csv\n"
         "  pliant simulate beam --until 3s --start undeformed --out fall.pvd   # let go at once\n"
-        "  pliant simulate finger --until 1s --from air=30kPa --set air=0kPa --out vent.glb\n"
+        "  pliant simulate finger --until 1s --from air=30kPa --set air=0kPa --out vent.webm\n"
         "  pliant simulate finger --until 5s --table commands.csv --json -\n",
     .option = options,
     .least = 1,

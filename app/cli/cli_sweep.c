@@ -12,10 +12,14 @@ static const cli_option options[] = {
      "begins from rest again",
      NULL},
     {"grid", 0, NULL, "all combinations of several varied commands (default: varied together)", NULL},
-    {"color", 0, "FIELD", "colours of a .glb: displacement, von_mises, stretch or region",
+    {"color", 0, "FIELD", "colours of a .glb, .usda or film: displacement, von_mises, stretch or region",
      "displacement von_mises stretch contact_pressure region"},
+    CLI_PICTURE,
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
-    {"out", 0, "FILE", "write .csv, or the shapes as .pvd, .xdmf or .glb; without --out the CSV is printed",
+    {"out", 0, "FILE",
+     "write .csv, the shapes as .pvd, .xdmf, .glb or .usda, a film\n"
+     "(.gif .webm .mp4), or pictures (frame_%04d.png); without --out the\n"
+     "CSV is printed",
      NULL},
     CLI_JSON,
     {"state", 0, "FILE", "start from this state if the file exists, and save the last state there", NULL},
@@ -30,7 +34,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
-static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", NULL};
+static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, NULL};
 
 typedef struct sweep {
     const cli_args *args;
@@ -386,6 +390,7 @@ const cli_verb cli_verb_sweep = {
     .examples =
         "  pliant sweep finger --set air=0:40kPa:9\n"
         "  pliant sweep finger --set air=0:40kPa:9 --out finger.csv --out finger.pvd --out finger.glb\n"
+        "  pliant sweep finger --set air=0:40kPa:21 --out finger.gif --view front\n"
         "  pliant sweep trunk --set left=0:5mm:6 --set right=0:5mm:6 --grid --out map.csv\n"
         "  pliant sweep trunk-model.yaml --table commands.csv --out predicted.csv\n",
     .option = options,

@@ -11,8 +11,13 @@ static const cli_option options[] = {
      "of positions (default 0.005 mm); of reduced, learned and adapted models it includes their own error",
      NULL},
     {"marker", 0, "NAME", "the marker shown in the table (default: that of the gripper)", NULL},
-    {"out", 0, "FILE", "write .csv, .html, or the shapes as .pvd, .xdmf or .glb; may be repeated", NULL},
+    {"out", 0, "FILE",
+     "write .csv, .html, the shapes as .pvd, .xdmf, .glb or .usda, a film\n"
+     "(.gif .webm .mp4), or pictures (frame_%04d.png); may be\n"
+     "repeated",
+     NULL},
     CLI_JSON,
+    CLI_PICTURE,
     {"save-state", 0, "FILE", "save the last state here", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
@@ -20,7 +25,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
-static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", ".html", NULL};
+static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, ".html", NULL};
 
 typedef struct task_verb {
     const cli_args *args;

@@ -36,17 +36,6 @@ PL_API_CHECKED pl_status pl_model_write_vtm(pl_model *model, const char *path, p
 PL_API_CHECKED pl_status pl_model_write_surface(pl_model *model, pl_field color, const char *path,
                                                 pl_error *err);
 
-// Series of shapes, by extension: .pvd (for ParaView: an index of VTU files beside it, one per shape and
-// block; valid after every shape), .xdmf (long series: an index, and all numbers in one HDF5 file beside it),
-// .glb (an animation, coloured as by pl_model_write_surface). Borrows the model. Without pl_series_finish
-// nothing is left but a .pvd.
-typedef struct pl_series pl_series;
-PL_API_CHECKED pl_status pl_series_create(pl_model *model, const char *path, pl_field color, pl_series **out,
-                                          pl_error *err);
-PL_API_CHECKED pl_status pl_series_add(pl_series *series, pl_error *err); // the current state of the model
-// `time` has an entry per shape, in s; NULL: 0, 1, 2 ...
-PL_API_CHECKED pl_status pl_series_finish(pl_series *series, const double *time, pl_error *err);
-PL_API void pl_series_destroy(pl_series *series); // NULL is fine
 // State files: version, robot hash, block of doubles. The state of another robot is refused.
 PL_API_CHECKED pl_status pl_state_save(const pl_state *state, const pl_robot *robot, const char *path,
                                        pl_error *err);
@@ -76,11 +65,33 @@ typedef struct pl_picture {
     int triangle_count;
     const double *mark; // places marked by a red dot, 3 each
     int mark_count;
+    const double *within; // points that the picture has room for, 3 each: one camera for several pictures
+    int within_count;
 } pl_picture;
 PL_API pl_picture pl_picture_default(void);
+// The obstacles of the robot as triangles (9 numbers each) where its commands or the body in the shape
+// `position` have moved them; of what has no end, a part a little larger than the body. Returns their number;
+// `out` NULL: only that. 0 for models other than full bodies.
+PL_API int pl_model_obstacles(const pl_model *model, const double *position, double *out);
 PL_API_CHECKED pl_status pl_picture_write(const pl_picture *picture, const char *path, pl_error *err);
 // Names: iso, front, back, left, right, top, bottom; or "x,y,z".
 PL_API_CHECKED pl_status pl_picture_view(const char *text, double view[3], pl_error *err);
+
+// Series of shapes, by extension: .pvd (for ParaView: an index of VTU files beside it, one per shape and
+// block; valid after every shape), .xdmf (long series: an index, and all numbers in one HDF5 file beside it),
+// .glb and .usda (an animation, coloured as by pl_model_write_surface), .gif, .webm and .mp4 (a film; the
+// last two need the program ffmpeg), and numbered pictures where the name has a place for the number:
+// frame_%04d.png. Borrows the model. Without pl_series_finish nothing is left but a .pvd.
+typedef struct pl_series pl_series;
+PL_API_CHECKED pl_status pl_series_create(pl_model *model, const char *path, pl_field color, pl_series **out,
+                                          pl_error *err);
+// How films and numbered pictures look: view, size, edges, cut and name of the values of `picture`; the rest
+// of it is not read. Before the first shape; nothing for other files.
+PL_API void pl_series_set_picture(pl_series *series, const pl_picture *picture);
+PL_API_CHECKED pl_status pl_series_add(pl_series *series, pl_error *err); // the current state of the model
+// `time` has an entry per shape, in s; NULL: 0, 1, 2 ...
+PL_API_CHECKED pl_status pl_series_finish(pl_series *series, const double *time, pl_error *err);
+PL_API void pl_series_destroy(pl_series *series); // NULL is fine
 
 // A plot of curves, for reports.
 typedef struct pl_curve {

@@ -87,6 +87,12 @@ pl_status pl_canvas_take(pl_canvas *canvas, const char *path, pl_text *out, pl_e
                                           : PL_OK;
 }
 
+pl_status result_image_png(cairo_surface_t *image, pl_text *out, const char *path, pl_error *err)
+{
+    const cairo_status_t status = cairo_surface_write_to_png_stream(image, draw_append, out);
+    return status != CAIRO_STATUS_SUCCESS ? draw_fail(status, path, err) : PL_OK;
+}
+
 pl_status pl_canvas_end(pl_canvas *canvas, const char *path, pl_error *err)
 {
     pl_text file = {0};

@@ -43,5 +43,8 @@ void pl_colour_map(double t, double rgb[3]);
 
 // A picture as the bytes of a PNG file.
 pl_status result_picture_png(const pl_picture *picture, pl_text *out, pl_error *err);
+// A picture as an image in memory (RGB24), for films; release with cairo_surface_destroy.
+pl_status result_image_png(cairo_surface_t *image, pl_text *out, const char *path, pl_error *err);
+pl_status result_picture_image(const pl_picture *picture, cairo_surface_t **out, pl_error *err);
 
 #endif

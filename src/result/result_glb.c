@@ -1,133 +1,14 @@
 // glTF 2.0 in one binary file (GLB): the skin in parts with normals and colours, cables and fibres as thin
 // tubes; further shapes as morph targets of the first, played by an animation. glTF counts in metres and has
 // y up: the root node scales and turns, so the numbers inside are mm as in the robot file.
+#include "result/result_animation.h"
 #include "result/result_draw.h"
-#include "result/result_series.h"
 #include "result/result_surface.h"
 
 #define GLB_SIDES 6          // of a tube
-#define GLB_TUBE 0.004       // radius of tubes, of the size of the robot
 #define GLB_LIMIT 4000000000 // bytes; lengths in the file have 32 bits
 enum { GLB_FLOAT = 5126, GLB_UINT = 5125, GLB_BYTE = 5120, GLB_UBYTE = 5121 };
 enum { GLB_ARRAY = 34962, GLB_INDEX = 34963 };
-
-typedef struct glb_line {
-    const char *name;
-    int32_t start, count; // points
-} glb_line;
-
-struct result_animation {
-    pl_field color;
-    result_skin skin;
-    double tube;
-    float **position, **value, **line; // per shape; value NULL: colours by region
-    int capacity;
-    glb_line *part;
-    int line_count;
-    int32_t line_points;
-};
-
-void result_animation_destroy(result_animation *a)
-{
-    if (!a) {
-        return;
-    }
-    for (int k = 0; k < a->capacity; ++k) {
-        pl_free(a->position[k]);
-        pl_free(a->value[k]);
-        pl_free(a->line[k]);
-    }
-    pl_free(a->position);
-    pl_free(a->value);
-    pl_free(a->line);
-    pl_free(a->part);
-    result_skin_clear(&a->skin);
-    pl_free(a);
-}
-
-// ---- taking shapes
-static bool animation_room(result_animation *a, int shape)
-{
-    if (shape < a->capacity) {
-        return true;
-    }
-    const int capacity = 2 * a->capacity + 4;
-    float ***const list[3] = {&a->position, &a->value, &a->line};
-    for (int i = 0; i < 3; ++i) {
-        float **larger = pl_resize_array(*list[i], (size_t)capacity, sizeof *larger);
-        if (!larger) {
-            return false;
-        }
-        *list[i] = larger;
-        memset(larger + a->capacity, 0, (size_t)(capacity - a->capacity) * sizeof *larger);
-    }
-    a->capacity = capacity;
-    return true;
-}
-
-// The lines of the first shape; later shapes must have the same.
-static bool animation_lines(result_animation *a, const result_blocks *b)
-{
-    a->part = PL_NEW_ARRAY(glb_line, b->count + 1);
-    for (int i = 0; a->part && i < b->count; ++i) {
-        if (!b->block[i].vertex) {
-            a->part[a->line_count++] = (glb_line){b->block[i].name, a->line_points, b->block[i].point_count};
-            a->line_points += b->block[i].point_count;
-        }
-    }
-    return a->part != NULL;
-}
-
-// Lines whose number of points has changed keep their last shape.
-static void animation_fill_lines(const result_animation *a, const result_blocks *b, const float *before,
-                                 float *out)
-{
-    if (before) {
-        memcpy(out, before, 3 * (size_t)a->line_points * sizeof *out);
-    }
-    for (int i = 0, k = 0; i < b->count && k < a->line_count; ++i) {
-        const result_block *block = &b->block[i];
-        if (block->vertex) {
-            continue;
-        }
-        for (int32_t j = 0; block->point_count == a->part[k].count && j < 3 * block->point_count; ++j) {
-            out[3 * (int64_t)a->part[k].start + j] = (float)block->point[j];
-        }
-        ++k;
-    }
-}
-
-static pl_status glb_add(pl_series *s, pl_error *err)
-{
-    result_animation *a = s->animation;
-    const result_skin *skin = &a->skin;
-    const int k = s->count;
-    double *value = NULL;
-    result_blocks b;
-    pl_status status = result_blocks_take(&b, s->model, RESULT_BLOCKS_PARTS, "glb", err);
-    if (status == PL_OK) {
-        status = result_skin_values(s->model, b.body, a->color, &value, err);
-    }
-    bool good = status == PL_OK && animation_room(a, k) && (k > 0 || animation_lines(a, &b));
-    if (good) {
-        a->position[k] = PL_NEW_ARRAY(float, 3 * (int64_t)skin->vertex_count);
-        a->value[k] = PL_NEW_ARRAY(float, skin->vertex_count);
-        a->line[k] = PL_NEW_ARRAY(float, 3 * (int64_t)a->line_points);
-        good = a->position[k] && a->value[k] && a->line[k];
-    }
-    for (int32_t i = 0; good && i < skin->vertex_count; ++i) {
-        for (int j = 0; j < 3; ++j) {
-            a->position[k][3 * (int64_t)i + j] = (float)b.position[3 * (int64_t)skin->vertex[i] + j];
-        }
-        a->value[k][i] = value ? (float)value[skin->vertex[i]] : 0;
-    }
-    if (good) {
-        animation_fill_lines(a, &b, k > 0 ? a->line[k - 1] : NULL, a->line[k]);
-    }
-    pl_free(value);
-    result_blocks_clear(&b);
-    return status != PL_OK ? status : good ? PL_OK : pl_fail_memory(err, s->path);
-}
 
 // ---- the file
 typedef struct glb {
@@ -300,47 +181,23 @@ static void glb_place_skin(const glb *g, const void *user, int shape, float *x)
            3 * (size_t)(part->vertex_end - part->vertex_start) * sizeof *x);
 }
 
-// glTF has linear colours.
-static double glb_linear(double c)
-{
-    return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
-}
-
-static void glb_rgb(const glb *g, int shape, int32_t vertex, int region, double rgb[3])
-{
-    if (g->a->color == PL_FIELD_COUNT) {
-        pl_palette(region, rgb);
-    } else {
-        pl_colour_map(result_value_place(g->a->value[shape][vertex], g->low, g->high), rgb);
-    }
-    for (int i = 0; i < 3; ++i) {
-        rgb[i] = glb_linear(rgb[i]);
-    }
-}
-
 // Colours of the first shape in bytes; of another shape the differences, in signed bytes.
 static int glb_colour_skin(glb *g, const void *user, int shape)
 {
     const result_skin_part *part = user;
-    const result_skin *s = &g->a->skin;
     const size_t from = g->bin.length;
     const int32_t count = part->vertex_end - part->vertex_start;
-    uint8_t *region = PL_NEW_ARRAY(uint8_t, count);
+    uint8_t *region = result_animation_regions(g->a, part);
     if (!region || (shape > 0 && g->a->color == PL_FIELD_COUNT)) {
         g->bin.failed = g->bin.failed || !region;
         pl_free(region);
         return -1;
     }
-    for (int32_t t = part->triangle_start; t < part->triangle_end; ++t) {
-        for (int a = 0; a < 3; ++a) {
-            region[s->triangle[3 * (int64_t)t + a] - part->vertex_start] = (uint8_t)s->region[t];
-        }
-    }
     for (int32_t v = 0; v < count; ++v) {
         double rgb[3], first[3] = {0, 0, 0};
-        glb_rgb(g, shape, part->vertex_start + v, region[v], rgb);
+        result_animation_rgb(g->a, shape, part->vertex_start + v, region[v], g->low, g->high, rgb);
         if (shape > 0) {
-            glb_rgb(g, 0, part->vertex_start + v, region[v], first);
+            result_animation_rgb(g->a, 0, part->vertex_start + v, region[v], g->low, g->high, first);
         }
         for (int i = 0; i < 3; ++i) {
             const double c = shape > 0 ? 127 * (rgb[i] - first[i]) : 255 * rgb[i];
@@ -364,7 +221,7 @@ static void glb_unit(double v[3])
 // Rings around the points; each ring is turned as little as possible against the one before.
 static void glb_place_tube(const glb *g, const void *user, int shape, float *x)
 {
-    const glb_line *line = user;
+    const result_line *line = user;
     const float *p = g->a->line[shape] + 3 * (int64_t)line->start;
     double side[3] = {0, 0, 0};
     for (int32_t k = 0; k < line->count; ++k) {
@@ -401,7 +258,7 @@ static void glb_place_tube(const glb *g, const void *user, int shape, float *x)
     }
 }
 
-static bool glb_add_tube(glb *g, const glb_line *line)
+static bool glb_add_tube(glb *g, const result_line *line)
 {
     const int64_t triangles = 2 * GLB_SIDES * (int64_t)(line->count - 1);
     int32_t *corner = PL_NEW_ARRAY(int32_t, 3 * triangles);
@@ -464,14 +321,7 @@ static bool glb_fill(glb *g, const double *time)
         g->scratch[i] = PL_NEW_ARRAY(float, 3 * most);
         good = good && g->scratch[i];
     }
-    g->low = INFINITY;
-    g->high = -INFINITY;
-    for (int k = 0; k < g->shapes; ++k) {
-        for (int32_t v = 0; v < a->skin.vertex_count; ++v) {
-            g->low = fmin(g->low, a->value[k][v]);
-            g->high = fmax(g->high, a->value[k][v]);
-        }
-    }
+    result_animation_range(a, g->shapes, &g->low, &g->high);
     for (int p = 0; good && p < a->skin.part_count; ++p) {
         const result_skin_part *part = &a->skin.part[p];
         glb_add_thing(g, &(glb_thing){.name = part->name,
@@ -588,24 +438,7 @@ static pl_status glb_finish(pl_series *s, const double *time, pl_error *err)
 
 pl_status result_glb_begin(pl_series *s, pl_field color, pl_error *err)
 {
-    const pl_mesh *body = NULL;
-    s->add = glb_add;
+    s->add = result_animation_add;
     s->finish = glb_finish;
-    pl_status status = result_skin_check(s->model, color, s->path, err);
-    if (status == PL_OK) {
-        status = pl_model_body(s->model, &body, err);
-    }
-    if (status == PL_OK && !body) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: the model has no body to draw", s->path);
-    }
-    s->animation = status == PL_OK ? PL_NEW(result_animation) : NULL;
-    if (status == PL_OK && !s->animation) {
-        status = pl_fail_memory(err, s->path);
-    }
-    if (status == PL_OK) {
-        s->animation->color = color;
-        s->animation->tube = GLB_TUBE * pl_model_get_info(s->model).size;
-        status = result_skin_build(&s->animation->skin, s->model, body, true, err);
-    }
-    return status;
+    return result_animation_begin(s, color, err);
 }

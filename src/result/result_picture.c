@@ -148,6 +148,7 @@ static void picture_frame(const pl_picture *p, picture_layout *l, pl_camera *cam
     if (p->triangle_count > 0) {
         picture_widen(camera, p->triangle, 3 * p->triangle_count, low, high);
     }
+    picture_widen(camera, p->within, p->within_count, low, high);
     const double room_x = l->width - l->left - l->right, room_y = l->height - l->top - l->bottom;
     const double size_x = fmax(high[0] - low[0], 1e-9), size_y = fmax(high[1] - low[1], 1e-9);
     camera->scale = fmin(room_x / size_x, room_y / size_y) * l->fine;
@@ -435,6 +436,26 @@ static void picture_annotate(cairo_t *cr, const pl_picture *p, const pl_camera *
     picture_draw_scale(cr, camera, l);
 }
 
+// Draws the body into an image of its own and then onto `cr`, with what is written around it.
+static pl_status picture_draw(const pl_picture *picture, const picture_layout *layout, cairo_t *cr,
+                              pl_error *err)
+{
+    picture_layout l = *layout;
+    pl_camera camera = {0};
+    picture_frame(picture, &l, &camera);
+    cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, l.width, l.height);
+    const pl_status status = cairo_surface_status(image) != CAIRO_STATUS_SUCCESS
+                                 ? pl_fail_memory(err, "picture")
+                                 : picture_render(picture, &l, &camera, image, err);
+    if (status == PL_OK) {
+        cairo_set_source_surface(cr, image, 0, 0);
+        cairo_paint(cr);
+        picture_annotate(cr, picture, &camera, &l);
+    }
+    cairo_surface_destroy(image);
+    return status;
+}
+
 // The bytes of a file of that name.
 static pl_status picture_take(const pl_picture *picture, const char *path, pl_text *out, pl_error *err)
 {
@@ -443,29 +464,41 @@ static pl_status picture_take(const pl_picture *picture, const char *path, pl_te
         return status;
     }
     picture_layout layout = {0};
-    pl_camera camera = {0};
     pl_canvas canvas;
     picture_lay_out(picture, &layout);
     status = pl_canvas_begin(&canvas, "picture", path, layout.width, layout.height, err);
     if (status != PL_OK) {
         return status;
     }
-    picture_frame(picture, &layout, &camera);
-    cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, layout.width, layout.height);
-    if (cairo_surface_status(image) != CAIRO_STATUS_SUCCESS) {
-        status = pl_fail_memory(err, "picture");
-    } else {
-        status = picture_render(picture, &layout, &camera, image, err);
-    }
+    status = picture_draw(picture, &layout, canvas.cr, err);
     if (status == PL_OK) {
-        cairo_set_source_surface(canvas.cr, image, 0, 0);
-        cairo_paint(canvas.cr);
-        picture_annotate(canvas.cr, picture, &camera, &layout);
         status = pl_canvas_take(&canvas, path, out, err);
     }
-    cairo_surface_destroy(image);
     pl_canvas_clear(&canvas);
     return status;
+}
+
+pl_status result_picture_image(const pl_picture *picture, cairo_surface_t **out, pl_error *err)
+{
+    *out = NULL;
+    pl_status status = picture_check(picture, "film", err);
+    if (status != PL_OK) {
+        return status;
+    }
+    picture_layout layout = {0};
+    picture_lay_out(picture, &layout);
+    cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, layout.width, layout.height);
+    cairo_t *cr = cairo_create(image);
+    status = cairo_status(cr) != CAIRO_STATUS_SUCCESS ? pl_fail_memory(err, "film")
+                                                      : picture_draw(picture, &layout, cr, err);
+    cairo_destroy(cr);
+    cairo_surface_flush(image);
+    if (status != PL_OK) {
+        cairo_surface_destroy(image);
+        return status;
+    }
+    *out = image;
+    return PL_OK;
 }
 
 pl_status result_picture_png(const pl_picture *picture, pl_text *out, pl_error *err)

@@ -156,8 +156,15 @@ pl_status pl_series_create(pl_model *model, const char *path, pl_field color, pl
         status = result_xdmf_begin(s, err);
     } else if (dot && strcasecmp(dot, ".glb") == 0) {
         status = result_glb_begin(s, color, err);
+    } else if (dot && strcasecmp(dot, ".usda") == 0) {
+        status = result_usd_begin(s, color, err);
+    } else if (result_film_is(path)) {
+        status = result_film_begin(s, color, err);
     } else {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: series are written as .pvd, .xdmf or .glb", path);
+        status = pl_fail(err, PL_BAD_INPUT,
+                         "%s: series are written as .pvd, .xdmf, .glb, .usda, .gif, .webm, .mp4 or "
+                         "NAME_%%04d.png",
+                         path);
     }
     if (status != PL_OK) {
         pl_series_destroy(s);
@@ -165,6 +172,13 @@ pl_status pl_series_create(pl_model *model, const char *path, pl_field color, pl
     }
     *out = s;
     return PL_OK;
+}
+
+void pl_series_set_picture(pl_series *series, const pl_picture *picture)
+{
+    if (series->film) {
+        result_film_look(series->film, picture);
+    }
 }
 
 pl_status pl_series_add(pl_series *series, pl_error *err)
@@ -193,6 +207,7 @@ void pl_series_destroy(pl_series *s)
     pl_free(s->file_block);
     result_hdf5_clear(&s->numbers);
     result_animation_destroy(s->animation);
+    result_film_destroy(s->film);
     pl_free(s->path);
     pl_free(s);
 }
