@@ -29,6 +29,10 @@ static const cli_option options[] = {
     {"after-snap", 0, NULL,
      "beyond a limit point: follow the motion until it comes to rest, and solve there (needs densities)",
      NULL},
+    {"after", 0, "TIME",
+     "the shape that long after the commands were applied at once, for materials with viscous branches "
+     "(prony);\nwithout it: the relaxed shape",
+     NULL},
     {"no-mesh-error", 0, NULL, "do not estimate the error caused by the mesh", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
@@ -39,6 +43,42 @@ static const cli_option options[] = {
     {0},
 };
 
+// The shape held for a time instead of the relaxed one.
+static int fk_hold(const cli_args *args, cli_model *m, double seconds)
+{
+    pl_error err = {0};
+    pl_creep_report creep;
+    cli_stage("creep", false);
+    const pl_status status = pl_model_hold(m->model, m->command, seconds, &creep, &m->report, &err);
+    cli_stage(NULL, false);
+    if (status != PL_OK && status != PL_INTERRUPTED) {
+        err.status = status;
+        return cli_fail(args, &err);
+    }
+    if (m->report.outcome == PL_SOLVED) {
+        cli_say(args, "held for %.4g s: %d steps of creep\n", seconds, creep.steps);
+    }
+    return CLI_DONE;
+}
+
+static int fk_solve(const cli_args *args, cli_model *m)
+{
+    double seconds = -1;
+    if (!cli_number(args, "after", PL_DIM_TIME, 0, 1e12, &seconds)) {
+        return CLI_EXIT_USAGE;
+    }
+    if (seconds < 0) {
+        return cli_model_solve(args, m);
+    }
+    if (m->state_path || cli_flag(args, "after-snap")) {
+        cli_error(args,
+                  "--after cannot be combined with --state, --save-state or --after-snap: a state has no "
+                  "viscous stresses (simulate saves them)");
+        return CLI_EXIT_USAGE;
+    }
+    return fk_hold(args, m, seconds);
+}
+
 static int fk_work(const cli_args *args, cli_model *m)
 {
     int status = cli_setup(args);
@@ -48,7 +88,7 @@ static int fk_work(const cli_args *args, cli_model *m)
     status = status ? status : cli_shape_check(args, m);
     status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
     status = status ? status : cli_arc(args, m);
-    status = status ? status : cli_model_solve(args, m);
+    status = status ? status : fk_solve(args, m);
     if (!status && cli_flag(args, "after-snap") && m->report.outcome == PL_LIMIT_POINT &&
         !m->report.no_state) {
         status = cli_motion_land(args, m);

@@ -146,6 +146,44 @@ typedef struct pl_poses_report {
 PL_API_CHECKED pl_status pl_poses_calibrate(const pl_poses_def *def, double *predicted,
                                             pl_poses_report *report, pl_error *err);
 
+// ---- measurements over time
+#define PL_SERIES_COLUMNS 64
+typedef struct pl_series_column {
+    char name[48], unit[16]; // "tip.x [mm]": "tip.x", "mm"
+} pl_series_column;
+// A table of numbers, row by row; NAN where a field is empty.
+typedef struct pl_series {
+    pl_series_column column[PL_SERIES_COLUMNS];
+    int column_count, count;
+    double *value;
+} pl_series;
+PL_API_CHECKED pl_status pl_series_parse(const char *text, size_t length, const char *name, pl_series *out,
+                                         pl_error *err);
+PL_API void pl_series_clear(pl_series *series);
+// The column with the first of the names that there is; -1: none.
+PL_API int pl_series_find(const pl_series *series, const char *const *name, int count);
+PL_API double pl_series_at(const pl_series *series, int row, int column);
+
+// A relaxation test: stress (any unit) over time at a strain that is applied and held. Arrays are borrowed.
+typedef struct pl_relaxation {
+    int count;
+    const double *time;   // s, increasing
+    const double *strain; // NULL: 1 from the first row on, applied at once
+    const double *stress;
+} pl_relaxation;
+typedef struct pl_relaxation_fit {
+    double modulus; // long-term stress over strain
+    int count;
+    double tau[PL_PRONY_TERMS], g[PL_PRONY_TERMS];
+    double half_width[PL_PRONY_TERMS]; // of the 95 % interval of g; NAN: g is 0
+    double error;       // root mean square of the residuals over log t, over the largest stress
+    double correlation; // of neighbouring residuals: near 1 the model, not the noise, is left over
+} pl_relaxation_fit;
+// Prony weights g >= 0 of the relaxation times `tau` (count 0: those that the test resolves, one per decade).
+PL_API_CHECKED pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, int count,
+                                                 pl_relaxation_fit *fit, pl_error *err);
+PL_API double pl_relaxation_stress(const pl_relaxation *test, const pl_relaxation_fit *fit, int row);
+
 #ifdef __cplusplus
 }
 #endif

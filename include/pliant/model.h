@@ -182,6 +182,9 @@ typedef struct pl_model_type {
     void (*loosen)(void *self, double factor); // as pl_model_loosen. NULL: its tolerances stay
     bool (*critical)(const void *self, pl_critical_mode *out); // as pl_model_critical. NULL: not known
     int (*limit)(void *self, int iterations);                  // as pl_model_limit. NULL: it has none
+    // As pl_model_hold. NULL: refused.
+    pl_status (*hold)(void *self, const double *command, double seconds, pl_creep_report *creep,
+                      pl_solve_report *report, pl_error *err);
 } pl_model_type;
 
 typedef struct pl_model pl_model;
@@ -213,6 +216,11 @@ PL_API pl_actuator_info pl_model_actuator(const pl_model *model, int i);
 // `command`: one per command, internal units; NAN: idle.
 PL_API_CHECKED pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *report,
                                      pl_error *err);
+// The shape `seconds` after the commands were applied at once and then held (pl_statics_hold), where
+// materials have viscous branches: pl_model_fk is the relaxed shape. Refused by models other than full bodies
+// with the exact method.
+PL_API_CHECKED pl_status pl_model_hold(pl_model *model, const double *command, double seconds,
+                                       pl_creep_report *creep, pl_solve_report *report, pl_error *err);
 // Forces at the markers, in addition to the loads of the robot (3 per marker, N; NULL: none): the forward
 // solves that follow lead to them, until they are set again. For payloads, estimated forces, a hand that
 // pulls. Refused by models without them unless all are 0.

@@ -45,6 +45,22 @@ PL_API void pl_statics_destroy(pl_statics *statics);
 PL_API_CHECKED pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                           pl_solve_report *report, pl_error *err);
 
+// The shape `seconds` after the commands (and forces) were applied at once and then held: viscous branches of
+// the materials (prony) are relaxed in `state`, as they are in every other solve, and relax again by what
+// time is given. Quasi-static: without inertia, without what swings. seconds 0: the instantaneous shape.
+// Results at the state (reactions, fields, checks) are those with the branches, until the next solve;
+// derivatives too, at constant strain of the branches. The report is that of the last solve with the work of
+// all of them. Refused: layers with viscous branches.
+typedef struct pl_creep_report {
+    int steps, rejected;
+    double error; // largest error of a step: of the stresses, over the stress of the body
+} pl_creep_report;
+PL_API_CHECKED pl_status pl_statics_hold(pl_statics *statics, pl_state *state, const double *command,
+                                         double seconds, pl_creep_report *creep, pl_solve_report *report,
+                                         pl_error *err);
+// The long-term laws again, before states other than the held one are examined; solves do it themselves.
+PL_API void pl_statics_relax(pl_statics *statics);
+
 // The mode that lost its stiffness at the first critical load of the last solve: how the body begins to
 // buckle or snap. False: there was none, or it was not found. The arrays belong to `statics`, until its next
 // solve.
@@ -111,8 +127,8 @@ PL_API_CHECKED pl_status pl_statics_check(pl_statics *statics, const pl_state *s
 
 // ---- how far the discretisation lets a shape be wrong
 // The error of the markers' motion at an equilibrium, as a share of the motion: that of the linearised
-// equilibrium with functions of the next order added to the elements (docs/explanation/elements.md). NAN where
-// no marker moves. The true error is expected between relative / factor and relative * factor.
+// equilibrium with functions of the next order added to the elements (docs/explanation/elements.md). NAN
+// where no marker moves. The true error is expected between relative / factor and relative * factor.
 PL_API_CHECKED pl_status pl_statics_mesh_error(pl_statics *statics, const pl_state *state, double *relative,
                                                double *factor, pl_error *err);
 

@@ -466,13 +466,17 @@ PyObject *core_standing(core_model *m, const pl_solve_report *report)
     return Py_BuildValue("(NNN)", said, answer, block);
 }
 
-// fk(commands, callback)
+// fk(commands, callback[, seconds]): relaxed, or held that long
 static PyObject *model_fk(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     core_model *m = (core_model *)self;
     double *command;
-    if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "fk takes commands and a callback");
+    if (count != 2 && count != 3) {
+        PyErr_SetString(PyExc_TypeError, "fk takes commands, a callback and a time");
+        return NULL;
+    }
+    const double held = count == 3 ? PyFloat_AsDouble(args[2]) : 0;
+    if (PyErr_Occurred()) {
         return NULL;
     }
     if (!core_commands(m, args[0], &command)) {
@@ -490,7 +494,9 @@ static PyObject *model_fk(PyObject *self, PyObject *const *args, Py_ssize_t coun
     pl_error err = {0};
     pl_status status;
     const double begin = model_now();
-    CORE_RUN(m, status = pl_model_fk(m->model, command, &report, &err));
+    pl_creep_report creep;
+    CORE_RUN(m, status = count == 3 ? pl_model_hold(m->model, command, held, &creep, &report, &err)
+                                    : pl_model_fk(m->model, command, &report, &err));
     m->spent = model_now() - begin;
     core_leave(m);
     free(command);

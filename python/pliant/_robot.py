@@ -183,6 +183,11 @@ class Robot:
         if model is None:
             model, _ = self._load(self._first, None, None)
         try:
+            if state is not None and where is not state and "after" in state._cache:
+                raise _core.InputError(
+                    f"a shape held for {state._cache['after']:g} s has stresses of its own, which are gone once the robot has "
+                    "solved for another: ask for them before, or solve again"
+                )
             if state is not None and where is not state:
                 model.move(np.asarray(state._block))
             model.set_forces(np.ascontiguousarray(state._part("force")) if state is not None and state.forces else None)
@@ -293,6 +298,7 @@ class Robot:
         beyond_range: bool = False,
         check: bool = False,
         forces: Optional[Mapping[str, Any]] = None,
+        after: Union[None, float, str] = None,
         progress: Progress = None,
         **commands: Any,
     ) -> State:
@@ -304,7 +310,8 @@ class Robot:
         forces: {marker: (fx, fy, fz)} in N, in addition to the loads of the robot; not given: those of `start`; {}: none.
         Ctrl-C raises Interrupted, which has the last equilibrium in `.state`. A dictionary may be given for names that
         are no Python words, or an array with one number per command, in its unit and in the order of `r.commands`
-        (nan: idle).
+        (nan: idle). after: the shape that long (s, or a text with a unit) after the commands were applied at once, where
+        materials have viscous branches (`prony`); not given: the relaxed shape, which lasts.
 
         >>> r = pliant.testing.arm()
         >>> a, b = r.solve(t1=2, t3="1 N"), r.solve([2, np.nan, 1])
@@ -327,7 +334,14 @@ class Robot:
                     pull[self._index("marker", name)] = _goal._three(force, name)
                 model.set_forces(pull)
             with Shown(progress) as callback:
-                state = State(self, model.fk(values, callback))
+                if after is None:
+                    state = State(self, model.fk(values, callback))
+                else:
+                    from ._simulate import seconds
+
+                    held = seconds(after, "after")
+                    state = State(self, model.fk(values, callback, held))
+                    state._cache["after"] = held
             self._stopped(model, state)
         except KeyboardInterrupt as stop:  # also one that came when the solve had just ended
             raise stop if isinstance(stop, Interrupted) else Interrupted(state) from None

@@ -313,6 +313,8 @@ class State:
         self._cache: dict[str, Any] = {}
 
     def __reduce__(self) -> Any:
+        if "after" in self._cache:
+            raise TypeError("a state held for a time cannot be pickled: its viscous stresses are not part of it")
         numbers = (np.asarray(self._answer).tobytes(), np.asarray(self._block).tobytes())
         return _restore, (self.robot, sealed("state", self.robot.hash, tuple(self._report), *numbers))
 

@@ -2,8 +2,8 @@
 // global matrix. Elements are gathered into blocks of eight of one kind and one material, worked on by
 // kernels compiled for several instruction sets; results do not depend on the thread count.
 //
-// Locking-free formulation (docs/explanation/elements.md): the dilatation d of each material is projected on the linear
-// functions N_c of the corners,
+// Locking-free formulation (docs/explanation/elements.md): the dilatation d of each material is projected on
+// the linear functions N_c of the corners,
 //   dbar = M^-1 b,  b_c = int N_c d dV,  M_cd = int N_c N_d dV,   E = sum_e int Wdev dV + kappa / 2 b^T M^-1
 //   b,
 // corners being split between materials. These are Taylor-Hood elements with the pressure p = kappa dbar
@@ -19,7 +19,8 @@
 #define PL_LANES 8
 #define PL_POINTS_MAX 9
 #define PL_CORNERS_MAX 6
-#define PL_PLAIN_SHARE 0.1 // k0 / mu; chosen on the bellows finger and the sphere, docs/explanation/elements.md
+#define PL_PLAIN_SHARE                                                                                       \
+    0.1 // k0 / mu; chosen on the bellows finger and the sphere, docs/explanation/elements.md
 
 // Eight elements side by side; every array of a block has the lane as its last index. Unused lanes repeat the
 // first element with weight 0.
@@ -179,8 +180,13 @@ double pl_viscous_end(pl_viscous *viscous, double s, bool second, const double *
 void pl_viscous_accept(pl_viscous *viscous); // the end of the second stage is the start of the next step
 void pl_viscous_hold(
     pl_viscous *viscous); // the stress at the start of the step, at constant strain of branches
-void pl_viscous_off(pl_viscous *viscous);            // the long-term laws alone
-int64_t pl_viscous_count(const pl_viscous *viscous); // numbers of all branches; NULL: 0
+// The body went to the shape x at once: the branches keep their strain.
+void pl_viscous_jump(pl_viscous *viscous, const double *x);
+// Before `accept`: the error of the stresses of branches in a step of length h, over the stress of the body.
+double pl_viscous_error(const pl_viscous *viscous, double h);
+double pl_viscous_shortest(const pl_viscous *viscous); // s: of the relaxation times
+void pl_viscous_off(pl_viscous *viscous);              // the long-term laws alone
+int64_t pl_viscous_count(const pl_viscous *viscous);   // numbers of all branches; NULL: 0
 void pl_viscous_write(const pl_viscous *viscous, double *out);
 void pl_viscous_read(pl_viscous *viscous, const double *in, const double *x);
 

@@ -51,4 +51,18 @@ void pl_elements_stress(const pl_elements *E, const pl_block *block, int lane, i
         p += block->corner_weight[q * block->corner_count + c] * E->pressure[block->pressure[c][lane]];
     }
     pl_law_stress(law, F, p, &W, P);
+    if (block->overstress) {
+        vd f[9], s[9], H[6], w = v_set(0);
+        for (int i = 0; i < 9; ++i) {
+            f[i] = v_set(F[i]);
+            s[i] = v_set(P[i]);
+        }
+        for (int k = 0; k < 6; ++k) {
+            H[k] = v_set(block->overstress[(6 * q + k) * PL_LANES + lane]);
+        }
+        law_add_overstress(law, f, H, &w, s);
+        for (int i = 0; i < 9; ++i) {
+            P[i] = s[i][0];
+        }
+    }
 }

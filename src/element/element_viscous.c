@@ -314,6 +314,51 @@ double pl_viscous_end(pl_viscous *v, double s, bool second, const double *x)
     return sum;
 }
 
+// Stress that the branches' equations miss in a step of length h, 2 k h (f_n / gamma - f_g / (gamma (1 -
+// gamma)) + f_1 / (1 - gamma)) with f = sum alpha', over the largest stress of the body: root mean squares.
+double pl_viscous_error(const pl_viscous *v, double h)
+{
+    const double k = 2 * h * (-3 * GAMMA * GAMMA + 4 * GAMMA - 2) / (12 * (2 - GAMMA));
+    const viscous_set *set[3] = {&v->now, &v->middle, &v->next};
+    const double part[3] = {k / GAMMA, -k / (GAMMA * (1 - GAMMA)), k / (1 - GAMMA)};
+    double missed = 0, stress = 0;
+    for (int b = 0; b < v->E->block_count; ++b) {
+        if (v->alpha_start[b] < 0) {
+            continue;
+        }
+        const pl_block *block = &v->E->block[b];
+        const viscous_law *law = &v->law[block->law];
+        const int64_t size = 6 * (int64_t)block->point_count * PL_LANES;
+        for (int64_t j = 0; j < size; ++j) {
+            const int64_t q = j / (6 * PL_LANES), lane = j % PL_LANES, component = j / PL_LANES % 6;
+            const int64_t strain = v->strain_start[b] + 6 * PL_LANES * q + j;
+            double error = 0;
+            for (int i = 0; i < law->count; ++i) {
+                const int64_t at = v->alpha_start[b] + i * size + j;
+                for (int p = 0; p < 3; ++p) {
+                    error += part[p] * (law->g[i] * set[p]->strain[strain] - set[p]->alpha[at]) / law->tau[i];
+                }
+            }
+            const double weight =
+                lane < block->lane_count ? block->weight[q * PL_LANES + lane] * viscous_weight[component] : 0;
+            missed += weight * error * error;
+            stress += weight * v->next.strain[strain] * v->next.strain[strain];
+        }
+    }
+    return stress > 0 ? sqrt(missed / stress) : 0;
+}
+
+double pl_viscous_shortest(const pl_viscous *v)
+{
+    double shortest = INFINITY;
+    for (int r = 0; r < v->E->law_count; ++r) {
+        for (int i = 0; i < v->law[r].count; ++i) {
+            shortest = fmin(shortest, v->law[r].tau[i]);
+        }
+    }
+    return shortest;
+}
+
 void pl_viscous_accept(pl_viscous *v)
 {
     if (v) {
@@ -327,6 +372,12 @@ void pl_viscous_accept(pl_viscous *v)
 void pl_viscous_hold(pl_viscous *v)
 {
     pl_viscous_begin(v, 0, false);
+}
+
+void pl_viscous_jump(pl_viscous *v, const double *x)
+{
+    viscous_loop w = {.v = v, .x = x, .to = &v->now};
+    pl_loop(v->E->block_count, VISCOUS_GRAIN, viscous_strains, &w);
 }
 
 void pl_viscous_relax(pl_viscous *v, const double *x)

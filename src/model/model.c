@@ -267,10 +267,9 @@ void model_refresh(pl_model *m, const double *moved_to)
     }
 }
 
-pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *report, pl_error *err)
+static pl_status model_solved(pl_model *model, const double *command, pl_status status,
+                              const pl_solve_report *report)
 {
-    *report = (pl_solve_report){.negative_count = -1};
-    const pl_status status = model->type->fk(model->self, command, report, err);
     ++model->costs.fk_calls;
     model->costs.iterations += report->iterations;
     model->costs.factorizations += report->factorizations;
@@ -282,6 +281,23 @@ pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *r
     // for
     model_refresh(model, status == PL_OK ? command : NULL);
     return status;
+}
+
+pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *report, pl_error *err)
+{
+    *report = (pl_solve_report){.negative_count = -1};
+    const pl_status status = model->type->fk(model->self, command, report, err);
+    return model_solved(model, command, status, report);
+}
+
+pl_status pl_model_hold(pl_model *model, const double *command, double seconds, pl_creep_report *creep,
+                        pl_solve_report *report, pl_error *err)
+{
+    if (!model->type->hold) {
+        return pl_fail(err, PL_BAD_INPUT, "shapes held for a time need a full body with the exact method");
+    }
+    const pl_status status = model->type->hold(model->self, command, seconds, creep, report, err);
+    return model_solved(model, command, status, report);
 }
 
 pl_status model_keep(pl_model *model, model_slot *slot, pl_error *err)

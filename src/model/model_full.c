@@ -26,6 +26,13 @@ static pl_status full_fk(void *self, const double *command, pl_solve_report *rep
     return pl_statics_solve(m->body.statics, m->body.state, command, report, err);
 }
 
+static pl_status full_hold(void *self, const double *command, double seconds, pl_creep_report *creep,
+                           pl_solve_report *report, pl_error *err)
+{
+    full_model *m = self;
+    return pl_statics_hold(m->body.statics, m->body.state, command, seconds, creep, report, err);
+}
+
 static void full_answer(void *self, pl_model_answer *out)
 {
     full_model *m = self;
@@ -134,6 +141,7 @@ static size_t full_pack(void *self, double *block, size_t room)
 static pl_status full_unpack(void *self, const double *block, size_t count, pl_error *err)
 {
     full_model *m = self;
+    pl_statics_relax(m->body.statics);
     const size_t own = pl_state_pack(m->body.state, NULL, 0);
     return pl_state_unpack(m->body.state, block, count > own ? own : count, err);
 }
@@ -219,7 +227,8 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .grip_mean = full_grip_mean,
                                         .loosen = full_loosen,
                                         .critical = full_critical,
-                                        .limit = full_limit};
+                                        .limit = full_limit,
+                                        .hold = full_hold};
 
 // ---- making one
 static bool full_room(full_model *m)

@@ -22,6 +22,7 @@ typedef struct newton_laplacian {
     int32_t *dof;      // per vertex; -1: held
     int32_t n;
     double *rhs;    // 3 columns: scratch of each co-rotated step
+    double *weight; // per law of the elements, as it was when the matrix was made: laws may be scaled since
     pl_sparse edge; // rows: free vertices, columns: held ones (by vertex number), rectangular
 } newton_laplacian;
 

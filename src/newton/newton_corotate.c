@@ -68,10 +68,19 @@ static pl_status triplet_compress(triplet *t, int64_t count, int32_t rows, int32
 }
 
 // Stiff parts weigh more, but not without bound.
+static bool warp_weights(pl_newton_solver *N)
+{
+    const pl_elements *E = N->problem->elements;
+    N->laplacian.weight = PL_NEW_ARRAY(double, E->law_count);
+    for (int r = 0; N->laplacian.weight && r < E->law_count; ++r) {
+        N->laplacian.weight[r] = fmax(NEWTON_COROTATE_WEIGHT, E->law[r].mu / N->problem->stiffness);
+    }
+    return N->laplacian.weight != NULL;
+}
+
 static double warp_weight(const pl_newton_solver *N, const pl_block *block)
 {
-    const double ratio = N->problem->elements->law[block->law].mu / N->problem->stiffness;
-    return ratio < NEWTON_COROTATE_WEIGHT ? NEWTON_COROTATE_WEIGHT : ratio;
+    return N->laplacian.weight[block->law];
 }
 
 // int mu grad N_a . grad N_c of one element
@@ -184,13 +193,14 @@ void newton_corotate_destroy(pl_newton_solver *N)
     pl_sparse_clear(&N->laplacian.edge);
     pl_free(N->laplacian.dof);
     pl_free(N->laplacian.rhs);
+    pl_free(N->laplacian.weight);
 }
 
 pl_status newton_corotate_create(pl_newton_solver *N, pl_error *err)
 {
     N->laplacian.shapes = N->problem->shapes;
     N->laplacian.dof = PL_NEW_ARRAY(int32_t, N->problem->mesh.vertex_count);
-    if (!N->laplacian.dof) {
+    if (!N->laplacian.dof || !warp_weights(N)) {
         return pl_fail_memory(err, "statics: warp");
     }
     for (int32_t v = 0; v < N->problem->mesh.vertex_count; ++v) {

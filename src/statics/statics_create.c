@@ -132,6 +132,7 @@ void pl_statics_destroy(pl_statics *s)
         return;
     }
     statics_aim_clear(s);
+    statics_creep_clear(s);
     pl_newton_clear(&s->newton);
     pl_problem_destroy(s->problem);
     for (int i = 0; i < STATICS_HISTORY; ++i) {
@@ -174,6 +175,10 @@ int pl_statics_limit(pl_statics *s, int iterations)
 
 void pl_statics_forget(pl_statics *s)
 {
+    if (s->creep.on) {
+        pl_viscous_off(s->creep.viscous);
+        s->creep.on = false;
+    }
     pl_newton_forget(&s->newton);
     s->history.count = 0;
     s->moves = (statics_moves){0};

@@ -55,6 +55,13 @@ typedef struct statics_mode {
     double *x, *motion; // full: where, and the mode, largest displacement 1
 } statics_mode;
 
+// Viscous branches of the materials, for shapes held a given time: statics_creep.c.
+typedef struct statics_creep {
+    pl_viscous *viscous; // made when first needed; NULL: no material has any
+    pl_state *before;    // where the step under way began
+    bool on;             // the laws of the elements are those at the end of such a solve
+} statics_creep;
+
 struct pl_statics {
     const pl_robot *robot;
     pl_statics_options options;
@@ -72,6 +79,7 @@ struct pl_statics {
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     double enough;                // what may be left of an increment on the way: TUNE_ENOUGH (tests vary it)
     statics_mode mode;            // of the first critical load of the last solve
+    statics_creep creep;
     // of the solve under way
     int increments;
     double started;
@@ -120,6 +128,14 @@ typedef struct load_path {
 // As pl_statics_create, with further terms (pl_problem_create): how terms are tested.
 pl_status statics_create(const pl_robot *robot, const pl_statics_options *options,
                          const pl_term_create *extra, pl_statics **out, pl_error *err);
+
+// ---- statics_solve.c
+// pl_statics_solve with the laws that the elements have.
+pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, pl_solve_report *report,
+                        pl_error *err);
+
+// ---- statics_creep.c
+void statics_creep_clear(pl_statics *s);
 
 // ---- statics_predict.c
 // The shape at `command` as the last solutions let expect it, held vertices included; false: nothing to go

@@ -576,6 +576,13 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
 pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command, pl_solve_report *report,
                            pl_error *err)
 {
+    pl_statics_relax(s);
+    return statics_solve(s, state, command, report, err);
+}
+
+pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, pl_solve_report *report,
+                        pl_error *err)
+{
     if (state->robot_hash != s->robot->hash || state->vertex_count != s->problem->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }

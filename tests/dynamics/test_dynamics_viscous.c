@@ -75,6 +75,74 @@ static void test_creep(void **state)
     }
 }
 
+// The same without inertia, held by statics: at once, on the way and at the end; then relaxed again.
+static void test_hold(void **state)
+{
+    (void)state;
+    static const pl_material_model model[3] = {PL_LINEAR, PL_STVK, PL_NEO_HOOKEAN};
+    const double sigma = 3e-5, force[3] = {sigma * 16, 0, 0}, g = 0.5, tau = 0.2;
+    for (int k = 0; k < 6; ++k) {
+        const double nu = k % 2 ? 0.499 : 0.3;
+        const pl_dynamics_options options = pl_dynamics_options_default();
+        moving m = moving_bar(bar_material(model[k / 2], nu), &options);
+        const double G = 0.3 / (2 * (1 + nu)), K = 0.3 / (3 * (1 - 2 * nu));
+        const double E_long = 9 * K * G / (3 * K + G), E_short = 9 * K * G * (1 + g) / (3 * K + G * (1 + g));
+        pl_error err = {0};
+        pl_solve_report report;
+        pl_creep_report creep;
+        double worst = 0;
+        int steps = 0, factorizations = 0;
+        pl_statics_set_forces(m.rig.statics, force);
+        for (int i = 0; i < 7; ++i) {
+            const double t = (double[]){0, 0.001, 0.05, 0.2, 0.5, 2, 1000}[i];
+            pl_state_reset(m.rig.state, m.rig.robot);
+            PL_CHECK_OK(pl_statics_hold(m.rig.statics, m.rig.state, NULL, t, &creep, &report, &err));
+            assert_int_equal(report.outcome, PL_SOLVED);
+            const double strain = pl_statics_marker(m.rig.statics, m.rig.state, 0).displacement[0] / 20;
+            const double exact =
+                sigma * (1 / E_long - (1 / E_long - 1 / E_short) * exp(-t / ((1 + g) * tau)));
+            worst = fmax(worst, fabs(strain / exact - 1));
+            steps = creep.steps > steps ? creep.steps : steps;
+            factorizations = report.factorizations > factorizations ? report.factorizations : factorizations;
+        }
+        print_message(
+            "%-12s Poisson %.3f, held 0 to 1000 s: within %.1e of the closed form, at most %d steps "
+            "and %d factorisations\n",
+            pl_material_model_name(model[k / 2]), nu, worst, steps, factorizations);
+        PL_CHECK_BELOW(worst, 1e-3);
+
+        // the next solve is that of the relaxed body
+        pl_state_reset(m.rig.state, m.rig.robot);
+        rig_solve(&m.rig, NULL);
+        const double strain = pl_statics_marker(m.rig.statics, m.rig.state, 0).displacement[0] / 20;
+        PL_CHECK_NEAR(strain * E_long / sigma, 1, 1e-3);
+
+        // a large load: in balance with the stresses of the branches, and after a long time that shape
+        const double large[3] = {0.05 * 16, 0, 0};
+        double tip[3];
+        pl_statics_set_forces(m.rig.statics, large);
+        for (int i = 0; i < 3; ++i) {
+            double residual, largest;
+            bool inverted;
+            pl_state_reset(m.rig.state, m.rig.robot);
+            PL_CHECK_OK(pl_statics_hold(m.rig.statics, m.rig.state, NULL, (double[]){0, 0.1, 1000}[i], &creep,
+                                        &report, &err));
+            assert_int_equal(report.outcome, PL_SOLVED);
+            PL_CHECK_OK(pl_statics_check(m.rig.statics, m.rig.state, &residual, &largest, &inverted, &err));
+            PL_CHECK_BELOW(residual, 1e-5 * largest);
+            tip[i] = pl_statics_marker(m.rig.statics, m.rig.state, 0).displacement[0];
+        }
+        pl_state_reset(m.rig.state, m.rig.robot);
+        rig_solve(&m.rig, NULL);
+        const double relaxed = pl_statics_marker(m.rig.statics, m.rig.state, 0).displacement[0];
+        print_message("  0.05 MPa: %.4f mm at once, %.4f after 0.1 s, %.4f after 1000 s, %.4f relaxed\n",
+                      tip[0], tip[1], tip[2], relaxed);
+        assert_true(tip[0] < 0.95 * tip[1] && tip[1] < 0.95 * tip[2]);
+        PL_CHECK_NEAR(tip[2] / relaxed, 1, 1e-4);
+        moving_clear(&m);
+    }
+}
+
 // A large load: creep ends at the equilibrium of the long-term material, and the energy adds up.
 static void test_creep_end(void **state)
 {
@@ -155,7 +223,7 @@ static void test_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_creep), cmocka_unit_test(test_creep_end),
-                                       cmocka_unit_test(test_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_creep), cmocka_unit_test(test_hold),
+                                       cmocka_unit_test(test_creep_end), cmocka_unit_test(test_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
