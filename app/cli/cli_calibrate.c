@@ -20,6 +20,8 @@ static const cli_option options[] = {
     {"tube", 0, "VOLUME", "syringe: volume of the tube (default 0)", NULL},
     {"syringe", 0, "VOLUME", "syringe: initial volume of the syringe (default 0)", NULL},
     {"ambient", 0, "PRESSURE", "syringe: absolute ambient pressure (default 100kPa)", NULL},
+    {"times", 0, "LIST", "relaxation: times of the branches (0.1s,1s,10s; default: those the test resolves)",
+     NULL},
     {"gauge", 0, NULL, "syringe: the pressures are gauge pressures, not absolute", NULL},
     {"free", 0, "NAMES",
      "poses: parameters to fit, separated by commas: MATERIAL.CONSTANT, COMMAND.factor, "
@@ -232,9 +234,12 @@ static int calibrate_run(cli_args *args)
         const int wrong = cli_check_outputs(args, pose_extensions, args->plain[1], args->plain[2]);
         return wrong ? wrong : cli_calibrate_poses(args);
     }
-    const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0;
-    if (!ratio && !syringe && strcmp(kind, "tensile") != 0) {
-        cli_error(args, "'%s' is not a kind of measurement, expected tensile, ratio, syringe or poses", kind);
+    const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0,
+               relaxation = strcmp(kind, "relaxation") == 0;
+    if (!ratio && !syringe && !relaxation && strcmp(kind, "tensile") != 0) {
+        cli_error(args,
+                  "'%s' is not a kind of measurement, expected tensile, relaxation, ratio, syringe or poses",
+                  kind);
         return CLI_EXIT_USAGE;
     }
     if ((args->plain_count == 1) != ratio || args->plain_count > 2) {
@@ -248,6 +253,9 @@ static int calibrate_run(cli_args *args)
     if (status) {
         return status;
     }
+    if (relaxation) {
+        return cli_calibrate_relaxation(args, args->plain[1]);
+    }
     if (syringe) {
         return cli_calibrate_syringe(args, args->plain[1]);
     }
@@ -260,7 +268,8 @@ static int calibrate_run(cli_args *args)
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
     .summary = "parameters from measurements: material laws, two materials of a bar, volume over pressure",
-    .usage = "tensile FILE.csv | ratio | syringe FILE.csv | poses ROBOT MEASURED.csv [options]",
+    .usage = "tensile FILE.csv | relaxation FILE.csv | ratio | syringe FILE.csv | poses ROBOT MEASURED.csv "
+             "[options]",
     .about =
         "Fits neo-Hookean, Mooney-Rivlin and Yeoh constants to a tensile test: a CSV of the Soft Robotics\n"
         "Materials Database, or two columns of engineering strain and stress (MPa). Prints the error, the\n"
@@ -270,10 +279,12 @@ const cli_verb cli_verb_calibrate = {
         "moves when it is pulled, with a twist test as a check. syringe: a table of pressure and volume "
         "ratio\n"
         "from a CSV of pressure P and volume dV pushed into a closed line, for loading and unloading.\n"
+        "relaxation: viscous branches (prony) from a CSV of t [s], stress and, if it is recorded, strain.\n"
         "poses: constants of a robot from measured marker positions, with confidence intervals.",
     .examples =
         "  pliant calibrate tensile Ecoflex_00-30.csv --max-strain 2 --out fit.png\n"
         "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n"
+        "  pliant calibrate relaxation held.csv --out relaxation.png\n"
         "  pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84\n"
         "  pliant calibrate syringe pv.csv --chamber 12mL --tube 3mL --syringe 50mL --out pv.png\n"
         "  pliant calibrate poses trunk measured.csv --free silicone.c10,silicone.density --held-rows 5-8\n",

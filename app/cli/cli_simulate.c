@@ -32,6 +32,9 @@ static const cli_option options[] = {
     {"first-step", 0, "TIME", "length of the first step (default 5ms; it is halved where it is too long)",
      NULL},
     {"damping", 0, "RATE", "mass-proportional damping, 1/s (default 0)", NULL},
+    {"stiffness-damping", 0, "TIME",
+     "stiffness-proportional damping, for comparison with other programs (silicone does not behave so)",
+     NULL},
     CLI_MASS,
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE",
@@ -85,7 +88,14 @@ static int simulate_numbers(const cli_args *args, simulate *d)
                 cli_number(args, "ramp", PL_DIM_TIME, 0, 1e6, &d->ramp) &&
                 cli_number(args, "load-ramp", PL_DIM_TIME, 0, 1e6, &d->load_ramp) &&
                 cli_number(args, "tolerance", PL_DIM_NUMBER, 1e-8, 0.1, &d->options.tolerance) &&
-                cli_number(args, "damping", PL_DIM_NUMBER, 0, 1e6, &d->options.mass_damping);
+                cli_number(args, "damping", PL_DIM_NUMBER, 0, 1e6, &d->options.mass_damping) &&
+                cli_number(args, "stiffness-damping", PL_DIM_TIME, 0, 1e3, &d->options.stiffness_damping);
+    if (good && d->options.stiffness_damping > 0) {
+        cli_finding(&(pl_finding){
+            .severity = PL_WARNING,
+            .text = "stiffness-proportional damping grows with the frequency, that of silicone hardly does: "
+                    "prefer viscous branches (prony, `pliant calibrate relaxation`)"});
+    }
     if (good && d->until < 0) {
         cli_error(args, "--until is missing: how long does the motion last (--until 2s)?");
         return CLI_EXIT_USAGE;

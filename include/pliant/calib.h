@@ -179,7 +179,7 @@ typedef struct pl_relaxation_fit {
     double error;       // root mean square of the residuals over log t, over the largest stress
     double correlation; // of neighbouring residuals: near 1 the model, not the noise, is left over
 } pl_relaxation_fit;
-// Prony weights g >= 0 of the relaxation times `tau` (count 0: those that the test resolves, one per decade).
+// Prony weights g >= 0 of the relaxation times `tau` (count 0: those that the test resolves, three in two decades).
 PL_API_CHECKED pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, int count,
                                                  pl_relaxation_fit *fit, pl_error *err);
 PL_API double pl_relaxation_stress(const pl_relaxation *test, const pl_relaxation_fit *fit, int row);

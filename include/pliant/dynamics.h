@@ -24,12 +24,16 @@ typedef struct pl_dynamics_options {
     // Error of the positions over the largest displacement so far, or 1e-2 of the size: one step may have a
     // quarter of it.
     double tolerance;
-    double step;               // s; 0: from the tolerance. A step that does not converge is halved
-    double first_step;         // s, about, where the step follows from the tolerance; 0: 1/16 of the largest
-    double largest_step;       // s, where the step follows from the tolerance
-    int halvings;              // smallest step: the largest one halved so often
-    double solve_tolerance;    // mm, of the positions in each stage; 0: 1/30 of the error accepted in a step
-    double mass_damping;       // 1/s: forces -mass_damping M v; 0: none
+    double step;            // s; 0: from the tolerance. A step that does not converge is halved
+    double first_step;      // s, about, where the step follows from the tolerance; 0: 1/16 of the largest
+    double largest_step;    // s, where the step follows from the tolerance
+    int halvings;           // smallest step: the largest one halved so often
+    double solve_tolerance; // mm, of the positions in each stage; 0: 1/30 of the error accepted in a step
+    double mass_damping;    // 1/s: forces -mass_damping M v; 0: none
+    // s: a dashpot beside every spring, stress stiffness_damping dS_d/dt of the deviatoric part, damping
+    // ratio stiffness_damping omega / 2. Silicone does not behave so (its damping depends little on the
+    // frequency): for comparison with other programs. 0: none
+    double stiffness_damping;
     const double *marker_mass; // t, per marker: masses attached at markers, copied; NULL: none. Their weight
                                // is a load: forces at markers in the state (pl_statics_set_forces)
     bool masses_hang;          // the masses hang on long strings: they follow their marker along gravity only
@@ -101,6 +105,12 @@ PL_API_CHECKED pl_status pl_dynamics_set_velocity(pl_dynamics *dynamics, const d
                                                   pl_error *err);
 // Forces at the markers (3 per marker, N; NULL: none) that act from now on, besides the loads of the robot.
 PL_API void pl_dynamics_set_forces(pl_dynamics *dynamics, const double *force);
+
+// A hand that pulls at a point of the undeformed body (mm; NULL: lets go), spread over `radius`, and its
+// force (N; NULL: none) from now on.
+PL_API_CHECKED pl_status pl_dynamics_grip(pl_dynamics *dynamics, const double at[3], double radius,
+                                          pl_error *err);
+PL_API void pl_dynamics_pull(pl_dynamics *dynamics, const double force[3]);
 
 // Takes steps until `time` is reached or passed. `each` (may be NULL) is called after every step accepted;
 // false stops the run.

@@ -15,7 +15,7 @@
 #define RELAX_MOST (PL_PRONY_TERMS + 1)
 #define RELAX_LEAST_ROWS 8
 #define RELAX_ROUNDS 200
-#define RELAX_DECADES 1.0 // times per decade, unless given
+#define RELAX_DECADES 1.5 // times per decade, unless given
 #define RELAX_QUANTILE 1.96
 
 typedef struct relax {

@@ -38,8 +38,9 @@ static pl_status options_check(const pl_robot *robot, const pl_dynamics_options 
     if (o->halvings < 0 || o->halvings > 40) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: halvings is %d, must lie between 0 and 40", o->halvings);
     }
-    if (!(o->solve_tolerance >= 0) || !(o->mass_damping >= 0) || isinf(o->mass_damping)) {
-        return pl_fail(err, PL_BAD_INPUT, "dynamics: solve_tolerance and mass_damping must not be negative");
+    if (!(o->solve_tolerance >= 0) || !(o->mass_damping >= 0) || isinf(o->mass_damping) ||
+        !(o->stiffness_damping >= 0) || isinf(o->stiffness_damping)) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: solve_tolerance and damping must not be negative");
     }
     for (int k = 0; o->marker_mass && k < robot->marker_count; ++k) {
         if (!(o->marker_mass[k] >= 0) || isinf(o->marker_mass[k])) {
@@ -92,6 +93,21 @@ static pl_status create_work(pl_dynamics *d, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "dynamics: work space");
 }
 
+// A dashpot of b beside the springs as a branch whose relaxation is too fast to be seen: tau = b / DASHPOT,
+// g tau = b. At frequencies below 1 / (2 pi tau) its stress is b dS_d/dt.
+#define DASHPOT 50.0
+static pl_status dashpot_add(pl_material *m, const char *name, double b, pl_error *err)
+{
+    if (m->prony_count == PL_PRONY_TERMS) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "material '%s' has %d viscous branches: no room for stiffness-proportional damping",
+                       name, m->prony_count);
+    }
+    m->prony_g[m->prony_count] = DASHPOT;
+    m->prony_tau[m->prony_count++] = b / DASHPOT;
+    return PL_OK;
+}
+
 // Branches of the materials of all regions; thin layers have none.
 static pl_status create_viscous(pl_dynamics *d, pl_error *err)
 {
@@ -107,14 +123,21 @@ static pl_status create_viscous(pl_dynamics *d, pl_error *err)
     }
     const int32_t regions = d->problem->mesh.region_count;
     const pl_material **material = PL_NEW_ARRAY(const pl_material *, regions);
-    if (!material) {
-        return pl_fail_memory(err, "dynamics: viscous branches");
+    pl_material *own = PL_NEW_ARRAY(pl_material, regions);
+    pl_status status = material && own ? PL_OK : pl_fail_memory(err, "dynamics: viscous branches");
+    for (int32_t r = 0; status == PL_OK && r < regions; ++r) {
+        const int k = robot->region_material[r];
+        own[r] = robot->material[k];
+        material[r] = &own[r];
+        if (d->options.stiffness_damping > 0) {
+            status = dashpot_add(&own[r], robot->material_name[k], d->options.stiffness_damping, err);
+        }
     }
-    for (int32_t r = 0; r < regions; ++r) {
-        material[r] = &robot->material[robot->region_material[r]];
+    if (status == PL_OK) {
+        status = pl_viscous_create(d->problem->elements, material, &d->viscous, err);
     }
-    const pl_status status = pl_viscous_create(d->problem->elements, material, &d->viscous, err);
     pl_free(material);
+    pl_free(own);
     return status;
 }
 
@@ -333,6 +356,18 @@ pl_status pl_dynamics_set_velocity(pl_dynamics *d, const double *velocity, pl_er
 void pl_dynamics_set_forces(pl_dynamics *d, const double *force)
 {
     pl_problem_set_forces(d->problem, force);
+    d->forces_changed = true;
+}
+
+pl_status pl_dynamics_grip(pl_dynamics *d, const double at[3], double radius, pl_error *err)
+{
+    d->forces_changed = true;
+    return pl_problem_grip(d->problem, at, radius, err);
+}
+
+void pl_dynamics_pull(pl_dynamics *d, const double force[3])
+{
+    pl_problem_pull(d->problem, force);
     d->forces_changed = true;
 }
 

@@ -285,9 +285,14 @@ static double response_piece(const schedule_command *c, double t, double longest
                  up = a0 >= y ? 1 : -1;
     double b = (a1 - a0) / longest, dt = longest;
     *node = (schedule_node){.time = t, .value = y};
-    const double wanted = tau > 0                                       ? (a0 - y) / tau
-                          : fabs(a0 - y) > 1e-12 * (fabs(a0) + fabs(y)) ? up * INFINITY
-                                                                        : b;
+    if (!(tau > 0) && isinf(rate)) { // at once in this direction
+        *node = (schedule_node){.time = t, .value = a0, .slope = b, .slope_end = b};
+        *next = a1;
+        return dt;
+    }
+    // what rounding leaves between them is no distance to be covered
+    const double apart = 1e-12 * (fabs(a0) + fabs(y)) + 1e-9 * rate * longest;
+    const double wanted = tau > 0 ? (a0 - y) / tau : fabs(a0 - y) > apart ? up * INFINITY : b;
     if (fabs(wanted) > rate) {
         // at the largest rate; without a lag until the command is met: y + up rate dt = a0 + b dt
         const double closing = up * rate - b;
@@ -300,8 +305,9 @@ static double response_piece(const schedule_command *c, double t, double longest
         return fmax(dt, 1e-9 * longest);
     }
     if (!(tau > 0)) {
+        node->value = a0;
         node->slope = node->slope_end = b;
-        *next = y + b * dt;
+        *next = a1;
         return dt;
     }
     const double decay = exp(-dt / tau);

@@ -4,6 +4,13 @@
 #include "base/base.h"
 #include "pliant/simulation.h"
 
+// Commands of the frame under way: linear between its ends.
+typedef struct simulation_live {
+    double begin, end;
+    double *from, *to, *force; // per command, per command, 3 per marker
+    pl_model_answer answer;
+} simulation_live;
+
 struct pl_simulation {
     pl_model *model;
     const pl_robot *robot;
@@ -23,6 +30,7 @@ struct pl_simulation {
     pl_motion_energy before, now;
     double before_time;
     bool stopped;
+    simulation_live live;
     pl_status status;
     pl_error err;
 };
@@ -53,7 +61,9 @@ pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *optio
         s->velocity = PL_NEW_ARRAY(double, s->full);
         s->moved = PL_NEW_ARRAY(double, s->full);
         s->speed = PL_NEW_ARRAY(double, 3 * info.marker_count + 1);
-        const bool ok = s->block && s->velocity && s->moved && s->speed;
+        s->live.from = PL_NEW_ARRAY(double, 2 * info.command_count + 1);
+        s->live.force = PL_NEW_ARRAY(double, 3 * info.marker_count + 1);
+        const bool ok = s->block && s->velocity && s->moved && s->speed && s->live.from && s->live.force;
         status =
             ok ? pl_dynamics_create(robot, options, &s->dynamics, err) : pl_fail_memory(err, "simulation");
     }
@@ -77,6 +87,8 @@ void pl_simulation_destroy(pl_simulation *s)
     pl_free(s->velocity);
     pl_free(s->moved);
     pl_free(s->speed);
+    pl_free(s->live.from);
+    pl_free(s->live.force);
     pl_free(s);
 }
 
@@ -225,4 +237,100 @@ pl_status pl_simulation_run(pl_simulation *s, pl_schedule *schedule, const doubl
         return s->status;
     }
     return status == PL_OK ? pl_dynamics_store(s->dynamics, s->state, err) : status;
+}
+
+// ---- live
+static void live_command(void *user, double t, double *command)
+{
+    const pl_simulation *s = user;
+    const simulation_live *l = &s->live;
+    const int count = pl_model_get_info(s->model).command_count;
+    const double part = l->end > l->begin ? fmin(1, fmax(0, (t - l->begin) / (l->end - l->begin))) : 1;
+    for (int c = 0; c < count; ++c) {
+        command[c] = isnan(l->from[c]) ? l->to[c] : l->from[c] + part * (l->to[c] - l->from[c]);
+    }
+}
+
+static double live_corner(void *user, double t)
+{
+    const simulation_live *l = &((const pl_simulation *)user)->live;
+    return l->end > t + 1e-9 * (l->end - l->begin) ? l->end : INFINITY;
+}
+
+static void live_force(void *user, double t, double *force)
+{
+    (void)t;
+    const pl_simulation *s = user;
+    memcpy(force, s->live.force, 3 * (size_t)pl_model_get_info(s->model).marker_count * sizeof *force);
+}
+
+pl_status pl_simulation_start(pl_simulation *s, pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(s->model);
+    simulation_live *l = &s->live;
+    l->to = l->from + info.command_count;
+    l->begin = l->end = pl_state_time(s->state);
+    memcpy(l->from, pl_state_commands(s->state), (size_t)info.command_count * sizeof *l->from);
+    memcpy(l->to, l->from, (size_t)info.command_count * sizeof *l->to);
+    memcpy(l->force, pl_state_forces(s->state), 3 * (size_t)info.marker_count * sizeof *l->force);
+    const pl_signal signal = {.command = live_command, .corner = live_corner, .force = live_force, .user = s};
+    return pl_dynamics_start(s->dynamics, s->state, &signal, err);
+}
+
+// Where the hardware is after `duration`, from y: a first-order lag, and no faster than its rate.
+static double live_follow(const pl_command_info *c, double y, double asked, double duration)
+{
+    const double tau = asked > y ? c->fill : c->vent;
+    double to = tau > 0 ? asked + (y - asked) * exp(-duration / tau) : asked;
+    const double most = c->rate > 0 ? c->rate * duration : INFINITY;
+    to = fmin(y + most, fmax(y - most, to));
+    return to;
+}
+
+pl_status pl_simulation_advance(pl_simulation *s, const double *command, const double *force, double duration,
+                                pl_motion_row *row, pl_motion_report *report, pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(s->model);
+    simulation_live *l = &s->live;
+    if (!l->to || !(duration > 0) || isinf(duration)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "a live motion is started before it is advanced by a positive time");
+    }
+    l->begin = pl_dynamics_time(s->dynamics);
+    l->end = l->begin + duration;
+    for (int c = 0; c < info.command_count; ++c) {
+        const bool idle = isnan(command[c]) || isnan(l->to[c]);
+        const double rest = isnan(l->to[c]) ? info.command[c].rest : l->to[c];
+        l->from[c] = isnan(command[c]) ? NAN : rest;
+        l->to[c] = isnan(command[c]) ? NAN : live_follow(&info.command[c], rest, command[c], duration);
+        l->from[c] = idle && !isnan(command[c]) ? info.command[c].rest : l->from[c];
+    }
+    memset(l->force, 0, 3 * (size_t)info.marker_count * sizeof *l->force);
+    if (force) {
+        memcpy(l->force, force, 3 * (size_t)info.marker_count * sizeof *l->force);
+    }
+    pl_status status = pl_dynamics_advance(s->dynamics, l->end, NULL, NULL, report, err);
+    const double now = pl_dynamics_time(s->dynamics);
+    status = status == PL_OK ? pl_dynamics_store(s->dynamics, s->state, err) : status;
+    status = status == PL_OK ? pl_dynamics_sample(s->dynamics, now, s->row_state, s->velocity, err) : status;
+    status = status == PL_OK ? simulation_answer(s, err) : status;
+    if (status == PL_OK && row) {
+        l->answer = pl_model_get_answer(s->model);
+        *row = (pl_motion_row){.time = now,
+                               .answer = &l->answer,
+                               .velocity = s->speed,
+                               .energy = pl_dynamics_energy(s->dynamics)};
+    }
+    return status;
+}
+
+pl_status pl_simulation_grip(pl_simulation *s, const double at[3], double radius, pl_error *err)
+{
+    const pl_status status = pl_dynamics_grip(s->dynamics, at, radius, err);
+    return status == PL_OK ? pl_model_grip(s->model, at, radius, err) : status;
+}
+
+void pl_simulation_pull(pl_simulation *s, const double force[3])
+{
+    pl_dynamics_pull(s->dynamics, force);
 }

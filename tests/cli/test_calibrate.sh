@@ -22,7 +22,19 @@ expect_status 2 calibrate ratio --moved 5 --pull 4
 expect_words err.txt "between 0 and the elongation"
 expect_status 2 calibrate ratio some.csv
 expect_status 2 calibrate pressure some.csv
-expect_words err.txt "tensile, ratio, syringe or poses"
+expect_words err.txt "tensile, relaxation, ratio, syringe or poses"
+
+# a relaxation test: its branches, and lines for a robot file
+awk 'BEGIN { print "t [s],stress [MPa]"; for (k = 0; k <= 300; ++k) { t = 0.01 * exp(k * 0.03); print t ", " 0.1 * (1 + 0.3 * exp(-t / 0.5) + 0.1 * exp(-t / 8)) } }' >held.csv
+expect_status 0 calibrate relaxation held.csv --times 0.5s,8s --out held.png --json held.json
+expect_words out.txt "prony: [{g: 0." "tau: 0.5 s}" "tau: 8 s}]"
+expect_near "modulus" "$(json_number held.json modulus)" 0.1 1e-4
+expect_file held.png
+echo "a,b
+1,2
+3,4" >wrong.csv
+expect_status 2 calibrate relaxation wrong.csv
+expect_words err.txt "t [s]"
 
 # a syringe test up and down; its table drives a chamber
 {

@@ -105,9 +105,41 @@ static void test_table(void **state)
     pl_schedule_destroy(s);
 }
 
+// A limit of rates that what is asked never reaches changes nothing, also where it goes down to zero by many
+// ramps; and without a time of venting a pressure falls at once.
+static void test_slow_ramps(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    pl_schedule *s = NULL;
+    const double zero = 0;
+    pl_command_info info = {.name = "cable", .rate = 40};
+    PL_CHECK_OK(pl_schedule_create(&info, 1, 0, &zero, &s, &err));
+    for (int k = 1; k <= 20; ++k) {
+        PL_CHECK_OK(pl_schedule_ramp(s, 0, 0.01 * (k - 1), 0.01,
+                                     k <= 8 ? 0.05 * k : fmax(0, 0.4 - 0.1 * (k - 8)), &err));
+    }
+    PL_CHECK_OK(pl_schedule_prepare(s, 0.2, &err));
+    for (double t = 0; t < 0.2; t += 0.0013) {
+        PL_CHECK_NEAR(pl_schedule_value(s, 0, t), pl_schedule_asked(s, 0, t), 1e-7);
+    }
+    pl_schedule_destroy(s);
+
+    info = (pl_command_info){.name = "air", .fill = 0.05};
+    PL_CHECK_OK(pl_schedule_create(&info, 1, 0, &zero, &s, &err));
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 0, 0, 1, &err));
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 0.1, 0, 0.2, &err));
+    PL_CHECK_OK(pl_schedule_prepare(s, 0.2, &err));
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.05), 1 - exp(-1), 1e-6);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.1 + 1e-9), 0.2, 1e-6);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.15), 0.2, 1e-6);
+    pl_schedule_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fill_and_vent), cmocka_unit_test(test_lag),
-                                       cmocka_unit_test(test_rate), cmocka_unit_test(test_table)};
+                                       cmocka_unit_test(test_rate), cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_slow_ramps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

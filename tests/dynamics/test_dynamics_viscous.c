@@ -176,6 +176,48 @@ static void test_creep_end(void **state)
     moving_clear(&m);
 }
 
+// Stiffness-proportional damping b: the first mode decays with the damping ratio b omega / 2.
+static void test_stiffness_damping(void **state)
+{
+    (void)state;
+    static const int cells[3] = {6, 1, 1};
+    pl_error err = {0};
+    pl_mode mode;
+    double ratio[2];
+    for (int k = 0; k < 2; ++k) {
+        pl_dynamics_options options = moving_options(0.0005);
+        options.stiffness_damping = k ? 0.002 : 0;
+        moving m = moving_beam(cells, beam_rubber(), &options);
+        int found;
+        double *shape = calloc((size_t)m.n, sizeof *shape);
+        pl_motion_report report;
+        PL_CHECK_OK(pl_dynamics_modes(m.dynamics, m.rig.state, 1, &mode, shape, &found, &err));
+        for (int i = 0; i < m.n; ++i) {
+            shape[i] *= 20;
+        }
+        PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, NULL, &err));
+        PL_CHECK_OK(pl_dynamics_set_velocity(m.dynamics, shape, &err));
+
+        // kinetic energy when the beam is straight: after one and three half periods
+        double most[2] = {0};
+        for (double t = 0.0005; t < 1.7 / mode.frequency; t += 0.0005) {
+            PL_CHECK_OK(pl_dynamics_advance(m.dynamics, t, NULL, NULL, &report, &err));
+            const int half = (int)(2 * t * mode.frequency + 0.5);
+            const double kinetic = pl_dynamics_energy(m.dynamics).kinetic;
+            if (half == 1 || half == 3) {
+                most[half / 2] = fmax(most[half / 2], kinetic);
+            }
+        }
+        // energy falls by exp(-4 pi zeta) a period
+        ratio[k] = log(most[0] / most[1]) / (4 * 3.14159265358979323846);
+        free(shape);
+        moving_clear(&m);
+    }
+    const double expected = 0.002 * 3.14159265358979323846 * mode.frequency;
+    print_message("damping ratio %.5f (%.1e without), expected %.5f\n", ratio[1], ratio[0], expected);
+    PL_CHECK_NEAR((ratio[1] - ratio[0]) / expected, 1, 0.05);
+}
+
 // The beam along its first mode with four branches: order, and energy that is never created.
 static void test_order(void **state)
 {
@@ -224,6 +266,7 @@ static void test_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_creep), cmocka_unit_test(test_hold),
+                                       cmocka_unit_test(test_stiffness_damping),
                                        cmocka_unit_test(test_creep_end), cmocka_unit_test(test_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
