@@ -3,7 +3,8 @@
 // and a second thread buy; then what the factorisation of the same tangent costs with each linear solver on
 // one and two threads (multifrontal is parallel over the elimination tree, the others inside BLAS).
 //
-//   bench_warm
+//   bench_warm [quick | profile]     quick: the first two rows of each table only; profile: sweeps up and down on one
+//                                    thread, long enough for a profiler to see nothing else
 #include "bench.h"
 #include "statics/statics_impl.h"
 
@@ -11,6 +12,7 @@ extern void openblas_set_num_threads(int count);
 
 #define INCREMENTS 10
 #define REPEATS 3
+#define SWEEPS 1 // of a profile
 
 typedef struct variant {
     const char *name;
@@ -65,6 +67,27 @@ static bool warm_variant(bench_robot *b, const pl_state *from, const variant *v,
            t.factor / INCREMENTS, t.factor_max, t.solves / INCREMENTS, t.solves_max, 1e3 * t.cpu / INCREMENTS,
            1e3 * t.wall / INCREMENTS, 1e3 * t.wall_max, (bench_turn(b) - before) / INCREMENTS);
     fflush(stdout);
+    return true;
+}
+
+// Up and down over the increments, one move after another.
+static bool warm_profile(bench_robot *b, double pressure)
+{
+    double factors = 0, solves = 0, iterations = 0, cpu = 0;
+    for (int i = 1; i <= 2 * SWEEPS * INCREMENTS; ++i) {
+        const int place = i % (2 * INCREMENTS), step = place <= INCREMENTS ? place : 2 * INCREMENTS - place;
+        const double command = pressure * (1 + 0.02 * step);
+        if (!bench_solve(b, &command)) {
+            return false;
+        }
+        factors += b->report.factorizations;
+        solves += b->report.solves;
+        iterations += b->report.iterations;
+        cpu += b->solve.cpu;
+    }
+    const double moves = 2.0 * SWEEPS * INCREMENTS;
+    printf("%.0f moves up and down: %.3f factorisations, %.2f solves, %.2f iterations, %.1f CPU ms each\n", moves,
+           factors / moves, solves / moves, iterations / moves, 1e3 * cpu / moves);
     return true;
 }
 
@@ -123,8 +146,9 @@ static bool factor_table(bench_robot *b, const pl_state *from, bool displacement
     return true;
 }
 
-static bool warm_table(const char *law, bool displacement, double pressure)
+static bool warm_table(const char *law, bool displacement, double pressure, const char *what)
 {
+    const bool quick = strcmp(what, "quick") == 0;
     const variant variants[] = {{"default", displacement, true, true, 2},
                                 {"one thread", displacement, true, true, 1},
                                 {"no extrapolation", displacement, false, true, 2},
@@ -142,25 +166,33 @@ static bool warm_table(const char *law, bool displacement, double pressure)
         bench_close(&b);
         return false;
     }
+    if (strcmp(what, "profile") == 0) {
+        pl_threads_set(1);
+        const bool done = warm_profile(&b, pressure);
+        pl_state_destroy(at);
+        bench_close(&b);
+        return done;
+    }
     printf("\n%s, %s: from %.1f degrees, %d increments of 2 %%\n", law,
            displacement ? "displacement" : "locking-free", bench_turn(&b), INCREMENTS);
     printf("%-34s %7s %12s %13s %8s %8s %8s %8s\n%-34s %7s %7s %4s %8s %4s %8s %8s %8s %8s\n", "", "",
            "factor", "solves", "CPU ms", "wall ms", "", "degrees", "", "threads", "mean", "max", "mean",
            "max", "mean", "mean", "max", "each");
     bool done = true;
-    for (int i = 0; i < PL_COUNT(variants); ++i) {
+    for (int i = 0; i < (quick ? 2 : PL_COUNT(variants)); ++i) {
         done = warm_variant(&b, at, &variants[i], pressure) && done;
     }
-    done = factor_table(&b, at, displacement, pressure) && done;
+    done = (quick || factor_table(&b, at, displacement, pressure)) && done;
     pl_state_destroy(at);
     bench_close(&b);
     return done;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const char *what = argc > 1 ? argv[1] : "";
     bench_title("warm steps, bellows finger");
-    bool done = warm_table(BENCH_NEO_HOOKEAN_45, true, 34e-3);
-    done = warm_table(BENCH_NEO_HOOKEAN_49, false, 34e-3) && done;
+    bool done = warm_table(BENCH_NEO_HOOKEAN_45, true, 34e-3, what);
+    done = (strcmp(what, "profile") == 0 || warm_table(BENCH_NEO_HOOKEAN_49, false, 34e-3, what)) && done;
     return done ? 0 : 1;
 }

@@ -134,7 +134,7 @@ void pl_newton_direction(pl_newton_solver *N, const double *r, const double *gap
         alpha[at] = N->memory.rho[at] * pl_newton_dot(N->memory.s[at], N->work.y, N->problem->unknowns.n);
         add(-alpha[at], N->memory.y[at], N->problem->unknowns.n, N->work.y);
     }
-    pl_problem_solve_bordered(N->problem, N->work.y, gap, d, N->work.mu);
+    pl_problem_precondition(N->problem, N->work.y, gap, d, N->work.mu);
     for (int k = 0; k < N->memory.count; ++k) {
         const int at = (N->memory.first + k) % NEWTON_PAIRS;
         const double beta = N->memory.rho[at] * pl_newton_dot(N->memory.y[at], d, N->problem->unknowns.n);

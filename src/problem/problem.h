@@ -240,6 +240,10 @@ typedef struct pl_linear {
     // soft modes W that such a factor is put right for, K W and (W^T K W)^-1: problem_single.c
     double *soft, *soft_force, soft_inverse[PROBLEM_SOFT * PROBLEM_SOFT];
     int soft_count; // 0: none
+    // how many steps this version of the factor has preconditioned, and whether in 16 bits by now
+    int64_t served_version;
+    int served;
+    bool packed;
     // modes of negative curvature, in the frame of the factor, which is used with their eigenvalues made
     // positive (problem_modes.c): displacements, pressures that go with them, 1 / eigenvalue
     double *mode, *mode_pressure, mode_theta[PL_MODES_MOST];
@@ -486,6 +490,9 @@ void pl_problem_rotate(const pl_problem *p, double *y, bool transpose);
 // [K A^T; A -c][d; mu] = [b; rho] with the rows of the last evaluation and the turned factor; rho and mu per
 // border (rho NULL: 0). Constraints not active are left out. False when constraints depend on each other.
 bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu);
+// The same for one step of an iteration, whose errors the next one corrects: a factor that has served some is used
+// in 16 bits (pl_factor_pack), which takes half the time.
+bool pl_problem_precondition(pl_problem *p, const double *b, const double *rho, double *d, double *mu);
 // The same where K^-1 b is known: `plain`, as pl_factor_solve leaves it, of a factor that is not turned.
 bool pl_problem_solve_rows(pl_problem *p, const double *plain, const double *rho, double *d, double *mu);
 bool pl_problem_restore(pl_problem *p, double *x, double tolerance); // back onto the constraints

@@ -60,6 +60,8 @@ bool problem_single_serves(pl_problem *p); // the factor just made in single pre
 void problem_single_look(
     pl_problem *p); // the next factor in single precision is checked, whatever came before
 void problem_solve_columns(pl_problem *p, double *b, int count); // b <- P^-1 b, P as it was made, unturned
+// The same for one step of an iteration, whose errors the next one corrects: in 16 bits where that pays.
+void problem_precondition(pl_problem *p, double *b);
 // ---- problem_modes.c
 void problem_modes_add(pl_problem *p, const double *b, double *d); // to d = S b: the modes made positive
 

@@ -144,8 +144,8 @@ static void linear_clear_pressures(pl_problem *p, double *y)
     }
 }
 
-// y = P^-1 b, P the turned factor
-static void linear_solve_plain(pl_problem *p, const double *b, double *y)
+// y = P^-1 b, P the turned factor; `step`: of an iteration
+static void linear_solve_plain(pl_problem *p, const double *b, double *y, bool step)
 {
     pl_linear *l = &p->linear;
     if (y != b) {
@@ -154,7 +154,11 @@ static void linear_solve_plain(pl_problem *p, const double *b, double *y)
     if (l->turned) {
         pl_problem_rotate(p, y, true);
     }
-    problem_solve_columns(p, y, 1);
+    if (step) {
+        problem_precondition(p, y);
+    } else {
+        problem_solve_columns(p, y, 1);
+    }
     linear_clear_pressures(p, y);
     if (l->turned) {
         pl_problem_rotate(p, y, false);
@@ -225,20 +229,31 @@ static bool linear_add_rows(pl_problem *p, const double *rho, double *d, double 
     return true;
 }
 
-bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu)
+static bool linear_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu,
+                                  bool step)
 {
     pl_linear *l = &p->linear;
     if (linear_is_zero(b, p->unknowns.n)) {
         memset(d, 0, (size_t)p->unknowns.n * sizeof *d); // only targets change
         memset(l->pressure_step, 0, (size_t)p->elements->pressure_count * sizeof *l->pressure_step);
     } else {
-        linear_solve_plain(p, b, d);
+        linear_solve_plain(p, b, d, step);
     }
     if (!linear_add_rows(p, rho, d, mu)) {
         return false;
     }
     problem_modes_add(p, b, d);
     return true;
+}
+
+bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu)
+{
+    return linear_solve_bordered(p, b, rho, d, mu, false);
+}
+
+bool pl_problem_precondition(pl_problem *p, const double *b, const double *rho, double *d, double *mu)
+{
+    return linear_solve_bordered(p, b, rho, d, mu, true);
 }
 
 bool pl_problem_solve_rows(pl_problem *p, const double *plain, const double *rho, double *d, double *mu)

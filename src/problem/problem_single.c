@@ -18,6 +18,10 @@
 #define SINGLE_SMALL 0.01
 #define SINGLE_UNSEEN 3
 #define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other
+// A factor that has preconditioned so many steps serves further ones in 16 bits: that copy costs as much as two
+// solves and each solve with it half of one. Beyond this error of a step's energy it does not serve.
+#define PACKED_AFTER 3
+#define PACKED_ERROR 0.3
 
 void pl_problem_draw(const pl_problem *p, uint64_t *seed, double *b)
 {
@@ -167,7 +171,8 @@ static void single_add(const pl_problem *p, const double *V, const double *t, do
     }
 }
 
-void problem_solve_columns(pl_problem *p, double *b, int count)
+// `packed`: one column, with the factor in 16 bits
+static void single_solve(pl_problem *p, double *b, int count, bool packed)
 {
     const pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n;
@@ -176,10 +181,55 @@ void problem_solve_columns(pl_problem *p, double *b, int count)
         single_project(p, l->soft, b + (int64_t)c * n, exact[c]);
         single_add(p, l->soft_force, exact[c], -1, b + (int64_t)c * n);
     }
-    pl_factor_solve(l->factor, b, count);
+    if (packed) {
+        pl_factor_solve_packed(l->factor, b);
+    } else {
+        pl_factor_solve(l->factor, b, count);
+    }
     for (int c = 0; l->soft_count > 0 && c < count; ++c) {
         single_project(p, l->soft_force, b + (int64_t)c * n, t);
         single_add(p, l->soft, t, -1, b + (int64_t)c * n);
         single_add(p, l->soft, exact[c], 1, b + (int64_t)c * n);
     }
+}
+
+void problem_solve_columns(pl_problem *p, double *b, int count)
+{
+    single_solve(p, b, count, false);
+}
+
+// Makes the copy of the factor in 16 bits and looks at its solution of b against that of the factor itself:
+// |b . (y16 - y)| / |b . y|, the error of the energy of the step y. b becomes y.
+static bool single_pack(pl_problem *p, double *b)
+{
+    if (!pl_factor_pack(p->linear.factor)) {
+        single_solve(p, b, 1, false);
+        return false;
+    }
+    const int32_t n = p->unknowns.n;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *side = pl_problem_take_unknown(p), *y = pl_problem_take_unknown(p);
+    memcpy(side, b, (size_t)n * sizeof *b);
+    memcpy(y, b, (size_t)n * sizeof *b);
+    single_solve(p, b, 1, false);
+    single_solve(p, y, 1, true);
+    const double energy = problem_dot(side, b, n), error = fabs(problem_dot(side, y, n) - energy) / fabs(energy);
+    pl_log(2, "    16 bits: error %.1e", error);
+    pl_arena_end(&p->scratch, mark);
+    return error < PACKED_ERROR; // not a number: no
+}
+
+void problem_precondition(pl_problem *p, double *b)
+{
+    pl_linear *l = &p->linear;
+    if (l->served_version != l->version) {
+        l->served_version = l->version;
+        l->served = 0;
+        l->packed = false;
+    }
+    if (l->served++ == PACKED_AFTER && l->report.single) {
+        l->packed = single_pack(p, b);
+        return;
+    }
+    single_solve(p, b, 1, l->packed);
 }

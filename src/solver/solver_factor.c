@@ -381,6 +381,21 @@ void pl_factor_solve(pl_factor *factor, double *b, int count)
     }
 }
 
+bool pl_factor_pack(pl_factor *factor)
+{
+    PL_ASSERT(factor->usable);
+    return factor->usable && factor->kind->pack && factor->kind->pack(factor->self);
+}
+
+void pl_factor_solve_packed(pl_factor *factor, double *b)
+{
+    if (pl_factor_pack(factor)) {
+        factor->kind->solve_packed(factor->self, b);
+    } else {
+        pl_factor_solve(factor, b, 1);
+    }
+}
+
 size_t pl_factor_bytes(const pl_factor *factor)
 {
     return factor->self ? factor->kind->bytes(factor->self) : 0;

@@ -102,6 +102,23 @@ typedef struct front_diagonal {
     const double *d, *e;
 } front_diagonal;
 
+// ---- the factor in 16 bits (solver_packed.h)
+#define PACKED_COLUMNS 8 // of a block
+#define PACKED_ROWS 16   // of a tile
+
+// Bytes of a block of columns before its tiles, and with them: both whole cache lines.
+static inline int64_t packed_head_size(int width, int tiles)
+{
+    const int64_t bytes = ((int64_t)width * width + tiles) * (int64_t)sizeof(float);
+    return (bytes + FRONT_ALIGN - 1) / FRONT_ALIGN * FRONT_ALIGN;
+}
+
+static inline int64_t packed_block_size(int width, int tiles)
+{
+    const int64_t bytes = (int64_t)tiles * PACKED_ROWS * width * (int64_t)sizeof(int16_t);
+    return packed_head_size(width, tiles) + (bytes + FRONT_ALIGN - 1) / FRONT_ALIGN * FRONT_ALIGN;
+}
+
 // ---- the factor
 #define MULTIFRONTAL_SIDES 16 // right sides solved together
 
@@ -126,6 +143,10 @@ typedef struct multifrontal {
     front_tree tree;
     void *factor;  // the panels: front_real
     bool single;   // made in single precision
+    void *packed_memory;   // NULL: never asked for
+    char *packed;          // the panels in 16 bits, aligned
+    int64_t *packed_start; // count + 1: bytes
+    bool has_packed;       // of the last factorisation
     double *d, *e; // D
     int *swaps;    // of pivoted fronts
     front_note *note;
@@ -156,6 +177,9 @@ typedef struct front_kernels {
     const char *isa;
     void (*factor)(multifrontal *f, int threads);
     void (*solve)(multifrontal *f, double *b, int count, int threads);
+    // in single precision only: the second copy, and a solve with it for one right side
+    void (*pack)(multifrontal *f);
+    void (*solve_packed)(multifrontal *f, double *b, int threads);
 } front_kernels;
 
 const front_kernels *front_kernels_choose(bool single); // the best this processor has

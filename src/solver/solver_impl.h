@@ -29,6 +29,9 @@ typedef struct solver_kind {
     pl_status (*update)(void *self, const pl_sparse *matrix, bool single, pl_watch *watch,
                         pl_factor_report *report, pl_error *err);
     void (*solve)(void *self, double *b, int count);
+    // NULL where the kind has no copy in 16 bits; `pack` false: not of this factor
+    bool (*pack)(void *self);
+    void (*solve_packed)(void *self, double *b);
     size_t (*bytes)(const void *self);
     double (*flops)(const void *self);
 } solver_kind;

@@ -41,6 +41,8 @@ static void multifrontal_destroy(void *object)
     front_tree_clear(&f->tree);
     pl_sparse_clear(&f->copy);
     pl_free(f->factor);
+    pl_free(f->packed_memory);
+    pl_free(f->packed_start);
     pl_free(f->d);
     pl_free(f->e);
     pl_free(f->swaps);
@@ -175,6 +177,7 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
     }
     const int workers = multifrontal_workers(f, pl_threads_get());
     f->single = single;
+    f->has_packed = false;
     f->watch = watch;
     if (single) {
         front_kernels_choose(true)->factor(f, workers);
@@ -206,6 +209,54 @@ static void multifrontal_solve_for(void *object, double *b, int count)
                                            threads < f->worker_count ? threads : f->worker_count);
 }
 
+// Memory of the second copy, taken when it is asked for first.
+static bool multifrontal_pack_memory(multifrontal *f)
+{
+    const front_tree *t = &f->tree;
+    if (f->packed_memory) {
+        return true;
+    }
+    if (!f->packed_start) {
+        f->packed_start = PL_NEW_ARRAY(int64_t, t->count + 1);
+    }
+    if (!f->packed_start) {
+        return false;
+    }
+    for (int32_t s = 0; s < t->count; ++s) {
+        const int k = front_pivots(t, s), rows = k + front_rows_below(t, s);
+        int64_t bytes = 0;
+        for (int c = 0; c < k; c += PACKED_COLUMNS) {
+            const int width = k - c < PACKED_COLUMNS ? k - c : PACKED_COLUMNS;
+            bytes += packed_block_size(width, (rows - c - width + PACKED_ROWS - 1) / PACKED_ROWS);
+        }
+        f->packed_start[s + 1] = f->packed_start[s] + bytes;
+    }
+    f->packed_memory = pl_resize_array(NULL, (size_t)f->packed_start[t->count] + FRONT_ALIGN, 1);
+    if (!f->packed_memory) {
+        return false;
+    }
+    const uintptr_t at = (uintptr_t)f->packed_memory;
+    f->packed = (char *)((at + FRONT_ALIGN - 1) & ~(uintptr_t)(FRONT_ALIGN - 1));
+    return true;
+}
+
+static bool multifrontal_pack(void *object)
+{
+    multifrontal *f = object;
+    if (!f->has_packed && f->single && !f->refine && multifrontal_pack_memory(f)) {
+        front_kernels_choose(true)->pack(f);
+        f->has_packed = true;
+    }
+    return f->has_packed;
+}
+
+static void multifrontal_solve_packed(void *object, double *b)
+{
+    multifrontal *f = object;
+    const int threads = pl_threads_get();
+    front_kernels_choose(true)->solve_packed(f, b, threads < f->worker_count ? threads : f->worker_count);
+}
+
 static size_t multifrontal_bytes(const void *object)
 {
     const multifrontal *f = object;
@@ -223,5 +274,7 @@ const solver_kind solver_multifrontal = {.name = "multifrontal",
                                          .destroy = multifrontal_destroy,
                                          .update = multifrontal_update,
                                          .solve = multifrontal_solve_for,
+                                         .pack = multifrontal_pack,
+                                         .solve_packed = multifrontal_solve_packed,
                                          .bytes = multifrontal_bytes,
                                          .flops = multifrontal_flops};

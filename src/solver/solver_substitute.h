@@ -5,6 +5,9 @@
 #define PL_SOLVER_SUBSTITUTE_H
 
 #include "solver/solver_tile.h"
+#ifdef FRONT_SINGLE
+#include "solver/solver_packed.h"
+#endif
 
 // Columns of a panel times right sides that are handled together: the panel is read once for them.
 #define SUBSTITUTE_COLUMNS 8 // with one right side
@@ -13,6 +16,7 @@
 typedef struct substitution {
     multifrontal *f;
     int sides;
+    bool packed; // with the factor in 16 bits: one side
 } substitution;
 
 // A block of columns of L, `rows` long from its diagonal on, and the same rows of right sides f numbers
@@ -231,6 +235,30 @@ static void substitute_diagonal(const double *d, const double *e, int k, front_r
     }
 }
 
+static void substitute_front_down(const substitution *u, int32_t s, int64_t rows, int k, front_real *y)
+{
+#ifdef FRONT_SINGLE
+    if (u->packed) {
+        memset(y + rows, 0, PACKED_ROWS * sizeof *y);
+        packed_panel_down(u->f, s, rows, k, y);
+        return;
+    }
+#endif
+    substitute_panel_down((const front_real *)u->f->factor + u->f->tree.panel[s], rows, k, y, u->sides);
+}
+
+static void substitute_front_up(const substitution *u, int32_t s, int64_t rows, int k, front_real *y)
+{
+#ifdef FRONT_SINGLE
+    if (u->packed) {
+        memset(y + rows, 0, PACKED_ROWS * sizeof *y);
+        packed_panel_up(u->f, s, rows, k, y);
+        return;
+    }
+#endif
+    substitute_panel_up((const front_real *)u->f->factor + u->f->tree.panel[s], rows, k, y, u->sides);
+}
+
 // [y1; y2] gathers x and the children's parts; then y1 <- L11^-1 y1, y2 <- y2 - L21 y1, x <- D^-1 y1, and y2
 // is passed on.
 static void substitute_forward(const substitution *u, int32_t s, front_real *y)
@@ -259,7 +287,7 @@ static void substitute_forward(const substitution *u, int32_t s, front_real *y)
     for (int side = 0; f->note[s].pivoted && side < sides; ++side) {
         substitute_swaps(f->swaps + first, k, y + side * rows);
     }
-    substitute_panel_down((const front_real *)f->factor + t->panel[s], rows, k, y, sides);
+    substitute_front_down(u, s, rows, k, y);
     for (int side = 0; side < sides; ++side) {
         substitute_diagonal(f->d + first, f->e + first, k, y + side * rows);
         memcpy(x + side * n, y + side * rows, (size_t)k * sizeof *y);
@@ -284,7 +312,7 @@ static void substitute_backward(const substitution *u, int32_t s, front_real *y)
             y[side * rows + k + i] = x[side * n + row[i]];
         }
     }
-    substitute_panel_up((const front_real *)f->factor + t->panel[s], rows, k, y, sides);
+    substitute_front_up(u, s, rows, k, y);
     for (int side = 0; side < sides; ++side) {
         if (f->note[s].pivoted) {
             substitute_swaps_back(f->swaps + first, k, y + side * rows);
@@ -364,10 +392,11 @@ static void substitute_serial(const substitution *u)
     tile_flush_end(mode);
 }
 
-static void substitute_block(multifrontal *f, double *b, int sides, int threads)
+static void substitute_run(substitution u, double *b, int threads)
 {
+    multifrontal *f = u.f;
     const int32_t n = f->tree.n;
-    substitution u = {.f = f, .sides = sides};
+    const int sides = u.sides;
     front_real *x = f->x;
     for (int side = 0; side < sides; ++side) {
         for (int32_t p = 0; p < n; ++p) {
@@ -384,6 +413,11 @@ static void substitute_block(multifrontal *f, double *b, int sides, int threads)
             b[(int64_t)side * n + f->tree.order[p]] = (double)x[(int64_t)side * n + p];
         }
     }
+}
+
+static void substitute_block(multifrontal *f, double *b, int sides, int threads)
+{
+    substitute_run((substitution){.f = f, .sides = sides}, b, threads);
 }
 
 // One right side with refinement: x <- x + A^-1 (b - A x) while the residual falls.
@@ -416,6 +450,13 @@ static void substitute_refined(multifrontal *f, double *b, int threads)
     }
     memcpy(b, x, (size_t)n * sizeof *b);
 }
+
+#ifdef FRONT_SINGLE
+static void front_solve_packed(multifrontal *f, double *b, int threads)
+{
+    substitute_run((substitution){.f = f, .sides = 1, .packed = true}, b, threads);
+}
+#endif
 
 static void front_solve(multifrontal *f, double *b, int count, int threads)
 {
