@@ -3,7 +3,8 @@
 // and a second thread buy; then what the factorisation of the same tangent costs with each linear solver on
 // one and two threads (multifrontal is parallel over the elimination tree, the others inside BLAS).
 //
-//   bench_warm [quick | profile]     quick: the first two rows of each table only; profile: sweeps up and down on one
+//   bench_warm [quick | profile]     quick: the first two rows of each table only; profile: sweeps up and
+//   down on one
 //                                    thread, long enough for a profiler to see nothing else
 #include "bench.h"
 #include "statics/statics_impl.h"
@@ -86,8 +87,8 @@ static bool warm_profile(bench_robot *b, double pressure)
         cpu += b->solve.cpu;
     }
     const double moves = 2.0 * SWEEPS * INCREMENTS;
-    printf("%.0f moves up and down: %.3f factorisations, %.2f solves, %.2f iterations, %.1f CPU ms each\n", moves,
-           factors / moves, solves / moves, iterations / moves, 1e3 * cpu / moves);
+    printf("%.0f moves up and down: %.3f factorisations, %.2f solves, %.2f iterations, %.1f CPU ms each\n",
+           moves, factors / moves, solves / moves, iterations / moves, 1e3 * cpu / moves);
     return true;
 }
 

@@ -106,9 +106,9 @@ typedef struct pl_term {
     void (*multiply)(const void *self, const pl_problem *p, const double *x, double *full);
     void (*tangent)(void *self, pl_problem *p, const double *x, bool positive);
     bool (*lag)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
-    // Friction: its limits follow the pressures in evaluations from now on, and `nonsymmetric` adds the change
-    // of its force by that, for a motion dx; they stay as they are; they go back to what they were. True: the
-    // term has friction.
+    // Friction: its limits follow the pressures in evaluations from now on, and `nonsymmetric` adds the
+    // change of its force by that, for a motion dx; they stay as they are; they go back to what they were.
+    // True: the term has friction.
     bool (*couple)(void *self, pl_problem *p, pl_friction_mode mode);
     void (*nonsymmetric)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
     // Of everything besides x that its tangent depends on.
@@ -490,8 +490,8 @@ void pl_problem_rotate(const pl_problem *p, double *y, bool transpose);
 // [K A^T; A -c][d; mu] = [b; rho] with the rows of the last evaluation and the turned factor; rho and mu per
 // border (rho NULL: 0). Constraints not active are left out. False when constraints depend on each other.
 bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu);
-// The same for one step of an iteration, whose errors the next one corrects: a factor that has served some is used
-// in 16 bits (pl_factor_pack), which takes half the time.
+// The same for one step of an iteration, whose errors the next one corrects: a factor that has served some is
+// used in 16 bits (pl_factor_pack), which takes half the time.
 bool pl_problem_precondition(pl_problem *p, const double *b, const double *rho, double *d, double *mu);
 // The same where K^-1 b is known: `plain`, as pl_factor_solve leaves it, of a factor that is not turned.
 bool pl_problem_solve_rows(pl_problem *p, const double *plain, const double *rho, double *d, double *mu);

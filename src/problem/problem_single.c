@@ -18,8 +18,8 @@
 #define SINGLE_SMALL 0.01
 #define SINGLE_UNSEEN 3
 #define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other
-// A factor that has preconditioned so many steps serves further ones in 16 bits: that copy costs as much as two
-// solves and each solve with it half of one. Beyond this error of a step's energy it does not serve.
+// A factor that has preconditioned so many steps serves further ones in 16 bits: that copy costs as much as
+// two solves and each solve with it half of one. Beyond this error of a step's energy it does not serve.
 #define PACKED_AFTER 3
 #define PACKED_ERROR 0.3
 
@@ -213,7 +213,8 @@ static bool single_pack(pl_problem *p, double *b)
     memcpy(y, b, (size_t)n * sizeof *b);
     single_solve(p, b, 1, false);
     single_solve(p, y, 1, true);
-    const double energy = problem_dot(side, b, n), error = fabs(problem_dot(side, y, n) - energy) / fabs(energy);
+    const double energy = problem_dot(side, b, n),
+                 error = fabs(problem_dot(side, y, n) - energy) / fabs(energy);
     pl_log(2, "    16 bits: error %.1e", error);
     pl_arena_end(&p->scratch, mark);
     return error < PACKED_ERROR; // not a number: no

@@ -87,10 +87,11 @@ void pl_factor_watch(pl_factor *factor, pl_watch *watch);
 // factor. A factor belongs to one thread at a time. For MULTIFRONTAL factor and solution have the same bits
 // for any number of threads; the other kinds use as many BLAS threads as OpenBLAS is set to.
 void pl_factor_solve(pl_factor *factor, double *b, int count);
-// A factor that was made in single precision, once more in 16 bits: tiles of it share a scale. A solve is bound
-// by the memory it reads, so it takes about half the time. Errors are those of rounding L to 15 bits, far above those of
-// single precision: for preconditioning only, and whoever uses it checks that it serves.
-// False: there is none (double precision, other kinds, no memory). Made once per factor, when first asked for.
+// A factor that was made in single precision, once more in 16 bits: tiles of it share a scale. A solve is
+// bound by the memory it reads, so it takes about half the time. Errors are those of rounding L to 15 bits,
+// far above those of single precision: for preconditioning only, and whoever uses it checks that it serves.
+// False: there is none (double precision, other kinds, no memory). Made once per factor, when first asked
+// for.
 bool pl_factor_pack(pl_factor *factor);
 // One right side with it; with the factor itself where there is none.
 void pl_factor_solve_packed(pl_factor *factor, double *b);

@@ -141,14 +141,14 @@ typedef struct front_worker {
 
 typedef struct multifrontal {
     front_tree tree;
-    void *factor;  // the panels: front_real
-    bool single;   // made in single precision
+    void *factor;          // the panels: front_real
+    bool single;           // made in single precision
     void *packed_memory;   // NULL: never asked for
     char *packed;          // the panels in 16 bits, aligned
     int64_t *packed_start; // count + 1: bytes
     bool has_packed;       // of the last factorisation
-    double *d, *e; // D
-    int *swaps;    // of pivoted fronts
+    double *d, *e;         // D
+    int *swaps;            // of pivoted fronts
     front_note *note;
     void *arena; // front_real: update matrices; in a solve, what fronts pass up the tree
     int64_t arena_size;

@@ -1,9 +1,9 @@
-// A second copy of a factor in single precision, in 16 bits: half the memory that a solve reads, which is what
-// a solve costs. For factors that precondition many solves.
+// A second copy of a factor in single precision, in 16 bits: half the memory that a solve reads, which is
+// what a solve costs. For factors that precondition many solves.
 //
 // A panel is cut into blocks of PACKED_COLUMNS columns. A block holds the lower triangle of its diagonal in
-// floats (the reciprocals of the pivots on the diagonal), and below it tiles of PACKED_ROWS rows, each with the
-// scale of its largest entry:
+// floats (the reciprocals of the pivots on the diagonal), and below it tiles of PACKED_ROWS rows, each with
+// the scale of its largest entry:
 //   L_ic = scale q_ic,   |q_ic| <= 32767,   columns one after another, rows beyond the last are zeros.
 // Sums have the order of the tiles, whatever the number of threads. Included by solver_substitute.h.
 #ifndef PL_SOLVER_PACKED_H
