@@ -9,6 +9,9 @@
 #define GEO_GRAIN 8 // blocks handed to a thread together, some 5 us
 #define GEO_NODES 6
 #define GEO_POINTS 6
+// Below this volume ratio the target turns from the blend to the rest shape, which it is from J = 0 on: a
+// flat or inverted cell has no shape of its own to be scaled back to its volume.
+#define GEO_FLAT_J 0.1
 
 typedef enum geo_target {
     GEO_BLEND,     // T = R Rot + (1 - R) J^(-1/3) F

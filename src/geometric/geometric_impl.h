@@ -190,6 +190,7 @@ typedef struct geo_inside {
 } geo_inside;
 
 typedef struct geo_contact geo_contact;
+typedef struct geo_tangent geo_tangent;
 
 struct pl_geometric {
     const pl_robot *robot;
@@ -323,5 +324,16 @@ void geo_clamp(const pl_geometric *g, double load,
                double *x); // held vertices where `load` of the way puts them
 double geo_largest(const pl_geometric *g, const double *v);
 double geo_dot(const pl_geometric *g, const double *a, const double *b);
+void geo_element_gradient(const pl_geometric *g, const double *x, int32_t e,
+                          double F[9]); // of a corner element at its middle, linear in x
+// Stands at a state: forces, rows, efforts and cables that hold at its shape and commands.
+pl_status geo_linearize(pl_geometric *g, const pl_state *state, pl_error *err);
+// ---- geometric_tangent.c
+bool geo_differentiable(const pl_geometric *g);
+void geo_cell_tangent(const geo_law *law, const double F[9], double A[81]); // dD_i / dF_j, row-major
+// K = df/dx at x (borrowed) with the efforts of geo_linearize, and f = K v, 0 where held.
+pl_status geo_tangent_create(pl_geometric *g, const double *x, geo_tangent **out, pl_error *err);
+void geo_tangent_destroy(geo_tangent *tangent);
+void geo_tangent_apply(const pl_geometric *g, const geo_tangent *tangent, const double *v, double *f);
 
 #endif

@@ -15,10 +15,6 @@
 
 extern const geo_kernels GEO_KERNEL_TABLE;
 
-// Below this volume ratio the target turns from the blend to the rest shape, which it is from J = 0 on: a
-// flat or inverted cell has no shape of its own to be scaled back to its volume.
-#define FLAT_J 0.1
-
 // The rotation nearest to F, never a reflection. It maximises tr(R^T F); the maximum L = s1 + s2 + s3 (signed
 // singular values) is the largest root of
 //   p(L) = (L^2 - a)^2 - 4 q - 8 d L,   a = |F|^2,  q = |cof F|^2,  d = det F,
@@ -213,7 +209,7 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
         out->energy = law->mu * square + 0.5 * law->lambda * dilatation * dilatation;
         return;
     }
-    const vd j = v_max_scalar(J, FLAT_J), keep = v_max_scalar(v_min(J, v_set(FLAT_J)), 0) / FLAT_J;
+    const vd j = v_max_scalar(J, GEO_FLAT_J), keep = v_max_scalar(v_min(J, v_set(GEO_FLAT_J)), 0) / GEO_FLAT_J;
     vd share = v_set(law->R), own;
     if (law->target == GEO_BLEND) {
         share = 1 - (1 - share) * keep;

@@ -285,7 +285,7 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
         s->merit = merit;
         s->best = fmin(s->best, merit);
         // plain steps crawl along soft modes: an accelerated one must have come to rest too
-        if (s->step <= s->tolerance && solve_gap(g) < 1e-6 &&
+        if (s->step <= s->tolerance && solve_gap(g) < fmin(1e-6, 10 * s->tolerance / g->size) &&
             (!s->accelerated || s->moved <= AHEAD * s->tolerance)) {
             return true;
         }
@@ -370,8 +370,7 @@ static void solve_begin(pl_geometric *g, const pl_state *state)
     geo_rigid_set(g, g->x);
 }
 
-// F of a corner element at its middle.
-static void element_gradient(const pl_geometric *g, int32_t e, double F[9])
+void geo_element_gradient(const pl_geometric *g, const double *x, int32_t e, double F[9])
 {
     const pl_mesh_view *v = &g->mesh;
     const int n = (int)(v->node_start[e + 1] - v->node_start[e]);
@@ -385,7 +384,7 @@ static void element_gradient(const pl_geometric *g, int32_t e, double F[9])
         const size_t k = 3 * (size_t)v->node[v->node_start[e] + a];
         for (int i = 0; i < 9; ++i) {
             M[i] += g->X[k + (size_t)(i / 3)] * dN[3 * a + i % 3];
-            D[i] += g->x[k + (size_t)(i / 3)] * dN[3 * a + i % 3];
+            D[i] += x[k + (size_t)(i / 3)] * dN[3 * a + i % 3];
         }
     }
     pl_cofactor3(M, C);
@@ -406,7 +405,7 @@ static void solve_end(pl_geometric *g, pl_state *state)
         const geo_mid *m = &g->map.mid[k];
         double F[9], offset[3] = {0};
         if (pl_norm3(m->offset) > 0) {
-            element_gradient(g, m->element, F);
+            geo_element_gradient(g, g->x, m->element, F);
             pl_mulv3(F, m->offset, offset);
         }
         for (int i = 0; i < 3; ++i) {
@@ -580,6 +579,20 @@ pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *comman
     solve_report(g, &s, done, outcome, started, report);
     solve_examine(g, state, report);
     return PL_OK;
+}
+
+pl_status geo_linearize(pl_geometric *g, const pl_state *state, pl_error *err)
+{
+    pl_status status = solve_check(g, state, state->command, err);
+    if (status == PL_OK) {
+        status = geo_drives_begin(g, state->command, err);
+    }
+    if (status == PL_OK) {
+        solve_begin(g, state);
+        geo_local(g, g->x, g->work.f);
+        geo_global(g, g->work.f, g->work.plain, g->work.r);
+    }
+    return status;
 }
 
 pl_status pl_geometric_residual(pl_geometric *g, const pl_state *state, const double *command, double *energy,

@@ -1,4 +1,4 @@
-// For the rooms right of statics: shape and commands looked for together.
+// For the rooms right of statics: shape and commands looked for together, outputs of a motion.
 #ifndef PL_STATICS_ROOM_H
 #define PL_STATICS_ROOM_H
 
@@ -38,5 +38,11 @@ typedef struct pl_aim_report {
 // `state` is not changed. PL_INTERRUPTED when the progress of the options says so.
 pl_status pl_statics_aim(pl_statics *statics, const pl_state *state, const pl_aim *aim, pl_aim_report *report,
                          pl_error *err);
+
+// What a motion dx of the body (3 per vertex) does to positions, markers, their rotations and sensors of
+// length: column j of `count` of those arrays of `out` that are given; efforts, measures and readings are
+// left alone.
+void pl_statics_motion(const pl_statics *statics, const pl_state *state, const double *dx, int j, int count,
+                       const pl_jacobian *out);
 
 #endif

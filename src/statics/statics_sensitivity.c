@@ -162,8 +162,8 @@ static void jacobian_outputs(pl_statics *s, const pl_state *state, const pl_para
     }
 }
 
-void statics_jacobian_column(pl_statics *s, const pl_state *state, const pl_parameter *q, int j, int count,
-                             const double *dx, const double *mu, const pl_jacobian *out)
+void pl_statics_motion(const pl_statics *s, const pl_state *state, const double *dx, int j, int count,
+                       const pl_jacobian *out)
 {
     const pl_robot *robot = s->robot;
     for (int64_t i = 0; out->position && i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
@@ -181,13 +181,19 @@ void statics_jacobian_column(pl_statics *s, const pl_state *state, const pl_para
             }
         }
     }
-    jacobian_outputs(s, state, q, j, count, dx, mu, out);
     for (int k = 0; out->sensor && k < robot->sensor_count; ++k) {
         const pl_sensor *sensor = &robot->sensor[k];
         if (sensor->kind == PL_SENSOR_LENGTH) {
             out->sensor[k * count + j] = string_change(sensor->guide, sensor->guide_count, state->x, dx);
         }
     }
+}
+
+void statics_jacobian_column(pl_statics *s, const pl_state *state, const pl_parameter *q, int j, int count,
+                             const double *dx, const double *mu, const pl_jacobian *out)
+{
+    pl_statics_motion(s, state, dx, j, count, out);
+    jacobian_outputs(s, state, q, j, count, dx, mu, out);
 }
 
 // Checks the question and stands at the state with the true tangent.
