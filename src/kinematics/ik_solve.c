@@ -89,7 +89,7 @@ static void ik_use_kinks(pl_ik *ik, bool use)
 
 static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
-    ik_use_kinks(ik, ik->options.method == PL_IK_NEWTON);
+    ik_use_kinks(ik, ik->options.method != PL_IK_GRADIENT);
     if (ik->options.method != PL_IK_NEWTON) {
         return ik_gradient_search(ik, outcome, err);
     }
@@ -393,8 +393,12 @@ static void solve_message(pl_ik *ik, const ik_certainty *certain, pl_ik_report *
         snprintf(text, room, "stopped at the iteration or time limit, %s", off);
         break;
     case PL_IK_STALLED:
-        snprintf(text, room, "no step improves the result, %s, projected gradient %.1e%s", off,
-                 report->gradient, bounds);
+        if (isfinite(report->gradient)) {
+            snprintf(text, room, "no step improves the result, %s, projected gradient %.1e%s", off,
+                     report->gradient, bounds);
+        } else {
+            snprintf(text, room, "no step improves the result, %s%s", off, bounds);
+        }
         break;
     case PL_IK_INFEASIBLE:
         snprintf(text, room, "%s",
