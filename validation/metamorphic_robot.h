@@ -425,6 +425,11 @@ static inline void meta_obstacle(meta_robot *m, pl_random *r)
     m->def.contact = (pl_contact_def){.given = true, .obstacle_count = 1};
     m->def.contact.friction = meta_chance(r, 0.25) ? 0.3 : 0;
     meta_say(m, m->def.contact.friction > 0 ? "friction" : "contact");
+    static const char *const kind[] = {[PL_OBSTACLE_PLANE] = "(plane)",
+                                       [PL_OBSTACLE_SPHERE] = "(ball)",
+                                       [PL_OBSTACLE_CYLINDER] = "(cylinder)",
+                                       [PL_OBSTACLE_BOX] = "(box)"};
+    meta_say(m, kind[o->kind]);
 }
 
 // The block stands on its bottom and carries a body that contact and friction alone hold.

@@ -87,9 +87,10 @@ typedef struct pl_feature {
     double radius; // mm: of a ball or an axis; 0: a point of a rim or an edge, a vertex
 } pl_feature;
 // Of an obstacle, at most `spacing` apart (but see contact_feature.c: at most 64 intervals along an edge);
-// `box` (low, high) holds the body, for axes without end; balls with a radius above `widest` are left out.
+// `ball` (centre, radius) holds the body, for axes without end and the first point of rims; balls with a radius
+// above `widest` are left out. They move with the obstacle and `ball`: no axis of space is preferred.
 // `out` NULL: only count.
-int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double box[6],
+int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double ball[4],
                       pl_feature *out);
 // A ball (centre, radius) around a face.
 void pl_contact_face_ball(const pl_contact_surface *s, int32_t face, const double *x, double ball[4]);

@@ -51,9 +51,15 @@ static void feature_add(feature_list *l, const double local[3], double radius)
     ++l->count;
 }
 
+// Intervals are lengths of the obstacle divided by powers of two: where the features are does not change when
+// the spacing asked for, a mean over the body's faces, changes a little, nor with the frame or the unit.
 static int feature_intervals(double length, double spacing, int most)
 {
-    return (int)fmin(most, fmax(1, ceil(length / spacing - 1e-9)));
+    int n = 1;
+    while (n < most && n * spacing < length * (1 - 1e-9)) {
+        n *= 2;
+    }
+    return n;
 }
 
 // Points between a and b, without the ends.
@@ -88,43 +94,62 @@ static void feature_box(feature_list *l, double spacing)
     }
 }
 
-// The part of an endless axis that is beside the box [low, high], and half its diagonal beyond.
-static void feature_endless(const pl_shape *s, const double box[6], double *from, double *to)
-{
-    double middle[3], d[3];
-    for (int i = 0; i < 3; ++i) {
-        middle[i] = 0.5 * (box[i] + box[3 + i]) - s->centre[i];
-        d[i] = box[3 + i] - box[i];
-    }
-    const double at = pl_dot3(s->frame + 6, middle), reach = pl_norm3(d);
-    *from = at - reach;
-    *to = at + reach;
-}
-
-static void feature_cylinder(feature_list *l, double spacing, const double box[6])
+// Points of an endless axis beside the ball (centre, radius) around the body, a power of two of the radius
+// apart, from the centre of the obstacle on.
+static void feature_endless(feature_list *l, double spacing, const double ball[4])
 {
     const pl_shape *s = l->shape;
-    double from = -(s->half[2] - s->radius), to = -from;
-    if (isinf(s->half[2])) {
-        feature_endless(s, box, &from, &to);
+    double d[3], step = s->radius;
+    pl_sub3(ball, s->centre, d);
+    const double at = pl_dot3(s->frame + 6, d);
+    while (step > spacing) {
+        step *= 0.5;
     }
-    // balls on the axis that do not stand out at the ends
-    if (to >= from) {
-        const int n = to > from ? feature_intervals(to - from, spacing, FEATURE_AXIS) : 0;
-        for (int k = 0; k <= n; ++k) {
-            const double at[3] = {0, 0, n > 0 ? from + (to - from) * k / n : 0};
-            feature_add(l, at, s->radius);
-        }
+    while (2 * step <= spacing || 2 * ball[3] > FEATURE_AXIS * step) {
+        step *= 2;
     }
-    for (int end = -1; !isinf(s->half[2]) && end <= 1; end += 2) {
-        const int n = feature_intervals(2 * PL_PI * s->radius, spacing, FEATURE_ALONG),
-                  points = n > FEATURE_RIM ? n : FEATURE_RIM;
+    for (double k = ceil((at - ball[3]) / step); k * step <= at + ball[3]; ++k) {
+        feature_add(l, (const double[3]){0, 0, k * step}, s->radius);
+    }
+}
+
+// Points of both rims, the first towards the body's centre: the obstacle itself has no direction there.
+static void feature_rims(feature_list *l, double spacing, const double ball[4])
+{
+    const pl_shape *s = l->shape;
+    const int n = feature_intervals(2 * PL_PI * s->radius, spacing, FEATURE_ALONG),
+              points = n > FEATURE_RIM ? n : FEATURE_RIM;
+    double d[3], local[3];
+    pl_sub3(ball, s->centre, d);
+    pl_mulv3(s->frame, d, local);
+    const bool beside = hypot(local[0], local[1]) > FEATURE_TIE * s->radius;
+    const double first = beside ? atan2(local[1], local[0]) : 0;
+    for (int end = -1; end <= 1; end += 2) {
         for (int k = 0; k < points; ++k) {
-            const double turn = 2 * PL_PI * k / points,
+            const double turn = first + 2 * PL_PI * k / points,
                          at[3] = {s->radius * cos(turn), s->radius * sin(turn), end * s->half[2]};
             feature_add(l, at, 0);
         }
     }
+}
+
+static void feature_cylinder(feature_list *l, double spacing, const double ball[4])
+{
+    const pl_shape *s = l->shape;
+    if (isinf(s->half[2])) {
+        feature_endless(l, spacing, ball);
+        return;
+    }
+    // balls on the axis that do not stand out at the ends
+    const double to = s->half[2] - s->radius;
+    if (to >= 0) {
+        const int n = to > 0 ? feature_intervals(2 * to, spacing, FEATURE_AXIS) : 0;
+        for (int k = 0; k <= n; ++k) {
+            const double at[3] = {0, 0, n > 0 ? to * (2.0 * k / n - 1) : 0};
+            feature_add(l, at, s->radius);
+        }
+    }
+    feature_rims(l, spacing, ball);
 }
 
 // Sharp edges of a mesh and their ends. Each edge is seen from both of its triangles: the one in which it
@@ -164,7 +189,7 @@ static void feature_mesh(feature_list *l, double spacing)
     pl_free(used);
 }
 
-int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double box[6],
+int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double ball[4],
                       pl_feature *out)
 {
     feature_list l = {.shape = shape, .out = out, .widest = widest};
@@ -174,7 +199,7 @@ int pl_shape_features(const pl_shape *shape, double spacing, double widest, cons
     if (shape->kind == PL_SHAPE_SPHERE) {
         feature_add(&l, (const double[3]){0, 0, 0}, shape->radius);
     } else if (shape->kind == PL_SHAPE_CYLINDER) {
-        feature_cylinder(&l, spacing, box);
+        feature_cylinder(&l, spacing, ball);
     } else if (shape->kind == PL_SHAPE_BOX) {
         feature_box(&l, spacing);
     } else if (shape->kind == PL_SHAPE_MESH) {

@@ -189,15 +189,33 @@ static void contact_check_overlap(robot_build *b, const pl_robot_contact *c)
     }
 }
 
-// Features of obstacles, half an edge of the body's faces apart.
+// A ball (centre, radius) around the undeformed surface and half its size beyond. Its centre is the mean over
+// the area: it moves with the body, whatever the frame.
+static void contact_ball(const pl_contact_surface *s, const double *x, double ball[4])
+{
+    double at[3], whole = 0;
+    memset(ball, 0, 4 * sizeof *ball);
+    for (int32_t p = 0; p < s->point_count; ++p) {
+        pl_contact_point_at(s, p, x, at);
+        for (int i = 0; i < 3; ++i) {
+            ball[i] += s->area[p] * at[i];
+        }
+        whole += s->area[p];
+    }
+    for (int i = 0; i < 3; ++i) {
+        ball[i] /= whole;
+    }
+    for (int32_t p = 0; p < s->point_count; ++p) {
+        pl_contact_point_at(s, p, x, at);
+        ball[3] = fmax(ball[3], 2 * pl_distance3(ball, at));
+    }
+}
+
+// Features of obstacles, half an edge of the body's faces apart or less.
 static pl_status contact_features(robot_build *b, pl_robot_contact *c)
 {
-    const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
-    double box[6] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, edge = 0;
-    for (int64_t i = 0; i < 3 * (int64_t)v.vertex_count; ++i) {
-        box[i % 3] = fmin(box[i % 3], v.position[i]);
-        box[3 + i % 3] = fmax(box[3 + i % 3], v.position[i]);
-    }
+    double ball[4], edge = 0;
+    contact_ball(c->surface, pl_mesh_get(b->robot->mesh).position, ball);
     for (int32_t f = 0; f < c->surface->face_count; ++f) {
         edge += c->surface->edge[f] / c->surface->face_count;
     }
@@ -206,7 +224,7 @@ static pl_status contact_features(robot_build *b, pl_robot_contact *c)
         for (int o = 0; o < c->obstacle_count; ++o) {
             pl_feature *out = pass == 1 ? c->feature + c->feature_first[o] : NULL;
             const int count = pl_shape_features(&c->obstacle[o].shape, CONTACT_FEATURES * edge,
-                                                c->obstacle[o].free ? INFINITY : edge, box, out);
+                                                c->obstacle[o].free ? INFINITY : edge, ball, out);
             c->feature_first[o + 1] = c->feature_first[o] + count;
         }
         c->feature = pass == 0 ? PL_NEW_ARRAY(pl_feature, c->feature_first[c->obstacle_count]) : c->feature;

@@ -177,7 +177,7 @@ static void test_above(void **state)
 static void test_features(void **state)
 {
     (void)state;
-    const double box[6] = {0, 0, 0, 6, 6, 6}, turn[3] = {0.4, -0.3, 0.9};
+    const double ball[4] = {3, 3, 3, 6}, turn[3] = {0.4, -0.3, 0.9};
     pl_shape shape[3] = {{.kind = PL_SHAPE_SPHERE, .radius = 0.7},
                          {.kind = PL_SHAPE_CYLINDER, .radius = 0.4, .half = {0, 0, 3}},
                          {.kind = PL_SHAPE_BOX, .half = {2, 1, 0.3}}};
@@ -185,9 +185,9 @@ static void test_features(void **state)
         pl_feature feature[400];
         pl_rotation_exp(turn, shape[k].frame);
         shape[k].centre[0] = 3;
-        const int count = pl_shape_features(&shape[k], 0.5, INFINITY, box, NULL);
+        const int count = pl_shape_features(&shape[k], 0.5, INFINITY, ball, NULL);
         assert_true(count > 0 && count < 400);
-        assert_int_equal(pl_shape_features(&shape[k], 0.5, INFINITY, box, feature), count);
+        assert_int_equal(pl_shape_features(&shape[k], 0.5, INFINITY, ball, feature), count);
         double worst = 0, n[3];
         for (int f = 0; f < count; ++f) {
             worst = fmax(worst,
@@ -198,9 +198,65 @@ static void test_features(void **state)
     }
 }
 
+// Mirrored, turned and scaled together with the body, an obstacle has its features in the same places: no axis
+// of space, no order and no unit is preferred, and a spacing that differs by little (another mesh, half a
+// model) changes nothing.
+static void test_covariance(void **state)
+{
+    (void)state;
+    const double ball[4] = {3, 1, -2, 6}, turn[2][3] = {{0.4, -0.3, 0.9}, {-1.1, 0.6, 0.2}}, scale = 3.7;
+    const pl_shape shape[3] = {
+        {.kind = PL_SHAPE_CYLINDER, .radius = 0.4, .half = {0, 0, 3}, .centre = {1, 2, 3}},
+        {.kind = PL_SHAPE_CYLINDER, .radius = 0.4, .half = {0, 0, INFINITY}, .centre = {1, 2, 3}},
+        {.kind = PL_SHAPE_BOX, .half = {2, 1, 0.3}, .centre = {1, 2, 3}}};
+    double R[2][9];
+    pl_rotation_exp(turn[0], R[0]);
+    pl_rotation_exp(turn[1], R[1]);
+    for (int k = 0; k < 3; ++k) {
+        pl_feature one[600], two[600];
+        pl_shape a = shape[k], b = shape[k];
+        double there[4] = {0, 0, 0, scale * ball[3]}, worst = 0;
+        memcpy(a.frame, R[0], sizeof R[0]);
+
+        // b = scale Q a, Q a reflection and a rotation; a frame with the determinant 1 has another first axis
+        for (int i = 0; i < 3; ++i) {
+            double row[3], at[3];
+            memcpy(row, a.frame + 3 * i, sizeof row);
+            row[0] *= -1;
+            pl_mulv3(R[1], row, b.frame + 3 * i);
+            memcpy(at, i == 0 ? a.centre : ball, sizeof at);
+            at[0] *= -1;
+            pl_mulv3(R[1], at, i == 0 ? b.centre : there);
+            b.half[i] *= scale;
+        }
+        for (int i = 0; i < 3; ++i) {
+            b.frame[i] *= -1;
+            b.centre[i] *= scale;
+            there[i] *= scale;
+        }
+        b.radius *= scale;
+
+        const int count = pl_shape_features(&a, 0.45, INFINITY, ball, one);
+        assert_in_range(count, 8, 600);
+        assert_int_equal(pl_shape_features(&b, 0.43 * scale, INFINITY, there, two), count);
+        for (int f = 0; f < count; ++f) {
+            double at[3] = {-one[f].at[0], one[f].at[1], one[f].at[2]}, y[3], least = INFINITY;
+            pl_mulv3(R[1], at, y);
+            for (int g = 0; g < count; ++g) {
+                const double z[3] = {two[g].at[0] / scale, two[g].at[1] / scale, two[g].at[2] / scale};
+                least = fmin(least, pl_distance3(y, z) + fabs(one[f].radius - two[g].radius / scale));
+            }
+            worst = fmax(worst, least);
+        }
+        printf("%d features, moved with the obstacle to %.1e mm\n", count, worst);
+        PL_CHECK_BELOW(worst, 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_derivatives), cmocka_unit_test(test_shares),
-                                       cmocka_unit_test(test_above), cmocka_unit_test(test_features)};
+                                       cmocka_unit_test(test_above), cmocka_unit_test(test_features),
+                                       cmocka_unit_test(test_covariance)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
