@@ -18,10 +18,7 @@
 bool contact_feature_create(contact_term *t)
 {
     const pl_robot_contact *c = t->c;
-    double edge = 0;
-    for (int32_t f = 0; f < t->s->face_count; ++f) {
-        edge += t->s->edge[f] / t->s->face_count;
-    }
+    const double edge = c->edge;
     t->feature_reach = FEATURE_REACH * edge;
     t->whole_area = FEATURE_AREA * edge * edge;
     t->slots = PL_FEATURE_FACES * c->feature_first[c->obstacle_count];

@@ -211,14 +211,44 @@ static void contact_ball(const pl_contact_surface *s, const double *x, double ba
     }
 }
 
+// The mean edge of faces that no support holds as a whole: clamped ones meet nothing, and those in a plane of
+// symmetry are no surface of the body.
+static pl_status contact_mean_edge(robot_build *b, const pl_contact_surface *s, double *edge)
+{
+    bool *held = PL_NEW_ARRAY(bool, s->vertex_count);
+    double sum[2] = {0};
+    int32_t count[2] = {0};
+    if (!held) {
+        return robot_memory(b);
+    }
+    for (int i = 0; i < b->robot->support_count; ++i) {
+        for (int32_t k = 0; k < b->robot->support[i].node_count; ++k) {
+            held[b->robot->support[i].node[k]] = true;
+        }
+    }
+    for (int32_t f = 0; f < s->face_count; ++f) {
+        bool whole = true;
+        for (int k = 0; k < s->size[f]; ++k) {
+            whole = whole && held[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)k]];
+        }
+        sum[whole] += s->edge[f];
+        count[whole]++;
+    }
+    pl_free(held);
+    *edge = count[0] > 0 ? sum[0] / count[0] : sum[1] / count[1];
+    return PL_OK;
+}
+
 // Features of obstacles, half an edge of the body's faces apart or less.
 static pl_status contact_features(robot_build *b, pl_robot_contact *c)
 {
-    double ball[4], edge = 0;
+    double ball[4], edge;
     contact_ball(c->surface, pl_mesh_get(b->robot->mesh).position, ball);
-    for (int32_t f = 0; f < c->surface->face_count; ++f) {
-        edge += c->surface->edge[f] / c->surface->face_count;
+    const pl_status status = contact_mean_edge(b, c->surface, &edge);
+    if (status != PL_OK) {
+        return status;
     }
+    c->edge = edge;
     c->feature_first = PL_NEW_ARRAY(int32_t, c->obstacle_count + 1);
     for (int pass = 0; c->feature_first && pass < 2; ++pass) {
         for (int o = 0; o < c->obstacle_count; ++o) {
