@@ -15,7 +15,7 @@
 
 #define FEATURE_ALONG 64    // intervals along an edge, at most
 #define FEATURE_AXIS 128    // along an axis, at most
-#define FEATURE_RIM 8       // points of a rim, at least
+#define FEATURE_RIM 16      // points of a rim, at least: between two it stands out by 0.02 of the radius
 #define FEATURE_SHARP 0.9   // cosine of the angle between two triangles: their common edge is a feature
 #define FEATURE_BEYOND 0.05 // of the reference coordinates: how far a face is continued, and shared
 #define FEATURE_SAME 0.15   // of the edge: feet nearer than this are the same
@@ -51,8 +51,9 @@ static void feature_add(feature_list *l, const double local[3], double radius)
     ++l->count;
 }
 
-// Intervals are lengths of the obstacle divided by powers of two: where the features are does not change when
-// the spacing asked for, a mean over the body's faces, changes a little, nor with the frame or the unit.
+// Intervals are lengths of the obstacle divided by powers of two: features stay where they are when the spacing
+// asked for, a mean over the body's faces, changes a little, and one is in the middle, where planes of symmetry
+// are.
 static int feature_intervals(double length, double spacing, int most)
 {
     int n = 1;

@@ -174,6 +174,9 @@ void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, do
                       const double *x);
 int contact_share_force(const contact_term *t, int o, int32_t k, const double *x,
                         int32_t node[CONTACT_NODES_MAX], double force[3 * CONTACT_NODES_MAX], int *frame);
+double contact_share_change(const contact_term *t, int o, int32_t k, const double *x, const double *dx);
+void contact_share_nonsymmetric(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+                                double *full);
 void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3],
                          const double *dx, double *change, double dn[3]);
 // What the state keeps of the feet at x: faces that press, the place on them and the normal.

@@ -14,6 +14,7 @@
 #define FEATURE_REACH 0.5 // of the edge: faces nearer than this are met
 #define FEATURE_FOUND 24  // feet looked at per feature
 #define FEATURE_AREA 0.25 // of the square of the edge: weight of a foot
+#define FEATURE_EDGE 0.5  // added to the face that is remembered: the foot is on its edge
 
 bool contact_feature_create(contact_term *t)
 {
@@ -76,6 +77,12 @@ static int32_t feature_remembered(const contact_term *t, int32_t slot)
     return (int32_t)t->now.foot[CONTACT_FOOT * (int64_t)slot] - 1;
 }
 
+// Is a foot the one of the last update? A feature may meet a face and an edge of the same face.
+static bool feature_same(const contact_term *t, int32_t slot, const pl_contact_pair *foot)
+{
+    return t->now.foot[CONTACT_FOOT * (int64_t)slot] == foot->face + 1 + (foot->inner ? 0 : FEATURE_EDGE);
+}
+
 // Puts the feet found into the slots of a feature.
 static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pair *found,
                            const double *weight, int count)
@@ -86,8 +93,8 @@ static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pa
     for (int i = 0; i < PL_FEATURE_FACES; ++i) {
         t->foot[first + i].face = -1;
         t->area[t->points + first + i] = 0;
-        for (int k = 0; k < count; ++k) {
-            if (!placed[k] && feature_remembered(t, first + i) == found[k].face) {
+        for (int k = 0; t->foot[first + i].face < 0 && k < count; ++k) {
+            if (!placed[k] && feature_same(t, first + i, &found[k])) {
                 t->foot[first + i] = found[k];
                 t->area[t->points + first + i] = weight[k] * t->whole_area;
                 placed[k] = true;
@@ -212,11 +219,11 @@ static double feature_potential(const contact_term *t, int o, int32_t k)
     return t->whole_area * (p * p - lambda * lambda) / (2 * t->stiffness[k]);
 }
 
-// The force that the shares w of feet among neighbouring faces cause while gaps are open or pressed,
-//   -A (p^2 - l^2) / (2 e) dw/dx,   an edge has the share 1 - sum w,
-// on the nodes of the frame, whose number is returned in `frame`, and then of the face. Returns their number.
-int contact_share_force(const contact_term *t, int o, int32_t k, const double *x,
-                        int32_t node[CONTACT_NODES_MAX], double force[3 * CONTACT_NODES_MAX], int *frame)
+// dw/dx of the share of a foot, on the nodes of the frame, whose number is returned in `frame`, and then of the
+// face. Returns their number; 0: it does not change.
+static int feature_share_gradient(const contact_term *t, int o, int32_t k, const double *x,
+                                  int32_t node[CONTACT_NODES_MAX], double gradient[3 * CONTACT_NODES_MAX],
+                                  int *frame)
 {
     const pl_contact_pair *foot = &t->foot[k - t->points];
     const int32_t *own;
@@ -228,20 +235,98 @@ int contact_share_force(const contact_term *t, int o, int32_t k, const double *x
     if (slope[0] == 0 && slope[1] == 0) {
         return 0;
     }
-    double scale = feature_potential(t, o, k);
-    const int32_t first = (int32_t)(k - (k - t->points) % PL_FEATURE_FACES);
-    for (int32_t i = first; i < first + PL_FEATURE_FACES; ++i) {
-        const pl_contact_pair *other = &t->foot[i - t->points];
-        scale -= other->face >= 0 && !other->inner ? feature_potential(t, o, i) : 0;
-    }
     *frame = contact_feature_frame(t, o, k, node, weight);
     const int size = contact_foot_nodes(t, k, false, &own, weight + *frame);
     memcpy(node + *frame, own, (size_t)size * sizeof *node);
-    const int count = pl_contact_foot_shift(t->s, foot, x, weight, *frame, slope, force);
+    return pl_contact_foot_shift(t->s, foot, x, weight, *frame, slope, gradient);
+}
+
+// The slot of the edge that a feature meets beside its feet; -1: none.
+static int32_t feature_rim(const contact_term *t, int32_t k)
+{
+    const int32_t first = (int32_t)(k - (k - t->points) % PL_FEATURE_FACES);
+    for (int32_t i = first; i < first + PL_FEATURE_FACES; ++i) {
+        const pl_contact_pair *foot = &t->foot[i - t->points];
+        if (foot->face >= 0 && !foot->inner) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// The force that the shares w of feet among neighbouring faces cause while gaps are open or pressed,
+//   -A (p^2 - l^2) / (2 e) dw/dx,   an edge has the share 1 - sum w,
+// on the nodes of the frame, whose number is returned in `frame`, and then of the face. Returns their number.
+int contact_share_force(const contact_term *t, int o, int32_t k, const double *x,
+                        int32_t node[CONTACT_NODES_MAX], double force[3 * CONTACT_NODES_MAX], int *frame)
+{
+    const int count = feature_share_gradient(t, o, k, x, node, force, frame);
+    const int32_t rim = count > 0 ? feature_rim(t, k) : -1;
+    const double scale =
+        count > 0 ? feature_potential(t, o, k) - (rim >= 0 ? feature_potential(t, o, rim) : 0) : 0;
     for (int j = 0; j < 3 * count; ++j) {
         force[j] *= -scale;
     }
     return count;
+}
+
+// dw of a slot for the motion dx of all nodes.
+double contact_share_change(const contact_term *t, int o, int32_t k, const double *x, const double *dx)
+{
+    const pl_contact_pair *foot = &t->foot[k - t->points];
+    const int32_t first = (int32_t)(k - (k - t->points) % PL_FEATURE_FACES);
+    double change = 0;
+    for (int32_t i = first; i < first + PL_FEATURE_FACES; ++i) {
+        int32_t node[CONTACT_NODES_MAX];
+        double gradient[3 * CONTACT_NODES_MAX];
+        int frame;
+        const bool rim = foot->face >= 0 && !foot->inner;
+        const int count = rim || i == k ? feature_share_gradient(t, o, i, x, node, gradient, &frame) : 0;
+        for (int j = 0; j < 3 * count; ++j) {
+            change += (rim ? -1 : 1) * gradient[j] * dx[3 * (int64_t)node[j / 3] + j % 3];
+        }
+    }
+    return change;
+}
+
+// full += scale dg/dx of a slot; returns dg for the motion dx.
+static double feature_gap(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+                          double scale, double *full)
+{
+    contact_touch touch;
+    double motion[3];
+    contact_foot_touch(t, k, &touch);
+    contact_relative(t, o, k, false, x, dx, motion);
+    contact_spread(t, o, k, false, x, scale, touch.n, full);
+    return pl_dot3(touch.n, motion);
+}
+
+// What the shares add to the second derivative of the energy A w (p^2 - l^2) / (2 e) where gaps are closed,
+//   -A p (dw dg^T + dg dw^T),   less the same with p and g of the edge that has the rest of the share,
+// for the motion dx, taken from `full`.
+void contact_share_nonsymmetric(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+                                double *full)
+{
+    int32_t node[CONTACT_NODES_MAX];
+    double gradient[3 * CONTACT_NODES_MAX], change = 0, pull = 0;
+    int frame;
+    const int count = feature_share_gradient(t, o, k, x, node, gradient, &frame);
+    if (count == 0) {
+        return;
+    }
+    for (int j = 0; j < 3 * count; ++j) {
+        change += gradient[j] * dx[3 * (int64_t)node[j / 3] + j % 3];
+    }
+    const int32_t slot[2] = {k, feature_rim(t, k)};
+    for (int i = 0; i < 2 && slot[i] >= 0; ++i) {
+        contact_touch touch;
+        const double p = contact_foot_touch(t, slot[i], &touch) ? t->whole_area * touch.pressure : 0,
+                     scale = i == 0 ? p : -p;
+        pull += scale * feature_gap(t, o, slot[i], x, dx, scale * change, full);
+    }
+    for (int j = 0; j < 3 * count; ++j) {
+        full[3 * (int64_t)node[j / 3] + j % 3] += pull * gradient[j];
+    }
 }
 
 // The change of the gap's gradient on the face's nodes (at the positions of `own` in `change`) and of the
@@ -285,7 +370,7 @@ static void feature_remember(contact_term *t, int o, const double *x, bool place
         }
         memset(kept, 0, CONTACT_FOOT * sizeof *kept);
         if (presses) {
-            kept[0] = foot->face + 1;
+            kept[0] = foot->face + 1 + (foot->inner ? 0 : FEATURE_EDGE);
             memcpy(kept + 1, foot->xi, sizeof foot->xi);
             kept[6] = t->area[t->points + i];
             for (int j = 0; j < 3; ++j) {

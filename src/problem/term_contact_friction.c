@@ -1,8 +1,9 @@
 // Limits of friction that follow the pressures. A point that friction holds has the limit mu p(x) at every
 // evaluation; points that come into contact take hold at the next update. The change of the limit for a
 // motion,
-//   dp = -e n . delta,   df = a mu dp s,   s the direction of the traction, where the point slips,
-// is the part of the tangent that is not symmetric.
+//   dp = -e n . delta,   df = mu (a dp + p da) s,   s the direction of the traction, where the point slips,
+// is the part of the tangent that is not symmetric; the area a of a foot changes with its share. What the shares
+// add to the symmetric part is taken here too: it couples nodes that have no entry in the factor.
 #include "problem/term_contact.h"
 
 static int64_t friction_numbers(const contact_term *t)
@@ -56,6 +57,9 @@ void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, cons
             contact_touch touch;
             double traction[3], motion[3];
             bool stick;
+            if (k >= t->points) {
+                contact_share_nonsymmetric(t, o, k, x, dx, full);
+            }
             if (!(mu > 0) || !(contact_limit(t, o, k) > 0) || !contact_touch_at(t, o, k, x, false, &touch)) {
                 continue;
             }
@@ -66,7 +70,9 @@ void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, cons
             }
             contact_relative(t, o, k, false, x, dx, motion);
             const double dp = -t->stiffness[k] * pl_dot3(touch.n, motion);
-            contact_spread(t, o, k, true, x, -mu * t->area[k] * dp / size, traction, full);
+            const double da = k < t->points ? 0 : t->whole_area * contact_share_change(t, o, k, x, dx);
+            contact_spread(t, o, k, true, x, -mu * (t->area[k] * dp + touch.pressure * da) / size, traction,
+                           full);
         }
     }
 }

@@ -242,7 +242,7 @@ static pl_status contact_mean_edge(robot_build *b, const pl_contact_surface *s, 
 // Features of obstacles, half an edge of the body's faces apart or less.
 static pl_status contact_features(robot_build *b, pl_robot_contact *c)
 {
-    double ball[4], edge;
+    double ball[4], edge = 0;
     contact_ball(c->surface, pl_mesh_get(b->robot->mesh).position, ball);
     const pl_status status = contact_mean_edge(b, c->surface, &edge);
     if (status != PL_OK) {

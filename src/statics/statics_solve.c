@@ -243,13 +243,32 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
     found->relative = found->residual / pl_problem_force_scale(s->problem);
 }
 
+// One equilibrium with contacts. `follows`: the limits of friction are off, and follow the pressures; where
+// that finds nothing they stay as they are. The other order where limits agree: those that lag behind may let a
+// body slip away.
+static pl_newton_end solve_contacts(pl_statics *s, bool follows, double *x, const pl_newton_goal *goal,
+                                    pl_newton_report *found, pl_error *err)
+{
+    pl_newton_end end = NEWTON_NO_DESCENT;
+    for (int k = 0; k < 2 && end != NEWTON_DONE && end != NEWTON_STOPPED; ++k) {
+        memcpy(x, s->newton.work.x_start, solve_bytes(s));
+        if (follows == (k == 0) && s->robot->contact.friction) {
+            end = pl_newton_friction(&s->newton, x, goal, found, err);
+        } else if (follows != (k == 0)) {
+            end = pl_newton_minimise(&s->newton, x, goal, found, err);
+        }
+    }
+    return end;
+}
+
 // Contacts: equilibrium after equilibrium at the same load, each with the pressures of the one before as
 // multipliers, until gaps and pressures are complementary.
 static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *found, pl_solve_report *report,
                                  pl_error *err)
 {
     const int rounds = s->robot->contact.free_count > 0 ? TUNE_TOUCH_ROUNDS_FREE : TUNE_TOUCH_ROUNDS;
-    double hard_most = TUNE_HARD_MOST;
+    double hard_most = TUNE_HARD_MOST, limits_off = INFINITY;
+    bool follows = false;
     for (int round = 0; round < rounds; ++round) {
         pl_problem_evaluate(s->problem, x, s->newton.work.g);
         found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
@@ -257,12 +276,7 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
         if (found->relative > s->options.force_tolerance) {
             memcpy(s->newton.work.x_start, x, solve_bytes(s));
             const pl_newton_goal goal = statics_tolerance(s, true);
-            pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
-            // limits of friction that lag behind may have let a body slip away: with limits that follow
-            if (end != NEWTON_DONE && end != NEWTON_STOPPED && s->robot->contact.friction) {
-                memcpy(x, s->newton.work.x_start, solve_bytes(s));
-                end = pl_newton_friction(&s->newton, x, &goal, found, err);
-            }
+            pl_newton_end end = solve_contacts(s, follows, x, &goal, found, err);
             // too hard: with the usual stiffness the multipliers have a long way, but a passable one
             while (end != NEWTON_DONE && end != NEWTON_STOPPED && s->problem->contact_hard > 1) {
                 hard_most = fmax(1, s->problem->contact_hard / TUNE_HARD_GROWTH);
@@ -293,6 +307,10 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
         }
         // first the limits of friction, with its places as they were when the increment began
         s->problem->limits_only = s->problem->limits_off > PL_CONTACT_LIMIT;
+        // limits that lag behind may go round in circles
+        follows = s->problem->limits_only && s->robot->contact.free_count == 0 &&
+                  s->problem->limits_off > TUNE_LIMITS_FALL * limits_off;
+        limits_off = s->problem->limits_only ? s->problem->limits_off : INFINITY;
         const pl_status advanced = pl_problem_advance(s->problem, x, err);
         if (!s->problem->limits_only && !s->problem->releasing && s->problem->gaps_off > 1) {
             s->problem->contact_hard = fmin(hard_most, TUNE_HARD_GROWTH * s->problem->contact_hard);

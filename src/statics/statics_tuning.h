@@ -48,6 +48,7 @@
 #define TUNE_ITERATIONS_ON_THE_WAY 40
 #define TUNE_ITERATIONS_LAST 200
 #define TUNE_SETTLE_ROUNDS 60       // of forces that lag behind the shape
+#define TUNE_LIMITS_FALL 0.9        // of the round before: limits of friction further off go round in circles
 #define TUNE_LIMIT_ROUNDS 6         // of the limits of friction within an increment
 #define TUNE_LIMITS_ON_THE_WAY 0.05 // of the largest pressure: their change that ends these
 #define TUNE_TOUCH_ROUNDS 20        // of multipliers of contacts: two to four are usual

@@ -18,14 +18,15 @@ static double reading(rig *r, const char *quantity)
     return 0;
 }
 
-// A block of 4 x 4 x 4 mm, clamped at z = 0; above it a plate or a ball that has come down by 0.2 mm and
-// moves along `move`.
-static rig block_rig(plan *p, pl_mesh *mesh, pl_obstacle_def *o, bool ball, double mu, const double move[3])
+// A block of 4 x 4 mm and of the given height, clamped at z = 0; above it a plate or a ball that moves along
+// `move`.
+static rig block_rig(plan *p, pl_mesh *mesh, double height, pl_obstacle_def *o, bool ball, double mu,
+                     const double move[3])
 {
     *o = (pl_obstacle_def){.name = "plate",
                            .kind = ball ? PL_OBSTACLE_SPHERE : PL_OBSTACLE_PLANE,
                            .radius = 3,
-                           .point = {2, 2, ball ? 6.999 : 3.999},
+                           .point = {2, 2, height - 0.001 + (ball ? 3 : 0)},
                            .direction = {0, 0, -1},
                            .moves = true,
                            .friction = mu};
@@ -50,7 +51,7 @@ static void test_steps(void **state)
         for (int n = 0; n < 3; ++n) {
             pl_obstacle_def o;
             const int steps = n == 0 ? 1 : n == 1 ? 4 : 16;
-            rig r = block_rig(&p, mesh, &o, k / 2, 0.4, move[k % 2]);
+            rig r = block_rig(&p, mesh, 4, &o, k / 2, 0.4, move[k % 2]);
             int factorizations = 0;
             for (int i = 1; i <= steps; ++i) {
                 const double at = (double)i / steps;
@@ -72,16 +73,18 @@ static void test_steps(void **state)
     }
 }
 
-// A plate far beyond its limit drags with mu times its normal force, whatever the steps.
+// A plate far beyond its limit drags with mu times its normal force. The last block is flatter: a cube rolls its
+// edge over at this friction until elements are inverted.
 static void test_limit(void **state)
 {
     (void)state;
     static plan p;
-    static const double mu[] = {0.1, 0.3, 0.5}, move[3] = {3, 0, -0.25};
-    for (int k = 0; k < 3; ++k) {
-        pl_mesh *mesh = tet_box(3, 3, 3, 4, 4, 4, 2, NULL);
+    static const double mu[] = {0.1, 0.3, 0.5, 0.7}, height[] = {4, 4, 4, 1.5};
+    for (int k = 0; k < 4; ++k) {
+        const double move[3] = {0.75 * height[k], 0, -0.0625 * height[k]};
+        pl_mesh *mesh = tet_box(3, 3, 3, 4, 4, height[k], 2, NULL);
         pl_obstacle_def o;
-        rig r = block_rig(&p, mesh, &o, false, mu[k], move);
+        rig r = block_rig(&p, mesh, height[k], &o, false, mu[k], move);
         const double one = 1;
         const pl_solve_report report = rig_solve(&r, &one);
         const double ratio = reading(&r, "force_x") / reading(&r, "normal_force");
