@@ -23,7 +23,7 @@ static rig feature_rig(plan *p, pl_mesh *mesh, pl_obstacle_def *o, bool pin, con
     plan_hold(p, "base", "xyz");
     p->def.contact = (pl_contact_def){.given = true, .obstacle = o, .obstacle_count = 1};
     pl_statics_options options = pl_statics_options_default();
-    options.contact_tolerance = 1e-6;
+    options.contact_tolerance = 1e-4;
     return plan_build(p, &options);
 }
 
@@ -130,7 +130,7 @@ static void test_tangent(void **state)
         differences(problem, r.state->x, error);
         printf("%s at (%.3f, %.3f): K - C off by %.1e, K alone by %.1e\n", k / PL_COUNT(at) ? "pin" : "ball",
                at[k % PL_COUNT(at)][0], at[k % PL_COUNT(at)][1], error[0], error[1]);
-        PL_CHECK_BELOW(error[0], 1e-4);
+        PL_CHECK_BELOW(error[0], 1e-3);
         assert_true(error[1] > 5e-3);
         pl_problem_destroy(problem);
         rig_clear(&r);
