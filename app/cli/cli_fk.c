@@ -6,15 +6,20 @@ static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE",
-     "write the shape: .vtu .vtm .pvd .xdmf .glb .usda .obj .ply .stl .csv .png .svg; may be repeated; mode.png: "
+     "write the shape: .vtu .vtm .pvd .xdmf .glb .usda .obj .ply .stl .csv .png .svg; may be repeated; "
+     "mode.png: "
      "the\n"
-     "mode of the first buckling or limit load",
+     "mode of the first buckling or limit load; for other programs .inp (CalculiX, Abaqus), .py (SOFA), "
+     ".urdf,\n"
+     ".sdf, .mjcf (a chain of rigid links with springs)",
      NULL},
     CLI_JSON,
     {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch, contact_pressure or region",
      "displacement von_mises stretch region"},
     CLI_PICTURE,
     {"surface", 0, "NAME", "for .stl: this surface only", NULL},
+    {"links", 0, "N", "for .urdf, .sdf, .mjcf: links of the chain (default 8)", NULL},
+    {"marker", 0, "NAME", "for .urdf, .sdf, .mjcf: where the chain ends (default: the first marker)", NULL},
     {"state", 0, "FILE", "start from this state if the file exists, and save the new state there", NULL},
     {"save-state", 0, "FILE", "save the new state here instead", NULL},
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",

@@ -6,8 +6,9 @@
 #include "cli.h"
 
 const char *const cli_mesh_extensions[] = {".vtu", ".msh", ".stl", ".inp", ".node", ".png", ".svg", NULL};
-const char *const cli_shape_extensions[] = {".vtu", ".vtm", ".pvd", ".xdmf", ".glb", ".usda", ".obj",
-                                            ".ply", ".stl", ".csv", ".png",  ".svg", NULL};
+const char *const cli_shape_extensions[] = {".vtu",  ".vtm", ".pvd",  ".xdmf", ".glb", ".usda", ".obj",
+                                            ".ply",  ".stl", ".csv",  ".png",  ".svg", ".inp",  ".py",
+                                            ".urdf", ".sdf", ".mjcf", ".xml",  NULL};
 
 static bool shape_is(const char *path, const char *extension)
 {
@@ -373,6 +374,42 @@ static pl_status shape_series(const cli_args *args, cli_model *m, const char *pa
     return status;
 }
 
+// Jobs and scenes of other programs; what differs there is printed.
+static pl_status shape_program(cli_model *m, const char *path, pl_error *err)
+{
+    pl_findings *findings = pl_findings_create();
+    const pl_status status = shape_is(path, ".inp") ? pl_model_write_deck(m->model, path, findings, err)
+                                                    : pl_model_write_sofa(m->model, path, findings, err);
+    cli_findings(findings);
+    pl_findings_destroy(findings);
+    return status;
+}
+
+static pl_status shape_chain(const cli_args *args, cli_model *m, const char *path, pl_error *err)
+{
+    pl_chain_options options = pl_chain_options_default();
+    pl_chain_report r;
+    const char *marker = cli_value(args, "marker");
+    options.marker = marker ? pl_model_find_marker(m->model, marker) : 0;
+    if (options.marker < 0) {
+        return shape_wrong(err, "--marker: the robot has no marker of that name");
+    }
+    if (!cli_whole(args, "links", 1, 200, &options.link_count)) {
+        return shape_wrong(err, "--links takes a number from 1 to 200");
+    }
+    const pl_status status = pl_model_write_chain(m->model, &options, path, &r, err);
+    if (status == PL_OK) {
+        cli_say(args, "  %s: %d links; %s off by %.3g mm of %.4g mm, its compliance by %.2g %%", path,
+                r.link_count, m->info.marker_name[options.marker], r.position_error, r.motion,
+                100 * r.compliance_error);
+        if (!isnan(r.half_error)) {
+            cli_say(args, "; at half of the commands by %.3g mm", r.half_error);
+        }
+        cli_say(args, "%s\n", r.density_assumed ? "; masses of water, weightless in the solve" : "");
+    }
+    return status;
+}
+
 pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
     *err = (pl_error){0};
@@ -387,6 +424,13 @@ pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, 
     }
     if (shape_is(path, ".glb") || shape_is(path, ".ply") || shape_is(path, ".obj")) {
         return pl_model_write_surface(m->model, cli_shape_color(args, m, path), path, err);
+    }
+    if (shape_is(path, ".inp") || shape_is(path, ".py")) {
+        return shape_program(m, path, err);
+    }
+    if (shape_is(path, ".urdf") || shape_is(path, ".sdf") || shape_is(path, ".mjcf") ||
+        shape_is(path, ".xml")) {
+        return shape_chain(args, m, path, err);
     }
     if (shape_is(path, ".stl")) {
         return shape_stl(args, m, path, err);

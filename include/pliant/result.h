@@ -36,6 +36,39 @@ PL_API_CHECKED pl_status pl_model_write_vtm(pl_model *model, const char *path, p
 PL_API_CHECKED pl_status pl_model_write_surface(pl_model *model, pl_field color, const char *path,
                                                 pl_error *err);
 
+// The solved robot as a job for CalculiX and Abaqus (.inp): mesh, materials, supports, pressures that follow
+// the surface; cables, springs, weights and contacts as the nodal forces they exert at the solution.
+// `findings` (may be NULL) gets what differs there. Refused: reduced models, layers, fibres, rigid regions,
+// growth, films, magnets, and laws that CalculiX does not have.
+PL_API_CHECKED pl_status pl_model_write_deck(pl_model *model, const char *path, pl_findings *findings,
+                                             pl_error *err);
+
+// A solved body as a chain of rigid links with springs, for simulators of rigid robots, by extension: .urdf,
+// .sdf (Gazebo, Drake), .mjcf or .xml (MuJoCo). The chain runs from the support to a marker; joints have a
+// slide and three hinges, with stiffnesses from the derivatives of the solution with respect to forces at its
+// end. Its error is in the file and in the report. For full bodies with the exact method; solves at half of
+// the commands and returns to the state.
+typedef struct pl_chain_options {
+    int link_count; // 1 to 200
+    int marker;     // at the end of the chain
+} pl_chain_options;
+PL_API pl_chain_options pl_chain_options_default(void); // 8 links, the first marker
+typedef struct pl_chain_report {
+    int link_count;
+    double position_error, rotation_error; // mm, rad: of the marker, at the solved commands
+    double motion;                         // mm: of the marker, for comparison
+    double compliance_error;               // of the marker's displacement per N, relative (Frobenius norm)
+    double half_error;    // mm: of the marker at half of the commands, by the derivatives; NAN: not solved
+    bool density_assumed; // the robot has materials without a density: that of water
+} pl_chain_report;
+PL_API_CHECKED pl_status pl_model_write_chain(pl_model *model, const pl_chain_options *options,
+                                              const char *path, pl_chain_report *report, pl_error *err);
+// A scene for SOFA with the plugin SoftRobots (.py): linear tetrahedra, material, supports, cables and
+// pressures with the solved values. `findings` (may be NULL) gets what differs there. Refused where
+// pl_model_write_deck refuses, and for prisms.
+PL_API_CHECKED pl_status pl_model_write_sofa(pl_model *model, const char *path, pl_findings *findings,
+                                             pl_error *err);
+
 // State files: version, robot hash, block of doubles. The state of another robot is refused.
 PL_API_CHECKED pl_status pl_state_save(const pl_state *state, const pl_robot *robot, const char *path,
                                        pl_error *err);

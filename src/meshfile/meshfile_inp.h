@@ -67,6 +67,16 @@ typedef struct pl_inp {
     int32_t element_node_count, element_node_room;
 } pl_inp;
 
+// ---- writing (meshfile_inp_write.c), also for decks with loads: names (with other characters than letters,
+// digits, '_', '-' and '.' they are quoted), reals with a comma before them, faces as a surface by element
+// sides, and a whole mesh with its element sets and surfaces; the set of all nodes is Nall.
+void pl_inp_put_name(pl_text *text, const char *name);
+void pl_inp_put_real(pl_text *text, double value);
+void pl_inp_put_surface(pl_text *text, const pl_mesh *mesh, const char *name, const int64_t *face,
+                        int64_t faces);
+void pl_inp_put_mesh(pl_text *text, const pl_mesh *mesh);
+
+// ---- reading
 // Turns what was read into regions and surfaces (meshfile_inp_sets.c).
 pl_status pl_inp_resolve(pl_inp *inp);
 // Local corners of side `side` (1-based); returns their number, 0 when there is no such side.

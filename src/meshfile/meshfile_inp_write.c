@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include "meshfile/meshfile_inp.h"
 
-// Names with other characters than these are quoted.
-static void inp_put_name(pl_text *text, const char *name)
+void pl_inp_put_name(pl_text *text, const char *name)
 {
     bool plain = true;
     for (const char *c = name; *c; ++c) {
@@ -16,7 +15,7 @@ static void inp_put_name(pl_text *text, const char *name)
 
 // A real with as many digits as fit into 20 characters: all 17 for most, an error below 1e-15 of a millimetre
 // for small negative ones.
-static void inp_put_real(pl_text *text, double value)
+void pl_inp_put_real(pl_text *text, double value)
 {
     char number[40];
     int digits = 17;
@@ -34,7 +33,7 @@ static void inp_put_elements(pl_text *text, const pl_mesh_view *v)
     for (int32_t e = 0; e < v->element_count; ++e) {
         if (e == 0 || v->region[e] != v->region[e - 1] || v->kind[e] != v->kind[e - 1]) {
             pl_text_add(text, "*ELEMENT, TYPE=%s, ELSET=", type[v->kind[e]]);
-            inp_put_name(text, v->region_name[v->region[e]]);
+            pl_inp_put_name(text, v->region_name[v->region[e]]);
             pl_text_add(text, "\n");
         }
         pl_text_add(text, "%d", (int)e + 1);
@@ -67,36 +66,46 @@ static int inp_side_of(const pl_mesh_view *v, int32_t e, const int32_t *corner, 
     }
 }
 
-static void inp_put_surface(pl_text *text, const pl_mesh *mesh, const pl_mesh_view *v, int32_t s)
+void pl_inp_put_surface(pl_text *text, const pl_mesh *mesh, const char *name, const int64_t *face,
+                        int64_t faces)
 {
+    const pl_mesh_view v = pl_mesh_get(mesh);
     pl_text_add(text, "*SURFACE, NAME=");
-    inp_put_name(text, v->surface_name[s]);
+    pl_inp_put_name(text, name);
     pl_text_add(text, ", TYPE=ELEMENT\n");
-    for (int64_t f = v->surface_start[s]; f < v->surface_start[s + 1]; ++f) {
+    for (int64_t f = 0; f < faces; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
-        const int count = pl_mesh_face_nodes(mesh, v->surface_face[f], node);
-        const int32_t e = (int32_t)(v->surface_face[f] / 8);
-        pl_text_add(text, "%d, S%d\n", (int)e + 1, inp_side_of(v, e, node, count == 3 || count == 6 ? 3 : 4));
+        const int count = pl_mesh_face_nodes(mesh, face[f], node);
+        const int32_t e = (int32_t)(face[f] / 8);
+        pl_text_add(text, "%d, S%d\n", (int)e + 1,
+                    inp_side_of(&v, e, node, count == 3 || count == 6 ? 3 : 4));
+    }
+}
+
+void pl_inp_put_mesh(pl_text *text, const pl_mesh *mesh)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    pl_text_add(text, "*NODE, NSET=Nall\n");
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        const double *x = v.position + 3 * (int64_t)i;
+        pl_text_add(text, "%d", (int)i + 1);
+        for (int k = 0; k < 3; ++k) {
+            pl_inp_put_real(text, x[k]);
+        }
+        pl_text_add(text, "\n");
+    }
+    inp_put_elements(text, &v);
+    for (int32_t s = 0; s < v.surface_count; ++s) {
+        pl_inp_put_surface(text, mesh, v.surface_name[s], v.surface_face + v.surface_start[s],
+                           v.surface_start[s + 1] - v.surface_start[s]);
     }
 }
 
 pl_status pl_mesh_write_inp(const pl_mesh *mesh, const char *path, pl_error *err)
 {
-    const pl_mesh_view v = pl_mesh_get(mesh);
     pl_text text = {0};
-    pl_text_add(&text, "** a mesh written by pliant; mm\n*NODE, NSET=Nall\n");
-    for (int32_t i = 0; i < v.vertex_count; ++i) {
-        const double *x = v.position + 3 * (int64_t)i;
-        pl_text_add(&text, "%d", (int)i + 1);
-        for (int k = 0; k < 3; ++k) {
-            inp_put_real(&text, x[k]);
-        }
-        pl_text_add(&text, "\n");
-    }
-    inp_put_elements(&text, &v);
-    for (int32_t s = 0; s < v.surface_count; ++s) {
-        inp_put_surface(&text, mesh, &v, s);
-    }
+    pl_text_add(&text, "** a mesh written by pliant; mm\n");
+    pl_inp_put_mesh(&text, mesh);
     const pl_status status =
         text.failed ? pl_fail_memory(err, path) : pl_file_write(path, text.data, text.length, err);
     pl_text_clear(&text);
