@@ -31,6 +31,7 @@ typedef struct statics_moves {
     int64_t version; // the factor they were made with: pl_linear.version
     int count;
     double last, fresh; // solves of the last one, and of the last one that began with a new factor
+    bool predicted;     // the last one began where states before it let expect the next
 } statics_moves;
 
 // Shape and commands that were found together.
@@ -145,10 +146,11 @@ void statics_remember(pl_statics *s, const pl_state *state);
 
 // ---- statics_moves.c
 // A new factor at the beginning of the next small move pays.
-bool statics_moves_renew(const pl_statics *s);
+bool statics_moves_renew(const pl_statics *s, bool predicted);
+double statics_moves_limit(const pl_statics *s); // solves of a move from which on it pays
 // A small move took `solves`, the factor at hand being that of `version` before it; `renewed`: it began with
-// a new one.
-void statics_moves_note(pl_statics *s, int64_t version, int solves, bool renewed);
+// a new one; `predicted`: at a predicted shape.
+void statics_moves_note(pl_statics *s, int64_t version, int solves, bool renewed, bool predicted);
 
 // ---- statics_aim.c
 // The shape expected at these commands, once; NULL: none.

@@ -23,27 +23,38 @@ static double predict_dot(int count, const double *a, const double *b)
     return sum;
 }
 
-// Places t of the remembered states on the line from the newest (t = 0) to the new command (t = 1); how many
-// of them, newest first, lie on it and apart from each other.
-static int predict_line(const pl_statics *s, const double *difference, const double *wanted, double *t)
+// Remembered states on the line from the newest (t = 0) to the new command (t = 1), apart from each other:
+// which ones, newest first, and their places t; how many. One that stands where the line ends is the
+// prediction itself: a hand that goes back finds the shape it came from. With contacts the shape depends on
+// the path, and only states behind the newest one are looked at.
+static int predict_line(const pl_statics *s, const double *difference, const double *wanted, int *which,
+                        double *t)
 {
     const int commands = s->robot->command_count;
     const double square = predict_dot(commands, wanted, wanted);
+    const bool touches = pl_problem_touches(s->problem);
     int count = 1;
+    which[0] = 0;
     t[0] = 0;
     for (int i = 1; i < s->history.count; ++i) {
         const double *d = difference + (int64_t)i * commands;
-        const double along = predict_dot(commands, d, wanted), size = predict_dot(commands, d, d);
-        t[i] = along / square;
-        bool apart = along * along > TUNE_ALONG * TUNE_ALONG * size * square &&
-                     fabs(t[i]) < TUNE_LINE_REACH && fabs(t[i] - 1) > TUNE_LINE_APART;
-        for (int j = 0; j < i; ++j) {
-            apart = apart && fabs(t[i] - t[j]) > TUNE_LINE_APART;
+        const double along = predict_dot(commands, d, wanted), size = predict_dot(commands, d, d),
+                     at = along / square;
+        if (size <= TUNE_LINE_APART * TUNE_LINE_APART * square) {
+            continue; // where the newest one stands
         }
-        if (!apart) {
+        if (!(along * along > TUNE_ALONG * TUNE_ALONG * size * square && fabs(at) < TUNE_LINE_REACH) ||
+            (touches && at > 0)) {
             break;
         }
-        count++;
+        bool apart = true;
+        for (int j = 0; j < count; ++j) {
+            apart = apart && fabs(at - t[j]) > TUNE_LINE_APART;
+        }
+        if (apart) {
+            which[count] = i;
+            t[count++] = at;
+        }
     }
     return count;
 }
@@ -59,19 +70,20 @@ static void predict_lagrange(int count, const double *t, double *weight)
     }
 }
 
-static void predict_combine(pl_statics *s, int count, const double *weight, double *out)
+// `which` NULL: the first ones
+static void predict_combine(pl_statics *s, int count, const int *which, const double *weight, double *out)
 {
     for (int64_t i = 0; i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
         double sum = 0;
         for (int k = 0; k < count; ++k) {
-            sum += weight[k] * s->history.x[k][i];
+            sum += weight[k] * s->history.x[which ? which[k] : k][i];
         }
         out[i] = sum;
     }
 }
 
 // Raises the order while each correction is well below the one before. Returns the order, 0: none.
-static int predict_polynomial(pl_statics *s, int count, const double *t, double *out)
+static int predict_polynomial(pl_statics *s, int count, const int *which, const double *t, double *out)
 {
     const int64_t n = 3 * (int64_t)s->problem->mesh.vertex_count;
     double kept[STATICS_HISTORY] = {1}, before = INFINITY;
@@ -82,7 +94,7 @@ static int predict_polynomial(pl_statics *s, int count, const double *t, double 
         for (int64_t i = 0; i < n; ++i) {
             double sum = 0;
             for (int j = 0; j <= k; ++j) {
-                sum += (weight[j] - kept[j]) * s->history.x[j][i];
+                sum += (weight[j] - kept[j]) * s->history.x[which[j]][i];
             }
             largest = fmax(largest, fabs(sum));
         }
@@ -93,7 +105,7 @@ static int predict_polynomial(pl_statics *s, int count, const double *t, double 
         order = k;
         memcpy(kept, weight, sizeof kept);
     }
-    predict_combine(s, order + 1, kept, out);
+    predict_combine(s, order + 1, which, kept, out);
     return order;
 }
 
@@ -140,7 +152,7 @@ static bool predict_affine(pl_statics *s, const double *difference, const double
         sum > TUNE_AFFINE_REACH) {
         return false;
     }
-    predict_combine(s, m + 1, weight, out);
+    predict_combine(s, m + 1, NULL, weight, out);
     return true;
 }
 
@@ -148,6 +160,7 @@ bool statics_predict(pl_statics *s, const double *command, double *out)
 {
     const int commands = s->robot->command_count;
     double *difference = s->history.difference, *wanted = difference + (int64_t)STATICS_HISTORY * commands;
+    int which[STATICS_HISTORY];
     double t[STATICS_HISTORY];
     if (s->history.count < 2 || !predict_difference(commands, command, s->history.command[0], wanted) ||
         !(predict_dot(commands, wanted, wanted) > 0)) {
@@ -160,14 +173,14 @@ bool statics_predict(pl_statics *s, const double *command, double *out)
             break;
         }
     }
-    const int line = predict_line(s, difference, wanted, t);
+    const int line = predict_line(s, difference, wanted, which, t);
     // a rotation is extrapolated better as one as long as there are only two states
     if (line == 2 && t[1] < 0 && t[1] > -TUNE_ALONG_LENGTH && pl_newton_can_corotate(&s->newton)) {
-        pl_newton_extrapolate(&s->newton, s->history.x[0], s->history.x[1], -1 / t[1], out);
+        pl_newton_extrapolate(&s->newton, s->history.x[0], s->history.x[which[1]], -1 / t[1], out);
         return true;
     }
     if (line > 1) {
-        const int order = predict_polynomial(s, line, t, out);
+        const int order = predict_polynomial(s, line, which, t, out);
         pl_log(1, "  predicted by a polynomial of order %d", order);
         return order > 0;
     }
@@ -181,7 +194,14 @@ void statics_remember(pl_statics *s, const pl_state *state)
         memcpy(s->history.x[0], state->x, pl_problem_full_bytes(s->problem)); // a better answer
         return;
     }
-    const int last = STATICS_HISTORY - 1;
+    // in place of an older one at the same commands, or of the oldest
+    int last = 1;
+    while (last < STATICS_HISTORY - 1 &&
+           (last >= s->history.count || memcmp(s->history.command[last], state->command, commands) != 0)) {
+        last++;
+    }
+    const bool replaces =
+        last < s->history.count && memcmp(s->history.command[last], state->command, commands) == 0;
     double *x = s->history.x[last], *command = s->history.command[last];
     memmove(s->history.x + 1, s->history.x, (size_t)last * sizeof *s->history.x);
     memmove(s->history.command + 1, s->history.command, (size_t)last * sizeof *s->history.command);
@@ -189,5 +209,5 @@ void statics_remember(pl_statics *s, const pl_state *state)
     s->history.command[0] = command;
     memcpy(x, state->x, pl_problem_full_bytes(s->problem));
     memcpy(command, state->command, commands);
-    s->history.count = s->history.count < STATICS_HISTORY ? s->history.count + 1 : STATICS_HISTORY;
+    s->history.count += !replaces && s->history.count < STATICS_HISTORY;
 }

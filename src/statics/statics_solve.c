@@ -66,6 +66,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     double energy, turn, strain = 0;
     statics_set_load(s, 1, x);
     const double *expected = statics_expected(s, command);
+    bool predicted = false;
     if (expected) {
         memcpy(x, expected, solve_bytes(s));
     } else if (s->options.extrapolate && s->history.count > 1 &&
@@ -75,10 +76,11 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
         pl_problem_clamp(s->problem, s->problem->load, s->newton.work.x_best);
         if (!isinf(pl_problem_evaluate(s->problem, s->newton.work.x_best, NULL))) {
             memcpy(x, s->newton.work.x_best, solve_bytes(s));
+            predicted = true;
         }
     }
     const int64_t version = s->problem->linear.version;
-    const bool renew = !expected && statics_moves_renew(s);
+    const bool renew = !expected && statics_moves_renew(s, predicted);
     if (!solve_warm_direction(s, x, renew, &energy, &turn, &strain, err)) {
         return false;
     }
@@ -95,7 +97,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
     s->increments++;
     if (!expected) {
-        statics_moves_note(s, version, s->problem->linear.solves, renew);
+        statics_moves_note(s, version, s->problem->linear.solves, renew, predicted);
     }
     return end == NEWTON_DONE && pl_problem_admissible(s->problem, x);
 }
@@ -455,6 +457,9 @@ static void solve_stability(pl_statics *s, double *x, bool moved, load_path *pat
     if (status == PL_OK && *negative == 0 && !moved && !pl_problem_touches(s->problem) &&
         !pl_problem_lags(s->problem) && !s->newton.watch.stopped && !s->newton.watch.late) {
         solve_polish(s, x, found);
+    }
+    if (left > 0 || path->snapped > 0 || path->buckled > 0) {
+        s->history.count = 0; // shapes before are on another branch and predict none of this one
     }
     if (s->newton.watch.stopped) {
         statics_say(report, PL_STOPPED, "interrupted before the stability of the equilibrium was known");
