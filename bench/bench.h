@@ -35,7 +35,7 @@ static inline void bench_model(char *model, size_t room)
     }
 }
 
-// Opens a table: what is measured, on what, when, and whether the wall times can be believed.
+// Opens a table: what is measured, on what, when, and whether the wall times can be accepted.
 static inline void bench_title(const char *title)
 {
     char model[200], date[40] = "";

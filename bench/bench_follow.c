@@ -20,7 +20,7 @@ typedef struct tally {
     int64_t most_solves, most_factorizations;
 } tally;
 
-// Commands on the curve: each its own phase, cut off at the bounds of its range for a part of the way.
+// Commands on the curve: each its own phase, cut off at the bounds of its range for a part of the path.
 static void curve(const pl_model_info *info, double t, double *command)
 {
     for (int i = 0; i < info->command_count; ++i) {

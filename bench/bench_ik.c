@@ -51,7 +51,7 @@ static bool tally_add(void *user, const pl_waypoint *w)
 {
     tally *t = user;
     if (w->index == 0) {
-        return true; // the way to the first waypoint is no step of 2 mm
+        return true; // the path to the first waypoint is no step of 2 mm
     }
     t->factor[t->count] = (double)w->ik->costs.factorizations;
     t->solves[t->count] = (double)w->ik->costs.solves;
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     printf("%d tet10, %d unknowns\n%-34s %5s %20s %22s %7s %6s %8s %9s\n%-34s %5s %7s %6s %5s %7s %7s %6s "
            "%7s %6s %8s "
            "%9s\n",
-           r.elements, (int)sizes.unknowns, "", "way-", "factorisations", "solves", "forward", "jacob.",
+           r.elements, (int)sizes.unknowns, "", "path", "factorisations", "solves", "forward", "jacob.",
            "wall s", "error mm", "", "points", "median", "mean", "max", "median", "mean", "max", "mean",
            "mean", "median", "max");
     if (getenv("PLIANT_BENCH_LOG")) {

@@ -18,7 +18,7 @@
 #define REST 700        // ms between a shape and the next move
 #define DRAG 3.0        // s
 #define DRAG_EVENTS 60  // a second
-#define DRAG_SHARE 0.6  // of the way from rest to the far end of the range
+#define DRAG_SHARE 0.6  // of the path from rest to the far end of the range
 #define DRAG_BEFORE 3.0 // s that somebody looks at the robot before, unless it is dragged at once
 #define DRAG_IDLE 0.1   // s without CPU time: the server waits
 
@@ -257,7 +257,7 @@ static double drag_at(const unsigned char *message, double rest)
 }
 
 // Hears one message; `hand`: where the hand is, of the drag. True when it is the solved shape of `serial`.
-static bool drag_hear(int fd, drag_clock *clock, double hand, int serial, double rest, double way,
+static bool drag_hear(int fd, drag_clock *clock, double hand, int serial, double rest, double span,
                       drag_result *r)
 {
     unsigned char *message;
@@ -285,7 +285,7 @@ static bool drag_hear(int fd, drag_clock *clock, double hand, int serial, double
         r->first = isnan(r->first) && solved ? now : r->first;
         // the shape before was seen until now
         r->lag = moves ? fmax(r->lag, hand - r->shown) : r->lag;
-        r->shown = solved ? (drag_at(message, rest) - rest) / way : r->shown;
+        r->shown = solved ? (drag_at(message, rest) - rest) / span : r->shown;
     }
     free(message);
     return last;
@@ -324,20 +324,20 @@ static bool drag_case(const char *program, const char *robot, const char *size, 
             free(message);
         }
     }
-    const double way = DRAG_SHARE * (far - rest), cpu = serve_cpu(server.pid);
+    const double span = DRAG_SHARE * (far - rest), cpu = serve_cpu(server.pid);
     const int events = (int)(DRAG * DRAG_EVENTS);
     drag_clock clock = drag_start(server.pid, pace);
     for (int k = 1; good && k <= events; ++k) {
-        good = drag_send(fd, k, commands, rest + way * k / events);
+        good = drag_send(fd, k, commands, rest + span * k / events);
         while (good && k < events && drag_now(&clock) < (double)k / DRAG_EVENTS) {
             struct pollfd wait = {.fd = fd, .events = POLLIN};
             if (poll(&wait, 1, 2) > 0) {
-                drag_hear(fd, &clock, (double)k / events, events, rest, way, r);
+                drag_hear(fd, &clock, (double)k / events, events, rest, span, r);
             }
         }
     }
     const double released = drag_now(&clock);
-    while (good && !drag_hear(fd, &clock, 1, events, rest, way, r)) {
+    while (good && !drag_hear(fd, &clock, 1, events, rest, span, r)) {
         good = clock.time - released < 120;
     }
     r->release = drag_now(&clock) - released;

@@ -104,7 +104,7 @@ static bool against_ccx(const char *law, double size, double pressure, bool all_
                "factorisations %.1f\n",
                c.cpu / single, c.cpu / (b.create.cpu + b.solve.cpu),
                c.factorizations / (double)b.report.factorizations);
-        printf("tips %.3f mm apart, %.2f %% of the way of %.1f mm\n", apart, 100 * apart / moved, moved);
+        printf("tips %.3f mm apart, %.2f %% of the path of %.1f mm\n", apart, 100 * apart / moved, moved);
     }
     bench_close(&b);
     return done;

@@ -214,7 +214,7 @@ static double finger_angle(const validate_robot *v)
     return 180 / 3.14159265358979 * atan2(-tip.rotation[6], tip.rotation[0]);
 }
 
-// The pressure that bends the finger to `angle` degrees, by the secant method on the way up; 0 when lost.
+// The pressure that bends the finger to `angle` degrees, by the secant method on the path up; 0 when lost.
 static double finger_bend(validate_table *t, validate_robot *v, double angle)
 {
     double p[2] = {0, 0.008}, a[2] = {0, 0};

@@ -3,7 +3,7 @@
 
 Solves each example with `pliant fk --out shape.vtu --json`, reads the deformed vertices and asks closed forms of
 the obstacles for their depth, and the record for crossing triangles, inverted elements and the penetration at the
-points of contact. Depths are told in parts of the mesh size of the example.
+points of contact. Depths are reported in parts of the mesh size of the example.
 
     python3 validation/contact_examples.py [--pliant build/pliant] [case ...]
 """

@@ -420,7 +420,7 @@ static void roller(validate_table *t)
 
 // ---- a block on a slope
 // A block on a rough plane under gravity that leans by `angle`; a band of a very soft material holds it in
-// place should it slip. Returns the way of the block along the slope, mm.
+// place should it slip. Returns the path of the block along the slope, mm.
 static double slope_way(double angle, double mu, double *ratio, pl_outcome *outcome)
 {
     static const double size[3] = {30, 10, 6};

@@ -3,7 +3,7 @@
 
 Raises the pressure in steps until the tip has turned by 150 degrees, for each width of the slots. Per slot and setting: the tip, pairs of surface triangles that
 cross, the deepest penetration at the points of contact (vertices and centres of faces) over the edge there, normal
-forces, the smallest J, factorisations and CPU time of the whole way.
+forces, the smallest J, factorisations and CPU time of the whole path.
 
     python3 validation/contact_slots.py [--pliant build/pliant] [--size 4.5] [--picture FOLDER] [slot mm ...]
 """
@@ -40,7 +40,7 @@ def cpu():
 
 
 def bend(args, folder, slot, contact):
-    """The record of the first step beyond ANGLE, or of the last one solved, and counts of the way to it."""
+    """The record of the first step beyond ANGLE, or of the last one solved, and counts of the path to it."""
     robot = os.path.join(folder, "robot.yaml")
     state = os.path.join(folder, "state")
     record = os.path.join(folder, "record.json")

@@ -68,8 +68,8 @@ static answer solve_size(validate_table *t, const study *s, double size, bool di
     return solve_tip(t, s, mesh, label, displacement);
 }
 
-// Element edges h go as elements^(-1/3). The order q in [1, 4] for which way = limit + c h^q fits best
-// (meshes made anew for every size scatter by half a percent, so it is a rough number).
+// Element edges h go as elements^(-1/3). The order q in [1, 4] for in which direction = limit + c h^q fits
+// best (meshes computed again for every size scatter by half a percent, so it is a rough number).
 static double observed_order(const answer a[SIZES], double *limit)
 {
     double best = NAN, least = INFINITY;

@@ -324,7 +324,7 @@ static void through_changed(const answer *a, change what, row *r)
     answer_clear(&b);
 }
 
-// The same robot along other paths. A stop on the way that cannot be solved shows nothing about the end.
+// The same robot along other paths. A stop on the path that cannot be solved shows nothing about the end.
 static void through_path(const answer *a, change what, row *r)
 {
     answer b = {.map = identity};

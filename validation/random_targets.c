@@ -86,14 +86,14 @@ static bool certify(path_robot *r, const double target[3], const pl_ik_report *c
                        pl_ik_solve(ik, NULL, &report, &err) == PL_OK;
     const bool good = asked && claimed->outcome == PL_IK_NEAREST && report.gradient <= CERTIFIED &&
                       report.distance > 0.99 * distance;
-    printf("    target %.3f %.3f %.3f: %s, %.4f mm off; asked anew: gradient %.1e, %.4f mm\n", target[0],
+    printf("    target %.3f %.3f %.3f: %s, %.4f mm off; asked again: gradient %.1e, %.4f mm\n", target[0],
            target[1], target[2], pl_ik_outcome_name(claimed->outcome), distance, report.gradient,
            report.distance);
     pl_ik_destroy(ik);
     return good;
 }
 
-// One random command, its tip, and the way there from rest.
+// One random command, its tip, and the path there from rest.
 static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, double *command, tally *t)
 {
     pl_error err = {0};

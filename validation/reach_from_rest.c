@@ -29,7 +29,7 @@ static void random_commands(const path_robot *r, pl_random *random, double *comm
     }
 }
 
-// One target made by a forward solve, and the way there from rest.
+// One target made by a forward solve, and the path there from rest.
 static bool try_one(path_robot *r, pl_ik *ik, const pl_objective *o, pl_random *random, double *command,
                     tally *t)
 {

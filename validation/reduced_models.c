@@ -1,7 +1,7 @@
-// How accurate the reduced models are (docs/explanation/papers.md has the references): the two pressure sequences of
-// Lindenroth et al. 2016 with the beam as published, the chain, the rod and the full threaded segment; the
-// comparison of geometric models of Bieze et al. 2018 on fifty random poses of a rod and of the full body
-// `cbha`.
+// How accurate the reduced models are (docs/explanation/papers.md has the references): the two pressure
+// sequences of Lindenroth et al. 2016 with the beam as published, the chain, the rod and the full threaded
+// segment; the comparison of geometric models of Bieze et al. 2018 on fifty random poses of a rod and of the
+// full body `cbha`.
 //   reduced_models [PICTURES]      plots go into the folder PICTURES
 #include <math.h>
 #include <stdio.h>
@@ -118,7 +118,7 @@ static pl_model *reduced_segment(pl_reduced_kind kind, bool as_published, int el
 typedef struct sequence {
     const char *name;
     int count;
-    bool mirror; // the way back is the way there: nothing of an elastic body lags behind
+    bool mirror; // the path back is the path there: nothing of an elastic body lags behind
     double time[POINTS_MAX], pressure[POINTS_MAX][3]; // s, MPa
     double value[MODELS][5][POINTS_MAX];              // x, y, z mm; angles about x and y, degrees
 } sequence;

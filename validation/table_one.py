@@ -3,7 +3,7 @@
 
 Per robot, with contact off and on: elements, seconds for the mesh, for finding contacts (one search, and all of them) and for the
 whole solve, the tip, and the pairs of surface triangles that cross. What contact costs is the difference of the solves. The paper's
-numbers are for one step of the actuation on an Intel i7 and linear tetrahedra, ours for the whole way from rest on quadratic ones.
+numbers are for one step of the actuation on an Intel i7 and linear tetrahedra, ours for the whole path from rest on quadratic ones.
 
     python3 validation/table_one.py [--pliant build/pliant] [NAME ...]
 """

@@ -1,8 +1,8 @@
 // Table II of Fang et al. (2020) taken apart. There bars of two materials, pulled, showed elasticity ratios
 // R_m of 3.75 and 5.68 and were calibrated to R_omega(A) / R_omega(B) = 7.08 and 10.30. Neither the bars'
-// sizes nor the pulls are told. Here the calibration is done anew with one thing changed at a time, then with
-// several: a row passes when its computed interface stands within 0.1 % of the bar of the measured one. The
-// last columns say where the interface stands with the published ratio instead.
+// sizes nor the pulls are reported. Here the calibration is done again with one thing changed at a time, then
+// with several: a row passes when its computed interface stands within 0.1 % of the bar of the measured one.
+// The last columns say where the interface stands with the published ratio instead.
 #include "base/base.h"
 #include "pliant/geometric.h"
 #include "validate.h"

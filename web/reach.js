@@ -316,8 +316,8 @@ export class Reach {
             $("path-text").textContent = "\u00a0";
             return;
         }
-        if (inside?.directions === 1 && inside.way.length >= 6) {
-            this.along(inside.way);
+        if (inside?.directions === 1 && inside.path.length >= 6) {
+            this.along(inside.path);
             return;
         }
         if (inside && (inside.directions === 0 || (!typed && !(inside.reach[1] > 0)))) {

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const steps = [
     ["tab-move", "Move", "Each slider is a command of the robot. Drag one: the shape follows. Below it stand the effort and how far the actuator has gone."],
     ["tab-reach", "Reach", "Drag the ring in the view and the robot finds the commands that bring its marker there, or the nearest point it can reach."],
-    ["pull-button", "Pull", "Pull the body with the mouse and read the force in newtons and how far it gives way. Let go, and it returns."],
+    ["pull-button", "Pull", "Pull the body with the mouse and read the force in newtons and how far it yields. Let go, and it returns."],
     ["tab-look", "Look inside", "Colour the body by stress, strain or contact, and cut it open: the plane can be dragged in the view. A click on the body probes a point."],
     ["tab-time", "Time", "Record what you do, plot anything over time, open logs and measurements and lay them over each other."],
     ["status", "What is true", "Here stands what is shown: solved, predicted, which mesh. If the server falls silent you read it here, too."],

@@ -8,7 +8,7 @@ const words = {
     predicted: "Predicted: not solved, but computed from the last solved shape and its derivative. The solved shape follows when the hand rests.",
     mesh: "The mesh divides the body into elements. A coarse one answers sooner, the fine one counts.",
     iterations: "Iterations: steps of the solver towards balance, in this solve.",
-    slack: "Slack: the cable is longer than its way and pulls with no force.",
+    slack: "Slack: the cable is longer than its path and pulls with no force.",
 };
 
 export function word(key, text = key) {

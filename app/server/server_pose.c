@@ -55,9 +55,9 @@ bool worker_forward(server_worker *w, server_model *m, const double *command, bo
     w->fraction = 0;
     m->shape = 0;
     m->at_home = false;
-    m->loose = pl_model_loosen(m->model, loosely ? POSE_LOOSE : 1) && loosely;
+    m->loose = pl_model_set_tolerance_factor(m->model, loosely ? POSE_LOOSE : 1) && loosely;
     const pl_status status = pl_model_fk(m->model, command, &m->report, &err);
-    pl_model_loosen(m->model, 1);
+    pl_model_set_tolerance_factor(m->model, 1);
     if (idle && status == PL_OK && m->report.outcome == PL_SOLVED) {
         server_model_keep_home(m);
     }

@@ -239,7 +239,7 @@ void worker_suggest(server_worker *w, const server_job *job)
     if (known && job->count && directions == 2) {
         reach[0] = reach[1] = suggest_circle(w, m, job->marker, &s, axis, reach[1]);
     } else if (known && job->count && directions == 1) {
-        json_object_set_new(root, "way", suggest_path(w, m, job->marker, &s, axis[0]));
+        json_object_set_new(root, "path", suggest_path(w, m, job->marker, &s, axis[0]));
     }
     if (kept) {
         if (pl_model_recall(m->model, 3, NULL) != PL_OK) {

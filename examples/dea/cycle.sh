@@ -19,23 +19,23 @@ trap 'rm -f "$state"' EXIT
 "$pliant" sweep "$robot" --set "voltage=$highest:0:$points" --out down.csv --state "$state"
 
 awk -F, -v cycles="$cycles" '
-    FNR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; way++; next }
+    FNR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; phase++; next }
     {
-        n[way]++
-        volt[way, n[way]] = $column["voltage [V]"]
-        span[way, n[way]] = $column["front.x [mm]"]
-        top[way, n[way]] = ($column["top_left.z [mm]"] + $column["top_right.z [mm]"]) / 2
+        n[phase]++
+        volt[phase, n[phase]] = $column["voltage [V]"]
+        span[phase, n[phase]] = $column["front.x [mm]"]
+        top[phase, n[phase]] = ($column["top_left.z [mm]"] + $column["top_right.z [mm]"]) / 2
     }
     END {
         print "cycle,voltage [V],rear [mm],front [mm],top [mm]"
         rear = 0
         front = span[1, 1]
         for (c = 1; c <= cycles; ++c) {
-            for (way = 1; way <= 2; ++way) {
-                for (i = 1; i <= n[way]; ++i) {
-                    if (way == 1) front = rear + span[way, i]
-                    else rear = front - span[way, i]
-                    printf "%d,%g,%.4f,%.4f,%.4f\n", c, volt[way, i], rear, front, top[way, i]
+            for (phase = 1; phase <= 2; ++phase) {
+                for (i = 1; i <= n[phase]; ++i) {
+                    if (phase == 1) front = rear + span[phase, i]
+                    else rear = front - span[phase, i]
+                    printf "%d,%g,%.4f,%.4f,%.4f\n", c, volt[phase, i], rear, front, top[phase, i]
                 }
             }
         }

@@ -136,7 +136,7 @@ typedef struct pl_mode {
         frequency; // Hz; negative: the equilibrium is unstable along the mode, which grows by exp(2 pi |f| t)
     double mass;   // t, u . M u for a shape scaled to a largest displacement of 1 mm
 } pl_mode;
-// Ends a motion under way. The `count` (1 to 32) lowest frequencies, ascending, and their shapes (3 per
+// Ends a motion in progress. The `count` (1 to 32) lowest frequencies, ascending, and their shapes (3 per
 // vertex and mode, largest displacement 1 mm; may be NULL). `found` gets their number, which is smaller for
 // bodies with fewer unknowns.
 PL_API_CHECKED pl_status pl_dynamics_modes(pl_dynamics *dynamics, const pl_state *state, int count,

@@ -1,6 +1,6 @@
-// The geometric method (Fang et al. 2020, Fang et al. 2022; docs/explanation/papers.md, docs/explanation/geometric.md). Every element
-// has a target shape (local step), and one prefactored sparse matrix fits the positions to all targets
-// (global step); both are repeated to a fixed point:
+// The geometric method (Fang et al. 2020, Fang et al. 2022; docs/explanation/papers.md,
+// docs/explanation/geometric.md). Every element has a target shape (local step), and one prefactored sparse
+// matrix fits the positions to all targets (global step); both are repeated to a fixed point:
 //   minimise over x   sum_e w_e Vol_e |F_e - T_e|^2,   T_e(F_e) the target.
 // Works on the corner mesh of a robot: linear tets and prisms, cables as triangles. Mid nodes of a quadratic
 // mesh follow their edges. A pl_geometric belongs to one thread at a time; many may share one robot.
@@ -59,7 +59,7 @@ typedef struct pl_geometric_options {
     double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is fitted
     // progressive remeshing of chambers that grow by tets inside of them (Fang et al. 2022): after a stage in
     // which a tet is larger than so many times its rest volume, or stretched beyond so much, the space inside
-    // the deformed wall is meshed anew by `mesher` (its `fill`; NULL: never); the body's rest shape stays. A
+    // the deformed wall is remeshed by `mesher` (its `fill`; NULL: never); the body's rest shape stays. A
     // solve then starts from rest and goes on until the volume asked for is reached.
     bool remesh;
     double remesh_volume, remesh_stretch;

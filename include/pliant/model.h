@@ -179,7 +179,8 @@ typedef struct pl_model_type {
     pl_status (*grip)(void *self, const double at[3], double radius, pl_error *err);
     void (*pull)(void *self, const double force[3]);
     bool (*grip_mean)(void *self, const double *vector, int stride, double mean[3]);
-    void (*loosen)(void *self, double factor); // as pl_model_loosen. NULL: its tolerances stay
+    void (*set_tolerance_factor)(
+        void *self, double factor); // as pl_model_set_tolerance_factor. NULL: its tolerances stay
     bool (*critical)(const void *self, pl_critical_mode *out); // as pl_model_critical. NULL: not known
     int (*limit)(void *self, int iterations);                  // as pl_model_limit. NULL: it has none
     // As pl_model_hold. NULL: refused.
@@ -237,7 +238,7 @@ PL_API bool pl_model_grip_place(const pl_model *model, double place[3]); // mm, 
 PL_API bool pl_model_grip_mean(const pl_model *model, const double *vector, int stride, double mean[3]);
 // The forward solves that follow end at `factor` (1 to 1000) times their tolerances: for shapes that are
 // shown at once and completed later by another solve at the same commands. False: the tolerances stay.
-PL_API bool pl_model_loosen(pl_model *model, double factor);
+PL_API bool pl_model_set_tolerance_factor(pl_model *model, double factor);
 // The forward solves that follow take at most `iterations`; returns the limit before. 0: the model has none,
 // and nothing changes.
 PL_API int pl_model_limit(pl_model *model, int iterations);
@@ -299,7 +300,8 @@ PL_API_CHECKED pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl
 typedef struct pl_mesh_error {
     double relative; // estimated error of the markers' motion, as a share of it; NAN: not known, or nothing
                      // moved
-    double factor;   // by which it may be off, either way: 3, and 10 where something presses on the body
+    double
+        factor; // by which it may be off, in either direction: 3, and 10 where something presses on the body
 } pl_mesh_error;
 #define PL_MESH_ERROR_LIMIT 0.03 // above it a result is said to depend on the mesh
 // Estimates the error of the current solution (pl_statics_mesh_error). Kept with the solution:

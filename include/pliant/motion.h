@@ -14,7 +14,7 @@ typedef enum pl_path_kind {
     PL_PATH_EIGHT,  // lemniscate, width size[0], height size[1]
     PL_PATH_FLOWER, // five petals, outer diameter size[0]
     PL_PATH_SQUARE, // rectangle size[0] by size[1]
-    PL_PATH_ELL,    // the letter L: down size[1], right size[0]; open
+    PL_PATH_ELL,    // the shape of an L: down size[1], right size[0]; open
     PL_PATH_FLAME,  // a flame: width size[0], height size[1]; closed
     PL_PATH_LINE,   // along the first axis, length size[0]; open
     PL_PATH_BOX,    // edges of a box size[0] x size[1] x size[2]: bottom, up, top, down; closed

@@ -56,8 +56,8 @@ typedef struct pl_line_path_def {
     double span[2];   // mm along the centre line
     double radius[2]; // mm
     double angle, turns;
-    const double *way; // instead of radius, angle and turns: 3 numbers per point, s ascending
-    int way_count;
+    const double *waypoint; // instead of radius, angle and turns: 3 numbers per point, s ascending
+    int waypoint_count;
 } pl_line_path_def;
 
 // An actuator along a path. The length of a cable is int |v + u x d + d'| ds along its path; in a rod or

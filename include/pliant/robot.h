@@ -102,7 +102,7 @@ typedef enum pl_below_zero {
 // The machine axis (G-code) that moves an actuator. At travel t (mm of cable pulled in, or mm^3 pushed out of
 // a syringe) the axis position is offset + t / per_unit, or offset - t / per_unit if reversed.
 typedef struct pl_hardware {
-    char axis;       // letter; 0: the actuator has no axis
+    char axis;       // A to Z; 0: the actuator has no axis
     double per_unit; // mm or mm^3 per unit of the axis
     bool reverse;
     double offset;   // axis units, position when the actuator is at rest
@@ -140,7 +140,7 @@ typedef struct pl_actuator_def {
     // for simulated robots: time before a command takes effect, s, and changes too small to be followed
     double delay, dead_zone;
     // for motions in time: times in which the value of the drive rises and falls to a new command (1 - 1/e of
-    // the way), s; 0: at once
+    // the change), s; 0: at once
     double fill, vent;
     pl_hardware hardware;
     // growth: the stress-free shape of the elements of the region (or of the region with the name of the

@@ -75,7 +75,7 @@ typedef struct pl_shapes_report {
     int starts;         // searches
     int failed;         // of these did not end in a stable shape
     int factorizations; // of all
-    int saddles;        // unstable equilibria that were found on the way
+    int saddles;        // unstable equilibria that were found on the path
     bool branches;      // branches could be followed
     bool stopped;       // by the progress: the list may be incomplete
 } pl_shapes_report;

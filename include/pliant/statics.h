@@ -78,7 +78,7 @@ PL_API bool pl_statics_critical(const pl_statics *statics, pl_critical_mode *out
 // after `steps`, or where the path cannot be followed (*complete: it ended at the load 1 or by `visit`).
 // Refused with contact, pressures on open surfaces, driven clamps and cables of prescribed length.
 typedef struct pl_arc_point {
-    double load;        // fraction of the way to the commands
+    double load;        // fraction of the path to the commands
     double distance;    // mm along the path: root of the sum of squares over all vertices
     int negative_count; // eigenvalues of the tangent; 0: stable
 } pl_arc_point;
@@ -109,7 +109,7 @@ PL_API bool pl_statics_grip_mean(const pl_statics *statics, const double *vector
 
 // The solves that follow end at `factor` (1 to 1000) times the tolerances of the options, for shapes shown
 // while a hand moves; robots in contact and those with pressures on open surfaces keep theirs.
-PL_API void pl_statics_loosen(pl_statics *statics, double factor);
+PL_API void pl_statics_set_tolerance_factor(pl_statics *statics, double factor);
 
 // Sizes, for reports.
 typedef struct pl_statics_sizes {

@@ -47,10 +47,10 @@ typedef struct core_numbers {
 bool core_numbers_get(PyObject *from, char format, Py_ssize_t count, const char *what, core_numbers *out);
 void core_numbers_release(core_numbers *numbers);
 
-// ---- progress told to a Python function (core_teller.c)
+// ---- progress reported to a Python function (core_teller.c)
 typedef struct core_teller {
     PyObject *callback; // borrowed; NULL or None: nobody listens
-    PyObject *pending;  // an exception that stopped the call under way
+    PyObject *pending;  // an exception that stopped the call in progress
 } core_teller;
 // From a call that has released the GIL; false: the call must stop.
 bool core_tell(core_teller *teller, double fraction, const char *what);
@@ -63,7 +63,7 @@ typedef struct core_model {
     PyObject_HEAD pl_model *model;
     PyObject *owner; // the Model whose robot this one shares, or NULL
     pl_progress progress;
-    core_teller teller; // of the call under way
+    core_teller teller; // of the call in progress
     double last;        // s, when Python was asked last
     double spent;       // s, of the library in the last forward solve
     bool busy;

@@ -71,9 +71,9 @@ static PyObject *error_text(const pl_findings *findings)
 
 PyObject *core_raise(pl_status status, const pl_error *err, const pl_findings *findings)
 {
-    const bool told = findings && pl_findings_defect_count(findings) > 0;
-    PyObject *text = told ? error_text(findings)
-                          : PyUnicode_FromString(err && err->text[0] ? err->text : pl_status_text(status));
+    const bool defects = findings && pl_findings_defect_count(findings) > 0;
+    PyObject *text = defects ? error_text(findings)
+                             : PyUnicode_FromString(err && err->text[0] ? err->text : pl_status_text(status));
     PyObject *list = text ? core_findings(findings) : NULL;
     PyObject *error = list ? PyObject_CallFunctionObjArgs(error_class(status), text, NULL) : NULL;
     if (error && PyObject_SetAttrString(error, "findings", list) == 0) {

@@ -581,7 +581,7 @@ static PyMethodDef model_methods[] = {
      "Back to the undeformed configuration, without anything kept of earlier solves."},
     {"move", model_move, METH_O, "Takes a state as its own, without a solve."},
     {"pending", model_take_pending, METH_NOARGS, "The exception that stopped the last call, or None."},
-    {"stop", model_stop, METH_NOARGS, "Stops the call under way in another thread."},
+    {"stop", model_stop, METH_NOARGS, "Stops the call in progress in another thread."},
     {"differentiate", core_model_differentiate, METH_VARARGS, "Derivatives with respect to the commands."},
     {"sensitivity", core_model_sensitivity, METH_O, "Derivatives with respect to parameters."},
     {"adjoint", core_model_adjoint, METH_VARARGS, "Gradient of a function of the results."},

@@ -1,4 +1,4 @@
-// Progress told to a Python function, from a call that has released the interpreter.
+// Progress reported to a Python function, from a call that has released the interpreter.
 #include "core.h"
 
 void core_keep_error(PyObject **pending)

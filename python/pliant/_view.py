@@ -216,7 +216,7 @@ const unpack = async (text) => {
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
 };
 const quiet = "This page is a snapshot of one solved shape; pliant serve solves others.";
-let told = false;
+let sent = false;
 window.WebSocket = class {
     static OPEN = 1;
     constructor() {
@@ -233,8 +233,8 @@ window.WebSocket = class {
     }
     send(text) {
         const type = JSON.parse(text).type;
-        if (type !== "set" || !told) {
-            told = told || type === "set";
+        if (type !== "set" || !sent) {
+            sent = sent || type === "set";
             if (type === "export") {
                 this.say(JSON.stringify({ type: "refused", text: "This page is a snapshot: use state.save() in Python." }));
             } else if (type !== "set") {

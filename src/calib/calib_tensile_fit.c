@@ -223,7 +223,7 @@ static void basis_row(pl_material_model model, const basis *b, double stretch, d
     }
 }
 
-// The strain sample i stands for: half way to its neighbours.
+// The strain sample i stands for: midway to its neighbours.
 static double fit_spacing(const pl_tensile *test, int count, int i)
 {
     const double left = test->strain[i > 0 ? i - 1 : 0];

@@ -543,7 +543,7 @@ static pl_status estimate_search(pl_estimator *s, const double *sent, const doub
     return status;
 }
 
-// ---- what is told
+// ---- what is reported
 static void estimate_errors(pl_estimator *s, pl_estimate *out)
 {
     const int n = s->n;

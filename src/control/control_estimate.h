@@ -30,7 +30,7 @@ struct pl_estimator {
     double *f_marker, *f_sensor, *f_effort, *f_measure; // derivatives with respect to the forces
     pl_parameter *parameter;                            // the forces
     pl_quadratic *quadratic;
-    // told: n x n and per quantity
+    // reported: n x n and per quantity
     double *covariance, *square, *vector, *value, *weakest;
     double *force, *force_sigma, *command_sigma, *marker_sigma;
 };

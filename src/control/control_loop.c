@@ -2,7 +2,7 @@
 // quadratic problem (the allocation):
 //   min over d  |(J d - u) / s|^2 + damping^2 |(d - p) / span|^2 + energy (c + d) . W (c + d),  low <= c + d
 //   <= high, |d| <= rate period,
-// with s the size of the outputs and p the way to the posture, as much of it as of an error per tick. The
+// with s the size of the outputs and p the path to the posture, as much of it as of an error per tick. The
 // kinds differ in u, the wanted change of the outputs:
 //   PI         u = kp e + ki h,  h += e where the limits leave room (no wind-up)
 //   track      u = gain e + velocity period
@@ -208,7 +208,7 @@ static const char *loop_refuse(const pl_controller *c, const pl_control_input *i
     return NULL;
 }
 
-static void loop_wish(pl_controller *c, const pl_control_input *in)
+static void loop_request(pl_controller *c, const pl_control_input *in)
 {
     const pl_controller_options *o = &c->options;
     for (int i = 0; i < o->output_count; ++i) {
@@ -225,7 +225,7 @@ static void loop_wish(pl_controller *c, const pl_control_input *in)
     }
 }
 
-// The quadratic problem of the wish u.
+// The quadratic problem of the requested command u.
 static bool loop_allocate(pl_controller *c, const pl_control_input *in, const double *command)
 {
     const pl_controller_options *o = &c->options;
@@ -278,7 +278,7 @@ void pl_controller_tick(pl_controller *c, const pl_control_input *in, double *co
     }
     report->why = loop_refuse(c, in, command);
     if (!report->why) {
-        loop_wish(c, in);
+        loop_request(c, in);
         if (!loop_allocate(c, in, command)) {
             report->why = "the allocation has no solution";
         }

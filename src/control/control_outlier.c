@@ -2,8 +2,8 @@
 // J_i^T of reading i in the fit, its distance from what the other readings and the prior tell is r_i / (1 -
 // h_i), with the variance 1 / (1 - h_i), in sigmas. The reading farthest beyond `outlier` standard deviations
 // is rejected, and the rest is fitted again, until all agree. A reading that the fit without it agrees with
-// returns. Readings that cannot be told apart from the farthest are rejected with it. When more than a half
-// would have to go, the model is contradicted, not a sensor, and all are used.
+// returns. Readings that cannot be distinguished from the farthest are rejected with it. When more than a
+// half would have to go, the model is contradicted, not a sensor, and all are used.
 #include "control/control_estimate.h"
 
 #define OUTLIER_ALIKE 0.98     // of the farthest: the same reading as far as the fit can tell

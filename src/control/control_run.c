@@ -425,8 +425,8 @@ static void run_open(pl_loop *s)
 {
     for (int j = 0; j < s->info.command_count; ++j) {
         const double most = s->rate[j] > 0 ? s->rate[j] * s->period : INFINITY;
-        const double way = s->planned[j] - s->command[j];
-        s->command[j] += fmin(fmax(way, -most), most);
+        const double change = s->planned[j] - s->command[j];
+        s->command[j] += fmin(fmax(change, -most), most);
     }
 }
 

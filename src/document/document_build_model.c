@@ -353,11 +353,11 @@ static void write_span(pl_text *t, const pl_line_path_def *p, double length)
     if (p->span[0] != 0 || fabs(p->span[1] - length) > 1e-9 * length) {
         pl_text_add(t, ", from: %.10g, to: %.10g", p->span[0], p->span[1]);
     }
-    if (p->way_count > 0) {
+    if (p->waypoint_count > 0) {
         pl_text_add(t, ", through: [");
-        for (int i = 0; i < p->way_count; ++i) {
-            pl_text_add(t, "%s[%.10g, %.10g, %.10g]", i ? ", " : "", p->way[3 * i], p->way[3 * i + 1],
-                        p->way[3 * i + 2]);
+        for (int i = 0; i < p->waypoint_count; ++i) {
+            pl_text_add(t, "%s[%.10g, %.10g, %.10g]", i ? ", " : "", p->waypoint[3 * i],
+                        p->waypoint[3 * i + 1], p->waypoint[3 * i + 2]);
         }
         pl_text_add(t, "]");
         return;

@@ -199,8 +199,8 @@ static bool path_through(doc_robot_file *f, const doc_node *node, const char *wh
         good = doc_read_vector(f, n, what, PL_DIM_LENGTH, point + 3 * i) && good;
     }
     if (good) {
-        p->way = point;
-        p->way_count = node->count;
+        p->waypoint = point;
+        p->waypoint_count = node->count;
         p->span[0] = point[0];
         p->span[1] = point[3 * node->count - 3];
     }

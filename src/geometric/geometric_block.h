@@ -60,7 +60,7 @@ typedef struct geo_kernels {
 } geo_kernels;
 const geo_kernels *geo_kernels_choose(void);
 
-// The rotation nearest to F for any F, by eigenvectors: where the closed form is badly conditioned.
+// The rotation nearest to F for any F, by eigenvectors: where the closed form is ill-conditioned.
 void geo_rotation_slow(const double F[9], double R[9]);
 // The matrix with determinant 1 nearest to F, det F > 0.
 void geo_nearest_volume(const double F[9], double V[9]);

@@ -2,7 +2,7 @@
 // volumes at rest, which forces add up at a vertex.
 #include "geometric/geometric_impl.h"
 
-// One cell on its way into a block.
+// One cell on its path into a block.
 typedef struct cell {
     int32_t node[GEO_NODES];
     int node_count;

@@ -2,11 +2,11 @@
 // inside an obstacle or another part of the body is drawn to a place c outside by a spring,
 //   E = sum_v k_v ((v - c) . d)^2,
 // (|v - c|^2 in the paper, which holds the vertex along the surface too: it crept for hundreds of rounds), c
-// on the surface that was passed, plus a small offset eps along the way out: towards the closest point of an
+// on the surface that was passed, plus a small offset eps along the path out: towards the closest point of an
 // obstacle, along the inverse normal -n(v) of the vertex where the body meets itself. There c rides on the
 // face that was passed, which bears the opposite force (with places fixed in space, springs of the body with
 // itself held it up like supports: a finger that touched itself nowhere bent half as far). Springs are added
-// while the shape is found. Once it stands, places are updated: with the pull a = (c - v) . d along the way d
+// while the shape is found. Once it stands, places are updated: with the pull a = (c - v) . d along d
 // and the gap g of the vertex,
 //   a <- a + (eps - g) / (d . n),   c = v + a d,
 // so that what the spring bears is kept and the gap becomes eps; a spring that would draw inwards (a <= 0) is
@@ -15,13 +15,13 @@
 #include "geometric/geometric_impl.h"
 
 #define CONTACT_REACH 0.6  // of the edge: faces of the body are looked for this far
-#define CONTACT_SLANT 0.9  // least d . n of a way out along the inverse normal; else along n
+#define CONTACT_SLANT 0.9  // least d . n of a path out along the inverse normal; else along n
 #define CONTACT_STRIDE 0.5 // of the shortest edge: an obstacle goes so far at once
 #define CONTACT_LEAST 0.02 // of eps: a spring that bears less is released at once
 #define CONTACT_STANDS 0.3 // of eps: change of gaps below which pulls stand
 
 // Where the other end of a spring stands: in space (face < 0), or on a face of the body, which bears as much
-// the other way.
+// in the opposite direction.
 typedef struct contact_foot {
     int32_t face;
     double weight[3];
@@ -31,12 +31,12 @@ struct geo_contact {
     const pl_robot_contact *world;
     pl_contact_surface *surface; // of the corner mesh
     pl_contact_finder *finder;   // NULL: obstacles only
-    double *place;               // 3 per obstacle: how far its command has moved it, on its way
-    double *from, *to;           // per obstacle: its command at the start and at the end of the way
+    double *place;               // 3 per obstacle: how far its command has moved it, on its path
+    double *from, *to;           // per obstacle: its command at the start and at the end of the path
     double *own;                 // per corner vertex: k_v once it has a spring; 0: it cannot have one
     double *diagonal;            // per corner vertex: what springs add to the matrix
     double *pull;                // per corner vertex: a, mm; 0: no spring
-    double *way;                 // 3 per corner vertex: d
+    double *direction;           // 3 per corner vertex: d
     double *target;              // 3 per corner vertex: c, seen from its foot
     contact_foot *foot, *found;  // per corner vertex: of its spring; found last
     double *gap, *across;        // per corner vertex, found last: g and d . n
@@ -50,15 +50,15 @@ static pl_status contact_room(geo_contact *c, const pl_geometric *g, pl_error *e
     c->to = PL_NEW_ARRAY(double, c->world->obstacle_count + 1);
     c->own = PL_NEW_ARRAY(double, n);
     c->pull = PL_NEW_ARRAY(double, n);
-    c->way = PL_NEW_ARRAY(double, 3 * n);
+    c->direction = PL_NEW_ARRAY(double, 3 * n);
     c->target = PL_NEW_ARRAY(double, 3 * n);
     c->gap = PL_NEW_ARRAY(double, n);
     c->across = PL_NEW_ARRAY(double, n);
     c->diagonal = PL_NEW_ARRAY(double, n);
     c->foot = PL_NEW_ARRAY(contact_foot, n);
     c->found = PL_NEW_ARRAY(contact_foot, n);
-    return c->place && c->from && c->to && c->own && c->pull && c->way && c->target && c->gap && c->across &&
-                   c->diagonal && c->foot && c->found
+    return c->place && c->from && c->to && c->own && c->pull && c->direction && c->target && c->gap &&
+                   c->across && c->diagonal && c->foot && c->found
                ? PL_OK
                : pl_fail_memory(err, "local_global: contact");
 }
@@ -112,8 +112,8 @@ void geo_contact_destroy(pl_geometric *g)
     }
     pl_contact_finder_destroy(c->finder);
     pl_contact_surface_destroy(c->surface);
-    void *owned[] = {c->place, c->from,   c->to,       c->own,  c->pull,  c->way, c->target,
-                     c->gap,   c->across, c->diagonal, c->foot, c->found, c};
+    void *owned[] = {c->place,  c->from,     c->to,   c->own,   c->pull, c->direction, c->target, c->gap,
+                     c->across, c->diagonal, c->foot, c->found, c};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -134,7 +134,7 @@ int geo_contact_begin(pl_geometric *g, const double *before, const double *comma
         return 1;
     }
     memset(c->pull, 0, (size_t)g->corner_count * sizeof *c->pull);
-    double edge = INFINITY, way = 0;
+    double edge = INFINITY, distance = 0;
     for (int32_t k = 0; k < c->surface->point_count; ++k) {
         edge = fmin(edge, c->surface->spacing[k]);
     }
@@ -142,9 +142,9 @@ int geo_contact_begin(pl_geometric *g, const double *before, const double *comma
         const pl_obstacle *obstacle = &c->world->obstacle[o];
         c->from[o] = contact_command(obstacle, before);
         c->to[o] = contact_command(obstacle, command);
-        way = fmax(way, fabs(c->to[o] - c->from[o]) * pl_norm3(obstacle->move));
+        distance = fmax(distance, fabs(c->to[o] - c->from[o]) * pl_norm3(obstacle->move));
     }
-    return 1 + (int)fmin(1000, way / (CONTACT_STRIDE * edge));
+    return 1 + (int)fmin(1000, distance / (CONTACT_STRIDE * edge));
 }
 
 void geo_contact_place(pl_geometric *g, double at)
@@ -211,7 +211,7 @@ double geo_contact_force(const pl_geometric *g, const double *x, double *f)
             continue;
         }
         const contact_foot *foot = &c->foot[v];
-        const double *d = c->way + 3 * (size_t)v;
+        const double *d = c->direction + 3 * (size_t)v;
         double p[3], off = 0;
         foot_at(c, foot, x, p);
         for (int i = 0; i < 3; ++i) {
@@ -252,17 +252,17 @@ static bool contact_normal(const geo_contact *c, int32_t v, const double *x, dou
     return size > 0;
 }
 
-// What a vertex has found, if that is nearer than what it found before: its gap and the way out of it; `pair`
-// NULL: an obstacle.
+// What a vertex has found, if that is nearer than what it found before: its gap and the path out of it;
+// `pair` NULL: an obstacle.
 static void contact_take(geo_contact *c, int32_t v, double gap, const double n[3],
-                         const pl_contact_pair *pair, const double *way)
+                         const pl_contact_pair *pair, const double *direction)
 {
     if (!(gap < c->gap[v])) {
         return;
     }
-    double *own = c->way + 3 * (size_t)v;
-    // a spring of the body with itself keeps its way, one along an obstacle slides
-    const double *d = !pair ? n : c->pull[v] > 0 ? own : way;
+    double *own = c->direction + 3 * (size_t)v;
+    // a spring of the body with itself keeps its direction, one along an obstacle slides
+    const double *d = !pair ? n : c->pull[v] > 0 ? own : direction;
     const double across = pl_dot3(d, n);
     const bool slant = across > CONTACT_SLANT;
     c->gap[v] = gap;
@@ -312,8 +312,8 @@ static bool contact_look(pl_geometric *g, const double *x)
         double normal[3];
         if (v >= 0 && c->own[v] > 0 && contact_met(c, &pair[k], g->mesh.position) &&
             contact_normal(c, v, x, normal)) {
-            const double way[3] = {-normal[0], -normal[1], -normal[2]};
-            contact_take(c, v, pair[k].gap, pair[k].n, &pair[k], way);
+            const double direction[3] = {-normal[0], -normal[1], -normal[2]};
+            contact_take(c, v, pair[k].gap, pair[k].n, &pair[k], direction);
         }
     }
     g->now.inside = 0;
@@ -331,7 +331,7 @@ static double contact_offset(const pl_geometric *g, int32_t v)
     return g->options.contact_offset * s->spacing[s->point_of[v]];
 }
 
-// From where the vertex is, `pull` along its way; true when the foot is on another face than before.
+// From where the vertex is, `pull` along its direction; true when the foot is on another face than before.
 static bool contact_aim(geo_contact *c, int32_t v, const double *x, double pull, bool fresh)
 {
     double p[3];
@@ -341,7 +341,7 @@ static bool contact_aim(geo_contact *c, int32_t v, const double *x, double pull,
     foot_at(c, &c->foot[v], x, p);
     for (int i = 0; i < 3; ++i) {
         const size_t at = 3 * (size_t)v + (size_t)i;
-        c->target[at] = x[at] + pull * c->way[at] - p[i];
+        c->target[at] = x[at] + pull * c->direction[at] - p[i];
     }
     return other;
 }
@@ -388,7 +388,8 @@ bool geo_contact_update(pl_geometric *g, const double *x, bool *changed)
         }
         // what it bears falls to a half at most, so that a body which hangs on few springs is not let go by a
         // shape that has not come to rest; a face that is not found any more is far away
-        const double bears = pl_dot3(off, c->way + 3 * (size_t)v), asks = bears + (eps - gap) / c->across[v];
+        const double bears = pl_dot3(off, c->direction + 3 * (size_t)v),
+                     asks = bears + (eps - gap) / c->across[v];
         const double pull = !isfinite(gap) ? 0 : bears > CONTACT_LEAST * eps ? fmax(asks, 0.5 * bears) : asks;
         stands = stands && pull > 0 && fabs(eps - gap) <= CONTACT_STANDS * eps;
         if (pull > 0) {

@@ -70,7 +70,7 @@ static pl_status drive_choose(pl_geometric *g, int i, pl_error *err)
                            ? "; mesh its cavity (mesh: {fill: true}) or use actuation: constraint"
                            : ": its faces belong to tets, but growth of a film needs prisms");
     }
-    // a cable is exact as a constraint, and no dearer: it grows where it is told to
+    // a cable is exact as a constraint, and no dearer: it grows where it is reported to
     d->has_elements = can && g->options.actuation != PL_ACTUATE_CONSTRAINT &&
                       (g->options.actuation == PL_ACTUATE_GROWTH || a->growth ||
                        (a->kind != PL_CABLE && drive_is_measure(a)));

@@ -59,7 +59,7 @@ typedef struct geo_drive {
     double value;  // gas: n R T; voltage: eps (U / thickness)^2
     double effort, measure;
     bool active;     // constraints: holds (a cable may be slack)
-    double gap;      // target - measure of this step, shortened on the way; 0 for gas
+    double gap;      // target - measure of this step, shortened on the path; 0 for gas
     double yielding; // of a row: 0 for constraints, for gas 1 / (d2 energy / dh2)
     double *row, *z; // dh/dx and L^-1 of it, 3 per work vertex; constraints and gas only
     double *row_old;
@@ -67,7 +67,7 @@ typedef struct geo_drive {
     bool has_elements;                  // can grow
     int64_t first_point, point_count;   // its growth points, of chamber and film blocks
     int first_triangle, triangle_count; // of a cable
-    double whole;                       // rest measure of its elements, before any were meshed anew
+    double whole;                       // rest measure of its elements, before any were remeshed
     double asked;                       // ratio asked for instead of the command; NAN
     double local_low, local_high;
 } geo_drive;
@@ -150,10 +150,10 @@ typedef struct geo_matrix {
     geo_system system[3];
     int of[3]; // per axis
     int count;
-    double *right; // 3 n, right sides of the solve under way
+    double *right; // 3 n, right sides of the solve in progress
 } geo_matrix;
 
-// 3 per work vertex, of the iteration under way and of the one before it (_old): forces, residuals with the
+// 3 per work vertex, of the iteration in progress and of the one before it (_old): forces, residuals with the
 // rows' multipliers, steps, the plain step, positions.
 typedef struct geo_work {
     double *f, *r, *d, *plain, *f_old, *r_old, *x_old, *d_old;
@@ -166,7 +166,7 @@ typedef struct geo_memory {
     int count, next;
 } geo_memory;
 
-// The solve under way, for its report.
+// The solve in progress, for its report.
 typedef struct geo_progress {
     double energy, min_J;
     int iterations, accelerated, rejected, solves;
@@ -179,7 +179,7 @@ typedef struct geo_progress {
     double depth;                // mm, of the deepest
 } geo_progress;
 
-// The inside of a chamber meshed anew: its tets have a rest shape of their own.
+// The inside of a chamber remeshed: its tets have a rest shape of their own.
 typedef struct geo_inside {
     int32_t *tet; // 4 each: corners, from corner_count on the inner vertices
     int32_t tet_count;
@@ -288,7 +288,7 @@ void geo_matrix_destroy(pl_geometric *g);
 void geo_solve(pl_geometric *g, const double *b, double *y); // y = L^-1 b, 0 where held, rigid where rigid
 void geo_matrix_apply(const pl_geometric *g, const double *x, double *y); // y = L x, one per work vertex
 double geo_matrix_diagonal(const pl_geometric *g, int32_t v);             // of L, without springs
-pl_status geo_matrix_refresh(pl_geometric *g, pl_error *err); // factored anew with the springs there are
+pl_status geo_matrix_refresh(pl_geometric *g, pl_error *err); // factored again with the springs there are
 // The same with the rows that yield in the matrix, L + sum a a^T / yielding, as geo_global left them.
 void geo_precondition(pl_geometric *g, const double *b, double *y);
 // d = -L^-1 (f + sum mu a) with a . d = gap: the global step; leaves efforts in the drives and r = f + sum mu
@@ -307,7 +307,7 @@ pl_status geo_contact_create(pl_geometric *g, pl_error *err);
 void geo_contact_destroy(pl_geometric *g);
 // No springs, and obstacles that go from one command (NULL: at rest) to another; returns in how many steps.
 int geo_contact_begin(pl_geometric *g, const double *before, const double *command);
-void geo_contact_place(pl_geometric *g, double at);             // obstacles, at a part of their way
+void geo_contact_place(pl_geometric *g, double at);             // obstacles, at a part of their path
 double geo_contact_stiffness(const pl_geometric *g, int32_t v); // what springs add to the diagonal
 pl_status geo_contact_refresh(pl_geometric *g, pl_error *err);  // the matrix with the springs there are
 double geo_contact_force(const pl_geometric *g, const double *x, double *f); // adds; returns the energy
@@ -321,7 +321,7 @@ double geo_largest_stretch(const pl_geometric *g);
 pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *command, pl_solve_report *report,
                           pl_error *err);
 void geo_clamp(const pl_geometric *g, double load,
-               double *x); // held vertices where `load` of the way puts them
+               double *x); // held vertices where `load` of the path puts them
 double geo_largest(const pl_geometric *g, const double *v);
 double geo_dot(const pl_geometric *g, const double *a, const double *b);
 void geo_element_gradient(const pl_geometric *g, const double *x, int32_t e,

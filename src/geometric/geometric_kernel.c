@@ -20,7 +20,7 @@ extern const geo_kernels GEO_KERNEL_TABLE;
 //   p(L) = (L^2 - a)^2 - 4 q - 8 d L,   a = |F|^2,  q = |cof F|^2,  d = det F,
 // found by Newton's method from above, and R = dL/dF:
 //   R = ((L^2 + a) F - 2 F F^T F + 2 L cof F) / (L (L^2 - a) - 2 d).
-// The denominator is 2 (s1 + s2) (s2 + s3) (s3 + s1); lanes where it nearly vanishes go the slow way.
+// The denominator is 2 (s1 + s2) (s2 + s3) (s3 + s1); lanes where it nearly vanishes take the slow branch.
 static inline vd v_rotation(const vd F[9], vd R[9])
 {
     vd C[9], B[9], G[9], FC[9];

@@ -71,7 +71,7 @@ void geo_nearest_volume(const double F[9], double out[9])
     pl_mul33(F, C, out);
 }
 
-// U = F V / s for the two largest singular values; the third direction makes U and V turn the same way.
+// U = F V / s for the two largest singular values; the third direction makes U and V turn in the same manner.
 void geo_rotation_slow(const double F[9], double R[9])
 {
     double C[9], value[3], V[9], v[3][3], u[3][3];

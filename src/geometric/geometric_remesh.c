@@ -1,7 +1,7 @@
 // Progressive remeshing of chambers that grow (Fang et al. 2022, Algorithm 1). A chamber that is to reach
 // many times its volume grows in stages. Where a stage leaves a chamber tet larger than `remesh_volume` times
 // its rest volume, or stretched beyond `remesh_stretch`, and wherever it ends short of its volume, the space
-// inside the deformed wall is meshed anew. The new tets stand on the wall's own triangles, and the shape they
+// inside the deformed wall is remeshed. The new tets stand on the wall's own triangles, and the shape they
 // are found in is their rest shape; the body keeps its elements and its rest shape. Stages end when the
 // volume asked for is there:
 //   ask = min(wanted, remesh_volume reached), then ask <- ask wanted / reached.
@@ -158,7 +158,7 @@ static pl_status remesh_take(const pl_geometric *g, const pl_mesh_view *v, int32
     return PL_OK;
 }
 
-// A solver with the chambers of `g` meshed anew in its present shape.
+// A solver with the chambers of `g` remeshed in its present shape.
 static pl_status remesh_next(const pl_geometric *g, pl_geometric **out, pl_error *err)
 {
     *out = NULL;
@@ -305,7 +305,7 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
         if (status == PL_BAD_INPUT || status == PL_FAILED) {
             // the wall crosses itself, or Gmsh gave up: the last shape stands
             report->outcome = PL_NOT_CONVERGED;
-            snprintf(report->message, sizeof report->message, "the chamber could not be meshed anew: %.150s",
+            snprintf(report->message, sizeof report->message, "the chamber could not be remeshed: %.150s",
                      why.text);
             status = PL_OK;
             break;
@@ -332,7 +332,7 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
         } else if (report->outcome == PL_SOLVED) {
             const size_t n = strlen(report->message);
             snprintf(report->message + n, sizeof report->message - n,
-                     "; the chamber was meshed anew %d times, in %.2g s", w->meshes, w->seconds);
+                     "; the chamber was remeshed %d times, in %.2g s", w->meshes, w->seconds);
         }
     }
     return status;

@@ -3,7 +3,7 @@
 #include "geometric/geometric_impl.h"
 
 #define TIP_ITERATIONS 10 // as published: before these, a tip at rest is no reason to stop
-#define REFUSALS 3        // accelerated iterates taken back since the memory was begun anew
+#define REFUSALS 3        // accelerated iterates taken back since the memory was begun again
 #define CONTACT_EVERY 5   // iterations after which collisions are looked for
 #define CONTACT_PUSH 20   // plain steps while an obstacle goes on by a step
 #define CONTACT_ROUNDS 200
@@ -141,7 +141,7 @@ static double solve_evaluate(pl_geometric *g, solve *s)
 }
 
 // Is an accelerated iterate as good as it must be? Energies may not rise. Steps may for a while: those of
-// L-BFGS go up and down on their way, Anderson's drift away once they are let above the best one seen.
+// L-BFGS go up and down, Anderson's drift away once they are let above the best one seen.
 static bool solve_accepts(const pl_geometric *g, const solve *s, double merit)
 {
     if (!isfinite(merit)) {
@@ -258,7 +258,7 @@ static bool solve_go_on(const pl_geometric *g, double started, pl_outcome *outco
 }
 
 // Other forces than before: what was learned of them is forgotten.
-static void solve_anew(pl_geometric *g, solve *s)
+static void solve_restart(pl_geometric *g, solve *s)
 {
     geo_memory_reset(g);
     s->merit = s->best = INFINITY;
@@ -268,7 +268,7 @@ static void solve_anew(pl_geometric *g, solve *s)
 // Other springs than before.
 static bool solve_refresh(pl_geometric *g, solve *s)
 {
-    solve_anew(g, s);
+    solve_restart(g, s);
     return geo_contact_refresh(g, NULL) == PL_OK;
 }
 
@@ -298,7 +298,7 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
         g->now.accelerated += s->accelerated;
         first = false;
         ++g->now.iterations;
-        // on the way to the first shape; later ones are near, and what a step passes for a moment is not
+        // on the path to the first shape; later ones are near, and what a step passes for a moment is not
         // inside
         if (g->contact && g->now.rounds == 0 && g->now.iterations % CONTACT_EVERY == 0 &&
             geo_contact_add(g, s->x) > 0) {
@@ -310,7 +310,7 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
     }
 }
 
-// An obstacle on its way: the body comes along in a few plain steps.
+// An obstacle on its path: the body comes along in a few plain steps.
 static void solve_push(pl_geometric *g, solve *s, double at)
 {
     geo_contact_place(g, at);
@@ -347,7 +347,7 @@ static bool solve_contact(pl_geometric *g, solve *s, double started, pl_outcome 
         if (g->now.rounds >= CONTACT_ROUNDS || (changed && !solve_refresh(g, s))) {
             return false;
         }
-        solve_anew(g, s);
+        solve_restart(g, s);
     }
     return false;
 }
@@ -490,16 +490,16 @@ static pl_status solve_check(const pl_geometric *g, const pl_state *state, const
     return PL_OK;
 }
 
-// Driven clamps go their way in plain steps of at most a tenth of a radian or a fiftieth of the size, so that
+// Driven clamps move in plain steps of at most a tenth of a radian or a fiftieth of the size, so that
 // the body comes along instead of being torn.
 static void solve_carry(pl_geometric *g, double from)
 {
-    double way = 0;
+    double distance = 0;
     for (int k = 0; k < g->robot->support_count; ++k) {
         const pl_support *s = &g->robot->support[k];
-        way = fmax(way, fmax(pl_norm3(s->rotate) / 0.1, pl_norm3(s->move) / (0.02 * g->size)));
+        distance = fmax(distance, fmax(pl_norm3(s->rotate) / 0.1, pl_norm3(s->move) / (0.02 * g->size)));
     }
-    const int steps = 1 + (int)fmin(1000, way * fabs(1 - from));
+    const int steps = 1 + (int)fmin(1000, distance * fabs(1 - from));
     for (int k = 1; k <= steps; ++k) {
         geo_clamp(g, k == steps ? 1 : from + (1 - from) * k / steps, g->x);
         if (k < steps) {

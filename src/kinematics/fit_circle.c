@@ -166,8 +166,8 @@ static bool fit_scale(circle_fit *fit, const double *point, int32_t count)
     return places > 2;
 }
 
-// Does the gradient (2 A x + B, 2 A y + C) lie to the left of the way through the points? Along all of it:
-// the chord alone tells nothing of a way that nearly closes.
+// Does the gradient (2 A x + B, 2 A y + C) lie to the left of the path through the points? Along all of it:
+// the chord alone tells nothing of a curve that nearly closes.
 static bool fit_lies_left(const circle_fit *fit, const double *point, int32_t count)
 {
     double x0, y0, x1, y1, h, across = 0;

@@ -252,9 +252,9 @@ static pl_status ik_room_second(pl_ik *ik, pl_error *err)
               take(&ik->ended, (IK_STARTS + 1) * rows);
     ik->range.by_rate_low = PL_NEW_ARRAY(bool, n);
     ik->range.by_rate_high = PL_NEW_ARRAY(bool, n);
-    ik->told.active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
+    ik->record.active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
     ik->quadratic = pl_quadratic_create((int)n, (int)(2 * bounds + 2 * n));
-    ok = ok && ik->range.by_rate_low && ik->range.by_rate_high && ik->told.active && ik->quadratic &&
+    ok = ok && ik->range.by_rate_low && ik->range.by_rate_high && ik->record.active && ik->quadratic &&
          ik_place_create(ik, &ik->here) && ik_place_create(ik, &ik->trial);
     return ok ? PL_OK : pl_fail_memory(err, "ik");
 }
@@ -369,7 +369,7 @@ void pl_ik_destroy(pl_ik *ik)
                            ik->goal.deviation,
                            ik->range.by_rate_low,
                            ik->range.by_rate_high,
-                           ik->told.active,
+                           ik->record.active,
                            ik->ended};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);

@@ -156,7 +156,7 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
             radius = gained > 0.75 * promised ? fmin(fmax(radius, 2 * length), 1) : radius;
             ik_swap(&ik->here, &ik->trial);
             ik->slope.fresh = false;
-            ++ik->told.iterations;
+            ++ik->record.iterations;
             status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
             radius = 0.25 * fmin(radius, length);

@@ -192,7 +192,7 @@ static pl_status search_step(pl_ik *ik, search_memory *memory, bool *found, pl_e
     }
     ik_swap(&ik->here, &ik->trial);
     ik->slope.fresh = ik->slope.known = false;
-    ++ik->told.iterations;
+    ++ik->record.iterations;
     return pl_model_keep(ik->model, 0, err);
 }
 

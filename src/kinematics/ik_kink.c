@@ -53,9 +53,9 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
     k->side = PL_NEW_ARRAY(int, ik->n);
     k->one_sided = PL_NEW_ARRAY(bool, ik->n);
     k->tension = PL_NEW_ARRAY(bool, ik->n);
-    k->way = PL_NEW_ARRAY(double, ik->n);
+    k->length_rate = PL_NEW_ARRAY(double, ik->n);
     k->length = PL_NEW_ARRAY(double, ik->n);
-    if (!k->cable || !k->side || !k->one_sided || !k->tension || !k->way || !k->length) {
+    if (!k->cable || !k->side || !k->one_sided || !k->tension || !k->length_rate || !k->length) {
         return pl_fail_memory(err, "ik: kinks");
     }
     for (int j = 0; j < ik->n; ++j) {
@@ -64,7 +64,7 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
         k->possible = k->possible || k->cable[j] >= 0 || k->one_sided[j];
         if (k->cable[j] >= 0) {
             const pl_actuator_info *a = &ik->info.actuator[k->cable[j]];
-            k->way[j] = pl_drive_slope(a->drive, a->rest) * a->factor * ik->range.span[j];
+            k->length_rate[j] = pl_drive_slope(a->drive, a->rest) * a->factor * ik->range.span[j];
         }
     }
     return PL_OK;
@@ -99,8 +99,8 @@ pl_status ik_kinks_room(pl_ik *ik, pl_error *err)
 void ik_kinks_clear(pl_ik *ik)
 {
     ik_kinks *k = &ik->kink;
-    void *const block[] = {k->cable,     k->side,   k->one_sided, k->tension, k->way,    k->length,
-                           k->parameter, k->marker, k->rotation,  k->sensor,  k->effort, k->measure,
+    void *const block[] = {k->cable,     k->side,   k->one_sided, k->tension, k->length_rate, k->length,
+                           k->parameter, k->marker, k->rotation,  k->sensor,  k->effort,      k->measure,
                            k->point,     k->dL,     k->up,        k->down};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -235,7 +235,7 @@ pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err)
         if (k->tension[j]) {
             // one unit of p shortens the cable by what the whole range of its command would
             const double rate = k->measure[(int64_t)k->cable[j] * columns + j];
-            scale = rate < 0 ? -fabs(k->way[j]) / rate : 0;
+            scale = rate < 0 ? -fabs(k->length_rate[j]) / rate : 0;
         }
         kink_column(ik, columns, j, j, scale, ik->slope.Jy);
         if (k->side[j] != 0) {
@@ -385,8 +385,8 @@ void ik_kinks_apply(const pl_ik *ik, const double *p, double *z)
                 length += k->dL[j * ik->n + i] * p[i];
             }
             const double now = kink_length(ik, j, ik->here.z[j]),
-                         kink = ik->here.z[j] + (length - now) / k->way[j];
-            const double out = kink + copysign(KINK_SLACK, k->way[j]);
+                         kink = ik->here.z[j] + (length - now) / k->length_rate[j];
+            const double out = kink + copysign(KINK_SLACK, k->length_rate[j]);
             const bool rate = ik->range.by_rate_low[j] || ik->range.by_rate_high[j];
             const bool wanted = p[j] > 1e-12 || (rate && ik->local.g[j] < 0);
             to = wanted ? kink : now < length ? out : ik->here.z[j];

@@ -1,10 +1,10 @@
 // The solver: Gauss-Newton steps in a box of trust, each an exact quadratic problem with the bounds on
 // commands, rates and (to first order) efforts,
 //   min 1/2 |r + J p|^2 + 1/2 p.S p,   z + p within its box,   e + E p within the efforts' bounds.
-// J is exact where it was made and carried along by Broyden's updates; it is made anew when a step gained
-// less than it should. Far from reach, where |r| stays large, J is made at every point, and S gathers the
-// second derivatives J^T J leaves out from its differences (SR1). A trial that breaks a bound on an effort is
-// not taken: the bound is moved in by what was missed and the step computed again.
+// J is exact where it was made and carried along by Broyden's updates; it is computed again when a step
+// gained less than it should. Far from reach, where |r| stays large, J is made at every point, and S gathers
+// the second derivatives J^T J leaves out from its differences (SR1). A trial that breaks a bound on an
+// effort is not taken: the bound is moved in by what was missed and the step computed again.
 #include <stdio.h>
 #include "kinematics/kinematics_impl.h"
 #include "solver/solver.h"
@@ -191,7 +191,7 @@ pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
 pl_status ik_certify(pl_ik *ik, pl_error *err)
 {
     const pl_status status = ik_linearise(ik, true, err);
-    ik->told.gradient = status == PL_OK ? newton_stationarity(ik) : NAN;
+    ik->record.gradient = status == PL_OK ? newton_stationarity(ik) : NAN;
     return status;
 }
 
@@ -279,7 +279,7 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
             if (*outcome == PL_IK_LIMIT) {
                 *outcome = PL_IK_INFEASIBLE;
                 snprintf(
-                    ik->told.message, sizeof ik->told.message,
+                    ik->record.message, sizeof ik->record.message,
                     "the iteration or time limit was reached before the efforts were within their bounds");
             }
             return PL_OK;
@@ -309,23 +309,23 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
 
 // ---- leaving points that are stationary without being least
 
-// Both ways along eigenvector k of J^T J; `*left` when one leads to a lower point, where model and `here` are
-// then.
+// Both directions along eigenvector k of J^T J; `*left` when one leads to a lower point, where model and
+// `here` are then.
 static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_error *err)
 {
     const int n = ik->n;
     pl_status status = PL_OK;
     for (int sign = -1; status == PL_OK && !*left && sign <= 1; sign += 2) {
-        double way = 0;
+        double step = 0;
         for (int j = 0; j < n; ++j) {
             ik->local.p[j] =
                 ik->local.box_multiplier[j] != 0 ? 0 : 0.05 * sign * ik->local.eigenvector[j * n + k];
         }
         ik_kinks_apply(ik, ik->local.p, ik->trial.z);
         for (int j = 0; j < n; ++j) {
-            way = fmax(way, fabs(ik->trial.z[j] - ik->here.z[j]));
+            step = fmax(step, fabs(ik->trial.z[j] - ik->here.z[j]));
         }
-        if (way < 0.005) {
+        if (step < 0.005) {
             continue;
         }
         bool solved;
@@ -438,7 +438,7 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     const double length = largest_of(ik->local.p, ik->n), before = ik->here.value;
     memcpy(ik->local.step, ik->local.p, (size_t)ik->n * sizeof *ik->local.p);
     ik_swap(&ik->here, &ik->trial);
-    ++ik->told.iterations;
+    ++ik->record.iterations;
     newton_forget_margins(ik);
     if (ik->here.value < 0.25 * before) {
         // where |r| falls fast the next step is shorter; a longer one would only move idle commands about
@@ -511,10 +511,10 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
         ik_kinks_choose_sides(ik);
         newton_linear(ik);
     }
-    ik->told.gradient = newton_stationarity(ik);
+    ik->record.gradient = newton_stationarity(ik);
     *ended = false;
     // below sqrt(noise) values no longer tell steps apart; gradients still do
-    const bool stationary = ik->told.gradient <= ik->options.stationary;
+    const bool stationary = ik->record.gradient <= ik->options.stationary;
     const bool stuck = no_step || n->flat > 3;
     if (!stationary && !stuck) {
         return PL_OK;
@@ -538,10 +538,10 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
         if (again != PL_OK) {
             return again;
         }
-        ik->told.gradient = newton_stationarity(ik);
+        ik->record.gradient = newton_stationarity(ik);
     }
     *ended = true;
-    *outcome = ik->told.gradient <= 100 * ik->options.stationary ? PL_IK_NEAREST : PL_IK_STALLED;
+    *outcome = ik->record.gradient <= 100 * ik->options.stationary ? PL_IK_NEAREST : PL_IK_STALLED;
     return PL_OK;
 }
 
@@ -619,7 +619,7 @@ static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *
 // One trial: a step, the forward solve, the verdict. `*no_step` when no step is left.
 static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error *err)
 {
-    const bool first = ik->told.iterations == 0 && ik->search.steps == 0;
+    const bool first = ik->record.iterations == 0 && ik->search.steps == 0;
     *no_step = !newton_propose(ik, n);
     if (*no_step) {
         return PL_OK;

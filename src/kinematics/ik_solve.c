@@ -21,13 +21,13 @@ static void solve_read_commands(const pl_ik *ik, double *z)
 static bool solve_box(pl_ik *ik)
 {
     for (int j = 0; j < ik->n; ++j) {
-        const double way = ik->search.free_rate ? INFINITY : ik->range.rate[j] * ik->options.period;
-        ik->range.by_rate_low[j] = ik->entry[j] - way > 0;
-        ik->range.by_rate_high[j] = ik->entry[j] + way < 1;
-        ik->range.now_low[j] = ik->range.by_rate_low[j] ? ik->entry[j] - way : 0;
-        ik->range.now_high[j] = ik->range.by_rate_high[j] ? ik->entry[j] + way : 1;
+        const double reach = ik->search.free_rate ? INFINITY : ik->range.rate[j] * ik->options.period;
+        ik->range.by_rate_low[j] = ik->entry[j] - reach > 0;
+        ik->range.by_rate_high[j] = ik->entry[j] + reach < 1;
+        ik->range.now_low[j] = ik->range.by_rate_low[j] ? ik->entry[j] - reach : 0;
+        ik->range.now_high[j] = ik->range.by_rate_high[j] ? ik->entry[j] + reach : 1;
         if (ik->range.now_low[j] > ik->range.now_high[j]) {
-            snprintf(ik->told.message, sizeof ik->told.message,
+            snprintf(ik->record.message, sizeof ik->record.message,
                      "command `%s` is outside its bounds by more than its rate allows to correct",
                      ik->info.command[ik->variable[j]].name);
             return false;
@@ -219,7 +219,7 @@ static int start_agreed(const pl_ik *ik, int starts, int best)
     return agreed;
 }
 
-// Puts the model at start k. Where the way there breaks off, at the last shape on it.
+// Puts the model at start k. Where the path there breaks off, at the last shape on it.
 static pl_status start_begin(pl_ik *ik, int k, bool *there, bool *solved, pl_error *err)
 {
     const int s = ik->samples.count > 0 ? pl_ik_nearest_sample(ik, k) : -1;
@@ -281,7 +281,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
             moved = false;
         }
     }
-    ik->told.agreed = start_agreed(ik, *starts, which);
+    ik->record.agreed = start_agreed(ik, *starts, which);
     if (status == PL_OK && moved) {
         status = pl_model_recall(ik->model, 2, err);
         memcpy(ik->here.z, ik->best_z, (size_t)ik->n * sizeof *ik->best_z);
@@ -296,12 +296,12 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
 
 static void active_add(pl_ik *ik, pl_ik_active active)
 {
-    ik->told.active[ik->told.active_count++] = active;
+    ik->record.active[ik->record.active_count++] = active;
 }
 
 static void solve_list_active(pl_ik *ik, bool certified)
 {
-    ik->told.active_count = 0;
+    ik->record.active_count = 0;
     for (int j = 0; j < ik->n; ++j) {
         const bool low = ik->here.z[j] <= ik->range.now_low[j] + 1e-9,
                    high = ik->here.z[j] >= ik->range.now_high[j] - 1e-9;
@@ -352,12 +352,12 @@ static void uncertain_message(const char *off, const ik_certainty *c, char *text
 static void solve_message(pl_ik *ik, const ik_certainty *certain, pl_ik_report *report)
 {
     char bounds[120] = "";
-    for (int i = 0; i < ik->told.active_count; ++i) {
+    for (int i = 0; i < ik->record.active_count; ++i) {
         static const char *const kind[] = {"command", "rate of", "effort of"};
         const size_t at = strlen(bounds);
         snprintf(bounds + at, sizeof bounds - at, "%s%s `%s` at its %s", i ? ", " : "; ",
-                 kind[ik->told.active[i].kind], ik->told.active[i].name,
-                 ik->told.active[i].upper ? "upper" : "lower");
+                 kind[ik->record.active[i].kind], ik->record.active[i].name,
+                 ik->record.active[i].upper ? "upper" : "lower");
     }
     char off[120], *text = report->message;
     const size_t room = sizeof report->message;
@@ -402,8 +402,8 @@ static void solve_message(pl_ik *ik, const ik_certainty *certain, pl_ik_report *
         break;
     case PL_IK_INFEASIBLE:
         snprintf(text, room, "%s",
-                 ik->told.message[0] ? ik->told.message
-                                     : "no command was found that keeps the efforts within their bounds");
+                 ik->record.message[0] ? ik->record.message
+                                       : "no command was found that keeps the efforts within their bounds");
         break;
     case PL_IK_FORWARD:
         snprintf(text, room, "the shape at the start cannot be computed");
@@ -428,18 +428,18 @@ static pl_ik_outcome solve_certain(pl_ik_outcome outcome, const ik_certainty *ce
 
 static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_report *report)
 {
-    const bool certified = isfinite(ik->told.gradient);
-    const pl_model_costs now = pl_model_get_costs(ik->model), *old = &ik->told.costs_before;
+    const bool certified = isfinite(ik->record.gradient);
+    const pl_model_costs now = pl_model_get_costs(ik->model), *old = &ik->record.costs_before;
     const pl_model_answer a = pl_model_get_answer(ik->model);
     memcpy(ik->command, a.command, (size_t)ik->info.command_count * sizeof *ik->command);
     *report = (pl_ik_report){.outcome = outcome,
                              .command = ik->command,
                              .objective = ik->here.value,
-                             .gradient = ik->told.gradient,
-                             .iterations = ik->told.iterations,
+                             .gradient = ik->record.gradient,
+                             .iterations = ik->record.iterations,
                              .starts = starts,
-                             .agreed = ik->told.agreed,
-                             .seconds = pl_seconds() - ik->told.started,
+                             .agreed = ik->record.agreed,
+                             .seconds = pl_seconds() - ik->record.started,
                              .costs = {.fk_calls = now.fk_calls - old->fk_calls,
                                        .derivative_calls = now.derivative_calls - old->derivative_calls,
                                        .iterations = now.iterations - old->iterations,
@@ -451,12 +451,12 @@ static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_rep
     report->error = certain.error;
     report->model_error = certain.model_error;
     report->confidence = certain.confidence;
-    ik->told.active_count = 0;
+    ik->record.active_count = 0;
     if (outcome != PL_IK_FORWARD) {
         solve_list_active(ik, certified);
     }
-    report->active = ik->told.active;
-    report->active_count = ik->told.active_count;
+    report->active = ik->record.active;
+    report->active_count = ik->record.active_count;
     solve_message(ik, &certain, report);
 }
 
@@ -479,13 +479,13 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
 {
     pl_ik_outcome outcome = PL_IK_FORWARD;
     int starts = 1;
-    ik->told.started = pl_seconds();
-    ik->told.costs_before = pl_model_get_costs(ik->model);
-    ik->told.iterations = ik->search.steps = ik->told.agreed = 0;
+    ik->record.started = pl_seconds();
+    ik->record.costs_before = pl_model_get_costs(ik->model);
+    ik->record.iterations = ik->search.steps = ik->record.agreed = 0;
     ik->search.interrupted = false;
-    ik->told.gradient = NAN;
-    ik->told.first_error = 0;
-    ik->told.message[0] = 0;
+    ik->record.gradient = NAN;
+    ik->record.first_error = 0;
+    ik->record.message[0] = 0;
     solve_read_commands(ik, ik->entry);
     if (!solve_box(ik)) {
         memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
@@ -521,13 +521,13 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     if (status == PL_INTERRUPTED) {
         status = solve_stop(ik, solved, &outcome, err);
     }
-    outcome = outcome == PL_IK_NEAREST && ik->told.agreed < 2 ? PL_IK_BEST : outcome;
+    outcome = outcome == PL_IK_NEAREST && ik->record.agreed < 2 ? PL_IK_BEST : outcome;
     const bool judged = outcome == PL_IK_NEAREST || outcome == PL_IK_BEST || outcome == PL_IK_STALLED ||
                         outcome == PL_IK_LIMIT;
     if (status == PL_OK && judged && ik->options.method == PL_IK_NEWTON) {
         status = ik_certify(ik, err);
     } else {
-        ik->told.gradient = NAN;
+        ik->record.gradient = NAN;
     }
     if (status == PL_OK) {
         solve_report(ik, outcome, starts, report);

@@ -50,8 +50,8 @@ static double ik_progress(pl_ik *ik)
     if (!(error > 1) || !isfinite(error)) {
         return error <= 1 ? 1 : 0;
     }
-    ik->told.first_error = fmax(ik->told.first_error, error);
-    return ik->told.first_error > 1 ? 1 - log(error) / log(ik->told.first_error) : 0;
+    ik->record.first_error = fmax(ik->record.first_error, error);
+    return ik->record.first_error > 1 ? 1 - log(error) / log(ik->record.first_error) : 0;
 }
 
 bool ik_go_on(pl_ik *ik, pl_ik_outcome *outcome)
@@ -64,7 +64,7 @@ bool ik_go_on(pl_ik *ik, pl_ik_outcome *outcome)
         return false;
     }
     if (ik->search.steps >= ik->options.iteration_limit ||
-        (limit > 0 && pl_seconds() - ik->told.started > limit)) {
+        (limit > 0 && pl_seconds() - ik->record.started > limit)) {
         *outcome = PL_IK_LIMIT;
         return false;
     }

@@ -7,11 +7,11 @@
 #include "base/rotation.h"
 #include "kinematics/kinematics_impl.h"
 
-#define TOGETHER_STEP 0.35     // of the ranges: a longer step is no way to a neighbour
+#define TOGETHER_STEP 0.35     // of the ranges: a longer step does not lead to a neighbour
 #define TOGETHER_MET 0.3       // of the tolerances: error expected, at which the commands stay
 #define TOGETHER_SURE 0.5      // of the tolerances: by how much an expectation was wrong, or can be
 #define TOGETHER_GROWTH 1.5    // of the error at the start: a larger one leads away
-#define TOGETHER_EXPLAINED 0.3 // of the last way: what columns may miss of it
+#define TOGETHER_EXPLAINED 0.3 // of the last step: what columns may miss of it
 #define TOGETHER_PAUSE 7       // solves that do without after failures in a row
 #define TOGETHER_ROUNDS 2      // forward solves
 
@@ -148,7 +148,7 @@ static void together_jacobian(pl_ik *ik)
     ik->slope.fresh = false;
 }
 
-// Does Jy explain the way from the solution before the last to the last? |dr - J dz| <= share |dr| over the
+// Does Jy explain the path from the solution before the last to the last? |dr - J dz| <= share |dr| over the
 // goals.
 static bool together_explains(pl_ik *ik)
 {
@@ -169,7 +169,7 @@ static bool together_explains(pl_ik *ik)
         miss += d * d;
         size += dr * dr;
     }
-    pl_log(2, "  together: columns miss %.2f of the last way", sqrt(miss / size));
+    pl_log(2, "  together: columns miss %.2f of the last step", sqrt(miss / size));
     return miss <= TOGETHER_EXPLAINED * TOGETHER_EXPLAINED * size;
 }
 
@@ -324,7 +324,7 @@ static pl_status together_round(pl_ik *ik, bool *better, pl_error *err)
         return together_back(ik, err);
     }
     ik_swap(&ik->here, &ik->trial);
-    ++ik->told.iterations;
+    ++ik->record.iterations;
     // what the whole step shows, from solution to solution
     ik->local.was_fresh = false;
     ik_outputs_note_bend(ik, &t->from, &ik->here);

@@ -70,17 +70,17 @@ typedef struct ik_slope {
 
 // Commands with a kink (ik_kink.c).
 typedef struct ik_kinks {
-    bool possible;     // the model answers what is needed, and some command has a kink
-    bool on;           // in use
-    bool active;       // Jy is with respect to the coordinates below; otherwise with respect to the commands
-    int *cable;        // per variable: the cable it drives by its length, and nothing else; or -1
-    bool *one_sided;   // per variable
-    bool *tension;     // per variable: its coordinate is the tension of its cable, which is slack
-    int *side;         // per variable: 1 or -1 at the kink of a one-sided command: the side in Jy; else 0
-    double *way;       // per variable: mm of target length per part of the span
-    double *length;    // per variable: mm, of its cable at `here`
-    double *dL;        // variables x variables: change of these lengths
-    double *up, *down; // columns of Jy on both sides, where side is not 0
+    bool possible;   // the model answers what is needed, and some command has a kink
+    bool on;         // in use
+    bool active;     // Jy is with respect to the coordinates below; otherwise with respect to the commands
+    int *cable;      // per variable: the cable it drives by its length, and nothing else; or -1
+    bool *one_sided; // per variable
+    bool *tension;   // per variable: its coordinate is the tension of its cable, which is slack
+    int *side;       // per variable: 1 or -1 at the kink of a one-sided command: the side in Jy; else 0
+    double *length_rate; // per variable: mm of target length per part of the span
+    double *length;      // per variable: mm, of its cable at `here`
+    double *dL;          // variables x variables: change of these lengths
+    double *up, *down;   // columns of Jy on both sides, where side is not 0
     pl_parameter *parameter;
     double *marker, *rotation, *sensor, *effort, *measure, *point; // up to 2 n columns
 } ik_kinks;
@@ -107,7 +107,7 @@ typedef struct ik_together {
     ik_place from;
     double *Jy, *carried, bend_scale;
     bool known;
-    ik_place before; // where the solve before began: the way from there is a test of columns
+    ik_place before; // where the solve before began: the path from there is a test of columns
     int places;      // how many of both are known
     double *drift;   // change of the outputs that the shape is about to make
     double *plain;   // deviations of the goals where the shape is
@@ -127,7 +127,7 @@ typedef struct ik_search {
 } ik_search;
 
 // What the report will say.
-typedef struct ik_told {
+typedef struct ik_record {
     pl_ik_active *active;
     int active_count;
     double gradient;
@@ -136,7 +136,7 @@ typedef struct ik_told {
     double first_error; // over the tolerance: the largest so far
     pl_model_costs costs_before;
     char message[240];
-} ik_told;
+} ik_record;
 
 struct pl_ik {
     pl_model *model;
@@ -162,7 +162,7 @@ struct pl_ik {
     int tried[IK_STARTS + 1];    // samples
     double *ended;               // deviations of the goals where each start ended
     bool settled[IK_STARTS + 1]; // whether it is stationary there
-    ik_told told;
+    ik_record record;
 };
 
 // ---- ik.c
@@ -176,9 +176,9 @@ void ik_outputs_read(const pl_ik *ik, ik_place *place); // where the model stand
 void ik_outputs_take(const pl_ik *ik, const pl_model_answer *answer, ik_place *place); // of that answer
 // Exact Jacobian of the outputs where the model stands, by the variables.
 pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err);
-// Broyden's update of it: the least change that explains the way from `from` to `to`.
+// Broyden's update of it: the least change that explains the path from `from` to `to`.
 void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to);
-// Keeps what the way from `from` to `to` shows of the bend of the outputs; call before the update.
+// Keeps what the path from `from` to `to` shows of the bend of the outputs; call before the update.
 void ik_outputs_note_bend(pl_ik *ik, const ik_place *from, const ik_place *to);
 // Adds (1) or takes away (-1) the bend kept: the mean Jacobian of a step like the one before, once more.
 void ik_outputs_bend(pl_ik *ik, double sign);

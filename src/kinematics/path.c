@@ -87,7 +87,7 @@ static void path_curve(pl_path_kind kind, double t, double *x, double *y)
 {
     const double a = 2 * PL_PI * t;
     switch (kind) {
-    case PL_PATH_EIGHT: // Gerono's: as wide and as high as told
+    case PL_PATH_EIGHT: // Gerono's: as wide and as high as given
         *x = 0.5 * cos(a);
         *y = 0.5 * sin(2 * a);
         return;

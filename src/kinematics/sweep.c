@@ -1,5 +1,5 @@
 // Sweeps: commands varied from one value to another, each point solved from its nearest solved neighbour. In
-// a grid the last axis varies fastest; where an outer axis advances and the inner ones begin anew, the
+// a grid the last axis varies fastest; where an outer axis advances and the inner ones begin again, the
 // neighbour is the first point of the line before. A table is solved row by row.
 #include "kinematics/kinematics_impl.h"
 

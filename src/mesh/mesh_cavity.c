@@ -1,6 +1,6 @@
 // The cavity around a point. A closed cavity is a connected piece of the boundary by itself. A cavity with an
-// inlet is one piece with the outer skin; there the faces are told apart by how much of the sky above each is
-// blocked by the body: nearly all inside a cavity, half at the mouth of an inlet, little on the skin. The
+// inlet is one piece with the outer skin; there the faces are distinguished by how much of the sky above each
+// is blocked by the body: nearly all inside a cavity, half at the mouth of an inlet, little on the skin. The
 // share is smoothed along the surface but not over sharp edges, so that the rim settles on one, and the
 // cavity is what the faces seen from the point reach through faces that are mostly enclosed. Inlet walls
 // count to the cavity up to the mouth. The shares are the slow part (64 rays per face) and do not depend on
@@ -489,7 +489,7 @@ static double cavity_rim_outside(const cavity_work *w, const pl_rims *rims, int3
         memcpy(x + 3, X + 3 * (size_t)b, 3 * sizeof *x);
         cut = pl_mirrors_contain(&w->mirrors, x, 2, tolerance) ? k : -1;
     }
-    // from the edge after one in a plane all the way round to it
+    // from the edge after one in a plane entirely round to it
     for (int32_t k = 0; k <= n; ++k) {
         const int32_t at = (cut + 1 + k) % n;
         memcpy(corner + 3 * (size_t)length++, X + 3 * (size_t)rims->corner[first + at], 3 * sizeof *corner);

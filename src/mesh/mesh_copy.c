@@ -105,7 +105,7 @@ static void raise_collect_edges(const pl_mesh_view *v, copy_work *w)
     }
 }
 
-// Numbers the new mid nodes in the order of the edges and puts them half way; returns the new vertex count.
+// Numbers the new mid nodes in the order of the edges and puts them midway; returns the new vertex count.
 static int32_t raise_place_mid_nodes(const pl_mesh_view *v, copy_work *w)
 {
     int32_t count = v->vertex_count;

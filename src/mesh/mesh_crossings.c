@@ -51,11 +51,11 @@ static bool crossing_segment(const double p[3], const double q[3], const double 
     pl_sub3(t[2], t[0], v);
     pl_cross3(u, v, n);
     for (int e = 0; e < 3; ++e) {
-        double edge[3], way[3], inward[3];
+        double edge[3], offset[3], inward[3];
         pl_sub3(t[(e + 1) % 3], t[e], edge);
-        pl_sub3(at, t[e], way);
+        pl_sub3(at, t[e], offset);
         pl_cross3(n, edge, inward);
-        if (!(pl_dot3(inward, way) > tolerance * pl_norm3(inward))) {
+        if (!(pl_dot3(inward, offset) > tolerance * pl_norm3(inward))) {
             return false;
         }
     }

@@ -97,7 +97,7 @@ pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body,
     const bool room = part && member && of_body;
     const int32_t extra =
         room ? count - examine_count_parts(mesh, region_body, part, count, of_body, body) : 0;
-    for (int32_t p = 0, told = 0; room && extra > 0 && p < count && told < EXAMINE_PARTS; ++p) {
+    for (int32_t p = 0, reported = 0; room && extra > 0 && p < count && reported < EXAMINE_PARTS; ++p) {
         if (of_body[p] == 0) {
             continue;
         }
@@ -119,7 +119,7 @@ pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body,
                            "for one body, merge the common faces before meshing; for several, support each "
                            "part or list it under `bodies`");
         pl_findings_place(findings, place, member, members);
-        ++told;
+        ++reported;
     }
     pl_free(member);
     pl_free(of_body);

@@ -67,7 +67,7 @@ bool pl_mirrors_cast(const pl_mesh *mesh, const pl_mirrors *mirrors, const doubl
 bool pl_mirrors_block(const pl_mesh *mesh, const pl_mirrors *mirrors, const double origin[3],
                       const double direction[3]);
 // Volume between the planes and faces whose rims lie in them, positive where the faces look into it; 0 where
-// it cannot be told.
+// it cannot be decided.
 double pl_mirrors_enclosed(const pl_mesh *mesh, const pl_mirrors *mirrors, const int64_t *face,
                            int64_t count);
 

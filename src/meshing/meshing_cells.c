@@ -310,7 +310,7 @@ static int32_t cells_components(const cells *c, int32_t *component)
     return count;
 }
 
-// A point in the cell that side s looks into: half way to the next triangle. False when there is none
+// A point in the cell that side s looks into: midway to the next triangle. False when there is none
 // (outside).
 static bool cells_point(const cells *c, int32_t s, double point[3])
 {

@@ -134,7 +134,7 @@ static void child_pack_finding(pl_text *out, const pl_finding *f)
     pl_text_add_bytes(out, f->advice, head.advice_bytes);
 }
 
-// Ends the process with 0 when the answer is on its way.
+// Ends the process with 0 when the answer is on its path.
 static void child_answer_and_exit(pl_status status, const pl_error *err, const pl_findings *findings,
                                   const pl_mesh *mesh)
 {
@@ -203,7 +203,7 @@ static void child_settle(int pipe_end, int words, pid_t parent)
         _exit(1);
     }
     const int nothing = open("/dev/null", O_RDWR);
-    // words and pipe may stand in each other's places: first out of the way, then to 2 and 3
+    // words and pipe may stand in each other's places: first out of the path, then to 2 and 3
     const int w = fcntl(words >= 0 ? words : nothing, F_DUPFD, 16), p = fcntl(pipe_end, F_DUPFD, 16);
     if (nothing < 0 || w < 0 || p < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(w, 2) < 0 ||
         dup2(p, CHILD_PIPE) < 0) {

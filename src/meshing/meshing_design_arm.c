@@ -187,7 +187,7 @@ static const char yaml[] =
     "\n"
     "# One signed number per section: positive inflates the right side and bends to the left (+y), negative "
     "the\n"
-    "# other way. One-sided: the other side stays vented, without vacuum.\n"
+    "# opposite direction. One-sided: the other side stays vented, without vacuum.\n"
     "commands:\n"
     "  bend1: {drives: {right1: 1, left1: -1}, one_sided: true}\n"
     "  bend2: {drives: {right2: 1, left2: -1}, one_sided: true}\n"

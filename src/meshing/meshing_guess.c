@@ -91,7 +91,7 @@ static void guess_direction(int k, int n, double d[3])
 static double guess_enclosed(const guess *g, const double p[3], double *clearance)
 {
     int walls = 0, inside = 0, free = 0;
-    double way[3] = {0};
+    double sum[3] = {0};
     *clearance = INFINITY;
     for (int k = 0; k < GUESS_RAYS; ++k) {
         double d[3], n[3], t;
@@ -104,12 +104,12 @@ static double guess_enclosed(const guess *g, const double p[3], double *clearanc
         } else {
             ++free;
             for (int i = 0; i < 3; ++i) {
-                way[i] += d[i];
+                sum[i] += d[i];
             }
         }
     }
     // an inlet lies in one direction; a slot or notch is open to several sides
-    const bool slot = free >= GUESS_FREE && pl_norm3(way) < GUESS_INLET * free;
+    const bool slot = free >= GUESS_FREE && pl_norm3(sum) < GUESS_INLET * free;
     return inside > walls || slot ? 0 : (double)walls / GUESS_RAYS;
 }
 
@@ -130,7 +130,7 @@ static int guess_by_face(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-// Points half-way between a triangle and the wall in front of it that are enclosed, roomiest first.
+// Points midway between a triangle and the wall in front of it that are enclosed, roomiest first.
 static int guess_eyes(const guess *g, guess_eye *eye)
 {
     const pl_trisurf *s = g->surface;

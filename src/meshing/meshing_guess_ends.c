@@ -204,7 +204,7 @@ static void flat_add(const flats *f, int32_t t, flat_face *face)
     }
 }
 
-// The face around a triangle: neighbours that look the same way and lie on its plane.
+// The face around a triangle: neighbours that look in the same manner and lie on its plane.
 static flat_face flat_grow(flats *f, int32_t seed, int32_t index)
 {
     flat_face face = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
@@ -244,7 +244,7 @@ static flat_face flat_grow(flats *f, int32_t seed, int32_t index)
     return face;
 }
 
-// How far the body reaches behind x: to the last wall on the way inwards.
+// How far the body reaches behind x: to the last wall on the path inwards.
 static double flat_depth(const flats *f, const double x[3], const double inward[3])
 {
     double depth = 0, t;
@@ -261,7 +261,7 @@ static int flat_by_value(const void *p, const void *q)
     return (a > b) - (a < b);
 }
 
-// Rays from points spread over the face: outwards nothing may be in the way of most; inwards, the median.
+// Rays from points spread over the face: outwards nothing may be in the path of most; inwards, the median.
 static void flat_look(const flats *f, int32_t index, flat_face *face)
 {
     double depth[4 * ENDS_SAMPLES], t;

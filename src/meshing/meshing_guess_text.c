@@ -157,7 +157,7 @@ static void guess_write_surfaces(pl_text *text, const guess *g)
 
 // Cables along the holes. Each guide acts on the material within its radius: one and a half times the hole's
 // reaches into the wall all around. Where the cable ends its whole tension acts along it, and a soft body
-// gives way under what is not wider than the hole.
+// yields under what is not wider than the hole.
 static void guess_write_cables(pl_text *text, const guess *g)
 {
     for (int c = 0; c < g->channel_count; ++c) {

@@ -1,4 +1,4 @@
-// Inside the meshing room: the Gmsh session, drawings made of named solids, and the way from Gmsh's model to
+// Inside the meshing room: the Gmsh session, drawings made of named solids, and the path from Gmsh's model to
 // a pl_mesh.
 #ifndef PL_MESHING_IMPL_H
 #define PL_MESHING_IMPL_H
@@ -42,11 +42,11 @@ typedef struct extract_options {
     const char *source; // starts the sentences: a file name, "design beam"
     const char *body;   // name of elements in no group
     bool collapse;      // collapse short edges of flat elements
-    bool relax;         // draw mid-edge nodes back towards their chords where a curved element is badly bent
+    bool relax;         // draw mid-edge nodes back towards their chords where a curved element is poorly bent
 } extract_options;
 pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_mesh **out,
                           pl_mesh_report *report, pl_error *err);
-// Draws mid-edge nodes back towards their chords where quadratic tets are badly bent.
+// Draws mid-edge nodes back towards their chords where quadratic tets are poorly bent.
 void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *node_start, const int32_t *node,
                    double *position);
 // Copies what pl_mesh_create repaired into the findings.
@@ -133,7 +133,7 @@ typedef struct volume_options {
 typedef enum parts_surface { PARTS_OURS, PARTS_SPLIT, PARTS_GMSH } parts_surface;
 typedef struct meshing_setting {
     parts_surface surface; // who makes the surface of parts
-    int way;               // the way of meshing_volume.c to begin with
+    int method;            // the method of meshing_volume.c to begin with
     int algorithm;         // of volumes: 1 Delaunay, 10 HXT
     double size;           // times the size asked for
 } meshing_setting;

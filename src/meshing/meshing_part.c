@@ -218,7 +218,7 @@ static void part_point(const pl_trisurf *s, int32_t t, int32_t k, double x[3])
     }
 }
 
-// From x inwards to a face that looks the other way (within 60 degrees).
+// From x inwards to a face that looks in the opposite direction (within 60 degrees).
 static double part_wall(const part_shape *p, const double x[3], const double n[3])
 {
     const double inward[3] = {-n[0], -n[1], -n[2]};

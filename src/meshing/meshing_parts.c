@@ -229,7 +229,7 @@ static int32_t walls_stand_in(walls *w, int surface)
     return mixed ? -1 : first;
 }
 
-// Splits the walls at sharp edges into surfaces that Gmsh can mesh anew. False in *fits when it cannot.
+// Splits the walls at sharp edges into surfaces that Gmsh can mesh again. False in *fits when it cannot.
 static bool walls_remesh(walls *w, bool *fits)
 {
     *fits = false;
@@ -376,7 +376,7 @@ static pl_status parts_make(const cells *c, const part_shape *part, bool as_give
     cells own = {0};
     pl_status status = PL_OK;
     if (!as_given && surface != PARTS_GMSH) {
-        status = meshing_stage(progress, 0.2, "meshing the surfaces anew", err);
+        status = meshing_stage(progress, 0.2, "meshing the surfaces again", err);
         int32_t crossing = 0;
         if (status == PL_OK && surface == PARTS_OURS) {
             status = part_remesh_apart(part, c, field, &own, &crossing, err);

@@ -120,8 +120,8 @@ static bool size_face(const pl_mesh *mesh, int64_t face, double centre[3], doubl
     return length > 0;
 }
 
-// Wall thickness behind a boundary face: the way inwards to a face that looks the other way (within 60
-// degrees); infinite where there is none.
+// Wall thickness behind a boundary face: the distance inwards to a face that looks in the opposite direction
+// (within 60 degrees); infinite where there is none.
 static double size_thickness(const pl_mesh *mesh, int64_t face, double reach, double centre[3])
 {
     double normal[3], other[3], other_normal[3];

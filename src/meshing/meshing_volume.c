@@ -143,13 +143,14 @@ static double volume_size(int dim, int tag, double x, double y, double z, void *
 static const struct {
     double threshold; // Mesh.OptimizeThreshold
     int algorithm;    // of surfaces: 6 frontal, 5 Delaunay, 1 MeshAdapt
-} volume_way[] = {{0.4, 6}, {0.6, 6}, {0.4, 5}, {0.6, 5}, {0.4, 1}};
+} volume_method[] = {{0.4, 6}, {0.6, 6}, {0.4, 5}, {0.6, 5}, {0.4, 1}};
 
 // A first mesh at full size shows where walls are thin.
 static pl_status volume_find_walls(gmsh_session *g, const volume_options *options, size_field *field,
                                    const pl_progress *progress, pl_error *err)
 {
-    GMSH(g, gmshOptionSetNumber("Mesh.Algorithm", volume_way[meshing_setting_now().way].algorithm, &g->ierr));
+    GMSH(g, gmshOptionSetNumber("Mesh.Algorithm", volume_method[meshing_setting_now().method].algorithm,
+                                &g->ierr));
     pl_status status = volume_generate(g, options, 0.1, 0.3, progress, err);
     if (status == PL_BAD_INPUT) {
         meshing_doubt(INFINITY);
@@ -170,16 +171,16 @@ static pl_status volume_find_walls(gmsh_session *g, const volume_options *option
     return status;
 }
 
-static pl_status volume_try(gmsh_session *g, const volume_options *options, int way,
+static pl_status volume_try(gmsh_session *g, const volume_options *options, int method,
                             const pl_progress *progress, pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     *out = NULL;
     GMSH(g, gmshModelMeshSetOrder(1, &g->ierr));
-    GMSH(g, gmshOptionSetNumber("Mesh.OptimizeThreshold", volume_way[way].threshold, &g->ierr));
-    GMSH(g, gmshOptionSetNumber("Mesh.Algorithm", volume_way[way].algorithm, &g->ierr));
+    GMSH(g, gmshOptionSetNumber("Mesh.OptimizeThreshold", volume_method[method].threshold, &g->ierr));
+    GMSH(g, gmshOptionSetNumber("Mesh.Algorithm", volume_method[method].algorithm, &g->ierr));
     GMSH(g, gmshOptionSetNumber("Mesh.Algorithm3D", meshing_setting_now().algorithm, &g->ierr));
     pl_status status =
-        volume_generate(g, options, way > meshing_setting_now().way ? 0.85 : 0.3, 0.9, progress, err);
+        volume_generate(g, options, method > meshing_setting_now().method ? 0.85 : 0.3, 0.9, progress, err);
     if (status == PL_OK) {
         status = volume_extract(g, options, out, findings, err);
     }
@@ -212,17 +213,17 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
 {
     attempt best = {.status = PL_FAILED};
     bool stop = false;
-    const int first = meshing_setting_now().way;
+    const int first = meshing_setting_now().method;
     // a surface that stays knows no algorithm of surfaces
-    const int ways = first > 3 ? PL_COUNT(volume_way) : options->keep_surface && first < 2 ? 2 : 4;
-    for (int way = first; way < ways && !stop; ++way) {
+    const int methods = first > 3 ? PL_COUNT(volume_method) : options->keep_surface && first < 2 ? 2 : 4;
+    for (int method = first; method < methods && !stop; ++method) {
         attempt a = {.notes = findings ? pl_findings_create() : NULL};
-        a.status = volume_try(g, options, way, progress, &a.mesh, a.notes, &a.why);
+        a.status = volume_try(g, options, method, progress, &a.mesh, a.notes, &a.why);
         g->failed = false;
         a.quality = a.mesh ? pl_mesh_measure_quality(a.mesh) : a.quality;
         stop =
             a.status == PL_INTERRUPTED || a.status == PL_NO_MEMORY || (a.mesh && a.quality.sliver_count == 0);
-        if (attempt_beats(&a, &best) || (!best.mesh && (way == first || stop))) {
+        if (attempt_beats(&a, &best) || (!best.mesh && (method == first || stop))) {
             attempt_clear(&best);
             best = a;
         } else {

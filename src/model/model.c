@@ -477,12 +477,12 @@ pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, i
     return status;
 }
 
-bool pl_model_loosen(pl_model *model, double factor)
+bool pl_model_set_tolerance_factor(pl_model *model, double factor)
 {
-    if (model->type->loosen) {
-        model->type->loosen(model->self, factor);
+    if (model->type->set_tolerance_factor) {
+        model->type->set_tolerance_factor(model->self, factor);
     }
-    return model->type->loosen != NULL;
+    return model->type->set_tolerance_factor != NULL;
 }
 
 pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err)

@@ -175,9 +175,9 @@ static pl_status full_set_forces(void *self, const double *force, pl_error *err)
     return PL_OK;
 }
 
-static void full_loosen(void *self, double factor)
+static void full_set_tolerance_factor(void *self, double factor)
 {
-    pl_statics_loosen(((full_model *)self)->body.statics, factor);
+    pl_statics_set_tolerance_factor(((full_model *)self)->body.statics, factor);
 }
 
 static bool full_critical(const void *self, pl_critical_mode *out)
@@ -225,7 +225,7 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .grip = full_grip,
                                         .pull = full_pull,
                                         .grip_mean = full_grip_mean,
-                                        .loosen = full_loosen,
+                                        .set_tolerance_factor = full_set_tolerance_factor,
                                         .critical = full_critical,
                                         .limit = full_limit,
                                         .hold = full_hold};

@@ -22,7 +22,7 @@ struct pl_simulation {
     double *moved;    // mm, 3 per vertex
     double *speed;    // mm/s, 3 per marker
     int64_t full;     // 3 per vertex
-    // of the run under way
+    // of the run in progress
     bool (*row)(void *user, const pl_motion_row *row);
     void *user;
     double begin, next, until, every;

@@ -138,22 +138,24 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
         return;
     }
     const double numbers[] = {p->radius[0], p->radius[1], p->angle, p->turns};
-    if (p->way_count == 0 && (!check_finite(numbers, 4) || p->radius[0] < 0 || p->radius[1] < 0)) {
+    if (p->waypoint_count == 0 && (!check_finite(numbers, 4) || p->radius[0] < 0 || p->radius[1] < 0)) {
         check_defect(c, line, "%s: radius %g to %g, angle %g, turns %g: expected finite numbers, radius >= 0",
                      what, p->radius[0], p->radius[1], p->angle, p->turns);
     }
-    if (p->way_count == 1) {
+    if (p->waypoint_count == 1) {
         check_defect(c, line, "%s: a path of one point, expected at least two", what);
     }
-    for (int i = 0; i < p->way_count; ++i) {
-        if (!check_finite(p->way + 3 * i, 3) || (i > 0 && !(p->way[3 * i] > p->way[3 * i - 3]))) {
+    for (int i = 0; i < p->waypoint_count; ++i) {
+        if (!check_finite(p->waypoint + 3 * i, 3) ||
+            (i > 0 && !(p->waypoint[3 * i] > p->waypoint[3 * i - 3]))) {
             check_defect(c, line, "%s: point %d of the path does not come after the previous one", what,
                          i + 1);
             return;
         }
     }
-    if (p->way_count > 1 && (fabs(p->way[0] - p->span[0]) > 1e-9 * c->length ||
-                             fabs(p->way[3 * p->way_count - 3] - p->span[1]) > 1e-9 * c->length)) {
+    if (p->waypoint_count > 1 &&
+        (fabs(p->waypoint[0] - p->span[0]) > 1e-9 * c->length ||
+         fabs(p->waypoint[3 * p->waypoint_count - 3] - p->span[1]) > 1e-9 * c->length)) {
         check_defect(c, line, "%s: the points and the span of the path differ", what);
     }
 }
@@ -256,7 +258,7 @@ static void check_others(check *c)
     }
 }
 
-// A one-sided command leaves an actuator at 0 while it points the other way: 0 must mean rest.
+// A one-sided command leaves an actuator at 0 while it points in the opposite direction: 0 must mean rest.
 static void check_one_sided(check *c, const pl_command_def *m, const pl_line_actuator_def *a)
 {
     if (!pl_drive_rests_at_zero(a->drive)) {

@@ -65,12 +65,12 @@ static void command_given(pl_reduced_model *m, int index, const pl_command_def *
 
 bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
 {
-    m->told.command = REDUCED_TAKE(m, pl_command_info, d->command_count + m->actuator_count);
-    if (!m->told.command) {
+    m->info.command = REDUCED_TAKE(m, pl_command_info, d->command_count + m->actuator_count);
+    if (!m->info.command) {
         return false;
     }
     for (int i = 0; i < d->command_count; ++i) {
-        pl_command_info *c = &m->told.command[m->command_count++];
+        pl_command_info *c = &m->info.command[m->command_count++];
         *c = (pl_command_info){.name = reduced_text(m, d->command[i].name)};
         if (!c->name) {
             return false;
@@ -81,7 +81,7 @@ bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
         reduced_actuator *a = &m->actuator[i];
         if (a->command < 0) {
             a->command = m->command_count;
-            pl_command_info *c = &m->told.command[m->command_count++];
+            pl_command_info *c = &m->info.command[m->command_count++];
             *c = (pl_command_info){.name = a->name};
             command_limits(m, a->command, false, 0, a, c);
         }

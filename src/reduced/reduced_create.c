@@ -147,13 +147,13 @@ static bool create_path(pl_reduced_model *m, const pl_line_path_def *d, reduced_
                         .radius = {d->radius[0], d->radius[1]},
                         .angle = d->angle,
                         .turns = d->turns,
-                        .way_count = d->way_count};
-    if (d->way_count > 0) {
-        p->way = REDUCED_TAKE(m, double, 3 * d->way_count);
-        if (!p->way) {
+                        .waypoint_count = d->waypoint_count};
+    if (d->waypoint_count > 0) {
+        p->waypoint = REDUCED_TAKE(m, double, 3 * d->waypoint_count);
+        if (!p->waypoint) {
             return false;
         }
-        memcpy(p->way, d->way, 3 * (size_t)d->way_count * sizeof(double));
+        memcpy(p->waypoint, d->waypoint, 3 * (size_t)d->waypoint_count * sizeof(double));
     }
     return true;
 }
@@ -210,8 +210,8 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
     const int count = d->actuator_count;
     m->actuator_count = count;
     m->actuator = REDUCED_TAKE(m, reduced_actuator, count);
-    m->told.actuator_name = REDUCED_TAKE(m, const char *, count);
-    if (!m->actuator || !m->told.actuator_name) {
+    m->info.actuator_name = REDUCED_TAKE(m, const char *, count);
+    if (!m->actuator || !m->info.actuator_name) {
         return false;
     }
     for (int i = 0; i < count; ++i) {
@@ -232,7 +232,7 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
         if (!a->name || !create_path(m, &s->path, &a->path)) {
             return false;
         }
-        m->told.actuator_name[i] = a->name;
+        m->info.actuator_name[i] = a->name;
     }
     return true;
 }
@@ -251,17 +251,17 @@ static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->sensor_count = d->sensor_count;
     m->sensor = REDUCED_TAKE(m, reduced_sensor, d->sensor_count);
-    m->told.sensor_name = REDUCED_TAKE(m, const char *, d->sensor_count);
-    m->told.sensor_kind = REDUCED_TAKE(m, pl_sensor_kind, d->sensor_count);
-    if (!m->sensor || !m->told.sensor_name || !m->told.sensor_kind) {
+    m->info.sensor_name = REDUCED_TAKE(m, const char *, d->sensor_count);
+    m->info.sensor_kind = REDUCED_TAKE(m, pl_sensor_kind, d->sensor_count);
+    if (!m->sensor || !m->info.sensor_name || !m->info.sensor_kind) {
         return false;
     }
     for (int i = 0; i < d->sensor_count; ++i) {
         const pl_line_sensor_def *s = &d->sensor[i];
         m->sensor[i] = (reduced_sensor){.kind = s->kind, .actuator = -1};
-        m->told.sensor_kind[i] = s->kind;
-        m->told.sensor_name[i] = reduced_text(m, s->name);
-        if (!m->told.sensor_name[i]) {
+        m->info.sensor_kind[i] = s->kind;
+        m->info.sensor_name[i] = reduced_text(m, s->name);
+        if (!m->info.sensor_name[i]) {
             return false;
         }
         if (s->kind == PL_SENSOR_LENGTH) {
@@ -269,7 +269,7 @@ static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
                 return false;
             }
         } else {
-            m->sensor[i].actuator = create_find(m->told.actuator_name, m->actuator_count, s->actuator);
+            m->sensor[i].actuator = create_find(m->info.actuator_name, m->actuator_count, s->actuator);
         }
     }
     return true;
@@ -294,29 +294,29 @@ static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->station_used = REDUCED_TAKE(m, bool, m->station_count);
     m->marker = REDUCED_TAKE(m, reduced_marker, d->marker_count);
-    m->told.marker_name = REDUCED_TAKE(m, const char *, d->marker_count);
-    m->told.marker_rest = REDUCED_TAKE(m, double, 3 * d->marker_count);
+    m->info.marker_name = REDUCED_TAKE(m, const char *, d->marker_count);
+    m->info.marker_rest = REDUCED_TAKE(m, double, 3 * d->marker_count);
     m->force = REDUCED_TAKE(m, reduced_force, d->force_count);
-    if (!m->station_used || !m->marker || !m->told.marker_name || !m->told.marker_rest || !m->force) {
+    if (!m->station_used || !m->marker || !m->info.marker_name || !m->info.marker_rest || !m->force) {
         return false;
     }
     m->marker_count = d->marker_count;
     m->force_count = d->force_count;
     for (int i = 0; i < d->marker_count; ++i) {
         create_attach(m, d->marker[i].at, d->marker[i].offset, &m->marker[i]);
-        m->told.marker_name[i] = reduced_text(m, d->marker[i].name);
-        if (!m->told.marker_name[i]) {
+        m->info.marker_name[i] = reduced_text(m, d->marker[i].name);
+        if (!m->info.marker_name[i]) {
             return false;
         }
         const double local[3] = {m->marker[i].offset[0], m->marker[i].offset[1],
                                  m->marker[i].offset[2] + m->station_s[m->marker[i].station]};
-        pl_mulv3(m->base.R, local, m->told.marker_rest + 3 * i);
-        reduced_axpy3(1, m->base.r, m->told.marker_rest + 3 * i);
+        pl_mulv3(m->base.R, local, m->info.marker_rest + 3 * i);
+        reduced_axpy3(1, m->base.r, m->info.marker_rest + 3 * i);
     }
     for (int i = 0; i < d->force_count; ++i) {
         const pl_line_force_def *s = &d->force[i];
         reduced_force *f = &m->force[i];
-        const reduced_marker *at = &m->marker[create_find(m->told.marker_name, m->marker_count, s->marker)];
+        const reduced_marker *at = &m->marker[create_find(m->info.marker_name, m->marker_count, s->marker)];
         f->station = at->station;
         f->follower = s->follower;
         memcpy(f->offset, at->offset, sizeof f->offset);
@@ -389,14 +389,14 @@ static bool create_points(pl_reduced_model *m)
     }
     m->answer.point = REDUCED_TAKE(m, double, 3 * m->point_count);
     m->answer.point_R = REDUCED_TAKE(m, double, 9 * m->point_count);
-    m->told.rest = REDUCED_TAKE(m, double, 3 * m->point_count);
-    if (!m->answer.point || !m->answer.point_R || !m->told.rest) {
+    m->info.rest = REDUCED_TAKE(m, double, 3 * m->point_count);
+    if (!m->answer.point || !m->answer.point_R || !m->info.rest) {
         return false;
     }
     for (int i = 0; i < m->point_count; ++i) {
         const double local[3] = {0, 0, m->point_s[i]};
-        pl_mulv3(m->base.R, local, m->told.rest + 3 * i);
-        reduced_axpy3(1, m->base.r, m->told.rest + 3 * i);
+        pl_mulv3(m->base.R, local, m->info.rest + 3 * i);
+        reduced_axpy3(1, m->base.r, m->info.rest + 3 * i);
     }
     return true;
 }
@@ -431,7 +431,7 @@ static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
                                   (double)a->idle_hold,
                                   (double)a->one_sided};
         h = pl_hash_bytes(h, numbers, sizeof numbers);
-        h = pl_hash_bytes(h, a->path.way, 3 * (size_t)a->path.way_count * sizeof(double));
+        h = pl_hash_bytes(h, a->path.waypoint, 3 * (size_t)a->path.waypoint_count * sizeof(double));
     }
     for (int i = 0; i < m->marker_count; ++i) {
         h = pl_hash_bytes(h, m->marker[i].offset, sizeof m->marker[i].offset);
@@ -448,11 +448,11 @@ static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
 // After the commands, which say what drives an actuator.
 static bool create_actuator_info(pl_reduced_model *m)
 {
-    m->told.actuator = REDUCED_TAKE(m, pl_actuator_info, m->actuator_count);
-    m->told.state = REDUCED_TAKE(m, pl_actuator_state, m->actuator_count);
-    for (int i = 0; m->told.actuator && i < m->actuator_count; ++i) {
+    m->info.actuator = REDUCED_TAKE(m, pl_actuator_info, m->actuator_count);
+    m->info.state = REDUCED_TAKE(m, pl_actuator_state, m->actuator_count);
+    for (int i = 0; m->info.actuator && i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
-        m->told.actuator[i] = (pl_actuator_info){.name = a->name,
+        m->info.actuator[i] = (pl_actuator_info){.name = a->name,
                                                  .kind = a->kind,
                                                  .drive = a->drive,
                                                  .range = {a->range[0], a->range[1]},
@@ -465,7 +465,7 @@ static bool create_actuator_info(pl_reduced_model *m)
                                                  .rate = a->rate,
                                                  .hardware = a->hardware};
     }
-    return m->told.actuator && m->told.state;
+    return m->info.actuator && m->info.state;
 }
 
 static const reduced_ops *create_ops(const pl_reduced_def *d)

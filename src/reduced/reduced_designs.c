@@ -13,7 +13,7 @@ static const char trunk_yaml[] =
     "# beam and rod need a stiffness as well (young: 2 MPa) and then take gravity and other loads.\n"
     "model:\n"
     "  kind: constant_curvature\n"
-    "  base: {at: [0, 0, 0], axis: [0, 0, 1]}    # where the trunk starts, and which way it points\n"
+    "  base: {at: [0, 0, 0], axis: [0, 0, 1]}    # where the trunk starts, and its direction\n"
     "  sections:                                 # from the base; diameters at the start and at the end\n"
     "    - {name: lower, length: 103, diameter: [100, 90], arcs: 8}   # a cone: arcs in series\n"
     "    - {name: upper, length: 103, diameter: [90, 80], arcs: 8}\n"

@@ -1,6 +1,6 @@
 // One element of a rod or a chain. Its deformation (V, theta) is the logarithm of the pose of its second node
 // seen from the first, so rigid motion stores no energy and a circular arc is met exactly; its stiffness is
-// that of a straight Timoshenko element. All formulas live in the frame half way, R_m = R_1 exp(theta/2).
+// that of a straight Timoshenko element. All formulas live in the frame midway, R_m = R_1 exp(theta/2).
 //
 // With node spins b1, b2 in that frame, D = b2 - b1 and mean b:
 //   dtheta = A D,  w_m = b - t theta x D,  dc = d + c x w_m,  A = a I + k theta theta^T,
@@ -174,7 +174,7 @@ static void add_curvature(const rod_measure *g, const double theta[3], const dou
     }
 }
 
-// Columns of a vector f of the half-way frame, from its derivatives Fc by c and Ft by theta:
+// Columns of a vector f of the midway frame, from its derivatives Fc by c and Ft by theta:
 //   by d: Fc;  by the mean spin: E = Fc c^ - f^;  by the difference of spins: X = Ft A - t E theta^
 static void element_columns(const rod_state *x, const rod_measure *g, const double f[3], const double Fc[9],
                             const double Ft[9], double E[9], double X[9])

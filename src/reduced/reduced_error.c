@@ -7,7 +7,7 @@ pl_status reduced_errors_create(pl_reduced_model *m, const pl_reduced_def *d, pl
     const pl_reduced_errors *e = &d->errors;
     m->error_marker = -1;
     for (int i = 0; i < m->marker_count; ++i) {
-        m->error_marker = e->marker && strcmp(m->told.marker_name[i], e->marker) == 0 ? i : m->error_marker;
+        m->error_marker = e->marker && strcmp(m->info.marker_name[i], e->marker) == 0 ? i : m->error_marker;
     }
     if (e->count == 0) {
         return PL_OK;
@@ -43,7 +43,7 @@ static bool errors_place(pl_reduced_model *m)
 {
     bool inside = true;
     for (int i = 0; i < m->command_count; ++i) {
-        const pl_command_info *c = &m->told.command[i];
+        const pl_command_info *c = &m->info.command[i];
         const double x = isnan(m->command[i]) ? c->rest : m->command[i];
         const double slack = 1e-9 * (c->range[1] - c->range[0]);
         m->error_at[i] = x;

@@ -435,7 +435,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
     return status == PL_BAD_INPUT ? PL_OK : status;
 }
 
-// `share` of the way from rest to the end of the range that does more; a cable does so as it gets shorter.
+// `share` of the path from rest to the end of the range that does more; a cable does so as it gets shorter.
 static double fit_share(const pl_command_info *c, double share)
 {
     const bool shorter = pl_drive_kind(c->drive) == PL_CABLE && pl_drive_slope(c->drive, 1) > 0;
@@ -575,8 +575,8 @@ static pl_status fit_begin(fit *f, pl_error *err)
     }
     for (int i = 0; i < f->info.actuator_count; ++i) {
         const pl_actuator_info a = pl_robot_actuator(robot, i);
-        if ((a.kind != PL_CABLE && a.kind != PL_CHAMBER) || a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1 ||
-            a.one_sided || a.growth) {
+        if ((a.kind != PL_CABLE && a.kind != PL_CHAMBER) || a.drive == PL_DRIVE_SYRINGE || a.command != i ||
+            a.factor != 1 || a.one_sided || a.growth) {
             return pl_fail(err, PL_BAD_INPUT,
                            "reduce: actuator '%s' (%s by %s%s) has no reduced equivalent; only cables and "
                            "chambers with their own command have",

@@ -18,8 +18,8 @@ typedef struct reduced_frame {
 
 typedef struct reduced_path {
     double span[2], radius[2], angle, turns;
-    double *way; // s, x, y
-    int way_count;
+    double *waypoint; // s, x, y
+    int waypoint_count;
 } reduced_path;
 
 typedef struct reduced_section {
@@ -103,14 +103,14 @@ typedef struct reduced_by {
 } reduced_by;
 
 // What pl_model_info borrows, and the states of the actuators.
-typedef struct reduced_told {
+typedef struct reduced_info {
     pl_command_info *command;
     pl_actuator_info *actuator;
     pl_actuator_state *state; // per actuator
     const char **actuator_name, **marker_name, **sensor_name;
     pl_sensor_kind *sensor_kind;
     double *rest, *marker_rest;
-} reduced_told;
+} reduced_info;
 
 // What pl_model_answer borrows.
 typedef struct reduced_answer {
@@ -138,7 +138,7 @@ struct reduced {
     reduced_sensor *sensor;
     reduced_force *force;
     int section_count, actuator_count, command_count, marker_count, sensor_count, force_count;
-    reduced_told told;
+    reduced_info info;
     // stations and points along the centre line
     int station_count, point_count;
     double *station_s, *point_s;

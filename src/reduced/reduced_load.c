@@ -28,7 +28,7 @@ pl_status reduced_set_forces(void *self, const double *force, pl_error *err)
     pl_reduced_model *m = self;
     for (int i = 0; i < 3 * m->marker_count; ++i) {
         if (m->rigid && force && force[i] != 0) {
-            return pl_fail(err, PL_BAD_INPUT, "a force at marker '%s': %s", m->told.marker_name[i / 3],
+            return pl_fail(err, PL_BAD_INPUT, "a force at marker '%s': %s", m->info.marker_name[i / 3],
                            m->rigid);
         }
     }

@@ -56,13 +56,13 @@ void reduced_trig_next(double s, double *S3, double *C3)
     *C3 = next / 720;
 }
 
-static void path_way(const reduced_path *path, double s, double d[3], double slope[3])
+static void path_through(const reduced_path *path, double s, double d[3], double slope[3])
 {
     int i = 0;
-    while (i + 2 < path->way_count && s > path->way[3 * (i + 1)]) {
+    while (i + 2 < path->waypoint_count && s > path->waypoint[3 * (i + 1)]) {
         ++i;
     }
-    const double *a = path->way + 3 * i, *b = a + 3, h = b[0] - a[0];
+    const double *a = path->waypoint + 3 * i, *b = a + 3, h = b[0] - a[0];
     for (int k = 0; k < 2; ++k) {
         slope[k] = (b[1 + k] - a[1 + k]) / h;
         d[k] = a[1 + k] + (s - a[0]) * slope[k];
@@ -76,8 +76,8 @@ bool reduced_path_at(const reduced_path *path, double s, double d[3], double slo
         return false;
     }
     d[2] = slope[2] = 0;
-    if (path->way_count > 0) {
-        path_way(path, s, d, slope);
+    if (path->waypoint_count > 0) {
+        path_through(path, s, d, slope);
         return true;
     }
     const double turn = 2 * PL_PI * path->turns / length, f = (s - path->span[0]) / length;
@@ -93,5 +93,5 @@ bool reduced_path_at(const reduced_path *path, double s, double d[3], double slo
 
 bool reduced_path_is_straight(const reduced_path *path)
 {
-    return path->way_count == 0 && path->turns == 0 && path->radius[0] == path->radius[1];
+    return path->waypoint_count == 0 && path->turns == 0 && path->radius[0] == path->radius[1];
 }

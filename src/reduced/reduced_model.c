@@ -15,14 +15,14 @@ static void model_info(void *self, pl_model_info *out)
                            .actuator_count = m->actuator_count,
                            .marker_count = m->marker_count,
                            .sensor_count = m->sensor_count,
-                           .command = m->told.command,
-                           .actuator = m->told.actuator,
-                           .marker_name = m->told.marker_name,
-                           .sensor_name = m->told.sensor_name,
-                           .sensor_kind = m->told.sensor_kind,
+                           .command = m->info.command,
+                           .actuator = m->info.actuator,
+                           .marker_name = m->info.marker_name,
+                           .sensor_name = m->info.sensor_name,
+                           .sensor_kind = m->info.sensor_kind,
                            .point_count = m->point_count,
-                           .rest = m->told.rest,
-                           .marker_at = m->told.marker_rest,
+                           .rest = m->info.rest,
+                           .marker_at = m->info.marker_rest,
                            .vertex_count = m->point_count,
                            .element_count = m->point_count - 1,
                            .fields = 1u << PL_FIELD_DISPLACEMENT,
@@ -83,7 +83,7 @@ static pl_status model_fk(void *self, const double *command, pl_solve_report *re
     pl_reduced_model *m = self;
     for (int i = 0; i < m->command_count; ++i) {
         if (isinf(command[i])) {
-            return pl_fail(err, PL_BAD_INPUT, "command '%s' is not finite", m->told.command[i].name);
+            return pl_fail(err, PL_BAD_INPUT, "command '%s' is not finite", m->info.command[i].name);
         }
     }
     // geometric drives ask for a measure above 0 that squares to a number
@@ -135,7 +135,7 @@ static void model_answer(void *self, pl_model_answer *out)
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
         const double ratio = m->answer.measure[i] / a->rest;
-        m->told.state[i] = (pl_actuator_state){.ratio = ratio,
+        m->info.state[i] = (pl_actuator_state){.ratio = ratio,
                                                .asked = reduced_asked(a, m->command),
                                                .reached = ratio,
                                                .local_low = NAN,
@@ -148,7 +148,7 @@ static void model_answer(void *self, pl_model_answer *out)
                              .sensor = m->answer.sensor,
                              .effort = m->answer.effort,
                              .measure = m->answer.measure,
-                             .actuator = m->told.state,
+                             .actuator = m->info.state,
                              .point = m->answer.point,
                              .force = m->acting,
                              .energy = *m->answer.energy};

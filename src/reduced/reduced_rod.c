@@ -1,5 +1,5 @@
 // Solving a rod: Newton on the boundary-value problem, all elements at once. A step is taken in the elements'
-// own deformations and the nodes are placed anew from the base, so that a step turns a slender rod by any
+// own deformations and the nodes are placed again from the base, so that a step turns a slender rod by any
 // angle without stretching it. Damped by the natural monotonicity test (the next step, computed with the old
 // factor, must be smaller); where that fails the loads are applied in parts. Measures asked for (lengths,
 // volumes) are constraints with the force as multiplier; cables cannot push.
@@ -8,8 +8,8 @@
 #include "solver/solver.h"
 
 #define ROD_TOLERANCE 1e-11 // rad, and chord change over element length: size of the last step
-#define ROD_ITERATIONS 60   // Newton steps on one part of the way
-#define ROD_PARTS_MAX 400   // parts of the way tried in one solve
+#define ROD_ITERATIONS 60   // Newton steps on one part of the path
+#define ROD_PARTS_MAX 400   // parts of the path tried in one solve
 #define ROD_TURN_MAX 1.0    // rad an element may turn in one step
 
 static pl_status rod_create(pl_reduced_model *m, pl_error *err)
@@ -203,13 +203,13 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
     return false;
 }
 
-// ---- the way from one command to the next
+// ---- the path from one command to the next
 static bool rod_is_geometric(const reduced_actuator *a, double value)
 {
     return pl_drive_is_geometric(a->drive) && (!isnan(value) || a->idle_hold);
 }
 
-static void rod_way(const pl_reduced_model *m, rod_data *r)
+static void rod_load_path(const pl_reduced_model *m, rod_data *r)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
         const reduced_actuator *act = &m->actuator[a];
@@ -229,12 +229,12 @@ static void rod_way(const pl_reduced_model *m, rod_data *r)
     }
 }
 
-// Sets forces and targets at the share `t` of the way; `start` holds where it began.
+// Sets forces and targets at the share `t` of the path; `start` holds where it began.
 static void rod_at(const pl_reduced_model *m, rod_data *r, const double *start, double load, double t)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
         rod_drive *d = &r->drive[a];
-        // `from` is scratch of the linear step, so the way's start is kept apart
+        // `from` is scratch of the linear step, so the start of the path is kept apart
         const double at = t >= 1 ? d->to : start[a] + t * (d->to - start[a]);
         if (d->geometric) {
             d->target = at;
@@ -426,13 +426,13 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
         rod_place(m, r);
         r->warm = false;
     }
-    rod_way(m, r);
+    rod_load_path(m, r);
     const double load = *r->load;
     memcpy(m->force_from, m->acting, 3 * (size_t)m->marker_count * sizeof *m->acting);
     for (int a = 0; a < m->actuator_count; ++a) {
         start[a] = r->drive[a].geometric ? m->answer.measure[a] : r->drive[a].force;
     }
-    // the whole way at once; when that fails, half of what is left, growing again after success
+    // the whole path at once; when that fails, half of what is left, growing again after success
     double reached = 0, stride = 1;
     int parts = 0;
     rod_state *safe = r->safe;

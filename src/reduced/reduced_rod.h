@@ -5,7 +5,7 @@
 #include "reduced/reduced_impl.h"
 
 // An element is measured by theta, the rotation vector from its first frame to its second, and by c, the
-// chord in the frame half way between. These are its unknowns; nodes follow by multiplication.
+// chord in the frame midway between. These are its unknowns; nodes follow by multiplication.
 typedef struct rod_state {
     double c[3], theta[3];
 } rod_state;
@@ -25,7 +25,7 @@ typedef struct rod_stress {
     double Cvv[9], Cvt[9], Ctv[9], Ctt[9];
 } rod_stress;
 
-// Nodal forces in the frame half way: +force at the second node, -force at the first, and two moments.
+// Nodal forces in the frame midway: +force at the second node, -force at the first, and two moments.
 typedef struct rod_nodal {
     double force[3], moment[2][3];
 } rod_nodal;
@@ -34,10 +34,10 @@ void rod_measure_of(const rod_state *x, rod_measure *g);
 // B(theta, y) = d(A y)/dtheta
 void rod_measure_slope(const rod_measure *g, const double theta[3], const double y[3], double B[9]);
 void rod_forces(const rod_state *x, const rod_measure *g, const double n[3], const double m[3], rod_nodal *f);
-// Derivatives of rod_forces in the frame half way, by the chord and by the spins of both nodes:
+// Derivatives of rod_forces in the frame midway, by the chord and by the spins of both nodes:
 // T[row][column] with rows force, moment 1, moment 2 and columns d (second minus first), spin 1, spin 2.
 void rod_tangent(const rod_state *x, const rod_measure *g, const rod_stress *s, double T[3][3][9]);
-// Change of the state for a motion of the nodes, given in the frame half way.
+// Change of the state for a motion of the nodes, given in the frame midway.
 void rod_change(const rod_state *x, const rod_measure *g, const double d[3], const double spin1[3],
                 const double spin2[3], double dc[3], double dtheta[3]);
 

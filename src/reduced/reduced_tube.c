@@ -37,7 +37,7 @@ static void tube_fill(const pl_reduced_model *m, tube_arrays *t)
 {
     const int rings = m->point_count;
     for (int i = 0; i < rings; ++i) {
-        tube_ring(m, m->point_s[i], m->told.rest + 3 * i, m->base.R,
+        tube_ring(m, m->point_s[i], m->info.rest + 3 * i, m->base.R,
                   t->position + 3 * i * (TUBE_SECTORS + 1));
     }
     for (int i = 0; i + 1 < rings; ++i) {

@@ -24,7 +24,7 @@ typedef struct gap_data {
 
 typedef struct vertebrae_data {
     gap_data *gap;
-    pl_gap *found;  // of a solve under way
+    pl_gap *found;  // of a solve in progress
     int (*limb)[3]; // per section: the actuator of each limb
 } vertebrae_data;
 
@@ -205,7 +205,7 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
             return pl_fail(err, PL_BAD_INPUT, "sensor '%s': vertebrae measure only the lengths of actuators",
-                           m->told.sensor_name[i]);
+                           m->info.sensor_name[i]);
         }
     }
     const pl_status status = vertebrae_limbs(m, v, err);

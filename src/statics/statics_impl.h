@@ -76,7 +76,7 @@ struct pl_statics {
     statics_moves moves;
     statics_aim aim;
     statics_stability stability;
-    double loose;                 // factor of the last increment's tolerances: pl_statics_loosen
+    double loose;                 // factor of the last increment's tolerances: pl_statics_set_tolerance_factor
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     double enough;                // what may be left of an increment on the way: TUNE_ENOUGH (tests vary it)
     statics_mode mode;            // of the first critical load of the last solve

@@ -23,7 +23,7 @@ pl_newton_goal statics_tolerance(const pl_statics *s, bool last)
     };
 }
 
-void pl_statics_loosen(pl_statics *s, double factor)
+void pl_statics_set_tolerance_factor(pl_statics *s, double factor)
 {
     s->loose = fmin(fmax(factor, 1), 1000);
 }

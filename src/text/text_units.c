@@ -182,7 +182,7 @@ static pl_status units_unknown(const char *text, const char *name, size_t length
     return pl_fail(err, PL_BAD_INPUT, "'%s': unknown unit '%s'", text, word);
 }
 
-static bool units_is_letter(char c)
+static bool units_is_alphabetic(char c)
 {
     return isalpha((unsigned char)c) || c == '%' || (unsigned char)c >= 0x80;
 }
@@ -193,7 +193,7 @@ static pl_status units_atom_read(const char *text, const char **cursor, int sign
 {
     const char *s = *cursor;
     size_t length = 0;
-    while (units_is_letter(s[length])) {
+    while (units_is_alphabetic(s[length])) {
         ++length;
     }
     if (length == 0) {

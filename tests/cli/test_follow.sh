@@ -30,7 +30,7 @@ expect_near "largest error" "$worst" 0 0.005
 if awk -F, 'NR == FNR { if (FNR > 1) { f[FNR - 2] = $12; l[FNR - 2] = $13; r[FNR - 2] = $14 } next }
     /^G1/ { split($0, w, " "); x = substr(w[2], 2) + 0; y = substr(w[3], 2) + 0; e = substr(w[4], 2) + 0; feed = substr(w[5], 2) + 0
         if (d(x, 2 + f[n + 0]) > 1e-4 || d(y, -l[n + 0] / 0.5) > 1e-4 || d(e, r[n + 0]) > 1e-4) { print "place", n; bad = 1 }
-        way = sqrt((x - px) ^ 2 + (y - py) ^ 2); t = 60 * way / feed
+        distance = sqrt((x - px) ^ 2 + (y - py) ^ 2); t = 60 * distance / feed
         if (n > 0 && (d(x, px) > 2.0001 * t || d(y, py) * 0.5 > 1.0001 * t || d(e, pe) > 1.0001 * t)) { print "rate", n; bad = 1 }
         px = x; py = y; pe = e; n++ }
     function d(a, b) { return a > b ? a - b : b - a }

@@ -55,7 +55,7 @@ run ik claw $coarse --shape shape.csv
 expect_words out.txt "shape " "body"
 expect_status 0 ik claw $coarse --curvature 0.004 --along 5,0,12:115,0,12 --tolerance 1e-4
 
-# a reduced robot answers the same way
+# a reduced robot answers in the same manner
 expect_status 0 new trunk_cc reduced
 expect_status 0 ik reduced --target 12,-8,203 --json r.json
 expect_words r.json '"reached": true'

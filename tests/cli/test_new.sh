@@ -74,7 +74,7 @@ expect_status 2 new --from part.stl other --param length=3
 expect_status 2 new --from open.stl holed
 expect_words err.txt "error:"
 
-# A mesh that is not like its part: every verb says so and refuses, on a mesh made now or kept; told to, it computes.
+# A mesh that is not like its part: every verb says so and refuses, on a mesh made now or kept; with `accept` it computes.
 awk 'BEGIN {
     pi = 3.14159265358979; n = 10; r = 0
     for (z = 0; z <= 49; z += 7) { # a rod with grooves
@@ -122,10 +122,10 @@ if command -v python3 >/dev/null && "$pliant" serve --help >/dev/null 2>&1; then
     wait "$server" || status=$?
     if [ "$status" -eq 0 ]; then pass "the server ends with 0"; else fail "the server ended with $status"; fi
 fi
-sed 's/order: 1}/order: 1, accept: true}/' rod.yaml >told.yaml
-expect_status 0 fk told.yaml --set t=0.5
+sed 's/order: 1}/order: 1, accept: true}/' rod.yaml >accepted.yaml
+expect_status 0 fk accepted.yaml --set t=0.5
 cat out.txt err.txt >all.txt
-expect_words all.txt "told.yaml:2: warning: mesh: the mesh differs from the part: volume -" "solved"
+expect_words all.txt "accepted.yaml:2: warning: mesh: the mesh differs from the part: volume -" "solved"
 expect_clean
 
 # an inlet and the duct between two pockets are no tendons: one chamber

@@ -188,7 +188,7 @@ fixed: [{surface: base}]"
 wrong no_yaml 4 "YAML" <<<"pliant: 1
 name: wrong
 mesh: {file: body.vtu"
-wrong stray_command 8 "name of an actuator" <<<"$head
+wrong unknown_command 8 "name of an actuator" <<<"$head
 actuators: [{name: air, kind: chamber, surface: cavity, drive: pressure}, {name: b, kind: chamber, surface: cavity, drive: pressure}]
 commands: {b: {drives: {air: 1}}}"
 wrong no_modulus 4 "no material has that" <<<"pliant: 1

@@ -61,7 +61,7 @@ expect_words out.txt "the plant is gone"
 expect_near "columns of the last row" "$(tail -1 lost.csv | tr -cd , | wc -c)" "$(head -1 lost.csv | tr -cd , | wc -c)" 0
 
 if command -v python3 >/dev/null; then
-    # start MODE: a robot that lies in this way
+    # start MODE: a robot that reports wrong positions in the given mode
     start() {
         rm -f port.txt received.txt
         python3 "$here/fake_plant.py" "$1" received.txt "$pliant" plant claw $coarse --stdio >port.txt 2>/dev/null &

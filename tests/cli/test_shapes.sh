@@ -30,12 +30,12 @@ def mesh(name, points, cells):
     order = [(a, b, c) for a in range(3) for b in range(3) for c in range(3) if len({a, b, c}) == 3]
     number, list_, tets = {}, [], []
     for cell in cells:
-        for way in order:
+        for steps in order:
             corner, tet = list(cell), [tuple(cell)]
-            for axis in way:
+            for axis in steps:
                 corner[axis] += 1
                 tet.append(tuple(corner))
-            if way in ((0, 2, 1), (1, 0, 2), (2, 1, 0)):
+            if steps in ((0, 2, 1), (1, 0, 2), (2, 1, 0)):
                 tet[2], tet[3] = tet[3], tet[2]
             for v in tet:
                 if v not in number:

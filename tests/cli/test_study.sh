@@ -22,7 +22,7 @@ expect_near "tip.z as fk has it" "$(cell 1 tip.z)" "$(awk '/"position"/ { getlin
 minus() { awk -v a="$1" 'BEGIN { printf "%.12g", -a }'; }
 (cat finger/thin.yaml && echo "loads: {forces: [{marker: tip, force: [$(minus "$(cell 1 tip.blocked_x)"), $(minus \
     "$(cell 1 tip.blocked_y)"), $(minus "$(cell 1 tip.blocked_z)")]}]}") >finger/held.yaml
-moved() { awk '/"displacement"/ { for (i = 0; i < 3; ++i) { getline; gsub(/[ ,]/, ""); s += $0 * $0; z = $0 } print way == "z" ? z : sqrt(s); exit }' way="${2:-}" "$1"; }
+moved() { awk '/"displacement"/ { for (i = 0; i < 3; ++i) { getline; gsub(/[ ,]/, ""); s += $0 * $0; z = $0 } print direction == "z" ? z : sqrt(s); exit }' direction="${2:-}" "$1"; }
 expect_status 0 fk finger/held.yaml $coarse --set air=4kPa --json held.json
 expect_near "the tip held where it was" "$(moved held.json)" 0 0.002
 # along one axis alone: that force brings it back along z, and it is less than with all three held

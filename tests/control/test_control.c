@@ -222,7 +222,7 @@ static void test_pi_loop(void **state)
     assert_true(error < 0.02);
     assert_true(settled >= 0 && settled < 120);
     assert_true(worst_rate <= 5 + 1e-9);
-    // a reading that is no number: the command is kept, and the reason is told
+    // a reading that is no number: the command is kept, and the reason is reported
     y[1] = NAN;
     const double kept[2] = {command[0], command[1]};
     pl_control_report report;

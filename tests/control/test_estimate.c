@@ -1,6 +1,6 @@
 // Estimation: a full body with strings, whose true command differs from the one sent and which carries an
 // unknown force. Without noise both are found; with noise the error bars cover the truth; outliers and
-// missing readings are told; a recursive estimator learns; placement prefers the strings that tell more.
+// missing readings are reported; a recursive estimator learns; placement prefers the strings that tell more.
 #include <stdlib.h>
 #include "pliant/control.h"
 #include "statics_robot.h"
@@ -114,7 +114,7 @@ static void test_finds_force(void **state)
     PL_CHECK_NEAR(e.force[1], force[1], 0.02 * force[1]);
     PL_CHECK_NEAR(e.force[2], force[2], -0.02 * force[2]);
     assert_int_equal(e.outliers + e.missing, 0);
-    // one reading missing, then one wrong by 5 mm: told, and the tip hardly worse
+    // one reading missing, then one wrong by 5 mm: reported, and the tip hardly worse
     value[3] = NAN;
     PL_CHECK_OK(pl_estimator_update(s, &sent, value, &e, &err));
     assert_int_equal(e.missing, 1);
@@ -172,7 +172,7 @@ static void test_error_bars(void **state)
     int inside = 0, total = 0;
     srand(11);
     for (int k = 0; k < 120; ++k) {
-        // forces are drawn from what the estimator is told about them
+        // forces are drawn from what the estimator is reported about them
         const double f[3] = {0.05 * normal() * 0.2, 0.01 * normal(), 0.01 * normal()};
         double value[STRINGS], tip[3];
         bench_solve(&b, sent, f);

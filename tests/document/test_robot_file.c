@@ -605,7 +605,7 @@ static void test_mutations(void **state)
             const size_t at = pl_random_next(&random) % length, run = 1 + pl_random_next(&random) % 20;
             const char *w = word[pl_random_next(&random) % (sizeof word / sizeof word[0])];
             switch (pl_random_next(&random) % 4) {
-            case 0: // one byte becomes another, mostly a digit or letter
+            case 0: // one byte becomes another, mostly a digit or character
                 text[at] = pl_random_next(&random) % 4 == 0
                                ? (char)pl_random_next(&random)
                                : "0123456789abcxyz-. ,"[pl_random_next(&random) % 20];
@@ -708,7 +708,7 @@ static void check_orders(const pl_robot *robot, bool first)
     o->keep(o->folder, 77, 5, order);
 }
 
-// The mesh is built once, then read from the cache; a broken cache entry is ignored and written anew.
+// The mesh is built once, then read from the cache; a broken cache entry is ignored and written again.
 static void test_cache(void **state)
 {
     (void)state;

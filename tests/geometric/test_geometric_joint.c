@@ -9,7 +9,7 @@
 
 static const pl_material soft = {.model = PL_LINEAR, .young = 1.3, .poisson = 0.3};
 
-// e(r) = |G|^2 - 2 max tr(R^T F G) of a film point, its rotation found the slow way.
+// e(r) = |G|^2 - 2 max tr(R^T F G) of a film point, its rotation found by search.
 static double film_energy(const double F[9], const double n[3], double r)
 {
     double A[9], R[9], G[9], sum = 0;

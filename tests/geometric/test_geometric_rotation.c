@@ -74,7 +74,7 @@ static void test_rotations(void **state)
             lane(R + b * 9 * GEO_LANES, l, Q);
             worst = fmax(worst, orthogonality(Q));
             assert_true(pl_det3(Q) > 0.99);
-            // no rotation has a larger trace with A: the slow way, by eigenvectors, finds the same
+            // no rotation has a larger trace with A: the rotation by eigenvectors finds the same
             geo_rotation_slow(A, S);
             short_by = fmax(short_by, trace_of(S, A) - trace_of(Q, A));
             inverted += pl_det3(A) < 0;

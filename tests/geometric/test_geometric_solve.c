@@ -119,7 +119,7 @@ static void test_rigid_motion(void **state)
     }
 }
 
-// The blended form has no energy to compare: its fixed point is told by the plain step, and Anderson and
+// The blended form has no energy to compare: its fixed point is reported by the plain step, and Anderson and
 // L-BFGS end where the plain iteration does.
 static void test_one_fixed_point(void **state)
 {

@@ -191,7 +191,7 @@ static void test_boundary(void **state)
     pl_model_destroy(model);
 }
 
-// With rates, no command changes faster than told, even where the path asks for more.
+// With rates, no command changes faster than given, even where the path asks for more.
 static void test_rates(void **state)
 {
     (void)state;

@@ -164,7 +164,7 @@ static void test_curvature_gradient(void **state)
 }
 
 // Arcs of any length up to twice around have the sign of their turn; what is no more than a line has none.
-static void test_curvature_of_any_way(void **state)
+static void test_curvature_of_any_direction(void **state)
 {
     (void)state;
     double p[60], g[60];
@@ -281,7 +281,7 @@ int main(void)
         cmocka_unit_test(test_distance_on_axes),
         cmocka_unit_test(test_curvature_of_arc),
         cmocka_unit_test(test_curvature_gradient),
-        cmocka_unit_test(test_curvature_of_any_way),
+        cmocka_unit_test(test_curvature_of_any_direction),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void test_limit_outside_bounds(void **state)
     pl_model_destroy(model);
 }
 
-// What is left is told of the goal that is farthest from its tolerance, in its own unit.
+// What is left is reported of the goal that is farthest from its tolerance, in its own unit.
 static void test_messages(void **state)
 {
     (void)state;

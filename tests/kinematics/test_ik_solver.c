@@ -114,7 +114,7 @@ static void test_nearest_point(void **state)
     pl_model_destroy(model);
 }
 
-// The multiplier of a bound is what the objective gains when the bound gives way.
+// The multiplier of a bound is what the objective gains when the bound yields.
 static void test_multiplier(void **state)
 {
     (void)state;

@@ -300,18 +300,18 @@ static void test_interrupt(void **state)
     const pl_learn_data data = {.count = s.count, .x = s.x, .y = s.y};
     pl_error err = {0};
     pl_network *n = network(3, 3, 2, 12, PL_TANSIG, false, 2);
-    stop told = {.best = INFINITY};
+    stop seen = {.best = INFINITY};
     pl_train_options o = pl_train_options_default();
     o.trainer = PL_ADAM;
     o.rate = 0.3; // restless: the last epoch is not the best
-    o.progress = (pl_progress){stop_step, &told};
+    o.progress = (pl_progress){stop_step, &seen};
     o.record = stop_record;
-    o.user = &told;
+    o.user = &seen;
     pl_train_report report;
     PL_CHECK_OK(pl_network_train(n, &data, &o, NULL, &report, &err));
     assert_int_equal(report.outcome, PL_TRAIN_STOPPED);
     assert_int_equal(report.epochs, 7);
-    PL_CHECK_NEAR(report.held_rms, told.best, 1e-12);
+    PL_CHECK_NEAR(report.held_rms, seen.best, 1e-12);
     pl_network_destroy(n);
     samples_clear(&s);
 }

@@ -375,14 +375,14 @@ static void real_pose(const double *c, double load, double *p)
 }
 
 // Share of random commands at which the true error is below the one reported; `often` gets the 95 % quantile
-// of the true errors, `told` the median of the reported ones.
+// of the true errors, `reported` the median of the reported ones.
 static int compare_real(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double coverage(pl_model *m, double load, double *often, double *told)
+static double coverage(pl_model *m, double load, double *often, double *reported)
 {
     enum { N = 400 };
     double truth[N], bound[N];
@@ -412,7 +412,7 @@ static double coverage(pl_model *m, double load, double *often, double *told)
     qsort(truth, N, sizeof *truth, compare_real);
     qsort(bound, N, sizeof *bound, compare_real);
     *often = truth[(int)(0.95 * N)];
-    *told = bound[N / 2];
+    *reported = bound[N / 2];
     return (double)below / N;
 }
 
@@ -422,14 +422,14 @@ static void test_error_holds(void **state)
 {
     (void)state;
     for (int k = 0; k < 3; ++k) {
-        double error, often, told;
+        double error, often, reported;
         pl_error err = {0};
         pl_model *m = NULL;
         PL_CHECK_OK(pl_learned_model(fitted(60 + 70 * k, 0, &error), NULL, &m, &err));
-        const double share = coverage(m, NAN, &often, &told);
+        const double share = coverage(m, NAN, &often, &reported);
         print_message("covered %.1f %%; 95 %% of the errors below %.4f mm, half of the bounds below %.4f\n",
-                      100 * share, often, told);
-        assert_true(share >= 0.9 && told <= 5 * often);
+                      100 * share, often, reported);
+        assert_true(share >= 0.9 && reported <= 5 * often);
         pl_model_destroy(m);
     }
 }
@@ -493,17 +493,17 @@ static void test_adapt(void **state)
             }
         }
         pl_reach_destroy(reach);
-        double next[4 * C], often, told;
+        double next[4 * C], often, reported;
         assert_int_equal(pl_learned_next_poses(l, 4, next, &err),
                          kind == PL_ADAPT_PROCESS ? PL_OK : PL_BAD_INPUT);
         // the error of an answer is that against the real robot
         pl_model *m = NULL;
         PL_CHECK_OK(pl_learned_model(l, NULL, &m, &err));
         assert_int_equal(pl_model_get_answer(m).error.source, PL_ERROR_MEASUREMENTS);
-        const double share = coverage(m, kind == PL_ADAPT_PROCESS ? load : 0, &often, &told);
+        const double share = coverage(m, kind == PL_ADAPT_PROCESS ? load : 0, &often, &reported);
         print_message("covered %.1f %%; 95 %% of the errors below %.4f mm, half of the bounds below %.4f\n",
-                      100 * share, often, told);
-        assert_true(share >= 0.9 && told <= 5 * often);
+                      100 * share, often, reported);
+        assert_true(share >= 0.9 && reported <= 5 * often);
         pl_model_destroy(m);
     }
 }

@@ -83,7 +83,7 @@ static void test_walls(void **state)
     pl_mesh_destroy(raised);
 }
 
-// Two halves with a gap are told apart; pushed into each other, the overlap is found between them.
+// Two halves with a gap are distinguished; pushed into each other, the overlap is found between them.
 static void test_parts_and_overlaps(void **state)
 {
     (void)state;

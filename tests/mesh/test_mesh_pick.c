@@ -13,8 +13,8 @@ static pl_mesh *hollow(int n, int inlet, bool raise)
     for (int c = 0; c < n * n * n; ++c) {
         const int i = c % n, j = c / n % n, k = c / (n * n);
         const bool inner = i > 0 && i < n - 1 && j > 0 && j < n - 1 && k > 0 && k < n - 1;
-        const bool way = i < inlet && j == n / 2 && k == n / 2;
-        hole[c] = inner || way;
+        const bool duct = i < inlet && j == n / 2 && k == n / 2;
+        hole[c] = inner || duct;
     }
     const double size[3] = {n, n, n};
     pl_mesh *mesh = NULL, *raised = NULL;
@@ -112,9 +112,9 @@ static void test_bellows(void **state)
         }
         const bool groove = (i + 4) / 4 % 2 == 1 && i > 0 && i < nx - 1 && depth < 3;
         const bool inner = i >= 2 && i < nx - 2 && depth >= (near_groove ? 5 : 2);
-        const bool way = i < 2 && depth >= 6;
-        air += inner || way;
-        hole[c] = groove || inner || way;
+        const bool duct = i < 2 && depth >= 6;
+        air += inner || duct;
+        hole[c] = groove || inner || duct;
     }
     const double size[3] = {nx, ny, ny};
     pl_mesh *mesh = NULL;

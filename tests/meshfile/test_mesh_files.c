@@ -278,7 +278,7 @@ static void test_tetgen_by_hand(void **state)
     assert_string_equal(v.region_name[0], "region3");
     assert_int_equal(v.surface_count, 1);
     assert_string_equal(v.surface_name[0], "marker5");
-    // every mid node lies half way between the corners of its edge
+    // every mid node lies midway between the corners of its edge
     static const int edge[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
     for (int m = 0; m < 6; ++m) {
         for (int i = 0; i < 3; ++i) {

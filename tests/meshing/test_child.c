@@ -11,7 +11,7 @@
 #include "meshing/meshing_impl.h"
 #include "meshing_tools.h"
 
-// ---- ways to end badly, before (user[0] < 0) or while meshing, on attempts below user[0]
+// ---- ways to end poorly, before (user[0] < 0) or while meshing, on attempts below user[0]
 typedef struct trouble {
     int attempts; // that go wrong
     const char *stage;
@@ -80,14 +80,14 @@ static pl_status trouble_run(const trouble *t, const pl_progress *progress, pl_m
     return meshing_isolate(&job, progress, mesh, findings, err);
 }
 
-static void test_child_ends_badly(void **state)
+static void test_child_fails(void **state)
 {
     (void)state;
     const struct {
         trouble t;
         pl_status status;
         const char *word[2];
-    } way[] = {
+    } failure[] = {
         {{9, "meshing the edges", happens_abort}, PL_FAILED, {"ring closed", "meshing the edges"}},
         {{9, "reading STEP", happens_segv},
          PL_FAILED,
@@ -95,14 +95,14 @@ static void test_child_ends_badly(void **state)
         {{9, "reading STEP", happens_loop}, PL_FAILED, {"did not finish", "reading STEP"}},
         {{9, "meshing the volume", happens_exit}, PL_FAILED, {"without a result", "meshing the volume"}},
     };
-    for (size_t i = 0; i < sizeof way / sizeof way[0]; ++i) {
+    for (size_t i = 0; i < sizeof failure / sizeof failure[0]; ++i) {
         pl_error err;
         pl_mesh *mesh = NULL;
-        assert_int_equal(trouble_run(&way[i].t, NULL, &mesh, NULL, &err), way[i].status);
+        assert_int_equal(trouble_run(&failure[i].t, NULL, &mesh, NULL, &err), failure[i].status);
         print_message("%s\n", err.text);
         assert_null(mesh);
-        assert_non_null(strstr(err.text, way[i].word[0]));
-        assert_non_null(strstr(err.text, way[i].word[1]));
+        assert_non_null(strstr(err.text, failure[i].word[0]));
+        assert_non_null(strstr(err.text, failure[i].word[1]));
     }
 }
 
@@ -333,7 +333,7 @@ static void test_child_damaged_step(void **state)
     assert_true(outcome[PL_OK] > 0);
 }
 
-// ---- writing: a disk that takes no more, and a link in the way
+// ---- writing: a disk that takes no more, and a link in its place
 static void test_child_full_disk(void **state)
 {
     (void)state;
@@ -377,7 +377,7 @@ static void test_child_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_child_ends_badly),      cmocka_unit_test(test_child_memory),
+        cmocka_unit_test(test_child_fails),           cmocka_unit_test(test_child_memory),
         cmocka_unit_test(test_child_tries_again),     cmocka_unit_test(test_child_answers_a_failure),
         cmocka_unit_test(test_child_doubts_its_mesh), cmocka_unit_test(test_child_interrupted),
         cmocka_unit_test(test_child_damaged_step),    cmocka_unit_test(test_child_full_disk),

@@ -1,4 +1,4 @@
-// A prestretched film on a frame has several equilibria. The one found is that which the way from rest leads
+// A prestretched film on a frame has several equilibria. The one found is that which the path from rest leads
 // to, whatever the increments it is cut into and whatever the voltage asked for.
 #include <stdio.h>
 #include <stdlib.h>

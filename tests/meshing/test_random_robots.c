@@ -1,7 +1,7 @@
 // Twenty random robots of all designs: none is refused, none is called solved with forces out of balance, an
 // inverted element or a target missed. Some are asked for more than their material can carry: those stop on
-// the way, in an equilibrium all the same. How many do changes with the mesher and with rounding, one at a
-// time; a solver that has lost its way loses many. `validation/random_robots` tries a thousand.
+// the path, in an equilibrium all the same. How many do changes with the mesher and with rounding, one at a
+// time; a solver that has lost the branch loses many. `validation/random_robots` tries a thousand.
 #include "../../validation/random_robot.h"
 #include "meshing_tools.h"
 

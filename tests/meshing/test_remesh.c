@@ -218,7 +218,7 @@ static void robot_load(const char *path)
     pl_robot_destroy(robot);
 }
 
-// Single flipped bits, and another mesh under the name: the file is not believed, and is made anew.
+// Single flipped bits, and another mesh under the name: the file is not accepted, and is computed again.
 static void test_remesh_cache_is_checked(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void test_remesh_cache_is_checked(void **state)
         assert_int_equal(file_read(cache, bytes, sizeof bytes), size);
         assert_memory_equal(bytes, whole, size);
     }
-    print_message("20 flipped bits in %zu bytes: each made anew\n", size);
+    print_message("20 flipped bits in %zu bytes: each computed again\n", size);
     unlink(cache);
     rmdir(folder);
 }
@@ -285,7 +285,7 @@ static void test_remesh_limits_hold_for_the_cache(void **state)
         pl_status status;
         pl_severity severity;
         bool said;
-    } way[] = {
+    } cases[] = {
         {0.86, "", PL_BAD_INPUT, PL_DEFECT, true},
         {0.86, ", accept: true", PL_OK, PL_WARNING, true},
         {0.97, "", PL_OK, PL_WARNING, true},
@@ -293,29 +293,29 @@ static void test_remesh_limits_hold_for_the_cache(void **state)
     };
     const pl_mesher mesher = {.build = bad_build};
     const pl_load_options options = {.mesher = &mesher};
-    for (int i = 0; i < (int)(sizeof way / sizeof way[0]); ++i) {
+    for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); ++i) {
         char text[600], robot_file[300];
         const int length = snprintf(text, sizeof text,
                                     "pliant: 1\nname: x\nmesh: {design: {kind: beam}, size: %d, order: 1%s}\n"
                                     "materials: {s: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.4}}\n"
                                     "regions: {body: s}\nfixed: [{surface: base}]\n",
-                                    41 + i, way[i].accept);
+                                    41 + i, cases[i].accept);
         snprintf(robot_file, sizeof robot_file, "%s", tools_path("limits.yaml"));
         tools_write(robot_file, text, (size_t)length);
         bad_builds = 0;
-        bad_volume = way[i].volume;
+        bad_volume = cases[i].volume;
         for (int round = 0; round < 2; ++round) { // made, then from the cache
             pl_error err = {0};
             pl_robot *robot = NULL;
             pl_findings *findings = pl_findings_create();
-            assert_int_equal(pl_robot_load(robot_file, &options, &robot, findings, &err), way[i].status);
+            assert_int_equal(pl_robot_load(robot_file, &options, &robot, findings, &err), cases[i].status);
             bool said = false;
             for (int f = 0; f < pl_findings_count(findings); ++f) {
                 const pl_finding *finding = pl_findings_at(findings, f);
-                said = said || (finding->severity == way[i].severity &&
+                said = said || (finding->severity == cases[i].severity &&
                                 strstr(finding->text, "differs from the part: volume"));
             }
-            assert_true(said == way[i].said);
+            assert_true(said == cases[i].said);
             assert_int_equal(bad_builds, 1);
             pl_findings_destroy(findings);
             pl_robot_destroy(robot);

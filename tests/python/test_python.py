@@ -28,7 +28,7 @@ class Shared(unittest.TestCase):
 
 class TwentyLines(Shared):
     def test_they_run(self):
-        # a finger with a ball in its way, and measurements of a stiffer one
+        # a finger with a ball beside it, and measurements of a stiffer one
         text = self.finger.text + "\ncontact:\n  obstacles: [{name: ball, sphere: {centre: [97, 0, -12], radius: 8}}]\n"
         with open("finger.yaml", "w") as file:
             file.write(text)
@@ -573,9 +573,9 @@ class Files(Shared):
         p.save("p.csv")
         p.save("p.html")
         p.save("p.txt", kind="pressures")
-        with open("way.csv", "w") as file:
+        with open("path.csv", "w") as file:
             file.write("x [mm],y [mm],z [mm]\n" + "\n".join(",".join(map(str, s["tip"].position)) for _ in range(2)))
-        self.assertTrue(self.beam.follow("tip", "way.csv").reached.all())
+        self.assertTrue(self.beam.follow("tip", "path.csv").reached.all())
 
 
 class Estimation(Shared):
@@ -664,7 +664,7 @@ class Learning(Shared):
             self.assertLessEqual(reward, 0)
         self.assertTrue(truncated)
         self.assertIn(observation[: len(self.beam.commands)].max() <= 1, (True,))
-        # the way there is known: the exact Jacobian leads to the target
+        # the path there is known: the exact Jacobian leads to the target
         env.reset(seed=1)
         for _ in range(60):
             J = env.state.jacobian("tip")

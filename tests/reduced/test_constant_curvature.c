@@ -60,7 +60,7 @@ static void test_arc_reaches_its_end(void **state)
         PL_CHECK_NEAR(back.turn[0], arc.turn[0], 1e-9);
         PL_CHECK_NEAR(back.turn[1], arc.turn[1], 1e-9);
     }
-    // nearly all the way round: the turn is 2 pi less a trace
+    // nearly entirely round: the turn is 2 pi less a trace
     const double behind[3] = {3e-10, 4e-10, -1};
     pl_arc round;
     double end[3];

@@ -107,7 +107,7 @@ static void test_end_moment_makes_a_circle(void **state)
         const double *tip = line_tip(model, NULL);
         PL_CHECK_NEAR(tip[0], 0, 1e-3 * L0);
         PL_CHECK_NEAR(tip[2], 0, 1e-3 * L0);
-        PL_CHECK_NEAR(tip[3], L0 / PL_PI, 1e-6 * L0); // half way: the diameter across
+        PL_CHECK_NEAR(tip[3], L0 / PL_PI, 1e-6 * L0); // midway: the diameter across
         PL_CHECK_NEAR(pl_model_get_answer(model).energy, 0.5 * 4 * PL_PI * PL_PI * EI0 / L0, 1e-9 * EI0);
         pl_model_destroy(model);
     }
@@ -212,7 +212,8 @@ static void test_cables_cannot_push(void **state)
     line_actuator(&p, "t1", PL_CABLE, PL_DRIVE_SHORTENING, 0, L0, 5, 0);
     line_actuator(&p, "t2", PL_CABLE, PL_DRIVE_SHORTENING, 0, L0, 5, PL_PI);
     pl_model *model = line_build(&p);
-    // pulling the first leaves the second slack, although it is told to keep its length: it must not shorten
+    // pulling the first leaves the second slack, although it is reported to keep its length: it must not
+    // shorten
     const double pull[2] = {6, -20};
     line_solve(model, pull);
     pl_model_answer a = pl_model_get_answer(model);

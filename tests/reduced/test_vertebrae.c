@@ -89,7 +89,7 @@ static void test_every_limb_has_its_place(void **state)
     double tip[2][3];
     for (int k = 0; k < 2; ++k) {
         line_plan p;
-        double way[6];
+        double waypoint[6];
         spine(&p, 90, 90, 1);
         p.def.section_count = 1;
         p.def.actuator_count = 3;
@@ -101,11 +101,11 @@ static void test_every_limb_has_its_place(void **state)
         if (k == 1) {
             pl_line_path_def *path = &p.actuator[2].path;
             for (int end = 0; end < 2; ++end) {
-                way[3 * end] = 103 * end;
-                way[3 * end + 1] = path->radius[end] * cos(path->angle);
-                way[3 * end + 2] = path->radius[end] * sin(path->angle);
+                waypoint[3 * end] = 103 * end;
+                waypoint[3 * end + 1] = path->radius[end] * cos(path->angle);
+                waypoint[3 * end + 2] = path->radius[end] * sin(path->angle);
             }
-            *path = (pl_line_path_def){.span = {0, 103}, .way = way, .way_count = 2};
+            *path = (pl_line_path_def){.span = {0, 103}, .waypoint = waypoint, .waypoint_count = 2};
         }
         pl_model *model = line_build(&p);
         line_solve(model, command);

@@ -40,7 +40,7 @@ static void test_written_reads_back(void **state)
                                         .GJ = 200,
                                         .GA = {20, 20},
                                         .pieces = 5}};
-    const double way[] = {0, 4, 0, 50, 3, 1, 100, 0, 4};
+    const double waypoint[] = {0, 4, 0, 50, 3, 1, 100, 0, 4};
     const pl_line_actuator_def act[3] = {
         {.name = "t1",
          .kind = PL_CABLE,
@@ -53,7 +53,7 @@ static void test_written_reads_back(void **state)
         {.name = "t2",
          .kind = PL_CABLE,
          .drive = PL_DRIVE_TENSION,
-         .path = {.span = {0, 100}, .way = way, .way_count = 3}},
+         .path = {.span = {0, 100}, .waypoint = waypoint, .waypoint_count = 3}},
         {.name = "c1",
          .kind = PL_CHAMBER,
          .drive = PL_DRIVE_PRESSURE,

@@ -127,7 +127,7 @@ static void test_gcode_round_trip(void **state)
         PL_CHECK_NEAR((3 - nx) * 0.5, wavy(k, 0), 0.5e-5);
         PL_CHECK_NEAR(ne * 250, wavy(k, 1), 250e-5);
         // F counts along X when X moves; all axes take the same time
-        const double way = fabs(nx - x) > 0 ? fabs(nx - x) : fabs(ne - e), minutes = way / f;
+        const double distance = fabs(nx - x) > 0 ? fabs(nx - x) : fabs(ne - e), minutes = distance / f;
         PL_CHECK_BELOW(fabs(nx - x) / minutes, 300 * (1 + 1e-9));              // feed of X
         PL_CHECK_BELOW(fabs(nx - x) * 0.5 / (60 * minutes), 4 * (1 + 1e-9));   // mm/s of cable
         PL_CHECK_BELOW(fabs(ne - e) * 250 / (60 * minutes), 500 * (1 + 1e-9)); // mm^3/s

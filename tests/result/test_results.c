@@ -114,7 +114,7 @@ static void test_state_file(void **state)
     data[8] = 77;
     sample_write("version.state", data, length);
     expect_refused(t, robot, "version.state", "version 77");
-    sample_write_text("text.state", "a letter, not a state file");
+    sample_write_text("text.state", "a text, not a state file");
     expect_refused(t, robot, "text.state", "not a state file");
     assert_memory_equal(s->x, t->x, 3 * (size_t)s->vertex_count * sizeof(double));
     pl_file_free(data);

@@ -398,7 +398,7 @@ static void test_reanalyse(void **state)
     case_clear(&c);
 }
 
-// A watch ends a factorisation on the way; the factor is then unusable and can be made again.
+// A watch ends a factorisation on the path; the factor is then unusable and can be made again.
 static bool watch_never(void *user, double fraction, const char *what)
 {
     (void)fraction;

@@ -145,7 +145,7 @@ static void shelf_keep(const char *folder, uint64_t key, int32_t count, const in
     shelf.kept++;
 }
 
-// Orders are found once per graph; what a store tells is believed only if it is an order.
+// Orders are found once per graph; what a store tells is accepted only if it is an order.
 static void test_store(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void test_store(void **state)
 }
 
 // The elimination tree and the supernodes are kept with the order; whatever a store tells of them, the factor
-// solves, and of what does not fit nothing is believed.
+// solves, and of what does not fit nothing is accepted.
 static void test_wrong_fronts(void **state)
 {
     (void)state;

@@ -386,7 +386,7 @@ static void test_quarter_cavity(void **state)
         pl_mesh_destroy(mesh);
         pl_mesh_destroy(linear);
     }
-    // cells are cut into tets another way in three of the quarters
+    // cells are cut into tets differently in three of the quarters
     print_message("quarter and whole: top moves %.4f and %.4f mm at %.4f and %.4f MPa\n", tip[0], tip[1],
                   effort[0], effort[1]);
     PL_CHECK_NEAR(tip[0], tip[1], 0.02 * tip[1]);

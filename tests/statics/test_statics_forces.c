@@ -198,7 +198,7 @@ static void test_grip(void **state)
             worst = fmax(worst, fabs(difference - position[3 * i + j]));
             largest = fmax(largest, fabs(difference));
         }
-        assert_true((side[1][j] - side[0][j]) / (2 * h) > 0); // it gives way
+        assert_true((side[1][j] - side[0][j]) / (2 * h) > 0); // it yields
     }
     print_message("grip: compliance up to %.3g mm/N, %.1e from differences\n", largest, worst / largest);
     PL_CHECK_NEAR(worst / largest, 0, 1e-6);

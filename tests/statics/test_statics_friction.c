@@ -39,7 +39,7 @@ static rig block_rig(plan *p, pl_mesh *mesh, double height, pl_obstacle_def *o, 
 }
 
 // Pressed and drawn aside at once, along a straight line: the same tractions for any number of steps. Points
-// that a ball meets later in a step have slid along it on a curved way: 3 % in four steps, 25 % in one.
+// that a ball meets later in a step have slid along it on a curved path: 3 % in four steps, 25 % in one.
 static void test_steps(void **state)
 {
     (void)state;

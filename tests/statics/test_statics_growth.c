@@ -214,7 +214,7 @@ static void test_growth_derivatives(void **state)
     pl_mesh_destroy(mesh);
 }
 
-// A film of prisms: derivative by an area ratio, effort as a stress, and the way back to the start.
+// A film of prisms: derivative by an area ratio, effort as a stress, and the path back to the start.
 static void test_film_growth(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// One signed command for two antagonists: each side is what it would be alone, the way across 0 ends where
-// the way from rest does, the derivative is that of the side the command is on, and at 0 it says that it has
+// One signed command for two antagonists: each side is what it would be alone, the path across 0 ends where
+// the path from rest does, the derivative is that of the side the command is on, and at 0 it says that it has
 // a side.
 #include "statics_robot.h"
 

@@ -167,7 +167,7 @@ static void test_inertia(void **state)
     pl_mesh_destroy(mesh);
 }
 
-// A bulky block has no soft modes: three of four factors are believed without a look, and they are good. The
+// A bulky block has no soft modes: three of four factors are accepted without a look, and they are good. The
 // slender beam is looked at until it is stretched so much that it resists bending.
 static void test_unseen(void **state)
 {

@@ -200,14 +200,14 @@ static void test_interrupted(void **state)
 static void test_limits(void **state)
 {
     (void)state;
-    pl_statics_options few = pl_statics_options_default(), short_way = few, hasty = few;
+    pl_statics_options few = pl_statics_options_default(), short_path = few, hasty = few;
     few.iteration_limit = 3;
-    short_way.increment_limit = 1;
+    short_path.increment_limit = 1;
     hasty.time_limit = 1e-9;
     const struct {
         const pl_statics_options *options;
         pl_outcome outcome;
-    } cases[] = {{&few, PL_ITERATION_LIMIT}, {&short_way, PL_STEP_LIMIT}, {&hasty, PL_ITERATION_LIMIT}};
+    } cases[] = {{&few, PL_ITERATION_LIMIT}, {&short_path, PL_STEP_LIMIT}, {&hasty, PL_ITERATION_LIMIT}};
     for (int i = 0; i < 3; ++i) {
         rig r = bar_rig(PL_DRIVE_PRESSURE, cases[i].options);
         const double very_far[2] = {0.04, 12};
@@ -244,10 +244,10 @@ static void test_warm_start(void **state)
     (void)state;
     const pl_statics_options options = tight_options();
     rig cold = bar_rig(PL_DRIVE_PRESSURE, &options), warm = bar_rig(PL_DRIVE_PRESSURE, &options);
-    const double way[][2] = {{0.01, 1}, {0.012, 1.2}, {0.014, 1.4}, {0.015, 1.5}, {NAN, 2}, {0.02, 3}};
+    const double path[][2] = {{0.01, 1}, {0.012, 1.2}, {0.014, 1.4}, {0.015, 1.5}, {NAN, 2}, {0.02, 3}};
     rig_solve(&cold, far);
     for (int i = 0; i < 6; ++i) {
-        rig_solve(&warm, way[i]);
+        rig_solve(&warm, path[i]);
     }
     const double apart = shape_distance(&cold, rig_x(&cold), rig_x(&warm));
     print_message("from rest and step by step: %.1e mm apart\n", apart);

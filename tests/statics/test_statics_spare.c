@@ -3,7 +3,7 @@
 // several parameters are solved together and are those of each alone.
 #include "statics_robot.h"
 
-// Stops whatever is under way once it is told to.
+// Stops whatever is in progress once it is reported to.
 static bool go_on(void *user, double fraction, const char *what)
 {
     (void)fraction;
@@ -87,13 +87,13 @@ static void test_loose_solve_is_completed(void **state)
     rig loose = build(&options), straight = build(&options);
     rig_solve(&loose, (double[]){3});
     rig_solve(&straight, (double[]){3});
-    pl_statics_loosen(loose.statics, 20);
+    pl_statics_set_tolerance_factor(loose.statics, 20);
     const pl_solve_report first = rig_try(&loose, (double[]){3.3});
     assert_int_equal(first.outcome, PL_SOLVED);
     const pl_solve_report whole = rig_solve(&straight, (double[]){3.3});
     double *x = shape_copy(&straight);
     const double off = shape_distance(&loose, rig_x(&loose), x);
-    pl_statics_loosen(loose.statics, 1);
+    pl_statics_set_tolerance_factor(loose.statics, 1);
     const pl_solve_report second = rig_solve(&loose, (double[]){3.3});
     const double left = shape_distance(&loose, rig_x(&loose), x);
     printf("solves: loosely %d (%.1e mm off), completed %d (%.1e mm), straight %d\n", first.solves, off,

@@ -196,7 +196,7 @@ async function physics(page) {
     await page.waitForFunction(() => window.pliant.shape.head.pull && window.pliant.shape.head.serial >= window.pliant.link.serial && window.pliant.state === "ready", null, patience);
     const pull = await page.evaluate(() => ({ ...window.pliant.shape.head.pull, reaction: window.pliant.shape.head.record.reactions.base.force, before: null, label: document.querySelector("#labels .pull").textContent, tip: window.pliant.shape.head.markers[0].position }));
     const spring = Math.hypot(...pull.hand.map((h, k) => pull.stiffness * (h - pull.place[k]) - pull.force[k]));
-    check("pulled, the body follows and the force is told", pull.newton > 0 && pull.deflection > 1 && distance(pull.tip, home) > 1 && / N, moved .* mm/.test(pull.label), pull.label);
+    check("pulled, the body follows and the force is reported", pull.newton > 0 && pull.deflection > 1 && distance(pull.tip, home) > 1 && / N, moved .* mm/.test(pull.label), pull.label);
     check("the force is the spring's, and the base bears it", spring < 0.03 * pull.newton && Math.hypot(...pull.reaction.map((r, k) => r - balance[k] + pull.force[k])) < 0.02 * pull.newton + 1e-4, `${spring.toExponential(1)} N beside ${pull.newton.toFixed(4)} N`);
     await shot(page, "pull");
     await page.mouse.up();
@@ -215,17 +215,17 @@ async function reaches(page) {
     await go(page, middle);
     await page.click("#tab-reach");
     const here = await place();
-    // seen from across the way from here to there, so close that it is 100 pixels long
+    // seen from across the path from here to there, so close that it is 100 pixels long
     const [from, to] = await page.evaluate(([a, b]) => {
         const { reach, stage } = window.pliant;
-        const way = reach.place().fromArray(b).sub(reach.place().fromArray(a));
-        const across = way.clone().cross(stage.camera.up).normalize();
+        const segment = reach.place().fromArray(b).sub(reach.place().fromArray(a));
+        const across = segment.clone().cross(stage.camera.up).normalize();
         stage.fit(across.toArray());
         const shift = reach.place().sub(stage.controls.target);
         stage.controls.target.add(shift);
         stage.camera.position.add(shift);
         stage.draw();
-        stage.zoom(way.length() / stage.pixelSize(reach.place()) / 100);
+        stage.zoom(segment.length() / stage.pixelSize(reach.place()) / 100);
         stage.camera.near *= 0.01;
         stage.camera.updateProjectionMatrix();
         stage.draw();
@@ -242,9 +242,9 @@ async function reaches(page) {
     await page.mouse.up();
     await rest(page);
     const ik = await page.evaluate(() => ({ ...window.pliant.shape.head.ik, at: window.pliant.shape.head.markers[0].position }));
-    const way = distance(here, there);
-    check("the marker is dragged far", dragged > 80 && dragged < 120, `${dragged.toFixed(1)} pixels, ${way.toFixed(2)} mm`);
-    check("its target goes along with the pointer", distance(ik.target, there) < (2 * way) / dragged, `${distance(ik.target, there).toFixed(4)} mm beside, a pixel is ${(way / dragged).toFixed(4)} mm`);
+    const distance_moved = distance(here, there);
+    check("the marker is dragged far", dragged > 80 && dragged < 120, `${dragged.toFixed(1)} pixels, ${distance_moved.toFixed(2)} mm`);
+    check("its target goes along with the pointer", distance(ik.target, there) < (2 * distance_moved) / dragged, `${distance(ik.target, there).toFixed(4)} mm beside, a pixel is ${(distance_moved / dragged).toFixed(4)} mm`);
     check("a dragged marker is reached", ik.outcome === "reached" && distance(ik.target, ik.at) < 0.05, `${ik.outcome}, ${distance(ik.target, ik.at).toFixed(4)} mm off`);
     await page.evaluate(() => window.pliant.stage.fit([0.75, -1, 0.55]));
     check("the sliders follow", await page.evaluate((m) => window.pliant.move.commands.some((c, i) => c !== null && c !== m[i]), middle));
@@ -269,7 +269,7 @@ async function reaches(page) {
     await page.waitForFunction(() => /^12 of 12/.test(document.getElementById("cloud-text").textContent), null, patience);
     check("the workspace is shown", await page.evaluate(() => Boolean(window.pliant.parts.cloud)), await page.textContent("#cloud-text"));
     // a path from a file is read as the command reads it
-    const table = join(work, "way.csv");
+    const table = join(work, "path.csv");
     writeFileSync(table, "# drawn by hand\nt [s];x [cm];y [mm];z [mm]\n0;0.1;2;100\n1;0.2;3;101\n");
     await page.setInputFiles("#path-file", table);
     await page.waitForFunction(() => /^2 points/.test(document.getElementById("path-text").textContent), null, patience);
@@ -278,7 +278,7 @@ async function reaches(page) {
     writeFileSync(table, "x,y\n1,2\n");
     await page.setInputFiles("#path-file", table);
     await page.waitForSelector("#toast:not([hidden])", patience);
-    check("a table that is no path is refused in words", /^way\.csv/.test(await page.textContent("#toast")), await page.textContent("#toast"));
+    check("a table that is no path is refused in words", /^path\.csv/.test(await page.textContent("#toast")), await page.textContent("#toast"));
     await page.click("#path-clear");
 }
 
@@ -413,12 +413,12 @@ async function shares(page) {
         }
     }
     await second.setViewportSize({ width: 390, height: 780 });
-    check("nothing overlaps on a phone, held either way", crossing.length === 0, crossing.join("; "));
+    check("nothing overlaps on a phone, upright or on its side", crossing.length === 0, crossing.join("; "));
     await shot(second, "phone-look");
     await second.close();
 }
 
-// ---- a server that hangs, dies, comes back; a file that breaks and is mended; another method
+// ---- a server that hangs, dies, comes back; a file that breaks and is fixed; another method
 async function survives(page) {
     server.child.kill("SIGSTOP");
     const stopped = Date.now();
@@ -446,7 +446,7 @@ async function survives(page) {
     writeFileSync(file, text);
     await page.waitForSelector("#findings li.error", { state: "hidden", ...patience });
     await settled(page, 0);
-    check("a mended file is shown at once", true);
+    check("a fixed file is shown at once", true);
     check("nothing is said of methods", await page.isHidden("#method"));
     writeFileSync(file, `${text}\nsolver: {method: local_global}\n`);
     await page.waitForSelector("#method", { state: "visible", ...patience });
@@ -564,7 +564,7 @@ async function gallery() {
     writeFileSync(foreign, "a file of somebody else\n");
     await build("width", "24");
     await other.waitForFunction(() => /robot\.edited2\.yaml$/.test(window.pliant.robot.file) && window.pliant.shape, null, patience);
-    check("a changed parameter builds the robot anew", Math.abs((await wide()) - 24) < 0.01, `${width} to ${await wide()} mm wide`);
+    check("a changed parameter builds the robot again", Math.abs((await wide()) - 24) < 0.01, `${width} to ${await wide()} mm wide`);
     check("a file that the view did not write stays as it was", readFileSync(foreign, "utf8") === "a file of somebody else\n");
     await settled(other, 0);
     await build("length", "144");
@@ -633,7 +633,7 @@ async function drags(levels) {
             return show.call(this, number, x, values);
         };
         const from = pliant.reach.place();
-        // back along the way it came, so that it is reached
+        // back along the path it came, so that it is reached
         const to = from.clone().fromArray(pliant.robot.markers[0].rest).sub(from).multiplyScalar(0.1);
         const start = performance.now();
         await new Promise((give) => {
@@ -690,7 +690,7 @@ springs:
     check("a string is drawn as long as its sensor says", Math.abs(seen.string[0] - seen.string[1]) < 1e-3 * seen.string[1], seen.string.map((v) => v.toFixed(3)).join(" and "));
     // inextensible: the windings keep their length
     check("windings are drawn with their length", Math.abs(seen.fibre[0] - seen.fibre[1]) < 0.03 * seen.fibre[1], seen.fibre.map((v) => v.toFixed(1)).join(" and "));
-    check("a spring hangs between its ends, and its force is told", Math.max(...seen.spring) < 1e-3 && /^band.* N, .* mm$/.test(seen.readout), seen.readout);
+    check("a spring hangs between its ends, and its force is reported", Math.max(...seen.spring) < 1e-3 && /^band.* N, .* mm$/.test(seen.readout), seen.readout);
     check("a layer covers its faces", seen.layer > 10 && seen.below, `${seen.layer} triangles`);
     check("the legend names all of them", /strip.*layer.*thread.*fibre.*strings.*band/.test(seen.legend), seen.legend);
     await bender.evaluate(() => window.pliant.stage.fit([0.5, -1, 0.4]));
@@ -733,17 +733,17 @@ async function goesAlong() {
     rmSync(log);
     await run(5);
     await page.waitForFunction(() => window.pliant.timeline.log?.run.count === 5, null, patience);
-    check("another run in the same place begins anew", true);
+    check("another run in the same place begins again", true);
     await page.close();
 }
 
-// ---- a robot that is not at rest as drawn: how far the solve is, then the arch; going home takes no way
+// ---- a robot that is not at rest as drawn: how far the solve is, then the arch; going home takes no path
 async function arches(levels) {
     const crawler = await levels("dea_crawler", (t) => t.replace(/^ {2}size: .*$/m, "  size: 12"));
     const said = await crawler.evaluate(() => window.seen.map((s) => s[1]));
     const foot = (await tip(crawler))[0];
     // nothing was said to a page that opened after the solve
-    check("the way to a shape that is not at rest is told", !said.some((s) => /solv/.test(s)) || said.some((s) => /(as drawn|is solving).* \d+ %/.test(s)), [...new Set(said)].slice(0, 4).join(" | "));
+    check("the path to a shape that is not at rest is reported", !said.some((s) => /solv/.test(s)) || said.some((s) => /(as drawn|is solving).* \d+ %/.test(s)), [...new Set(said)].slice(0, 4).join(" | "));
     check("the crawler has arched", foot < 62, `front foot at ${foot} mm`);
     await go(crawler, [(await crawler.evaluate(() => window.pliant.robot.commands[0].high)) * 0.6]);
     check("60 % of the voltage lets it down", (await tip(crawler))[0] > foot + 0.8 && (await crawler.evaluate(() => window.pliant.shape.head.load_reached)) === 1, `front foot at ${(await tip(crawler))[0]} mm`);
@@ -751,7 +751,7 @@ async function arches(levels) {
     await crawler.click("#home");
     await rest(crawler);
     const back = await crawler.evaluate(() => window.pliant.shape.head.iterations);
-    check("going home takes no way from flat", Math.abs((await tip(crawler))[0] - foot) < 0.02 && back < 20, `${back} iterations`);
+    check("going home takes no path from flat", Math.abs((await tip(crawler))[0] - foot) < 0.02 && back < 20, `${back} iterations`);
     await crawler.close();
 }
 
@@ -805,7 +805,7 @@ async function honest() {
     });
     check("every other outcome is not solved", said.out.every(([text, dot]) => /^Not solved \((unstable|penetrating|uncertain|limit point|a new one)\): why/.test(text) && /warn/.test(dot)), said.out[0][0]);
     check("without an equilibrium the page says what is shown", /No equilibrium was found/.test(said.none[0]), said.none[0]);
-    check("a body that penetrates itself is told beside it", /^Solved .*penetrates itself: 3 pairs/.test(said.crossed[0]) && /warn/.test(said.crossed[1]) && !/penetrates/.test(said.plain[0]), said.crossed[0]);
+    check("a body that penetrates itself is reported beside it", /^Solved .*penetrates itself: 3 pairs/.test(said.crossed[0]) && /warn/.test(said.crossed[1]) && !/penetrates/.test(said.plain[0]), said.crossed[0]);
 
     // names are text
     const evil = await page.evaluate(() => {

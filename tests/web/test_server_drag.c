@@ -1,5 +1,5 @@
 // A hand that drags: requests replace each other every 16 ms, far ahead of what can be solved. What is solved
-// on the way is published at its own commands, is an equilibrium there, and answers no request; the last
+// on the path is published at its own commands, is an equilibrium there, and answers no request; the last
 // request is answered. No second is asserted: the laws hold however fast the machine is.
 #include <jansson.h>
 #include <math.h>
@@ -138,14 +138,14 @@ static void expect_same(const seen *a, const seen *b)
     }
 }
 
-static void test_solved_on_the_way(void **state)
+static void test_solved_on_the_path(void **state)
 {
     (void)state;
     seen shape[64];
     const int fd = enter();
     settle(fd, 0.01 * HIGH);
     const int before = serial, count = drag(fd, shape, 64);
-    int way = 0;
+    int intermediate = 0;
     for (int i = 0; i < count; ++i) {
         assert_true(shape[i].converged);
         if (isnan(shape[i].towards)) {
@@ -156,10 +156,11 @@ static void test_solved_on_the_way(void **state)
         assert_true(shape[i].pressure > (i ? shape[i - 1].pressure : 0.01 * HIGH));
         assert_true(shape[i].pressure < HIGH);
         assert_true(shape[i].serial <= before && shape[i].towards > before);
-        ++way;
+        ++intermediate;
     }
-    print_message("%d requests, %d shapes heard, %d of them on the way\n", serial - before, count, way);
-    assert_true(way >= 1);
+    print_message("%d requests, %d shapes heard, %d of them on the path\n", serial - before, count,
+                  intermediate);
+    assert_true(intermediate >= 1);
 
     // the hand rests: its last request is answered
     seen last = shape[count - 1];
@@ -170,9 +171,9 @@ static void test_solved_on_the_way(void **state)
     const double asked = (serial - before) % 2 ? HIGH : 0.97 * HIGH;
     PL_CHECK_NEAR(last.pressure, asked, 1e-6);
 
-    // what was shown on the way is the equilibrium at its commands, which another way leads to
-    const seen again = settle(fd, shape[way - 1].pressure);
-    expect_same(&again, &shape[way - 1]);
+    // what was shown on the path is the equilibrium at its commands, which another path leads to
+    const seen again = settle(fd, shape[intermediate - 1].pressure);
+    expect_same(&again, &shape[intermediate - 1]);
 }
 
 // A hand that turns back while a step is being solved: the request near rest is answered by the same shape as
@@ -182,9 +183,9 @@ static void test_turns_back(void **state)
     (void)state;
     const int fd = enter();
     const seen first = settle(fd, 0.02 * HIGH);
-    seen way = {0};
+    seen passed = {0};
     request(fd, HIGH);
-    next_shape(fd, &way);
+    next_shape(fd, &passed);
     const seen back = settle(fd, 0.02 * HIGH);
     expect_same(&back, &first);
 }
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
     int failed = 1;
     if (system(command) == 0 && ws_start(&server, argv[1], arguments)) {
         const struct CMUnitTest tests[] = {
-            cmocka_unit_test(test_solved_on_the_way),
+            cmocka_unit_test(test_solved_on_the_path),
             cmocka_unit_test(test_turns_back),
         };
         failed = cmocka_run_group_tests(tests, NULL, NULL);
