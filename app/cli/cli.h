@@ -100,6 +100,7 @@ extern const cli_verb *const cli_verbs[]; // ends with NULL
 extern const cli_option cli_common[];     // understood by every verb; ends with a zeroed entry
 int cli_calibrate_ratio(const cli_args *args);
 int cli_calibrate_poses(const cli_args *args);
+int cli_calibrate_cameras(const cli_args *args);
 int cli_calibrate_syringe(const cli_args *args, const char *path);
 int cli_calibrate_relaxation(const cli_args *args, const char *path);
 extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mesh, cli_verb_materials,
@@ -109,7 +110,7 @@ extern const cli_verb cli_verb_ik, cli_verb_follow, cli_verb_workspace, cli_verb
 extern const cli_verb cli_verb_reduce, cli_verb_compare, cli_verb_study;
 extern const cli_verb cli_verb_estimate, cli_verb_plant, cli_verb_run, cli_verb_control;
 extern const cli_verb cli_verb_sample, cli_verb_learn, cli_verb_adapt;
-extern const cli_verb cli_verb_simulate, cli_verb_modes, cli_verb_shapes;
+extern const cli_verb cli_verb_simulate, cli_verb_modes, cli_verb_shapes, cli_verb_track;
 
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);

@@ -29,8 +29,12 @@ static const cli_option options[] = {
      NULL},
     {"held-rows", 0, "ROWS", "poses: rows that are predicted, not fitted, such as 5-8", NULL},
     {"folds", 0, "N", "poses: cross-validation, leaving out every N-th pose in turn", NULL},
+    {"board", 0, "COLUMNSxROWS", "cameras: inner corners of the chessboard (9x6)", NULL},
+    {"square", 0, "LENGTH", "cameras: side of a square of the chessboard (5.5mm)", NULL},
     {"out", 0, "FILE",
-     "plot test and fits: .png or .svg; poses also: .csv, .yaml (the robot with fitted numbers)", NULL},
+     "plot test and fits: .png or .svg; cameras: .json; poses also: .csv, .yaml (the robot with fitted "
+     "numbers)",
+     NULL},
     CLI_JSON,
     CLI_FORCE,
     {0},
@@ -234,11 +238,17 @@ static int calibrate_run(cli_args *args)
         const int wrong = cli_check_outputs(args, pose_extensions, args->plain[1], args->plain[2]);
         return wrong ? wrong : cli_calibrate_poses(args);
     }
+    static const char *const camera_extensions[] = {".json", NULL};
+    if (strcmp(kind, "cameras") == 0) {
+        const int wrong = cli_check_outputs(args, camera_extensions, NULL, NULL);
+        return wrong ? wrong : cli_calibrate_cameras(args);
+    }
     const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0,
                relaxation = strcmp(kind, "relaxation") == 0;
     if (!ratio && !syringe && !relaxation && strcmp(kind, "tensile") != 0) {
         cli_error(args,
-                  "'%s' is not a kind of measurement, expected tensile, relaxation, ratio, syringe or poses",
+                  "'%s' is not a kind of measurement, expected tensile, relaxation, ratio, syringe, "
+                  "poses or cameras",
                   kind);
         return CLI_EXIT_USAGE;
     }
@@ -268,8 +278,8 @@ static int calibrate_run(cli_args *args)
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
     .summary = "parameters from measurements: material laws, two materials of a bar, volume over pressure",
-    .usage = "tensile FILE.csv | relaxation FILE.csv | ratio | syringe FILE.csv | poses ROBOT MEASURED.csv "
-             "[options]",
+    .usage = "tensile FILE.csv | relaxation FILE.csv | ratio | syringe FILE.csv | poses ROBOT MEASURED.csv | "
+             "cameras PATTERN... [options]",
     .about =
         "Fits neo-Hookean, Mooney-Rivlin and Yeoh constants to a tensile test: a CSV of the Soft Robotics\n"
         "Materials Database, or two columns of engineering strain and stress (MPa). Prints the error, the\n"
@@ -280,17 +290,22 @@ const cli_verb cli_verb_calibrate = {
         "ratio\n"
         "from a CSV of pressure P and volume dV pushed into a closed line, for loading and unloading.\n"
         "relaxation: viscous branches (prony) from a CSV of t [s], stress and, if it is recorded, strain.\n"
-        "poses: constants of a robot from measured marker positions, with confidence intervals.",
+        "poses: constants of a robot from measured marker positions, with confidence intervals.\n"
+        "cameras: constants and places of cameras from pictures of a chessboard, with intervals; one pattern "
+        "with\n"
+        "a * per camera, pictures of one moment have the same text in its place.",
     .examples =
         "  pliant calibrate tensile Ecoflex_00-30.csv --max-strain 2 --out fit.png\n"
         "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n"
         "  pliant calibrate relaxation held.csv --out relaxation.png\n"
         "  pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84\n"
         "  pliant calibrate syringe pv.csv --chamber 12mL --tube 3mL --syringe 50mL --out pv.png\n"
-        "  pliant calibrate poses trunk measured.csv --free silicone.c10,silicone.density --held-rows 5-8\n",
+        "  pliant calibrate poses trunk measured.csv --free silicone.c10,silicone.density --held-rows 5-8\n"
+        "  pliant calibrate cameras 'left_*.png' 'right_*.png' --board 9x6 --square 5.5mm --out "
+        "cameras.json\n",
     .option = options,
     .least = 1,
-    .most = 3,
+    .most = 9,
     .run = calibrate_run,
     .stopping = "stopping",
 };

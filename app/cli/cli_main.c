@@ -7,14 +7,12 @@
 
 const cli_verb *const cli_verbs[] = {
     // clang-format off: one line per verb, so that additions do not collide
-    &cli_verb_new,       &cli_verb_info,      &cli_verb_doctor,     &cli_verb_mesh,
-    &cli_verb_materials, &cli_verb_calibrate, &cli_verb_fk,         &cli_verb_sweep,
-    &cli_verb_jacobian,  &cli_verb_compare,   &cli_verb_simulate,   &cli_verb_modes,
-    &cli_verb_reduce,    &cli_verb_ik,        &cli_verb_follow,     &cli_verb_workspace,
-    &cli_verb_task,      &cli_verb_study,     &cli_verb_estimate,   &cli_verb_run,
-    &cli_verb_plant,     &cli_verb_control,   &cli_verb_sample,     &cli_verb_learn,
-    &cli_verb_adapt,     &cli_verb_serve,     &cli_verb_completion, &cli_verb_shapes,
-    NULL,
+    &cli_verb_new,       &cli_verb_info,      &cli_verb_doctor,     &cli_verb_mesh,   &cli_verb_materials,
+    &cli_verb_calibrate, &cli_verb_track,     &cli_verb_fk,         &cli_verb_sweep,  &cli_verb_jacobian,
+    &cli_verb_compare,   &cli_verb_simulate,  &cli_verb_modes,      &cli_verb_reduce, &cli_verb_ik,
+    &cli_verb_follow,    &cli_verb_workspace, &cli_verb_task,       &cli_verb_study,  &cli_verb_estimate,
+    &cli_verb_run,       &cli_verb_plant,     &cli_verb_control,    &cli_verb_sample, &cli_verb_learn,
+    &cli_verb_adapt,     &cli_verb_serve,     &cli_verb_completion, &cli_verb_shapes, NULL,
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 #ifndef PLIANT_DATASET_H
 #define PLIANT_DATASET_H
 
+#include "pliant/camera.h"
 #include "pliant/document.h"
 #include "pliant/learned.h"
 #include "pliant/motion.h"
@@ -115,6 +116,16 @@ typedef struct pl_shape_target {
 PL_API_CHECKED pl_status pl_shape_target_read(const char *path, const double *rest, int32_t point_count,
                                               double reach, pl_shape_target *out, pl_error *err);
 PL_API void pl_shape_target_clear(pl_shape_target *target);
+
+// ---- images and cameras
+// PNG (8 bit) or JPEG, by its first bytes; pl_image_clear frees it.
+PL_API_CHECKED pl_status pl_image_read(const char *path, pl_image *out, pl_error *err);
+// Cameras and their places as JSON; `interval` as in pl_cameras_calibrate, may be NULL.
+PL_API_CHECKED pl_status pl_cameras_write(const char *path, const pl_camera *camera,
+                                          const pl_camera_pose *rig, const double *interval, int count,
+                                          pl_error *err);
+PL_API_CHECKED pl_status pl_cameras_read(const char *path, pl_camera *camera, pl_camera_pose *rig, int room,
+                                         int *count, pl_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 //   base       status codes, error messages, findings, hooks
 //   mesh       volume meshes, triangle surfaces (meshing.h, a separate library, generates them with Gmsh)
 //   material   material laws and the material library
+//   camera     projection, images, chessboards, points from pixels
 //   robot      description of a robot, the meaning of a command, the state
 //   problem    what acts on the body: formulation, parameters, readings
 //   statics    equilibrium of the full body, exact derivatives
@@ -32,6 +33,7 @@
 #include "pliant/base.h"
 #include "pliant/mesh.h"
 #include "pliant/material.h"
+#include "pliant/camera.h"
 #include "pliant/robot.h"
 #include "pliant/problem.h"
 #include "pliant/statics.h"
