@@ -47,8 +47,8 @@ void pl_element_edge_nodes(pl_element_kind kind, int edge, int node[3]);
 // triangles (centre, corner[i + 1], corner[i]) with the mid node on the far side and straight spokes, where
 // the centre is the mean of the loop's corner and mid nodes.
 typedef struct pl_rims {
-    int32_t count;
-    int32_t *start;
+    int32_t count;  // loops
+    int32_t *start; // count + 1
     int32_t *corner;
     int32_t *mid;
 } pl_rims;
@@ -63,7 +63,7 @@ pl_status pl_mesh_unpack(const void *data, size_t bytes, uint64_t key, pl_mesh *
 // Tetrahedra as a mesher delivers them, before they become a mesh; arrays as in pl_mesh_def, changed in
 // place.
 typedef struct pl_tets {
-    int32_t element_count;
+    int32_t element_count; // of a surface given by corners: 4 per face, the last -1 for triangles
     uint8_t *kind;
     int64_t *node_start;
     int32_t *node, *region;
@@ -84,11 +84,11 @@ void pl_mesh_set_fit(pl_mesh *mesh, const pl_mesh_fit *fit);
 
 // ---- hashed tuples of indices: the n-th different key gets the index n
 typedef struct pl_table {
-    int width;
-    int32_t count, limit;
-    uint32_t mask;
-    int32_t *slot;
-    int32_t *key; // width per entry
+    int width;            // indices per key
+    int32_t count, limit; // keys stored; most that fit
+    uint32_t mask;        // number of slots - 1, slots being a power of two
+    int32_t *slot;        // index of a key, or -1; open addressing
+    int32_t *key;         // width per entry
 } pl_table;
 bool pl_table_init(pl_table *table, int width, int64_t limit); // limit: most keys that will be added
 int32_t pl_table_add(pl_table *table, const int32_t *key);     // a new key gets the old `count`

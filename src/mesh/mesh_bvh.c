@@ -2,7 +2,7 @@
 // ray, nearest point and pairs.
 #include "mesh/mesh_impl.h"
 
-#define BVH_LEAF 4
+#define BVH_LEAF 4    // items: below this number testing the items is as fast as testing boxes
 #define BVH_STACK 128 // halving keeps the depth below 32
 
 // not fmin and fmax, which are calls
@@ -26,6 +26,7 @@ void pl_bvh_clear(pl_bvh *bvh)
     *bvh = (pl_bvh){0};
 }
 
+// Bounding box of the listed items: low[3], high[3].
 static void bvh_bound(const double *box, const int32_t *item, int32_t count, double out[6])
 {
     for (int i = 0; i < 3; ++i) {
@@ -41,6 +42,7 @@ static void bvh_bound(const double *box, const int32_t *item, int32_t count, dou
     }
 }
 
+// Twice the centre of an item's box along an axis: only compared, so the factor does not matter.
 static double bvh_centre(const double *box, int32_t item, int axis)
 {
     return box[6 * (size_t)item + axis] + box[6 * (size_t)item + 3 + axis];
@@ -52,6 +54,7 @@ static void bvh_select(const double *box, int32_t *item, int32_t count, int32_t 
 {
     int32_t low = 0, high = count - 1;
     while (low < high) {
+        // quickselect: partition around the middle item, then continue in the part that holds `middle`
         const int32_t pivot_item = item[low + (high - low) / 2];
         const double pivot = bvh_centre(box, pivot_item, axis);
         int32_t i = low, j = high;
@@ -70,6 +73,8 @@ static void bvh_select(const double *box, int32_t *item, int32_t count, int32_t 
                 item[j--] = swap;
             }
         }
+
+        // narrow the range to the side of the boundary that is being looked for
         if (middle <= j) {
             high = j;
         } else if (middle >= i) {
@@ -80,6 +85,7 @@ static void bvh_select(const double *box, int32_t *item, int32_t count, int32_t 
     }
 }
 
+// The axis along which the centres of the boxes spread most: splitting across it separates the items best.
 static int bvh_widest(const double *box, const int32_t *item, int32_t count)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -97,6 +103,8 @@ static int bvh_widest(const double *box, const int32_t *item, int32_t count)
     return axis;
 }
 
+// Splits nodes at the median until at most BVH_LEAF items are left in each; items are permuted so that every
+// node owns a contiguous range.
 static void bvh_build(pl_bvh *bvh, const double *box)
 {
     // nodes are appended in pairs, so the list of nodes is its own queue
@@ -108,9 +116,13 @@ static void bvh_build(pl_bvh *bvh, const double *box)
         const int32_t count = bvh->size[n];
         bvh_bound(box, item, count, bvh->box + 6 * (size_t)n);
         bvh->child[n] = -1;
+
+        // small nodes stay leaves
         if (count <= BVH_LEAF) {
             continue;
         }
+
+        // the two halves become neighbouring nodes, so that one index stores both children
         const int32_t half = count / 2, left = bvh->node_count;
         bvh_select(box, item, count, half, bvh_widest(box, item, count));
         bvh->child[n] = left;
@@ -131,6 +143,7 @@ void pl_bvh_refit(pl_bvh *bvh, const double *box)
             bvh_bound(box, bvh->item + bvh->first[n], bvh->size[n], out);
             continue;
         }
+        // an inner node contains exactly its two children
         const double *a = bvh->box + 6 * (size_t)bvh->child[n], *b = a + 6;
         for (int i = 0; i < 3; ++i) {
             out[i] = bvh_min(a[i], b[i]);
@@ -153,6 +166,8 @@ bool pl_bvh_init(pl_bvh *bvh, int32_t count, const double *box)
         pl_bvh_clear(bvh);
         return false;
     }
+
+    // the tree permutes this list; the items themselves are not moved
     for (int32_t i = 0; i < count; ++i) {
         bvh->item[i] = i;
     }
@@ -162,6 +177,7 @@ bool pl_bvh_init(pl_bvh *bvh, int32_t count, const double *box)
 
 // ---- queries
 
+// Closed boxes: touching counts as meeting.
 static bool bvh_boxes_meet(const double *a, const double *b)
 {
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
@@ -178,6 +194,7 @@ void pl_bvh_query(const pl_bvh *bvh, const double low[3], const double high[3], 
         if (!bvh_boxes_meet(box, bvh->box + 6 * (size_t)n)) {
             continue;
         }
+        // the right child is pushed first, so that items are visited in leaf order
         if (bvh->child[n] >= 0) {
             stack[depth++] = bvh->child[n] + 1;
             stack[depth++] = bvh->child[n];
@@ -210,6 +227,7 @@ void pl_bvh_ray(const pl_bvh *bvh, const double origin[3], const double directio
                 pl_bvh_ray_visit visit, void *user)
 {
     double inverse[3];
+    // a direction without a component along an axis never leaves the slab: 1/0 is meant
     for (int i = 0; i < 3; ++i) {
         inverse[i] = direction[i] == 0 ? INFINITY : 1 / direction[i];
     }
@@ -238,6 +256,7 @@ void pl_bvh_ray(const pl_bvh *bvh, const double origin[3], const double directio
     }
 }
 
+// Squared distance of a point from a box, 0 inside: a lower bound of that to the items in it.
 static double bvh_box_distance2(const double *box, const double p[3])
 {
     double sum = 0;
@@ -255,10 +274,12 @@ void pl_bvh_nearest(const pl_bvh *bvh, const double point[3], double best, pl_bv
     stack[depth++] = 0;
     while (depth > 0) {
         const int32_t n = stack[--depth];
+        // nodes that are farther than the best item cannot improve it
         if (bvh->item_count == 0 || bvh_box_distance2(bvh->box + 6 * (size_t)n, point) > best) {
             continue;
         }
         if (bvh->child[n] >= 0) {
+            // the nearer child first: it shortens `best` before the other one is tested
             const int32_t left = bvh->child[n];
             const double a = bvh_box_distance2(bvh->box + 6 * (size_t)left, point);
             const double b = bvh_box_distance2(bvh->box + 6 * ((size_t)left + 1), point);
@@ -276,6 +297,7 @@ void pl_bvh_nearest(const pl_bvh *bvh, const double point[3], double best, pl_bv
 static bool bvh_leaf_pairs(const pl_bvh *a, int32_t m, const pl_bvh *b, int32_t n, pl_bvh_pair_visit visit,
                            void *user)
 {
+    // within one leaf each pair once; between trees in the order (a, b), in one tree by rising number
     for (int32_t i = 0; i < a->size[m]; ++i) {
         for (int32_t j = a == b && m == n ? i + 1 : 0; j < b->size[n]; ++j) {
             int32_t p = a->item[a->first[m] + i], q = b->item[b->first[n] + j];
@@ -307,15 +329,18 @@ void pl_bvh_pairs(const pl_bvh *a, const pl_bvh *b, pl_bvh_pair_visit visit, voi
         if (!bvh_boxes_meet(a->box + 6 * (size_t)m, b->box + 6 * (size_t)n)) {
             continue;
         }
+        // both are leaves: test their items
         if (cm < 0 && cn < 0) {
             if (!bvh_leaf_pairs(a, m, b, n, visit, user)) {
                 return;
             }
         } else if (a == b && m == n) {
+            // a node against itself: its children with themselves and with each other
             const int32_t pair[3][2] = {{cm, cm}, {cm + 1, cm + 1}, {cm, cm + 1}};
             memcpy(stack + depth, pair, sizeof pair);
             depth += 3;
         } else if (cn < 0 || (cm >= 0 && a->size[m] >= b->size[n])) {
+            // otherwise open the larger node, so that both shrink together
             const int32_t pair[2][2] = {{cm, n}, {cm + 1, n}};
             memcpy(stack + depth, pair, sizeof pair);
             depth += 2;

@@ -11,26 +11,27 @@
 #include "base/threads.h"
 #include "mesh/mesh_impl.h"
 
-#define CAVITY_EYE_RAYS 512
+#define CAVITY_EYE_RAYS 512  // from the point, over the whole sphere
 #define CAVITY_FACE_RAYS 128 // half of them look away from the face
 #define CAVITY_ENCLOSED 0.45 // share of blocked sky from which a face counts as inside
 #define CAVITY_FLARED 0.2    // the same for a smooth patch that ends at sharp edges
 #define CAVITY_SHARP 0.8     // cosine between the normals of two faces that meet in a sharp edge
 #define CAVITY_MOUTH 0.5     // the same at the end of a flared mouth that has folds
-#define CAVITY_SMOOTHINGS 4
-#define CAVITY_VOTES 10
+#define CAVITY_SMOOTHINGS 4  // passes of averaging
+#define CAVITY_VOTES 10      // passes of the majority vote at most
 
+// Everything about one pick. Arrays are per boundary face and belong to this struct, except `sky`.
 typedef struct cavity_work {
     const pl_mesh *mesh;
-    const double *eye;
+    const double *eye; // the point given by the user, mm
     pl_mirrors mirrors;
     int64_t count;      // boundary faces
     int32_t *neighbour; // 4 per face
     int32_t *piece;     // connected piece of each face
     int32_t piece_count;
-    int32_t *seen; // rays from the eye that meet the face
-    uint8_t *inside;
-    int32_t *queue;
+    int32_t *seen;        // rays from the eye that meet the face
+    uint8_t *inside;      // after the vote: whether the face is enclosed
+    int32_t *queue;       // of cavity_flood and cavity_extend
     const double *sky;    // unit normal, area and smoothed share of blocked sky of each face
     pl_mesh_sky *own_sky; // where the mesh keeps that of other planes
 } cavity_work;
@@ -43,6 +44,7 @@ static void cavity_clear(cavity_work *w)
     }
 }
 
+// False when out of memory; what was allocated is freed by cavity_clear.
 static bool cavity_init(cavity_work *w)
 {
     const size_t n = (size_t)w->count;
@@ -84,12 +86,15 @@ static int32_t cavity_flood(cavity_work *w, int32_t start, int32_t *label, int32
     return tail;
 }
 
+// piece of a face that lies in a plane of symmetry
 #define CAVITY_CUT (-5)
 
 // Faces in planes of symmetry belong to no piece.
 static void cavity_cut(cavity_work *w)
 {
     const double tolerance = pl_mirror_tolerance(w->mesh);
+
+    // label the faces in the planes
     for (int64_t f = 0; f < w->count && w->mirrors.count > 0; ++f) {
         double x[3 * PL_FACE_NODES_MAX];
         pl_mesh_gather_face(w->mesh, w->mesh->boundary[f], x);
@@ -97,12 +102,15 @@ static void cavity_cut(cavity_work *w)
             w->piece[f] = CAVITY_CUT;
         }
     }
+
+    // cut them off from their neighbours, so that no flood passes through a plane
     for (int64_t k = 0; k < 4 * w->count; ++k) {
         int32_t *g = &w->neighbour[k];
         *g = *g >= 0 && (w->piece[*g] == CAVITY_CUT || w->piece[k / 4] == CAVITY_CUT) ? -1 : *g;
     }
 }
 
+// Connected pieces of the boundary, numbered from 0.
 static void cavity_pieces(cavity_work *w)
 {
     memset(w->piece, -1, (size_t)w->count * sizeof *w->piece);
@@ -122,6 +130,7 @@ static int cavity_look(cavity_work *w)
         double d[3];
         pl_hit hit;
         cavity_direction(i, CAVITY_EYE_RAYS, d);
+        // only faces seen from the void side count: a ray that starts in the void meets those first
         if (pl_mirrors_cast(w->mesh, &w->mirrors, w->eye, d, &hit) && hit.from_void) {
             w->seen[hit.index]++;
             met++;
@@ -134,6 +143,7 @@ static int cavity_look(cavity_work *w)
 static pl_status cavity_gather(const cavity_work *w, const int32_t *label, int32_t which, int64_t **face,
                                int64_t *count, pl_error *err)
 {
+    // the number is not known yet: space for all faces
     int64_t *found = PL_NEW_ARRAY(int64_t, w->count), n = 0;
     if (!found) {
         return pl_fail_memory(err, "mesh: picking a cavity");
@@ -157,11 +167,15 @@ static pl_status cavity_closed(const cavity_work *w, int64_t **face, int64_t *co
     if (!views) {
         return pl_fail_memory(err, "mesh: picking a cavity");
     }
+
+    // how many faces of each piece are seen
     for (int64_t f = 0; f < w->count; ++f) {
         if (w->piece[f] >= 0) {
             views[w->piece[f]] += w->seen[f] > 0;
         }
     }
+
+    // the first seen piece that encloses void, by its signed volume
     *skin = 0;
     pl_status status = PL_OK;
     for (int32_t p = 0; p < w->piece_count && !*face && status == PL_OK; ++p) {
@@ -186,6 +200,7 @@ static pl_status cavity_closed(const cavity_work *w, int64_t **face, int64_t *co
 #define SKY_SHARE 4
 
 // The middle of a face (of its middle triangle, if curved), just above it, and its unit normal.
+// The centre triangle of a curved face is the last of its parts (see pl_face_triangles).
 static void cavity_middle(const cavity_work *w, int64_t f, double normal[3], double middle[3])
 {
     double x[3 * PL_FACE_NODES_MAX], u[3], v[3];
@@ -193,10 +208,14 @@ static void cavity_middle(const cavity_work *w, int64_t f, double normal[3], dou
     const int parts = pl_face_triangles(pl_mesh_gather_face(w->mesh, w->mesh->boundary[f], x), &split);
     const double *a = x + 3 * split[parts - 1][0], *b = x + 3 * split[parts - 1][1],
                  *c = x + 3 * split[parts - 1][2];
+
+    // normal of that triangle; its length is twice the area
     pl_sub3(b, a, u);
     pl_sub3(c, a, v);
     pl_cross3(u, v, normal);
     const double length = pl_norm3(normal);
+
+    // lift the point off the face, by 1e-4 of its size, so that rays do not start on the face itself
     for (int i = 0; i < 3; ++i) {
         normal[i] = length > 0 ? normal[i] / length : 0;
         middle[i] = (a[i] + b[i] + c[i]) / 3 + 1e-4 * sqrt(length) * normal[i];
@@ -208,6 +227,7 @@ static void cavity_share(const cavity_work *w, int64_t f, double *face)
 {
     double middle[3], blocked = 0, all = 0;
     cavity_middle(w, f, face, middle);
+    // grazing directions (cosine below 0.02) are left out: they see the face's own curvature
     for (int i = 0; i < CAVITY_FACE_RAYS; ++i) {
         double d[3];
         cavity_direction(i, CAVITY_FACE_RAYS, d);
@@ -221,6 +241,7 @@ static void cavity_share(const cavity_work *w, int64_t f, double *face)
     face[SKY_AREA] = pl_mesh_faces_area(w->mesh, w->mesh->boundary + f, 1);
 }
 
+// Whether the edge between faces f and g is blunter than `sharp`, the cosine between their normals.
 static bool cavity_edge_below(const double *sky, int64_t f, int32_t g, double sharp)
 {
     return g >= 0 && pl_dot3(sky + 5 * f, sky + 5 * (int64_t)g) > sharp;
@@ -234,6 +255,8 @@ static bool cavity_smooth_edge(const double *sky, int64_t f, int32_t g)
 // Averages the shares along the surface, not over sharp edges. `next` is scratch.
 static void cavity_smooth(const cavity_work *w, double *sky, double *next)
 {
+    // Jacobi passes: share_f <- (2 A_f share_f + sum A_g share_g) / (2 A_f + sum A_g) over smooth neighbours
+    // g
     for (int pass = 0; pass < CAVITY_SMOOTHINGS; ++pass) {
         for (int64_t f = 0; f < w->count; ++f) {
             const double *face = sky + 5 * f;
@@ -275,6 +298,7 @@ typedef struct cavity_loop {
     double *sky;
 } cavity_loop;
 
+// The body of the parallel loop: shares of faces from .. to - 1. Closed cavities are known and skipped.
 static void cavity_share_loop(void *context, int64_t from, int64_t to)
 {
     const cavity_loop *l = context;
@@ -289,6 +313,7 @@ static void cavity_share_loop(void *context, int64_t from, int64_t to)
 // The shares of all faces that are not in a closed cavity; the mesh keeps them.
 static pl_status cavity_sky(cavity_work *w, pl_error *err)
 {
+    // shares computed for the same planes are kept with the mesh
     const uint64_t key =
         pl_hash_bytes(PL_HASH_SEED, w->mirrors.mirror, (size_t)w->mirrors.count * sizeof *w->mirrors.mirror);
     pl_mesh_sky *kept = w->mesh->sky;
@@ -296,6 +321,8 @@ static pl_status cavity_sky(cavity_work *w, pl_error *err)
         w->sky = kept->face;
         return PL_OK;
     }
+
+    // otherwise compute them: rays in parallel, then the smoothing
     bool *hollow = cavity_hollow(w, err);
     pl_mesh_sky *sky = pl_alloc(sizeof *sky + 5 * (size_t)w->count * sizeof *sky->face), *none = NULL;
     double *next = PL_NEW_ARRAY(double, w->count);
@@ -322,9 +349,12 @@ static pl_status cavity_sky(cavity_work *w, pl_error *err)
 // A face most of whose smooth neighbours think otherwise joins them: teeth along the rim go.
 static void cavity_vote(cavity_work *w, int32_t skin)
 {
+    // first opinion: the threshold on the share alone
     for (int64_t f = 0; f < w->count; ++f) {
         w->inside[f] = w->piece[f] == skin && w->sky[5 * f + SKY_SHARE] >= CAVITY_ENCLOSED;
     }
+
+    // then majority votes until nobody changes; the limit guards against two faces that change in turn
     for (int pass = 0, changed = 1; pass < CAVITY_VOTES && changed; ++pass) {
         changed = 0;
         for (int64_t f = 0; f < w->count; ++f) {
@@ -342,6 +372,7 @@ static void cavity_vote(cavity_work *w, int32_t skin)
     }
 }
 
+// labels of the skin's faces while it is divided; they share the array of the pieces
 #define CAVITY_YES (-2)
 #define CAVITY_NO (-3)
 #define CAVITY_UNREACHED (-4)
@@ -350,18 +381,23 @@ static void cavity_vote(cavity_work *w, int32_t skin)
 // Faces inside that can be reached from seen ones get CAVITY_YES; returns how many there are.
 static int64_t cavity_reach(cavity_work *w, int32_t skin)
 {
+    // split the skin into enclosed faces, still to be reached, and open ones
     int32_t *label = w->piece;
     for (int64_t f = 0; f < w->count; ++f) {
         if (label[f] == skin) {
             label[f] = w->inside[f] ? CAVITY_UNREACHED : CAVITY_NO;
         }
     }
+
+    // flood the enclosed part from every face that the eye sees
     int64_t reached = 0;
     for (int64_t f = 0; f < w->count; ++f) {
         if (w->seen[f] && label[f] == CAVITY_UNREACHED) {
             reached += cavity_flood(w, (int32_t)f, label, CAVITY_UNREACHED, CAVITY_YES);
         }
     }
+
+    // enclosed faces that cannot be reached belong to another cavity
     for (int64_t f = 0; f < w->count; ++f) {
         label[f] = label[f] == CAVITY_UNREACHED ? CAVITY_NO : label[f];
     }
@@ -374,6 +410,7 @@ static void cavity_extend(cavity_work *w, double sharp)
 {
     int32_t *label = w->piece;
     for (int64_t start = 0; start < w->count; ++start) {
+        // start at an open face that continues the cavity without a sharp edge
         bool beside = false;
         for (int a = 0; a < 4 && label[start] == CAVITY_NO; ++a) {
             const int32_t g = w->neighbour[4 * start + a];
@@ -382,6 +419,8 @@ static void cavity_extend(cavity_work *w, double sharp)
         if (!beside) {
             continue;
         }
+
+        // collect its smooth patch; the patch counts only if all of it stays partly enclosed
         int32_t head = 0, tail = 0;
         bool enclosed = true;
         label[start] = CAVITY_TRIED;
@@ -397,6 +436,8 @@ static void cavity_extend(cavity_work *w, double sharp)
                 }
             }
         }
+
+        // a rejected patch keeps the label TRIED, so that it is not collected again from another face
         for (int32_t i = 0; i < tail && enclosed; ++i) {
             label[w->queue[i]] = CAVITY_YES;
         }
@@ -411,6 +452,8 @@ static void cavity_fill_spots(cavity_work *w)
 {
     int32_t *label = w->piece, spot = w->piece_count, largest = -1;
     double most = 0;
+
+    // number the connected pieces of the open faces and remember the largest
     for (int64_t f = 0; f < w->count; ++f) {
         if (label[f] != CAVITY_NO) {
             continue;
@@ -426,6 +469,8 @@ static void cavity_fill_spots(cavity_work *w)
         }
         spot++;
     }
+
+    // all others are surrounded by the cavity
     for (int64_t f = 0; f < w->count; ++f) {
         if (label[f] >= w->piece_count && label[f] != largest) {
             label[f] = CAVITY_YES;
@@ -441,6 +486,7 @@ static void cavity_fill_spots(cavity_work *w)
 // around) it, in the order of the faces.
 static double cavity_outside(const cavity_work *w, const double *corner, int32_t count, bool closed)
 {
+    // centre of the opening, and its vector area: sum of (p_j - c) x (p_j+1 - c), which points outwards
     double c[3] = {0}, n[3] = {0}, blocked = 0, all = 0;
     for (int32_t j = 0; j < 3 * count; ++j) {
         c[j % 3] += corner[j] / count;
@@ -454,6 +500,8 @@ static double cavity_outside(const cavity_work *w, const double *corner, int32_t
             n[i] += m[i];
         }
     }
+
+    // look out of the opening from its centre and from points half way to its rim
     const double length = pl_norm3(n);
     for (int k = 0; k <= CAVITY_LOOKS && length > 0; ++k) {
         const double *p = corner + 3 * (k * (int64_t)count / (CAVITY_LOOKS + 1));
@@ -480,6 +528,8 @@ static double cavity_rim_outside(const cavity_work *w, const pl_rims *rims, int3
 {
     const double *X = w->mesh->view.position, tolerance = pl_mirror_tolerance(w->mesh);
     const int32_t first = rims->start[r], n = rims->start[r + 1] - first;
+
+    // an edge of the rim in a plane of symmetry, where the walk can start
     int32_t length = 0, cut = -1;
     double most = 0;
     for (int32_t k = 0; k < n && cut < 0; ++k) {
@@ -516,6 +566,7 @@ static double cavity_rim_outside(const cavity_work *w, const pl_rims *rims, int3
 static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t count, int met,
                               pl_error *err)
 {
+    // most of the faces seen must belong to the cavity
     const double *eye = w->eye;
     int found = 0;
     for (int64_t f = 0; f < w->count; ++f) {
@@ -529,6 +580,8 @@ static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t
             "the cavity, or name the planes along which the part was cut as supports",
             eye[0], eye[1], eye[2], met > 0 ? 100 * found / met : 0);
     }
+
+    // no opening may be enclosed from outside
     pl_rims rims;
     pl_status status = pl_mesh_rims(w->mesh, face, count, &rims, err);
     if (status != PL_OK) {
@@ -552,9 +605,11 @@ static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t
     return status;
 }
 
+// The cavity with openings around the eye, from the skin's faces. *face stays NULL on failure.
 static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **face, int64_t *count,
                              pl_error *err)
 {
+    // outside of the body at most half of the directions meet it (a convex surface covers half of them)
     const double *eye = w->eye;
     if (2 * met <= CAVITY_EYE_RAYS) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -562,17 +617,22 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
                        "the directions around it, expected more than half",
                        eye[0], eye[1], eye[2], 100 * met / CAVITY_EYE_RAYS);
     }
+
+    // enclosed faces of the skin, those that can be reached, and the clean-up along the rim
     pl_status status = cavity_sky(w, err);
     if (status != PL_OK) {
         return status;
     }
     cavity_vote(w, skin);
+    // extended twice: first to the nearest sharp edges, then over the folds of a flared mouth
     const int64_t reached = cavity_reach(w, skin);
     if (reached > 0) {
         cavity_extend(w, CAVITY_SHARP);
         cavity_extend(w, CAVITY_MOUTH);
         cavity_fill_spots(w);
     }
+
+    // collect the faces and check that they are one whole cavity
     status = cavity_gather(w, w->piece, CAVITY_YES, face, count, err);
     if (status == PL_OK) {
         status = cavity_check(w, *face, *count, met, err);
@@ -588,6 +648,7 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
 pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const pl_pick *pick, int64_t **face, int64_t *face_count,
                               pl_error *err)
 {
+    // the point must not be in the material
     const double *eye = pick->point;
     pl_embedding at;
     pl_status status = pl_mesh_embed(mesh, eye, &at, err);
@@ -600,6 +661,8 @@ pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const pl_pick *pick, int64_t 
                        "inside a cavity",
                        eye[0], eye[1], eye[2], (int)at.element);
     }
+
+    // a closed cavity needs no shares; only a cavity with openings does
     cavity_work w = {.mesh = mesh,
                      .eye = eye,
                      .mirrors = {pick->mirror, pick->mirror_count},

@@ -1,10 +1,11 @@
-// What can be judged about a mesh description before anything is built from it: counts, indices, names,
+// What can be checked in a mesh description before anything is built from it: counts, indices, names,
 // numbers.
 #include <stdlib.h>
 #include "mesh/mesh_impl.h"
 
 #define MESH_ELEMENTS_MAX 80000000 // so that tables of faces stay within 32-bit indices
 
+// Arrays that must be present and their lengths; the other checks rely on them.
 static pl_status check_arrays(const pl_mesh_def *def, pl_error *err)
 {
     if (def->vertex_count < 1 || !def->position) {
@@ -40,6 +41,7 @@ static int check_compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+// Names must be non-empty and unique; sorting finds equal ones in n log n.
 static pl_status check_names(const char *what, int32_t count, const char *const *name, pl_error *err)
 {
     for (int32_t i = 0; i < count; ++i) {
@@ -48,6 +50,8 @@ static pl_status check_names(const char *what, int32_t count, const char *const 
                            (int)i);
         }
     }
+
+    // equal names are neighbours after sorting
     const char **sorted = PL_NEW_ARRAY(const char *, count);
     if (!sorted) {
         return pl_fail_memory(err, "mesh: names");
@@ -65,6 +69,7 @@ static pl_status check_names(const char *what, int32_t count, const char *const 
     return status;
 }
 
+// Coordinates beyond 1e12 mm would overflow the products of the volume formulas.
 static pl_status check_positions(const pl_mesh_def *def, pl_error *err)
 {
     for (int32_t v = 0; v < def->vertex_count; ++v) {
@@ -82,6 +87,7 @@ static pl_status check_positions(const pl_mesh_def *def, pl_error *err)
 
 static pl_status check_element(const pl_mesh_def *def, int32_t e, pl_error *err)
 {
+    // the kind fixes the number of nodes
     const int kind = def->kind[e];
     if (kind >= PL_ELEMENT_KIND_COUNT) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: element %d: kind is %d, expected 0 .. %d", (int)e, kind,
@@ -93,6 +99,8 @@ static pl_status check_element(const pl_mesh_def *def, int32_t e, pl_error *err)
                        (int)e, pl_element_kind_name(kind),
                        (long long)(def->node_start[e + 1] - def->node_start[e]), count);
     }
+
+    // nodes: in range and all different
     const int32_t *node = def->node + def->node_start[e];
     for (int a = 0; a < count; ++a) {
         if (node[a] < 0 || node[a] >= def->vertex_count) {
@@ -113,6 +121,7 @@ static pl_status check_element(const pl_mesh_def *def, int32_t e, pl_error *err)
     return PL_OK;
 }
 
+// Surfaces as ranges of faces, and (with_corners) as 4 vertex numbers per face.
 static pl_status check_surfaces(const pl_mesh_def *def, bool with_corners, pl_error *err)
 {
     if (def->surface_count == 0) {
@@ -128,6 +137,8 @@ static pl_status check_surfaces(const pl_mesh_def *def, bool with_corners, pl_er
             return pl_fail(err, PL_BAD_INPUT, "mesh: surface '%s' ends at face %lld before it starts at %lld",
                            def->surface_name[s], (long long)end, (long long)begin);
         }
+
+        // triangles have -1 as their fourth corner
         if (with_corners && end > begin && !def->surface_corner) {
             return pl_fail(err, PL_BAD_INPUT, "mesh: surface '%s' has faces but surface_corner is not given",
                            def->surface_name[s]);
@@ -147,6 +158,7 @@ static pl_status check_surfaces(const pl_mesh_def *def, bool with_corners, pl_er
     return PL_OK;
 }
 
+// Checks in the order in which they depend on each other; the first failure is reported.
 pl_status pl_mesh_def_check(const pl_mesh_def *def, bool with_corners, pl_error *err)
 {
     pl_status status = check_arrays(def, err);

@@ -6,9 +6,7 @@
 //     neighbours the edge, so that the body keeps its topology;
 //   - b lies in every region that a lies in, and on the boundary, along the edge, if a does: neither boundary
 //     nor interfaces move by more than the edge;
-//   - no tet around a becomes worse than the worst one was, and the tets around a keep their volume: the rim
-//   of
-//     a thin plate, all of whose tets are flat, stays.
+// a thin plate, all of whose tets are flat, stays.
 #include "base/vec.h"
 #include "mesh/mesh_impl.h"
 
@@ -16,11 +14,11 @@
 #define COLLAPSE_SHORT 0.02 // of the longest edge of the tet: details below the resolution of the mesh
 #define COLLAPSE_VOLUME 0.1 // of the tets around a vertex: change that is a detail
 #define COLLAPSE_STAR 512   // tets around a vertex
-#define COLLAPSE_PASSES 8
+#define COLLAPSE_PASSES 8   // a collapse can make its neighbours collapsible
 
 typedef struct collapse_work {
     const double *position;
-    pl_tets *tets;
+    pl_tets *tets;       // nodes, kinds and surfaces, rewritten at the end
     int64_t count;       // elements
     int32_t *corner;     // 4 per element; -1: gone
     int32_t *head;       // per vertex: first of its corners 4 e + i; -1: none
@@ -65,6 +63,7 @@ static int collapse_count(const collapse_work *w, const int32_t *star, int count
 static bool collapse_outer(const collapse_work *w, const int32_t *star, int count, int32_t v, int32_t e,
                            int32_t opposite)
 {
+    // the face has v and the two remaining corners; one tet of the star has them if it is on the boundary
     int32_t other[2], n = 0;
     for (int i = 0; i < 4; ++i) {
         const int32_t c = w->corner[4 * (int64_t)e + i];
@@ -95,6 +94,7 @@ static bool collapse_on_boundary(const collapse_work *w, const int32_t *star, in
 static bool collapse_link_tet(const collapse_work *w, int32_t e, int32_t a, const int32_t *star_a,
                               int count_a, int32_t b, const int32_t *star_b, int count_b)
 {
+    // the face opposite of a
     int32_t other[3], n = 0;
     for (int k = 0; k < 4; ++k) {
         const int32_t c = w->corner[4 * (int64_t)e + k];
@@ -102,6 +102,8 @@ static bool collapse_link_tet(const collapse_work *w, int32_t e, int32_t a, cons
             other[n++] = c;
         }
     }
+
+    // link of a and link of b may share only what is in the link of ab
     for (int k = 0; k < 3; ++k) {
         const int32_t c = other[k], d = other[(k + 1) % 3];
         bool joined = false;
@@ -115,6 +117,8 @@ static bool collapse_link_tet(const collapse_work *w, int32_t e, int32_t a, cons
             return false;
         }
     }
+
+    // a face common to both links would become doubly covered
     for (int i = 0; i < count_b; ++i) {
         if (collapse_has(w, star_b[i], other[0]) && collapse_has(w, star_b[i], other[1]) &&
             collapse_has(w, star_b[i], other[2])) {
@@ -128,6 +132,7 @@ static bool collapse_link_tet(const collapse_work *w, int32_t e, int32_t a, cons
 static bool collapse_link_edge(const collapse_work *w, int32_t e, int32_t a, const int32_t *star_a,
                                int count_a, int32_t b, const int32_t *star_b, int count_b)
 {
+    // both faces of the tet that merge would be boundary faces: the tet would leave a free sheet
     if (collapse_outer(w, star_a, count_a, a, e, b) && collapse_outer(w, star_b, count_b, b, e, a)) {
         return false;
     }
@@ -142,6 +147,7 @@ static bool collapse_link_edge(const collapse_work *w, int32_t e, int32_t a, con
     return true;
 }
 
+// The link condition for the edge ab: true when collapsing it keeps the topology.
 static bool collapse_link(const collapse_work *w, int32_t a, const int32_t *star_a, int count_a, int32_t b,
                           const int32_t *star_b, int count_b)
 {
@@ -154,6 +160,7 @@ static bool collapse_link(const collapse_work *w, int32_t a, const int32_t *star
     return good;
 }
 
+// Whether b lies in every region of a, so that no interface between materials moves.
 static bool collapse_regions(const collapse_work *w, const int32_t *star_a, int count_a,
                              const int32_t *star_b, int count_b)
 {
@@ -174,6 +181,8 @@ static bool collapse_regions(const collapse_work *w, const int32_t *star_a, int 
 static double collapse_worst(const collapse_work *w, const int32_t *star, int count, int32_t a, int32_t b)
 {
     double worst = INFINITY, before = 0, after = 0;
+
+    // each tet, as it is and with a moved to b
     for (int i = 0; i < count; ++i) {
         double x[12];
         for (int k = 0; k < 4; ++k) {
@@ -185,6 +194,7 @@ static double collapse_worst(const collapse_work *w, const int32_t *star, int co
                 memcpy(x + 3 * k, w->position + 3 * (int64_t)b, 3 * sizeof *x);
             }
         }
+        // tets of the edge itself vanish and have no quality
         if (!collapse_has(w, star[i], b)) {
             after += pl_element_volume(PL_TET4, x);
             worst = fmin(worst, mesh_quality_tet(x, x + 3, x + 6, x + 9));
@@ -193,17 +203,22 @@ static double collapse_worst(const collapse_work *w, const int32_t *star, int co
     return fabs(after - before) < COLLAPSE_VOLUME * before ? worst : -1;
 }
 
+// Collapses a into b if all conditions hold; false otherwise, and nothing has changed.
 static bool collapse_try(collapse_work *w, int32_t a, int32_t b)
 {
+    // tets around both ends
     int32_t star_a[COLLAPSE_STAR], star_b[COLLAPSE_STAR];
     const int count_a = collapse_star(w, a, star_a), count_b = collapse_star(w, b, star_b);
     if (count_a <= 0 || count_b <= 0) {
         return false;
     }
+
+    // quality to beat: the worst tet around a
     double before = INFINITY;
     for (int i = 0; i < count_a; ++i) {
         before = fmin(before, w->quality[star_a[i]]);
     }
+    // cheap conditions first
     if ((collapse_on_boundary(w, star_a, count_a, a, -1) &&
          !collapse_on_boundary(w, star_a, count_a, a, b)) ||
         !collapse_regions(w, star_a, count_a, star_b, count_b) ||
@@ -229,6 +244,8 @@ static bool collapse_try(collapse_work *w, int32_t a, int32_t b)
         }
         w->quality[star_a[i]] = mesh_quality_tet(x[0], x[1], x[2], x[3]);
     }
+
+    // append the list of a's corners to that of b
     int32_t last = w->head[a];
     while (w->next[last] >= 0) {
         last = w->next[last];
@@ -243,6 +260,8 @@ static bool collapse_try(collapse_work *w, int32_t a, int32_t b)
 static bool collapse_tet(collapse_work *w, int32_t e)
 {
     static const int8_t end[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
+
+    // edge lengths of the tet
     const int32_t *c = w->corner + 4 * (int64_t)e;
     double length[6], longest = 0;
     for (int k = 0; k < 6; ++k) {
@@ -250,6 +269,8 @@ static bool collapse_tet(collapse_work *w, int32_t e)
             pl_distance3(w->position + 3 * (int64_t)c[end[k][0]], w->position + 3 * (int64_t)c[end[k][1]]);
         longest = fmax(longest, length[k]);
     }
+
+    // from the shortest edge on, in either direction
     for (int tried = 0; tried < 6; ++tried) {
         int shortest = 0;
         for (int k = 1; k < 6; ++k) {
@@ -262,11 +283,13 @@ static bool collapse_tet(collapse_work *w, int32_t e)
         if (collapse_try(w, a, b) || collapse_try(w, b, a)) {
             return true;
         }
+        // exclude it and take the next one
         length[shortest] = INFINITY;
     }
     return false;
 }
 
+// Where a vertex ended after all moves: the chain of moved_to followed to its end.
 static int32_t collapse_final(const collapse_work *w, int32_t v)
 {
     while (w->moved_to[v] != v) {
@@ -283,6 +306,8 @@ static bool collapse_mids(const collapse_work *w, pl_table *edge, int32_t **mid)
     if (!*mid || !pl_table_init(edge, 2, 6 * w->count)) {
         return false;
     }
+
+    // first pass: edges that have not moved keep their own mid node; second pass: the others
     for (int moved = 0; moved < 2; ++moved) {
         for (int64_t e = 0; e < w->count; ++e) {
             const int32_t *node = t->node + t->node_start[e];
@@ -325,10 +350,14 @@ static void collapse_compact(const collapse_work *w, const pl_table *edge, const
         at += n;
         t->element_count = (int32_t)++kept;
     }
+
+    // all elements are of one order (see pl_tets_collapse), so the starts are multiples of their node count
     const int step = t->kind[0] == PL_TET10 ? 10 : 4;
     for (int64_t e = 0; e <= kept; ++e) {
         t->node_start[e] = step * e;
     }
+
+    // faces of surfaces: those that collapsed to an edge are dropped
     for (int32_t s = 0; s < t->surface_count; ++s) {
         const int64_t first = face;
         for (int64_t f = t->surface_start[s]; f < t->surface_start[s + 1]; ++f) {
@@ -348,6 +377,7 @@ static void collapse_compact(const collapse_work *w, const pl_table *edge, const
     }
 }
 
+// Corners, their lists per vertex, and qualities; false when out of memory.
 static bool collapse_init(collapse_work *w, int32_t vertex_count)
 {
     const pl_tets *t = w->tets;
@@ -363,6 +393,8 @@ static bool collapse_init(collapse_work *w, int32_t vertex_count)
         w->head[v] = -1;
         w->moved_to[v] = v;
     }
+
+    // insert each corner at the head of its vertex's list
     for (int64_t e = 0; e < w->count; ++e) {
         const double *x[4];
         for (int k = 0; k < 4; ++k) {
@@ -384,6 +416,8 @@ pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *po
     collapse_work w = {.position = position, .tets = tets, .count = tets->element_count};
     pl_table edge = {0};
     int32_t *mid = NULL;
+
+    // other meshes, and those with more corners than indices, are left as they are
     *collapsed = 0;
     *longest = 0;
     for (int64_t e = 0; e < w.count; ++e) {
@@ -394,6 +428,8 @@ pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *po
     if (w.count > INT32_MAX / 4) {
         return PL_OK;
     }
+
+    // passes over the flat tets until none can be collapsed
     bool good = collapse_init(&w, vertex_count);
     for (int pass = 0, before = -1; good && pass < COLLAPSE_PASSES && *collapsed != before; ++pass) {
         before = *collapsed;
@@ -403,6 +439,8 @@ pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *po
             }
         }
     }
+
+    // renumber and write back only if something changed
     if (good && *collapsed > 0) {
         good = collapse_mids(&w, &edge, &mid);
         if (good) {

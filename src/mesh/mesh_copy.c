@@ -2,8 +2,10 @@
 // numbers and sides, so faces stay valid.
 #include "mesh/mesh_impl.h"
 
+// surfaces without faces still need an array to point to
 static const int64_t copy_no_faces[1] = {0};
 
+// A description that borrows every array of the mesh.
 static pl_mesh_def copy_def(const pl_mesh_view *v)
 {
     return (pl_mesh_def){.vertex_count = v->vertex_count,
@@ -25,6 +27,7 @@ static const int64_t *copy_faces(const int64_t *face)
     return face ? face : copy_no_faces;
 }
 
+// Builds the mesh; it compares with the part as the given one does.
 // The new mesh compares with the part as the old one did.
 static pl_status copy_build(const pl_mesh *mesh, const pl_mesh_def *def, const int64_t *face, pl_mesh **out,
                             pl_error *err)
@@ -36,6 +39,7 @@ static pl_status copy_build(const pl_mesh *mesh, const pl_mesh_def *def, const i
     return status;
 }
 
+// The quadratic element with the same corners, and below the linear one.
 static pl_element_kind copy_raised(pl_element_kind kind)
 {
     return kind == PL_TET4 ? PL_TET10 : kind == PL_PRISM6 ? PL_PRISM15 : kind;
@@ -123,6 +127,7 @@ static int32_t raise_place_mid_nodes(const pl_mesh_view *v, copy_work *w)
     return count;
 }
 
+// Corners as they are, mid nodes from the table of edges.
 static void raise_fill_nodes(const pl_mesh_view *v, copy_work *w)
 {
     for (int32_t e = 0; e < v->element_count; ++e) {
@@ -145,10 +150,14 @@ pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err)
 {
     const pl_mesh_view *v = &mesh->view;
     *out = NULL;
+
+    // upper bound of the number of edges: each counted once per element
     int64_t edges = 0;
     for (int32_t e = 0; e < v->element_count; ++e) {
         edges += pl_element_edge_count((pl_element_kind)v->kind[e]);
     }
+
+    // edges and the mid nodes that exist already
     copy_work w = {0};
     bool ok = copy_layout(v, copy_raised, &w) && pl_table_init(&w.edge, 2, edges);
     w.mid = ok ? PL_NEW_ARRAY(int32_t, edges) : NULL;
@@ -160,6 +169,8 @@ pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err)
         copy_clear(&w);
         return pl_fail_memory(err, "mesh: raise to quadratic");
     }
+
+    // old vertices keep their numbers, new ones follow
     memcpy(w.position, v->position, 3 * (size_t)v->vertex_count * sizeof *w.position);
     pl_mesh_def def = copy_def(v);
     def.vertex_count = raise_place_mid_nodes(v, &w);
@@ -183,6 +194,7 @@ pl_status pl_mesh_moved(const pl_mesh *mesh, const double *position, pl_mesh **o
 // Numbers the corner vertices in their old order: new_of[old] or -1, vertex_of[new]. Returns their count.
 static int32_t corners_number(const pl_mesh_view *v, int32_t *new_of, int32_t *vertex_of)
 {
+    // mark, then number in rising order: corners keep the order of the old mesh
     int32_t count = 0;
     for (int32_t e = 0; e < v->element_count; ++e) {
         const int corners = pl_element_corner_count((pl_element_kind)v->kind[e]);
@@ -217,6 +229,7 @@ pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_o
     if (!ok || !new_of || !old_of || !w.position) {
         status = pl_fail_memory(err, "mesh: corners");
     } else {
+        // positions and nodes of the corners only
         pl_mesh_def def = copy_def(v);
         def.vertex_count = corners_number(v, new_of, old_of);
         for (int32_t i = 0; i < def.vertex_count; ++i) {
@@ -233,6 +246,7 @@ pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_o
         def.node = w.node;
         status = copy_build(mesh, &def, copy_faces(v->surface_face), out, err);
     }
+    // the caller gets the map from new to old vertices if it asked for it
     if (status == PL_OK && vertex_of) {
         *vertex_of = old_of;
         old_of = NULL;
@@ -245,6 +259,7 @@ pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_o
 
 // ---- surfaces added
 
+// Names and ranges of the surfaces to add. Faces are checked when the mesh is built.
 static pl_status surfaces_check(int32_t count, const char *const *name, const int64_t *start,
                                 const int64_t *face, pl_error *err)
 {
@@ -265,12 +280,14 @@ static pl_status surfaces_check(int32_t count, const char *const *name, const in
     return PL_OK;
 }
 
+// Surfaces of the mesh in the making: faces of surface s are face[start[s]] .. face[start[s+1] - 1].
 typedef struct surface_list {
     const char **name;
     int64_t *start, *face;
     int32_t count;
 } surface_list;
 
+// Appends a surface; the capacity has been allocated by the caller.
 static void surface_list_add(surface_list *list, const char *name, const int64_t *face, int64_t count)
 {
     const int64_t at = list->start[list->count];
@@ -290,6 +307,8 @@ pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *
     if (status != PL_OK) {
         return status;
     }
+
+    // sizes: faces of the old surfaces and of the new ones
     int64_t faces = v->surface_start[v->surface_count];
     for (int32_t s = 0; s < count; ++s) {
         faces += start[s + 1] - start[s];

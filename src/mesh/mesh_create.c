@@ -1,8 +1,10 @@
-// From a description to a mesh: copy, turn elements round, drop unused vertices, find faces, boundary and
+// From a description to a mesh: copy, reverse inverted elements, drop unused vertices, find faces, boundary
+// and
 // surfaces.
 #include <stdio.h>
 #include "mesh/mesh_impl.h"
 
+// Everything needed while a mesh is built; freed at the end except for the mesh.
 typedef struct mesh_work {
     const pl_mesh_def *def;
     const int64_t *surface_face; // given instead of corners, or NULL
@@ -20,6 +22,8 @@ void pl_mesh_destroy(pl_mesh *mesh)
     if (!mesh) {
         return;
     }
+
+    // names are copies of our own
     pl_mesh_view *v = &mesh->view;
     for (int32_t i = 0; v->region_name && i < v->region_count; ++i) {
         pl_free((void *)v->region_name[i]);
@@ -27,6 +31,8 @@ void pl_mesh_destroy(pl_mesh *mesh)
     for (int32_t i = 0; v->surface_name && i < v->surface_count; ++i) {
         pl_free((void *)v->surface_name[i]);
     }
+
+    // the view's arrays are const for its users only
     void *const block[] = {(void *)v->position,     (void *)v->kind,          (void *)v->node_start,
                            (void *)v->node,         (void *)v->region,        (void *)v->region_name,
                            (void *)v->surface_name, (void *)v->surface_start, (void *)v->surface_face,
@@ -39,6 +45,7 @@ void pl_mesh_destroy(pl_mesh *mesh)
     pl_free(mesh);
 }
 
+// A copy of an array of names; NULL when out of memory.
 static const char *const *create_names(int32_t count, const char *const *name)
 {
     char **copy = PL_NEW_ARRAY(char *, count);
@@ -47,6 +54,8 @@ static const char *const *create_names(int32_t count, const char *const *name)
         copy[i] = pl_strdup(name[i]);
         ok = copy[i] != NULL;
     }
+
+    // a half-made copy is released
     for (int32_t i = 0; i < count && copy && !ok; ++i) {
         pl_free(copy[i]);
     }
@@ -57,6 +66,7 @@ static const char *const *create_names(int32_t count, const char *const *name)
     return (const char *const *)copy;
 }
 
+// A copy of an array; NULL when out of memory.
 static void *create_copy(const void *data, size_t count, size_t size)
 {
     void *copy = pl_alloc_array(count, size);
@@ -77,6 +87,8 @@ static pl_status create_vertices(mesh_work *w, pl_error *err)
     if (!w->vertex_of) {
         return pl_fail_memory(err, "mesh: vertices");
     }
+
+    // mark the vertices that elements use, then number them in their old order
     for (int64_t i = 0; i < node_count; ++i) {
         w->vertex_of[def->node[i]] = 1;
     }
@@ -91,6 +103,8 @@ static pl_status create_vertices(mesh_work *w, pl_error *err)
     if (!x) {
         return pl_fail_memory(err, "mesh: vertices");
     }
+
+    // copy the positions and find the bounding box
     pl_mesh *mesh = w->mesh;
     for (int i = 0; i < 3; ++i) {
         mesh->low[i] = INFINITY;
@@ -107,6 +121,8 @@ static pl_status create_vertices(mesh_work *w, pl_error *err)
     return PL_OK;
 }
 
+// Vertices at the same place (within 1e-9 of the size) are allowed but reported: they are often a missing
+// join.
 static pl_status create_count_duplicates(mesh_work *w, pl_error *err)
 {
     const pl_mesh_view *v = &w->mesh->view;
@@ -123,6 +139,7 @@ static pl_status create_count_duplicates(mesh_work *w, pl_error *err)
 
 // ---- elements
 
+// Kinds, nodes (renumbered), regions and their names.
 static pl_status create_elements(mesh_work *w, pl_error *err)
 {
     const pl_mesh_def *def = w->def;
@@ -175,12 +192,16 @@ static void create_turn(pl_element_kind kind, int32_t *node)
     }
 }
 
+// Elements must have a positive volume by their corners. A negative one is reversed, unless surfaces are
+// given as faces: these would change their sides.
 static pl_status create_orient(mesh_work *w, pl_error *err)
 {
     const pl_mesh_view *v = &w->mesh->view;
     for (int32_t e = 0; e < v->element_count; ++e) {
         double longest;
         const double volume = create_corner_volume(w->mesh, e, &longest);
+
+        // flat to rounding: there is no orientation to restore
         const double *at = v->position + 3 * (size_t)v->node[v->node_start[e]];
         if (fabs(volume) <= 1e-14 * longest * longest * longest) {
             return pl_fail(err, PL_BAD_INPUT, "mesh: element %d (%s) has zero volume (near %.6g %.6g %.6g)",
@@ -199,6 +220,7 @@ static pl_status create_orient(mesh_work *w, pl_error *err)
     return PL_OK;
 }
 
+// Inverted elements are counted and the first ten are named.
 // Curved elements (and twisted prisms) may be inside out somewhere although their corners are not.
 static pl_status create_check_jacobians(mesh_work *w, pl_error *err)
 {
@@ -208,6 +230,7 @@ static pl_status create_check_jacobians(mesh_work *w, pl_error *err)
     int32_t bad = 0;
     for (int32_t e = 0; e < v->element_count; ++e) {
         double x[3 * PL_ELEMENT_NODES_MAX];
+        // a linear tet has one determinant, already checked
         pl_mesh_gather(w->mesh, e, x);
         if (v->kind[e] == PL_TET4 || pl_jacobian_bound((pl_element_kind)v->kind[e], x) > 0) {
             continue;
@@ -226,9 +249,12 @@ static pl_status create_check_jacobians(mesh_work *w, pl_error *err)
     return PL_OK;
 }
 
+// Two elements with the same corners would double the material there.
 static pl_status create_check_repeats(mesh_work *w, pl_error *err)
 {
     const pl_mesh_view *v = &w->mesh->view;
+
+    // sorted corners identify an element; tets are padded with -1
     pl_table table;
     int32_t *first = PL_NEW_ARRAY(int32_t, v->element_count);
     if (!first || !pl_table_init(&table, 6, v->element_count)) {
@@ -257,6 +283,7 @@ static pl_status create_check_repeats(mesh_work *w, pl_error *err)
 // Two elements that share the corners of an edge must share its mid node.
 static pl_status create_check_mid_nodes(mesh_work *w, pl_error *err)
 {
+    // the table is sized by the edges of quadratic elements
     const pl_mesh_view *v = &w->mesh->view;
     int64_t edges = 0;
     for (int32_t e = 0; e < v->element_count; ++e) {
@@ -269,6 +296,8 @@ static pl_status create_check_mid_nodes(mesh_work *w, pl_error *err)
         return pl_fail_memory(err, "mesh: edges");
     }
     pl_status status = PL_OK;
+
+    // the first element of an edge decides, the others must agree
     for (int32_t e = 0; e < v->element_count && edges > 0 && status == PL_OK; ++e) {
         const pl_element_kind kind = (pl_element_kind)v->kind[e];
         const int32_t *node = v->node + v->node_start[e];
@@ -298,6 +327,7 @@ static pl_status create_check_mid_nodes(mesh_work *w, pl_error *err)
 
 // ---- faces
 
+// The table of faces by their sorted corners, with one or two owners each. Three owners mean an overlap.
 static pl_status create_faces(mesh_work *w, pl_error *err)
 {
     const pl_mesh_view *v = &w->mesh->view;
@@ -332,6 +362,7 @@ static pl_status create_faces(mesh_work *w, pl_error *err)
     return PL_OK;
 }
 
+// Faces with one owner. Entries of the table are in element order, so the boundary is too.
 // Entries of the table are in element order, so the boundary is too.
 static pl_status create_boundary(mesh_work *w, pl_error *err)
 {
@@ -360,6 +391,7 @@ static pl_status create_boundary(mesh_work *w, pl_error *err)
 // The face with these corners; between two elements, the one of the lower region (then of the lower element).
 static int64_t create_find_face(const mesh_work *w, const int32_t corner[4], int32_t *entry)
 {
+    // corners in the numbers of the mesh; a face with a dropped vertex belongs to no element
     int32_t mapped[4], key[4];
     const int count = corner[3] < 0 ? 3 : 4;
     for (int a = 0; a < count; ++a) {
@@ -386,6 +418,8 @@ static pl_status create_look_up(mesh_work *w, int64_t *start, int64_t *face, pl_
     if (!last) {
         return pl_fail_memory(err, "mesh: surfaces");
     }
+
+    // each surface has a face once: `last` remembers which surface listed it
     int64_t count = 0;
     for (int32_t s = 0; s < def->surface_count; ++s) {
         start[s] = count;
@@ -405,6 +439,7 @@ static pl_status create_look_up(mesh_work *w, int64_t *start, int64_t *face, pl_
     return PL_OK;
 }
 
+// Surfaces either by corners (looked up) or as faces (copied and checked).
 static pl_status create_surfaces(mesh_work *w, pl_error *err)
 {
     const pl_mesh_def *def = w->def;
@@ -422,6 +457,8 @@ static pl_status create_surfaces(mesh_work *w, pl_error *err)
     if (!w->surface_face) {
         return create_look_up(w, start, face, err);
     }
+
+    // given as faces: element * 8 + side must exist
     for (int32_t s = 0; s < def->surface_count; ++s) {
         start[s + 1] = def->surface_start[s + 1];
     }
@@ -437,11 +474,12 @@ static pl_status create_surfaces(mesh_work *w, pl_error *err)
     return PL_OK;
 }
 
-// ---- the contents page
+// ---- entry points
 
 pl_status pl_mesh_build(const pl_mesh_def *def, const int64_t *surface_face, pl_mesh **out,
                         pl_mesh_report *report, pl_error *err)
 {
+    // in the order of their dependence: each step reads what the steps left of it made
     static pl_status (*const step[])(mesh_work *, pl_error *) = {
         create_vertices,      create_elements,        create_orient, create_check_jacobians,
         create_check_repeats, create_check_mid_nodes, create_faces,  create_boundary,
@@ -451,6 +489,8 @@ pl_status pl_mesh_build(const pl_mesh_def *def, const int64_t *surface_face, pl_
     if (status != PL_OK) {
         return status;
     }
+
+    // run the steps, then free what only they needed
     mesh_work w = {.def = def, .surface_face = surface_face, .mesh = PL_NEW(pl_mesh)};
     if (!w.mesh) {
         return pl_fail_memory(err, "mesh");

@@ -3,12 +3,13 @@
 // count; of those with a common corner only an edge without it can cross the other one.
 //
 // The flat triangles of two curved faces that touch cut into each other by as much as they differ from the
-// faces, the chord error. Pairs that cross as flat triangles are judged on the curved faces: both are divided
+// faces, the chord error. Pairs that cross as flat triangles are checked on the curved faces: both are
+// divided
 // further, to a sixteenth of the error, and count where they overlap by more than what is left of it and 1e-3
 // of the edge.
 #include "mesh/mesh_impl.h"
 
-#define CROSSING_LEVELS 2
+#define CROSSING_LEVELS 2     // divisions into quarters; each divides the chord error by 4
 #define CROSSING_SHALLOW 1e-3 // of the edge
 
 typedef struct crossing_search {
@@ -39,13 +40,18 @@ static double crossing_height(const double a[3], const double b[3], const double
 static bool crossing_segment(const double p[3], const double q[3], const double *const t[3], double tolerance,
                              double at[3])
 {
+    // the ends must lie on different sides of the plane
     const double hp = crossing_height(t[0], t[1], t[2], p), hq = crossing_height(t[0], t[1], t[2], q);
     if (!((hp > tolerance && hq < -tolerance) || (hp < -tolerance && hq > tolerance))) {
         return false;
     }
+
+    // where the segment meets the plane: heights divide it as hp : hq
     for (int i = 0; i < 3; ++i) {
         at[i] = p[i] + (q[i] - p[i]) * (hp / (hp - hq));
     }
+
+    // inside of all three edges, by more than the tolerance
     double u[3], v[3], n[3];
     pl_sub3(t[1], t[0], u);
     pl_sub3(t[2], t[0], v);
@@ -62,6 +68,7 @@ static bool crossing_segment(const double p[3], const double q[3], const double 
     return true;
 }
 
+// Number of common corners of two triangles; marks them in both.
 static int crossing_shared(const int32_t a[3], const int32_t b[3], bool in_a[3], bool in_b[3])
 {
     int count = 0;
@@ -92,12 +99,13 @@ static bool crossing_edges(const double *const p[3], const bool shared[3], const
 // ---- curved faces
 // A part of a face of six nodes: a triangle of its reference coordinates.
 typedef struct crossing_patch {
-    double node[18]; // of the face
-    double xi[3][2], at[3][3];
-    double chord; // mm
-    double low[3], high[3];
+    double node[18];           // of the face
+    double xi[3][2], at[3][3]; // corners: reference coordinates, and where they are (mm)
+    double chord;              // mm
+    double low[3], high[3];    // of a box that contains the curved part
 } crossing_patch;
 
+// x(xi) = sum N_a(xi) x_a of the six-node face.
 static void patch_point(const crossing_patch *p, const double xi[2], double out[3])
 {
     double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
@@ -110,6 +118,7 @@ static void patch_point(const crossing_patch *p, const double xi[2], double out[
     }
 }
 
+// Corners and box of a part; the box is widened by the chord error because the flat triangle bulges that far.
 static void patch_place(crossing_patch *p)
 {
     for (int c = 0; c < 3; ++c) {
@@ -121,8 +130,10 @@ static void patch_place(crossing_patch *p)
     }
 }
 
+// The part of a curved face that a triangle of the search stands for.
 static void patch_init(const crossing_search *s, int32_t triangle, crossing_patch *p)
 {
+    // the four triangles of a face split along its mid nodes, as in pl_face_triangles
     static const int8_t corner[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
     int32_t node[PL_FACE_NODES_MAX];
     pl_mesh_face_nodes(s->mesh, s->face[triangle], node);
@@ -136,7 +147,8 @@ static void patch_init(const crossing_search *s, int32_t triangle, crossing_patc
     patch_place(p);
 }
 
-// One of the four quarters.
+// One of the four quarters: k < 3 keeps corner k, k = 3 is the middle one. The chord error of a quadratic
+// face falls with the square of the size.
 static void patch_quarter(const crossing_patch *p, int k, crossing_patch *out)
 {
     *out = *p;
@@ -150,10 +162,14 @@ static void patch_quarter(const crossing_patch *p, int k, crossing_patch *out)
     patch_place(out);
 }
 
+// Whether two curved parts cross by more than the tolerance: divided `level` times, then tested as flat
+// triangles that must overlap by more than their remaining chord error.
 static bool patch_cross(const crossing_patch *a, const crossing_patch *b, double tolerance, int level,
                         double at[3])
 {
     static const bool none[3] = {false};
+
+    // bounding boxes first
     for (int i = 0; i < 3; ++i) {
         if (a->low[i] > b->high[i] || b->low[i] > a->high[i]) {
             return false;
@@ -184,19 +200,24 @@ static bool crossing_curved(const crossing_search *s, int32_t i, int32_t j, doub
     crossing_patch a, b;
     patch_init(s, i, &a);
     patch_init(s, j, &b);
+    // the parts' edges are half of the face's edges
     const double edge = 2 * fmin(pl_distance3(a.at[0], a.at[1]), pl_distance3(b.at[0], b.at[1]));
     return patch_cross(&a, &b, CROSSING_SHALLOW * edge, CROSSING_LEVELS, at);
 }
 
+// Tests a pair of boundary triangles whose boxes meet, and counts it if it crosses. Never stops the search.
 static bool crossing_visit(void *user, int32_t i, int32_t j)
 {
     crossing_search *s = user;
     const int32_t *a = s->corner + 3 * (size_t)i, *b = s->corner + 3 * (size_t)j;
     bool in_a[3] = {false}, in_b[3] = {false};
     const int shared = crossing_shared(a, b, in_a, in_b);
+    // neighbours across an edge touch by construction
     if (shared > 1) {
         return true;
     }
+
+    // neighbours at a corner cannot be divided apart: their tolerance includes the chord error
     const double chord = s->chord[i] + s->chord[j];
     const bool curved = chord > s->tolerance && s->part[i] >= 0 && s->part[j] >= 0;
     const double tolerance = s->tolerance + (curved && shared ? chord : 0);
@@ -223,18 +244,21 @@ static bool crossing_visit(void *user, int32_t i, int32_t j)
     return true;
 }
 
-// Triangles of the boundary with their boxes; returns their number.
 // Largest distance of the curved face from its triangle, at the middles of the edges and of the triangle.
 static double crossing_chord(const double *x, const int32_t node[6], const int8_t triangle[3])
 {
     double largest = 0, xi[3][2], middle[2];
     crossing_patch p;
+
+    // the face, and the reference coordinates of the triangle's corners
     for (int a = 0; a < 6; ++a) {
         memcpy(p.node + 3 * a, x + 3 * (size_t)node[a], 3 * sizeof *x);
     }
     for (int c = 0; c < 3; ++c) {
         pl_face_shape_node(6, triangle[c], xi[c]);
     }
+
+    // middles of the three edges, then the centroid
     for (int k = 0; k < 4; ++k) {
         double at[3], flat[3];
         for (int i = 0; i < 2; ++i) {
@@ -251,6 +275,7 @@ static double crossing_chord(const double *x, const int32_t node[6], const int8_
     return largest;
 }
 
+// Triangles of the boundary with their faces, boxes and chord errors; returns their number.
 static int32_t crossing_triangles(const pl_mesh *mesh, const double *x, int32_t *corner, int64_t *of,
                                   double *box, double *chord, int8_t *part)
 {
@@ -285,6 +310,8 @@ static int32_t crossing_triangles(const pl_mesh *mesh, const double *x, int32_t 
 pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_crossings *out, pl_error *err)
 {
     *out = (pl_crossings){.face = {-1, -1}};
+
+    // arrays for the largest possible number of triangles
     const pl_mesh_view v = pl_mesh_get(mesh);
     const double *x = position ? position : v.position;
     const int64_t *face;
@@ -299,6 +326,8 @@ pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_cros
         count = crossing_triangles(mesh, x, corner, of, box, chord, part);
         good = pl_bvh_init(&bvh, count, box);
     }
+
+    // tolerance relative to the size of the body: the root's box
     if (good && count > 0) {
         double size = 0;
         for (int i = 0; i < 3; ++i) {

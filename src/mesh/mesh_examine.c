@@ -6,6 +6,7 @@
 #define EXAMINE_PARTS 20   // disconnected parts listed
 #define EXAMINE_DEPTH 0.02 // share of an element: elements that only touch do not overlap
 
+// Mean of the corners, as the place shown to the user.
 static void examine_centre(const pl_mesh *mesh, int32_t element, double centre[3])
 {
     double x[3 * PL_ELEMENT_NODES_MAX];
@@ -18,6 +19,7 @@ static void examine_centre(const pl_mesh *mesh, int32_t element, double centre[3
 }
 
 // ---- the shape of elements
+// One finding for all elements whose Jacobian bound is not positive.
 static void examine_inverted(const pl_mesh *mesh, const pl_mesh_quality *q, pl_severity severity,
                              pl_findings *findings)
 {
@@ -33,10 +35,13 @@ static void examine_inverted(const pl_mesh *mesh, const pl_mesh_quality *q, pl_s
     pl_findings_place(findings, place, &q->worst_element, 1);
 }
 
+// Elements below EXAMINE_FLAT as one finding: a warning if there are many or one is nearly degenerate.
 static pl_status examine_flat(const pl_mesh *mesh, const pl_mesh_quality *q, pl_findings *findings,
                               pl_error *err)
 {
     const int32_t n = mesh->view.element_count;
+
+    // list them and find the worst
     int32_t *flat = PL_NEW_ARRAY(int32_t, n), count = 0, worst = 0;
     double lowest = EXAMINE_FLAT;
     if (!flat) {
@@ -68,14 +73,18 @@ static pl_status examine_flat(const pl_mesh *mesh, const pl_mesh_quality *q, pl_
 }
 
 // ---- parts and walls
-// The parts of each body, numbered from 0 in `of_part`; returns how many there are in all.
+// The parts of each body, numbered from 0 in `of_part`; returns the number of bodies. Quadratic in the number
+// of parts, which is small.
 static int32_t examine_count_parts(const pl_mesh *mesh, const int32_t *region_body, const int32_t *part,
                                    int32_t count, int32_t *of_part, int32_t *body)
 {
+    // a part belongs to the body of its regions
     memset(body, -1, (size_t)count * sizeof *body);
     for (int32_t e = 0; e < mesh->view.element_count; ++e) {
         body[part[e]] = region_body ? region_body[mesh->view.region[e]] : 0;
     }
+
+    // a part's number is how many earlier parts have the same body
     int32_t bodies = 0;
     for (int32_t p = 0; p < count; ++p) {
         of_part[p] = 0;
@@ -91,6 +100,8 @@ pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body,
                                 pl_error *err)
 {
     const int32_t n = mesh->view.element_count;
+
+    // parts, and how many more there are than bodies
     int32_t *part = NULL, *member = PL_NEW_ARRAY(int32_t, n);
     const int32_t count = pl_mesh_components(mesh, &part);
     int32_t *of_body = PL_NEW_ARRAY(int32_t, 2 * (int64_t)count), *body = of_body ? of_body + count : NULL;
@@ -127,6 +138,7 @@ pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body,
     return room ? PL_OK : pl_fail_memory(err, "mesh: its parts");
 }
 
+// Walls one element thick, as one finding with the size that would give two elements.
 static pl_status examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_error *err)
 {
     int32_t *element = NULL, count = 0;
@@ -156,10 +168,12 @@ static pl_status examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_er
 // ---- overlaps
 // Whether a point that lies in an element lies well inside: every barycentric coordinate (of a prism: of its
 // triangle and its height) is large enough. Curved tets are taken by their corners; prisms with curved edges
-// are not judged.
+// are not checked.
 static bool examine_deep(const pl_mesh *mesh, const pl_embedding *in, const double p[3])
 {
     const pl_element_kind kind = (pl_element_kind)mesh->view.kind[in->element];
+
+    // tet: barycentric coordinates as ratios of volumes, V(p in place of corner k) / V
     double least = 1;
     if (kind == PL_TET4 || kind == PL_TET10) {
         double x[3 * PL_ELEMENT_NODES_MAX];
@@ -173,6 +187,8 @@ static bool examine_deep(const pl_mesh *mesh, const pl_embedding *in, const doub
         }
         return least > EXAMINE_DEPTH;
     }
+
+    // prism: weights of the shape functions add up to the coordinates of the triangle and of the height
     const double top = in->weight[3] + in->weight[4] + in->weight[5];
     for (int k = 0; k < 3; ++k) {
         least = fmin(least, in->weight[k] + in->weight[k + 3]);
@@ -184,10 +200,13 @@ static bool examine_deep(const pl_mesh *mesh, const pl_embedding *in, const doub
 // returns the element that holds a point deepest.
 static int32_t examine_stranger(const pl_mesh *mesh, const double p[3], const int32_t *node, int count)
 {
+    // the element that holds the point; a boundary point or a shallow one only touches
     pl_embedding in;
     if (pl_mesh_embed(mesh, p, &in, NULL) != PL_OK || in.distance > 0 || !examine_deep(mesh, &in, p)) {
         return -1;
     }
+
+    // elements that share a node are neighbours, not an overlap
     for (int a = 0; a < in.node_count; ++a) {
         for (int k = 0; k < count; ++k) {
             if (in.node[a] == node[k]) {
@@ -205,6 +224,8 @@ static int32_t examine_overlap(const pl_mesh *mesh, int32_t e, bool *seen, doubl
     const pl_mesh_view *view = &mesh->view;
     const int corners = pl_element_corner_count((pl_element_kind)view->kind[e]);
     const int32_t *node = view->node + view->node_start[e];
+
+    // centre first: it finds coinciding copies, whose corners all touch
     examine_centre(mesh, e, at);
     int32_t other = examine_stranger(mesh, at, node, corners);
     for (int k = 0; k < corners && other < 0; ++k) {
@@ -215,6 +236,7 @@ static int32_t examine_overlap(const pl_mesh *mesh, int32_t e, bool *seen, doubl
     return other;
 }
 
+// One finding with the first pair, named by regions in the order of the elements' numbers.
 static void examine_tell_overlaps(const pl_mesh *mesh, const int32_t *found, int32_t count, int32_t other,
                                   const double place[3], pl_findings *findings)
 {
@@ -230,6 +252,7 @@ static void examine_tell_overlaps(const pl_mesh *mesh, const int32_t *found, int
     pl_findings_place(findings, place, found, count);
 }
 
+// Elements that lie in others. Each is one search in the tree: n log n.
 static pl_status examine_overlaps(const pl_mesh *mesh, pl_findings *findings, pl_error *err)
 {
     int32_t *found = PL_NEW_ARRAY(int32_t, mesh->view.element_count), count = 0, first = -1;
@@ -255,6 +278,7 @@ static pl_status examine_overlaps(const pl_mesh *mesh, pl_findings *findings, pl
     return room ? PL_OK : pl_fail_memory(err, "mesh: a list of elements");
 }
 
+// The steps of pl_mesh_examine, which other rooms also run one by one (see mesh.h).
 pl_status pl_mesh_examine_shapes(const pl_mesh *mesh, pl_severity inverted, pl_findings *findings,
                                  pl_error *err)
 {

@@ -17,15 +17,15 @@ typedef struct pl_mesh_trees {
 
 // 5 numbers per boundary face; they depend on the planes of symmetry, whose hash is the key.
 typedef struct pl_mesh_sky {
-    uint64_t key;
-    double face[];
+    uint64_t key;  // hash of the planes
+    double face[]; // unit normal, area, share of blocked sky
 } pl_mesh_sky;
 
 struct pl_mesh {
     pl_mesh_view view; // its arrays are owned
-    int64_t *boundary;
+    int64_t *boundary; // faces of one element: element * 8 + side, in element order
     int64_t boundary_count;
-    double low[3], high[3];
+    double low[3], high[3];         // bounding box, mm
     pl_mesh_fit fit;                // all zero where the mesh is the part
     _Atomic(pl_mesh_trees *) trees; // built when first needed
     _Atomic(pl_mesh_sky *) sky;     // when first needed (see mesh_cavity.c)

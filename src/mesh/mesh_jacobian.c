@@ -11,6 +11,7 @@
 #define JACOBIAN_DEPTH 3     // halvings used to sharpen a bound that is not positive
 #define JACOBIAN_ROUND 1e-14 // relative margin for round-off in the coefficients
 
+// A = dx/dxi: A_ij = sum over nodes of x_ai dN_a/dxi_j.
 static void jacobian_matrix(pl_element_kind kind, const double *x, const double xi[3], double A[9])
 {
     double dN[3 * PL_ELEMENT_NODES_MAX];
@@ -45,10 +46,12 @@ static double tet_mixed_det(const double A[9], const double B[9], const double C
 // The 20 Bernstein coefficients for Jacobians A at the four corners, the four corner values first.
 static void tet_coefficients(const double A[4][9], double c[20])
 {
+    // c_iii: values at the corners
     int n = 0;
     for (int i = 0; i < 4; ++i) {
         c[n++] = pl_det3(A[i]);
     }
+    // c_iij: det is multilinear in its columns, so the mean runs over the three places of A_j
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 4; ++j) {
             if (i != j) {
@@ -58,6 +61,7 @@ static void tet_coefficients(const double A[4][9], double c[20])
             }
         }
     }
+    // c_ijk of three different corners: mean over all six permutations
     for (int skip = 0; skip < 4; ++skip) {
         const int i = skip == 0, j = skip <= 1 ? 2 : 1, k = skip <= 2 ? 3 : 2;
         c[n++] = (tet_mixed_det(A[i], A[j], A[k]) + tet_mixed_det(A[j], A[k], A[i]) +
@@ -67,6 +71,7 @@ static void tet_coefficients(const double A[4][9], double c[20])
     }
 }
 
+// The smallest coefficient, less a margin for round-off.
 static double coefficients_low(const double *c, int count)
 {
     double low = c[0], largest = 0;
@@ -82,6 +87,8 @@ static double tet_bound(const double A[4][9], int depth)
 {
     double c[20];
     tet_coefficients(A, c);
+
+    // decided: proven positive, negative at a corner (where the bound is the value), or no depth left
     const double low = coefficients_low(c, 20), corner = coefficients_low(c, 4);
     if (low > 0 || corner <= 0 || depth == 0) {
         return low;
@@ -90,6 +97,8 @@ static double tet_bound(const double A[4][9], int depth)
     static const int8_t end[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
     static const int8_t part[8][4] = {{0, 4, 6, 7}, {4, 1, 5, 8}, {6, 5, 2, 9}, {7, 8, 9, 3},
                                       {4, 5, 6, 7}, {4, 5, 7, 8}, {5, 6, 7, 9}, {5, 7, 8, 9}};
+
+    // matrices at the mid points, then the worst of the eight sub-tets
     double B[10][9];
     memcpy(B, A, 4 * sizeof *B);
     for (int m = 0; m < 6; ++m) {
@@ -109,6 +118,7 @@ static double tet_bound(const double A[4][9], int depth)
     return best;
 }
 
+// A tet10's Jacobian at its corners, which determine it everywhere.
 static void tet_corner_matrices(const double *x, double A[4][9])
 {
     for (int a = 0; a < 4; ++a) {
@@ -120,6 +130,7 @@ static void tet_corner_matrices(const double *x, double A[4][9])
 
 // ---- prisms: homogeneous polynomials of degree m in L0, L1, L2 and n in s = (1-z)/2, t = (1+z)/2
 
+// degrees of the determinant in the triangle and along zeta, and its number of coefficients: 15 x 6
 #define PRISM_TRI 4
 #define PRISM_LINE 5
 #define PRISM_COEFFICIENTS 90
@@ -131,7 +142,7 @@ static int poly_tri_index(int j, int k)
     return d * (d + 1) / 2 + k;
 }
 
-// r += sign * a * b
+// r += sign * a * b for polynomials of degrees (ma, na) and (mb, nb); r has degree (ma + mb, na + nb).
 static void poly_mul_add(const double *a, int ma, int na, const double *b, int mb, int nb, double sign,
                          double *r)
 {
@@ -155,10 +166,11 @@ static void poly_mul_add(const double *a, int ma, int na, const double *b, int m
 }
 
 // A part of the reference prism: a triangle and an interval of zeta.
-typedef struct prism_part {
+typedef struct prism_part { // mapped linearly
     double corner[3][2], low, high;
 } prism_part;
 
+// Reference coordinates of the point with barycentric coordinates L and height t in [0, 1] of a part.
 static void prism_point(const prism_part *part, const double L[3], double t, double xi[3])
 {
     for (int i = 0; i < 2; ++i) {
@@ -171,6 +183,7 @@ static void prism_point(const prism_part *part, const double L[3], double t, dou
 static void prism_tangents(pl_element_kind kind, const double *x, const prism_part *part, double u[2][3][9])
 {
     for (int a = 0; a < 3; ++a) {
+        // values at three heights above corner a: a polynomial of degree 2 in t is known from them
         double A[3][9];
         for (int k = 0; k < 3; ++k) {
             const double L[3] = {a == 0, a == 1, a == 2};
@@ -197,6 +210,7 @@ static void prism_fibre(pl_element_kind kind, const double *x, const prism_part 
     static const double at[6][3] = {{1, 0, 0}, {.5, .5, 0}, {.5, 0, .5}, {0, 1, 0}, {0, .5, .5}, {0, 0, 1}};
     static const int8_t end[6][2] = {{0, 0}, {0, 3}, {0, 5}, {3, 3}, {3, 5}, {5, 5}};
     for (int t = 0; t < 2; ++t) {
+        // values at the corners and mid points of the triangle, below (t = 0) and above (t = 1)
         double value[6][3];
         for (int m = 0; m < 6; ++m) {
             double xi[3], A[9];
@@ -206,6 +220,8 @@ static void prism_fibre(pl_element_kind kind, const double *x, const prism_part 
                 value[m][i] = A[3 * i + 2];
             }
         }
+
+        // monomials: at the middle of an edge f = (p_a + p_ab + p_b) / 4
         for (int m = 0; m < 6; ++m) {
             const int a = end[m][0], b = end[m][1];
             for (int i = 0; i < 3; ++i) {
@@ -221,9 +237,13 @@ static void prism_coefficients(pl_element_kind kind, const double *x, const pris
 {
     static const double line[PRISM_LINE + 1] = {1, 5, 10, 10, 5, 1}, factorial[5] = {1, 1, 2, 6, 24};
     double u[2][3][9], w[3][12];
+
+    // factors of the determinant on this part
     prism_tangents(kind, x, part, u);
     prism_fibre(kind, x, part, w);
     memset(c, 0, PRISM_COEFFICIENTS * sizeof *c);
+
+    // component i of the cross product times component i of dx/dzeta
     for (int i = 0; i < 3; ++i) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         double cross[30] = {0};
@@ -231,6 +251,8 @@ static void prism_coefficients(pl_element_kind kind, const double *x, const pris
         poly_mul_add(u[0][k], 1, 2, u[1][j], 1, 2, -1, cross);
         poly_mul_add(cross, 2, 4, w[i], 2, 1, 1, c);
     }
+
+    // to Bernstein form: divide by 4! / (i! j! k!) and by the binomials of degree 5
     for (int j = 0; j <= PRISM_TRI; ++j) {
         for (int k = 0; j + k <= PRISM_TRI; ++k) {
             const double tri = 24 / (factorial[PRISM_TRI - j - k] * factorial[j] * factorial[k]);
@@ -241,6 +263,7 @@ static void prism_coefficients(pl_element_kind kind, const double *x, const pris
     }
 }
 
+// At its corners a Bernstein polynomial equals its coefficients.
 static double prism_corner_low(const double *c)
 {
     const int tri[3] = {poly_tri_index(0, 0), poly_tri_index(PRISM_TRI, 0), poly_tri_index(0, PRISM_TRI)};
@@ -252,15 +275,20 @@ static double prism_corner_low(const double *c)
     return low;
 }
 
+// As tet_bound: the coefficients of this part, or the worst of its eight parts where that does not decide.
 static double prism_bound(pl_element_kind kind, const double *x, const prism_part *part, int depth)
 {
     double c[PRISM_COEFFICIENTS];
     prism_coefficients(kind, x, part, c);
     const double low = coefficients_low(c, PRISM_COEFFICIENTS);
+
+    // decided, or no depth left
     if (low > 0 || prism_corner_low(c) <= 0 || depth == 0) {
         return low;
     }
     static const int8_t part_of[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
+
+    // corners and mid points of the triangle, and the middle of the height
     double at[6][2], best = INFINITY;
     for (int a = 0; a < 3; ++a) {
         for (int i = 0; i < 2; ++i) {
@@ -281,8 +309,9 @@ static double prism_bound(pl_element_kind kind, const double *x, const prism_par
 
 static const prism_part prism_whole = {{{0, 0}, {1, 0}, {0, 1}}, -1, 1};
 
-// ---- the room's doors
+// ---- entry points
 
+// The determinant is constant on a linear tet, so its value is the bound.
 double pl_jacobian_bound(pl_element_kind kind, const double *x)
 {
     static const double centre[3] = {0.25, 0.25, 0.25};
@@ -305,6 +334,8 @@ double pl_element_volume(pl_element_kind kind, const double *x)
         static const double centre[3] = {0.25, 0.25, 0.25};
         return pl_jacobian_at(kind, x, centre) / 6;
     }
+
+    // domain: 1/6 for the reference tet, 1 for the prism (1/2 by length 2)
     const int count = kind == PL_TET10 ? 20 : PRISM_COEFFICIENTS;
     if (kind == PL_TET10) {
         double A[4][9];

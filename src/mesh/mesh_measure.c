@@ -14,7 +14,7 @@ double pl_mesh_region_volume(const pl_mesh *mesh, int32_t region)
     return sum;
 }
 
-// Position and the vector dx/dxi x dx/deta (length: area per reference area) at a point of a face.
+// Position and the vector dx/dxi x dx/deta (length: mm^2 per reference area) at a point of a face.
 static void measure_face_at(int count, const double *x, const double xi[2], double at[3], double normal[3])
 {
     double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], u[3] = {0}, v[3] = {0};
@@ -30,6 +30,7 @@ static void measure_face_at(int count, const double *x, const double xi[2], doub
     pl_cross3(u, v, normal);
 }
 
+// Area in mm^2: sum of w_q |dx/dxi x dx/deta|. Exact for flat faces, by quadrature for curved ones.
 double pl_mesh_faces_area(const pl_mesh *mesh, const int64_t *face, int64_t count)
 {
     double sum = 0;
@@ -66,9 +67,10 @@ static double measure_flux(int nodes, const double *x, const double origin[3])
 
 // ---- rims
 
+// An edge of a set of faces, directed as in the face that was added last.
 typedef struct rim_edge {
     int32_t from, to, mid;
-    int32_t uses;
+    int32_t uses;      // faces of the set that have it; 1: on a rim
     int32_t next_from; // next rim edge that starts at the same vertex
 } rim_edge;
 
@@ -93,6 +95,7 @@ static bool rims_edges(const pl_mesh *mesh, const int64_t *face, int64_t count, 
         return false;
     }
     for (int64_t f = 0; f < count; ++f) {
+        // every corner pair is an edge; its mid node follows the corners in the face's numbering
         int32_t node[PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_face_nodes(mesh, face[f], node);
         const int corners = nodes == 3 || nodes == 6 ? 3 : nodes == 0 ? 0 : 4;
@@ -112,12 +115,15 @@ static bool rims_edges(const pl_mesh *mesh, const int64_t *face, int64_t count, 
 // Chains the edges used once into loops. `first` lists the rim edges by their start vertex.
 static void rims_chain(int32_t edge_count, rim_edge *edge, int32_t *first, pl_rims *out)
 {
+    // lists by start vertex, filled from the end so that they have rising order
     for (int32_t i = edge_count - 1; i >= 0; --i) {
         if (edge[i].uses == 1) {
             edge[i].next_from = first[edge[i].from];
             first[edge[i].from] = i;
         }
     }
+
+    // follow the edges from each one not taken yet until its start vertex comes again
     int32_t length = 0;
     for (int32_t i = 0; i < edge_count; ++i) {
         if (edge[i].uses != 1) {
@@ -147,6 +153,8 @@ pl_status pl_mesh_rims(const pl_mesh *mesh, const int64_t *face, int64_t count, 
     rim_edge *edge = NULL;
     int32_t *first = PL_NEW_ARRAY(int32_t, mesh->view.vertex_count);
     bool ok = first && rims_edges(mesh, face, count, &table, &edge);
+
+    // the number of rim edges fixes the sizes; there are at most as many loops
     if (ok) {
         int32_t rim = 0;
         for (int32_t i = 0; i < table.count; ++i) {
@@ -171,6 +179,7 @@ pl_status pl_mesh_rims(const pl_mesh *mesh, const int64_t *face, int64_t count, 
     return PL_OK;
 }
 
+// Closed: every edge has exactly two faces. The rims are counted only if asked for.
 bool pl_mesh_faces_closed(const pl_mesh *mesh, const int64_t *face, int64_t count, int *rim_count)
 {
     pl_table table = {0};
@@ -192,13 +201,16 @@ bool pl_mesh_faces_closed(const pl_mesh *mesh, const int64_t *face, int64_t coun
     return closed;
 }
 
-// The flux through the fan that caps one loop: triangles (centre, next corner, corner), six nodes where the
+// The flux of (x - origin) . n through the fan that caps one loop: triangles (centre, next corner, corner),
+// six nodes where the
 // rim has a mid node, the spokes straight.
 static double measure_cap(const pl_mesh *mesh, const pl_rims *rims, int32_t loop, const double origin[3])
 {
     const double *position = mesh->view.position;
     const int32_t begin = rims->start[loop], end = rims->start[loop + 1];
     double centre[3] = {0}, sum = 0;
+
+    // centre: mean of the loop's corner and mid nodes, as promised in mesh.h
     int32_t n = 0;
     for (int32_t i = begin; i < end; ++i) {
         for (int k = 0; k < 3; ++k) {
@@ -210,6 +222,8 @@ static double measure_cap(const pl_mesh *mesh, const pl_rims *rims, int32_t loop
     for (int k = 0; k < 3; ++k) {
         centre[k] /= n;
     }
+
+    // the fan, each triangle as a six-node face whose outer edge may be curved
     for (int32_t i = begin; i < end; ++i) {
         const double *a = position + 3 * (size_t)rims->corner[i];
         const double *b = position + 3 * (size_t)rims->corner[i + 1 < end ? i + 1 : begin];
@@ -234,6 +248,8 @@ double pl_mesh_faces_enclosed(const pl_mesh *mesh, const int64_t *face, int64_t 
     if (pl_mesh_rims(mesh, face, count, &rims, NULL) != PL_OK) {
         return NAN;
     }
+
+    // any origin is right for a closed surface; the middle of the box keeps round-off small
     double sum = 0, origin[3];
     for (int i = 0; i < 3; ++i) {
         origin[i] = 0.5 * (mesh->low[i] + mesh->high[i]);

@@ -5,11 +5,13 @@
 
 #define MIRROR_REFLECTIONS 16 // three planes need three; more between parallel ones
 
+// Distance from a plane, in mm, up to which a point counts as lying in it.
 double pl_mirror_tolerance(const pl_mesh *mesh)
 {
     return 1e-6 * pl_mesh_size(mesh);
 }
 
+// Signed distance from the plane, positive on the side that was cut off.
 static double mirror_height(const pl_mirror *mirror, const double x[3])
 {
     double r[3];
@@ -34,6 +36,7 @@ bool pl_mirrors_contain(const pl_mirrors *mirrors, const double *x, int count, d
 // Where the ray leaves through a plane, just inside, and its image there. False when it leaves through none.
 static bool mirror_reflect(const pl_mirrors *mirrors, double nudge, double o[3], double d[3])
 {
+    // the plane that the ray reaches first; one that it has passed by rounding counts as reached now
     const pl_mirror *first = NULL;
     double t = INFINITY;
     for (int m = 0; m < mirrors->count; ++m) {
@@ -47,6 +50,8 @@ static bool mirror_reflect(const pl_mirrors *mirrors, double nudge, double o[3],
     if (!first) {
         return false;
     }
+
+    // reflect the direction, d - 2 (d . n) n, and start just inside the plane
     const double out = pl_dot3(d, first->normal);
     for (int i = 0; i < 3; ++i) {
         o[i] += t * d[i] - nudge * first->normal[i];
@@ -55,6 +60,7 @@ static bool mirror_reflect(const pl_mirrors *mirrors, double nudge, double o[3],
     return true;
 }
 
+// The first boundary face met in the whole body, found by at most MIRROR_REFLECTIONS reflections.
 bool pl_mirrors_cast(const pl_mesh *mesh, const pl_mirrors *mirrors, const double origin[3],
                      const double direction[3], pl_hit *hit)
 {
@@ -72,6 +78,7 @@ bool pl_mirrors_cast(const pl_mesh *mesh, const pl_mirrors *mirrors, const doubl
     return false;
 }
 
+// Without planes the question whether anything is hit is cheaper than which face is first.
 bool pl_mirrors_block(const pl_mesh *mesh, const pl_mirrors *mirrors, const double origin[3],
                       const double direction[3])
 {
@@ -84,6 +91,7 @@ bool pl_mirrors_block(const pl_mesh *mesh, const pl_mirrors *mirrors, const doub
 // normal to it and o lies in it. Such an u along one of three orthogonal axes, and o; false: there is none.
 static bool mirror_direction(const pl_mirrors *mirrors, double tolerance, double u[3], double o[3])
 {
+    // axes: the first normal, another one orthogonal to it if there is one, and their cross product
     double axis[3][3];
     memcpy(axis[0], mirrors->mirror[0].normal, sizeof axis[0]);
     for (int m = 1; m < mirrors->count; ++m) {
@@ -93,6 +101,7 @@ static bool mirror_direction(const pl_mirrors *mirrors, double tolerance, double
         }
         memset(axis[1], 0, sizeof axis[1]);
     }
+    // otherwise any direction in the first plane
     if (mirrors->count == 1 || pl_norm3(axis[1]) == 0) {
         const int small = fabs(axis[0][0]) < 0.6 ? 0 : 1;
         const double e[3] = {small == 0, small == 1, 0};
@@ -102,6 +111,8 @@ static bool mirror_direction(const pl_mirrors *mirrors, double tolerance, double
             axis[1][i] /= length;
         }
     }
+
+    // the first axis along which faces in all planes contribute nothing
     pl_cross3(axis[0], axis[1], axis[2]);
     for (int k = 0; k < 3; ++k) {
         bool good = true, given = false;
@@ -137,6 +148,7 @@ double pl_mirrors_enclosed(const pl_mesh *mesh, const pl_mirrors *mirrors, const
         const int8_t(*split)[3];
         const int parts = pl_face_triangles(pl_mesh_gather_face(mesh, face[f], x), &split);
         for (int t = 0; t < parts; ++t) {
+            // exact on flat triangles: the integrand is linear, so its mean is that of the corners
             double p[3][3], a[3], b[3], n[3];
             for (int k = 0; k < 3; ++k) {
                 pl_sub3(x + 3 * split[t][k], o, p[k]);

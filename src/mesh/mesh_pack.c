@@ -3,17 +3,18 @@
 // that a cut or altered block is never taken for a mesh; what passes is checked again as any mesh is.
 #include "mesh/mesh_impl.h"
 
-#define PACK_WORD "PLMESH2"
+#define PACK_WORD "PLMESH2" // changes with every change of the layout
 
 typedef struct pack_head {
     char word[8];
     uint64_t key;   // what the mesh belongs to, as the writer says
     uint64_t bytes; // of the whole block
-    int32_t vertex_count, element_count, region_count, surface_count;
-    int64_t node_count, face_count, name_bytes;
+    int32_t vertex_count, element_count, region_count, surface_count; // of the mesh
+    int64_t node_count, face_count, name_bytes;                       // lengths of the arrays that follow
     pl_mesh_fit fit;
 } pack_head;
 
+// Bytes of the names one after the other, each with its final zero.
 static size_t pack_name_bytes(int32_t count, const char *const *name)
 {
     size_t bytes = 0;
@@ -40,6 +41,8 @@ bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out)
     head.name_bytes = (int64_t)(pack_name_bytes(v->region_count, v->region_name) +
                                 pack_name_bytes(v->surface_count, v->surface_name));
     memcpy(&head.fit, &mesh->fit, sizeof head.fit);
+
+    // the arrays in the order of their alignment: eight bytes, four, one
     const size_t elements = (size_t)v->element_count;
     const struct {
         const void *data;
@@ -53,6 +56,8 @@ bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out)
         {v->region, elements * sizeof *v->region},
         {v->kind, elements * sizeof *v->kind},
     };
+
+    // the length stands in the head, so it is summed before anything is written
     head.bytes = sizeof head + (uint64_t)head.name_bytes + sizeof(uint64_t);
     for (int i = 0; i < PL_COUNT(block); ++i) {
         head.bytes += block[i].bytes;
@@ -70,6 +75,7 @@ bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out)
     for (int32_t s = 0; s < v->surface_count; ++s) {
         pl_text_add_bytes(out, v->surface_name[s], strlen(v->surface_name[s]) + 1);
     }
+    // the checksum covers everything from this block's start, not what `out` held already
     if (!out->failed) {
         const uint64_t sum = pl_hash_bytes(PL_HASH_SEED, out->data + start, out->length - start);
         pl_text_add_bytes(out, &sum, sizeof sum);
@@ -79,12 +85,13 @@ bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out)
 
 // ---- reading: the arrays are copied out, because the block need not be aligned
 typedef struct unpack_work {
-    const char *at, *end;
-    void *block[10];
+    const char *at, *end; // what has not been read yet
+    void *block[10];      // arrays to free: 8 of numbers and text, 2 of names
     int block_count;
     bool failed; // too short, or no memory
 } unpack_work;
 
+// The next `count` entries, copied; NULL when the block is too short or memory is lacking.
 static void *unpack_array(unpack_work *w, int64_t count, size_t size)
 {
     const size_t left = (size_t)(w->end - w->at);
@@ -123,6 +130,7 @@ static pl_status unpack_build(unpack_work *w, const pack_head *head, pl_mesh **o
                        .element_count = head->element_count,
                        .region_count = head->region_count,
                        .surface_count = head->surface_count};
+    // same order as in pl_mesh_pack
     const int64_t elements = head->element_count;
     def.position = unpack_array(w, 3 * (int64_t)head->vertex_count, sizeof(double));
     def.node_start = unpack_array(w, elements + 1, sizeof(int64_t));
@@ -132,12 +140,16 @@ static pl_status unpack_build(unpack_work *w, const pack_head *head, pl_mesh **o
     def.region = unpack_array(w, elements, sizeof(int32_t));
     def.kind = unpack_array(w, elements, 1);
     const char *name = unpack_array(w, head->name_bytes, 1);
+
+    // counts of the head against the arrays, before the arrays are used as indices
     if (w->failed || head->region_count < 0 || head->surface_count < 0 ||
         head->region_count + (int64_t)head->surface_count > head->name_bytes ||
         def.node_start[elements] != head->node_count ||
         def.surface_start[head->surface_count] != head->face_count) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: the packed arrays do not fit their counts");
     }
+
+    // names point into the copied text; the mesh copies them
     const char *name_end = name + head->name_bytes;
     def.region_name = unpack_names(w, &name, name_end, head->region_count);
     def.surface_name = unpack_names(w, &name, name_end, head->surface_count);
@@ -148,6 +160,8 @@ static pl_status unpack_build(unpack_work *w, const pack_head *head, pl_mesh **o
 pl_status pl_mesh_unpack(const void *data, size_t bytes, uint64_t key, pl_mesh **out, pl_error *err)
 {
     *out = NULL;
+
+    // length, word, key and checksum first: nothing of a damaged block is interpreted
     pack_head head;
     uint64_t sum;
     if (bytes < sizeof head + sizeof sum) {
@@ -159,6 +173,8 @@ pl_status pl_mesh_unpack(const void *data, size_t bytes, uint64_t key, pl_mesh *
         sum != pl_hash_bytes(PL_HASH_SEED, data, bytes - sizeof sum)) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: the packed bytes are damaged or belong to another mesh");
     }
+
+    // arrays are only needed until the mesh has its own
     unpack_work w = {.at = (const char *)data + sizeof head, .end = (const char *)data + bytes - sizeof sum};
     const pl_status status = unpack_build(&w, &head, out, err);
     for (int i = 0; i < w.block_count; ++i) {

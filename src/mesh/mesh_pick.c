@@ -3,12 +3,14 @@
 
 // ---- which boundary faces share an edge
 
+// One side of an edge of the boundary: the edge as part of one face.
 typedef struct half_edge {
     int32_t face;  // index into the boundary
     int32_t local; // edge of that face
     int32_t next;  // next half edge of the same edge, -1 at the end
 } half_edge;
 
+// Number of corners of a boundary face; 3 or 4, also where it is curved.
 int pl_boundary_corner_count(const pl_mesh *mesh, int64_t index)
 {
     int32_t node[PL_FACE_NODES_MAX];
@@ -21,6 +23,8 @@ static void pick_wing(const pl_mesh *mesh, const half_edge *h, const double d[3]
                       bool *void_ahead)
 {
     double x[3 * PL_FACE_NODES_MAX], normal[3], side[3], p[3], q[3];
+
+    // normal of the face, from the two sides at the edge's start
     pl_mesh_gather_face(mesh, mesh->boundary[h->face], x);
     const int corners = pl_boundary_corner_count(mesh, h->face);
     const double *a = x + 3 * h->local, *b = x + 3 * ((h->local + 1) % corners),
@@ -28,6 +32,8 @@ static void pick_wing(const pl_mesh *mesh, const half_edge *h, const double d[3]
     pl_sub3(b, a, p);
     pl_sub3(c, a, q);
     pl_cross3(p, q, normal);
+
+    // component of the face orthogonal to the edge
     const double along = pl_dot3(q, d) / pl_dot3(d, d);
     for (int i = 0; i < 3; ++i) {
         u[i] = q[i] - along * d[i];
@@ -36,7 +42,7 @@ static void pick_wing(const pl_mesh *mesh, const half_edge *h, const double d[3]
     *void_ahead = pl_dot3(normal, side) > 0;
 }
 
-#define PICK_FAN_MAX 32
+#define PICK_FAN_MAX 32 // faces around one edge; more are ignored
 
 // More than two faces meet in an edge: sorted by angle, a face with the void ahead pairs with the next one.
 static void pick_pair_fan(const pl_mesh *mesh, const half_edge *half, int32_t head, int32_t *neighbour)
@@ -45,10 +51,14 @@ static void pick_pair_fan(const pl_mesh *mesh, const half_edge *half, int32_t he
     double angle[PICK_FAN_MAX], d[3], e1[3], e2[3];
     bool ahead[PICK_FAN_MAX];
     int n = 0;
+
+    // direction of the edge, along which the fan is looked at
     double x[3 * PL_FACE_NODES_MAX];
     const int corners = pl_boundary_corner_count(mesh, half[head].face);
     pl_mesh_gather_face(mesh, mesh->boundary[half[head].face], x);
     pl_sub3(x + 3 * ((half[head].local + 1) % corners), x + 3 * half[head].local, d);
+
+    // angle of each face around the edge, counted from the first face
     for (int32_t h = head; h >= 0 && n < PICK_FAN_MAX; h = half[h].next, ++n) {
         double u[3];
         pick_wing(mesh, &half[h], d, u, &ahead[n]);
@@ -61,6 +71,8 @@ static void pick_pair_fan(const pl_mesh *mesh, const half_edge *half, int32_t he
         angle[n] += angle[n] < 0 ? 2 * PL_PI : 0;
         fan[n] = h;
     }
+
+    // each face with the void ahead: the nearest face with the void behind it bounds the same wedge
     for (int i = 0; i < n; ++i) {
         int best = -1;
         double least = INFINITY;
@@ -79,6 +91,7 @@ static void pick_pair_fan(const pl_mesh *mesh, const half_edge *half, int32_t he
     }
 }
 
+// Neighbours across one edge: the usual pair of faces, or a fan. A single face has none.
 static void pick_pair(const pl_mesh *mesh, const half_edge *half, int32_t head, int32_t *neighbour)
 {
     const half_edge *a = &half[head];
@@ -94,6 +107,8 @@ static void pick_pair(const pl_mesh *mesh, const half_edge *half, int32_t head, 
 int32_t *pl_boundary_neighbours(const pl_mesh *mesh)
 {
     const int64_t count = mesh->boundary_count;
+
+    // half edges, chained per edge
     pl_table edge = {0};
     int32_t *neighbour = PL_NEW_ARRAY(int32_t, 4 * count), *head = PL_NEW_ARRAY(int32_t, 4 * count);
     half_edge *half = PL_NEW_ARRAY(half_edge, 4 * count);
@@ -111,6 +126,8 @@ int32_t *pl_boundary_neighbours(const pl_mesh *mesh)
             head[at] = n;
         }
     }
+
+    // pairs per edge
     if (ok) {
         memset(neighbour, -1, 4 * (size_t)count * sizeof *neighbour);
         for (int32_t e = 0; e < edge.count; ++e) {
@@ -128,11 +145,13 @@ int32_t *pl_boundary_neighbours(const pl_mesh *mesh)
 
 // ---- box and plane
 
+// What a corner is tested against: a box, or a plane with unit normal and a tolerance in mm.
 typedef struct pick_test {
     const pl_pick *pick;
     double normal[3], tolerance;
 } pick_test;
 
+// Whether a point lies in the box, or within the tolerance of the plane.
 static bool pick_accepts(const pick_test *test, const double x[3])
 {
     const pl_pick *pick = test->pick;
@@ -148,6 +167,7 @@ static bool pick_accepts(const pick_test *test, const double x[3])
     return inside;
 }
 
+// Boundary faces all of whose corners are accepted; an empty list is not an error here.
 static pl_status pick_by_corners(const pl_mesh *mesh, const pick_test *test, int64_t **face,
                                  int64_t *face_count, pl_error *err)
 {
@@ -171,6 +191,7 @@ static pl_status pick_by_corners(const pl_mesh *mesh, const pick_test *test, int
     return PL_OK;
 }
 
+// Also false for not-a-number.
 static bool pick_finite(const double v[3])
 {
     return fabs(v[0]) <= 1e12 && fabs(v[1]) <= 1e12 && fabs(v[2]) <= 1e12;
@@ -203,6 +224,7 @@ static pl_status pick_plane(const pl_mesh *mesh, const pl_pick *pick, int64_t **
         return pl_fail(err, PL_BAD_INPUT, "pick: the plane's tolerance is %g, expected 0 or more (mm)",
                        pick->tolerance);
     }
+    // a tolerance of 0 means: as exact as the coordinates are, 1e-6 of the size
     pick_test test = {.pick = pick,
                       .tolerance = pick->tolerance > 0 ? pick->tolerance : 1e-6 * pl_mesh_size(mesh)};
     for (int i = 0; i < 3; ++i) {
@@ -211,6 +233,7 @@ static pl_status pick_plane(const pl_mesh *mesh, const pl_pick *pick, int64_t **
     return pick_by_corners(mesh, &test, face, face_count, err);
 }
 
+// The faces are owned by the caller (pl_mesh_free_faces).
 pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face, int64_t *face_count,
                        pl_error *err)
 {

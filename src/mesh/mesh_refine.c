@@ -4,18 +4,21 @@
 #include <stdlib.h>
 #include "mesh/mesh_impl.h"
 
+// Edges are halved one after the other, in all elements in the same order: both elements of a face then
+// divide it the same way, and the mesh stays conforming.
 // A tet of the new mesh by the local nodes (0 .. 9) of the old element it lies in.
 typedef struct refine_tet {
     int8_t node[4];
 } refine_tet;
 
 typedef struct refine_edge {
-    int32_t a, b, mid;
-    double length;
+    int32_t a, b, mid; // corners with a < b, and the mid node
+    double length;     // mm, between the corners
 } refine_edge;
 
 #define REFINE_MOST 64 // tets in one old element; six halved edges give 8
 
+// Everything needed while a mesh is refined; freed by refine_clear.
 typedef struct refine_work {
     const pl_mesh_view *old;
     pl_table edge; // of the old mesh, that are halved
@@ -28,7 +31,7 @@ typedef struct refine_work {
     int32_t *mid;  // per entry: vertex
     double *position;
     int32_t vertex_count;
-    int64_t *node_start, *surface_start;
+    int64_t *node_start, *surface_start; // arrays of the new mesh's description
     int32_t *node, *region, *corner;
     uint8_t *kind;
 } refine_work;
@@ -44,6 +47,7 @@ static void refine_clear(refine_work *w)
     pl_table_clear(&w->mids);
 }
 
+// Longest first; equal lengths by their mid node, so that the order is unique.
 static int refine_by_length(const void *p, const void *q)
 {
     const refine_edge *a = p, *b = q;
@@ -57,6 +61,8 @@ static int refine_by_length(const void *p, const void *q)
 static bool refine_edges(refine_work *w, const uint8_t *marked)
 {
     const pl_mesh_view *v = w->old;
+
+    // upper bound of the number of edges: each once per marked element
     int64_t limit = 0;
     for (int32_t e = 0; e < v->element_count; ++e) {
         limit += marked[e] ? 6 : 0;
@@ -66,6 +72,8 @@ static bool refine_edges(refine_work *w, const uint8_t *marked)
     if (!w->list || !w->order || !pl_table_init(&w->edge, 2, limit)) {
         return false;
     }
+
+    // each edge once, with its mid node and length
     for (int32_t e = 0; e < v->element_count; ++e) {
         const int32_t *node = v->node + v->node_start[e];
         for (int i = 0; marked[e] && i < 6; ++i) {
@@ -81,6 +89,8 @@ static bool refine_edges(refine_work *w, const uint8_t *marked)
             }
         }
     }
+
+    // the rank of every edge, so that elements need no search by length
     qsort(w->list, (size_t)w->edge.count, sizeof *w->list, refine_by_length);
     for (int32_t i = 0; i < w->edge.count; ++i) {
         const int32_t key[2] = {w->list[i].a, w->list[i].b};
@@ -96,6 +106,8 @@ static int refine_element(const refine_work *w, int32_t e, refine_tet piece[REFI
     const int32_t *node = v->node + v->node_start[e];
     int rank[6], edge[6], halved = 0, count = 1;
     piece[0] = (refine_tet){{0, 1, 2, 3}};
+
+    // halved edges of this element, sorted by rank (insertion sort of at most six)
     for (int i = 0; i < 6; ++i) {
         int local[3];
         pl_element_edge_nodes(PL_TET10, i, local);
@@ -112,6 +124,8 @@ static int refine_element(const refine_work *w, int32_t e, refine_tet piece[REFI
             edge[k] = i;
         }
     }
+
+    // bisect all pieces that have the edge: one keeps end a, the other end b
     for (int k = 0; k < halved; ++k) {
         int local[3];
         pl_element_edge_nodes(PL_TET10, edge[k], local);
@@ -131,6 +145,7 @@ static int refine_element(const refine_work *w, int32_t e, refine_tet piece[REFI
     return count;
 }
 
+// Counts the pieces of every element, then stores them: the sizes are known before memory is allocated.
 static bool refine_pieces(refine_work *w)
 {
     const int32_t elements = w->old->element_count;
@@ -156,6 +171,8 @@ static int32_t refine_mid(refine_work *w, int32_t e, int a, int b)
 {
     const pl_mesh_view *v = w->old;
     const int32_t *node = v->node + v->node_start[e];
+
+    // an old edge that was not halved keeps its mid node
     for (int i = 0; a < 4 && b < 4 && i < 6; ++i) {
         int local[3];
         pl_element_edge_nodes(PL_TET10, i, local);
@@ -163,6 +180,8 @@ static int32_t refine_mid(refine_work *w, int32_t e, int a, int b)
             return node[local[2]];
         }
     }
+
+    // otherwise one mid node per new edge, shared by all pieces around it
     int32_t key[2] = {node[a], node[b]};
     pl_sort_small(key, 2);
     const int32_t before = w->mids.count, at = pl_table_add(&w->mids, key);
@@ -170,6 +189,8 @@ static int32_t refine_mid(refine_work *w, int32_t e, int a, int b)
         double p[3], q[3], N[PL_ELEMENT_NODES_MAX];
         const int32_t n = w->vertex_count++;
         w->mid[at] = n;
+
+        // at the image of the middle between its ends' reference coordinates
         pl_shape_node(PL_TET10, a, p);
         pl_shape_node(PL_TET10, b, q);
         for (int i = 0; i < 3; ++i) {
@@ -185,9 +206,12 @@ static int32_t refine_mid(refine_work *w, int32_t e, int a, int b)
     return w->mid[at];
 }
 
+// Nodes of all new tets; false when out of memory.
 static bool refine_nodes(refine_work *w)
 {
     const pl_mesh_view *v = w->old;
+
+    // every piece could have six edges of its own: upper bound of the new vertices
     const int64_t most = v->vertex_count + 6 * w->tet_count;
     w->mid = PL_NEW_ARRAY(int32_t, 6 * w->tet_count);
     w->position = PL_NEW_ARRAY(double, 3 * most);
@@ -199,6 +223,8 @@ static bool refine_nodes(refine_work *w)
         !pl_table_init(&w->mids, 2, 6 * w->tet_count)) {
         return false;
     }
+
+    // old vertices keep their numbers
     memcpy(w->position, v->position, 3 * (size_t)v->vertex_count * sizeof *w->position);
     w->vertex_count = v->vertex_count;
     for (int32_t e = 0; e < v->element_count; ++e) {
@@ -234,7 +260,7 @@ static unsigned refine_sides(int node)
     return sides;
 }
 
-// The pieces of the named faces.
+// The pieces of the named faces: faces of pieces all of whose corners lie on that side of the old element.
 static bool refine_surfaces(refine_work *w)
 {
     const pl_mesh_view *v = w->old;
@@ -242,6 +268,7 @@ static bool refine_surfaces(refine_work *w)
     unsigned sides[10];
     int64_t count = 0;
     w->surface_start = PL_NEW_ARRAY(int64_t, (int64_t)v->surface_count + 1);
+    // an old face falls into four pieces at most
     w->corner = PL_NEW_ARRAY(int32_t, 4 * 8 * faces + 4);
     if (!w->surface_start || !w->corner) {
         return false;

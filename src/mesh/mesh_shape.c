@@ -5,7 +5,7 @@
 
 typedef struct shape_kind {
     const char *name;
-    int nodes, corners, faces, edges;
+    int nodes, corners, faces, edges; // of one element
 } shape_kind;
 
 static const shape_kind shape_kinds[PL_ELEMENT_KIND_COUNT] = {
@@ -15,6 +15,8 @@ static const shape_kind shape_kinds[PL_ELEMENT_KIND_COUNT] = {
     [PL_PRISM15] = {"prism15", 15, 6, 5, 9},
 };
 
+// edges: two corners and the mid node. Faces: corners in an order whose normal points outwards, then mid
+// nodes.
 static const int8_t tet_edge[6][3] = {{0, 1, 4}, {1, 2, 5}, {0, 2, 6}, {0, 3, 7}, {1, 3, 8}, {2, 3, 9}};
 static const int8_t prism_edge[9][3] = {{0, 1, 6},  {1, 2, 7},  {2, 0, 8},  {3, 4, 9}, {4, 5, 10},
                                         {5, 3, 11}, {0, 3, 12}, {1, 4, 13}, {2, 5, 14}};
@@ -61,6 +63,7 @@ int pl_element_edge_count(pl_element_kind kind)
     return shape_is_kind((int)kind) ? shape_kinds[kind].edges : 0;
 }
 
+// Nodes of a face by local numbers; returns their count, 0 for a face that does not exist.
 int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES_MAX])
 {
     if (!shape_is_kind((int)kind) || face < 0 || face >= shape_kinds[kind].faces) {
@@ -93,6 +96,8 @@ static const double tri_dL[3][2] = {{-1, -1}, {1, 0}, {0, 1}};
 static void shape_tet(bool quadratic, const double xi[3], double *N, double *dN)
 {
     const double L[4] = {1 - xi[0] - xi[1] - xi[2], xi[0], xi[1], xi[2]};
+
+    // corners, then mid nodes of the edges
     for (int a = 0; a < 4; ++a) {
         N[a] = quadratic ? L[a] * (2 * L[a] - 1) : L[a];
         for (int i = 0; i < 3; ++i) {
@@ -114,6 +119,8 @@ static void shape_tet(bool quadratic, const double xi[3], double *N, double *dN)
 static void shape_prism(bool quadratic, const double xi[3], double *N, double *dN)
 {
     const double L[3] = {1 - xi[0] - xi[1], xi[0], xi[1]}, z = xi[2];
+
+    // corners below (s = -1) and above (s = 1)
     for (int a = 0; a < 6; ++a) {
         const double l = L[a % 3], s = a < 3 ? -1 : 1, h = 1 + s * z, q = 1 - z * z;
         double dl, dz; // dN/dL and dN/dz
@@ -130,6 +137,8 @@ static void shape_prism(bool quadratic, const double xi[3], double *N, double *d
         dN[3 * a + 1] = dl * tri_dL[a % 3][1];
         dN[3 * a + 2] = dz;
     }
+
+    // mid nodes of the triangles
     for (int m = 0; quadratic && m < 6; ++m) {
         const int a = m % 3, b = (m + 1) % 3;
         const double s = m < 3 ? -1 : 1, h = 1 + s * z;
@@ -139,6 +148,7 @@ static void shape_prism(bool quadratic, const double xi[3], double *N, double *d
         d[1] = 2 * h * (L[a] * tri_dL[b][1] + L[b] * tri_dL[a][1]);
         d[2] = 2 * L[a] * L[b] * s;
     }
+    // mid nodes of the vertical edges
     for (int a = 0; quadratic && a < 3; ++a) {
         double *d = dN + 3 * (12 + a);
         N[12 + a] = L[a] * (1 - z * z);
@@ -161,6 +171,7 @@ int pl_shape_eval(pl_element_kind kind, const double xi[3], double *N, double *d
     return pl_element_node_count(kind);
 }
 
+// tri3: N_a = L_a. tri6: N_a = L_a (2 L_a - 1), N_ab = 4 L_a L_b.
 static void shape_tri(bool quadratic, const double xi[2], double *N, double *dN)
 {
     const double L[3] = {1 - xi[0] - xi[1], xi[0], xi[1]};
@@ -179,6 +190,7 @@ static void shape_tri(bool quadratic, const double xi[2], double *N, double *dN)
     }
 }
 
+// corners, then mid nodes of the reference quadrilateral
 static const int8_t quad_at[8][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}, {0, -1}, {1, 0}, {0, 1}, {-1, 0}};
 
 // quad4: N = (1 + s x)(1 + t y) / 4. quad8 (serendipity): corners times (s x + t y - 1); mid nodes
@@ -186,6 +198,8 @@ static const int8_t quad_at[8][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}, {0, -1}
 static void shape_quad(bool quadratic, const double xi[2], double *N, double *dN)
 {
     const double x = xi[0], y = xi[1];
+
+    // corners
     for (int a = 0; a < 4; ++a) {
         const double s = quad_at[a][0], t = quad_at[a][1], u = 1 + s * x, v = 1 + t * y;
         const double w = quadratic ? s * x + t * y - 1 : 1;
@@ -193,6 +207,8 @@ static void shape_quad(bool quadratic, const double xi[2], double *N, double *dN
         dN[2 * a] = 0.25 * s * v * (quadratic ? w + u : 1);
         dN[2 * a + 1] = 0.25 * t * u * (quadratic ? w + v : 1);
     }
+
+    // mid nodes: horizontal sides have s = 0, vertical ones t = 0
     for (int a = 4; quadratic && a < 8; ++a) {
         const double s = quad_at[a][0], t = quad_at[a][1];
         if (quad_at[a][0] == 0) {
@@ -235,6 +251,7 @@ static void shape_corner(pl_element_kind kind, int a, double xi[3])
     }
 }
 
+// Mid nodes lie in the middle of their edge in reference coordinates.
 void pl_shape_node(pl_element_kind kind, int node, double xi[3])
 {
     const int corners = pl_element_corner_count(kind);
@@ -277,6 +294,8 @@ void pl_shape_from_face(pl_element_kind kind, int face, const double face_xi[2],
     }
 }
 
+// Flat triangles that together stand for a face: curved ones are split at their mid nodes. The table is
+// static.
 int pl_face_triangles(int face_node_count, const int8_t (**triangle)[3])
 {
     static const int8_t tri3[1][3] = {{0, 1, 2}};
@@ -299,6 +318,8 @@ int pl_face_triangles(int face_node_count, const int8_t (**triangle)[3])
     }
 }
 
+// Linear tets that together stand for an element. A tet10 is cut into four corner tets and the octahedron
+// between them, split along its diagonal 4-9. A prism by its corners.
 int pl_element_tets(pl_element_kind kind, const int8_t (**tet)[4])
 {
     static const int8_t tet4[1][4] = {{0, 1, 2, 3}};
@@ -340,6 +361,7 @@ static int quadrature_quad(double (*xi)[2], double *weight)
     return 9;
 }
 
+// A flat triangle has a constant normal, so three points of degree 2 are enough.
 void pl_face_quadrature(int face_node_count, int *count, double (*xi)[2], double *weight)
 {
     if (face_node_count == 3) {

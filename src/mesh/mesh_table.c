@@ -1,6 +1,7 @@
 // Hashed tuples of indices, and joining of points by a hash grid: the two searches a mesh needs, both linear.
 #include "mesh/mesh_impl.h"
 
+// Multiply and mix, index by index; the last shift brings the high bits down to the mask.
 static uint32_t table_hash(const int32_t *key, int width)
 {
     uint64_t h = UINT64_C(0x9e3779b97f4a7c15);
@@ -17,6 +18,8 @@ bool pl_table_init(pl_table *table, int width, int64_t limit)
     if (limit < 0 || limit > INT32_MAX / 4) {
         return false;
     }
+
+    // at least twice as many slots as keys keep the probe sequences short
     uint32_t slots = 16;
     while (slots < 2 * (uint64_t)limit) {
         slots *= 2;
@@ -52,6 +55,7 @@ static uint32_t table_slot(const pl_table *table, const int32_t *key)
     return at;
 }
 
+// The caller has promised not to exceed `limit`, so the table never grows.
 int32_t pl_table_add(pl_table *table, const int32_t *key)
 {
     const uint32_t at = table_slot(table, key);
@@ -64,11 +68,13 @@ int32_t pl_table_add(pl_table *table, const int32_t *key)
     return table->slot[at];
 }
 
+// Index of a key, or -1.
 int32_t pl_table_find(const pl_table *table, const int32_t *key)
 {
     return table->slot[table_slot(table, key)];
 }
 
+// Insertion sort, for the few indices of a face or an element.
 void pl_sort_small(int32_t *value, int count)
 {
     for (int i = 1; i < count; ++i) {
@@ -96,12 +102,13 @@ void pl_face_key(int corner_count, const int32_t *corner, int32_t key[4])
 // into a list of representatives.
 typedef struct weld_grid {
     const double *x;
-    double tolerance, inverse_cell;
-    double origin[3];
+    double tolerance, inverse_cell; // mm; 1 / mm
+    double origin[3];               // low corner of the bounding box, so that cell numbers stay small
     uint32_t mask;
-    int32_t *head, *next;
+    int32_t *head, *next; // head per list, next per point
 } weld_grid;
 
+// Different cells may share a list: distances decide, so this costs time only.
 static uint32_t weld_hash(const weld_grid *grid, const int64_t cell[3])
 {
     return (uint32_t)(pl_hash_bytes(PL_HASH_SEED, cell, 3 * sizeof *cell) >> 16) & grid->mask;
@@ -118,10 +125,13 @@ static int32_t weld_search(const weld_grid *grid, uint32_t list, const double p[
     return best;
 }
 
+// The representative of point v; v itself becomes one if there is none near.
 static int32_t weld_representative(weld_grid *grid, int32_t v)
 {
     const double *p = grid->x + 3 * (size_t)v;
     int64_t low[3], high[3], own[3], cell[3];
+
+    // cells that the ball around the point meets: at most two per direction
     for (int i = 0; i < 3; ++i) {
         const double at = p[i] - grid->origin[i];
         low[i] = (int64_t)floor((at - grid->tolerance) * grid->inverse_cell);
@@ -136,6 +146,7 @@ static int32_t weld_representative(weld_grid *grid, int32_t v)
             }
         }
     }
+    // only representatives are listed, so clusters do not grow into chains
     if (best < 0) {
         const uint32_t list = weld_hash(grid, own);
         grid->next[v] = grid->head[list];
@@ -147,15 +158,20 @@ static int32_t weld_representative(weld_grid *grid, int32_t v)
 
 int32_t pl_points_weld(int32_t n, const double *x, double tolerance, int32_t *representative)
 {
+    // bounding box
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t i = 0; i < 3 * (int64_t)n; ++i) {
         low[i % 3] = fmin(low[i % 3], x[i]);
         high[i % 3] = fmax(high[i % 3], x[i]);
     }
     const double size = n > 0 ? pl_distance3(low, high) : 0;
+
+    // below rounding two points cannot be told apart from equal ones anyway
     tolerance = fmax(tolerance, 1e-14 * size);
     weld_grid grid = {.x = x, .tolerance = tolerance, .inverse_cell = tolerance > 0 ? 0.25 / tolerance : 0};
     memcpy(grid.origin, low, sizeof low);
+
+    // about one list per point
     uint32_t lists = 16;
     while (lists < (uint32_t)n) {
         lists *= 2;
@@ -164,6 +180,8 @@ int32_t pl_points_weld(int32_t n, const double *x, double tolerance, int32_t *re
     grid.head = PL_NEW_ARRAY(int32_t, lists);
     grid.next = PL_NEW_ARRAY(int32_t, n);
     int32_t joined = -1;
+
+    // in rising order: the lowest-numbered point represents
     if (grid.head && grid.next) {
         memset(grid.head, -1, lists * sizeof *grid.head);
         joined = 0;

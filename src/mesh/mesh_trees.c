@@ -15,6 +15,7 @@ void pl_mesh_trees_destroy(pl_mesh_trees *trees)
     pl_free(trees);
 }
 
+// An empty box: anything added to it becomes the box.
 static void box_empty(double box[6])
 {
     for (int i = 0; i < 3; ++i) {
@@ -41,6 +42,8 @@ static void trees_element_box(const pl_mesh *mesh, int32_t e, double box[6])
     const int corners = pl_element_corner_count(kind);
     pl_mesh_gather(mesh, e, x);
     box_empty(box);
+
+    // corners, then control points of curved edges
     for (int a = 0; a < corners; ++a) {
         box_add(box, x + 3 * a);
     }
@@ -63,6 +66,7 @@ static void trees_element_box(const pl_mesh *mesh, int32_t e, double box[6])
     }
 }
 
+// The tree over elements; false when out of memory.
 static bool trees_build_elements(const pl_mesh *mesh, pl_mesh_trees *trees)
 {
     double *box = PL_NEW_ARRAY(double, 6 * (size_t)mesh->view.element_count);
@@ -77,6 +81,7 @@ static bool trees_build_elements(const pl_mesh *mesh, pl_mesh_trees *trees)
     return ok;
 }
 
+// Corners, local nodes and boxes of the boundary's triangles.
 static void trees_fill_triangles(const pl_mesh *mesh, pl_mesh_trees *trees, double *box)
 {
     int32_t n = 0;
@@ -97,6 +102,7 @@ static void trees_fill_triangles(const pl_mesh *mesh, pl_mesh_trees *trees, doub
     }
 }
 
+// The tree over the boundary's triangles; false when out of memory or with more than 2^29 triangles.
 static bool trees_build_boundary(const pl_mesh *mesh, pl_mesh_trees *trees)
 {
     int64_t count = 0;
@@ -125,6 +131,7 @@ static bool trees_build_boundary(const pl_mesh *mesh, pl_mesh_trees *trees)
 // Several threads may find the trees missing; each builds them and the first to finish wins.
 const pl_mesh_trees *pl_mesh_trees_get(const pl_mesh *mesh)
 {
+    // building trees does not change what the mesh is, hence const and the cast
     _Atomic(pl_mesh_trees *) *place = &((pl_mesh *)mesh)->trees;
     pl_mesh_trees *trees = atomic_load(place);
     if (trees) {
@@ -150,6 +157,7 @@ pl_status pl_mesh_prepare_trees(const pl_mesh *mesh, pl_error *err)
 
 // ---- triangles
 
+// Solves o + t d = a + beta u + gamma v by Cramer's rule; u, v the sides of the triangle.
 double pl_triangle_ray(const double o[3], const double d[3], const double a[3], const double b[3],
                        const double c[3])
 {
@@ -157,6 +165,7 @@ double pl_triangle_ray(const double o[3], const double d[3], const double a[3], 
     pl_sub3(b, a, u);
     pl_sub3(c, a, v);
     pl_cross3(d, v, p);
+    // parallel to the plane
     const double det = pl_dot3(u, p);
     if (det == 0) {
         return -1;
@@ -182,9 +191,13 @@ double pl_triangle_nearest(const double p[3], const double a[3], const double b[
     pl_sub3(p, a, ap);
     pl_sub3(p, b, bp);
     pl_sub3(p, c, cp);
+
+    // projections on the sides, and areas of the sub-triangles opposite to a, b, c
     const double d1 = pl_dot3(ab, ap), d2 = pl_dot3(ac, ap), d3 = pl_dot3(ab, bp), d4 = pl_dot3(ac, bp);
     const double d5 = pl_dot3(ab, cp), d6 = pl_dot3(ac, cp);
     const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
+
+    // corners a, b, c; then the sides ab, ac, bc; then the inside
     double v = 0, w = 0;
     if (d1 <= 0 && d2 <= 0) {
         v = w = 0;
@@ -206,6 +219,8 @@ double pl_triangle_nearest(const double p[3], const double a[3], const double b[
     weight[0] = 1 - v - w;
     weight[1] = v;
     weight[2] = w;
+
+    // squared distance from a + v ab + w ac
     double sum = 0;
     for (int i = 0; i < 3; ++i) {
         const double d = ap[i] - v * ab[i] - w * ac[i];
@@ -220,9 +235,10 @@ typedef struct cast_search {
     const pl_mesh_trees *trees;
     const double *origin, *direction;
     double start;
-    int32_t best;
+    int32_t best; // triangle met first; -1: none
 } cast_search;
 
+// Ties between triangles go to the lower number.
 static double cast_visit(void *user, int32_t item, double limit)
 {
     cast_search *s = user;
@@ -247,6 +263,8 @@ bool pl_mesh_cast(const pl_mesh *mesh, const double origin[3], const double dire
     if (search.best < 0) {
         return false;
     }
+
+    // which side of the face: normals point out of the material
     const double *x = trees->triangle + 9 * (size_t)search.best;
     double u[3], v[3], normal[3];
     pl_sub3(x + 3, x, u);
@@ -259,6 +277,7 @@ bool pl_mesh_cast(const pl_mesh *mesh, const double origin[3], const double dire
     return true;
 }
 
+// Any hit answers the question: a negative limit ends the search.
 static double blocks_visit(void *user, int32_t item, double limit)
 {
     cast_search *s = user;
@@ -270,6 +289,7 @@ static double blocks_visit(void *user, int32_t item, double limit)
     return limit;
 }
 
+// Without memory for the trees the answer is no.
 bool pl_mesh_blocks(const pl_mesh *mesh, const double origin[3], const double direction[3], double start)
 {
     const pl_mesh_trees *trees = pl_mesh_trees_get(mesh);

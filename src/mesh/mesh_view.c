@@ -6,6 +6,7 @@ pl_mesh_view pl_mesh_get(const pl_mesh *mesh)
     return mesh->view;
 }
 
+// Index of a name, or -1.
 static int32_t view_find(int32_t count, const char *const *known, const char *name)
 {
     for (int32_t i = 0; name && i < count; ++i) {
@@ -34,6 +35,7 @@ int64_t pl_mesh_boundary(const pl_mesh *mesh, const int64_t **face)
     return mesh->boundary_count;
 }
 
+// Vertices of a face, corners first; 0 for a face that does not exist. A face is element * 8 + side.
 int pl_mesh_face_nodes(const pl_mesh *mesh, int64_t face, int32_t node[PL_FACE_NODES_MAX])
 {
     if (face < 0 || face / 8 >= mesh->view.element_count) {

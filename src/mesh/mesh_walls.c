@@ -1,10 +1,13 @@
-// Walls that are too thin for bending: fewer than two elements from one side to the other.
+// Walls that are too thin for bending: fewer than two elements from one side to the other. From the middle of
+// every boundary face a ray goes into the wall; the face it meets is the other side if it looks back. The
+// wall is one element thick where some element has corners on both sides.
 #include <stdlib.h>
 #include "mesh/mesh_impl.h"
 
 #define WALL_FACING 0.5 // cosine from which the far side counts as the other side of a wall, not of a wedge
 
 // The middle of a boundary face on its straight triangles, and the direction into the wall.
+// The centre triangle of a curved face is the last of its parts.
 static void walls_inward(const pl_mesh *mesh, int64_t face, double middle[3], double inward[3])
 {
     double x[3 * PL_FACE_NODES_MAX], u[3], v[3];
@@ -34,6 +37,7 @@ static void walls_fans_clear(wall_fans *fans)
     pl_free(fans->element);
 }
 
+// Counting sort of the elements by their vertices; false when out of memory.
 static bool walls_fans_init(const pl_mesh_view *v, wall_fans *fans)
 {
     fans->start = PL_NEW_ARRAY(int64_t, (size_t)v->vertex_count + 2);
@@ -56,6 +60,7 @@ static bool walls_fans_init(const pl_mesh_view *v, wall_fans *fans)
     return true;
 }
 
+// Vertices of a face; returns how many of them are corners.
 static int walls_corners(const pl_mesh *mesh, int64_t face, int32_t node[PL_FACE_NODES_MAX])
 {
     const int count = pl_mesh_face_nodes(mesh, face, node);
@@ -100,6 +105,7 @@ static int walls_compare(const void *a, const void *b)
 // Fills `found` with the elements of thin walls, repeated and in face order; returns their number.
 static int32_t walls_search(const pl_mesh *mesh, const wall_fans *fans, int32_t *found, double *thinnest)
 {
+    // the ray starts on its own face: hits within rounding of it are skipped
     const double skip = 1e-9 * pl_mesh_size(mesh);
     int32_t n = 0;
     *thinnest = INFINITY;
@@ -110,6 +116,8 @@ static int32_t walls_search(const pl_mesh *mesh, const wall_fans *fans, int32_t 
         if (!pl_mesh_cast(mesh, middle, inward, skip, &hit)) {
             continue;
         }
+
+        // the other side must face this one, or the ray left through a side wall
         walls_inward(mesh, hit.face, far_middle, far_inward);
         if (pl_dot3(inward, far_inward) > -WALL_FACING) {
             continue;
@@ -122,6 +130,7 @@ static int32_t walls_search(const pl_mesh *mesh, const wall_fans *fans, int32_t 
     return n;
 }
 
+// The list is sorted, without repetitions, and owned by the caller; NULL when there are none.
 pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *count, double *thinnest_mm,
                              pl_error *err)
 {
@@ -137,6 +146,8 @@ pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *co
     double thinnest;
     const int32_t n = walls_search(mesh, &fans, found, &thinnest);
     walls_fans_clear(&fans);
+
+    // an element with several boundary faces is found several times
     qsort(found, (size_t)n, sizeof *found, walls_compare);
     for (int32_t i = 0; i < n; ++i) {
         if (kept == 0 || found[kept - 1] != found[i]) {

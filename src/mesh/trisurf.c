@@ -36,6 +36,7 @@ pl_status pl_trisurf_valid(const pl_trisurf *s, const char *name, pl_error *err)
     return PL_OK;
 }
 
+// Diagonal of the bounding box, mm.
 double pl_trisurf_size(const pl_trisurf *s)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -48,6 +49,7 @@ double pl_trisurf_size(const pl_trisurf *s)
 
 // ---- welding
 
+// Joins vertices within the tolerance (mm; 0: 1e-7 of the size) and drops triangles that lose a side.
 pl_status pl_trisurf_weld(pl_trisurf *s, double tolerance, pl_error *err)
 {
     pl_status status = pl_trisurf_valid(s, "to weld", err);
@@ -58,6 +60,8 @@ pl_status pl_trisurf_weld(pl_trisurf *s, double tolerance, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "surface to weld: tolerance is %g, expected 0 or more (mm)",
                        tolerance);
     }
+
+    // the lowest-numbered vertex of each cluster represents it
     int32_t *same = PL_NEW_ARRAY(int32_t, s->vertex_count), *number = PL_NEW_ARRAY(int32_t, s->vertex_count);
     const double radius = tolerance > 0 ? tolerance : 1e-7 * pl_trisurf_size(s);
     if (!same || !number || pl_points_weld(s->vertex_count, s->position, radius, same) < 0) {
@@ -65,6 +69,8 @@ pl_status pl_trisurf_weld(pl_trisurf *s, double tolerance, pl_error *err)
         pl_free(number);
         return pl_fail_memory(err, "surface to weld");
     }
+
+    // close the gaps: representatives move to the front, the others take their number
     int32_t vertices = 0, triangles = 0;
     for (int32_t v = 0; v < s->vertex_count; ++v) {
         if (same[v] == v) {
@@ -74,6 +80,8 @@ pl_status pl_trisurf_weld(pl_trisurf *s, double tolerance, pl_error *err)
             number[v] = number[same[v]];
         }
     }
+
+    // triangles with two equal corners have no area
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         int32_t c[3];
         for (int a = 0; a < 3; ++a) {
@@ -114,6 +122,8 @@ double pl_trisurf_volume(const pl_trisurf *s)
 static int32_t contains_count(const pl_trisurf *s, const double o[3], const double d[3])
 {
     int32_t count = 0;
+
+    // every triangle is tested: a surface is asked about a few points only, not worth a tree
     for (int32_t i = 0; i < s->triangle_count; ++i) {
         const int32_t *c = s->corner + 3 * (size_t)i;
         const double *x = s->position + 3 * (size_t)c[0];
@@ -126,6 +136,7 @@ static int32_t contains_count(const pl_trisurf *s, const double o[3], const doub
         if (!(area > 1e-14 * pl_norm3(u) * pl_norm3(v))) {
             continue; // no triangle
         }
+        // the ray runs in the triangle's plane
         if (fabs(det) < 1e-9 * area) {
             return -1;
         }
@@ -133,6 +144,7 @@ static int32_t contains_count(const pl_trisurf *s, const double o[3], const doub
         pl_cross3(r, u, q);
         const double beta = pl_dot3(r, p) / det, gamma = pl_dot3(d, q) / det, t = pl_dot3(v, q) / det;
         const double inside = fmin(fmin(beta, gamma), 1 - beta - gamma);
+        // on an edge: neighbours could count it twice or not at all
         if (t > 0 && inside > -1e-9 && inside < 1e-9) {
             return -1;
         }
@@ -165,6 +177,7 @@ bool pl_trisurf_contains(const pl_trisurf *s, const double point[3])
 
 // ---- checks on triangles and edges
 
+// `sentence` without the numbers; the place is the centroid of the first triangle.
 void pl_trisurf_report(const pl_trisurf *s, pl_findings *findings, const int32_t *triangle, int32_t count,
                        const char *sentence, const char *advice)
 {
@@ -173,6 +186,8 @@ void pl_trisurf_report(const pl_trisurf *s, pl_findings *findings, const int32_t
     for (int32_t i = 0; i < count && i < 8; ++i) {
         length += (size_t)snprintf(list + length, sizeof list - length, " %d", (int)triangle[i]);
     }
+
+    // centroid of the first triangle
     double place[3] = {0};
     for (int a = 0; a < 9; ++a) {
         place[a % 3] +=
@@ -184,11 +199,13 @@ void pl_trisurf_report(const pl_trisurf *s, pl_findings *findings, const int32_t
     pl_findings_place(findings, place, triangle, count);
 }
 
+// Uses of an edge by direction: a closed, oriented surface has one of each.
 typedef struct surface_edge {
     int32_t forward, backward; // uses from the lower to the higher vertex and back
     int32_t last;              // a triangle that uses it
 } surface_edge;
 
+// What the checks of one surface share.
 typedef struct surface_work {
     const pl_trisurf *surface;
     const char *name;
@@ -223,6 +240,7 @@ static bool surface_is_flat(const pl_trisurf *s, int32_t t)
     return c[0] == c[1] || c[1] == c[2] || c[2] == c[0] || !(pl_norm3(n) > 1e-9 * longest);
 }
 
+// Triangles without area and triangles given twice.
 static void surface_check_triangles(surface_work *w)
 {
     const pl_trisurf *s = w->surface;
@@ -234,6 +252,8 @@ static void surface_check_triangles(surface_work *w)
     }
     surface_note(w, n, "triangle has no area (degenerate)", "triangles have no area (degenerate)",
                  "remove needles and slivers in the CAD program");
+
+    // sorted corners that are in the table already
     n = 0;
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         int32_t key[3];
@@ -248,6 +268,7 @@ static void surface_check_triangles(surface_work *w)
                  "keep one copy of each triangle; two shells may coincide");
 }
 
+// All edges with their uses.
 static void surface_collect_edges(surface_work *w)
 {
     const pl_trisurf *s = w->surface;
@@ -268,9 +289,12 @@ static void surface_collect_edges(surface_work *w)
     }
 }
 
+// Open, crowded and badly oriented edges, each as one finding.
 static void surface_check_edges(surface_work *w)
 {
     surface_collect_edges(w);
+
+    // one triangle: a hole
     int32_t open = 0, crowded = 0, turned = 0;
     for (int32_t i = 0; i < w->table.count; ++i) {
         if (w->edge[i].forward + w->edge[i].backward == 1) {
@@ -280,6 +304,8 @@ static void surface_check_edges(surface_work *w)
     surface_note(w, open, "edge belongs to one triangle only (the surface is open)",
                  "edges belong to one triangle only (the surface is open)",
                  "close the holes in the CAD program; weld vertices that should be one");
+
+    // three or more: no inside and outside there
     for (int32_t i = 0; i < w->table.count; ++i) {
         if (w->edge[i].forward + w->edge[i].backward > 2) {
             w->list[crowded++] = w->edge[i].last;
@@ -288,6 +314,8 @@ static void surface_check_edges(surface_work *w)
     surface_note(w, crowded, "edge belongs to more than two triangles",
                  "edges belong to more than two triangles",
                  "separate the shells that meet there, or remove internal walls");
+
+    // two triangles that run along the edge in the same direction
     for (int32_t i = 0; i < w->table.count; ++i) {
         const surface_edge *e = &w->edge[i];
         if (e->forward + e->backward == 2 && e->forward != 1) {
@@ -308,6 +336,8 @@ pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findi
         pl_findings_add(findings, PL_DEFECT, NULL, 0, "surface %s: it has no triangles", name);
         return PL_OK;
     }
+
+    // one table serves twice, first for triangles and then for edges
     surface_work w = {.surface = surface, .name = name, .findings = findings};
     const int64_t edges = 3 * (int64_t)surface->triangle_count;
     w.list = PL_NEW_ARRAY(int32_t, edges);

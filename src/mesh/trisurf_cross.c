@@ -1,4 +1,4 @@
-// Triangles that meet where they should not: pairs are found by trees, then judged by how many corners they
+// Triangles that meet where they should not: pairs are found by trees, then tested by how many corners they
 // share.
 //   none    they meet when an edge of one comes within the tolerance of the other
 //   one     the edge opposite to the shared corner of one must keep off the other
@@ -15,10 +15,13 @@ static double cross_segments(const double p[3], const double q[3], const double 
     pl_sub3(q, p, d1);
     pl_sub3(s, r, d2);
     pl_sub3(p, r, w);
+
+    // nearest points of the infinite lines, clamped to the first segment (parallel lines: any point)
     const double a = pl_dot3(d1, d1), e = pl_dot3(d2, d2), f = pl_dot3(d2, w), c = pl_dot3(d1, w),
                  b = pl_dot3(d1, d2), denominator = a * e - b * b;
     double u = denominator > 1e-14 * a * e ? fmax(0, fmin(1, (b * f - c * e) / denominator)) : 0;
     double v = e > 0 ? (b * u + f) / e : 0;
+    // clamp to the second segment, then correct the first parameter
     if (v < 0 || v > 1) {
         v = fmax(0, fmin(1, v));
         u = a > 0 ? fmax(0, fmin(1, (b * v - c) / a)) : 0;
@@ -31,6 +34,7 @@ static double cross_segments(const double p[3], const double q[3], const double 
     return sqrt(sum);
 }
 
+// Distance of a point from a triangle, mm.
 static double cross_point_gap(const double p[3], const double *const x[3])
 {
     double weight[3];
@@ -41,6 +45,7 @@ static double cross_point_gap(const double p[3], const double *const x[3])
 static bool cross_segment_meets(const double p[3], const double q[3], const double *const x[3],
                                 double tolerance)
 {
+    // heights of the ends above the plane
     double u[3], v[3], n[3], rp[3], rq[3];
     pl_sub3(x[1], x[0], u);
     pl_sub3(x[2], x[0], v);
@@ -49,6 +54,7 @@ static bool cross_segment_meets(const double p[3], const double q[3], const doub
     pl_sub3(p, x[0], rp);
     pl_sub3(q, x[0], rq);
     const double hp = length > 0 ? pl_dot3(rp, n) / length : 0, hq = length > 0 ? pl_dot3(rq, n) / length : 0;
+    // both ends on one side
     if ((hp > tolerance && hq > tolerance) || (hp < -tolerance && hq < -tolerance)) {
         return false;
     }
@@ -61,6 +67,8 @@ static bool cross_segment_meets(const double p[3], const double q[3], const doub
             return true;
         }
     }
+
+    // in or near the plane: ends against the triangle, segment against its sides
     bool meets = cross_point_gap(p, x) <= tolerance || cross_point_gap(q, x) <= tolerance;
     for (int a = 0; a < 3 && !meets; ++a) {
         meets = cross_segments(p, q, x[a], x[(a + 1) % 3]) <= tolerance;
@@ -71,6 +79,7 @@ static bool cross_segment_meets(const double p[3], const double q[3], const doub
 // Triangles with a common edge p q and the other corners a, b: flat onto each other when the wings coincide.
 static bool cross_folded(const double p[3], const double q[3], const double a[3], const double b[3])
 {
+    // components of both wings orthogonal to the common edge
     double d[3], u[3], v[3], n[3];
     pl_sub3(q, p, d);
     pl_sub3(a, p, u);
@@ -81,10 +90,12 @@ static bool cross_folded(const double p[3], const double q[3], const double a[3]
         v[i] -= dv * d[i];
     }
     pl_cross3(u, v, n);
+    // same direction within 1e-7 rad
     return pl_dot3(u, v) > 0 && pl_norm3(n) <= 1e-7 * pl_norm3(u) * pl_norm3(v);
 }
 
 // Brings the shared corners of both triangles to the front; returns their number.
+// Corners are compared by position, because different surfaces share no vertex numbers.
 static int cross_align(const double *x[3], const double *y[3], double tolerance)
 {
     int shared = 0;
@@ -104,6 +115,7 @@ static int cross_align(const double *x[3], const double *y[3], double tolerance)
     return shared;
 }
 
+// The rule of the opening comment; both arrays are reordered.
 static bool cross_triangles(const double *x[3], const double *y[3], double tolerance)
 {
     const int shared = cross_align(x, y, tolerance);
@@ -126,10 +138,11 @@ static bool cross_triangles(const double *x[3], const double *y[3], double toler
 
 // ---- all pairs
 
+// Pairs found so far, of one surface (a == b) or of two.
 typedef struct cross_search {
     const pl_trisurf *a, *b;
-    double tolerance;
-    int32_t *found; // pairs: triangle of a, triangle of b
+    double tolerance; // mm
+    int32_t *found;   // pairs: triangle of a, triangle of b
     int32_t count, capacity;
     bool failed;
 } cross_search;
@@ -144,6 +157,7 @@ static void cross_corners(const pl_trisurf *s, int32_t t, const double *x[3])
 // A crowd of crossings says no more than a few of them.
 #define CROSS_PAIRS_MAX 20000
 
+// Tests one pair whose boxes meet; false ends the search.
 static bool cross_visit(void *user, int32_t i, int32_t j)
 {
     cross_search *s = user;
@@ -162,6 +176,7 @@ static bool cross_visit(void *user, int32_t i, int32_t j)
     return s->count < CROSS_PAIRS_MAX;
 }
 
+// The tree over the triangles' boxes, widened by `margin` (mm); false when out of memory.
 static bool cross_tree(const pl_trisurf *s, double margin, pl_bvh *bvh)
 {
     double *box = PL_NEW_ARRAY(double, 6 * (size_t)s->triangle_count);
@@ -223,6 +238,7 @@ int32_t pl_trisurf_crossings(const pl_trisurf *surface, int32_t **triangle)
     if (!cross_self(surface, &search)) {
         pl_free(search.found);
         return -1;
+        // the list of pairs becomes the list of triangles
     }
     *triangle = search.found;
     return cross_unique(search.found, 2 * search.count);
@@ -254,6 +270,8 @@ pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, con
     if (status != PL_OK || a->triangle_count == 0 || b->triangle_count == 0) {
         return status;
     }
+
+    // pairs between the two surfaces
     pl_bvh tree_a = {0}, tree_b = {0};
     cross_search search = {.a = a, .b = b, .tolerance = 1e-9 * fmax(pl_trisurf_size(a), pl_trisurf_size(b))};
     const bool ok = cross_tree(a, search.tolerance, &tree_a) && cross_tree(b, search.tolerance, &tree_b);
@@ -266,6 +284,8 @@ pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, con
         char sentence[300];
         snprintf(sentence, sizeof sentence, "surfaces %s and %s intersect (triangle %d of %s), in %s", name_a,
                  name_b, (int)search.found[1], name_b, name_a);
+
+        // triangles of surface a only: entry 2 i of the pairs
         for (int32_t i = 0; i < search.count; ++i) {
             search.found[i] = search.found[2 * (size_t)i];
         }

@@ -33,10 +33,11 @@ typedef struct near_search {
     const pl_trisurf *surface;
     const double *point;
     const int32_t *label;
-    int32_t wanted;
-    double best[3];
+    int32_t wanted; // label looked for; without labels all triangles count
+    double best[3]; // nearest point so far, mm
 } near_search;
 
+// Smaller squared distance replaces the best.
 static double near_visit(void *user, int32_t item, double best)
 {
     near_search *s = user;
@@ -74,6 +75,7 @@ double pl_trisurf_tree_nearest_of(const pl_trisurf_tree *tree, const int32_t *la
     return pl_distance3(nearest, point);
 }
 
+// Nearest points of `count` points, 3 numbers each, and the root mean square of the distances in mm.
 pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int32_t count, double *nearest,
                              double *rms, pl_error *err)
 {
@@ -99,9 +101,10 @@ typedef struct ray_search {
     const pl_trisurf *surface;
     const double *origin, *direction;
     double start, t;
-    int32_t hit;
+    int32_t hit; // triangle met first; -1: none
 } ray_search;
 
+// A nearer hit shortens the ray.
 static double ray_visit(void *user, int32_t item, double limit)
 {
     ray_search *s = user;
