@@ -179,7 +179,6 @@ typedef struct channel_sums {
     double from[3], along[3], length;                         // the chord between the rims
     double weight[CHANNEL_SLICES], middle[CHANNEL_SLICES][3]; // per slice: area, and mean position (mm)
     // over the patch: area, and integrals of the distance from the axis and of its square
-    //
     double area, radius, square, looking; // looking: mean of normal . outward direction, -1 in a hole
 } channel_sums;
 

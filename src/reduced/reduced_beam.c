@@ -11,10 +11,11 @@
 // External tip loads enter equations 8 to 10 and 16 by their vectors at rest.
 #include "reduced/reduced_impl.h"
 
+// Letters of the paper. Loads are in the base frame, at the tip.
 typedef struct beam_data {
-    double L;
-    double C[36]; // compliance, X = C T with T = (F, M), X = (delta, theta)
-    double Fext[3], Mext[3];
+    double L;                // mm
+    double C[36];            // compliance, X = C T with T = (F, M), X = (delta, theta)
+    double Fext[3], Mext[3]; // N, N mm
 } beam_data;
 
 // Tip compliance of a clamped Timoshenko element:
@@ -35,6 +36,7 @@ static void beam_compliance(const reduced_section *s, double C[36])
     C[9] = C[19] = -L * L / (2 * EIx);
 }
 
+// One element, two stations (base and tip), 17 points of the drawn curve.
 static pl_status beam_create(pl_reduced_model *m, pl_error *err)
 {
     beam_data *b = REDUCED_TAKE(m, beam_data, 1);
@@ -52,6 +54,8 @@ static pl_status beam_create(pl_reduced_model *m, pl_error *err)
         m->point_s[i] = m->length * i / (m->point_count - 1);
     }
     beam_compliance(&m->section[0], b->C);
+
+    // a chamber's volume at rest is its area times its length
     for (int a = 0; a < m->actuator_count; ++a) {
         reduced_actuator *act = &m->actuator[a];
         act->rest = act->area * (act->path.span[1] - act->path.span[0]);
@@ -94,6 +98,8 @@ typedef struct beam_linear {
     double F[3], M[3], dL, delta[3], theta[3], aim[2]; // aim: equation 13
 } beam_linear;
 
+// Adds the deformation due to a tip wrench (F, M). `push` is the elongating force of equation 12 in N, `act`
+// the moments that enter equation 13 (only those of the chambers do).
 static void beam_add(const pl_reduced_model *m, const double F[3], const double M[3], double push,
                      const double act[2], beam_linear *x)
 {
@@ -113,6 +119,7 @@ static void beam_add(const pl_reduced_model *m, const double F[3], const double 
     x->aim[1] += 1e-3 * b->C[24] * act[0];
 }
 
+// What chamber a adds at the pressure P (MPa). Equation 12 divides by the number of chambers.
 static void beam_value_part(const pl_reduced_model *m, int a, double P, beam_linear *x)
 {
     static const double none[3] = {0};
@@ -124,7 +131,8 @@ static void beam_value_part(const pl_reduced_model *m, int a, double P, beam_lin
     beam_add(m, none, M, F * P / fmax(1, m->actuator_count), M, x);
 }
 
-// sin(k l)/k = l S1(k^2 l^2) with k the curvature of equation 16 in the plane of bending.
+// z of equation 17: sin(k l)/k = l S1(k^2 l^2) with k the curvature of equation 16 in the plane of bending
+// and l = L + dL; also its derivatives by l and by the two moments.
 static double beam_height(const pl_reduced_model *m, const beam_linear *x, double *by_length, double by_M[2])
 {
     const double *EI = m->section[0].EI, k1 = x->M[0] / EI[0], k2 = x->M[1] / EI[1];
@@ -149,6 +157,7 @@ static double beam_aim(const double aim[2], double O[3])
 // A force at a marker that stands off the tip by o: moment o x F, in the base frame.
 static void beam_force_part(const pl_reduced_model *m, int marker, const double force[3], beam_linear *x)
 {
+    // only the tip moves: a force at the base does nothing
     static const double none[2] = {0};
     double F[3], M[3];
     if (m->marker[marker].station == 1) {
@@ -158,6 +167,7 @@ static void beam_force_part(const pl_reduced_model *m, int marker, const double 
     }
 }
 
+// All that acts now: loads of the file, forces set at markers, pressures (idle chambers have none).
 static beam_linear beam_linear_of(const pl_reduced_model *m)
 {
     const beam_data *b = m->kind_data;
@@ -186,25 +196,34 @@ static double beam_energy(const pl_reduced_model *m, const beam_linear *x, const
     return dx ? sum : 0.5 * sum;
 }
 
+// There is nothing to iterate: the tip follows from the linear part in closed form.
 static void beam_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     (void)report;
+
+    // forces act as wanted, at once
     memcpy(m->acting, m->wanted_force, 3 * (size_t)m->marker_count * sizeof *m->acting);
     const beam_linear x = beam_linear_of(m);
     double O[3], by_length, by_M[2];
     const double size = beam_aim(x.aim, O), z = beam_height(m, &x, &by_length, by_M);
     // equation 15, then 17 for z
     const double tip[3] = {x.delta[0] + x.dL * O[0] / size, x.delta[1] + x.dL * O[1] / size, z + x.delta[2]};
+
+    // tip frame in the world
     double R[9];
     pl_rotation_exp(x.theta, R);
     reduced_frame *f = &m->frame[1];
     pl_mulv3(m->base.R, tip, f->r);
     reduced_axpy3(1, m->base.r, f->r);
     pl_mul33(m->base.R, R, f->R);
+
+    // what the shape and the report need: delta, theta, dL
     memcpy(m->own, x.delta, sizeof x.delta);
     memcpy(m->own + 3, x.theta, sizeof x.theta);
     m->own[6] = x.dL;
     *m->answer.energy = beam_energy(m, &x, NULL);
+
+    // a chamber's volume is conjugate to its pressure: rest + F/P dL + M/P . theta
     for (int a = 0; a < m->actuator_count; ++a) {
         const reduced_actuator *act = &m->actuator[a];
         double M[3], F;
@@ -233,7 +252,8 @@ static void beam_shape(pl_reduced_model *m)
     }
 }
 
-// Tip and rotation by one pressure, in the base frame.
+// Tip displacement dp and spatial rotation w along dx, in the base frame: derivatives of equations 14, 15 and
+// 17.
 static void beam_column(const pl_reduced_model *m, const beam_linear *x, const beam_linear *dx, double dp[3],
                         double w[3])
 {
@@ -242,6 +262,8 @@ static void beam_column(const pl_reduced_model *m, const beam_linear *x, const b
     beam_height(m, x, &by_length, by_M);
     const double dO[3] = {cos(x->aim[1]) * dx->aim[1], -cos(x->aim[0]) * dx->aim[0],
                           -sin(x->aim[0]) * dx->aim[0] - sin(x->aim[1]) * dx->aim[1]};
+
+    // derivative of the unit vector e = O / |O|: the part of dO orthogonal to e
     for (int k = 0; k < 3; ++k) {
         e[k] = O[k] / size;
     }
@@ -250,6 +272,7 @@ static void beam_column(const pl_reduced_model *m, const beam_linear *x, const b
         de[k] = (dO[k] - along * e[k]) / size;
         dp[k] = dx->delta[k] + dx->dL * e[k] + x->dL * de[k];
     }
+    // z has the circle's formula instead
     dp[2] = dx->delta[2] + by_length * dx->dL + by_M[0] * dx->M[0] + by_M[1] * dx->M[1];
     const reduced_trig t = reduced_trig_of(pl_dot3(x->theta, x->theta));
     reduced_spin(&t, x->theta, dx->theta, w);
@@ -260,10 +283,14 @@ static void beam_point_columns(pl_reduced_model *m, int a)
 {
     const int A = m->actuator_count;
     const reduced_frame *f = &m->frame[1];
+
+    // velocity v and spin w of the tip, column a
     const double *T = m->by.twist + 6 * A;
     const double v[3] = {T[a], T[A + a], T[2 * A + a]}, w[3] = {T[3 * A + a], T[4 * A + a], T[5 * A + a]};
     const double axis[3] = {f->R[2], f->R[5], f->R[8]};
     double arm[3], turn[3];
+
+    // the cubic's tangents scale with the chord
     pl_sub3(f->r, m->frame[0].r, arm);
     const double L = pl_norm3(arm), dL = pl_dot3(arm, v) / L;
     pl_cross3(w, axis, turn);
@@ -277,11 +304,14 @@ static void beam_point_columns(pl_reduced_model *m, int a)
     }
 }
 
+// Derivatives with respect to each pressure; the base station's rows stay 0.
 static void beam_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
 {
     (void)report;
     const int A = m->actuator_count;
     const beam_linear x = beam_linear_of(m);
+
+    // all columns are exact: the model is a closed formula
     memset(m->by.twist, 0, 12 * (size_t)A * sizeof(double));
     memset(m->by.effort, 0, (size_t)(A * A) * sizeof(double));
     for (int a = 0; a < A; ++a) {
@@ -308,6 +338,7 @@ static void beam_differentiate(pl_reduced_model *m, bool points, pl_jacobian_rep
     }
 }
 
+// As one column of beam_differentiate, for a unit load.
 static void beam_respond(pl_reduced_model *m, const reduced_load *load, reduced_response *out,
                          pl_jacobian_report *report)
 {

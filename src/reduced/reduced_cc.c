@@ -7,6 +7,7 @@
 #include "reduced/reduced_cc.h"
 #include "solver/solver.h"
 
+// Pieces between stations with their share of a section's elongation and of its rotation.
 static void cc_piece_create(const pl_reduced_model *m, cc_data *c)
 {
     for (int i = 0; i + 1 < m->station_count; ++i) {
@@ -15,6 +16,8 @@ static void cc_piece_create(const pl_reduced_model *m, cc_data *c)
         const double share = (b - a) / m->section[k].length;
         c->piece[i] = (cc_piece){k, b - a, share, share / reduced_diameter(m, mid)};
     }
+
+    // weights of a section add up to 1: they are proportional to h / diameter
     for (int k = 0; k < m->section_count; ++k) {
         double sum = 0;
         for (int i = 0; i + 1 < m->station_count; ++i) {
@@ -26,7 +29,8 @@ static void cc_piece_create(const pl_reduced_model *m, cc_data *c)
     }
 }
 
-// The derivative of a path's length by the unknowns; `push`, `bend` weigh stretching and bending.
+// The derivative of a path's length by the unknowns; `push`, `bend` weigh stretching and bending. Adds to
+// `row`; returns the length at rest, mm.
 static double cc_row(const pl_reduced_model *m, const cc_data *c, const reduced_path *path, double push,
                      double bend, double *row)
 {
@@ -45,7 +49,8 @@ static double cc_row(const pl_reduced_model *m, const cc_data *c, const reduced_
     return rest;
 }
 
-// Without a stiffness lengths alone decide; that of a solid cylinder chooses among what they leave open.
+// Diagonal stiffness of elongation (N/mm) and rotation (N mm). Where none is given, lengths alone decide;
+// that of a solid cylinder chooses among what they leave open.
 static void cc_stiffness(const pl_reduced_model *m, cc_data *c)
 {
     for (int k = 0; k < m->section_count; ++k) {
@@ -55,6 +60,7 @@ static void cc_stiffness(const pl_reduced_model *m, cc_data *c)
         c->K[3 * k] = EA / s->length;
         for (int i = 0; i + 1 < m->station_count; ++i) {
             for (int b = 0; c->piece[i].section == k && b < 2; ++b) {
+                // EI / EA of a solid circle: (pi D^4 / 64) / (pi D^2 / 4) = D^2 / 16
                 const double EI = s->EI[b] > 0 ? s->EI[b] : EA * D * D / 16;
                 c->K[3 * k + 1 + b] += EI * c->piece[i].weight * c->piece[i].weight / c->piece[i].h;
             }
@@ -74,11 +80,15 @@ bool cc_is_held(const pl_reduced_model *m, const cc_data *c, int a)
     return pl_drive_is_geometric(m->actuator[a].drive) && (!c->idle[a] || m->actuator[a].idle_hold);
 }
 
+// Rows of actuators that hold nothing get `scale` on the diagonal: their effort is prescribed, and the matrix
+// stays well conditioned.
 void cc_matrix(const pl_reduced_model *m, const cc_data *c, const double *H, double *S)
 {
     const int U = c->unknowns, A = m->actuator_count, n = U + A;
     double scale = 0;
     memset(S, 0, (size_t)n * (size_t)n * sizeof *S);
+
+    // K - H
     for (int i = 0; i < U; ++i) {
         for (int j = 0; H && j < U; ++j) {
             S[i * n + j] = -H[i * U + j];
@@ -86,6 +96,8 @@ void cc_matrix(const pl_reduced_model *m, const cc_data *c, const double *H, dou
         S[i * n + i] += c->K[i];
         scale = fmax(scale, c->K[i]);
     }
+
+    // held measures: constraint rows and the efforts that enforce them
     for (int a = 0; a < A; ++a) {
         const double *R = c->row + a * U, sign = cc_sign(m, a);
         for (int i = 0; cc_is_held(m, c, a) && i < U; ++i) {
@@ -102,6 +114,8 @@ bool cc_map(const pl_reduced_model *m, const cc_data *c, const double *H, double
 {
     const int U = c->unknowns, A = m->actuator_count, n = U + A, w = A + 1;
     double *S = c->work, *b = c->side;
+
+    // one right side per value, and one for the constant part
     cc_matrix(m, c, H, S);
     memset(b, 0, (size_t)n * (size_t)w * sizeof *b);
     for (int a = 0; a < A; ++a) {
@@ -122,6 +136,7 @@ bool cc_map(const pl_reduced_model *m, const cc_data *c, const double *H, double
     if (!pl_dense_solve(n, S, b, w)) {
         return false;
     }
+    // lengths that nearly contradict each other pass the solver with absurd numbers
     for (int i = 0; i < n * w; ++i) {
         if (!(fabs(b[i]) < 1e9)) {
             return false;
@@ -131,6 +146,7 @@ bool cc_map(const pl_reduced_model *m, const cc_data *c, const double *H, double
     return true;
 }
 
+// All arrays of the kind; sizes follow from the stations and actuators.
 static pl_status cc_memory(pl_reduced_model *m, cc_data *c, pl_error *err)
 {
     const size_t U = (size_t)c->unknowns, A = (size_t)m->actuator_count, n = U + A;
@@ -149,6 +165,7 @@ static pl_status cc_memory(pl_reduced_model *m, cc_data *c, pl_error *err)
                : pl_fail_memory(err, "the constant-curvature model");
 }
 
+// Stations, stiffness and the constant map for the case that no actuator is idle.
 static pl_status cc_create(pl_reduced_model *m, pl_error *err)
 {
     cc_data *c = REDUCED_TAKE(m, cc_data, 1);
@@ -159,20 +176,27 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
     m->kind_data = c;
     c->has_stiffness = true;
     c->unknowns = 3 * m->section_count;
+    // at least eight points per section are drawn
     c->sub = (int)fmax(1, ceil(8.0 * m->section_count / (m->station_count - 1)));
     status = cc_memory(m, c, err);
     if (status != PL_OK) {
         return status;
     }
+
+    // pieces and stiffness
     cc_piece_create(m, c);
     cc_stiffness(m, c);
     m->rigid =
         c->has_stiffness ? NULL : "arcs bend under forces only with a stiffness; give young, or EA and EI";
+
+    // points of the centre line
     for (int i = 0; i < m->point_count - 1; ++i) {
         const int at = i / c->sub;
         m->point_s[i] = m->station_s[at] + c->piece[at].h * (i % c->sub) / c->sub;
     }
     m->point_s[m->point_count - 1] = m->length;
+
+    // rows of actuators and of length sensors: constant, because lengths are linear in the unknowns
     for (int a = 0; a < m->actuator_count; ++a) {
         reduced_actuator *act = &m->actuator[a];
         const double area = act->kind == PL_CHAMBER ? act->area : 1;
@@ -187,6 +211,8 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
         }
     }
     m->own_count = (size_t)c->unknowns + 1;
+
+    // the map must exist: three lengths in one section decide it, a fourth contradicts
     if (!cc_map(m, c, NULL, c->map)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "model: the prescribed lengths of the actuators are inconsistent; at most three can "
@@ -215,6 +241,7 @@ static void cc_arc(double length, double T1, double T2, double p[3], double R[9]
     }
 }
 
+// Frame of the end of an arc from that of its start; `to` may be `from`.
 static void cc_compose(const reduced_frame *from, const double p[3], const double R[9], reduced_frame *to)
 {
     double at[3];
@@ -225,6 +252,7 @@ static void cc_compose(const reduced_frame *from, const double p[3], const doubl
     pl_mul33(from->R, R, to->R);
 }
 
+// rest + R q: a length (mm) or volume (mm^3).
 static double cc_measure(const cc_data *c, const double *q, int row, double rest)
 {
     const double *R = c->row + row * c->unknowns;
@@ -234,6 +262,7 @@ static double cc_measure(const cc_data *c, const double *q, int row, double rest
     return rest;
 }
 
+// Measures, sensors and energy from the unknowns.
 static void cc_answers(pl_reduced_model *m, const cc_data *c)
 {
     const int U = c->unknowns, A = m->actuator_count;
@@ -252,7 +281,8 @@ static void cc_answers(pl_reduced_model *m, const cc_data *c)
     }
 }
 
-// The map again when other actuators are idle than before.
+// The map for the actuators that are idle now; made again only when other actuators are idle than in the last
+// call.
 void cc_ready(pl_reduced_model *m, cc_data *c)
 {
     bool same = c->mapped;
@@ -293,6 +323,7 @@ bool cc_place(pl_reduced_model *m, const cc_data *c)
     return positive;
 }
 
+// Forces move the result of the linear map by Newton's method (reduced_cc_load.c).
 static void cc_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     cc_data *c = m->kind_data;
@@ -302,18 +333,21 @@ static void cc_solve(pl_reduced_model *m, pl_solve_report *report)
     for (int i = 0; i < U; ++i) {
         m->own[i] = cc_mapped(m, c, i);
     }
+    // efforts that hold a length are known only with a stiffness
     for (int a = 0; a < m->actuator_count; ++a) {
         const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
         m->answer.effort[a] = known ? cc_mapped(m, c, U + a) : NAN;
     }
     const bool positive = cc_place(m, c);
     cc_load_solve(m, c, report);
+    // an arc of negative length is no shape
     if (!positive) {
         report->outcome = PL_INFEASIBLE;
     }
     cc_answers(m, c);
 }
 
+// Points of the drawn centre line: every arc divided into `sub` equal arcs.
 static void cc_shape(pl_reduced_model *m)
 {
     const cc_data *c = m->kind_data;
@@ -329,6 +363,8 @@ static void cc_shape(pl_reduced_model *m)
             cc_compose(&f, p, R, &f);
         }
     }
+
+    // the last point is the tip itself
     const reduced_frame *tip = &m->frame[m->station_count - 1];
     memcpy(m->answer.point + 3 * (m->point_count - 1), tip->r, sizeof tip->r);
     memcpy(m->answer.point_R + 9 * (m->point_count - 1), tip->R, sizeof tip->R);
@@ -337,6 +373,8 @@ static void cc_shape(pl_reduced_model *m)
 void cc_arc_derivative(double length, double T1, double T2, double dp[3][3], double w[3][3])
 {
     const reduced_trig t = reduced_trig_of(T1 * T1 + T2 * T2);
+
+    // dC1/ds and dS1/ds with s = T1^2 + T2^2
     const double dC = t.C2 - 0.5 * t.S2, dS = 0.5 * (t.S2 - t.C1), theta[3] = {T1, T2, 0};
     dp[0][0] = t.C1 * T2, dp[0][1] = -t.C1 * T1, dp[0][2] = t.S1;
     memset(w, 0, sizeof(double[3]));
@@ -357,9 +395,13 @@ void cc_piece_twist(const pl_reduced_model *m, const cc_data *c, int i, double p
     const double *q = m->own + 3 * e->section;
     const double scale[3] = {part * e->share, part * e->weight, part * e->weight};
     double dp[3][3], w[3][3], arm[3];
+
+    // derivatives in the piece's start frame; `part` is the share of the arc up to the point
     cc_arc_derivative(part * (e->h + e->share * q[0]), part * e->weight * q[1], part * e->weight * q[2], dp,
                       w);
     pl_sub3(r, at, arm);
+
+    // a point that the arc carries moves with its end and turns about it
     for (int j = 0; j < 3; ++j) {
         double p[3], v[3], lever[3];
         pl_mulv3(m->frame[i].R, dp[j], p);
@@ -379,7 +421,7 @@ static const double *cc_current_map(const pl_reduced_model *m, const cc_data *c)
     return cc_is_loaded(m, c) ? c->slope : c->map;
 }
 
-// rows x unknowns into rows x actuators
+// The chain rule: rows x unknowns into rows x actuators.
 static void cc_by_values(const pl_reduced_model *m, const cc_data *c, const double *by_q, int rows,
                          double *out)
 {
@@ -396,12 +438,14 @@ static void cc_by_values(const pl_reduced_model *m, const cc_data *c, const doub
     }
 }
 
+// d_point of all drawn points.
 static void cc_point_twists(pl_reduced_model *m, cc_data *c)
 {
     double *twist = c->work;
     for (int n = 0; n < m->point_count; ++n) {
         const int piece = n / c->sub, full = n % c->sub ? piece : piece - 1;
         memset(twist, 0, 6 * (size_t)c->unknowns * sizeof *twist);
+        // pieces below move the point as a rigid body, its own piece by the part up to it
         for (int i = 0; i < piece; ++i) {
             cc_piece_twist(m, c, i, 1, m->frame[i + 1].r, m->answer.point + 3 * n, twist);
         }
@@ -413,6 +457,7 @@ static void cc_point_twists(pl_reduced_model *m, cc_data *c)
     }
 }
 
+// Everything is a product of derivatives by the unknowns and of the map's derivative.
 static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
 {
     cc_data *c = m->kind_data;
@@ -422,6 +467,8 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
         report->residual = NAN;
     }
     double *twist = c->work; // 6 x unknowns
+
+    // stations that carry a marker
     for (int k = 0; k < m->station_count; ++k) {
         if (!m->station_used[k]) {
             continue;
@@ -435,6 +482,8 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
     if (points) {
         cc_point_twists(m, c);
     }
+
+    // measures, length sensors, efforts
     cc_by_values(m, c, c->row, A, m->by.measure);
     cc_by_values(m, c, c->row + A * U, m->sensor_count, m->by.sensor);
     for (int a = 0; a < A; ++a) {
@@ -443,6 +492,8 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
             m->by.effort[a * A + j] = known ? cc_current_map(m, c)[(U + a) * (A + 1) + j] : NAN;
         }
     }
+
+    // dE/dq = K q
     double *force = c->work;
     for (int i = 0; i < U; ++i) {
         force[i] = c->K[i] * m->own[i];
@@ -450,6 +501,7 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
     cc_by_values(m, c, force, 1, m->by.energy);
 }
 
+// The straight shape: unknowns are 0, the share of the forces lies behind them in the same block.
 static void cc_reset(pl_reduced_model *m)
 {
     cc_data *c = m->kind_data; // straight, as every model at rest
@@ -487,6 +539,8 @@ void pl_arc_to_lengths(const pl_arc *arc, double diameter, double angle, double 
     for (int i = 0; i < 3; ++i) {
         const double a = angle + 2 * PL_PI * i / 3, r = 0.5 * diameter;
         length[i] = arc->length + r * (arc->turn[0] * sin(a) - arc->turn[1] * cos(a));
+
+        // cosine and sine of the limb's angle on the circle
     }
 }
 

@@ -5,19 +5,19 @@
 #include "reduced/reduced_impl.h"
 
 typedef struct cc_piece {
-    int section;
+    int section;             // index
     double h, share, weight; // mm; of the elongation; of the turn
 } cc_piece;
 
 typedef struct cc_data {
-    cc_piece *piece; // station_count - 1
-    int unknowns, sub;
-    double *K;   // unknowns: diagonal of the stiffness
-    double *row; // unknowns per actuator, then per sensor: d measure / dq
-    double *map; // (unknowns + actuators) x (actuators + 1): q and effort from values and 1
-    double *work, *side;
-    bool *idle; // the pattern the map was made for
-    bool mapped, has_stiffness;
+    cc_piece *piece;            // station_count - 1
+    int unknowns, sub;          // 3 per section; drawn arcs per piece
+    double *K;                  // unknowns: diagonal of the stiffness
+    double *row;                // unknowns per actuator, then per sensor: d measure / dq
+    double *map;                // (unknowns + actuators) x (actuators + 1): q and effort from values and 1
+    double *work, *side;        // scratch: matrix of cc_map and twists; its right sides
+    bool *idle;                 // the pattern the map was made for
+    bool mapped, has_stiffness; // the map exists; every section has EA and EI
     // under forces: the map's derivative at the present state, scratch of Newton's method
     double *slope;                  // as map; its last column is not used
     double *hessian, *pull;         // unknowns^2, unknowns: second and first derivatives of the forces' work

@@ -34,6 +34,8 @@ static void cc_arc_second(double length, double T1, double T2, double ddp[3][3][
     const reduced_trig t = reduced_trig_of(s);
     double S3, C3;
     reduced_trig_next(s, &S3, &C3);
+
+    // c_n of the comment: S1, C1, S2, C2, S3, C3 are c_1 .. c_6
     const double dS = 0.5 * (t.S2 - t.C1), dC = t.C2 - 0.5 * t.S2, dS2 = 0.5 * (3 * S3 - t.C2);
     const double ddS = 0.5 * (dS2 - dC), ddC = 0.5 * (4 * C3 - S3) - 0.5 * dS2;
     const double l = length;
@@ -52,6 +54,7 @@ static void cc_arc_second(double length, double T1, double T2, double ddp[3][3][
          {l * T2 * (6 * dC + 4 * ddC * T2 * T2), -l * 2 * T1 * (dC + 2 * ddC * T2 * T2),
           l * (2 * dS + 4 * ddS * T2 * T2)}}};
     memcpy(ddp, second, sizeof second);
+    // the length does not turn the end, so its rows stay 0
     memset(dw, 0, sizeof(double[3][3][3]));
     // w_a = e_a + C1 theta x e_a + S2 theta x (theta x e_a)
     for (int a = 1; a < 3; ++a) {
@@ -73,7 +76,7 @@ static void cc_arc_second(double length, double T1, double T2, double ddp[3][3][
     }
 }
 
-// Adds F . dp/dq to pull and F . d2p/dq2 to hessian for a point p that rides on station `at`. Between pieces
+// Adds F . dp/dq to pull and F . d2p/dq2 to hessian for a point p carried by station `at`. Between pieces
 // i < j the second derivative is w_i x (dp/dj), because i carries all that lies above it.
 static void cc_add_force(const pl_reduced_model *m, cc_data *c, int at, const double p[3], const double F[3])
 {
@@ -87,6 +90,8 @@ static void cc_add_force(const pl_reduced_model *m, cc_data *c, int at, const do
         double dp[3][3], w[3][3], ddp[3][3][3], dw[3][3][3], arm[3], W[3][3], v[3][3], lever[3][3];
         cc_arc_derivative(length, T1, T2, dp, w);
         cc_arc_second(length, T1, T2, ddp, dw);
+
+        // first derivatives in the world, and the lever from the piece's end
         pl_sub3(p, m->frame[i + 1].r, arm);
         for (int a = 0; a < 3; ++a) {
             pl_mulv3(R, dp[a], v[a]);
@@ -95,6 +100,7 @@ static void cc_add_force(const pl_reduced_model *m, cc_data *c, int at, const do
             reduced_axpy3(1, lever[a], v[a]);
             c->pull[3 * e->section + a] += scale[a] * pl_dot3(F, v[a]);
         }
+        // second derivatives
         for (int b = 0; b < 3; ++b) {
             const int ub = 3 * e->section + b;
             // with all pieces below
@@ -116,12 +122,15 @@ static void cc_add_force(const pl_reduced_model *m, cc_data *c, int at, const do
                     scale[a] * scale[b] * (pl_dot3(F, x) + pl_dot3(F, z) + pl_dot3(F, turned));
             }
         }
+
+        // this piece carries all that follow
         for (int a = 0; a < 3; ++a) {
             reduced_axpy3(scale[a], W[a], c->spin + 3 * (3 * e->section + a));
         }
     }
 }
 
+// A force at a marker: `share` of it, in the world.
 static void cc_add_load(const pl_reduced_model *m, cc_data *c, int at, const double offset[3],
                         const double force[3], double share)
 {
@@ -154,6 +163,8 @@ static double cc_step(pl_reduced_model *m, cc_data *c)
 {
     const int U = c->unknowns, A = m->actuator_count;
     cc_load_derive(m, c);
+
+    // right side: minus the gradient of the energy; unknown changes of unknowns and efforts
     cc_matrix(m, c, c->hessian, c->work);
     for (int i = 0; i < U; ++i) {
         c->step[i] = c->pull[i] - c->K[i] * m->own[i];
@@ -166,6 +177,8 @@ static double cc_step(pl_reduced_model *m, cc_data *c)
     if (!pl_dense_solve(U + A, c->work, c->step, 1)) {
         return -1;
     }
+
+    // elongations relative to the section's length, so that they compare with radians
     double size = 0;
     for (int i = 0; i < U; ++i) {
         size = fmax(size, fabs(c->step[i]) / (i % 3 ? 1 : m->section[i / 3].length));
@@ -173,6 +186,8 @@ static double cc_step(pl_reduced_model *m, cc_data *c)
     return isfinite(size) ? size : -1;
 }
 
+// Newton's method at the present forces from the present state; false: no convergence, or an arc lost its
+// length. A step turns no arc by more than CC_TURN_MAX, because beyond it the second-order model fails.
 static bool cc_newton(pl_reduced_model *m, cc_data *c, int *iterations)
 {
     double last = INFINITY;
@@ -191,6 +206,7 @@ static bool cc_newton(pl_reduced_model *m, cc_data *c, int *iterations)
         if (!cc_place(m, c)) {
             return false;
         }
+        // converged, or stalled at rounding level
         if (size < CC_TOLERANCE || (size < 1e-9 && size >= last)) {
             return true;
         }
@@ -206,6 +222,8 @@ static int cc_negative(pl_reduced_model *m, cc_data *c)
     const int U = c->unknowns, A = m->actuator_count, n = U + A;
     int negative = 0;
     cc_load_derive(m, c);
+
+    // symmetric form: with the sign of chambers reversed rows and columns would differ in sign
     cc_matrix(m, c, c->hessian, c->tangent);
     for (int a = 0; a < A; ++a) {
         const bool held = cc_is_held(m, c, a);
@@ -221,6 +239,7 @@ static int cc_negative(pl_reduced_model *m, cc_data *c)
     return negative;
 }
 
+// Sets the share of all forces that acts.
 static void cc_load_share(pl_reduced_model *m, const cc_data *c, double share)
 {
     *c->load = share;
@@ -229,6 +248,7 @@ static void cc_load_share(pl_reduced_model *m, const cc_data *c, double share)
     }
 }
 
+// Stores the unknowns and efforts (keep), or returns to the stored ones.
 static void cc_load_keep(pl_reduced_model *m, cc_data *c, bool keep)
 {
     const size_t U = (size_t)c->unknowns, A = (size_t)m->actuator_count;
@@ -258,6 +278,8 @@ void cc_load_solve(pl_reduced_model *m, cc_data *c, pl_solve_report *report)
         cc_place(m, c);
         stride *= 0.5;
     }
+
+    // what was reached, and whether it is stable
     cc_load_share(m, c, reached);
     report->load_reached = reached;
     report->negative_count = cc_negative(m, c);

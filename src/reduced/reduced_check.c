@@ -5,12 +5,13 @@
 #include "reduced/reduced_impl.h"
 #include "robot/robot.h"
 
+// The checks' common data: defects are counted and the first one becomes the error message.
 typedef struct check {
     const pl_reduced_def *def;
     pl_findings *findings;
-    double length;
+    double length; // mm, of all sections
     int defects;
-    char first[400];
+    char first[400]; // text of the first defect
 } check;
 
 static void check_defect(check *c, int line, const char *format, ...) PL_PRINTF(3, 4);
@@ -27,6 +28,7 @@ static void check_defect(check *c, int line, const char *format, ...)
     }
 }
 
+// A quantity that must be positive and finite; reports it otherwise.
 static bool check_positive(check *c, int line, const char *what, const char *field, double value)
 {
     if (value > 0 && isfinite(value)) {
@@ -72,6 +74,7 @@ static void check_names(check *c, const char *what, const void *item, int count,
     }
 }
 
+// Beams and rods always; arcs where a force or pressure decides the shape.
 static bool check_needs_stiffness(const pl_reduced_def *d)
 {
     if (d->kind == PL_BEAM || d->kind == PL_ROD) {
@@ -85,6 +88,7 @@ static bool check_needs_stiffness(const pl_reduced_def *d)
     return false;
 }
 
+// Shares of the gaps: positive, one per gap, sum 1.
 static void check_shares(check *c, const pl_section_def *s, const char *what)
 {
     double sum = 0;
@@ -106,6 +110,8 @@ static void check_section(check *c, const pl_section_def *s)
     const pl_reduced_def *d = c->def;
     char what[120];
     snprintf(what, sizeof what, "section '%.80s'", s->name ? s->name : "");
+
+    // geometry, then the stiffness that the kind needs
     check_positive(c, s->line, what, "length", s->length);
     check_positive(c, s->line, what, "diameter",
                    s->diameter[0] < s->diameter[1] ? s->diameter[0] : s->diameter[1]);
@@ -116,6 +122,8 @@ static void check_section(check *c, const pl_section_def *s)
             check_positive(c, s->line, what, "GA", fmin(s->GA[0], s->GA[1]));
         }
     }
+
+    // mass per length, pieces and shares
     if (!(s->mass >= 0) || !isfinite(s->mass)) {
         check_defect(c, s->line, "%s: mass is %g t/mm, must be >= 0", what, s->mass);
     }
@@ -129,6 +137,7 @@ static void check_section(check *c, const pl_section_def *s)
     }
 }
 
+// The span lies on the line, and the path over it is given either by radius and angle or by points.
 static void check_path(check *c, const pl_line_path_def *p, int line, const char *what)
 {
     if (!check_finite(p->span, 2) || p->span[0] < -1e-9 * c->length || p->span[1] > c->length * (1 + 1e-9) ||
@@ -137,6 +146,8 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
                      p->span[1], c->length);
         return;
     }
+
+    // by radius, angle and turns
     const double numbers[] = {p->radius[0], p->radius[1], p->angle, p->turns};
     if (p->waypoint_count == 0 && (!check_finite(numbers, 4) || p->radius[0] < 0 || p->radius[1] < 0)) {
         check_defect(c, line, "%s: radius %g to %g, angle %g, turns %g: expected finite numbers, radius >= 0",
@@ -160,6 +171,7 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
     }
 }
 
+// What the kind of model does not accept of an actuator.
 static void check_actuator_kind(check *c, const pl_line_actuator_def *a, const char *what)
 {
     const pl_reduced_def *d = c->def;
@@ -205,6 +217,7 @@ static void check_actuator(check *c, const pl_line_actuator_def *a)
     check_actuator_kind(c, a, what);
 }
 
+// Markers, sensors, forces and distributed loads.
 static void check_others(check *c)
 {
     const pl_reduced_def *d = c->def;
@@ -219,6 +232,8 @@ static void check_others(check *c)
                          m->name ? m->name : "", c->length);
         }
     }
+
+    // sensors: a path of their own, or the chamber they belong to
     for (int i = 0; i < d->sensor_count; ++i) {
         const pl_line_sensor_def *s = &d->sensor[i];
         int found = -1;
@@ -232,6 +247,8 @@ static void check_others(check *c)
                          s->actuator ? s->actuator : "");
         }
     }
+
+    // forces act at markers
     for (int i = 0; i < d->force_count; ++i) {
         const pl_line_force_def *f = &d->force[i];
         bool found = false;
@@ -245,6 +262,8 @@ static void check_others(check *c)
             check_defect(c, f->line, "force %d is not finite", i + 1);
         }
     }
+
+    // distributed loads: a section, or all
     for (int i = 0; i < d->load_count; ++i) {
         const pl_line_load_def *l = &d->load[i];
         bool found = !l->section;
@@ -307,6 +326,7 @@ static void check_drive(check *c, int index, const pl_command_drive *drive, int 
     driver[a] = index + 1;
 }
 
+// Every actuator has at most one command, and every command drives at least one.
 static void check_commands(check *c)
 {
     const pl_reduced_def *d = c->def;
@@ -349,6 +369,8 @@ static void check_hardware(check *c, int index)
     if (!(a->rate >= 0) || !isfinite(a->rate)) {
         check_defect(c, a->line, "actuator '%s': the rate is %g, must be positive", a->name, a->rate);
     }
+
+    // the axis of the machine that moves it
     if (!h->axis) {
         return;
     }
@@ -374,6 +396,7 @@ static void check_hardware(check *c, int index)
     }
 }
 
+// Whether forces can bend arcs: every section has EA and EI.
 static bool check_has_stiffness(const pl_reduced_def *d)
 {
     bool all = true;
@@ -383,7 +406,7 @@ static bool check_has_stiffness(const pl_reduced_def *d)
     return all;
 }
 
-// What a kind cannot do is refused, not ignored.
+// What a kind cannot do is refused, not ignored: a model that ignored its weight would be silently wrong.
 static void check_kind(check *c)
 {
     const pl_reduced_def *d = c->def;
@@ -393,6 +416,8 @@ static void check_kind(check *c)
     if (!check_finite(d->gravity, 3)) {
         check_defect(c, d->line, "gravity is not finite");
     }
+
+    // geometric kinds have no loads along the line
     if (geometric && (heavy || d->load_count > 0)) {
         check_defect(c, d->line,
                      "a model of kind %s accepts no weight and no distributed loads; use beam or rod", kind);
@@ -413,6 +438,8 @@ static void check_kind(check *c)
                 "arcs bend under forces only with a stiffness; give young, or EA and EI, in every section");
         }
     }
+
+    // the published beam is one element with tip loads
     if (d->as_published && d->kind != PL_BEAM) {
         check_defect(c, d->line, "as_published needs kind beam, not %s", kind);
     }
@@ -447,6 +474,7 @@ static void check_frame(check *c)
     }
 }
 
+// Sections first: positions along the line are checked against their total length.
 pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_error *err)
 {
     check c = {.def = def, .findings = findings};
@@ -461,6 +489,7 @@ pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_
         check_section(&c, &def->section[i]);
         c.length += def->section[i].length;
     }
+    // without sound sections the other messages would mislead
     if (c.defects == 0) {
         for (int i = 0; i < def->actuator_count; ++i) {
             check_actuator(&c, &def->actuator[i]);
@@ -492,6 +521,7 @@ const char *pl_reduced_kind_name(pl_reduced_kind kind)
     return (int)kind >= 0 && kind < PL_REDUCED_KIND_COUNT ? name[kind] : "unknown";
 }
 
+// EA, EI, GJ and GA of a section of one material; `shear` is the shear coefficient.
 void pl_section_stiffness(pl_section_def *section, double E, double G, double area, double Ix, double Iy,
                           double J, double shear)
 {

@@ -4,11 +4,13 @@
 #include "reduced/reduced_impl.h"
 #include "robot/robot.h"
 
+// NAN: idle, the actuator gets no value.
 double reduced_actuator_value(const reduced_actuator *a, const double *command)
 {
     return a->command >= 0 ? pl_command_apply(a->factor, a->one_sided, command[a->command]) : NAN;
 }
 
+// 0 where the actuator is idle or one-sided and at rest.
 double reduced_actuator_slope(const reduced_actuator *a, const double *command)
 {
     const bool idle = a->command < 0 || isnan(command[a->command]);
@@ -30,6 +32,8 @@ static void command_limits(const pl_reduced_model *m, int index, bool one_sided,
                            const reduced_actuator *first, pl_command_info *c)
 {
     pl_command_reach reach = pl_reach_begin(own_rate);
+
+    // the narrowest range and slowest rate among its actuators
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
         if (a->command == index) {
@@ -39,16 +43,20 @@ static void command_limits(const pl_reduced_model *m, int index, bool one_sided,
             ++c->actuator_count;
         }
     }
+
+    // rest value: + 0.0 turns a negative zero into zero
     c->drive = first->drive;
     c->rest = pl_drive_rest(first->drive, first->rest) / first->factor + 0.0;
     c->rate = reach.rate;
     c->has_range = c->has_range || pl_reach_range(&reach, one_sided, c->range);
     pl_reach_span(&reach, one_sided, c->span);
+    // a given range is also the span that studies use
     if (c->has_range) {
         memcpy(c->span, c->range, sizeof c->span);
     }
 }
 
+// A command of the file: its actuators, factors and range.
 static void command_given(pl_reduced_model *m, int index, const pl_command_def *d, pl_command_info *c)
 {
     for (int k = 0; k < d->drive_count; ++k) {
@@ -63,6 +71,7 @@ static void command_given(pl_reduced_model *m, int index, const pl_command_def *
                    c);
 }
 
+// Fills m->told.command; false when out of memory.
 bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->info.command = REDUCED_TAKE(m, pl_command_info, d->command_count + m->actuator_count);
@@ -77,6 +86,7 @@ bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
         }
         command_given(m, i, &d->command[i], c);
     }
+    // actuators without a command get one of their own
     for (int i = 0; i < m->actuator_count; ++i) {
         reduced_actuator *a = &m->actuator[i];
         if (a->command < 0) {

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include "reduced/reduced_impl.h"
 
+// Memory of a model: a list of blocks, all freed together.
 typedef struct reduced_block {
     struct reduced_block *next;
     double data[]; // doubles keep it aligned
 } reduced_block;
 
+// At most 4 GiB at once; a larger size means a wrong count.
 void *reduced_take(pl_reduced_model *m, size_t count, size_t size)
 {
     if (size && count > ((size_t)1 << 32) / size) {
@@ -49,6 +51,7 @@ static int create_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// A point on the joint of two sections belongs to the upper one.
 int reduced_section_at(const pl_reduced_model *m, double s)
 {
     int i = 0;
@@ -58,6 +61,7 @@ int reduced_section_at(const pl_reduced_model *m, double s)
     return i;
 }
 
+// Linear between the ends of a section, mm.
 double reduced_diameter(const pl_reduced_model *m, double s)
 {
     const reduced_section *c = &m->section[reduced_section_at(m, s)];
@@ -65,8 +69,10 @@ double reduced_diameter(const pl_reduced_model *m, double s)
     return c->diameter[0] + f * (c->diameter[1] - c->diameter[0]);
 }
 
+// Positions closer than 1e-7 of the length become one station.
 pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted_count, pl_error *err)
 {
+    // positions that must be stations: ends of sections, and the wanted ones
     const int most = m->section_count + 1 + wanted_count;
     double *mark = PL_NEW_ARRAY(double, most);
     if (!mark) {
@@ -90,6 +96,7 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
                 continue;
             }
             const reduced_section *c = &m->section[reduced_section_at(m, 0.5 * (last + mark[i]))];
+            // the section's piece length h divides the gap; 1e-6 keeps rounding from adding a piece
             const double h = c->length / c->pieces, gap = mark[i] - last;
             const int pieces = (int)fmax(1, ceil(gap / h - 1e-6));
             for (int k = 1; k <= pieces; ++k) {
@@ -116,6 +123,7 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
     return PL_OK;
 }
 
+// Wanted are the markers (left in station_s by create_kind) and both ends of every path.
 pl_status reduced_line(pl_reduced_model *m, pl_error *err)
 {
     const int markers = m->station_count, most = markers + 2 * (m->actuator_count + m->sensor_count);
@@ -141,6 +149,7 @@ pl_status reduced_line(pl_reduced_model *m, pl_error *err)
 }
 
 // ---- copies
+// A copy of a path; false when out of memory.
 static bool create_path(pl_reduced_model *m, const pl_line_path_def *d, reduced_path *p)
 {
     *p = (reduced_path){.span = {fmax(d->span[0], 0), fmin(d->span[1], m->length)},
@@ -158,6 +167,7 @@ static bool create_path(pl_reduced_model *m, const pl_line_path_def *d, reduced_
     return true;
 }
 
+// Pieces of a section where the file gives none: 20 elements, 8 gaps, 8 arcs in a cone.
 static int create_default_pieces(const pl_reduced_def *d, const pl_section_def *s)
 {
     const bool cone = s->diameter[0] != s->diameter[1];
@@ -168,6 +178,7 @@ static int create_default_pieces(const pl_reduced_def *d, const pl_section_def *
                                               : 20;
 }
 
+// Copies of the sections with their start, weight and distributed loads.
 static bool create_sections(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->section = REDUCED_TAKE(m, reduced_section, d->section_count);
@@ -185,6 +196,8 @@ static bool create_sections(pl_reduced_model *m, const pl_reduced_def *d)
         memcpy(c->EI, s->EI, sizeof c->EI);
         memcpy(c->GA, s->GA, sizeof c->GA);
         m->length += s->length;
+
+        // load per length in the world: weight and what acts on this section or on all
         for (int k = 0; k < 3; ++k) {
             c->load[k] = s->mass * d->gravity[k];
         }
@@ -198,6 +211,8 @@ static bool create_sections(pl_reduced_model *m, const pl_reduced_def *d)
         if (!c->name || !c->share) {
             return false;
         }
+
+        // shares of the gaps: equal where none are given
         for (int k = 0; k < c->pieces; ++k) {
             c->share[k] = s->share_count > 0 ? s->share[k] : 1.0 / c->pieces;
         }
@@ -205,6 +220,7 @@ static bool create_sections(pl_reduced_model *m, const pl_reduced_def *d)
     return m->section != NULL;
 }
 
+// Copies of the actuators; their commands follow later (reduced_create_commands).
 static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
 {
     const int count = d->actuator_count;
@@ -247,6 +263,7 @@ static int create_find(const char *const *name, int count, const char *wanted)
     return -1;
 }
 
+// Sensors by length have a path, those of pressure and volume belong to a chamber.
 static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->sensor_count = d->sensor_count;
@@ -282,6 +299,8 @@ static void create_attach(const pl_reduced_model *m, double at, const double off
     for (int i = 1; i < m->station_count; ++i) {
         best = fabs(m->station_s[i] - at) < fabs(m->station_s[best] - at) - 1e-9 * m->length ? i : best;
     }
+
+    // the rest of the distance is an offset along the axis of the undeformed line
     out->station = best;
     memcpy(out->offset, offset, sizeof out->offset);
     if (fabs(at - m->station_s[best]) > 1e-7 * m->length) {
@@ -290,6 +309,7 @@ static void create_attach(const pl_reduced_model *m, double at, const double off
     m->station_used[best] = true;
 }
 
+// Markers with their rest positions, and the forces that act at them.
 static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->station_used = REDUCED_TAKE(m, bool, m->station_count);
@@ -308,6 +328,8 @@ static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
         if (!m->info.marker_name[i]) {
             return false;
         }
+
+        // position in the undeformed configuration, in the world
         const double local[3] = {m->marker[i].offset[0], m->marker[i].offset[1],
                                  m->marker[i].offset[2] + m->station_s[m->marker[i].station]};
         pl_mulv3(m->base.R, local, m->info.marker_rest + 3 * i);
@@ -327,6 +349,7 @@ static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
 }
 
 // ---- memory for answers and derivatives
+// One block for everything that a solve changes, so that a state is stored and restored by one copy.
 static bool create_now(pl_reduced_model *m)
 {
     const size_t frame = sizeof(reduced_frame) / sizeof(double) * (size_t)m->station_count;
@@ -337,6 +360,7 @@ static bool create_now(pl_reduced_model *m)
     if (!m->now) {
         return false;
     }
+    // frames first; then commands, values and forces; then answers; the kind's unknowns last
     double *at = m->now;
     m->frame = (reduced_frame *)at, at += frame;
     m->command = at, at += m->command_count;
@@ -352,6 +376,7 @@ static bool create_now(pl_reduced_model *m)
     return true;
 }
 
+// Rows of derivatives: by actuator values (`by`), then by commands (`d`).
 static bool create_derivatives(pl_reduced_model *m)
 {
     const int a = m->actuator_count, c = m->command_count, p = 3 * m->point_count;
@@ -381,6 +406,7 @@ static bool create_derivatives(pl_reduced_model *m)
     return true;
 }
 
+// Points of the drawn centre line; a kind without points of its own uses the stations.
 static bool create_points(pl_reduced_model *m)
 {
     if (!m->point_s) {
@@ -401,7 +427,7 @@ static bool create_points(pl_reduced_model *m)
     return true;
 }
 
-// Everything that decides the answers, as numbers.
+// Everything that decides the answers, as numbers: a stored error or data set belongs to this hash.
 static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
 {
     uint64_t h = pl_hash_bytes(PL_HASH_SEED, &d->kind, sizeof d->kind);
@@ -468,6 +494,7 @@ static bool create_actuator_info(pl_reduced_model *m)
     return m->info.actuator && m->info.state;
 }
 
+// A beam as published is a kind of its own; otherwise beams are rods (chains of the same element).
 static const reduced_ops *create_ops(const pl_reduced_def *d)
 {
     return d->kind == PL_CONSTANT_CURVATURE        ? &reduced_cc_ops
@@ -476,6 +503,7 @@ static const reduced_ops *create_ops(const pl_reduced_def *d)
                                                    : &reduced_rod_ops;
 }
 
+// The identity where no frame is given (all zeros).
 static void create_base(pl_reduced_model *m, const pl_reduced_def *d)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -487,7 +515,7 @@ static void create_base(pl_reduced_model *m, const pl_reduced_def *d)
     memcpy(m->base.r, d->base, sizeof m->base.r);
 }
 
-// Markers are known to the kinds before stations are, by where they want to be.
+// The kind creates the stations; it reads the wanted positions of the markers from station_s.
 static pl_status create_kind(pl_reduced_model *m, const pl_reduced_def *d, pl_error *err)
 {
     double *wanted = REDUCED_TAKE(m, double, d->marker_count + 1);
@@ -509,6 +537,8 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
     if (status != PL_OK) {
         return status;
     }
+
+    // copies of the description
     pl_reduced_model *m = PL_NEW(pl_reduced_model);
     if (!m) {
         return pl_fail_memory(err, "the reduced model");
@@ -520,6 +550,8 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
     create_base(m, def);
     bool ok = m->name && create_sections(m, def) && create_actuators(m, def) && create_sensors(m, def);
     status = ok ? create_kind(m, def, err) : PL_OK;
+
+    // the kind, then everything whose size follows from its stations
     // the kind measures its actuators at rest, which the commands' own rest values need
     ok = ok && status == PL_OK && reduced_create_commands(m, def) && create_points(m) &&
          create_markers(m, def) && create_now(m) && create_derivatives(m) && create_actuator_info(m) &&
@@ -528,6 +560,8 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
         reduced_destroy(m);
         return status != PL_OK ? status : pl_fail_memory(err, "the reduced model");
     }
+
+    // identity, measured errors, and the state at rest
     create_hash(m, def);
     status = reduced_errors_create(m, def, err);
     if (status != PL_OK) {

@@ -1,4 +1,4 @@
-// Ready reduced robots, as `pliant new` writes them.
+// Ready reduced robots, as `pliant new` writes them: commented robot files as text.
 #include "reduced/reduced_impl.h"
 
 static const char trunk_yaml[] =

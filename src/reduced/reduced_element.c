@@ -18,6 +18,8 @@ static void element_functions(double s, rod_measure *g)
                                 1.64698040674603182e-06, 4.17127390597442684e-08, 1.05658001064088313e-09,
                                 2.67634394509530153e-11, 6.77925714781190423e-13, 1.71720586061007910e-14,
                                 4.34973324888328494e-16, 1.10180030298232065e-17};
+
+    // Horner's rule for the series and its derivatives, from the highest term
     if (s <= 1) {
         double k = 0, dk = 0, ddk = 0, t = 0, dt = 0;
         // fewer terms do for smaller angles
@@ -34,6 +36,8 @@ static void element_functions(double s, rod_measure *g)
         g->dda = -2 * dk - s * ddk;
         return;
     }
+
+    // closed forms in x = |theta| / 2 and y = |theta| / 4; derivatives are with respect to s = |theta|^2
     const double x = 0.5 * sqrt(s), csc = 1 / sin(x), cot = cos(x) * csc, y = 0.5 * x, tn = tan(y);
     const double ax = csc - x * csc * cot, axx = -2 * csc * cot + x * csc * (cot * cot + csc * csc);
     g->a = x * csc;
@@ -46,6 +50,7 @@ static void element_functions(double s, rod_measure *g)
     g->dt = ((1 + tn * tn) / y - tn / (y * y)) / (256 * y);
 }
 
+// B = d(A(theta) y)/dtheta = (2 da y + 2 dk (theta . y) theta) theta^T + k (theta y^T + (theta . y) I)
 void rod_measure_slope(const rod_measure *g, const double theta[3], const double y[3], double B[9])
 {
     const double ty = pl_dot3(theta, y), f = 2 * g->dk * ty;
@@ -57,6 +62,7 @@ void rod_measure_slope(const rod_measure *g, const double theta[3], const double
     }
 }
 
+// V = A c and its derivative B by theta; A is symmetric.
 void rod_measure_of(const rod_state *x, rod_measure *g)
 {
     const double *theta = x->theta;
@@ -77,7 +83,11 @@ void rod_forces(const rod_state *x, const rod_measure *g, const double n[3], con
 {
     double w[3], q[3], mu[3], qt[3];
     pl_mulv3(g->A, n, f->force);
+
+    // force and q, in the half-way frame
     pl_cross3(f->force, x->c, q);
+
+    // moments: w = m + B^T n, then mu
     pl_mulTv3(g->B, n, w);
     reduced_axpy3(1, m, w);
     pl_mulv3(g->A, w, mu);
@@ -89,6 +99,7 @@ void rod_forces(const rod_state *x, const rod_measure *g, const double n[3], con
     }
 }
 
+// Change of (c, theta) when the second node moves by d against the first and the nodes turn by spin1, spin2.
 void rod_change(const rod_state *x, const rod_measure *g, const double d[3], const double spin1[3],
                 const double spin2[3], double dc[3], double dtheta[3])
 {
@@ -106,6 +117,7 @@ void rod_change(const rod_state *x, const rod_measure *g, const double d[3], con
 }
 
 // ---- tangent
+// R += A B, and below R += A^T B.
 static inline void add_mul33(const double A[9], const double B[9], double R[9])
 {
     for (int i = 0; i < 3; ++i) {
@@ -145,6 +157,7 @@ static inline void add_skew_right(double f, const double M[9], const double v[3]
     }
 }
 
+// R += f v^
 static inline void add_skew(double f, const double v[3], double R[9])
 {
     R[1] -= f * v[2];
@@ -156,6 +169,7 @@ static inline void add_skew(double f, const double v[3], double R[9])
 }
 
 // Second derivative of n . A(theta) c by theta.
+// H += second derivative; A depends on theta through a(s), k(s) and theta theta^T, s = |theta|^2
 static void add_curvature(const rod_measure *g, const double theta[3], const double c[3], const double n[3],
                           double H[9])
 {
@@ -193,6 +207,7 @@ typedef struct element_slopes {
     double nc[9], nt[9], qc[9], qt[9], mc[9], mt[9];
 } element_slopes;
 
+// The chain rule from strains (V, theta) to state (c, theta): dV = A dc + B dtheta.
 static void element_slopes_of(const rod_state *x, const rod_measure *g, const rod_stress *s,
                               element_slopes *d)
 {
@@ -245,14 +260,19 @@ static void element_slopes_of(const rod_state *x, const rod_measure *g, const ro
     }
 }
 
+// Blocks T[row][column]: rows force, moment at node 1, moment at node 2; columns d, spin 1, spin 2.
 void rod_tangent(const rod_state *x, const rod_measure *g, const rod_stress *s, double T[3][3][9])
 {
     element_slopes d;
     double En[9], Xn[9], Eq[9], Xq[9], Em[9], Xm[9];
     element_slopes_of(x, g, s, &d);
+
+    // columns by d, by the mean spin and by the difference of spins
     element_columns(x, g, d.n, d.nc, d.nt, En, Xn);
     element_columns(x, g, d.q, d.qc, d.qt, Eq, Xq);
     element_columns(x, g, d.mu, d.mc, d.mt, Em, Xm);
+
+    // moments are q/2 -+ mu; spins are mean -+ half of the difference
     for (int i = 0; i < 9; ++i) {
         T[0][0][i] = d.nc[i];
         T[0][1][i] = 0.5 * En[i] - Xn[i];
@@ -267,9 +287,11 @@ void rod_tangent(const rod_state *x, const rod_measure *g, const rod_stress *s, 
 }
 
 // ---- block tridiagonal systems
+// LU factors of a 6 x 6 block with partial pivoting, in place; false: singular.
 static bool band_factor_block(double *A, int *pivot)
 {
     for (int k = 0; k < 6; ++k) {
+        // pivot: the largest entry of the column
         int best = k;
         for (int i = k + 1; i < 6; ++i) {
             best = fabs(A[6 * i + k]) > fabs(A[6 * best + k]) ? i : best;
@@ -285,6 +307,8 @@ static bool band_factor_block(double *A, int *pivot)
         if (!(fabs(A[7 * k]) > 0)) {
             return false;
         }
+
+        // eliminate
         const double inverse = 1 / A[7 * k];
         for (int i = k + 1; i < 6; ++i) {
             const double f = A[6 * i + k] *= inverse;
@@ -299,6 +323,7 @@ static bool band_factor_block(double *A, int *pivot)
 // Solves for `count` columns of a row-major 6 x count block, in place.
 static void band_solve_block(const double *A, const int *pivot, double *b, int count)
 {
+    // exchanges, then forward and backward substitution
     for (int k = 0; k < 6; ++k) {
         if (pivot[k] != k) {
             for (int j = 0; j < count; ++j) {
@@ -351,7 +376,8 @@ static int band_negative(const double *D)
     return count;
 }
 
-// The blocks left on the diagonal have together the inertia of the whole (Haynsworth).
+// Elimination from the tip to the base: D_i <- D_i - U_i D_{i+1}^-1 L_i. The blocks left on the diagonal have
+// together the inertia of the whole (Haynsworth).
 bool rod_band_factor(rod_band *b)
 {
     b->negative = 0;
@@ -373,6 +399,8 @@ bool rod_band_factor(rod_band *b)
         if (!band_factor_block(D, b->pivot + 6 * i)) {
             return false;
         }
+
+        // X_{i-1} = D_i^-1 L_{i-1}, needed by the next block and by the solution
         if (i > 0) {
             double *X = b->X + 36 * (i - 1);
             memcpy(X, b->L + 36 * (i - 1), 36 * sizeof *X);
@@ -382,6 +410,7 @@ bool rod_band_factor(rod_band *b)
     return true;
 }
 
+// Solves in place for one right side: down to the base, then back to the tip.
 void rod_band_solve(const rod_band *b, double *x)
 {
     for (int i = b->n - 1; i >= 0; --i) {

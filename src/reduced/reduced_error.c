@@ -2,6 +2,8 @@
 // robot.
 #include "reduced/reduced_impl.h"
 
+// Copies the measured errors into a map from commands to bounds. Errors of another model, or of this one with
+// a different file, are kept but not trusted.
 pl_status reduced_errors_create(pl_reduced_model *m, const pl_reduced_def *d, pl_error *err)
 {
     const pl_reduced_errors *e = &d->errors;
@@ -9,9 +11,13 @@ pl_status reduced_errors_create(pl_reduced_model *m, const pl_reduced_def *d, pl
     for (int i = 0; i < m->marker_count; ++i) {
         m->error_marker = e->marker && strcmp(m->info.marker_name[i], e->marker) == 0 ? i : m->error_marker;
     }
+
+    // without samples the error is not known
     if (e->count == 0) {
         return PL_OK;
     }
+
+    // the samples belong to one state of the file: its hash must be the same
     m->distrust = e->command_count != m->command_count || (e->model_hash && e->model_hash != m->hash)
                       ? "the reduced model has changed since its errors were measured"
                       : e->distrust;
@@ -23,6 +29,8 @@ pl_status reduced_errors_create(pl_reduced_model *m, const pl_reduced_def *d, pl
         pl_free(residual);
         return pl_fail_memory(err, "the errors of the reduced model");
     }
+
+    // two columns per sample: position (mm) and rotation (rad)
     for (int i = 0; i < e->count; ++i) {
         residual[2 * i] = e->position[i];
         residual[2 * i + 1] = e->rotation[i];
@@ -52,6 +60,7 @@ static bool errors_place(pl_reduced_model *m)
     return inside;
 }
 
+// Bounds for the marker that was compared; NAN for the others, and wherever nothing was measured.
 void reduced_errors_answer(pl_reduced_model *m, pl_answer_error *out)
 {
     *out = (pl_answer_error){.source = PL_ERROR_UNMEASURED, .confidence = NAN, .shape = NAN};

@@ -2,6 +2,8 @@
 // middle of its ranges.
 #include "reduced/reduced_impl.h"
 
+// Findings about markers and ranges, then one solve with every command in the middle of its range (NAN
+// without a range).
 pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *err)
 {
     const pl_model_info info = pl_model_get_info(model);

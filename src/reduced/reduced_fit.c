@@ -7,6 +7,7 @@
 
 #define FIT_TAUT 1e-4 // of a cable's length: drawn in as little, it is taut
 
+// The result owns what its def points to.
 struct pl_reduction {
     pl_reduced_def def;
     pl_section_def section;
@@ -16,6 +17,8 @@ struct pl_reduction {
     double *error; // of the samples: commands, position, rotation
 };
 
+// 60 samples measure the error to about 10 %; three quarters of the range keep away from its end, where
+// models fail.
 pl_reduce_options pl_reduce_options_default(void)
 {
     return (pl_reduce_options){.kind = PL_ROD, .sample_count = 60, .seed = 1, .load_share = 0.75};
@@ -36,17 +39,19 @@ const pl_reduced_def *pl_reduction_def(const pl_reduction *reduction)
     return &reduction->def;
 }
 
+// Everything about one reduction.
 typedef struct fit {
     pl_model *full;
     pl_model_info info;
     const pl_reduce_options *options;
-    pl_reduction *r;
+    pl_reduction *r; // being filled
     pl_reduce_report *report;
-    int marker;
+    int marker;              // tip
     double L, C[36];         // tip compliance in the base frame: (F, M) to (position, rotation)
     double *command, effort; // of the actuator at its share
 } fit;
 
+// One equilibrium of the full model, counted; an interruption by the user is a failure.
 static pl_status fit_solve(fit *f, const double *command, bool *solved, pl_error *err)
 {
     pl_solve_report report;
@@ -63,6 +68,7 @@ static pl_status fit_solve(fit *f, const double *command, bool *solved, pl_error
 }
 
 // ---- where the body lies
+// In the undeformed mesh; false when there is no such surface.
 // Area-weighted centre of a surface's corner triangles.
 static bool fit_surface_centre(const pl_mesh *mesh, const char *name, double centre[3])
 {
@@ -74,6 +80,7 @@ static bool fit_surface_centre(const pl_mesh *mesh, const char *name, double cen
         int32_t node[PL_FACE_NODES_MAX];
         const int count = pl_mesh_face_nodes(mesh, v.surface_face[i], node);
         const int corners = count == 4 || count == 8 ? 4 : 3;
+        // the face as a fan of triangles from its first corner
         for (int k = 1; k + 1 < corners; ++k) {
             const double *a = v.position + 3 * node[0], *b = v.position + 3 * node[k],
                          *c = v.position + 3 * node[k + 1];
@@ -97,6 +104,7 @@ static bool fit_surface_centre(const pl_mesh *mesh, const char *name, double cen
 // Without a surface the body ends opposite the marker: the mean of the points farthest from it.
 static void fit_far_end(const fit *f, const double tip[3], double centre[3])
 {
+    // the largest distance, then the mean of all points within 5 % of it
     double far = 0, count = 0;
     for (int32_t i = 0; i < f->info.point_count; ++i) {
         far = fmax(far, pl_distance3(f->info.rest + 3 * i, tip));
@@ -113,6 +121,8 @@ static void fit_far_end(const fit *f, const double tip[3], double centre[3])
     }
 }
 
+// Base at the first support that has an area, z towards the marker, x and y across; the diameter is the
+// smallest that contains the body.
 static pl_status fit_axis(fit *f, pl_error *err)
 {
     const pl_robot *robot = pl_model_robot(f->full);
@@ -122,6 +132,7 @@ static pl_status fit_axis(fit *f, pl_error *err)
     for (int i = 0; i < pl_robot_fixed_count(robot) && !found; ++i) {
         found = fit_surface_centre(pl_robot_mesh(robot), pl_robot_fixed_name(robot, i), d->base);
     }
+    // no support with a surface: the end opposite of the marker
     if (!found) {
         fit_far_end(f, tip, d->base);
     }
@@ -131,6 +142,8 @@ static pl_status fit_axis(fit *f, pl_error *err)
                        "reduce: marker '%s' lies at the base, so there is no centre line to it",
                        f->info.marker_name[f->marker]);
     }
+
+    // frame: y = z x e with e the axis least aligned with z
     double z[3], x[3] = {0}, y[3];
     for (int j = 0; j < 3; ++j) {
         z[j] = (tip[j] - d->base[j]) / f->L;
@@ -142,6 +155,8 @@ static pl_status fit_axis(fit *f, pl_error *err)
         y[j] /= side;
     }
     pl_cross3(y, z, x);
+
+    // largest distance of a point from the axis
     double radius = 0;
     for (int32_t i = 0; i < f->info.point_count; ++i) {
         double p[3];
@@ -169,6 +184,8 @@ static pl_status fit_compliance(fit *f, pl_error *err)
         parameter[k] = (pl_parameter){PL_PARAMETER_FORCE, first, k};
         parameter[3 + k] = (pl_parameter){PL_PARAMETER_MOMENT, first + 1 + k, 0};
     }
+
+    // one factorisation, six right sides
     double *J = PL_NEW_ARRAY(double, 36 * (size_t)M);
     if (!J) {
         return pl_fail_memory(err, "the compliance");
@@ -205,6 +222,8 @@ static pl_status fit_section(fit *f, pl_error *err)
 {
     const double L = f->L, *C = f->C;
     pl_section_def *s = &f->r->section;
+
+    // stiffness from the diagonal of the compliance
     const bool frame = isfinite(C[21]) && C[21] > 0 && C[28] > 0 && C[35] > 0;
     *s = (pl_section_def){.name = "body", .length = L};
     s->diameter[0] = s->diameter[1] = f->report->diameter;
@@ -212,6 +231,8 @@ static pl_status fit_section(fit *f, pl_error *err)
     s->EI[0] = frame ? L / C[21] : L * L * L / (3 * C[7]);
     s->EI[1] = frame ? L / C[28] : L * L * L / (3 * C[0]);
     s->GJ = frame ? L / C[35] : (s->EI[0] + s->EI[1]) / 3;
+
+    // shear: what bending leaves of the deflection
     for (int k = 0; k < 2; ++k) {
         // stiff ends make the line look short: shear is then what a rubber section of this EA has
         const double rest = C[7 * k] - L * L * L / (3 * s->EI[1 - k]), usual = 0.3 * s->EA;
@@ -222,6 +243,8 @@ static pl_status fit_section(fit *f, pl_error *err)
                        "reduce: the stiffness of the body at its tip is not positive (EA %g, EI %g)", s->EA,
                        s->EI[0]);
     }
+
+    // mass per length of all regions
     const pl_robot *robot = pl_model_robot(f->full);
     const pl_mesh *mesh = pl_robot_mesh(robot);
     for (int32_t i = 0; i < pl_mesh_get(mesh).region_count; ++i) {
@@ -253,6 +276,7 @@ static void fit_column(const fit *f, const pl_model_derivative *d, int a, double
 }
 
 // A chamber of pressure p pushes with p A at the distance d: turn M L / EI, stretch F L / EA. A cable pulls.
+// From the measured twist follow moment and force, from these radius, angle and effectiveness.
 static void fit_actuator(fit *f, const double twist[6], double measure, pl_line_actuator_def *a)
 {
     const pl_section_def *s = &f->r->section;
@@ -264,6 +288,8 @@ static void fit_actuator(fit *f, const double twist[6], double measure, pl_line_
     const bool chamber = a->kind == PL_CHAMBER;
     // M = A (d_y, -d_x) for a chamber, the opposite for a cable
     const double sign = chamber ? 1 : -1;
+
+    // area such that the volume at rest is right; the radius then carries the moment
     a->area = chamber ? measure / f->L : 1;
     a->path = (pl_line_path_def){.span = {0, f->L}, .angle = size > 0 ? atan2(sign * M[0], -sign * M[1]) : 0};
     a->path.radius[0] = a->path.radius[1] = size / a->area;
@@ -287,6 +313,8 @@ static pl_status fit_answer(fit *f, int i, double twist[6], pl_error *err)
 {
     const pl_actuator_info a = pl_robot_actuator(pl_model_robot(f->full), i);
     bool solved;
+
+    // from rest, so that the answer does not depend on the actuator before
     pl_model_reset(f->full);
     pl_status status = fit_alone(f, i, pl_drive_is_geometric(a.drive) ? NAN : 0, &solved, err);
     if (status == PL_OK && pl_drive_is_geometric(a.drive)) {
@@ -297,6 +325,8 @@ static pl_status fit_answer(fit *f, int i, double twist[6], pl_error *err)
         return pl_fail(err, PL_FAILED, "reduce: the full model finds no equilibrium with actuator '%s' alone",
                        a.name);
     }
+
+    // the exact derivative there
     pl_model_derivative d;
     pl_jacobian_report report;
     if (status == PL_OK) {
@@ -312,6 +342,7 @@ static pl_status fit_answer(fit *f, int i, double twist[6], pl_error *err)
                : pl_fail(err, PL_BAD_INPUT, "reduce: actuator '%s' does not move the tip", a.name);
 }
 
+// Kind, drive and range are copied, place and strength fitted.
 static pl_status fit_actuators(fit *f, pl_error *err)
 {
     const pl_robot *robot = pl_model_robot(f->full);
@@ -337,6 +368,7 @@ static pl_status fit_actuators(fit *f, pl_error *err)
 }
 
 // ---- at a share of the range
+// Residual in mm of position and of the marker's axis, and its norm.
 static double fit_misfit(const fit *f, pl_model *reduced, const double target[12], double residual[6])
 {
     const pl_model_answer a = pl_model_get_answer(reduced);
@@ -361,6 +393,7 @@ static double fit_misfit(const fit *f, pl_model *reduced, const double target[12
 static pl_status fit_try(fit *f, int i, const double x[2], const double target[12], double residual[6],
                          double *misfit, pl_error *err)
 {
+    // scale the actuator, driven by its effort
     pl_line_actuator_def *a = &f->r->actuator[i];
     const pl_line_actuator_def kept = *a;
     a->effectiveness[0] *= x[0];
@@ -368,6 +401,8 @@ static pl_status fit_try(fit *f, int i, const double x[2], const double target[1
     a->path.radius[1] *= x[1];
     a->drive = pl_actuator_kind_get(a->kind)->effort_drive;
     a->has_range = false;
+
+    // solve the reduced model with it alone
     pl_model *reduced = NULL;
     pl_solve_report report;
     double command[REDUCED_ACTUATORS_MAX];
@@ -383,6 +418,7 @@ static pl_status fit_try(fit *f, int i, const double x[2], const double target[1
         *misfit = fit_misfit(f, reduced, target, residual);
         *misfit = report.outcome == PL_SOLVED ? *misfit : INFINITY;
     }
+    // undo: the def keeps the values without factors
     pl_model_destroy(reduced);
     *a = kept;
     return status;
@@ -396,6 +432,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
     const int unknowns = a->kind == PL_CHAMBER ? 2 : 1;
     pl_status status = fit_try(f, i, x, target, r, &misfit, err);
     for (int iteration = 0; status == PL_OK && isfinite(misfit) && iteration < 15; ++iteration) {
+        // Jacobian by forward differences; 1e-4 balances truncation and the solver's tolerance
         double J[2][6], g[2] = {0}, H[3] = {0};
         for (int u = 0; u < 2 && status == PL_OK; ++u) {
             double y[2] = {x[0], x[1]}, moved[6], other = INFINITY;
@@ -405,6 +442,8 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
                 J[u][k] = (moved[k] - r[k]) / 1e-4;
             }
         }
+
+        // normal equations of both factors; a cable has only the radius
         for (int k = 0; k < 6; ++k) {
             g[0] += J[0][k] * r[k];
             g[1] += J[1][k] * r[k];
@@ -418,6 +457,8 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
             step[0] = (-g[0] * H[2] + g[1] * H[1]) / det;
             step[1] = (-g[1] * H[0] + g[0] * H[1]) / det;
         }
+
+        // no factor changes by more than ten in one step; the loop ends without improvement
         double y[2] = {fmin(fmax(x[0] + step[0], 0.1 * x[0]), 10 * x[0]),
                        fmin(fmax(x[1] + step[1], 0.1 * x[1]), 10 * x[1])};
         double next[6], better;
@@ -429,6 +470,8 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
         memcpy(r, next, sizeof r);
         misfit = better;
     }
+
+    // keep the best factors
     a->effectiveness[0] *= x[0];
     a->path.radius[0] *= x[1];
     a->path.radius[1] *= x[1];
@@ -443,6 +486,7 @@ static double fit_share(const pl_command_info *c, double share)
     return c->has_range ? c->rest + share * (c->range[low ? 0 : 1] - c->rest) : c->rest;
 }
 
+// Refines every actuator at its share of the range, alone; where the full model fails, the fit at rest stays.
 static pl_status fit_at_share(fit *f, pl_error *err)
 {
     for (int i = 0; f->options->load_share > 0 && i < f->info.command_count; ++i) {
@@ -493,6 +537,7 @@ static void fit_keep_error(fit *f, double position, double rotation)
     ++e->count;
 }
 
+// Adds one sample to the sums: position (mm), direction of the marker's axis (rad), motion of the marker.
 static void fit_compare(fit *f, const pl_model_answer *full, const pl_model_answer *small)
 {
     pl_reduce_report *p = f->report;
@@ -514,6 +559,7 @@ static void fit_compare(fit *f, const pl_model_answer *full, const pl_model_answ
     fit_keep_error(f, off, fit_angle(R, small->rotation));
 }
 
+// Random commands within the ranges; samples that either model does not solve are skipped.
 static pl_status fit_samples(fit *f, pl_error *err)
 {
     pl_model *small = NULL;
@@ -543,6 +589,8 @@ static pl_status fit_samples(fit *f, pl_error *err)
             pl_model_reset(f->full);
         }
     }
+
+    // the measured errors become part of the def
     pl_model_destroy(small);
     pl_reduced_errors *e = &f->r->def.errors;
     e->command_count = C;
@@ -550,6 +598,8 @@ static pl_status fit_samples(fit *f, pl_error *err)
     e->command = f->r->error;
     e->position = f->r->error + (int64_t)limit * C;
     e->rotation = e->position + limit;
+
+    // sums to root mean squares
     const double n = fmax(1, f->report->sample_count);
     f->report->position_rms = sqrt(f->report->position_rms / n);
     f->report->direction_rms = sqrt(f->report->direction_rms / n);
@@ -558,6 +608,7 @@ static pl_status fit_samples(fit *f, pl_error *err)
 }
 
 // ---- all of it
+// What can be reduced: a full robot with one command per cable or chamber, and the probe loads.
 static pl_status fit_begin(fit *f, pl_error *err)
 {
     const pl_robot *robot = pl_model_robot(f->full);
@@ -573,6 +624,8 @@ static pl_status fit_begin(fit *f, pl_error *err)
                        "reduce: %d commands for %d actuators, expected one for each, at most %d",
                        f->info.command_count, f->info.actuator_count, REDUCED_ACTUATORS_MAX);
     }
+
+    // every actuator must have a counterpart on a line
     for (int i = 0; i < f->info.actuator_count; ++i) {
         const pl_actuator_info a = pl_robot_actuator(robot, i);
         if ((a.kind != PL_CABLE && a.kind != PL_CHAMBER) || a.drive == PL_DRIVE_SYRINGE || a.command != i ||
@@ -590,6 +643,8 @@ static pl_status fit_begin(fit *f, pl_error *err)
                            a.name, pl_drive_name(a.drive));
         }
     }
+
+    // four loads: a force and three moments, see fit_compliance
     if (pl_robot_force_count(robot) < 4) {
         return pl_fail(err, PL_BAD_INPUT, "reduce: the robot was loaded without a probe (pl_load_options)");
     }
@@ -600,6 +655,7 @@ static pl_status fit_begin(fit *f, pl_error *err)
                          f->options->marker ? f->options->marker : "");
 }
 
+// All names in one block of text, which the def points to.
 static pl_status fit_names(fit *f, pl_error *err)
 {
     pl_reduction *r = f->r;
@@ -615,6 +671,7 @@ static pl_status fit_names(fit *f, pl_error *err)
     if (!r->text || !r->actuator) {
         return pl_fail_memory(err, "the reduced model");
     }
+    // bytes have been counted, so the prints below cannot overflow
     char *at = r->text;
     r->def.name = at;
     at += snprintf(at, bytes, "%s", f->info.name) + 1;
@@ -631,6 +688,7 @@ static pl_status fit_names(fit *f, pl_error *err)
     return PL_OK;
 }
 
+// The description that the fitted numbers belong to.
 static void fit_def(fit *f)
 {
     pl_reduced_def *d = &f->r->def;
@@ -651,6 +709,7 @@ static void fit_def(fit *f)
     }
 }
 
+// The steps in order: each needs the numbers of the one above.
 static pl_status fit_work(fit *f, pl_error *err)
 {
     pl_status status = fit_begin(f, err);
@@ -659,6 +718,8 @@ static pl_status fit_work(fit *f, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
+    // rest: every actuator idle
     bool solved;
     for (int i = 0; i < f->info.command_count; ++i) {
         f->command[i] = NAN;
@@ -667,6 +728,8 @@ static pl_status fit_work(fit *f, pl_error *err)
     if (status == PL_OK && !solved) {
         return pl_fail(err, PL_FAILED, "reduce: the full model finds no equilibrium at rest");
     }
+
+    // stiffness at rest, then actuators
     status = status == PL_OK ? fit_compliance(f, err) : status;
     status = status == PL_OK ? fit_section(f, err) : status;
     status = status == PL_OK ? fit_actuators(f, err) : status;

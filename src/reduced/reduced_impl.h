@@ -9,9 +9,10 @@
 #include "pliant/learn.h"
 #include "pliant/reduced.h"
 
-#define REDUCED_ACTUATORS_MAX 32
+#define REDUCED_ACTUATORS_MAX 32 // so that one command per actuator fits on the stack
 #define REDUCED_STATIONS_MAX 4000
 
+// A cross-section: its centre in mm and its axes, in the world.
 typedef struct reduced_frame {
     double r[3], R[9]; // columns of R: the axes of the cross-section
 } reduced_frame;
@@ -24,12 +25,13 @@ typedef struct reduced_path {
 
 typedef struct reduced_section {
     char *name;
-    double start, length, diameter[2], EA, EI[2], GJ, GA[2], mass;
+    double start, length, diameter[2], EA, EI[2], GJ, GA[2], mass; // mm, N, N mm^2, t/mm
     double load[3]; // N/mm, world: gravity and distributed loads
-    int pieces;
-    double *share; // vertebrae, one per gap
+    int pieces;     // elements, arcs or gaps
+    double *share;  // vertebrae, one per gap
 } reduced_section;
 
+// Units as in pl_line_actuator_def.
 typedef struct reduced_actuator {
     char *name;
     pl_actuator_kind kind;
@@ -37,18 +39,18 @@ typedef struct reduced_actuator {
     double range[2];
     bool has_range, idle_hold;
     reduced_path path;
-    double area, effectiveness[2];
-    double rest; // mm or mm^3
+    double area, effectiveness[2]; // mm^2; factors of push and bend
+    double rest;                   // mm or mm^3
     int command;
-    double factor;
+    double factor;  // value = factor * command
     bool one_sided; // value = max(0, factor * command)
     double rate;    // internal units per second, at most; 0: no limit
     pl_hardware hardware;
 } reduced_actuator;
 
 typedef struct reduced_marker {
-    int station;
-    double offset[3];
+    int station;      // index
+    double offset[3]; // mm, in the station's frame
 } reduced_marker;
 
 typedef struct reduced_sensor {
@@ -59,7 +61,7 @@ typedef struct reduced_sensor {
 
 typedef struct reduced_force {
     int station;
-    double offset[3], force[3], moment[3];
+    double offset[3], force[3], moment[3]; // mm; N, world (followers: in the station's frame); N mm
     bool follower;
 } reduced_force;
 
@@ -141,14 +143,14 @@ struct reduced {
     reduced_info info;
     // stations and points along the centre line
     int station_count, point_count;
-    double *station_s, *point_s;
-    bool *station_used; // a marker rides on it
+    double *station_s, *point_s; // mm from the base
+    bool *station_used;          // a marker rides on it
     // all that changes is in one block, so that keeping it is one copy
     double *now;
     size_t now_count;
-    reduced_frame *frame; // per station
-    double *command, *value;
-    double *acting; // 3 per marker, N: the forces set that act in the present state
+    reduced_frame *frame;    // per station
+    double *command, *value; // as given; per actuator, NAN: idle
+    double *acting;          // 3 per marker, N: the forces set that act in the present state
     reduced_answer answer;
     double *own; // the kind's part
     size_t own_count;

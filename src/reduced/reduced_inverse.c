@@ -4,19 +4,21 @@
 #include "reduced/reduced_impl.h"
 #include "solver/solver.h"
 
-#define REACH_COMMANDS_MAX 32
+#define REACH_COMMANDS_MAX 32 // on the stack: no memory is allocated
 #define REACH_ITERATIONS 60
 
+// One search; commands are in internal units.
 typedef struct reach {
     pl_model *model;
     pl_model_info info;
     int marker;
     const double *target;
-    double scale[REACH_COMMANDS_MAX];
-    double c[REACH_COMMANDS_MAX];
-    double e[3], error; // target - marker
+    double scale[REACH_COMMANDS_MAX]; // range of each command, 1 without a range
+    double c[REACH_COMMANDS_MAX];     // present commands
+    double e[3], error;               // target - marker
 } reach;
 
+// Distance of the marker from the target in mm; the vector goes to e.
 static double reach_error(reach *r)
 {
     const double *p = pl_model_get_answer(r->model).marker + 3 * r->marker;
@@ -32,6 +34,8 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
     double size = 0;
     double e[3] = {r->e[0], r->e[1], r->e[2]};
     memset(step, 0, (size_t)C * sizeof *step);
+
+    // each round either accepts the step or fixes one more command at its bound
     for (int round = 0; round <= C; ++round) {
         double S[9] = {0}, y[3] = {e[0], e[1], e[2]};
         for (int i = 0; i < 3; ++i) {
@@ -41,6 +45,8 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
                 }
             }
         }
+
+        // relative damping: the same mu works for all units
         const double trace = S[0] + S[4] + S[8];
         for (int i = 0; i < 3; ++i) {
             S[4 * i] += mu * trace + 1e-300;
@@ -48,6 +54,8 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
         if (!pl_dense_solve(3, S, y, 1)) {
             break;
         }
+
+        // the shortest step, and a command that it would move out of its range
         int worst = -1;
         size = 0;
         for (int c = 0; c < C; ++c) {
@@ -77,13 +85,15 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
     return size;
 }
 
-// One accepted step; false when none makes it better.
+// One accepted step; false when none makes it better. Levenberg-Marquardt: mu falls after success and grows
+// by ten after failure.
 static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, pl_status *status)
 {
     const int C = r->info.command_count, slot = PL_MODEL_SLOTS - 1;
     *status = pl_model_keep(r->model, slot, err);
     for (int attempt = 0; attempt < 12 && *status == PL_OK; ++attempt) {
         double step[REACH_COMMANDS_MAX], trial[REACH_COMMANDS_MAX];
+        // no command moves by more than half of its range at once: J is valid nearby only
         const double size = reach_step(r, J, *mu, step), f = size > 0.5 ? 0.5 / size : 1;
         for (int c = 0; c < C; ++c) {
             trial[c] = r->c[c] + f * step[c];
@@ -101,6 +111,7 @@ static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, 
                 return size > 1e-12;
             }
         }
+        // return to the last accepted state, the start of the next attempt
         if (*status == PL_OK) {
             *status = pl_model_recall(r->model, slot, err);
         }
@@ -110,6 +121,7 @@ static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, 
     return false;
 }
 
+// Starts at the present commands, moved into their ranges; idle ones start in the middle.
 static pl_status reach_begin(reach *r, pl_error *err)
 {
     const pl_model_answer a = pl_model_get_answer(r->model);
@@ -127,6 +139,8 @@ static pl_status reach_begin(reach *r, pl_error *err)
     return status;
 }
 
+// `command` gets the best commands found, *reached their distance in mm: reaching the target is the caller's
+// question.
 pl_status pl_reduced_reach(pl_model *model, int marker, const double target[3], double tolerance,
                            double *command, double *reached, pl_error *err)
 {

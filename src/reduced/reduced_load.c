@@ -2,6 +2,7 @@
 // to forces and efforts, through pl_model.
 #include "reduced/reduced_impl.h"
 
+// Sizes are at least 1, so that a robot without markers or actuators has memory to point to.
 bool reduced_create_loads(pl_reduced_model *m)
 {
     m->wanted_force = REDUCED_TAKE(m, double, 3 * m->marker_count + 1);
@@ -23,6 +24,7 @@ bool reduced_is_loaded(const pl_reduced_model *m)
     return any;
 }
 
+// The forces act in the next solve, N, 3 per marker; NULL: none. Refused by models without a stiffness.
 pl_status reduced_set_forces(void *self, const double *force, pl_error *err)
 {
     pl_reduced_model *m = self;
@@ -44,12 +46,15 @@ static bool load_is_command(const pl_parameter *p)
     return p->kind == PL_PARAMETER_COMMAND;
 }
 
+// Kind, index and part of a parameter; loads need a model that responds to them.
 static pl_status load_check(const pl_reduced_model *m, const pl_parameter *p, pl_error *err)
 {
     const int limit = load_is_command(p)                     ? m->command_count
                       : p->kind == PL_PARAMETER_MARKER_FORCE ? m->marker_count
                       : p->kind == PL_PARAMETER_ACTUATOR     ? m->actuator_count
                                                              : -1;
+
+    // a kind that is not listed has no derivative here
     if (limit < 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "a model of kind %s has derivatives with respect to commands, actuators and forces at "
@@ -71,6 +76,8 @@ static pl_status load_check(const pl_reduced_model *m, const pl_parameter *p, pl
 static void load_column(pl_reduced_model *m, const pl_jacobian *out, int count, int j)
 {
     const reduced_response *x = &m->response;
+
+    // markers and their rotation from the station's twist
     for (int i = 0; i < m->marker_count; ++i) {
         const double *T = x->twist + 6 * m->marker[i].station;
         double o[3], lever[3];
@@ -86,6 +93,8 @@ static void load_column(pl_reduced_model *m, const pl_jacobian *out, int count, 
             }
         }
     }
+
+    // a sensor by length has its own row; the others read a volume or an effort
     for (int i = 0; out->sensor && i < m->sensor_count; ++i) {
         const reduced_sensor *s = &m->sensor[i];
         out->sensor[i * count + j] = s->actuator < 0               ? x->sensor[i]
@@ -119,6 +128,7 @@ static void load_add_value(pl_reduced_model *m, int a, double factor)
     }
 }
 
+// The chain rule: each actuator of the command, with the slope of its value.
 static void load_by_command(pl_reduced_model *m, int command)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -138,9 +148,12 @@ static void load_clear(pl_reduced_model *m)
     memset(m->response.sensor, 0, (size_t)m->sensor_count * sizeof(double));
 }
 
+// One column per parameter. Derivatives with respect to commands come from the kind's own, in one evaluation
+// for all columns.
 pl_status reduced_sensitivity(void *self, const pl_parameter *parameter, int count, const pl_jacobian *out,
                               pl_jacobian_report *report, pl_error *err)
 {
+    // check all parameters before anything is computed
     pl_reduced_model *m = self;
     bool by_command = false;
     for (int j = 0; j < count; ++j) {
@@ -155,6 +168,8 @@ pl_status reduced_sensitivity(void *self, const pl_parameter *parameter, int cou
                        "a model of kind %s has no derivatives of its points with respect to loads",
                        pl_reduced_kind_name(m->kind));
     }
+
+    // columns
     if (by_command) {
         m->ops->differentiate(m, false, report);
     }

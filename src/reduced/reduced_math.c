@@ -16,6 +16,8 @@ static reduced_trig trig_series(double s)
         {1. / 1307674368000, 1. / 20922789888000, 1. / 355687428096000, 1. / 6402373705728000},
     };
     reduced_trig t = {0};
+
+    // Horner's rule in -s
     for (int n = 7; n >= 0; --n) {
         t.S1 = f[n][0] - s * t.S1;
         t.C1 = f[n][1] - s * t.C1;
@@ -25,6 +27,7 @@ static reduced_trig trig_series(double s)
     return t;
 }
 
+// Beyond s = 1/4 the closed forms lose at most two digits to cancellation.
 reduced_trig reduced_trig_of(double s)
 {
     if (s < 0.25) {
@@ -71,6 +74,7 @@ static void path_through(const reduced_path *path, double s, double d[3], double
 
 bool reduced_path_at(const reduced_path *path, double s, double d[3], double slope[3])
 {
+    // 1e-9 of the span: stations at its ends are inside despite rounding
     const double length = path->span[1] - path->span[0];
     if (!(s >= path->span[0] - 1e-9 * length && s <= path->span[1] + 1e-9 * length)) {
         return false;
@@ -80,6 +84,8 @@ bool reduced_path_at(const reduced_path *path, double s, double d[3], double slo
         path_through(path, s, d, slope);
         return true;
     }
+
+    // a helix on a cone: radius and angle change linearly with s
     const double turn = 2 * PL_PI * path->turns / length, f = (s - path->span[0]) / length;
     const double radius = path->radius[0] + f * (path->radius[1] - path->radius[0]);
     const double grow = (path->radius[1] - path->radius[0]) / length;
@@ -91,6 +97,7 @@ bool reduced_path_at(const reduced_path *path, double s, double d[3], double slo
     return true;
 }
 
+// One quadrature point per element is then exact.
 bool reduced_path_is_straight(const reduced_path *path)
 {
     return path->waypoint_count == 0 && path->turns == 0 && path->radius[0] == path->radius[1];

@@ -43,6 +43,8 @@ static void model_markers(pl_reduced_model *m)
             }
         }
     }
+
+    // sensors of pressure and volume repeat their chamber
     for (int i = 0; i < m->sensor_count; ++i) {
         const reduced_sensor *s = &m->sensor[i];
         if (s->actuator >= 0) {
@@ -52,7 +54,8 @@ static void model_markers(pl_reduced_model *m)
     }
 }
 
-// A solve that fell short left the values it stands at: the commands that belong to them.
+// A solve that fell short left the values it reached: the commands that belong to them. A one-sided command
+// at rest does not tell which command it was.
 static void model_fall_back(pl_reduced_model *m)
 {
     for (int i = 0; i < m->actuator_count; ++i) {
@@ -78,6 +81,7 @@ static void model_shapeless(pl_reduced_model *m, pl_solve_report *report)
     }
 }
 
+// Commands are checked before anything changes; a failed solve is an outcome with the state it reached.
 static pl_status model_fk(void *self, const double *command, pl_solve_report *report, pl_error *err)
 {
     pl_reduced_model *m = self;
@@ -98,6 +102,8 @@ static pl_status model_fk(void *self, const double *command, pl_solve_report *re
                            target > 0 ? " and below a million times its rest value" : "");
         }
     }
+
+    // values from commands, then the kind solves
     for (int i = 0; i < m->actuator_count; ++i) {
         m->value[i] = reduced_actuator_value(&m->actuator[i], command);
     }
@@ -128,6 +134,7 @@ static double reduced_asked(const reduced_actuator *a, const double *command)
     return pl_drive_is_geometric(a->drive) ? pl_drive_target(a->drive, a->rest, value) / a->rest : NAN;
 }
 
+// Points and actuator states are derived only here, when they are asked for.
 static void model_answer(void *self, pl_model_answer *out)
 {
     pl_reduced_model *m = self;
@@ -198,6 +205,7 @@ static void model_marker_columns(pl_reduced_model *m)
     }
 }
 
+// Rows of sensors that repeat a chamber; the kind has filled those by length.
 static void model_sensor_rows(pl_reduced_model *m)
 {
     const size_t A = (size_t)m->actuator_count;
@@ -211,6 +219,7 @@ static void model_sensor_rows(pl_reduced_model *m)
     }
 }
 
+// The kind differentiates by actuator values once; the parts asked for follow by the chain rule.
 static pl_status model_derivative(void *self, unsigned parts, double tolerance, pl_model_derivative *out,
                                   pl_jacobian_report *report, pl_error *err)
 {
@@ -218,10 +227,13 @@ static pl_status model_derivative(void *self, unsigned parts, double tolerance, 
     (void)err;
     pl_reduced_model *m = self;
     m->ops->differentiate(m, (parts & PL_PART_POINT) != 0, report);
+
+    // a one-sided command at 0 has a kink: the derivative holds for one direction
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
         report->one_sided = report->one_sided || (a->one_sided && m->command[a->command] == 0);
     }
+
     *out = (pl_model_derivative){0};
     if (parts & (PL_PART_MARKER | PL_PART_ROTATION)) {
         model_marker_columns(m);
@@ -252,7 +264,8 @@ static pl_status model_derivative(void *self, unsigned parts, double tolerance, 
     return PL_OK;
 }
 
-// ---- the state: all that changes is in one block
+// ---- the state: everything that changes is in one block
+// The number of numbers; written only when they fit.
 static size_t model_pack(void *self, double *block, size_t room)
 {
     const pl_reduced_model *m = self;
@@ -262,6 +275,7 @@ static size_t model_pack(void *self, double *block, size_t room)
     return m->now_count;
 }
 
+// Frames must be finite; idle commands and unknown efforts may be NAN.
 static pl_status model_unpack(void *self, const double *block, size_t count, pl_error *err)
 {
     pl_reduced_model *m = self;
@@ -279,6 +293,7 @@ static pl_status model_unpack(void *self, const double *block, size_t count, pl_
     return PL_OK;
 }
 
+// Straight, all commands idle.
 static void model_reset(void *self)
 {
     pl_reduced_model *m = self;
@@ -300,6 +315,7 @@ static void model_reset(void *self)
     model_markers(m);
 }
 
+// The tube is made at the first call and belongs to the model.
 static pl_status model_body(void *self, const pl_mesh **out, pl_error *err)
 {
     pl_reduced_model *m = self;

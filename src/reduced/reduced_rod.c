@@ -12,6 +12,7 @@
 #define ROD_PARTS_MAX 400   // parts of the path tried in one solve
 #define ROD_TURN_MAX 1.0    // rad an element may turn in one step
 
+// The unknowns are 6 numbers per element and the share of the loads; they live in m->own.
 static pl_status rod_create(pl_reduced_model *m, pl_error *err)
 {
     rod_data *r = REDUCED_TAKE(m, rod_data, 1);
@@ -24,6 +25,7 @@ static pl_status rod_create(pl_reduced_model *m, pl_error *err)
     return status;
 }
 
+// Straight and without stress: chords along z with the length of the elements.
 static void rod_reset(pl_reduced_model *m)
 {
     rod_data *r = m->kind_data;
@@ -45,10 +47,13 @@ static void rod_reset(pl_reduced_model *m)
 }
 
 // ---- one linear step
+// `fresh`: rows B and columns Y are computed with the new factor, otherwise those of the last one are used.
 // [K B^T S; B 0] [dx; df] = [-g; target - measure], S the signs: dx = z - Y df, Y = K^-1 S B^T.
 static bool rod_border(pl_reduced_model *m, rod_data *r, bool fresh)
 {
     const int n = 6 * r->elements, A = m->actuator_count;
+
+    // constraints that are enforced at present
     int active[REDUCED_ACTUATORS_MAX], count = 0;
     for (int a = 0; a < A; ++a) {
         if (r->drive[a].active) {
@@ -67,9 +72,13 @@ static bool rod_border(pl_reduced_model *m, rod_data *r, bool fresh)
             ++r->solves;
         }
     }
+
+    // without constraints the step is K^-1 (-g) alone
     if (count == 0) {
         return true;
     }
+
+    // Schur complement: (B Y) df = B z + measure - target
     double *S = r->small, *b = r->side;
     for (int i = 0; i < count; ++i) {
         const double *row = r->row + (size_t)n * (size_t)active[i];
@@ -90,6 +99,8 @@ static bool rod_border(pl_reduced_model *m, rod_data *r, bool fresh)
     if (!pl_dense_solve(count, S, b, 1)) {
         return false;
     }
+
+    // correct the step
     for (int i = 0; i < count; ++i) {
         const double *Y = r->column + (size_t)n * (size_t)active[i];
         for (int k = 0; k < n; ++k) {
@@ -123,6 +134,7 @@ static double rod_linear(pl_reduced_model *m, rod_data *r, bool fresh)
     return isfinite(size) ? size : -1;
 }
 
+// Adds factor times the step to elements and constraint forces, and places the nodes.
 static void rod_move(pl_reduced_model *m, rod_data *r, const double *step, const double *force, double factor)
 {
     rod_apply(r, step, factor, r->x);
@@ -134,6 +146,7 @@ static void rod_move(pl_reduced_model *m, rod_data *r, const double *step, const
     rod_place(m, r);
 }
 
+// Changes of the constraint forces that belong to the step, and the forces now.
 static void rod_keep_forces(const pl_reduced_model *m, const rod_data *r, double *force, double *now)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -154,10 +167,13 @@ static double rod_damped(pl_reduced_model *m, rod_data *r, double size, double *
     for (double factor = fmin(1, ROD_TURN_MAX / size); factor > 1e-4; factor *= 0.5) {
         rod_move(m, r, r->step, force, factor);
         const double next = rod_linear(m, r, false);
+        // natural monotonicity: the simplified step at the new point must be shorter
         if (next >= 0 && next <= (1 - 0.25 * factor) * size) {
             *taken = factor;
             return next;
         }
+
+        // otherwise back, and half of the step
         memcpy(r->x, r->kept, (size_t)r->elements * sizeof *r->kept);
         for (int a = 0; a < m->actuator_count; ++a) {
             r->drive[a].force = now[a];
@@ -167,6 +183,7 @@ static double rod_damped(pl_reduced_model *m, rod_data *r, double size, double *
     return -1;
 }
 
+// True: converged, and the last step has been taken.
 static bool rod_newton(pl_reduced_model *m, rod_data *r)
 {
     double force[REDUCED_ACTUATORS_MAX], now[REDUCED_ACTUATORS_MAX];
@@ -186,6 +203,7 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
             }
             const double ratio = next / size;
             size = next;
+            // slow convergence or a damped step: a new factor pays
             if (taken < 1 || (ratio > 0.1 && size > ROD_TOLERANCE)) {
                 break;
             }
@@ -194,6 +212,8 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
             return false;
         }
         r->warm = r->warm && size >= 0;
+
+        // converged: the step that is left is below the tolerance and costs nothing
         if (size >= 0 && size <= ROD_TOLERANCE) {
             rod_keep_forces(m, r, force, now);
             rod_move(m, r, r->trial_step, force, 1);
@@ -218,6 +238,7 @@ static void rod_load_path(const pl_reduced_model *m, rod_data *r)
         d->force = m->answer.effort[a];
         if (d->geometric) {
             d->to = isnan(m->value[a]) ? act->rest : pl_drive_target(act->drive, act->rest, m->value[a]);
+            // a cable is enforced if it pulls already, or is to become shorter than it is
             d->active = act->kind == PL_CHAMBER || d->force > 0 || d->to < m->answer.measure[a];
             d->target = m->answer.measure[a];
         } else {
@@ -243,6 +264,8 @@ static void rod_at(const pl_reduced_model *m, rod_data *r, const double *start, 
             d->force = at;
         }
     }
+
+    // loads of the file and forces at markers along the same path
     *r->load = t >= 1 ? 1 : load + t * (1 - load);
     for (int i = 0; i < 3 * m->marker_count; ++i) {
         const double from = m->force_from[i], to = m->wanted_force[i];
@@ -252,6 +275,7 @@ static void rod_at(const pl_reduced_model *m, rod_data *r, const double *start, 
 
 // Equilibrium with cables that cannot push: those in compression go slack, slack ones that grew too long
 // pull.
+// Active-set iteration; the bound on rounds ends cycles between two cables.
 static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
 {
     for (int round = 0; round < 2 * m->actuator_count + 4; ++round) {
@@ -264,6 +288,7 @@ static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
             if (!d->geometric || m->actuator[a].kind == PL_CHAMBER) {
                 continue;
             }
+            // tension must not be negative, and a slack cable must not be longer than its target
             const double excess = rod_measure_functional(r, &r->functional[a]) - d->target;
             if (d->active && d->force < 0) {
                 d->active = false;
@@ -281,6 +306,7 @@ static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
     return false;
 }
 
+// Efforts, measures, length sensors and elastic energy of the state.
 static void rod_answers(pl_reduced_model *m, rod_data *r)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -295,6 +321,7 @@ static void rod_answers(pl_reduced_model *m, rod_data *r)
     *m->answer.energy = rod_elastic(r, NULL);
 }
 
+// Factor at the present state, with the rows of all functionals and K^-1 of the actuators' rows.
 static void rod_refactor(pl_reduced_model *m, rod_data *r, pl_jacobian_report *report)
 {
     const int A = m->actuator_count, n = 6 * r->elements;
@@ -342,6 +369,8 @@ static int rod_negative(const pl_reduced_model *m, rod_data *r)
         return negative;
     }
     double *X = r->small, *value = r->side;
+
+    // X = B K^-1 B^T, symmetric after the sign of chambers is removed
     for (int i = 0; i < count; ++i) {
         for (int j = 0; j < count; ++j) {
             const double *row = r->row + n * (size_t)active[i], *Y = r->column + n * (size_t)active[j];
@@ -375,6 +404,7 @@ static void rod_prove(pl_reduced_model *m, rod_data *r, pl_solve_report *report)
     }
 }
 
+// residual: N, largest nodal force that the last evaluation left
 static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int parts, pl_solve_report *report)
 {
     // what the last step left when it began; it was tiny
@@ -392,6 +422,8 @@ static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int par
         snprintf(report->message, sizeof report->message,
                  "the rod reached %.3g %% of the load; no equilibrium was found beyond", 100 * reached);
     }
+
+    // prescribed measures against their targets, relative to rest
     for (int a = 0; a < m->actuator_count; ++a) {
         const rod_drive *d = &r->drive[a];
         const double off = d->active ? fabs(m->answer.measure[a] - d->target) / m->actuator[a].rest : 0;
@@ -402,7 +434,7 @@ static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int par
     }
 }
 
-// Short of the goal: the values at which it stands. Idle is what pulls no more.
+// Short of the goal: the values that were reached. Idle is what pulls no more.
 static void rod_values(pl_reduced_model *m, const rod_data *r)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -416,11 +448,13 @@ static void rod_values(pl_reduced_model *m, const rod_data *r)
     }
 }
 
+// From the state of the last solve to the commanded values, in one increment if that converges.
 static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     rod_data *r = m->kind_data;
     double start[REDUCED_ACTUATORS_MAX], force[REDUCED_ACTUATORS_MAX];
     bool active[REDUCED_ACTUATORS_MAX];
+
     r->iterations = r->factorizations = r->solves = 0;
     if (!m->placed) {
         rod_place(m, r);
@@ -435,6 +469,8 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
     // the whole path at once; when that fails, half of what is left, growing again after success
     double reached = 0, stride = 1;
     int parts = 0;
+
+    // start of the increment, to return to
     rod_state *safe = r->safe;
     while (reached < 1 && parts++ < ROD_PARTS_MAX && stride > 1e-5) {
         memcpy(safe, r->x, (size_t)r->elements * sizeof *safe);
@@ -449,6 +485,7 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
             stride *= 2;
             continue;
         }
+
         memcpy(r->x, safe, (size_t)r->elements * sizeof *safe);
         for (int a = 0; a < m->actuator_count; ++a) {
             r->drive[a].force = force[a];
@@ -458,6 +495,8 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
         rod_place(m, r);
         stride *= 0.5;
     }
+
+    // answers at what was reached, and whether it is stable
     rod_answers(m, r);
     rod_report(m, r, reached, parts, report);
     rod_prove(m, r, report);
@@ -466,6 +505,7 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
     }
 }
 
+// The points of a rod are its nodes.
 static void rod_shape(pl_reduced_model *m)
 {
     for (int i = 0; i < m->point_count; ++i) {
@@ -521,7 +561,7 @@ static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
     }
 }
 
-// Derivatives of a scalar with the gradient `row`, for every column of `motion` (n x A).
+// Derivatives of a scalar with the gradient `row`, for every column of `twist` (n x A).
 static void rod_row_slopes(const rod_data *r, const double *row, const double *twist, int A, double *out)
 {
     memset(out, 0, (size_t)A * sizeof *out);
@@ -532,7 +572,7 @@ static void rod_row_slopes(const rod_data *r, const double *row, const double *t
     }
 }
 
-// After a recall the scratch belongs to another state.
+// After a recall the scratch belongs to another state: it is derived again from the unknowns and efforts.
 static void rod_ready(pl_reduced_model *m, rod_data *r)
 {
     rod_place(m, r);
@@ -566,6 +606,7 @@ static void rod_prepare(pl_reduced_model *m, rod_data *r, pl_jacobian_report *re
     }
 }
 
+// dx = -Y df for every value: efforts first, then the motion of all nodes, then what depends on it.
 static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
 {
     rod_data *r = m->kind_data;
@@ -583,6 +624,8 @@ static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repo
             }
         }
     }
+
+    // measures and length sensors by their gradients
     const double *motion = T + 6 * A;
     for (int a = 0; a < A; ++a) {
         rod_row_slopes(r, r->row + (size_t)n * (size_t)a, motion, A, m->by.measure + a * A);
@@ -593,6 +636,8 @@ static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repo
                            m->by.sensor + i * A);
         }
     }
+
+    // elastic energy, points
     rod_elastic(r, r->step);
     rod_row_slopes(r, r->step, motion, A, m->by.energy);
     for (int i = 0; points && i < m->point_count; ++i) {

@@ -20,6 +20,7 @@ typedef struct rod_measure {
 } rod_measure;
 
 // Forces (n, m) conjugate to (V, theta) and their tangent; C is symmetric, stored as 3 x 3 blocks.
+// Units: N and N mm.
 typedef struct rod_stress {
     double n[3], m[3];
     double Cvv[9], Cvt[9], Ctv[9], Ctt[9];
@@ -44,11 +45,11 @@ void rod_change(const rod_state *x, const rod_measure *g, const double d[3], con
 // Block tridiagonal, 6 x 6 blocks, eliminated from the last block to the first: the tip's elements are
 // stiffness of their own, so that no pivot block loses digits.
 typedef struct rod_band {
-    int n;
+    int n;             // blocks
     double *D, *U, *L; // diagonal; row i column i+1; row i+1 column i
     double *X;         // D'^-1 L
-    int *pivot;
-    int negative; // eigenvalues below 0, of the symmetric part
+    int *pivot;        // 6 per block
+    int negative;      // eigenvalues below 0, of the symmetric part
 } rod_band;
 bool rod_band_factor(rod_band *b); // false when a pivot is 0
 void rod_band_solve(const rod_band *b, double *x);

@@ -5,6 +5,7 @@
 #include "reduced/reduced_rod_solver.h"
 
 // ---- building
+// Stiffness and lumped loads of the elements.
 static void build_elements(pl_reduced_model *m, rod_data *r)
 {
     for (int e = 0; e < r->elements; ++e) {
@@ -30,6 +31,7 @@ static void build_elements(pl_reduced_model *m, rod_data *r)
     }
 }
 
+// Quadrature points of a path: one per element where the integrand is constant, else three (Gauss).
 static bool build_functional(pl_reduced_model *m, const rod_data *r, const reduced_path *path,
                              rod_functional *f)
 {
@@ -37,6 +39,8 @@ static bool build_functional(pl_reduced_model *m, const rod_data *r, const reduc
     static const double weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
     const int order = reduced_path_is_straight(path) ? 1 : 3;
     const double eps = 1e-9 * m->length;
+
+    // elements that the span covers; stations lie at its ends
     f->first = 0;
     while (f->first < r->elements && m->station_s[f->first + 1] <= path->span[0] + eps) {
         ++f->first;
@@ -51,6 +55,8 @@ static bool build_functional(pl_reduced_model *m, const rod_data *r, const reduc
     if (!f->start || !f->point) {
         return false;
     }
+
+    // points with their weight (mm), offset and slope
     int n = 0;
     for (int e = f->first; e < f->last; ++e) {
         const double a = m->station_s[e], h = m->station_s[e + 1] - a;
@@ -64,6 +70,7 @@ static bool build_functional(pl_reduced_model *m, const rod_data *r, const reduc
     return true;
 }
 
+// Actuators first, then length sensors; false when out of memory.
 static bool build_functionals(pl_reduced_model *m, rod_data *r)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -103,6 +110,7 @@ static bool build_functionals(pl_reduced_model *m, rod_data *r)
     return true;
 }
 
+// All memory of the solver, then elements and functionals.
 pl_status rod_build(pl_reduced_model *m, rod_data *r, pl_error *err)
 {
     const size_t E = (size_t)(m->station_count - 1), A = (size_t)m->actuator_count;
@@ -150,6 +158,8 @@ void rod_place(pl_reduced_model *m, rod_data *r)
         const rod_state *x = &r->x[e];
         const double half[3] = {0.5 * x->theta[0], 0.5 * x->theta[1], 0.5 * x->theta[2]};
         double Q[9], *Rm = r->Rm + 9 * e;
+
+        // Q = exp(theta/2) = cos I + S1 [half]x + C1 half half^T
         const reduced_trig t = reduced_trig_of(pl_dot3(half, half));
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 3; ++j) {
@@ -161,6 +171,7 @@ void rod_place(pl_reduced_model *m, rod_data *r)
         Q[1] -= t.S1 * half[2], Q[3] += t.S1 * half[2];
         Q[2] += t.S1 * half[1], Q[6] -= t.S1 * half[1];
         Q[5] -= t.S1 * half[0], Q[7] += t.S1 * half[0];
+
         pl_mul33(m->frame[e].R, Q, Rm);
         pl_mul33(Rm, Q, m->frame[e + 1].R);
         pl_mulv3(Rm, x->c, m->frame[e + 1].r);
@@ -171,11 +182,13 @@ void rod_place(pl_reduced_model *m, rod_data *r)
     m->placed = true;
 }
 
+// Nodal motions are turned into the elements' half-way frames; x NULL: only the size is wanted.
 double rod_apply(rod_data *r, const double *step, double factor, rod_state *x)
 {
     static const double fixed[6] = {0};
     double size = 0;
     for (int e = 0; e < r->elements; ++e) {
+        // the base is clamped
         const double *a = e > 0 ? step + 6 * (e - 1) : fixed, *b = step + 6 * e, *Rm = r->Rm + 9 * e;
         double move[3], d[3], s1[3], s2[3], dc[3], dt[3];
         pl_sub3(b, a, move);
@@ -193,6 +206,7 @@ double rod_apply(rod_data *r, const double *step, double factor, rod_state *x)
 }
 
 // ---- stress of an element: elastic, and of the actuators that pass through it
+// T dL/d(V, theta): unit tangent y = (V/h + theta/h x d + d') / |...|, n += T w y / h, m += d x n.
 static void stress_cable(const rod_functional *f, int e, double h, double force, const double V[3],
                          const double theta[3], bool tangent, rod_stress *s)
 {
@@ -233,6 +247,7 @@ static void stress_cable(const rod_functional *f, int e, double h, double force,
     }
 }
 
+// p dVolume/d(V, theta): push along z, moments p A (d_y, -d_x).
 static void stress_chamber(const rod_functional *f, int e, double h, double pressure, rod_stress *s)
 {
     for (int i = f->start[e - f->first]; i < f->start[e - f->first + 1]; ++i) {
@@ -244,6 +259,7 @@ static void stress_chamber(const rod_functional *f, int e, double h, double pres
     }
 }
 
+// n = K_V (V - h e_z), m = K_theta theta.
 static void stress_elastic(const rod_element *el, const rod_state *x, const double V[3], rod_stress *s)
 {
     for (int k = 0; k < 3; ++k) {
@@ -252,6 +268,7 @@ static void stress_elastic(const rod_element *el, const rod_state *x, const doub
     }
 }
 
+// A chamber's pressure works with its volume, hence the minus.
 static void stress_of(const pl_reduced_model *m, const rod_data *r, int e, bool tangent, rod_stress *s)
 {
     const rod_element *el = &r->element[e];
@@ -266,6 +283,7 @@ static void stress_of(const pl_reduced_model *m, const rod_data *r, int e, bool 
     for (int a = 0; a < m->actuator_count; ++a) {
         const rod_functional *f = &r->functional[a];
         const double force = r->drive[a].force;
+        // no force, or the path does not pass through this element
         if (force == 0 || e < f->first || e >= f->last) {
             continue;
         }
@@ -301,7 +319,7 @@ static void add_element(const rod_data *r, int e, const rod_nodal *f, double *v)
     }
 }
 
-// K += sign R_m T R_m^T at a 3 x 3 corner of a 6 x 6 block
+// K += sign B at a 3 x 3 corner of a 6 x 6 block
 static void add_block(double *K, int row, int column, const double B[9], double sign)
 {
     for (int i = 0; i < 3; ++i) {
@@ -311,6 +329,7 @@ static void add_block(double *K, int row, int column, const double B[9], double 
     }
 }
 
+// T in the world, R_m T R_m^T, then into the blocks of both nodes; the clamped base has none.
 static void add_tangent(rod_data *r, int e, double T[3][3][9])
 {
     const double *Rm = r->Rm + 9 * e;
@@ -322,11 +341,14 @@ static void add_tangent(rod_data *r, int e, double T[3][3][9])
             pl_mul33(half, RT, T[i][j]);
         }
     }
+
+    // node 2 of the element
     double *D2 = r->band.D + 36 * e;
     add_block(D2, 0, 0, T[0][0], 1);
     add_block(D2, 0, 3, T[0][2], 1);
     add_block(D2, 3, 0, T[2][0], 1);
     add_block(D2, 3, 3, T[2][2], 1);
+    // node 1 and the coupling
     if (e > 0) {
         double *D1 = D2 - 36, *U = r->band.U + 36 * (e - 1), *L = r->band.L + 36 * (e - 1);
         add_block(D1, 0, 0, T[0][0], 1);
@@ -345,7 +367,7 @@ static void add_tangent(rod_data *r, int e, double T[3][3][9])
 }
 
 // A dead force F whose point stands off by a = R o: moment a x F; its derivative by the spin is
-// (w x a) x F = a (F . w) - (a . F) w. Only the moment part when `moment_only`.
+// (w x a) x F = a (F . w) - (a . F) w.
 static void add_lever(double *g, double *D, const double a[3], const double F[3])
 {
     double M[3];
@@ -379,6 +401,7 @@ static void add_follower(double *g, double *D, int row, const double R[9], const
 
 static void add_loads(pl_reduced_model *m, rod_data *r, bool tangent)
 {
+    // loads along the line, at their share
     const double load = *r->load;
     for (int i = 1; i <= r->elements; ++i) {
         double *g = r->residual + 6 * (i - 1), *D = tangent ? r->band.D + 36 * (i - 1) : NULL;
@@ -387,6 +410,8 @@ static void add_loads(pl_reduced_model *m, rod_data *r, bool tangent)
         add_node(g, l, -load);
         add_lever(g, D, axis, c);
     }
+
+    // forces and moments of the file
     for (int i = 0; i < m->force_count; ++i) {
         const reduced_force *f = &m->force[i];
         if (f->station == 0) {
@@ -426,6 +451,7 @@ static void add_marker_forces(pl_reduced_model *m, rod_data *r, bool tangent)
     }
 }
 
+// Residual g = dE/d(nodes) - loads; tangent: dg/d(nodes) in the band. Elements first, then loads.
 void rod_assemble(pl_reduced_model *m, rod_data *r, bool tangent)
 {
     const size_t n = (size_t)r->elements;
@@ -454,8 +480,10 @@ void rod_assemble(pl_reduced_model *m, rod_data *r, bool tangent)
 }
 
 // ---- functionals
+// mm or mm^3.
 double rod_measure_functional(const rod_data *r, const rod_functional *f)
 {
+    // a volume is its rest value plus the change; a length is summed from 0
     double sum = f->volume ? f->rest : 0;
     for (int e = f->first; e < f->last; ++e) {
         const double h = r->element[e].h, *V = r->g[e].V, *theta = r->x[e].theta;
@@ -476,6 +504,7 @@ double rod_measure_functional(const rod_data *r, const rod_functional *f)
     return sum;
 }
 
+// The gradient has the form of nodal forces for a unit force along the functional.
 void rod_functional_row(const rod_data *r, const rod_functional *f, double *row)
 {
     memset(row, 0, 6 * (size_t)r->elements * sizeof *row);
@@ -494,6 +523,7 @@ void rod_functional_row(const rod_data *r, const rod_functional *f, double *row)
     }
 }
 
+// N mm; `row` gets the gradient by the nodes' motion.
 double rod_elastic(const rod_data *r, double *row)
 {
     double energy = 0;

@@ -13,10 +13,10 @@ typedef struct rod_point {
 typedef struct rod_functional {
     bool volume;
     double area, push, bend; // volume: area, and how much of it stretching and bending count
-    double rest;
-    double sign;     // +1: its force works against its growth (tension); -1: with it (pressure)
-    int first, last; // elements touched: first <= e < last
-    int *start;      // points of element e: start[e - first] .. start[e - first + 1]
+    double rest;             // mm or mm^3
+    double sign;             // +1: its force works against its growth (tension); -1: with it (pressure)
+    int first, last;         // elements touched: first <= e < last
+    int *start;              // points of element e: start[e - first] .. start[e - first + 1]
     rod_point *point;
 } rod_functional;
 

@@ -2,7 +2,7 @@
 // frames. Shapes, pictures and files then need to know meshes only.
 #include "reduced/reduced_impl.h"
 
-#define TUBE_SECTORS 24
+#define TUBE_SECTORS 24 // around the circle
 
 // Vertex 0 of a ring is the centre, then TUBE_SECTORS points on the circle, in the frame at s.
 static void tube_ring(const pl_reduced_model *m, double s, const double r[3], const double R[9], double *out)
@@ -18,6 +18,7 @@ static void tube_ring(const pl_reduced_model *m, double s, const double r[3], co
     }
 }
 
+// The wedge between two rings in sector k: centre and two points of each.
 static void tube_element(int ring, int k, int32_t *node)
 {
     const int a = ring * (TUBE_SECTORS + 1), b = a + TUBE_SECTORS + 1;
@@ -26,6 +27,7 @@ static void tube_element(int ring, int k, int32_t *node)
     memcpy(node, n, sizeof n);
 }
 
+// Arrays of the mesh while it is built.
 typedef struct tube_arrays {
     double *position;
     uint8_t *kind;
@@ -33,6 +35,7 @@ typedef struct tube_arrays {
     int32_t *node, *region, *corner;
 } tube_arrays;
 
+// Rings in the undeformed configuration, wedges between them, end surfaces.
 static void tube_fill(const pl_reduced_model *m, tube_arrays *t)
 {
     const int rings = m->point_count;
@@ -62,6 +65,7 @@ static void tube_fill(const pl_reduced_model *m, tube_arrays *t)
     }
 }
 
+// The mesh of the undeformed tube; regions are the sections. Owned by the caller.
 pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error *err)
 {
     *out = NULL;
@@ -106,6 +110,7 @@ pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error
     return status;
 }
 
+// The tube's vertices in the present shape, in the order of its mesh.
 void reduced_tube_place(const pl_reduced_model *m, double *position)
 {
     for (int i = 0; i < m->point_count; ++i) {
@@ -114,6 +119,8 @@ void reduced_tube_place(const pl_reduced_model *m, double *position)
     }
 }
 
+// Points of an actuator's path in the present shape; returns their number, of which at most `room` are
+// written.
 int reduced_path_points(const pl_reduced_model *m, int actuator, double *point, int room)
 {
     int count = 0;

@@ -14,12 +14,13 @@ typedef struct gap_ends {
     double low[3][2], high[3][2];
 } gap_ends;
 
+// One gap between two plates, at rest.
 typedef struct gap_data {
     int section;
-    double share;
+    double share; // of the section's lengths
     gap_ends ends;
-    double rest; // mm, length at rest
-    double limb_rest[3];
+    double rest;         // mm, length at rest
+    double limb_rest[3]; // mm, at rest
 } gap_data;
 
 typedef struct vertebrae_data {
@@ -51,8 +52,11 @@ static void gap_limbs(const pl_gap *g, const gap_ends *ends, double limb[3], dou
     }
 }
 
+// Newton on limb(a, b, q) = given, from *gap; false: no convergence, or the plates would interpenetrate (q <=
+// 0).
 static bool gap_solve(const double limb[3], const gap_ends *ends, pl_gap *gap)
 {
+    // size of the joint, for tolerances
     double size = gap->length;
     for (int n = 0; n < 3; ++n) {
         size = fmax(size, gap->length + hypot(ends->low[n][0], ends->low[n][1]) +
@@ -72,6 +76,7 @@ static bool gap_solve(const double limb[3], const gap_ends *ends, pl_gap *gap)
         gap->roll += f * step[0];
         gap->pitch += f * step[1];
         gap->length += f * step[2];
+        // far beyond any joint: it diverges
         if (!(fabs(gap->roll) < 3 && fabs(gap->pitch) < 3 && gap->length > -size &&
               gap->length < 1e6 * size)) {
             return false;
@@ -79,6 +84,7 @@ static bool gap_solve(const double limb[3], const gap_ends *ends, pl_gap *gap)
         if (turn < 1e-14 + 1e-15 * size && fabs(step[2]) < 1e-14 * size) {
             return gap->length > 0;
         }
+        // curved functions can stall at rounding level
         if (iteration > 8 && turn < 1e-12 && fabs(step[2]) < 1e-12 * size) {
             return gap->length > 0;
         }
@@ -86,6 +92,7 @@ static bool gap_solve(const double limb[3], const gap_ends *ends, pl_gap *gap)
     return false;
 }
 
+// Three joints at 120 degrees on circles of radius low and high, mm.
 static gap_ends gap_circles(double low, double high, double first)
 {
     gap_ends ends;
@@ -111,6 +118,7 @@ bool pl_gap_solve(const double limb[3], double low, double high, double angle, p
     return gap_solve(limb, &ends, gap);
 }
 
+// R = Rx(roll) Ry(pitch).
 static void gap_rotation(const pl_gap *g, double R[9])
 {
     const double ca = cos(g->roll), sa = sin(g->roll), cb = cos(g->pitch), sb = sin(g->pitch);
@@ -169,6 +177,8 @@ static void vertebrae_gaps(pl_reduced_model *m, vertebrae_data *v)
                 vertebrae_end(&m->actuator[v->limb[k][n]], start, g->ends.low[n]);
                 vertebrae_end(&m->actuator[v->limb[k][n]], end, g->ends.high[n]);
             }
+
+            // limb lengths of the straight gap; their sum is the actuator's length at rest
             const pl_gap rest = {.length = g->rest};
             gap_limbs(&rest, &g->ends, g->limb_rest, NULL);
             for (int n = 0; n < 3; ++n) {
@@ -182,6 +192,8 @@ static void vertebrae_gaps(pl_reduced_model *m, vertebrae_data *v)
     }
 }
 
+// Stations are the plates. Refused: sensors by length with paths of their own, and sections without three
+// limbs.
 static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
 {
     int gaps = 0;
@@ -277,6 +289,7 @@ static void vertebrae_solve(pl_reduced_model *m, pl_solve_report *report)
     const vertebrae_data *v = m->kind_data;
     pl_gap *gap = (pl_gap *)m->own;
     if (!vertebrae_find(m)) {
+        // values of the state that stays: idle actuators stay idle if they are at rest
         report->outcome = PL_INFEASIBLE;
         for (int a = 0; a < m->actuator_count; ++a) {
             const reduced_actuator *act = &m->actuator[a];
@@ -287,6 +300,8 @@ static void vertebrae_solve(pl_reduced_model *m, pl_solve_report *report)
         }
         return;
     }
+
+    // place the plates from the base on
     for (int i = 0; i + 1 < m->station_count; ++i) {
         double R[9];
         gap[i] = v->found[i];
@@ -304,6 +319,7 @@ static void vertebrae_solve(pl_reduced_model *m, pl_solve_report *report)
     vertebrae_unknown(m);
 }
 
+// The points of a spine are its plates.
 static void vertebrae_shape(pl_reduced_model *m)
 {
     for (int i = 0; i < m->point_count; ++i) {
@@ -312,8 +328,7 @@ static void vertebrae_shape(pl_reduced_model *m)
     }
 }
 
-// (da, db, dq) by the three lengths, then the twist of everything above: w = R0 (da e_x + db Rx e_y),
-// dp = w x p + dq R e_z.
+// x = (da, db, dq) by the three limb lengths: the inverse of J, columns per limb.
 static void vertebrae_gap_columns(const pl_reduced_model *m, int i, double x[9])
 {
     const vertebrae_data *v = m->kind_data;
@@ -321,6 +336,7 @@ static void vertebrae_gap_columns(const pl_reduced_model *m, int i, double x[9])
     const pl_gap *gap = (const pl_gap *)m->own + i;
     double limb[3], J[9];
     gap_limbs(gap, &g->ends, limb, J);
+    // the identity as right sides
     for (int n = 0; n < 9; ++n) {
         x[n] = n % 4 == 0;
     }
@@ -329,6 +345,7 @@ static void vertebrae_gap_columns(const pl_reduced_model *m, int i, double x[9])
     }
 }
 
+// Twist of everything above a gap: w = R0 (da e_x + db Rx e_y), dp = w x p + dq R e_z.
 static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
 {
     (void)report;
@@ -342,6 +359,8 @@ static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobia
         const double *R0 = m->frame[i].R, *R1 = m->frame[i + 1].R;
         const double axis_b[3] = {0, cos(gap->roll), sin(gap->roll)};
         double arm[3], x[9], ex[3] = {R0[0], R0[3], R0[6]}, ey[3];
+
+        // axes of roll and pitch in the world, and the leg
         pl_mulv3(R0, axis_b, ey);
         pl_sub3(m->frame[i + 1].r, m->frame[i].r, arm);
         vertebrae_gap_columns(m, i, x);
@@ -356,6 +375,8 @@ static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobia
                 to[(3 + k) * A + a] = w[k];
             }
         }
+
+        // what this gap's own limbs add
         for (int n = 0; n < 3; ++n) {
             const int a = v->limb[g->section][n];
             const double f =
@@ -371,6 +392,7 @@ static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobia
             }
         }
     }
+
     for (int i = 0; points && i < m->point_count; ++i) {
         memcpy(m->by.point + 3 * i * A, T + 6 * i * A, 3 * (size_t)A * sizeof *T);
     }
