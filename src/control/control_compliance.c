@@ -3,17 +3,18 @@
 //
 // With the held measures m_h (h: constraints that are active) as inputs, the model answers X =
 // d(outputs)/d(m_h, rest) and E = d(effort_h)/d(m_h, rest). With the efforts of h as inputs instead:
-//   d(outputs)/d(effort_h) = X_h E_hh^-1,    d(outputs)/d(j) = X_j - X_h E_hh^-1 E_hj   for every other input
-//   j.
+//   d(outputs)/d(effort_h) = X_h E_hh^-1,  d(outputs)/d(j) = X_j - X_h E_hh^-1 E_hj for every other input j.
 #include "control/control_impl.h"
 #include "solver/solver.h"
 
+// Inputs: one per actuator, then three force components per marker.
 int pl_compliance_columns(const pl_model *model)
 {
     const pl_model_info info = pl_model_get_info(model);
     return info.actuator_count + 3 * info.marker_count;
 }
 
+// Outputs: measures, marker positions, sensors.
 int pl_compliance_rows(const pl_model *model)
 {
     return pl_compliance_columns(model) + pl_model_get_info(model).sensor_count;
@@ -37,6 +38,7 @@ static void compliance_clear(compliance_work *w)
     }
 }
 
+// False when out of memory.
 static bool compliance_room(compliance_work *w, const pl_model_info *info, int rows, int n)
 {
     w->parameter = PL_NEW_ARRAY(pl_parameter, n);
@@ -52,7 +54,8 @@ static bool compliance_room(compliance_work *w, const pl_model_info *info, int r
            w->h;
 }
 
-// An actuator is held when its own parameter moves its measure one to one.
+// An actuator is held when its own parameter moves its measure one to one and its effort is not the parameter
+// itself.
 static void compliance_find_held(compliance_work *w, int actuators, int n)
 {
     for (int a = 0; a < actuators; ++a) {
@@ -62,9 +65,12 @@ static void compliance_find_held(compliance_work *w, int actuators, int n)
     }
 }
 
+// W from X: inputs of held actuators become their efforts. False: E_hh is singular.
 static bool compliance_release(compliance_work *w, int rows, int n, double *W)
 {
     const int k = w->held_count;
+
+    // right sides E_h; those of the held actuators are -1, so that the solution is -E_hh^-1 in their columns
     for (int a = 0; a < k; ++a) {
         for (int b = 0; b < k; ++b) {
             w->held[a * k + b] = w->effort[w->h[a] * n + w->h[b]];
@@ -80,6 +86,8 @@ static bool compliance_release(compliance_work *w, int rows, int n, double *W)
     if (k > 0 && !pl_dense_solve(k, w->held, w->shift, n)) {
         return false;
     }
+
+    // W = X - X_h (E_hh^-1 E_h), where the columns of h start from 0
     for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < n; ++j) {
             W[i * n + j] = w->X[i * n + j];
@@ -105,6 +113,8 @@ pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, 
         compliance_clear(&w);
         return pl_fail_memory(err, "the compliance");
     }
+
+    // inputs as parameters of the model
     for (int j = 0; j < n; ++j) {
         w.parameter[j] = j < A ? (pl_parameter){PL_PARAMETER_ACTUATOR, j, 0}
                                : (pl_parameter){PL_PARAMETER_MARKER_FORCE, (j - A) / 3, (j - A) % 3};
@@ -112,6 +122,8 @@ pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, 
     const pl_jacobian out = {
         .measure = w.measure, .effort = w.effort, .marker = w.marker, .sensor = w.sensor};
     pl_status status = pl_model_sensitivity(model, w.parameter, n, &out, report, err);
+
+    // outputs in the order of the rows, then released
     if (status == PL_OK) {
         compliance_find_held(&w, A, n);
         for (int a = 0; a < A; ++a) {

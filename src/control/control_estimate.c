@@ -16,12 +16,14 @@
 #define ESTIMATE_HALVINGS 6   // of a step that does not help
 #define ESTIMATE_UNSEEN 1e-10 // of the largest information: what rounding leaves
 
+// Huber's bound at 4 sigma hardly touches normal noise; a step below 1 % of the error bars is converged.
 pl_estimator_options pl_estimator_options_default(void)
 {
     return (pl_estimator_options){
         .force_sigma = INFINITY, .outlier = 4, .iteration_limit = 12, .tolerance = 1e-2};
 }
 
+// Every measured number must exist in the model and have a finite sigma; every failure names the field.
 static pl_status estimate_check(const pl_model_info *info, const pl_estimator_options *o, pl_error *err)
 {
     const int limit[] = {[PL_MEASUREMENT_SENSOR] = info->sensor_count,
@@ -45,6 +47,8 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
                            m->sigma);
         }
     }
+
+    // forces and commands among the unknowns
     for (int i = 0; i < o->force_count; ++i) {
         if (o->force_marker[i] < 0 || o->force_marker[i] >= info->marker_count) {
             return pl_fail(err, PL_BAD_INPUT, "estimator: force at marker %d, there are %d",
@@ -61,6 +65,8 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
                            info->command[j].name, o->command_sigma[j]);
         }
     }
+
+    // numbers
     if (!(o->stiffness_sigma >= 0) || !isfinite(o->stiffness_sigma) || !(o->model_error >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "estimator: stiffness_sigma and model_error must be at least 0");
     }
@@ -72,6 +78,7 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
     return PL_OK;
 }
 
+// All memory, sized by unknowns, measured numbers, markers and forces; nothing is allocated later.
 static pl_status estimate_room(pl_estimator *s, pl_error *err)
 {
     const int n = s->n > 0 ? s->n : 1, m = s->options.measured_count, M = s->info.marker_count,
@@ -127,6 +134,7 @@ static pl_status estimate_room(pl_estimator *s, pl_error *err)
                                                                     : pl_fail_memory(err, "the estimator");
 }
 
+// Readings that scale with the stiffness of the body.
 static bool estimate_is_effort(const pl_estimator *s, const pl_measurement *m)
 {
     return m->kind == PL_MEASUREMENT_EFFORT ||
@@ -152,11 +160,13 @@ static bool estimate_sees_stiffness(pl_estimator *s)
     return seen && s->options.stiffness_sigma > 0;
 }
 
+// 1 + x, kept above 0.05 so that a trial step cannot turn the stiffness around.
 static double estimate_stiffness(const pl_estimator *s, const double *x)
 {
     return s->stiffness < 0 ? 1 : fmax(1 + x[s->stiffness], 0.05);
 }
 
+// The estimator keeps copies, so the caller's arrays may be freed; here the number of unknowns is decided.
 static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_options *o, pl_error *err)
 {
     s->options = *o;
@@ -171,6 +181,8 @@ static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_optio
     for (int i = 0; i < o->force_count; ++i) {
         s->force_marker[i] = o->force_marker[i];
     }
+
+    // commands with a sigma are unknowns, the others are taken as sent
     for (int j = 0; j < s->info.command_count; ++j) {
         s->sent_sigma[j] = o->command_sigma ? o->command_sigma[j] : 0;
         if (s->sent_sigma[j] > 0) {
@@ -181,6 +193,7 @@ static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_optio
     if (!s->by_effort) {
         return pl_fail_memory(err, "the estimator");
     }
+    // order of the unknowns: commands, forces, stiffness
     s->n = s->uncertain_count + 3 * o->force_count;
     s->stiffness = estimate_sees_stiffness(s) ? s->n++ : -1;
     s->options.measured = s->measured;
@@ -189,6 +202,7 @@ static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_optio
     return PL_OK;
 }
 
+// Unit of unknown j: commands in parts of their span, forces in N, stiffness relative.
 double estimate_scale(const pl_estimator *s, int j)
 {
     if (j >= s->uncertain_count) {
@@ -198,6 +212,7 @@ double estimate_scale(const pl_estimator *s, int j)
     return c->span[1] - c->span[0];
 }
 
+// Forgets earlier readings: mean 0 and the information 1 / sigma^2 of the options (infinite sigma: 0).
 void pl_estimator_reset(pl_estimator *s)
 {
     memset(s->information, 0, (size_t)s->n * (size_t)s->n * sizeof *s->information);
@@ -219,6 +234,8 @@ pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *optio
     if (status != PL_OK) {
         return status;
     }
+
+    // an adapted model corrects marker positions only
     const pl_learned *learned = pl_model_learned(model);
     for (int i = 0; learned && pl_learned_is_adapted(learned) && i < options->measured_count; ++i) {
         if (options->measured[i].kind != PL_MEASUREMENT_MARKER) {
@@ -242,6 +259,8 @@ pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *optio
         pl_estimator_destroy(s);
         return status;
     }
+
+    // forces as parameters, then the prior and the readings at rest
     for (int j = 0; j < 3 * options->force_count; ++j) {
         s->parameter[j] = (pl_parameter){PL_PARAMETER_MARKER_FORCE, s->force_marker[j / 3], j % 3};
     }
@@ -255,6 +274,7 @@ pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *optio
     return PL_OK;
 }
 
+// Standard deviations that are added to the commands in the next update only (see estimate_prior).
 void pl_estimator_widen(pl_estimator *s, const double *command_sigma)
 {
     memcpy(s->extra, command_sigma, (size_t)s->info.command_count * sizeof *s->extra);
@@ -315,6 +335,7 @@ void pl_estimator_destroy(pl_estimator *s)
 }
 
 // ---- the model at unknowns x
+// The model's answer for one measured number.
 static double estimate_answer(const pl_model_answer *a, const pl_measurement *m)
 {
     switch (m->kind) {
@@ -329,6 +350,7 @@ static double estimate_answer(const pl_model_answer *a, const pl_measurement *m)
     }
 }
 
+// Efforts of a body stiffer by q are q times those of the model.
 double estimate_value(const pl_estimator *s, const double *x, const pl_measurement *m)
 {
     const pl_model_answer answer = pl_model_get_answer(s->model);
@@ -338,6 +360,7 @@ double estimate_value(const pl_estimator *s, const double *x, const pl_measureme
 // Solves at x. False in *solved: no equilibrium there.
 pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool *solved, pl_error *err)
 {
+    // commands that act, and those at which the model has the same shape
     const double stiffness = estimate_stiffness(s, x);
     memcpy(s->command, sent, (size_t)s->info.command_count * sizeof *s->command);
     for (int j = 0; j < s->uncertain_count; ++j) {
@@ -346,6 +369,8 @@ pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool
     for (int j = 0; j < s->info.command_count; ++j) {
         s->solved_command[j] = s->command[j] / (s->by_effort[j] ? stiffness : 1);
     }
+
+    // forces likewise
     memset(s->all_force, 0, 3 * (size_t)s->info.marker_count * sizeof *s->all_force);
     for (int k = 0; k < 3 * s->options.force_count; ++k) {
         s->all_force[3 * s->force_marker[k / 3] + k % 3] += x[s->uncertain_count + k];
@@ -367,6 +392,8 @@ static double estimate_cost(pl_estimator *s, const double *value, const double *
 {
     const double k = s->options.outlier;
     double cost = 0;
+
+    // readings: quadratic, linear beyond Huber's bound; missing and rejected ones do not count
     for (int i = 0; i < s->options.measured_count; ++i) {
         const double r = (value[i] - estimate_value(s, x, &s->measured[i])) / s->measured[i].sigma;
         residual[i] = r;
@@ -374,6 +401,8 @@ static double estimate_cost(pl_estimator *s, const double *value, const double *
             cost += k > 0 && fabs(r) > k ? k * (fabs(r) - 0.5 * k) : 0.5 * r * r;
         }
     }
+
+    // prior
     for (int i = 0; i < s->n; ++i) {
         for (int j = 0; j < s->n; ++j) {
             cost += 0.5 * (x[i] - s->mean[i]) * s->prior[i * s->n + j] * (x[j] - s->mean[j]);
@@ -402,6 +431,8 @@ static void estimate_derive_row(const pl_estimator *s, const pl_measurement *of,
     if (s->stiffness < 0) {
         return;
     }
+
+    // stiffness: all commands and forces scale with 1 / q
     double sum = 0;
     for (int c = 0; c < s->info.command_count; ++c) {
         sum += s->by_effort[c] && !isnan(s->command[c]) ? by_command[c] * s->solved_command[c] : 0;
@@ -419,6 +450,8 @@ pl_status estimate_derive(pl_estimator *s, pl_error *err)
     pl_model_derivative by = {0};
     pl_jacobian_report report;
     pl_status status = PL_OK;
+
+    // by commands, then by forces
     if (s->uncertain_count > 0 || s->stiffness >= 0) {
         status = pl_model_differentiate(s->model,
                                         PL_PART_MARKER | PL_PART_SENSOR | PL_PART_EFFORT | PL_PART_MEASURE, 0,
@@ -432,6 +465,8 @@ pl_status estimate_derive(pl_estimator *s, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
+    // rows of the measured numbers, then of all markers (sigma 1: in mm)
     for (int i = 0; i < s->options.measured_count + 3 * s->info.marker_count; ++i) {
         const bool marker = i >= s->options.measured_count;
         const int d = i - s->options.measured_count;
@@ -453,6 +488,8 @@ static void estimate_normal(pl_estimator *s)
     const int n = s->n;
     const double k = s->options.outlier;
     double largest = 0;
+
+    // prior
     memcpy(s->H, s->prior, (size_t)n * (size_t)n * sizeof *s->H);
     for (int i = 0; i < n; ++i) {
         s->g[i] = 0;
@@ -460,6 +497,8 @@ static void estimate_normal(pl_estimator *s)
             s->g[i] += s->prior[i * n + j] * (s->x[j] - s->mean[j]);
         }
     }
+
+    // readings
     for (int i = 0; i < s->options.measured_count; ++i) {
         const double r = s->residual[i], w = isnan(r) || s->rejected[i] ? 0
                                              : k > 0 && fabs(r) > k     ? k / fabs(r)
@@ -471,6 +510,7 @@ static void estimate_normal(pl_estimator *s)
             }
         }
     }
+    // a relative ridge keeps H regular
     for (int i = 0; i < n; ++i) {
         largest = fmax(largest, s->H[i * n + i]);
     }
@@ -480,11 +520,14 @@ static void estimate_normal(pl_estimator *s)
     }
 }
 
+// The Gauss-Newton step within the ranges; false: no solution.
 static bool estimate_step(pl_estimator *s)
 {
     if (s->n == 0) {
         return true; // nothing is unknown: the model at the commands sent
     }
+
+    // bounds of the step; commands at rest or without a range are free
     for (int j = 0; j < s->n; ++j) {
         s->low[j] = -1e30;
         s->high[j] = 1e30;
@@ -520,6 +563,7 @@ static double estimate_length(const pl_estimator *s)
 static pl_status estimate_search(pl_estimator *s, const double *sent, const double *value, double *cost,
                                  bool *moved, pl_error *err)
 {
+    // the state to return to
     pl_status status = pl_model_keep(s->model, ESTIMATE_SLOT, err);
     double factor = 1;
     *moved = false;
@@ -531,6 +575,7 @@ static pl_status estimate_search(pl_estimator *s, const double *sent, const doub
         status = estimate_go(s, sent, s->trial, &solved, err);
         const double found =
             status == PL_OK && solved ? estimate_cost(s, value, s->trial, s->residual_trial) : INFINITY;
+        // an equal cost counts: it occurs at convergence
         if (found <= *cost) {
             *moved = true;
             *cost = found;
@@ -550,6 +595,8 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
     for (int i = 0; i < n * n; ++i) {
         s->covariance[i] = i % (n + 1) == 0;
     }
+
+    // covariance: the inverse of the information
     memcpy(s->square, s->H, (size_t)n * (size_t)n * sizeof *s->square);
     if (n > 0) {
         pl_dense_solve(n, s->square, s->covariance, n);
@@ -557,12 +604,16 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
     for (int j = 0; j < s->info.command_count; ++j) {
         s->command_sigma[j] = 0;
     }
+
+    // standard deviations of the unknowns, in their units
     for (int j = 0; j < n; ++j) {
         const double sigma = sqrt(s->covariance[j * n + j]) * estimate_scale(s, j);
         *(j < s->uncertain_count ? &s->command_sigma[s->uncertain[j]]
           : j == s->stiffness    ? &out->stiffness_error
                                  : &s->force_sigma[j - s->uncertain_count]) = sigma;
     }
+
+    // of the markers: D cov D^T
     for (int i = 0; i < 3 * s->info.marker_count; ++i) {
         double sum = 0;
         for (int a = 0; a < n; ++a) {
@@ -597,6 +648,8 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
             }
         }
     }
+
+    // the least certain direction: largest eigenvalue of the covariance
     memcpy(s->square, s->covariance, (size_t)n * (size_t)n * sizeof *s->square);
     pl_dense_eigen(n, s->square, s->value, s->vector);
     for (int a = 0; a < n; ++a) {
@@ -605,8 +658,10 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
     out->weakest_sigma = n > 0 ? sqrt(fmax(s->value[n - 1], 0)) : 0;
 }
 
+// Counts, fit and borrowed arrays; they stay valid until the next update.
 static void estimate_tell(pl_estimator *s, pl_estimate *out)
 {
+    // readings used, missing and rejected; fit: root mean square of the residuals in sigmas
     double sum = 0;
     for (int i = 0; i < s->options.measured_count; ++i) {
         const double r = s->residual[i];
@@ -617,6 +672,7 @@ static void estimate_tell(pl_estimator *s, pl_estimate *out)
         sum += isnan(r) || off ? 0 : r * r;
     }
     out->fit = out->used > 0 ? sqrt(sum / out->used) : NAN;
+
     for (int k = 0; k < 3 * s->options.force_count; ++k) {
         s->force[k] = s->x[s->uncertain_count + k];
     }
@@ -645,6 +701,8 @@ static void estimate_carry(pl_estimator *s)
         s->square[j * n + j] += drift * drift;
         s->mean[j] = s->x[j];
     }
+
+    // information: the inverse
     for (int i = 0; i < n * n; ++i) {
         s->information[i] = i % (n + 1) == 0;
     }
@@ -659,6 +717,7 @@ static pl_status estimate_iterate(pl_estimator *s, const double *sent, const dou
 {
     pl_status status = PL_OK;
     double cost = estimate_cost(s, value, s->x, s->residual);
+    // derivative, normal equations, step, search
     for (int k = 1; status == PL_OK; ++k, ++out->iterations) {
         status = estimate_derive(s, err);
         if (status != PL_OK) {
@@ -670,6 +729,7 @@ static pl_status estimate_iterate(pl_estimator *s, const double *sent, const dou
         }
         const double length = estimate_length(s);
         out->converged = length <= s->options.tolerance;
+        // the derivative at the last point is needed for the covariance, so the check comes after it
         if (out->converged || k >= s->options.iteration_limit) {
             break;
         }
@@ -684,6 +744,7 @@ static pl_status estimate_iterate(pl_estimator *s, const double *sent, const dou
     return status;
 }
 
+// Starts at the mean known from earlier readings.
 pl_status estimate_fit(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
                        pl_error *err)
 {
@@ -721,13 +782,17 @@ static void estimate_prior(pl_estimator *s)
     memset(s->extra, 0, (size_t)s->info.command_count * sizeof *s->extra);
 }
 
+// The arrays of *out are borrowed until the next update.
 pl_status pl_estimator_update(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
                               pl_error *err)
 {
     *out = (pl_estimate){.iterations = 1};
+    // a rejected reading stays rejected while it is there, if the options say so
     for (int i = 0; i < s->options.measured_count; ++i) {
         s->rejected[i] = s->rejected[i] && s->options.keep_rejected && !isnan(value[i]);
     }
+
+    // fit, outliers, errors
     estimate_prior(s);
     pl_status status = estimate_fit(s, sent, value, out, err);
     if (status == PL_OK && s->options.outlier > 0) {

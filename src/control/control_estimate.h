@@ -12,6 +12,7 @@ struct pl_estimator {
     pl_measurement *measured;
     int *force_marker;
     double *sent_sigma;
+
     int *uncertain, uncertain_count; // commands among the unknowns
     int n;                           // unknowns: uncertain commands, forces, then the stiffness
     int stiffness;                   // its index; -1: none
@@ -35,6 +36,7 @@ struct pl_estimator {
     double *force, *force_sigma, *command_sigma, *marker_sigma;
 };
 
+// Unit of an unknown, see control_estimate.c.
 double estimate_scale(const pl_estimator *s, int unknown);
 pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool *solved, pl_error *err);
 pl_status estimate_derive(pl_estimator *s, pl_error *err);

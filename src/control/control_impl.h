@@ -1,4 +1,4 @@
-// Shared inside the room.
+// What the files of the room share: random numbers.
 #ifndef PL_CONTROL_IMPL_H
 #define PL_CONTROL_IMPL_H
 

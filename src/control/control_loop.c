@@ -6,9 +6,8 @@
 // kinds differ in u, the wanted change of the outputs:
 //   PI         u = kp e + ki h,  h += e where the limits leave room (no wind-up)
 //   track      u = gain e + velocity period
-//   impedance  as track, about the set point moved by (K^-1 - C) f: the marker yields by K^-1 f in all, of
-//   which
-//              the body itself yields C f
+//   impedance  as track, about the set point moved by (K^-1 - C) f: the marker yields by K^-1 f in all,
+//              of which the body itself yields C f
 #include "control/control_impl.h"
 #include "solver/solver.h"
 
@@ -42,6 +41,7 @@ pl_control_kind pl_control_kind_find(const char *name)
     return (pl_control_kind)kind;
 }
 
+// kp and ki as published by Bieze et al. 2018, per tick.
 pl_controller_options pl_controller_options_default(void)
 {
     return (pl_controller_options){.kind = PL_CONTROL_PI,
@@ -54,6 +54,7 @@ pl_controller_options pl_controller_options_default(void)
                                    .stiffness = {1, 1, 1}};
 }
 
+// Sizes, gains and ranges; every failure names the field.
 static pl_status loop_check(const pl_controller_options *o, pl_error *err)
 {
     if (o->command_count < 1 || o->output_count < 1) {
@@ -65,6 +66,8 @@ static pl_status loop_check(const pl_controller_options *o, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT,
                        "controller: impedance has %d outputs, expected the 3 of a position", o->output_count);
     }
+
+    // numbers with their names
     const struct {
         const char *name;
         double value;
@@ -85,6 +88,8 @@ static pl_status loop_check(const pl_controller_options *o, pl_error *err)
                            number[i].value, number[i].zero ? "at least 0" : "greater than 0");
         }
     }
+
+    // sizes of outputs, ranges of commands
     for (int i = 0; o->output_scales && i < o->output_count; ++i) {
         if (!(o->output_scales[i] > 0) || !isfinite(o->output_scales[i])) {
             return pl_fail(err, PL_BAD_INPUT, "controller: size of output %d is %g, must be greater than 0",
@@ -100,6 +105,7 @@ static pl_status loop_check(const pl_controller_options *o, pl_error *err)
     return PL_OK;
 }
 
+// All memory of a tick is allocated here.
 pl_status pl_controller_create(const pl_controller_options *options, pl_controller **out, pl_error *err)
 {
     *out = NULL;
@@ -113,6 +119,8 @@ pl_status pl_controller_create(const pl_controller_options *options, pl_controll
     }
     const int n = options->command_count, m = options->output_count;
     c->options = *options;
+
+    // arrays
     struct {
         double **field;
         int count;
@@ -129,6 +137,8 @@ pl_status pl_controller_create(const pl_controller_options *options, pl_controll
         pl_controller_destroy(c);
         return pl_fail_memory(err, "the controller");
     }
+
+    // copies: the caller's arrays may be freed
     for (int j = 0; j < n; ++j) {
         c->low[j] = options->low[j];
         c->high[j] = options->high[j];
@@ -161,11 +171,13 @@ void pl_controller_destroy(pl_controller *c)
     pl_free(c);
 }
 
+// Forgets the integral.
 void pl_controller_reset(pl_controller *c)
 {
     memset(c->h, 0, (size_t)c->options.output_count * sizeof *c->h);
 }
 
+// Whether an array is given and has only finite numbers.
 static bool loop_finite(const double *v, int count)
 {
     for (int i = 0; v && i < count; ++i) {
@@ -231,10 +243,12 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
     const pl_controller_options *o = &c->options;
     const int n = o->command_count, m = o->output_count;
     for (int j = 0; j < n; ++j) {
+        // outputs: weight |J d - u|^2
         c->g[j] = 0;
         for (int i = 0; i < m; ++i) {
             c->g[j] -= c->weight[i] * in->jacobian[i * n + j] * c->u[i];
         }
+        // H = J^T w J, and the energy with the symmetric part of the metric
         for (int k = 0; k < n; ++k) {
             double sum = 0;
             for (int i = 0; i < m; ++i) {
@@ -247,11 +261,15 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
                 c->g[j] += 0.5 * o->energy * both * command[k];
             }
         }
+
+        // damping towards the posture
         const double stay = o->damping * o->damping / (c->span[j] * c->span[j]);
         c->H[j * n + j] += stay;
         if (in->posture) {
             c->g[j] -= stay * (o->kind == PL_CONTROL_PI ? o->kp : o->gain) * (in->posture[j] - command[j]);
         }
+
+        // limits of the change: range and rate
         c->step_low[j] = c->low[j] - command[j];
         c->step_high[j] = c->high[j] - command[j];
         if (c->rate[j] > 0) {
@@ -267,6 +285,8 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
     return pl_quadratic_solve(c->quadratic, &problem) && loop_finite(c->d, n);
 }
 
+// A tick that cannot be computed holds the command and says why; nothing is allocated and the work is
+// bounded.
 void pl_controller_tick(pl_controller *c, const pl_control_input *in, double *command,
                         pl_control_report *report)
 {
@@ -276,6 +296,8 @@ void pl_controller_tick(pl_controller *c, const pl_control_input *in, double *co
     if (o->kind == PL_CONTROL_OPEN) {
         return;
     }
+
+    // wanted change and allocation
     report->why = loop_refuse(c, in, command);
     if (!report->why) {
         loop_request(c, in);
@@ -287,6 +309,8 @@ void pl_controller_tick(pl_controller *c, const pl_control_input *in, double *co
     if (report->held) {
         return;
     }
+
+    // what the limits left undone
     double short2 = 0;
     for (int i = 0; i < m; ++i) {
         c->got[i] = 0;
@@ -295,6 +319,8 @@ void pl_controller_tick(pl_controller *c, const pl_control_input *in, double *co
         }
         short2 += (c->u[i] - c->got[i]) * (c->u[i] - c->got[i]);
     }
+
+    // the command stays within its range also after rounding
     for (int j = 0; j < n; ++j) {
         report->saturated += c->box[j] != 0;
         command[j] = fmin(fmax(command[j] + c->d[j], c->low[j]), c->high[j]);

@@ -1,20 +1,22 @@
 // Robustness of the PI loop of Bieze et al. 2018. With the integral h and the error e of one output,
 //   e' = e - u - d,  h' = h + e,  u = kp e + ki h,  d = w u:
-//   A = [1 - kp, -ki; 1, 1],  B = [-1; 0],  C = [kp, ki],  G(z) = C (z I - A)^-1 B = -(kp (z - 1) + ki) /
-//   q(z), q(z) = (z - 1)^2 + kp (z - 1) + ki.
+//   A = [1 - kp, -ki; 1, 1],  B = [-1; 0],  C = [kp, ki],
+//   G(z) = C (z I - A)^-1 B = -(kp (z - 1) + ki) / q(z),  q(z) = (z - 1)^2 + kp (z - 1) + ki.
 // The loop is stable for every |w| <= gamma exactly when gamma |G|_inf < 1 (small gain; sharp for matrices w,
 // since a rotation by any angle is among them).
 #include <complex.h>
 #include "control/control_impl.h"
 #include "solver/solver.h"
 
+// |G| at a frequency in rad per tick.
 static double margin_gain(double kp, double ki, double frequency)
 {
     const double complex d = cexp(I * frequency) - 1;
     return cabs((kp * d + ki) / (d * d + kp * d + ki));
 }
 
-// Both roots of z^2 + b z + c strictly inside the unit circle (complex coefficients).
+// The larger modulus of the roots of z^2 + b z + c (complex coefficients): below 1 both are inside the unit
+// circle.
 static double margin_radius(double complex b, double complex c)
 {
     const double complex root = csqrt(b * b - 4 * c);
@@ -31,7 +33,7 @@ static double margin_loop(double kp, double ki, double gamma, double angle)
     return margin_radius(-2 + a * kp, 1 - a * kp + a * ki);
 }
 
-// The smallest error in this direction that makes the loop unstable.
+// The smallest error in this direction that makes the loop unstable: doubling, then bisection.
 static double margin_along(double kp, double ki, double angle)
 {
     double low = 0, high = 1e-3;
@@ -58,6 +60,7 @@ static bool margin_riccati(double kp, double ki, double gamma, double P[3])
     const double g = gamma * gamma, s = 1e-3 * g * ki * ki;
     double p = 0, q = 0, r = 0; // P = [p q; q r]
     for (int i = 0; i < 200000; ++i) {
+        // 1 - B^T P B must stay positive; otherwise gamma is too large
         const double room = 1 - p;
         if (!(room > 0)) {
             return false;
@@ -67,6 +70,7 @@ static bool margin_riccati(double kp, double ki, double gamma, double P[3])
         const double next[3] = {(1 - kp) * a + c + g * kp * kp + s + a * a / room,
                                 (1 - kp) * b + d + g * kp * ki + a * b / room,
                                 -ki * b + d + g * ki * ki + s + b * b / room};
+        // the iteration from 0 is monotone, so a small change means convergence
         const double change = fabs(next[0] - p) + fabs(next[1] - q) + fabs(next[2] - r);
         p = next[0];
         q = next[1];
@@ -98,6 +102,7 @@ static void margin_prove(double kp, double ki, pl_margin *out)
     }
 }
 
+// `samples` directions of constant errors confirm gamma from above: out->sampled >= gamma.
 pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl_margin *out, pl_error *err)
 {
     *out = (pl_margin){.sampled = INFINITY};
@@ -105,6 +110,8 @@ pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl
         return pl_fail(err, PL_BAD_INPUT, "control: gains %g and %g, %d samples: expected finite gains", kp,
                        ki, samples);
     }
+
+    // without an error
     out->stable = margin_loop(kp, ki, 0, 0) < 1;
     if (!out->stable) {
         out->norm = INFINITY;
@@ -123,6 +130,8 @@ pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl
             best = i;
         }
     }
+
+    // golden section between the neighbours of the best grid point
     double low = -7.0 * (1 - (double)(best - 1) / grid), high = -7.0 * (1 - (double)(best + 1) / grid);
     high = fmin(high, 0);
     for (int i = 0; i < 100; ++i) {
@@ -133,6 +142,8 @@ pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl
             low = a;
         }
     }
+
+    // norm, margin, proof, samples
     out->frequency = pi * pow(10, 0.5 * (low + high));
     out->norm = fmax(gain, margin_gain(kp, ki, out->frequency));
     out->gamma = 1 / out->norm;
@@ -144,16 +155,21 @@ pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl
     return PL_OK;
 }
 
+// The matrix M of the bounded real lemma must be negative and P positive; eigenvalues decide.
 void pl_margin_verify(double kp, double ki, double gamma, const double P[3], double *largest_M,
                       double *smallest_P)
 {
     const double A[4] = {1 - kp, -ki, 1, 1}, C[2] = {kp, ki}, Q[4] = {P[0], P[1], P[1], P[2]};
     double M[9] = {0}, AtP[4], value[3], copy[4];
+
+    // A^T P
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
             AtP[2 * i + j] = A[i] * Q[j] + A[2 + i] * Q[2 + j];
         }
     }
+
+    // M = [A^T P A - P + gamma^2 C^T C, A^T P B; B^T P A, B^T P B - 1]
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
             M[3 * i + j] =

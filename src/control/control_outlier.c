@@ -11,6 +11,7 @@
 #define OUTLIER_FIXED 1e30     // information of an unknown at its bound
 #define OUTLIER_UNCHECKED 1e-6 // 1 - h below it: no other reading tells anything about this one
 
+// The model's answers at rest, without forces; needed only where model errors count.
 pl_status outlier_prepare(pl_estimator *s, pl_error *err)
 {
     if (!(s->options.outlier > 0) || !(s->options.model_error > 0)) {
@@ -42,6 +43,8 @@ static double outlier_measure(const pl_estimator *s, int i, bool huber)
     const double change = estimate_value(s, s->x, m) - s->at_rest[i];
     const double model = s->options.model_error * change / m->sigma;
     double spread = 0;
+
+    // J cov J^T
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b < n; ++b) {
             spread += J[a] * s->covariance[a * n + b] * J[b];
@@ -66,6 +69,7 @@ static void outlier_covariance(pl_estimator *s)
     }
 }
 
+// The largest distance over its limit among the readings in use; above 1: an outlier.
 static double outlier_largest(const pl_estimator *s, bool huber)
 {
     double largest = 0;
@@ -78,6 +82,7 @@ static double outlier_largest(const pl_estimator *s, bool huber)
 }
 
 // Rejects the farthest reading beyond its limit, and those like it. False: there is none.
+// In the same pass those within OUTLIER_ALIKE of the farthest: the fit cannot say which of them is wrong.
 static bool outlier_farthest(pl_estimator *s, bool huber)
 {
     const int m = s->options.measured_count;
@@ -95,6 +100,7 @@ static bool outlier_farthest(pl_estimator *s, bool huber)
     return true;
 }
 
+// More than half of the readings given: then the model is wrong, not they.
 static bool outlier_too_many(const pl_estimator *s, const double *value)
 {
     int rejected = 0, given = 0;
@@ -111,6 +117,8 @@ static void outlier_linear(pl_estimator *s, const double *r0)
 {
     const int n = s->n, m = s->options.measured_count;
     double largest = 0;
+
+    // normal equations of the readings in use
     memcpy(s->square, s->prior, (size_t)n * (size_t)n * sizeof *s->square);
     memset(s->g, 0, (size_t)n * sizeof *s->g);
     for (int i = 0; i < m; ++i) {
@@ -121,6 +129,7 @@ static void outlier_linear(pl_estimator *s, const double *r0)
             }
         }
     }
+    // the same relative ridge as in the fit
     for (int a = 0; a < n; ++a) {
         largest = fmax(largest, s->square[a * n + a]);
     }
@@ -128,6 +137,8 @@ static void outlier_linear(pl_estimator *s, const double *r0)
         s->square[a * n + a] += 1e-13 * largest + 1e-300;
     }
     outlier_covariance(s);
+
+    // residuals after the step, of all readings
     for (int i = 0; i < m; ++i) {
         s->residual[i] = r0[i];
         for (int a = 0; a < n; ++a) {
@@ -142,6 +153,7 @@ static void outlier_linear(pl_estimator *s, const double *r0)
 // order about what was known before the readings; the fits that follow confirm or correct this.
 static pl_status outlier_screen(pl_estimator *s, const double *sent, const double *value, pl_error *err)
 {
+    // the model at what was known before
     bool solved = false;
     memset(s->rejected, 0, (size_t)s->options.measured_count * sizeof *s->rejected);
     memcpy(s->x, s->mean, (size_t)s->n * sizeof *s->x);
@@ -152,6 +164,8 @@ static pl_status outlier_screen(pl_estimator *s, const double *sent, const doubl
     if (status != PL_OK || !solved) {
         return status;
     }
+
+    // residuals there; reject the farthest until all agree
     double *r0 = s->residual_trial;
     for (int i = 0; i < s->options.measured_count; ++i) {
         r0[i] = (value[i] - estimate_value(s, s->x, &s->measured[i])) / s->measured[i].sigma;
@@ -203,6 +217,8 @@ static bool outlier_suspected(pl_estimator *s)
     return outlier_largest(s, true) > 1 || outlier_return(s);
 }
 
+// Most updates end at the first test; the rounds are bounded, because rejected readings may return only in
+// the first m of them.
 pl_status outlier_reject(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
                          pl_error *err)
 {

@@ -3,9 +3,10 @@
 //   mean over poses of trace(D (L + sum J_i^T J_i)^-1 D^T).
 #include "control/control_estimate.h"
 
+// Arrays per pose, and scratch.
 typedef struct place_work {
     double *J, *D, *information, *try, *solution; // per pose; scratch n x n and n x 3
-    bool *taken;
+    bool *taken;                                  // per number: chosen already
 } place_work;
 
 static void place_clear(place_work *w)
@@ -23,6 +24,8 @@ static double place_variance(const pl_estimator *s, place_work *w, int pose, int
 {
     const int n = s->n, m = s->options.measured_count;
     const double *D = w->D + (size_t)pose * 3 * (size_t)n, *J = w->J + ((size_t)pose * (size_t)m) * (size_t)n;
+
+    // information with the candidate
     memcpy(w->try, w->information + (size_t)pose * (size_t)(n * n), (size_t)(n * n) * sizeof *w->try);
     double largest = 0, sum = 0;
     for (int a = 0; a < n; ++a) {
@@ -37,6 +40,8 @@ static double place_variance(const pl_estimator *s, place_work *w, int pose, int
     for (int a = 0; a < n; ++a) {
         w->try[a * n + a] += 1e-12 * largest + 1e-12; // nothing known yet: a large, finite variance
     }
+
+    // trace(D information^-1 D^T)
     if (!pl_dense_solve(n, w->try, w->solution, 3)) {
         return INFINITY;
     }
@@ -48,6 +53,7 @@ static double place_variance(const pl_estimator *s, place_work *w, int pose, int
     return sum;
 }
 
+// Derivatives of readings and marker at every pose, without forces and errors.
 static pl_status place_gather(pl_estimator *s, const double *command, int poses, int marker, place_work *w,
                               pl_error *err)
 {
@@ -72,6 +78,8 @@ static pl_status place_gather(pl_estimator *s, const double *command, int poses,
     return status;
 }
 
+// order: numbers from the most useful on; sigma[k]: standard deviation of the position (mm) with the first k
+// + 1 of them, averaged over the poses.
 pl_status pl_estimator_place(pl_estimator *s, const double *command, int poses, int marker, int *order,
                              double *sigma, pl_error *err)
 {
@@ -91,6 +99,8 @@ pl_status pl_estimator_place(pl_estimator *s, const double *command, int poses, 
     pl_status status = w.J && w.D && w.information && w.try && w.solution && w.taken
                            ? place_gather(s, command, poses, marker, &w, err)
                            : pl_fail_memory(err, "the placement");
+
+    // the number that leaves the smallest variance joins; m rounds of at most m candidates
     for (int k = 0; status == PL_OK && k < m; ++k) {
         int best = -1;
         double least = INFINITY;
@@ -107,6 +117,8 @@ pl_status pl_estimator_place(pl_estimator *s, const double *command, int poses, 
         w.taken[best] = true;
         order[k] = best;
         sigma[k] = sqrt(least);
+
+        // its information counts from now on
         for (int p = 0; p < poses; ++p) {
             const double *J = w.J + ((size_t)p * (size_t)m + (size_t)best) * (size_t)n;
             for (int a = 0; a < n * n; ++a) {

@@ -7,13 +7,13 @@
 struct pl_plant {
     pl_model *model;
     pl_plant_options options;
-    int commands, sensors, markers, delay_ticks, tick;
+    int commands, sensors, markers, delay_ticks, tick;        // counts; of the delay; since the start
     double *dead_zone, *backlash, *noise, *resolution, *rate; // copies
     pl_plant_fault *fault;
-    double *queue; // delay_ticks + 1 commands, a ring
-    double *valve; // per command: after dead zone and hysteresis
-    double *now;   // per command: after the lag, acts on the body
-    double *sensor, *truth, *force;
+    double *queue;                  // delay_ticks + 1 commands, a ring
+    double *valve;                  // per command: after dead zone and hysteresis
+    double *now;                    // per command: after the lag, acts on the body
+    double *sensor, *truth, *force; // readings, exact values; N, 3 per marker
     uint64_t random;
 };
 
@@ -22,6 +22,7 @@ pl_plant_options pl_plant_options_default(void)
     return (pl_plant_options){.period = 0.1, .payload_marker = -1, .payload_to = INFINITY, .seed = 1};
 }
 
+// Every failure names the field.
 static pl_status plant_check(const pl_model_info *info, const pl_plant_options *o, pl_error *err)
 {
     if (!(o->period > 0) || !isfinite(o->period)) {
@@ -44,6 +45,8 @@ static pl_status plant_check(const pl_model_info *info, const pl_plant_options *
                            info->sensor_count);
         }
     }
+
+    // arrays per command or sensor
     const double *const list[] = {o->dead_zone, o->backlash, o->noise, o->resolution, o->rate};
     static const char *const name[] = {"dead_zone", "backlash", "noise", "resolution", "rate"};
     for (int k = 0; k < PL_COUNT(list); ++k) {
@@ -58,6 +61,7 @@ static pl_status plant_check(const pl_model_info *info, const pl_plant_options *
     return PL_OK;
 }
 
+// A copy; zeros where nothing is given.
 static double *plant_copy(const double *from, int count)
 {
     double *copy = PL_NEW_ARRAY(double, count);
@@ -67,6 +71,7 @@ static double *plant_copy(const double *from, int count)
     return copy;
 }
 
+// Starts at rest, with a queue full of rest commands.
 pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_plant **out, pl_error *err)
 {
     *out = NULL;
@@ -103,6 +108,8 @@ pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_p
         pl_plant_destroy(p);
         return pl_fail_memory(err, "the plant");
     }
+
+    // faults, and the state at rest
     for (int i = 0; i < options->fault_count; ++i) {
         p->fault[i] = options->fault[i];
     }
@@ -137,8 +144,10 @@ static void plant_drive(pl_plant *p, const double *command)
     double *in = p->queue + (p->tick % slots) * n;
     memcpy(in, command, (size_t)n * sizeof *in);
     const double *arrived = p->queue + ((p->tick + 1) % slots) * n; // the oldest
+    // first-order lag over one period, exact for a constant input
     const double follow = p->options.lag > 0 ? 1 - exp(-p->options.period / p->options.lag) : 1;
     for (int j = 0; j < n; ++j) {
+        // the valve follows only beyond both thresholds, and stops half the loop's width behind
         const double gap = arrived[j] - p->valve[j], half = 0.5 * p->backlash[j];
         if (fabs(gap) > fmax(p->dead_zone[j], half)) {
             p->valve[j] = arrived[j] - (gap > 0 ? half : -half);
@@ -154,16 +163,20 @@ static bool plant_due(const pl_plant *p, int sensor, double time)
     return !(rate > 0) || floor(time * rate + 1e-9) > floor((time - p->options.period) * rate + 1e-9);
 }
 
+// Readings of all sensors at `time`: noise, fault, then the steps of the resolution.
 static void plant_read(pl_plant *p, double time)
 {
     const pl_model_answer answer = pl_model_get_answer(p->model);
     for (int i = 0; i < p->sensors; ++i) {
         p->truth[i] = answer.sensor[i];
+
+        // the fault that acts now; of several the last
         const pl_plant_fault *fault = NULL;
         for (int k = 0; k < p->options.fault_count; ++k) {
             const pl_plant_fault *f = &p->fault[k];
             fault = f->sensor == i && time >= f->from && time < f->to ? f : fault;
         }
+        // the reading stays what it is
         if (fault && fault->kind == PL_FAULT_FROZEN) {
             continue;
         }
@@ -191,6 +204,8 @@ pl_status pl_plant_step(pl_plant *p, const double *command, pl_plant_reading *ou
             return pl_fail(err, PL_BAD_INPUT, "plant: command %d is not a number", j + 1);
         }
     }
+
+    // what acts on the body at the end of the step
     plant_drive(p, command);
     const double time = (p->tick + 1) * p->options.period;
     const bool loaded =
@@ -201,6 +216,8 @@ pl_status pl_plant_step(pl_plant *p, const double *command, pl_plant_reading *ou
     for (int i = 0; !loaded && i < 3 * p->markers; ++i) {
         p->force[i] = 0;
     }
+
+    // equilibrium, then readings. No equilibrium is reported, not an error
     pl_solve_report report;
     pl_status status = pl_model_set_forces(p->model, p->force, err);
     if (status == PL_OK) {

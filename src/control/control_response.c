@@ -1,4 +1,4 @@
-// The PI loop with delay and lag of the actuators. In z, per tick:
+// The PI loop with delay d (ticks) and lag of the actuators, f = 1 - exp(-1/lag). In z, per tick:
 //   L(z) = (kp + ki / (z - 1)) / (z - 1) . f z^(1 - d) / (z - 1 + f)
 // and the closed loop has the roots of
 //   p(z) = (z - 1)^2 (z - 1 + f) z^max(d - 1, 0) + f (kp (z - 1) + ki) z^max(1 - d, 0),
@@ -7,7 +7,7 @@
 #include <complex.h>
 #include "control/control_impl.h"
 
-#define RESPONSE_GRID 4000
+#define RESPONSE_GRID 4000 // frequencies, logarithmic from 1e-7 pi to pi
 
 // Whether all roots of sum a_k z^k, k = 0 ... n, are inside the unit circle: |a_0| < |a_n|, and so for
 // (a_n a - a_0 reversed a) / z. Overwrites a.
@@ -29,6 +29,7 @@ static bool response_schur(double *a, int n)
     return true;
 }
 
+// The coefficients of p(z) from the lowest power, then the test; `a` has delay + 8 numbers.
 static bool response_stable(double kp, double ki, int delay, double f, double *a)
 {
     const int shift = delay > 1 ? delay - 1 : 0, low = delay == 0 ? 1 : 0;
@@ -52,6 +53,8 @@ static bool response_stable(double kp, double ki, int delay, double f, double *a
     return response_schur(a, shift + 3);
 }
 
+// Largest sensitivity |1 / (1 + L)| and, as margin, the inverse of the largest |L / (1 + L)| on the unit
+// circle.
 static void response_frequencies(double kp, double ki, int delay, double f, pl_response *out)
 {
     const double pi = 3.141592653589793;
@@ -72,9 +75,11 @@ static void response_step(double kp, double ki, int delay, double f, double *que
     double c = 0, h = 0, a = 0;
     int outside = 0;
     for (int k = 0; k < PL_RESPONSE_TICKS; ++k) {
+        // command into the queue, delayed one into the lag
         queue[k % (delay + 1)] = c;
         a += f * (queue[(k + 1) % (delay + 1)] - a);
         const double e = 1 - a;
+        // last tick outside of 5 % of the step
         outside = fabs(e) > 0.05 ? k + 1 : outside;
         out->overshoot = fmax(out->overshoot, -e);
         c += kp * e + ki * h;
@@ -83,6 +88,7 @@ static void response_step(double kp, double ki, int delay, double f, double *que
     out->settled = outside < PL_RESPONSE_TICKS ? outside : -1;
 }
 
+// Frequency and step responses are computed only for a stable loop; otherwise they are infinite.
 pl_status pl_response_compute(double kp, double ki, int delay, double lag, pl_response *out, pl_error *err)
 {
     *out = (pl_response){.settled = -1, .overshoot = INFINITY, .sensitivity = INFINITY};

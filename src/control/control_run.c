@@ -1,6 +1,6 @@
-// The loop of Bieze et al. 2018: inverse model -> set points; readings -> estimated shape -> Jacobian ->
-// controller
-// -> next command. Controller, estimator and inverse are those of the rooms; here they are put together.
+// The loop of Bieze et al. 2018: inverse model -> set points; readings -> estimated shape ->
+// Jacobian -> controller -> next command. Controller, estimator and inverse are those of other
+// files; here they are combined.
 #include "control/control_estimate.h"
 
 #define RUN_SLOT 3 // of the model: where it stood before a goal was computed
@@ -17,7 +17,9 @@ struct pl_loop {
     pl_controller *controller;
     pl_estimator *estimator;
     pl_ik *ik;
-    int outputs;
+    int outputs; // numbers controlled: 3 of a marker, or one per sensor
+    // sent last; of the goal; wanted, present and derivative of the outputs;
+    // last reading and the model's then
     double *command, *planned, *set_point, *output, *jacobian, *last, *since;
     double *metric;     // commands x commands: work of the actuators
     double *compliance; // 3 rows per marker, 3 columns: of the controlled marker by a force at it
@@ -32,9 +34,9 @@ struct pl_loop {
     double *acting;     // per command: after delay and lag
     double *widen;      // per command: standard deviation of what acts, since it may not have followed yet
     double *before;     // per command: the last
-    int slots, tick;
-    double goal[3], aim[3];
-    double *effort_by; // actuators x commands: derivatives of the efforts
+    int slots, tick;    // of the queue; since the start
+    double goal[3], aim[3]; // mm: of the user, and where an impedance yields to
+    double *effort_by;      // actuators x commands: derivatives of the efforts
     pl_effort_bound *bound;
     pl_control_kind kind;
     double *rate, *low, *high, period;
@@ -88,8 +90,11 @@ static void run_scales(pl_loop *s, const pl_controller_options *o)
     }
 }
 
+// Controller, estimator and inverse with their options; pointers to the caller's arrays are replaced by
+// copies.
 static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
 {
+    // controller: sizes and limits
     const int n = s->info.command_count;
     pl_controller_options controller = *o->controller;
     controller.command_count = n;
@@ -105,6 +110,8 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
         s->high[j] = controller.high ? controller.high[j] : 0;
     }
     memcpy(s->stiffness, controller.stiffness, sizeof s->stiffness);
+
+    // copies of what later ticks need
     for (int i = 0; i < o->effort_count; ++i) {
         s->bound[i] = o->effort[i];
     }
@@ -112,6 +119,8 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
         s->varies[i] = o->varies[i];
     }
     s->options.effort = s->bound;
+
+    // parts; rejected readings are kept rejected between ticks
     pl_status status = pl_controller_create(&controller, &s->controller, err);
     if (status == PL_OK && o->estimator) {
         pl_estimator_options estimator = *o->estimator;
@@ -120,6 +129,8 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
     }
     s->options.controller = NULL; // of the caller
     s->options.estimator = s->estimator ? &s->estimator->options : NULL;
+
+    // goals are found by inverse kinematics within the same bounds
     pl_objective goal = pl_objective_default(PL_OBJECTIVE_POSITION);
     goal.index = o->marker;
     pl_ik_options ik = pl_ik_options_default();
@@ -133,6 +144,7 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
     return status;
 }
 
+// All memory of later ticks; false when out of memory.
 static bool run_memory(pl_loop *s, const pl_loop_options *o)
 {
     const int n = s->info.command_count, sensors = s->info.sensor_count, A = s->info.actuator_count;
@@ -171,6 +183,7 @@ static bool run_memory(pl_loop *s, const pl_loop_options *o)
     return whole && s->still && s->frozen && s->rejected && s->varies && s->bound;
 }
 
+// Options that contradict each other are refused here, with the key of the robot file.
 pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **out, pl_error *err)
 {
     *out = NULL;
@@ -197,6 +210,8 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
         return pl_fail(err, PL_BAD_INPUT, "loop: the estimator measures %d numbers, expected the %d sensors",
                        o->estimator->measured_count, info.sensor_count);
     }
+
+    // impedance needs the estimated force at the controlled marker
     int force = -1;
     for (int i = 0; o->estimator && i < o->estimator->force_count; ++i) {
         force = o->estimator->force_marker[i] == o->marker ? i : force;
@@ -207,6 +222,8 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
                        "`estimator: forces` and as `marker` of the controller",
                        info.marker_name[o->marker]);
     }
+
+    // memory and parts
     pl_loop *s = PL_NEW(pl_loop);
     if (!s) {
         return pl_fail_memory(err, "the loop");
@@ -222,6 +239,8 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
         pl_loop_destroy(s);
         return status;
     }
+
+    // start at rest, within the limits, with a queue full of that command
     for (int j = 0; j < info.command_count; ++j) {
         const double low = o->controller->low[j], high = o->controller->high[j];
         s->command[j] = s->planned[j] = fmin(fmax(info.command[j].rest, low), high);
@@ -234,8 +253,11 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
     return PL_OK;
 }
 
+// Set points of the goal `target` (mm): the commands and sensor readings of the model there. *distance: what
+// is left, mm.
 pl_status pl_loop_goal(pl_loop *s, const double target[3], double *distance, pl_error *err)
 {
+    // inverse kinematics from the present command; afterwards the model returns to the estimated state
     pl_ik_report report;
     pl_status status = pl_model_keep(s->model, RUN_SLOT, err);
     if (status == PL_OK) {
@@ -250,12 +272,14 @@ pl_status pl_loop_goal(pl_loop *s, const double target[3], double *distance, pl_
     if (status != PL_OK) {
         return status;
     }
+    // a goal out of reach is no failure: the nearest point counts, and *distance tells
     if (report.outcome == PL_IK_INFEASIBLE || report.outcome == PL_IK_FORWARD ||
         report.outcome == PL_IK_STOPPED) {
         return pl_fail(err, report.outcome == PL_IK_STOPPED ? PL_INTERRUPTED : PL_FAILED,
                        "no command found for the goal %g, %g, %g: %s", target[0], target[1], target[2],
                        pl_ik_outcome_name(report.outcome));
     }
+
     *distance = report.distance;
     memcpy(s->goal, target, sizeof s->goal);
     const pl_model_answer answer = pl_model_get_answer(s->model);
@@ -267,6 +291,8 @@ pl_status pl_loop_goal(pl_loop *s, const double target[3], double *distance, pl_
 }
 
 // A reading that stays the same to the bit while the model says that it moved by more than its noise.
+// Returns a sensor that seems frozen, or -1. Compared with the model's own motion since the reading changed
+// last, beyond its noise and the model's error.
 static int run_frozen(pl_loop *s, const double *sensor)
 {
     const pl_model_answer answer = pl_model_get_answer(s->model);
@@ -291,7 +317,7 @@ static int run_frozen(pl_loop *s, const double *sensor)
 }
 
 // What acts of the commands sent, by delay and lag, and how far it may be from that: an actuator that is
-// slower than known has not followed the changes of the last ticks.
+// slower than assumed has not followed the changes of the last ticks.
 static void run_act(pl_loop *s)
 {
     const int n = s->info.command_count, delay = s->slots - RUN_FOLLOW;
@@ -301,6 +327,7 @@ static void run_act(pl_loop *s)
         const double arrived = s->queue[((s->tick + s->slots - delay) % s->slots) * n + j];
         s->acting[j] += follow * (arrived - s->acting[j]);
         s->widen[j] = 0;
+        // half of the largest difference among the commands of that time
         for (int k = 0; k < s->slots; ++k) {
             s->widen[j] = fmax(s->widen[j], 0.5 * fabs(s->queue[k * n + j] - s->command[j]));
         }
@@ -309,6 +336,7 @@ static void run_act(pl_loop *s)
 }
 
 // Readings that can be used before they are compared with each other.
+// Not used: frozen sensors, and lengths that are implausibly far from the model.
 static void run_readings(pl_loop *s, const double *sensor)
 {
     const pl_model_answer answer = pl_model_get_answer(s->model);
@@ -322,10 +350,12 @@ static void run_readings(pl_loop *s, const double *sensor)
     }
 }
 
-// Where the model is taken: at the estimate, or at the commands sent.
+// The state at which the loop continues: the estimate, or the model at the commands sent. *why: reason to
+// hold the command.
 static pl_status run_place(pl_loop *s, pl_loop_report *report, double *stiffness, const char **why,
                            pl_error *err)
 {
+    // with an estimator
     if (s->estimator) {
         pl_estimate estimate;
         pl_error own = {0};
@@ -349,6 +379,7 @@ static pl_status run_place(pl_loop *s, pl_loop_report *report, double *stiffness
                                     : NULL;
         return PL_OK;
     }
+    // without one
     pl_solve_report solve;
     const pl_status status = pl_model_fk(s->model, s->acting, &solve, err);
     *why = status == PL_OK && solve.outcome != PL_SOLVED ? "the model finds no equilibrium" : NULL;
@@ -358,6 +389,7 @@ static pl_status run_place(pl_loop *s, pl_loop_report *report, double *stiffness
     return status;
 }
 
+// Outliers were rejected, missing readings never came.
 static void run_count_readings(const pl_loop *s, pl_loop_report *report)
 {
     for (int i = 0; i < s->info.sensor_count; ++i) {
@@ -385,7 +417,7 @@ static void run_metric(pl_loop *s, const pl_model_derivative *by)
 }
 
 // With a body stiffer than the model by the factor `stiffness`, a pressure or tension moves it by that much
-// less.
+// less. The Jacobian of the outputs and what else the controller needs.
 static pl_status run_derive(pl_loop *s, double stiffness, pl_error *err)
 {
     pl_model_derivative by;
@@ -397,12 +429,16 @@ static pl_status run_derive(pl_loop *s, double stiffness, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
+    // outputs by commands, corrected by the stiffness found
     const int n = s->info.command_count, k = s->options.marker;
     const double *from = marker ? by.marker + 3 * k * n : by.sensor;
     memcpy(s->jacobian, from, (size_t)(s->outputs * n) * sizeof *from);
     for (int e = 0; s->estimator && e < s->outputs * n; ++e) {
         s->jacobian[e] /= s->estimator->by_effort[e % n] ? stiffness : 1;
     }
+
+    // efforts by commands: prescribed pressures do not scale, the others do
     for (int e = 0; s->options.effort_count > 0 && e < s->info.actuator_count * n; ++e) {
         const bool direct = s->estimator && s->estimator->by_effort[e % n];
         s->effort_by[e] = by.effort[e] * (direct ? 1 : stiffness);
@@ -410,6 +446,7 @@ static pl_status run_derive(pl_loop *s, double stiffness, pl_error *err)
     if (energy) {
         run_metric(s, &by);
     }
+    // compliance of the marker, for its own yielding under the force
     if (s->kind == PL_CONTROL_IMPEDANCE) {
         const pl_parameter force[3] = {{PL_PARAMETER_MARKER_FORCE, k, 0},
                                        {PL_PARAMETER_MARKER_FORCE, k, 1},
@@ -430,8 +467,8 @@ static void run_open(pl_loop *s)
     }
 }
 
-// Keeps the efforts, linearised about the estimated shape, within their bounds: projects the step onto each
-// bound that it violates, within ranges and rates. A bound violated already is returned to.
+// Limits the efforts, linearised about the estimated shape, to their bounds: projects the step onto each
+// bound that it violates, within ranges and rates. Where a bound is violated already, the step returns to it.
 static void run_bound(pl_loop *s, const double *before, double stiffness, pl_loop_report *report)
 {
     const int n = s->info.command_count, passes = 1 + s->options.effort_count;
@@ -440,11 +477,15 @@ static void run_bound(pl_loop *s, const double *before, double stiffness, pl_loo
         for (int i = 0; i < s->options.effort_count; ++i) {
             const pl_effort_bound *b = &s->options.effort[i];
             const double *E = s->effort_by + b->actuator * n;
+
+            // effort after the step, to first order
             double predicted = stiffness * effort[b->actuator], square = 0;
             for (int j = 0; j < n; ++j) {
                 predicted += E[j] * (s->command[j] - before[j]);
                 square += E[j] * E[j];
             }
+
+            // smallest change of the commands that removes the excess, within rates and ranges
             const double excess = predicted > b->high ? predicted - b->high : fmin(predicted - b->low, 0);
             for (int j = 0; excess != 0 && square > 0 && j < n; ++j) {
                 const double most = s->rate[j] > 0 ? s->rate[j] * s->period : INFINITY;
@@ -458,6 +499,7 @@ static void run_bound(pl_loop *s, const double *before, double stiffness, pl_loo
 }
 
 // What is controlled: sensors that are used, as estimated where there is no reading, or the marker.
+// Also the error reported: the largest difference from what is wanted.
 static void run_outputs(pl_loop *s, pl_loop_report *report)
 {
     const pl_model_answer answer = pl_model_get_answer(s->model);
@@ -482,20 +524,28 @@ static void run_outputs(pl_loop *s, pl_loop_report *report)
     }
 }
 
+// One period: readings in, next command in pl_loop_command. A tick that cannot be controlled holds the
+// command.
 pl_status pl_loop_tick(pl_loop *s, const double *sensor, pl_loop_report *report, pl_error *err)
 {
     *report = (pl_loop_report){.frozen = -1};
     const char *why = NULL;
     double stiffness = 1;
+
+    // estimate where the robot is
     run_act(s);
     run_readings(s, sensor);
     pl_status status = run_place(s, report, &stiffness, &why, err);
     if (status != PL_OK) {
         return status;
     }
+
+    // report
     run_count_readings(s, report);
     report->frozen = run_frozen(s, sensor);
     run_outputs(s, report);
+
+    // without feedback, or without an estimate
     if (s->kind == PL_CONTROL_OPEN) {
         run_open(s);
         return PL_OK;
@@ -504,6 +554,8 @@ pl_status pl_loop_tick(pl_loop *s, const double *sensor, pl_loop_report *report,
         report->control = (pl_control_report){.held = true, .why = why};
         return PL_OK;
     }
+
+    // derivatives at the estimate
     status = run_derive(s, stiffness, err);
     if (status != PL_OK) {
         return status;
@@ -515,6 +567,8 @@ pl_status pl_loop_tick(pl_loop *s, const double *sensor, pl_loop_report *report,
     for (int i = 0; yields && i < 3; ++i) {
         unloaded[i] = s->output[i] - C[3 * i] * f[0] - C[3 * i + 1] * f[1] - C[3 * i + 2] * f[2];
     }
+
+    // controller, then bounds on efforts
     const pl_control_input input = {.set_point = s->set_point,
                                     .measured = yields ? unloaded : s->output,
                                     .jacobian = s->jacobian,

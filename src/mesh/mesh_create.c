@@ -1,6 +1,5 @@
-// From a description to a mesh: copy, reverse inverted elements, drop unused vertices, find faces, boundary
-// and
-// surfaces.
+// From a description to a mesh: copy, reverse inverted elements, drop unused vertices,
+// find faces, boundary and surfaces.
 #include <stdio.h>
 #include "mesh/mesh_impl.h"
 

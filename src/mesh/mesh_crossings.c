@@ -2,11 +2,10 @@
 // triangles that cross. Curved faces are split along their mid nodes. Triangles with a common edge never
 // count; of those with a common corner only an edge without it can cross the other one.
 //
-// The flat triangles of two curved faces that touch cut into each other by as much as they differ from the
-// faces, the chord error. Pairs that cross as flat triangles are checked on the curved faces: both are
-// divided
-// further, to a sixteenth of the error, and count where they overlap by more than what is left of it and 1e-3
-// of the edge.
+// The flat triangles of two curved faces that touch cut into each other by as much as they differ from
+// the faces, the chord error. Pairs that cross as flat triangles are checked on the curved faces: both
+// are divided further, to a sixteenth of the error, and count where they overlap by more than what is
+// left of it and 1e-3 of the edge.
 #include "mesh/mesh_impl.h"
 
 #define CROSSING_LEVELS 2     // divisions into quarters; each divides the chord error by 4

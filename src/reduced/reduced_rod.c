@@ -274,8 +274,7 @@ static void rod_at(const pl_reduced_model *m, rod_data *r, const double *start, 
 }
 
 // Equilibrium with cables that cannot push: those in compression go slack, slack ones that grew too long
-// pull.
-// Active-set iteration; the bound on rounds ends cycles between two cables.
+// pull. Active-set iteration; the bound on rounds ends cycles between two cables.
 static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
 {
     for (int round = 0; round < 2 * m->actuator_count + 4; ++round) {
