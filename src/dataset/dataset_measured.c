@@ -16,6 +16,8 @@ static int measured_find(const text_table *t, const char *name)
     return text_table_find(t, lower);
 }
 
+// Columns of commands, markers and further inputs into m; `used` marks the columns that were recognised.
+// Fails with file, line and column where a unit or a coordinate is missing.
 static pl_status measured_columns(const text_table *t, const pl_model_info *info, const char *const *extra,
                                   int extra_count, bool need_markers, pl_measured *m, bool *used,
                                   pl_error *err)
@@ -24,6 +26,8 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
     int commands = 0, markers = 0;
     bool have[3] = {false};
     const int C = info->command_count, M = info->marker_count;
+
+    // commands: a column that is absent leaves NAN (idle)
     for (int c = 0; status == PL_OK && c < C; ++c) {
         const int column = measured_find(t, info->command[c].name);
         for (int64_t r = 0; r < t->row_count; ++r) {
@@ -31,6 +35,7 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
         }
         if (column >= 0) {
             const pl_dimension dimension = pl_drive_dimension(info->command[c].drive);
+            // kPa and MPa differ by 1000: a pressure must name its unit
             if (dimension == PL_DIM_PRESSURE && !t->unit[column][0]) {
                 return pl_fail(
                     err, PL_BAD_INPUT, "%s:%d: column %d '%s' is a pressure without a unit: write '%s [kPa]'",
@@ -41,6 +46,8 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
             ++commands;
         }
     }
+
+    // markers: all three coordinates or none
     for (int k = 0; status == PL_OK && k < 3 * M; ++k) {
         char name[200];
         snprintf(name, sizeof name, "%.180s.%c", info->marker_name[k / 3], "xyz"[k % 3]);
@@ -70,6 +77,8 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
             }
         }
     }
+
+    // further inputs, in the units of the file except time
     for (int e = 0; status == PL_OK && e < extra_count; ++e) {
         const int column = measured_find(t, extra[e]);
         if (column < 0) {
@@ -83,6 +92,8 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
                 : text_table_numbers(t, column, 1, TEXT_TABLE_WHOLE, m->extra + e, extra_count, err);
         used[column] = true;
     }
+
+    // what a table of measurements cannot do without
     if (status == PL_OK && commands == 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: has no column of a command; expected for example '%s [%s]'",
                        t->path, t->heading_line, C ? info->command[0].name : "command",
@@ -109,10 +120,14 @@ static pl_status measured_read(const char *path, const pl_model_info *info, cons
     if (status != PL_OK) {
         return status;
     }
+
+    // without names the order of the columns would be a guess
     if (!t.heading) {
         text_table_clear(&t);
         return pl_fail(err, PL_BAD_INPUT, "%s:1: expected a first row with the names of the columns", path);
     }
+
+    // memory for all rows, then the columns
     bool used[TEXT_TABLE_COLUMNS] = {0};
     const int64_t n = t.row_count;
     out->count = t.row_count;
@@ -130,6 +145,8 @@ static pl_status measured_read(const char *path, const pl_model_info *info, cons
     if (status == PL_OK && t.run_column >= 0) {
         used[t.run_column] = true;
     }
+
+    // a run begins where the name in the run column changes
     if (status == PL_OK && fresh) {
         *fresh = pl_alloc_array((size_t)n + 1, 1);
         status = *fresh ? PL_OK : pl_fail_memory(err, path);
@@ -137,7 +154,7 @@ static pl_status measured_read(const char *path, const pl_model_info *info, cons
             (*fresh)[r] = r == 0 || (t.run && strcmp(t.run[r], t.run[r - 1]) != 0);
         }
     }
-    // a name nobody knows is a mistake, not a remark
+    // a name close to a known one is a misspelling and refused; any other column is a remark
     for (int c = 0; status == PL_OK && c < t.column_count; ++c) {
         if (!used[c] && t.name[c][0]) {
             const char *known[256];
@@ -170,6 +187,7 @@ pl_status pl_measured_read(const char *path, const pl_model_info *info, const ch
     return measured_read(path, info, extra, extra_count, out, NULL, err);
 }
 
+// As pl_measured_read without markers; *fresh is owned by the caller (pl_file_free) and NULL on failure.
 pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measured *out, char **fresh,
                            pl_error *err)
 {
@@ -182,6 +200,7 @@ pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measu
     return status;
 }
 
+// Rows with a time t in seconds that does not decrease.
 pl_status pl_timed_commands_read(const char *path, const pl_model_info *info, pl_measured *out, pl_error *err)
 {
     static const char *const time[] = {"t"};

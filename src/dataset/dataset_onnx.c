@@ -1,10 +1,12 @@
 // ONNX files: the protocol buffer of a network, written field by field (onnx.proto3, IR version 8, opset 13).
+// Inputs and outputs are scaled inside the graph, so that a user feeds commands and reads mm:
 //   y = out_mid + out_width (Gemm(... tanh(Gemm((x - in_mid) / in_width))) + S (x - in_mid) / in_width)
 #include <stdio.h>
 #include "base/base.h"
 #include "pliant/dataset.h"
 
 // ---- protocol buffers: a field is its number and wire type, then a number or a length and bytes
+// A varint: seven bits per byte, lowest first; the high bit says that more follow.
 static void pb_number(pl_text *t, uint64_t value)
 {
     do {
@@ -14,12 +16,14 @@ static void pb_number(pl_text *t, uint64_t value)
     } while (value);
 }
 
+// A field with a number (wire type 0).
 static void pb_whole(pl_text *t, int field, uint64_t value)
 {
     pb_number(t, (uint64_t)field << 3);
     pb_number(t, value);
 }
 
+// A field with bytes (wire type 2).
 static void pb_bytes(pl_text *t, int field, const void *data, size_t bytes)
 {
     pb_number(t, (uint64_t)field << 3 | 2);
@@ -34,6 +38,7 @@ static void pb_text(pl_text *t, int field, const char *text)
     pb_bytes(t, field, text, strlen(text));
 }
 
+// A nested message; it is emptied, and its failure becomes that of the outer one.
 static void pb_message(pl_text *t, int field, pl_text *message)
 {
     pb_bytes(t, field, message->data, message->length);
@@ -41,6 +46,7 @@ static void pb_message(pl_text *t, int field, pl_text *message)
     pl_text_clear(message);
 }
 
+// Little-endian on every machine.
 static void pb_doubles(pl_text *raw, const double *value, int64_t count)
 {
     for (int64_t i = 0; i < count; ++i) {
@@ -61,6 +67,7 @@ static void onnx_tensor_of(pl_text *graph, const char *name, const double *value
 {
     pl_text t = {0}, raw = {0};
     if (one) {
+        // dimensions
         pb_whole(&t, 1, 1);
     }
     pb_whole(&t, 1, (uint64_t)rows);
@@ -68,6 +75,8 @@ static void onnx_tensor_of(pl_text *graph, const char *name, const double *value
         pb_whole(&t, 1, (uint64_t)columns);
     }
     pb_whole(&t, 2, 11);
+
+    // name and data
     pb_text(&t, 8, name);
     pb_doubles(&raw, value, (int64_t)rows * (columns > 0 ? columns : 1));
     pb_bytes(&t, 9, raw.data, raw.length);
@@ -76,6 +85,7 @@ static void onnx_tensor_of(pl_text *graph, const char *name, const double *value
     pb_message(graph, 5, &t);
 }
 
+// A matrix, or with columns 0 a vector.
 static void onnx_tensor(pl_text *graph, const char *name, const double *value, int rows, int columns)
 {
     onnx_tensor_of(graph, name, value, false, rows, columns);
@@ -87,6 +97,8 @@ static void onnx_number(pl_text *graph, const char *op, const char *const *input
                         const char *output, const char *attribute, int value)
 {
     pl_text t = {0};
+
+    // inputs and output; a node has the name of its output
     for (int i = 0; i < inputs; ++i) {
         pb_text(&t, 1, input[i]);
     }
@@ -103,12 +115,14 @@ static void onnx_number(pl_text *graph, const char *op, const char *const *input
     pb_message(graph, 1, &t);
 }
 
+// A node whose attribute, if it has one, is the number 1.
 static void onnx_operation(pl_text *graph, const char *op, const char *const *input, int inputs,
                            const char *output, const char *attribute)
 {
     onnx_number(graph, op, input, inputs, output, attribute, 1);
 }
 
+// transposed: the second factor of Gemm is a row-major matrix of outputs x inputs.
 static void onnx_node(pl_text *graph, const char *op, const char *const *input, int inputs,
                       const char *output, bool transposed)
 {
@@ -122,9 +136,10 @@ static void onnx_join(pl_text *graph, const char *a, const char *b, const char *
 }
 
 // ValueInfoProto: name 1, type 2: TypeProto: tensor_type 1: elem_type 1, shape 2: dim 1: dim_value 1 or
-// dim_param 2
+// dim_param 2. The number of rows is the parameter n: any batch is accepted.
 static void onnx_value(pl_text *graph, int field, const char *name, int columns)
 {
+    // messages from the inside out
     pl_text rows = {0}, width = {0}, shape = {0}, tensor = {0}, type = {0}, t = {0};
     pb_text(&rows, 2, "n");
     pb_whole(&width, 1, (uint64_t)columns);
@@ -138,6 +153,7 @@ static void onnx_value(pl_text *graph, int field, const char *name, int columns)
     pb_message(graph, field, &t);
 }
 
+// silu(z) = z sigmoid(z) has no operation of its own in opset 13.
 static void onnx_activation(pl_text *graph, pl_activation f, const char *from, const char *to)
 {
     static const char *const op[PL_ACTIVATION_COUNT] = {"Tanh",    "Sigmoid", "Softplus",
@@ -154,11 +170,15 @@ static void onnx_activation(pl_text *graph, pl_activation f, const char *from, c
     onnx_node(graph, "Mul", two, 2, to, false);
 }
 
+// Nodes and tensors in the order of the computation; weights are stored layer by layer, matrix
+// then bias, the direct part S last.
 static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
 {
     const pl_network_def d = pl_network_get_def(n);
     const pl_network_scale s = pl_network_get_scale(n);
     const double *w = pl_network_weights(n);
+
+    // scaled inputs
     const int in = d.input_count, o = d.output_count;
     onnx_node(graph, "Sub", (const char *const[]){"x", "in_mid"}, 2, "x_centred", false);
     onnx_node(graph, "Div", (const char *const[]){"x_centred", "in_width"}, 2, "a0", false);
@@ -178,6 +198,8 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
         onnx_join(graph, "a0", "sizes", "a0_all");
     }
     pl_free(choice);
+
+    // layers: z = W a + b, a = f(z), the last one without f
     const char *inputs = d.kinks ? "a0_all" : "a0";
     char from[24];
     snprintf(from, sizeof from, "%s", inputs);
@@ -198,6 +220,8 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
         }
         snprintf(from, sizeof from, "%s", l < d.layer_count ? a : z);
     }
+
+    // direct part, and outputs in mm
     if (d.skip) {
         onnx_tensor(graph, "S", w, o, in + kinks);
         onnx_node(graph, "Gemm", (const char *const[]){inputs, "S"}, 2, "direct", true);
@@ -209,13 +233,17 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
     onnx_tensor(graph, "in_width", s.in_width, in, 0);
     onnx_tensor(graph, "out_mid", s.out_mid, o, 0);
     onnx_tensor(graph, "out_width", s.out_width, o, 0);
+
+    // name, input and output of the graph
     pb_text(graph, 2, name);
     onnx_value(graph, 11, "x", in);
     onnx_value(graph, 12, "y", o);
 }
 
+// The model around a graph; empties the graph.
 static pl_status onnx_write(pl_text *graph, const char *path, pl_error *err)
 {
+    // ir_version 1, producer 2 and 3, graph 7, opset_import 8 (default domain, version 13)
     pl_text model = {0}, opset = {0};
     pb_whole(&model, 1, 8); // ir_version
     pb_text(&model, 2, "pliant");
@@ -259,6 +287,7 @@ static void onnx_direction(pl_text *graph, const char *name, const double *value
     onnx_tensor_of(graph, name, value, true, rows, columns);
 }
 
+// Rows sorted from our order of the gates to that of ONNX; W, R and B lie in one block.
 static void onnx_lstm_weights(pl_text *graph, pl_lstm *m)
 {
     static const int from[4] = {0, 2, 1, 3};
@@ -281,15 +310,20 @@ static void onnx_lstm_weights(pl_text *graph, pl_lstm *m)
     pl_free(W);
 }
 
+// A sequence is a batch of one: the rows of x are its steps.
 pl_status pl_lstm_write_onnx(const pl_lstm *lstm, const char *name, const char *path, pl_error *err)
 {
     pl_text graph = {0};
     pl_lstm *m = (pl_lstm *)lstm; // read only
     const pl_lstm_def d = pl_lstm_get_def(m);
     const pl_network_scale s = pl_lstm_get_scale(m);
+
+    // read-out: y = V h + S u + d, behind the weights of the gates
     const int in = d.input_count, o = d.output_count, H = d.cell_count;
     const double *V = pl_lstm_weights(m) + 4 * (int64_t)H * (in + H + 1), *S = V + (int64_t)o * H,
                  *b = S + (int64_t)o * in;
+
+    // scaled input, recurrence over the rows, read-out
     onnx_node(&graph, "Sub", (const char *const[]){"x", "in_mid"}, 2, "x_centred", false);
     onnx_node(&graph, "Div", (const char *const[]){"x_centred", "in_width"}, 2, "u", false);
     onnx_node(&graph, "Unsqueeze", (const char *const[]){"u", "one"}, 2, "u_sequence", false);
@@ -301,6 +335,8 @@ pl_status pl_lstm_write_onnx(const pl_lstm *lstm, const char *name, const char *
     onnx_node(&graph, "Add", (const char *const[]){"of_memory", "direct"}, 2, "scaled", false);
     onnx_node(&graph, "Mul", (const char *const[]){"scaled", "out_width"}, 2, "spread", false);
     onnx_node(&graph, "Add", (const char *const[]){"spread", "out_mid"}, 2, "y", false);
+
+    // constants and weights
     onnx_axes(&graph, "one", (const int[]){1}, 1);
     onnx_axes(&graph, "middle", (const int[]){1, 2}, 2);
     onnx_lstm_weights(&graph, m);

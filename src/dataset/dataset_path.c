@@ -40,6 +40,8 @@ static pl_status path_points(const text_table *t, double **out, pl_error *err)
     if (status != PL_OK || *out) {
         return status;
     }
+
+    // without a heading the order x, y, z is expected; with one the names must be there
     if (t->heading || t->column_count < 3) {
         return pl_fail(err, PL_BAD_INPUT, "%s: expected columns x, y, z, found %d column%s%s%s", t->path,
                        t->column_count, t->column_count == 1 ? "" : "s", t->heading ? ", the first is " : "",
@@ -66,6 +68,7 @@ static pl_status path_sizes(const text_table *t, const double *value, double lar
     return PL_OK;
 }
 
+// Column t or time, in seconds and strictly increasing; NULL where there is none.
 static pl_status path_time(const text_table *t, double **out, pl_error *err)
 {
     int column = text_table_find(t, "t");
@@ -94,6 +97,8 @@ pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
+    // points, then optional directions, rotations and times
     out->count = t.row_count;
     status = path_points(&t, &out->point, err);
     if (status == PL_OK) {
@@ -105,12 +110,15 @@ pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err)
     if (status == PL_OK) {
         status = path_time(&t, &out->time, err);
     }
+    // limits that catch a file in the wrong unit
     if (status == PL_OK) {
         status = path_sizes(&t, out->point, 1e9, "mm", err);
     }
     if (status == PL_OK && out->rotation) {
         status = path_sizes(&t, out->rotation, 1e3, "rad", err);
     }
+
+    // a direction needs a length, not a unit length
     for (int r = 0; status == PL_OK && out->direction && r < t.row_count; ++r) {
         if (!(pl_norm3(out->direction + 3 * r) > 1e-12)) {
             status = pl_fail(err, PL_BAD_INPUT, "%s:%d: nx, ny, nz have no direction", path, t.line[r]);
@@ -132,7 +140,8 @@ void pl_path_clear(pl_path_file *file)
     *file = (pl_path_file){0};
 }
 
-// ---- target shapes
+// ---- target shapes: rows of a body point and the position it should have
+// Body points by their numbers.
 static pl_status target_by_index(const text_table *t, int column, int32_t point_count, pl_shape_target *out,
                                  pl_error *err)
 {
@@ -152,6 +161,7 @@ static pl_status target_by_index(const text_table *t, int column, int32_t point_
     return status;
 }
 
+// The body point nearest to a place in the undeformed configuration; -1 without points.
 static int32_t target_nearest(const double *rest, int32_t count, const double at[3])
 {
     int32_t near = -1;
@@ -167,6 +177,7 @@ static int32_t target_nearest(const double *rest, int32_t count, const double at
     return near;
 }
 
+// Body points by their undeformed positions, within `reach` mm.
 static pl_status target_by_place(const text_table *t, const double *at, const double *rest,
                                  int32_t point_count, double reach, pl_shape_target *out, pl_error *err)
 {
@@ -185,6 +196,7 @@ static pl_status target_by_place(const text_table *t, const double *at, const do
     return PL_OK;
 }
 
+// A body point cannot have two targets.
 static pl_status target_twice(const text_table *t, int32_t point_count, const pl_shape_target *out,
                               pl_error *err)
 {
@@ -205,11 +217,14 @@ static pl_status target_twice(const text_table *t, int32_t point_count, const pl
     return status;
 }
 
+// Positions x, y, z, and which body points they belong to: by `point`, or by x0, y0, z0.
 static pl_status target_fill(const text_table *t, const double *rest, int32_t point_count, double reach,
                              pl_shape_target *out, pl_error *err)
 {
     static const char *const start[3] = {"x0", "y0", "z0"};
     const int column = text_table_find(t, "point");
+
+    // targets
     double *at = NULL;
     pl_status status = path_triple(t, path_xyz, PL_DIM_LENGTH, &out->place, err);
     if (status == PL_OK && !out->place) {
@@ -223,6 +238,8 @@ static pl_status target_fill(const text_table *t, const double *rest, int32_t po
         status = pl_fail(err, PL_BAD_INPUT, "%s:%d: more rows than the body has points (%d)", t->path,
                          t->line[point_count], (int)point_count);
     }
+
+    // how the points are named
     if (status == PL_OK && column < 0) {
         status = path_triple(t, start, PL_DIM_LENGTH, &at, err);
         if (status == PL_OK && !at) {

@@ -38,6 +38,8 @@ static pl_status readings_column(const text_table *t, int column, pl_dimension d
     return text_table_column(t, column, dimension, cells, out, stride, err);
 }
 
+// What a column is, by its name: time, command, sensor or marker coordinate. Sensors and markers may
+// have gaps (NAN), commands not.
 static pl_status readings_match(const text_table *t, int column, const pl_model_info *info, pl_readings *out,
                                 bool *known, pl_error *err)
 {
@@ -74,6 +76,7 @@ static pl_status readings_match(const text_table *t, int column, const pl_model_
     return PL_OK;
 }
 
+// The message for a column that is nothing of the robot's, with the nearest name if one is near.
 static pl_status readings_unknown(const text_table *t, int column, const pl_model_info *info, pl_error *err)
 {
     const char *word[128];
@@ -93,6 +96,7 @@ static pl_status readings_unknown(const text_table *t, int column, const pl_mode
         near ? "'?)" : "", count ? word[count - 1] : "time");
 }
 
+// False when out of memory.
 static bool readings_room(pl_readings *out, const text_table *t, const pl_model_info *info)
 {
     const int64_t n = t->row_count;
@@ -108,6 +112,8 @@ static bool readings_room(pl_readings *out, const text_table *t, const pl_model_
            out->line;
 }
 
+// Columns may be absent: what is not measured is NAN. A column of another name is refused, so that a
+// misspelt sensor is not ignored.
 pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings *out, pl_error *err)
 {
     *out = (pl_readings){0};
@@ -122,6 +128,8 @@ pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings 
     } else if (!readings_room(out, &t, &info)) {
         status = pl_fail_memory(err, path);
     }
+
+    // NAN: not measured
     for (int64_t i = 0; status == PL_OK && i < t.row_count; ++i) {
         out->time[i] = NAN;
         out->line[i] = t.line[i];
@@ -135,6 +143,8 @@ pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings 
             out->marker[i * 3 * info.marker_count + j] = NAN;
         }
     }
+
+    // columns in any order
     for (int c = 0; status == PL_OK && c < t.column_count; ++c) {
         bool known;
         status = readings_match(&t, c, &info, out, &known, err);

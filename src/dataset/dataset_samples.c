@@ -14,12 +14,14 @@
 
 struct pl_dataset_file {
     sqlite3 *db;
+    // prepared once, used for every sample
     sqlite3_stmt *put, *row, *seal; // a sample; the same read back; its checksum
     char *path;
     pl_about about;
     bool jacobians, shapes;
 };
 
+// The error of the last call, as text; a damaged file is bad input, a disk that fails is a bad file.
 static pl_status dataset_fail(const pl_dataset_file *s, const char *what, pl_error *err)
 {
     const int code = sqlite3_errcode(s->db);
@@ -32,6 +34,7 @@ static pl_status dataset_fail(const pl_dataset_file *s, const char *what, pl_err
                                        : sqlite3_errmsg(s->db));
 }
 
+// Runs statements without results.
 static pl_status dataset_run(pl_dataset_file *s, const char *sql, const char *what, pl_error *err)
 {
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? PL_OK : dataset_fail(s, what, err);
@@ -65,6 +68,7 @@ static pl_status dataset_ask(pl_dataset_file *s, const char *sql, const char *ke
     return status;
 }
 
+// Stores a fact about the data set, replacing an earlier one.
 static pl_status dataset_record(pl_dataset_file *s, const char *key, const char *value, pl_error *err)
 {
     sqlite3_stmt *q = NULL;
@@ -78,6 +82,7 @@ static pl_status dataset_record(pl_dataset_file *s, const char *key, const char 
     return status;
 }
 
+// plan: what is to be sampled; sample: what has been. Arrays are blobs of doubles, points floats.
 static const char dataset_schema[] =
     "CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT NOT NULL);"
     "CREATE TABLE plan(number INTEGER PRIMARY KEY, command BLOB NOT NULL);"
@@ -92,6 +97,7 @@ static const char dataset_schema[] =
     " jacobian, point"
 #define DATASET_ROW_COUNT 13
 
+// Length and bytes, so that two arrays cannot exchange a border.
 static uint64_t sum_bytes(uint64_t h, const void *data, size_t bytes)
 {
     const int64_t length = (int64_t)bytes;
@@ -99,6 +105,7 @@ static uint64_t sum_bytes(uint64_t h, const void *data, size_t bytes)
     return bytes > 0 ? pl_hash_bytes(h, data, bytes) : h;
 }
 
+// The type of every column counts, too: a NULL is not an empty blob.
 static uint64_t sum_row(sqlite3_stmt *q)
 {
     uint64_t h = PL_HASH_SEED;
@@ -120,6 +127,7 @@ static uint64_t sum_row(sqlite3_stmt *q)
 }
 
 // The checksum of the row that was put: read back, so that it covers what the file has.
+// Only this order detects what the disk or SQLite changed on the way.
 static pl_status sum_put(pl_dataset_file *s, int number, pl_error *err)
 {
     sqlite3_bind_int(s->row, 1, number);
@@ -133,6 +141,8 @@ static pl_status sum_put(pl_dataset_file *s, int number, pl_error *err)
     return sealed ? PL_OK : dataset_fail(s, "cannot be written", err);
 }
 
+// *fresh: the file has no tables yet. A reader refuses such a file, and both refuse
+// a database of another program.
 static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **out, bool *fresh,
                               pl_error *err)
 {
@@ -144,6 +154,7 @@ static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **
         pl_free(name);
         return pl_fail_memory(err, "the data set");
     }
+    // SQLite reads a leading ':' or 'file:' as something else than a file name
     sprintf(name, "%s%s", path[0] == ':' || strncmp(path, "file:", 5) == 0 ? "./" : "", path);
     const int flags = writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     pl_status status = text_database_regular(path, err);
@@ -151,6 +162,8 @@ static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **
         status = s->db ? dataset_fail(s, "cannot be opened", err) : pl_fail_memory(err, path);
     }
     pl_free(name);
+
+    // application_id distinguishes data sets from other databases
     int64_t application = 0, tables = 0;
     if (status == PL_OK) {
         sqlite3_busy_timeout(s->db, DATASET_PATIENCE);
@@ -188,6 +201,7 @@ void pl_dataset_close(pl_dataset_file *s)
 static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_dataset_def *def, bool fresh,
                               pl_error *err)
 {
+    // facts as text: hash, fingerprint of the file, names and units, mesh
     const pl_model_info info = pl_model_get_info(model);
     pl_text about = {0}, rest = {0};
     char hash[32], print[32];
@@ -199,6 +213,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
     snprintf(print, sizeof print, "%016" PRIx64, fingerprint);
     doc_about_write(&about, &info);
     pl_text_add(&about, "  mesh_size: %.17g\n  mesh_order: %d\n", def->mesh_size, def->mesh_order);
+    // the undeformed body, only with shapes
     const pl_mesh *mesh = NULL;
     pl_status status = def->shapes && fresh ? pl_model_body(model, &mesh, err) : PL_OK;
     if (status == PL_OK && mesh) {
@@ -210,6 +225,8 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
     if (status == PL_OK && (about.failed || rest.failed)) {
         status = pl_fail_memory(err, s->path);
     }
+
+    // the first five decide whether samples belong together
     const char *const fact[][2] = {{"format", DATASET_FORMAT},
                                    {"robot", hash},
                                    {"settings", def->settings},
@@ -220,6 +237,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
                                    {"print", print},
                                    {"body", rest.data ? rest.data : ""}};
     for (int k = 0; status == PL_OK && k < PL_COUNT(fact); ++k) {
+        // a new file is described, an existing one must agree
         if (fresh) {
             status = dataset_record(s, fact[k][0], fact[k][1], err);
         } else if (k < 5) {
@@ -270,6 +288,8 @@ pl_status pl_dataset_create(const char *path, pl_model *model, const pl_dataset_
             sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
         }
     }
+
+    // what later calls need: counts of the robot, and the prepared statements
     if (status == PL_OK) {
         status = pl_about_copy(&info, &s->about, err);
     }
@@ -297,6 +317,7 @@ static pl_status dataset_count(pl_dataset_file *s, const char *table, int64_t *c
     return dataset_ask(s, sql, NULL, NULL, count, err);
 }
 
+// Commands from number `from` on; those planned already keep their commands, so that a run can be resumed.
 pl_status pl_dataset_plan(pl_dataset_file *s, int from, const double *command, int count, pl_error *err)
 {
     sqlite3_stmt *q = NULL;
@@ -343,6 +364,7 @@ static pl_status plan_damaged(pl_dataset_file *s, char *done, int count, pl_erro
     return status;
 }
 
+// Commands of all planned samples, and which are done; both owned by the caller (pl_file_free).
 pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done, int *count, pl_error *err)
 {
     int64_t n = 0, C = s->about.info.command_count;
@@ -364,6 +386,8 @@ pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done
                                   -1, &q, NULL) != SQLITE_OK) {
         status = dataset_fail(s, "cannot be read", err);
     }
+
+    // numbers must be 0, 1, 2 ... without a gap
     for (int64_t k = 0; status == PL_OK && sqlite3_step(q) == SQLITE_ROW; ++k) {
         if (k >= n || sqlite3_column_int64(q, 0) != k ||
             sqlite3_column_bytes(q, 1) != (int)(C * (int64_t)sizeof(double))) {
@@ -375,6 +399,8 @@ pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done
         (*done)[k] = (char)sqlite3_column_int(q, 2);
         *count = (int)k + 1;
     }
+
+    // a sample that is damaged counts as not done
     sqlite3_finalize(q);
     status = status == PL_OK ? plan_damaged(s, *done, *count, err) : status;
     if (status != PL_OK) {
@@ -386,12 +412,14 @@ pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done
     return status;
 }
 
+// Number of samples stored; -1 when it cannot be read.
 int pl_dataset_done(pl_dataset_file *s)
 {
     int64_t count = 0;
     return dataset_count(s, "sample", &count, NULL) == PL_OK ? (int)count : -1;
 }
 
+// Insert and checksum in one transaction: a kill leaves the sample whole or not at all.
 pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *err)
 {
     const pl_model_info *i = &s->about.info;
@@ -400,10 +428,14 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
     sqlite3_stmt *q = s->put;
     double *slope = NULL;
     float *point = NULL;
+
+    // what is known also of a failed sample
     sqlite3_bind_int(q, 1, sample->index);
     sqlite3_bind_text(q, 2, pl_outcome_name(sample->fk->outcome), -1, SQLITE_STATIC);
     sqlite3_bind_int(q, 3, solved);
     sqlite3_bind_double(q, 4, sample->fk->seconds);
+
+    // arrays of a solved one
     const struct {
         const double *value;
         int64_t count;
@@ -422,6 +454,8 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
     if (solved && isfinite(sample->answer.energy)) {
         sqlite3_bind_double(q, 11, sample->answer.energy);
     }
+
+    // derivatives in one blob, in the order that read_row expects
     bool room = true;
     if (solved && sample->derivative) {
         const pl_model_derivative *d = sample->derivative;
@@ -448,6 +482,8 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
                               SQLITE_STATIC);
         }
     }
+
+    // shapes in single precision: they are for pictures and modes
     if (solved && sample->shape && room) {
         const int64_t n = 3 * (int64_t)sample->shape_count;
         point = PL_NEW_ARRAY(float, n);
@@ -459,6 +495,8 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
             sqlite3_bind_blob(q, 13, point, (int)((size_t)n * sizeof *point), SQLITE_STATIC);
         }
     }
+
+    // one transaction
     pl_status status =
         room ? dataset_run(s, "BEGIN IMMEDIATE", "cannot be written", err) : pl_fail_memory(err, s->path);
     const bool begun = status == PL_OK;
@@ -478,6 +516,7 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
 }
 
 // ---- shards
+// Copies the samples of one shard; *copied counts those that were not there yet.
 static pl_status merge_one(pl_dataset_file *s, const char *path, bool fresh, int *copied, pl_error *err)
 {
     sqlite3_stmt *q = NULL;
@@ -490,17 +529,23 @@ static pl_status merge_one(pl_dataset_file *s, const char *path, bool fresh, int
     if (status != PL_OK) {
         return status;
     }
+
+    // it must be a data set
     int64_t application = 0, differ = 0;
     status = dataset_ask(s, "PRAGMA shard.application_id", NULL, NULL, &application, err);
     if (status == PL_OK && application != DATASET_APPLICATION) {
         status = pl_fail(err, PL_BAD_INPUT, "%s: is not a data set of `pliant sample`", path);
     }
+
+    // the first shard describes a new file
     if (status == PL_OK && fresh) {
         status = dataset_run(s, dataset_schema, "cannot be written", err);
         status = status == PL_OK
                      ? dataset_run(s, "INSERT INTO about SELECT * FROM shard.about", "cannot be written", err)
                      : status;
     }
+
+    // all others must describe the same robot and sampling
     if (status == PL_OK) {
         status =
             dataset_ask(s,
@@ -522,6 +567,7 @@ static pl_status merge_one(pl_dataset_file *s, const char *path, bool fresh, int
     return status;
 }
 
+// Shards are opened for reading first, so that a wrong name creates no empty file.
 pl_status pl_dataset_merge(const char *path, const char *const *shard, int shard_count, int *copied,
                            pl_error *err)
 {
@@ -554,8 +600,10 @@ pl_status pl_dataset_merge(const char *path, const char *const *shard, int shard
 }
 
 // ---- reading
+// Names, counts and mesh of the robot, from the description in the file.
 static pl_status read_about(pl_dataset_file *s, pl_dataset *out, pl_error *err)
 {
+    // facts as text
     char *text = NULL, *body = NULL, *print = NULL;
     pl_status status =
         dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "description", &text, NULL, err);
@@ -574,6 +622,8 @@ static pl_status read_about(pl_dataset_file *s, pl_dataset *out, pl_error *err)
         pl_free(out->robot_file);
         out->robot_file = NULL;
     }
+
+    // parsed by the reader of robot files, which reports damage
     doc_robot_file f = {.path = s->path, .folder = "", .findings = pl_findings_create(), .large = true};
     bool good = status == PL_OK && f.findings && text;
     if (good) {
@@ -582,6 +632,8 @@ static pl_status read_about(pl_dataset_file *s, pl_dataset *out, pl_error *err)
                doc_real_read(&f, root, "mesh_size", &out->mesh_size) &&
                doc_whole_read(&f, root, "mesh_order", 0, 2, &out->mesh_order);
     }
+
+    // the undeformed body
     if (good && body && body[0]) {
         const doc_node *root = doc_yaml_parse(&f, body, strlen(body));
         int points = 0;
@@ -603,6 +655,7 @@ static pl_status read_about(pl_dataset_file *s, pl_dataset *out, pl_error *err)
     return status;
 }
 
+// A blob of exactly `count` doubles; with gaps NAN is allowed. False: damaged.
 static bool read_array(sqlite3_stmt *q, int column, double *to, int64_t count, bool gaps)
 {
     if (sqlite3_column_bytes(q, column) != (int)(count * (int64_t)sizeof(double))) {
@@ -625,12 +678,16 @@ static bool read_row(sqlite3_stmt *q, pl_dataset *o, int64_t k, bool slopes, dou
 {
     const pl_model_info *i = &o->about.info;
     const int64_t C = i->command_count, M = i->marker_count, S = i->sensor_count, A = i->actuator_count;
+
+    // arrays without gaps first: commands, markers and sensors of a solved sample are known
     bool good = read_array(q, 4, o->command + k * C, C, false) &&
                 read_array(q, 5, o->marker + k * 3 * M, 3 * M, false) &&
                 read_array(q, 6, o->rotation + k * 9 * M, 9 * M, true) &&
                 read_array(q, 7, o->sensor + k * S, S, false) &&
                 read_array(q, 8, o->effort + k * A, A, true) && read_array(q, 9, o->measure + k * A, A, true);
     o->energy[k] = sqlite3_column_type(q, 10) == SQLITE_NULL ? NAN : sqlite3_column_double(q, 10);
+
+    // derivatives
     if (good && slopes) {
         good = read_array(q, 11, block, pl_dataset_slopes(i), true);
         const struct {
@@ -643,6 +700,8 @@ static bool read_row(sqlite3_stmt *q, pl_dataset *o, int64_t k, bool slopes, dou
             block += part[p].rows * C;
         }
     }
+
+    // shape
     if (good && o->point_count) {
         const int64_t n = 3 * (int64_t)o->point_count;
         good = sqlite3_column_bytes(q, 12) == (int)(n * (int64_t)sizeof(float));
@@ -653,6 +712,7 @@ static bool read_row(sqlite3_stmt *q, pl_dataset *o, int64_t k, bool slopes, dou
     return good;
 }
 
+// Arrays for n samples, those of derivatives only if all have them; false when out of memory.
 static bool read_room(pl_dataset *o, int64_t n, bool slopes)
 {
     const pl_model_info *i = &o->about.info;
@@ -682,6 +742,8 @@ static bool read_room(pl_dataset *o, int64_t n, bool slopes)
     return !o->point_count || (o->point = PL_NEW_ARRAY(float, n * 3 * (int64_t)o->point_count + 1));
 }
 
+// Solved samples in rising order. Damaged ones are left out and counted; files of format 1 have no checksums
+// and are refused at the first damage that shows.
 pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
 {
     *out = (pl_dataset){0};
@@ -691,6 +753,8 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
+    // counts first: they fix the sizes
     int64_t solved = 0, all = 0, planned = 0, without = 0;
     status = read_about(s, out, err);
     status = status == PL_OK
@@ -701,6 +765,7 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
     status = status == PL_OK ? dataset_ask(s, "SELECT count(*) FROM sample WHERE solved AND jacobian IS NULL",
                                            NULL, NULL, &without, err)
                              : status;
+    // derivatives only if every sample has them
     const bool slopes = solved > 0 && without == 0;
     char *format = NULL;
     status = status == PL_OK
@@ -714,6 +779,8 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
         block = PL_NEW_ARRAY(double, pl_dataset_slopes(&out->about.info));
         status = block && read_room(out, solved, slopes) ? PL_OK : pl_fail_memory(err, path);
     }
+
+    // rows
     char sql[300];
     snprintf(sql, sizeof sql, "SELECT " DATASET_ROW ", %s FROM sample WHERE solved ORDER BY number",
              out->unchecked ? "0" : "checksum");

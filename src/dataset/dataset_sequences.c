@@ -15,6 +15,7 @@ static int sequence_axis(const char *name)
     return n > 2 && name[n - 2] == '.' && name[n - 1] >= 'x' && name[n - 1] <= 'z' ? name[n - 1] - 'x' : -1;
 }
 
+// Distinguishes commands (any name) from markers (NAME.x, .y, .z); time and run are neither.
 static pl_status sequence_sort(const text_table *t, sequence_columns *s, pl_error *err)
 {
     for (int c = 0; c < t->column_count; ++c) {
@@ -26,10 +27,14 @@ static pl_status sequence_sort(const text_table *t, sequence_columns *s, pl_erro
         if (c == t->run_column || strcmp(name, "t") == 0 || strcmp(name, "time") == 0) {
             continue;
         }
+
+        // a command
         if (axis < 0) {
             s->command[s->command_count++] = c;
             continue;
         }
+
+        // y and z are found with their x
         if (axis > 0) {
             char first[sizeof t->name[0]];
             snprintf(first, sizeof first, "%s", name);
@@ -40,6 +45,8 @@ static pl_status sequence_sort(const text_table *t, sequence_columns *s, pl_erro
             }
             continue;
         }
+
+        // x of a marker: find the other two
         for (int i = 0; i < 3; ++i) {
             char other[sizeof t->name[0]];
             snprintf(other, sizeof other, "%s", name);
@@ -87,6 +94,7 @@ static pl_status sequence_drive(const text_table *t, int column, pl_drive *out, 
         t->path, column + 1, t->name[column], t->unit[column]);
 }
 
+// Names, units, ranges and a size of the unknown robot, from the table alone.
 static pl_status sequence_about(const text_table *t, const sequence_columns *s, pl_sequences *out,
                                 pl_error *err)
 {
@@ -97,6 +105,8 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
                                        high[3] = {-INFINITY, -INFINITY, -INFINITY};
     pl_dataset *d = &out->data;
     const int C = s->command_count, M = s->marker_count;
+
+    // commands: their range is what occurs in the table
     for (int c = 0; c < C; ++c) {
         pl_command_info *k = &command[c];
         *k = (pl_command_info){
@@ -121,6 +131,8 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
         memcpy(k->span, k->range, sizeof k->span);
         k->rest = fmin(fmax(0, k->range[0]), k->range[1]);
     }
+
+    // markers
     for (int k = 0; k < 3 * M; ++k) {
         const pl_status status = text_table_column(t, s->marker[k / 3][k % 3], PL_DIM_LENGTH,
                                                    TEXT_TABLE_WHOLE, d->marker + k, 3 * M, err);
@@ -142,6 +154,8 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
         name[k / 3][strlen(name[k / 3]) - 2] = '\0';
         marker[k / 3] = name[k / 3];
     }
+
+    // the hash of the measured positions identifies the data
     const char *file = strrchr(t->path, '/');
     pl_model_info info = {.name = file ? file + 1 : t->path,
                           .kind = "measured",
@@ -157,6 +171,7 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
     return pl_about_copy(&info, &d->about, err);
 }
 
+// Memory, runs, then the columns.
 static pl_status sequence_fill(const text_table *t, const sequence_columns *s, pl_sequences *out,
                                pl_error *err)
 {
@@ -172,6 +187,8 @@ static pl_status sequence_fill(const text_table *t, const sequence_columns *s, p
         return pl_fail_memory(err, t->path);
     }
     memcpy(out->line, t->line, (size_t)n * sizeof *out->line);
+
+    // a run ends where its name changes
     for (int r = 0; r < t->row_count; ++r) {
         const char *run = t->run ? t->run[r] : "1";
         if (r == 0 || strcmp(run, out->name[out->count - 1]) != 0) {
