@@ -1,8 +1,9 @@
-// pl_model: questions are passed on to the kind that stands behind it, what the kind leaves open is
+// pl_model: questions are passed on to the kind behind it (pl_model_type), what the kind leaves open is
 // completed, and costs are counted.
 #include "model/model_impl.h"
 
 // ---- making one
+// A count and its array belong together.
 static pl_status check_array(const char *what, int count, const void *array, pl_error *err)
 {
     if (count < 0 || (count > 0 && !array)) {
@@ -22,6 +23,7 @@ static pl_status check_name(const char *what, const char *name, pl_error *err)
 }
 
 // The names that become columns of tables.
+// Commands, actuators, markers and sensors become columns of tables, so their names must be valid.
 static pl_status model_check_names(const pl_model_info *i, pl_error *err)
 {
     pl_status status = PL_OK;
@@ -60,6 +62,8 @@ static pl_status model_check(const pl_model_info *i, pl_error *err)
     return status == PL_OK ? model_check_names(i, err) : status;
 }
 
+// The longest array of an answer except the body points: the size of the array of NAN
+// that stands for what is not known.
 static int64_t model_longest(const pl_model_info *i)
 {
     int64_t n = 9 * (int64_t)i->marker_count;
@@ -68,6 +72,7 @@ static int64_t model_longest(const pl_model_info *i)
     return n > i->reading_count ? n : i->reading_count;
 }
 
+// All memory of the model. Without a packed state of the kind, the commands are the state.
 static pl_status model_room(pl_model *m, pl_error *err)
 {
     const pl_model_info *i = &m->info;
@@ -80,6 +85,8 @@ static pl_status model_room(pl_model *m, pl_error *err)
     m->base.state = m->type->derivative ? NULL : PL_NEW_ARRAY(double, m->state_size);
     bool enough =
         m->asked && m->nothing && m->no_force && m->actuator && (m->type->derivative || m->base.state);
+
+    // slots for pl_model_keep
     for (int k = 0; enough && k < PL_MODEL_SLOTS; ++k) {
         m->slot[k].state = PL_NEW_ARRAY(double, m->state_size);
         enough = m->slot[k].state;
@@ -93,6 +100,7 @@ static pl_status model_room(pl_model *m, pl_error *err)
     return m->type->derivative ? PL_OK : model_differences_create(m, err);
 }
 
+// NAN: idle.
 static void model_idle(double *command, int count)
 {
     for (int i = 0; i < count; ++i) {
@@ -100,6 +108,7 @@ static void model_idle(double *command, int count)
     }
 }
 
+// The model owns `self` from here on: it is destroyed with it, also when this fails.
 pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out, pl_error *err)
 {
     *out = NULL;
@@ -117,6 +126,8 @@ pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out,
         return pl_fail_memory(err, "the model");
     }
     *m = (pl_model){.type = type, .self = self, .report = {.outcome = PL_SOLVED, .negative_count = -1}};
+
+    // defaults for what the kind does not say
     type->info(self, &m->info);
     pl_model_info *i = &m->info;
     i->name = i->name ? i->name : "robot";
@@ -163,6 +174,7 @@ void pl_model_destroy(pl_model *model)
     pl_free(model);
 }
 
+// For the room that made a kind: its own memory, if the model is of its type.
 void *pl_model_self(const pl_model *model, const pl_model_type *type)
 {
     return model && model->type == type ? model->self : NULL;
@@ -239,6 +251,8 @@ static void refresh_actuators(pl_model *m)
     m->answer.actuator = m->actuator;
 }
 
+// Everything derived from the state is out of date after a move: estimates of the mesh error and of crossings
+// are reset, the answer is read again.
 void model_refresh(pl_model *m, const double *moved_to)
 {
     const size_t commands = (size_t)m->info.command_count * sizeof *m->asked;
@@ -250,6 +264,8 @@ void model_refresh(pl_model *m, const double *moved_to)
     pl_model_answer *a = &m->answer;
     *a = (pl_model_answer){.energy = NAN, .error = {.confidence = NAN, .shape = NAN}};
     m->type->answer(m->self, a);
+
+    // what the kind does not know is NAN (forces 0, points at rest), so that callers need not check pointers
     a->command = a->command ? a->command : m->asked;
     const double **const open[] = {&a->marker, &a->rotation, &a->sensor,
                                    &a->effort, &a->measure,  &a->reading};
@@ -267,6 +283,7 @@ void model_refresh(pl_model *m, const double *moved_to)
     }
 }
 
+// Counts the costs and reads the answer; returns `status`.
 static pl_status model_solved(pl_model *model, const double *command, pl_status status,
                               const pl_solve_report *report)
 {
@@ -277,8 +294,8 @@ static pl_status model_solved(pl_model *model, const double *command, pl_status 
     if (status == PL_OK) {
         model->report = *report;
     }
-    // also after a failure, which may have moved it; only then the commands in force are not the ones asked
-    // for
+    // also after a failure, which may have moved it; only then the commands in
+    // force are not the ones asked for
     model_refresh(model, status == PL_OK ? command : NULL);
     return status;
 }
@@ -300,6 +317,7 @@ pl_status pl_model_hold(pl_model *model, const double *command, double seconds, 
     return model_solved(model, command, status, report);
 }
 
+// Stores the state in a slot; the size of a state never changes.
 pl_status model_keep(pl_model *model, model_slot *slot, pl_error *err)
 {
     if (model->type->pack) {
@@ -369,6 +387,7 @@ int pl_model_limit(pl_model *model, int iterations)
     return model->type->limit ? model->type->limit(model->self, iterations) : 0;
 }
 
+// True where the kind has something to commit (see pl_model_type).
 bool pl_model_settle(pl_model *model)
 {
     if (model->type->settle) {
@@ -390,6 +409,7 @@ size_t pl_model_state_size(const pl_model *model)
     return model->state_size;
 }
 
+// The commands where the kind has no packed state of its own.
 void pl_model_pack(const pl_model *model, double *block)
 {
     if (model->type->pack) {
@@ -399,6 +419,7 @@ void pl_model_pack(const pl_model *model, double *block)
     }
 }
 
+// A stored equilibrium counts as solved; its energy is the only number of a report that is known.
 pl_status pl_model_unpack(pl_model *model, const double *block, size_t count, pl_error *err)
 {
     if (!model->type->unpack) {
@@ -458,6 +479,7 @@ pl_status pl_model_differentiate(pl_model *model, unsigned parts, double toleran
     return status;
 }
 
+// The message for a question that this kind cannot answer.
 static pl_status model_cannot(const pl_model *model, const char *what, pl_error *err)
 {
     return pl_fail(err, PL_BAD_INPUT, "a model of kind %s (method %s) has no %s", model->info.kind,
@@ -485,6 +507,7 @@ bool pl_model_set_tolerance_factor(pl_model *model, double factor)
     return model->type->set_tolerance_factor != NULL;
 }
 
+// Zero forces are accepted by every model; others only by kinds that bear them.
 pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err)
 {
     bool any = false;
@@ -504,6 +527,7 @@ pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *er
     return PL_OK;
 }
 
+// Grips the surface within `radius` mm of a point, to pull at it; NULL releases it.
 pl_status pl_model_grip(pl_model *model, const double at[3], double radius, pl_error *err)
 {
     if (!model->type->grip) {
@@ -548,10 +572,13 @@ static void adjoint_add(const double *by, const double *J, int64_t rows, int com
     }
 }
 
+// Kinds without an adjoint: the Jacobian of the parts that have weights, times the weights. Commands only.
 static pl_status adjoint_forward(pl_model *model, const pl_model_weights *by, const pl_parameter *parameter,
                                  int count, double *gradient, pl_jacobian_report *report, pl_error *err)
 {
     const pl_model_info *info = &model->info;
+
+    // parts that have weights
     const unsigned parts =
         (by->marker ? (unsigned)PL_PART_MARKER : 0) | (by->rotation ? (unsigned)PL_PART_ROTATION : 0) |
         (by->effort ? (unsigned)PL_PART_EFFORT : 0) | (by->point ? (unsigned)PL_PART_POINT : 0);
@@ -572,9 +599,12 @@ static pl_status adjoint_forward(pl_model *model, const pl_model_weights *by, co
     return status;
 }
 
+// gradient_j = sum of weight . d(output)/d(parameter j): one solve for all parameters
+// where the kind has an adjoint.
 pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by, const pl_parameter *parameter,
                            int count, double *gradient, pl_jacobian_report *report, pl_error *err)
 {
+    // check and clear
     *report = (pl_jacobian_report){.negative_count = -1};
     for (int j = 0; j < count; ++j) {
         gradient[j] = 0;
@@ -590,6 +620,8 @@ pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by, const pl
     ++model->costs.derivative_calls;
     model->costs.factorizations += report->factorizations;
     model->costs.solves += report->solves;
+
+    // an idle command acts on nothing
     for (int j = 0; j < count; ++j) {
         const bool idle =
             parameter[j].kind == PL_PARAMETER_COMMAND && isnan(model->answer.command[parameter[j].index]);
@@ -604,6 +636,7 @@ pl_status pl_model_body(pl_model *model, const pl_mesh **out, pl_error *err)
     return model->type->body && model->type->shape ? model->type->body(model->self, out, err) : PL_OK;
 }
 
+// Kinds without a shape leave `position` as it is.
 void pl_model_shape(const pl_model *model, double *position)
 {
     if (model->type->shape) {
@@ -631,6 +664,7 @@ pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *e
                                   : model_cannot(model, "reactions at its supports", err);
 }
 
+// NAN where the kind cannot check itself.
 pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err)
 {
     *out = (pl_model_check){.residual = NAN, .largest_force = NAN};

@@ -15,9 +15,9 @@ pl_statics *pl_model_statics(const pl_model *model);
 // The solver of a full body that answers by the geometric method; NULL for other models.
 pl_geometric *pl_model_geometric(const pl_model *model);
 
-// Commands and shape together, as pl_statics_aim, from where a full body with the exact method stands;
-// `choose` is shown the outputs of the iterate (no readings, no energy), borrowed until it returns. Met: the
-// next forward solve at aim->command starts from the shape found. Never met by other models.
+// Simultaneous solve for commands and shape, as pl_statics_aim, from the state of a full body with the exact
+// method; `choose` is shown the outputs of the iterate (no readings, no energy), borrowed until it returns.
+// Met: the next forward solve at aim->command starts from the shape found. Never met by other models.
 typedef struct pl_model_aim {
     double *command; // per command: room; left where they ended
     int count, variable[PL_AIM_MOST];

@@ -1,25 +1,26 @@
-// How far a marker has bent, beyond half a turn too. Its rotation R alone is known up to whole turns: 204
+// How far a marker has bent, also beyond half a turn. Its rotation R alone is known up to whole turns: 204
 // degrees look like 156 in the other sense. So the rotation is followed through the body in its present
 // shape, from what is held (not from a plane of symmetry, which lets it turn) to the marker, along the
 // shortest path over element edges of the undeformed mesh: the sum w of the small rotation vectors from node
 // to node says how many turns R is of, and about which axis,
 //   bend = the vector nearest to w among (theta + 2 pi k) n,   exp(theta n) = R.
-// That needs no history: a solve from rest in one go gives the same angle as a sweep. Along a centre line the
-// rotations of its tangent take the place of those of the nodes.
+// That needs no history: a solve from rest in one increment gives the same angle as a sweep. Along a centre
+// line the rotations of its tangent take the place of those of the nodes.
 #include "base/rotation.h"
 #include "model/model_impl.h"
 #include "robot/robot.h"
 
-// ---- ways, found once per model
+// ---- paths from the supports, found once per model by Dijkstra's algorithm
+// Vertices, the elements around each, and the heap of the search.
 typedef struct bend_graph {
     pl_mesh_view mesh;
-    int64_t *start; // vertex_count + 1, into element
-    int32_t *element;
-    double *far;   // mm, from the supports
-    int32_t *from; // the vertex before
-    int32_t *heap; // vertices by distance
-    int32_t *slot; // of a vertex in the heap; -1: none
-    int32_t count;
+    int64_t *start;   // vertex_count + 1, into element
+    int32_t *element; // elements around each vertex
+    double *far;      // mm, from the supports
+    int32_t *from;    // the vertex before
+    int32_t *heap;    // vertices by distance
+    int32_t *slot;    // of a vertex in the heap; -1: none
+    int32_t count;    // of vertices in the heap
 } bend_graph;
 
 static void bend_graph_clear(bend_graph *g)
@@ -30,6 +31,7 @@ static void bend_graph_clear(bend_graph *g)
     }
 }
 
+// Counting sort of the elements by their vertices; false when out of memory.
 static bool bend_graph_create(bend_graph *g, const pl_mesh *mesh)
 {
     g->mesh = pl_mesh_get(mesh);
@@ -44,6 +46,8 @@ static bool bend_graph_create(bend_graph *g, const pl_mesh *mesh)
     if (!g->start || !g->element || !g->far || !g->from || !g->heap || !g->slot) {
         return false;
     }
+
+    // counts, then starts
     for (int64_t k = 0; k < nodes; ++k) {
         ++g->start[g->mesh.node[k] + 1];
     }
@@ -63,6 +67,7 @@ static bool bend_graph_create(bend_graph *g, const pl_mesh *mesh)
     return true;
 }
 
+// Exchanges two entries of the heap and their slots.
 static void bend_swap(bend_graph *g, int32_t a, int32_t b)
 {
     const int32_t v = g->heap[a];
@@ -72,6 +77,7 @@ static void bend_swap(bend_graph *g, int32_t a, int32_t b)
     g->slot[g->heap[b]] = b;
 }
 
+// A shorter distance to v, over `from`: inserted or moved up in the heap.
 static void bend_reach(bend_graph *g, int32_t v, double far, int32_t from)
 {
     if (!(far < g->far[v])) {
@@ -89,11 +95,14 @@ static void bend_reach(bend_graph *g, int32_t v, double far, int32_t from)
     }
 }
 
+// Removes the nearest vertex from the heap.
 static int32_t bend_nearest(bend_graph *g)
 {
     const int32_t v = g->heap[0];
     bend_swap(g, 0, g->count - 1);
     --g->count;
+
+    // restore the heap from the root down
     for (int32_t i = 0;;) {
         int32_t least = i;
         for (int32_t c = 2 * i + 1; c <= 2 * i + 2 && c < g->count; ++c) {
@@ -107,6 +116,7 @@ static int32_t bend_nearest(bend_graph *g)
     }
 }
 
+// Distances from the supports to all vertices; nodes of one element are neighbours.
 static void bend_spread(bend_graph *g)
 {
     while (g->count > 0) {
@@ -123,6 +133,7 @@ static void bend_spread(bend_graph *g)
     }
 }
 
+// The vertex nearest to a point of the undeformed body; -1 without vertices.
 static int32_t bend_vertex_at(const pl_mesh_view *m, const double at[3])
 {
     int32_t nearest = -1;
@@ -138,19 +149,23 @@ static int32_t bend_vertex_at(const pl_mesh_view *m, const double at[3])
     return nearest;
 }
 
-// Where the ways begin: vertices that supports hold along all axes together; else along two, else along one.
+// Where the paths begin: vertices that supports hold along all axes together; else along two, else along one.
 static bool bend_begin(bend_graph *g, const pl_robot *robot)
 {
     uint8_t *held = PL_NEW_ARRAY(uint8_t, g->mesh.vertex_count);
     if (!held) {
         return false;
     }
+
+    // axes held at each vertex, as bits
     for (int i = 0; i < robot->support_count; ++i) {
         const pl_support *s = &robot->support[i];
         for (int32_t k = 0; k < s->node_count; ++k) {
             held[s->node[k]] |= (uint8_t)(s->axis[0] | s->axis[1] << 1 | s->axis[2] << 2);
         }
     }
+
+    // the strictest kind of support that exists
     for (int axes = 3; axes > 0 && g->count == 0; --axes) {
         for (int32_t v = 0; v < g->mesh.vertex_count; ++v) {
             if ((held[v] & 1) + (held[v] >> 1 & 1) + (held[v] >> 2 & 1) == axes) {
@@ -176,6 +191,7 @@ void model_bend_destroy(model_bend *b)
 // Each node of the path with the nodes of its elements: pairs (node, other), node by node.
 static bool bend_path(const bend_graph *g, int32_t end, bend_ring *path)
 {
+    // upper bound of the number of pairs
     int64_t room = 0, n = 0;
     for (int32_t v = end; v >= 0; v = g->from[v]) {
         for (int64_t a = g->start[v]; a < g->start[v + 1]; ++a) {
@@ -187,6 +203,8 @@ static bool bend_path(const bend_graph *g, int32_t end, bend_ring *path)
     if (!path->ring) {
         return false;
     }
+
+    // pairs, from the marker back to the support
     for (int32_t v = end; v >= 0; v = g->from[v]) {
         for (int64_t a = g->start[v]; a < g->start[v + 1]; ++a) {
             const int32_t e = g->element[a];
@@ -202,6 +220,7 @@ static bool bend_path(const bend_graph *g, int32_t end, bend_ring *path)
     return true;
 }
 
+// Paths of all markers; none for a centre line. NULL when out of memory.
 model_bend *model_bend_create(const pl_model *m)
 {
     const pl_robot *robot = pl_model_robot(m);
@@ -216,7 +235,7 @@ model_bend *model_bend_create(const pl_model *m)
         }
         for (int i = 0; good && i < b->count; ++i) {
             const int32_t end = bend_vertex_at(&g.mesh, m->info.marker_at + 3 * i);
-            // what no support holds has no beginning to count from
+            // what no support holds has no start to count from
             good = end < 0 || !isfinite(g.far[end]) || bend_path(&g, end, &b->path[i]);
         }
     }
@@ -240,7 +259,8 @@ static void bend_add(const double A[9], const double B[9], double w[3])
     }
 }
 
-// From the marker to the support: frames of the nodes, each the rotation nearest to the motion of its ring.
+// From the marker to the support: frames of the nodes, each the rotation Q nearest to the motion of its ring,
+// A = sum d D^T (polar decomposition).
 static void bend_along_body(const pl_model *m, const bend_ring *path, const double R[9], double w[3])
 {
     const double *X = m->info.rest, *x = m->answer.point;
@@ -258,17 +278,21 @@ static void bend_along_body(const pl_model *m, const bend_ring *path, const doub
                 A[i] += d[i / 3] * D[i % 3];
             }
         }
+        // a flat ring has no rotation: it is skipped
         pl_polar3(A, Q);
         if (isfinite(Q[0]) && isfinite(Q[4]) && isfinite(Q[8])) {
             bend_add(Q, later, back);
             memcpy(later, Q, sizeof later);
         }
     }
+
+    // the support has not turned
     const double still[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     bend_add(still, later, back);
     memcpy(w, back, sizeof back);
 }
 
+// Unit tangent of segment k of a line; false: it has no length.
 static bool bend_tangent(const double *p, int32_t k, double t[3])
 {
     pl_sub3(p + 3 * (k + 1), p + 3 * k, t);
@@ -290,11 +314,14 @@ static void bend_turn(const double a[3], const double b[3], double sign, double 
     }
 }
 
+// Sum of the rotations of the tangent from the base to the marker, less those of the undeformed line.
 static bool bend_along_line(const pl_model *m, int marker, double w[3])
 {
     const double *X = m->info.rest, *x = m->answer.point;
     int32_t end = 0;
     double best = INFINITY, before[3], t[3];
+
+    // the point of the line nearest to the marker
     for (int32_t k = 0; k < m->info.point_count; ++k) {
         double d[3];
         pl_sub3(X + 3 * k, m->info.marker_at + 3 * marker, d);
@@ -307,6 +334,8 @@ static bool bend_along_line(const pl_model *m, int marker, double w[3])
     if (m->info.point_count < 2 || !bend_tangent(X, 0, before)) {
         return false;
     }
+
+    // bending of the present shape
     for (int32_t k = 0; k + 1 < m->info.point_count && k < end; ++k) {
         if (!bend_tangent(x, k, t)) {
             return false;
@@ -314,7 +343,7 @@ static bool bend_along_line(const pl_model *m, int marker, double w[3])
         bend_turn(before, t, 1, w);
         memcpy(before, t, sizeof t);
     }
-    // what was curved before is not bending
+    // curvature of the undeformed line is not bending
     bend_tangent(X, 0, before);
     for (int32_t k = 0; k + 1 < m->info.point_count && k < end; ++k) {
         bend_tangent(X, k, t);
@@ -324,6 +353,7 @@ static bool bend_along_line(const pl_model *m, int marker, double w[3])
     return true;
 }
 
+// Degrees; NAN where the rotation or the path to a support is not known.
 void model_bend_angle(const pl_model *m, const model_bend *b, int marker, const double R[9],
                       pl_record_marker *out)
 {
@@ -344,6 +374,8 @@ void model_bend_angle(const pl_model *m, const model_bend *b, int marker, const 
     } else if (!bend_along_line(m, marker, w)) {
         return;
     }
+
+    // axis and angle of R, and the sum w along the path
     pl_rotation_log(R, n);
     const double theta = sqrt(pl_dot3(n, n)), along = sqrt(pl_dot3(w, w));
     if (!isfinite(along)) {
@@ -356,6 +388,7 @@ void model_bend_angle(const pl_model *m, const model_bend *b, int marker, const 
     for (int i = 0; length > 0 && i < 3; ++i) {
         out->bend_axis[i] = axis[i] / length;
     }
+    // the number of whole turns that brings (theta + 2 pi k) nearest to w
     if (length > 0) {
         const double turns = round((pl_dot3(w, out->bend_axis) - theta) / (2 * PL_PI));
         value = theta + 2 * PL_PI * turns;

@@ -15,6 +15,7 @@ void model_body_clear(model_body *b)
     }
 }
 
+// Sizes are in b->info; false when out of memory.
 static bool body_room(model_body *b)
 {
     const pl_model_info *i = &b->info;
@@ -39,6 +40,7 @@ static bool body_room(model_body *b)
            b->sensor && b->effort && b->measure && b->reading && b->state_of;
 }
 
+// Copies of the robot's names and of what is constant.
 static void body_names(model_body *b)
 {
     const pl_robot *robot = b->robot;
@@ -79,6 +81,7 @@ static double body_size(const pl_mesh_view *mesh)
     return pl_distance3(low, high);
 }
 
+// The description: names, sizes, and the fields that can be asked for.
 static void body_describe(model_body *b)
 {
     const pl_mesh_view mesh = pl_mesh_get(pl_robot_mesh(b->robot));
@@ -100,12 +103,14 @@ static void body_describe(model_body *b)
     i->vertex_count = sizes.vertices;
     i->element_count = sizes.elements;
     i->fields = (1u << PL_FIELD_COUNT) - 1;
+    // without contact there is neither pressure nor gap
     if (!pl_robot_has_contact(b->robot)) {
         i->fields &= ~(1u << PL_FIELD_PRESSURE | 1u << PL_FIELD_GAP);
     }
     i->size = body_size(&mesh);
 }
 
+// On failure the body is half-made and must be cleared.
 pl_status model_body_init(model_body *b, const pl_robot *robot, const pl_statics_options *options,
                           pl_error *err)
 {
@@ -117,6 +122,8 @@ pl_status model_body_init(model_body *b, const pl_robot *robot, const pl_statics
     if (status != PL_OK) {
         return status;
     }
+
+    // counts fix the sizes
     b->info.command_count = pl_robot_command_count(robot);
     b->info.actuator_count = pl_robot_actuator_count(robot);
     b->info.marker_count = pl_robot_marker_count(robot);
@@ -131,6 +138,7 @@ pl_status model_body_init(model_body *b, const pl_robot *robot, const pl_statics
     return PL_OK;
 }
 
+// NAN for markers without a frame.
 static void body_read_markers(model_body *b, const pl_state *state)
 {
     for (int i = 0; i < b->info.marker_count; ++i) {
@@ -149,6 +157,8 @@ void model_body_outputs(model_body *b, const pl_state *state, pl_model_answer *o
     for (int i = 0; i < b->info.sensor_count; ++i) {
         b->sensor[i] = pl_statics_sensor(b->statics, state, i);
     }
+
+    // efforts, measures and states of the actuators
     for (int i = 0; i < b->info.actuator_count; ++i) {
         const pl_actuator_result a = pl_statics_actuator(b->statics, state, i);
         b->effort[i] = a.effort;

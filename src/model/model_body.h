@@ -1,11 +1,11 @@
 // What both methods of a full body share: names and sizes from the robot, answers from a state. Statics
-// evaluates them; whether it also solves is the method's affair.
+// evaluates them; whether it also solves depends on the method.
 #ifndef PL_MODEL_BODY_H
 #define PL_MODEL_BODY_H
 
 #include "model/model_impl.h"
 
-typedef struct model_body {
+typedef struct model_body { // its functions are below
     const pl_robot *robot;
     pl_statics *statics;
     pl_state *state;

@@ -32,6 +32,7 @@ struct model_differences {
     double *command;
 };
 
+// Memory for more rows; never shrinks. False when out of memory.
 static bool difference_room(model_differences *d, int64_t rows, int commands)
 {
     if (rows <= d->rows) {
@@ -53,6 +54,7 @@ static bool difference_room(model_differences *d, int64_t rows, int commands)
     return true;
 }
 
+// Memory for everything but the derivatives of points, which are many and seldom asked for.
 pl_status model_differences_create(pl_model *model, pl_error *err)
 {
     const pl_model_info *i = &model->info;
@@ -68,6 +70,8 @@ pl_status model_differences_create(pl_model *model, pl_error *err)
     if (!d) {
         return pl_fail_memory(err, "derivatives by differences");
     }
+
+    // rows of the parts, one after the other
     for (int p = 0; p < DIFFERENCE_PARTS; ++p) {
         d->start[p + 1] = d->start[p] + count[p];
     }
@@ -111,7 +115,7 @@ static void difference_read(const pl_model *m, double *y)
     }
 }
 
-// From where the model stood to `command[j] + step`; false when there is no equilibrium.
+// From the state at c to `command[j] + step`; *solved is false when there is no equilibrium.
 static pl_status difference_go(pl_model *m, int j, double step, double *y, bool *solved,
                                pl_jacobian_report *report, pl_error *err)
 {
@@ -120,6 +124,8 @@ static pl_status difference_go(pl_model *m, int j, double step, double *y, bool 
     pl_solve_report forward = {0};
     pl_error own = {0};
     *solved = false;
+
+    // always from the same state, so that all columns belong to one branch
     pl_status status = model_recall(m, &m->base, err);
     if (status != PL_OK) {
         return status;
@@ -129,13 +135,14 @@ static pl_status difference_go(pl_model *m, int j, double step, double *y, bool 
     d->command[j] = c;
     report->factorizations += forward.factorizations;
     report->solves += forward.solves;
+    // running out of memory and interruptions end the differentiation
     if (status == PL_NO_MEMORY) {
         return pl_fail(err, status, "%s", own.text);
     }
     if (status == PL_OK && forward.outcome == PL_STOPPED) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted while taking derivatives");
     }
-    // a command that is refused is as good as one without an equilibrium: the other side may do
+    // a command that is refused counts as one without an equilibrium: the other side may have one
     *solved = status == PL_OK && forward.outcome == PL_SOLVED;
     if (*solved) {
         difference_read(m, y);
@@ -170,6 +177,7 @@ static pl_status difference_beside(pl_model *m, int j, double step, bool *solved
     return status;
 }
 
+// Central where both sides exist, else one-sided; h is a share of the command's span.
 static pl_status difference_column(pl_model *m, int j, pl_jacobian_report *report, pl_error *err)
 {
     model_differences *d = m->differences;
@@ -190,8 +198,11 @@ static pl_status difference_column(pl_model *m, int j, pl_jacobian_report *repor
         if (status != PL_OK || (low && high)) {
             return status;
         }
+        // one side failed: use the other
         up = high;
     }
+
+    // beside a bound
     bool solved = false;
     report->one_sided = true;
     status = difference_beside(m, j, up ? h : -h, &solved, report, err);
@@ -204,6 +215,7 @@ static pl_status difference_column(pl_model *m, int j, pl_jacobian_report *repor
     return status;
 }
 
+// Leaves the model where it was. Columns of idle commands are 0.
 pl_status model_differentiate(pl_model *m, unsigned parts, pl_model_derivative *out,
                               pl_jacobian_report *report, pl_error *err)
 {
@@ -212,12 +224,16 @@ pl_status model_differentiate(pl_model *m, unsigned parts, pl_model_derivative *
     if ((parts & PL_PART_POINT) && !difference_room(d, d->start[DIFFERENCE_PARTS], commands)) {
         return pl_fail_memory(err, "derivatives of the body points");
     }
+
+    // the state at c, which all columns start from
     report->residual = NAN;
     memset(d->J, 0, (size_t)d->rows * (size_t)commands * sizeof *d->J);
     memcpy(d->R, m->answer.rotation, 9 * (size_t)m->info.marker_count * sizeof *d->R);
     memcpy(d->command, m->answer.command, (size_t)commands * sizeof *d->command);
     pl_status status = model_keep(m, &m->base, err);
     difference_read(m, d->y[0]);
+
+    // columns
     bool moved = false;
     for (int j = 0; status == PL_OK && j < commands; ++j) {
         if (!isnan(d->command[j])) {
@@ -225,6 +241,8 @@ pl_status model_differentiate(pl_model *m, unsigned parts, pl_model_derivative *
             status = difference_column(m, j, report, err);
         }
     }
+
+    // return
     if (moved) {
         pl_error own = {0};
         const pl_status back = model_recall(m, &m->base, &own);
@@ -235,6 +253,8 @@ pl_status model_differentiate(pl_model *m, unsigned parts, pl_model_derivative *
     if (status != PL_OK) {
         return status;
     }
+
+    // rows of the parts asked for
     const double **const to[DIFFERENCE_PARTS] = {&out->marker,  &out->rotation, &out->sensor,  &out->effort,
                                                  &out->measure, &out->energy,   &out->reading, &out->point};
     for (int p = 0; p < DIFFERENCE_PARTS; ++p) {

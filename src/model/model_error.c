@@ -1,8 +1,10 @@
-// By how much the mesh lets a result be wrong: the estimate of pl_statics_mesh_error, kept with the solution.
+// By how much the mesh lets a result be wrong: the estimate of
+// pl_statics_mesh_error, stored with the solution.
 #include "model/model_body.h"
 
 #define ERROR_STILL 1e-9 // of the body's size: it has not moved
 
+// The exact solver and its state; NULL for other models.
 static pl_statics *error_statics(const pl_model *model, pl_state **state)
 {
     if (strcmp(model->info.kind, "full") != 0 || strcmp(model->info.method, "exact") != 0 ||
@@ -28,6 +30,7 @@ static bool error_moved(const pl_model *model)
     return n == 0 || most > ERROR_STILL * pl_distance3(low, high);
 }
 
+// NAN where there is no estimate: other models, nothing moved, no markers. Computed once per solution.
 pl_status pl_model_mesh_error(pl_model *model, pl_mesh_error *out, pl_error *err)
 {
     pl_state *state = NULL;

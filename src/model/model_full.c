@@ -1,6 +1,7 @@
 // The full body by the exact method: statics solves, its sensitivities are the derivatives.
 #include "model/model_body.h"
 
+// The first member makes it a model_body for the functions of model_body.h.
 typedef struct full_model {
     model_body body; // first: see model_body.h
     pl_parameter *parameter;
@@ -68,6 +69,7 @@ static void full_energy_row(full_model *m)
     }
 }
 
+// All columns from one factorisation at the solution. The energy needs the derivatives of all points.
 static pl_status full_derivative(void *self, unsigned parts, double tolerance, pl_model_derivative *out,
                                  pl_jacobian_report *report, pl_error *err)
 {
@@ -108,6 +110,8 @@ static pl_status full_sensitivity(void *self, const pl_parameter *parameter, int
     return pl_statics_jacobian(m->body.statics, m->body.state, parameter, count, out, report, err);
 }
 
+// Weights of markers become weights of positions (the transpose of their
+// derivative), then one solve with K^T.
 static pl_status full_adjoint(void *self, const pl_model_weights *by, const pl_parameter *parameter,
                               int count, double *gradient, pl_jacobian_report *report, pl_error *err)
 {
@@ -138,6 +142,7 @@ static size_t full_pack(void *self, double *block, size_t room)
 }
 
 // A state of the geometric method ends with numbers of its own, which say nothing here.
+// Numbers behind the state of the robot belong to the geometric method and are ignored.
 static pl_status full_unpack(void *self, const double *block, size_t count, pl_error *err)
 {
     full_model *m = self;
@@ -146,6 +151,7 @@ static pl_status full_unpack(void *self, const double *block, size_t count, pl_e
     return pl_state_unpack(m->body.state, block, count > own ? own : count, err);
 }
 
+// Also what the solver remembers of earlier solutions.
 static void full_reset(void *self)
 {
     full_model *m = self;
@@ -231,6 +237,7 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .hold = full_hold};
 
 // ---- making one
+// False when out of memory.
 static bool full_room(full_model *m)
 {
     const pl_model_info *i = &m->body.info;
@@ -247,6 +254,7 @@ static bool full_room(full_model *m)
            m->d_reading && m->d_energy;
 }
 
+// The robot must outlive the model.
 pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *options, pl_model **out,
                               pl_error *err)
 {
@@ -263,9 +271,11 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
         full_destroy(m);
         return status;
     }
+
+    // the method is part of the identity
     pl_model_info *info = &m->body.info;
     info->method = "exact";
-    // other elements give other answers, so a stored workspace of the one is none of the other
+    // other elements give other answers, so a stored workspace of one is not valid for the other
     if (options->displacement) {
         info->hash = pl_hash_bytes(info->hash, "displacement", sizeof "displacement");
     }
@@ -275,12 +285,14 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
     return pl_model_create(&full_type, m, out, err);
 }
 
-// ---- commands and shape together
+// ---- simultaneous solve for commands and shape
+// Passes a pl_model_aim through pl_statics_aim.
 typedef struct full_aim {
     full_model *m;
     const pl_model_aim *aim;
 } full_aim;
 
+// Shows the outputs of an iterate to the caller and returns its choice of commands.
 static pl_aim_answer full_choose(void *user, const pl_state *state, bool fresh, double *value)
 {
     const full_aim *a = user;
@@ -294,6 +306,7 @@ bool pl_model_can_find_together(const pl_model *model)
     return model->type == &full_type;
 }
 
+// *met: the next forward solve at aim->command starts from the shape found.
 pl_status pl_model_find_together(pl_model *model, const pl_model_aim *aim, bool *met, pl_error *err)
 {
     *met = false;
@@ -312,12 +325,15 @@ pl_status pl_model_find_together(pl_model *model, const pl_model_aim *aim, bool 
     model->costs.factorizations += report.factorizations;
     model->costs.solves += report.solves;
     *met = status == PL_OK && report.met;
+
+    // the arrays of the answer were those of the iterates
     pl_model_answer same;
     model_body_outputs(&full.m->body, state, &same); // the arrays of the answer were those of the iterates
     return status;
 }
 
-// ---- the insides
+// ---- access for other rooms
+// The body of either method, or NULL.
 static model_body *full_body(const pl_model *model)
 {
     const bool full = model->type->info == model_body_info;

@@ -1,5 +1,5 @@
-// The full body by the method of the geometric papers: local_global, with the options of a preset or of one's
-// own. Statics only evaluates here: markers, sensors, energy and fields of the shape that the method found.
+// The full body by the method of the geometric papers: local_global, with the options of a preset or with
+// others. Statics only evaluates here: markers, sensors, energy and fields of the shape that the method found.
 // Derivatives come from the fixed point by the implicit function theorem; where it has none in closed form
 // (growth, contact, loose rigid regions, the published preset) pl_model takes differences of forward solves.
 #include "geometric/geometric.h"
@@ -46,7 +46,7 @@ static pl_status geometric_fk(void *self, const double *command, pl_solve_report
     return pl_geometric_solve(m->geometric, m->body.state, command, report, err);
 }
 
-// What the actuators reached is the method's own word: on the corner mesh, efforts only where it knows them.
+// What the actuators reached is reported by the method: on the corner mesh, efforts only where it knows them.
 static void geometric_answer(void *self, pl_model_answer *out)
 {
     geometric_model *m = self;
@@ -289,6 +289,7 @@ static uint64_t geometric_hash(uint64_t hash, const pl_geometric_options *o)
     return pl_hash_bytes(pl_hash_bytes(hash, "local_global", sizeof "local_global"), number, sizeof number);
 }
 
+// The robot must outlive the model. Statics evaluates with its default options, it never solves.
 pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometric_options *options,
                                         pl_model **out, pl_error *err)
 {
@@ -310,6 +311,7 @@ pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometri
     info->method = "local_global";
     info->hash = geometric_hash(info->hash, options);
     info->difference_step = GEOMETRIC_DIFFERENCE_STEP;
+    // no reactions and no readings of contact
     info->support_count = 0; // the forces of this method are not those of the exact law,
     info->reading_count = 0; // nor those of its springs forces of contact
     info->fields &= ~(1u << PL_FIELD_PRESSURE | 1u << PL_FIELD_GAP);

@@ -1,4 +1,4 @@
-// The inside of model, for this folder.
+// Inside model, for this folder.
 #ifndef PL_MODEL_IMPL_H
 #define PL_MODEL_IMPL_H
 
@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "model/model.h"
 
+// A stored state with its report.
 typedef struct model_slot {
     double *state; // state_size doubles
     pl_solve_report report;
@@ -17,7 +18,7 @@ typedef struct model_differences model_differences;
 // Arrays of a record (model_record.c).
 typedef struct model_record model_record;
 
-// Ways from the supports to the markers (model_bend.c): a node and the nodes of its elements, in pairs, from
+// Paths from the supports to the markers (model_bend.c): a node and the nodes of its elements, in pairs, from
 // the marker back.
 typedef struct bend_ring {
     int32_t *ring;
@@ -34,9 +35,9 @@ void model_bend_angle(const pl_model *model, const model_bend *bend, int marker,
                       pl_record_marker *out);
 
 struct pl_model {
-    const pl_model_type *type;
-    void *self;
-    void *owned; // released after `self`
+    const pl_model_type *type; // functions of the kind
+    void *self;                // its memory
+    void *owned;               // released after `self`
     void (*release)(void *owned);
     pl_model_info info;
     pl_model_costs costs;

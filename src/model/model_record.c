@@ -3,6 +3,7 @@
 #include "model/model_impl.h"
 #include "robot/robot.h"
 
+// The record and the arrays that it points to; made once, filled for every result.
 struct model_record {
     pl_record record;
     model_bend *bend;
@@ -15,7 +16,7 @@ struct model_record {
     pl_reaction *force; // per support
 };
 
-// ---- units
+// ---- units of the record: N, kPa, mm, mm^3, degrees
 const char *pl_effort_unit(pl_actuator_kind kind)
 {
     return pl_actuator_kind_get(kind)->effort_unit;
@@ -52,6 +53,7 @@ double pl_sensor_scale(pl_sensor_kind kind)
 }
 
 // ---- its parts
+// Commands in display units; NAN: idle.
 static void record_commands(const pl_model *m, pl_record_command *out)
 {
     for (int i = 0; i < m->info.command_count; ++i) {
@@ -62,6 +64,7 @@ static void record_commands(const pl_model *m, pl_record_command *out)
     }
 }
 
+// Measures and efforts in the units of the kind; names and units come from its table.
 static void record_actuators(const pl_model *m, pl_record_actuator *out)
 {
     for (int i = 0; i < m->info.actuator_count; ++i) {
@@ -97,6 +100,7 @@ static double record_angle(const double R[9])
     return atan2(pl_norm3(s), R[0] + R[4] + R[8] - 1) * 180 / PL_PI;
 }
 
+// Positions, displacements and rotations from rest; the bending angle may exceed half a turn (model_bend.c).
 static void record_markers(const pl_model *m, const model_bend *bend, pl_record_marker *out)
 {
     for (int i = 0; i < m->info.marker_count; ++i) {
@@ -122,6 +126,7 @@ static void record_sensors(const pl_model *m, pl_record_sensor *out)
     }
 }
 
+// None for models without supports, and for methods whose forces are not those of the material.
 static pl_status record_reactions(pl_model *m, model_record *r, pl_error *err)
 {
     r->record.reaction_count = 0;
@@ -138,6 +143,7 @@ static pl_status record_reactions(pl_model *m, model_record *r, pl_error *err)
     return status;
 }
 
+// Quantities of contacts, springs and the like, as the solver lists them.
 static void record_readings(const pl_model *m, pl_record_reading *out)
 {
     for (int i = 0; i < m->info.reading_count; ++i) {
@@ -150,7 +156,8 @@ static void record_readings(const pl_model *m, pl_record_reading *out)
     }
 }
 
-// Without contact nothing keeps a body from passing through itself; the record says so.
+// Without contact nothing keeps a body from passing through itself; the record says so. Examined once per
+// state, not for a brief record.
 static pl_status record_crossings(pl_model *m, bool brief, pl_crossings *out, pl_error *err)
 {
     const pl_robot *robot = pl_model_robot(m);
@@ -162,6 +169,7 @@ static pl_status record_crossings(pl_model *m, bool brief, pl_crossings *out, pl
     return status;
 }
 
+// The sentence for a body that penetrates itself; false: it does not, or it was not examined.
 bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
 {
     const pl_crossings *c = &record->crossings;
@@ -179,7 +187,7 @@ bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
     return true;
 }
 
-// The largest of the markers; not known where one of them is not.
+// The largest of the markers in mm; NAN where one of them is not known.
 static pl_record_error record_error(const pl_model *m)
 {
     const pl_answer_error *e = &m->answer.error;
@@ -194,6 +202,7 @@ static pl_record_error record_error(const pl_model *m)
     return out;
 }
 
+// The sentence about the error of a reduced or learned model; false: a full body has none.
 bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t size)
 {
     static const char *const reference[] = {[PL_ERROR_FULL_BODY] = "the full body",
@@ -215,6 +224,7 @@ bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t si
     return true;
 }
 
+// The sentence for elements that were kept from folding; false: there are none.
 bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size)
 {
     const int n = record->report.guarded;
@@ -229,6 +239,7 @@ bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size)
     return true;
 }
 
+// The sentence for an obstacle smaller than the faces it touches; false: there is none.
 bool pl_record_contact_text(const pl_record *record, char *buffer, size_t size)
 {
     const pl_solve_report *r = &record->report;
@@ -242,6 +253,7 @@ bool pl_record_contact_text(const pl_record *record, char *buffer, size_t size)
     return true;
 }
 
+// The sentence for a mesh error above PL_MESH_ERROR_LIMIT; false: it is below, or not known.
 bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size)
 {
     const pl_mesh_error *e = &record->mesh_error;
@@ -257,7 +269,7 @@ bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t siz
     return true;
 }
 
-// ---- the whole
+// ---- the record
 void model_record_destroy(model_record *r)
 {
     if (r) {
@@ -271,6 +283,7 @@ void model_record_destroy(model_record *r)
     }
 }
 
+// Arrays, and what of a record never changes; NULL when out of memory.
 static model_record *record_create(const pl_model_info *i)
 {
     model_record *r = PL_NEW(model_record);
@@ -308,9 +321,12 @@ static model_record *record_create(const pl_model_info *i)
     return r;
 }
 
+// Fills the model's record; *out stays valid until the next record or move.
+// report NULL: that of the last solve.
 static pl_status record_fill(pl_model *model, const pl_solve_report *report, bool brief,
                              const pl_record **out, pl_error *err)
 {
+    // made at the first call
     *out = NULL;
     if (!model->record && !(model->record = record_create(&model->info))) {
         return pl_fail_memory(err, "the record of a result");
@@ -319,6 +335,8 @@ static pl_status record_fill(pl_model *model, const pl_solve_report *report, boo
     if (!r->bend && !(r->bend = model_bend_create(model))) {
         return pl_fail_memory(err, "the record of a result");
     }
+
+    // everything that the model answers at its state
     r->record.report = report ? *report : model->report;
     r->record.mesh_error = model->mesh_error;
     r->record.model_error = record_error(model);
@@ -327,6 +345,8 @@ static pl_status record_fill(pl_model *model, const pl_solve_report *report, boo
     record_markers(model, r->bend, r->marker);
     record_sensors(model, r->sensor);
     record_readings(model, r->reading);
+
+    // what costs further computation
     pl_status status = record_reactions(model, r, err);
     if (status == PL_OK) {
         status = record_crossings(model, brief, &r->record.crossings, err);

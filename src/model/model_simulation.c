@@ -1,4 +1,5 @@
-// Motions of a model in time, row by row.
+// Motions of a model in time, row by row. The integrator chooses its own steps; rows are evaluated inside the
+// last step, at equal intervals, with the model at the interpolated state.
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
@@ -11,6 +12,7 @@ typedef struct simulation_live {
     pl_model_answer answer;
 } simulation_live;
 
+// One motion; the state is where it has arrived.
 struct pl_simulation {
     pl_model *model;
     const pl_robot *robot;
@@ -25,16 +27,18 @@ struct pl_simulation {
     // of the run in progress
     bool (*row)(void *user, const pl_motion_row *row);
     void *user;
-    double begin, next, until, every;
+    double begin, next, until, every; // s: start, next row, end, interval
     int rows;
-    pl_motion_energy before, now;
-    double before_time;
+    pl_motion_energy before, now; // at the ends of the last step
+    double before_time;           // s, start of the last step
     bool stopped;
     simulation_live live;
-    pl_status status;
+    pl_status status; // of a row that failed
     pl_error err;
 };
 
+// Only the full body with the exact method has masses. The model must outlive the
+// simulation; its state follows the rows.
 pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *options, pl_simulation **out,
                                pl_error *err)
 {
@@ -52,6 +56,8 @@ pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *optio
     }
     s->model = model;
     s->robot = robot;
+
+    // states and arrays, then the integrator
     pl_status status = pl_state_create(robot, &s->state, err);
     status = status == PL_OK ? pl_state_create(robot, &s->row_state, err) : status;
     if (status == PL_OK) {
@@ -120,12 +126,14 @@ double pl_simulation_begin(const pl_simulation *s)
 }
 
 // ---- rows
+// The model at the state of the row.
 static pl_status simulation_to_model(pl_simulation *s, pl_error *err)
 {
     pl_state_pack(s->row_state, s->block, s->size);
     return pl_model_unpack(s->model, s->block, s->size, err);
 }
 
+// Forward difference along the velocity, over 1e-5 of the size of the body.
 // Positions of the markers are those of the model at the state; velocities by a difference along the velocity
 // of the body, over a small part of its size.
 static pl_status simulation_answer(pl_simulation *s, pl_error *err)
@@ -138,6 +146,8 @@ static pl_status simulation_answer(pl_simulation *s, pl_error *err)
         largest = fmax(largest, fabs(s->velocity[i]));
     }
     const double ahead = largest > 0 ? 1e-5 * info.size / largest : 0;
+
+    // the state a moment later, with x stored in the array of the velocity
     for (int64_t i = 0; i < s->full; ++i) {
         s->moved[i] = x[i] + ahead * s->velocity[i];
         s->velocity[i] = x[i]; // kept
@@ -147,6 +157,8 @@ static pl_status simulation_answer(pl_simulation *s, pl_error *err)
     for (int k = 0; status == PL_OK && k < M; ++k) {
         s->speed[k] = pl_model_get_answer(s->model).marker[k];
     }
+
+    // and at the row itself, where the model stays
     pl_state_set_positions(s->row_state, s->velocity);
     status = status == PL_OK ? simulation_to_model(s, err) : status;
     for (int k = 0; status == PL_OK && k < M; ++k) {
@@ -155,6 +167,7 @@ static pl_status simulation_answer(pl_simulation *s, pl_error *err)
     return status;
 }
 
+// Energies at t, interpolated linearly within the last step.
 static pl_motion_energy simulation_energy(const pl_simulation *s, double t)
 {
     const double h = pl_dynamics_time(s->dynamics) - s->before_time, w = h > 0 ? (t - s->before_time) / h : 1;
@@ -168,6 +181,7 @@ static pl_motion_energy simulation_energy(const pl_simulation *s, double t)
                               .imbalance = a->imbalance + w * (b->imbalance - a->imbalance)};
 }
 
+// Evaluates a row and passes it on; a failure ends the motion through s->status.
 static void simulation_row(pl_simulation *s, double t)
 {
     s->status = pl_dynamics_sample(s->dynamics, t, s->row_state, s->velocity, &s->err);
@@ -183,7 +197,7 @@ static void simulation_row(pl_simulation *s, double t)
     s->next = s->begin + s->rows * s->every;
 }
 
-// All rows within the last step.
+// All rows within the last step; false stops the integrator. The factors allow for rounding of the row times.
 static bool simulation_each(void *user)
 {
     pl_simulation *s = user;
@@ -198,10 +212,12 @@ static bool simulation_each(void *user)
     return s->status == PL_OK && !s->stopped;
 }
 
+// `row` returns false to stop. The state is stored at the end, so that a further run continues from there.
 pl_status pl_simulation_run(pl_simulation *s, pl_schedule *schedule, const double *force, double until,
                             double every, bool (*row)(void *user, const pl_motion_row *row), void *user,
                             pl_motion_report *report, pl_error *err)
 {
+    // a new run
     s->row = row;
     s->user = user;
     s->begin = pl_state_time(s->state);
@@ -221,12 +237,16 @@ pl_status pl_simulation_run(pl_simulation *s, pl_schedule *schedule, const doubl
     if (status != PL_OK) {
         return status;
     }
+
+    // the first row is the start, before forces act
     s->before = s->now = pl_dynamics_energy(s->dynamics);
     s->before_time = s->begin;
     simulation_row(s, s->begin);
     if (force) {
         pl_dynamics_set_forces(s->dynamics, force);
     }
+
+    // advance; an error of a row is reported rather than the interruption it caused
     if (s->status == PL_OK) {
         status = pl_dynamics_advance(s->dynamics, until, simulation_each, s, report, err);
     }
