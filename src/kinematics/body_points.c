@@ -4,6 +4,7 @@
 
 #define POINTS_ON_LINE 41 // places looked at along a line
 
+// Marks all nodes of a face.
 static void points_mark_face(const pl_mesh *mesh, int64_t face, bool *mark)
 {
     int32_t node[PL_FACE_NODES_MAX];
@@ -39,6 +40,8 @@ static bool points_mark_named(const pl_mesh *mesh, const char *name, bool *mark)
     return surface >= 0 || region >= 0;
 }
 
+// The list is owned by the caller (pl_mesh_free_indices). Without a name: the points of the boundary,
+// or all points of a centre line.
 pl_status pl_model_points(const pl_model *model, const char *name, int32_t **point, int32_t *count,
                           pl_error *err)
 {
@@ -53,6 +56,8 @@ pl_status pl_model_points(const pl_model *model, const char *name, int32_t **poi
     } else if (status == PL_OK && !name && robot) {
         points_mark_boundary(pl_robot_mesh(robot), mark);
     }
+
+    // marked points in rising order
     for (int32_t i = 0; status == PL_OK && i < info.point_count; ++i) {
         if (mark[i] || (!name && !robot)) {
             (*point)[(*count)++] = i;
@@ -66,6 +71,7 @@ pl_status pl_model_points(const pl_model *model, const char *name, int32_t **poi
     return status;
 }
 
+// Body points nearest to a line in the undeformed configuration, in the order of the line, each once.
 pl_status pl_model_points_on_line(const pl_model *model, const double from[3], const double to[3],
                                   int32_t **point, int32_t *count, pl_error *err)
 {

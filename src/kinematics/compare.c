@@ -4,6 +4,7 @@
 #include "kinematics/kinematics_impl.h"
 #include "model/model.h"
 
+// What the rows of one comparison share.
 typedef struct compare {
     const pl_robot *robot;
     const pl_compare_def *def;
@@ -23,7 +24,7 @@ void pl_comparison_clear(pl_comparison *c)
     *c = (pl_comparison){0};
 }
 
-// Whether the linear robot has the vertices of the corner mesh, in the same order.
+// Whether the linear robot has the vertices of the corner mesh, in the same order and within 1e-6 mm.
 static bool compare_alike(const pl_robot *linear, const pl_mesh *corner)
 {
     const pl_mesh_view a = pl_mesh_get(pl_robot_mesh(linear)), b = pl_mesh_get(corner);
@@ -39,6 +40,7 @@ static bool compare_alike(const pl_robot *linear, const pl_mesh *corner)
 }
 
 // ---- one method
+// A new row with its arrays; distances are NAN until they are computed.
 static pl_status compare_add(compare *c, const char *name, const char *method, bool corners,
                              pl_compare_row **row, pl_error *err)
 {
@@ -64,6 +66,8 @@ static pl_status compare_solve(const compare *c, pl_model *model, const int32_t 
     if (status != PL_OK) {
         return status;
     }
+
+    // shape on the corner mesh, tip, and what the actuators reached
     const pl_model_info info = pl_model_get_info(model);
     const pl_model_answer a = pl_model_get_answer(model);
     for (int32_t v = 0; v < c->corner_count; ++v) {
@@ -79,6 +83,8 @@ static pl_status compare_solve(const compare *c, pl_model *model, const int32_t 
     return PL_OK;
 }
 
+// The exact method on a mesh: linear elements need the displacement formulation, so that
+// locking is part of the comparison.
 static pl_status compare_exact_on(compare *c, const pl_robot *robot, const char *name, bool corners,
                                   pl_error *err)
 {
@@ -98,6 +104,7 @@ static pl_status compare_exact_on(compare *c, const pl_robot *robot, const char 
     return status;
 }
 
+// On the quadratic mesh if there is one, and on the corner mesh.
 static pl_status compare_exact(compare *c, pl_error *err)
 {
     pl_status status = PL_OK;
@@ -137,6 +144,7 @@ static void compare_ask(const compare *c, pl_geometric *g)
     }
 }
 
+// A published method or local_global with the options given.
 static pl_status compare_geometric(compare *c, const char *method, pl_error *err)
 {
     pl_geometric_options o = c->def->geometric;
@@ -154,6 +162,7 @@ static pl_status compare_geometric(compare *c, const char *method, pl_error *err
         status = pl_model_from_robot_geometric(c->robot, &o, &model, err);
     }
     if (status == PL_OK) {
+        // efforts it cannot follow are replaced by the ratios that the exact method reached
         pl_geometric *g = pl_model_geometric(model);
         if (o.actuation == PL_ACTUATE_GROWTH || o.metric == PL_METRIC_VERTEX) {
             compare_ask(c, g);
@@ -165,7 +174,8 @@ static pl_status compare_geometric(compare *c, const char *method, pl_error *err
     return status;
 }
 
-// ---- distances
+// ---- distances, mm
+// Largest and mean distance between two shapes.
 static double compare_apart(int32_t count, const double *a, const double *b, double *mean)
 {
     double largest = 0, sum = 0;
@@ -178,6 +188,7 @@ static double compare_apart(int32_t count, const double *a, const double *b, dou
     return largest;
 }
 
+// Distances of all rows to both exact shapes; NAN where there is none.
 static void compare_distances(const compare *c)
 {
     const pl_compare_row *corner = compare_reference(c->out, true),
@@ -194,6 +205,7 @@ static void compare_distances(const compare *c)
     }
 }
 
+// *out is owned by the caller (pl_comparison_clear), also after a failure.
 pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, pl_comparison *out,
                              pl_error *err)
 {
@@ -203,6 +215,8 @@ pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, p
         return pl_fail(err, PL_BAD_INPUT,
                        "compare: no method is given, expected exact, local_global or fang2020");
     }
+
+    // the corner mesh, on which all shapes are compared
     const pl_mesh *mesh = pl_robot_mesh(robot);
     pl_status status = pl_mesh_corners(mesh, &out->corner, &c.vertex_of, err);
     if (status == PL_OK) {
@@ -210,6 +224,8 @@ pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, p
         out->quadratic = c.corner_count < pl_mesh_get(mesh).vertex_count;
         out->alike = out->quadratic && def->linear && compare_alike(def->linear, out->corner);
     }
+
+    // methods in the order given: published ones use the results of the exact one
     for (int i = 0; status == PL_OK && i < def->method_count; ++i) {
         if (def->begin) {
             def->begin(def->user, def->method[i]);
@@ -226,6 +242,7 @@ pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, p
 
 // ---- strains
 // The strain that all but 0.5 % of the volume stay below: a few elements in corners would stretch the axis.
+// Quantile by a fine histogram: no sorting of all elements.
 static double strain_reach(int32_t n, const double *strain, const double *volume)
 {
     enum { FINE = 2000 };
@@ -244,6 +261,7 @@ static double strain_reach(int32_t n, const double *strain, const double *volume
     return largest * (k + 1) / FINE;
 }
 
+// Shares of the volume in %, per bin of `width`; strains beyond the last bin count there.
 static void strain_bins(int32_t n, const double *strain, const double *volume, double width, int bins,
                         double *share)
 {
@@ -257,12 +275,15 @@ static void strain_bins(int32_t n, const double *strain, const double *volume, d
     }
 }
 
+// Histograms of all rows with common bins: `middle` has their strains, `share` `bins` numbers per row.
 pl_status pl_comparison_strains(const pl_comparison *c, int bins, double *middle, double *share,
                                 pl_error *err)
 {
     const int32_t n = pl_mesh_get(c->corner).element_count;
     double *strain = PL_NEW_ARRAY(double, n), *volume = PL_NEW_ARRAY(double, n), largest = 1e-6;
     pl_status status = strain && volume ? PL_OK : pl_fail_memory(err, "the strains");
+
+    // one axis for all rows
     for (int i = 0; status == PL_OK && i < c->row_count; ++i) {
         pl_mesh_strain(c->corner, c->row[i].x, strain, volume);
         largest = fmax(largest, strain_reach(n, strain, volume));

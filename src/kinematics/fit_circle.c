@@ -1,4 +1,5 @@
-// Curvature of the least-squares circle through body points, with its exact derivative.
+// Curvature of the least-squares circle through body points, with its exact derivative. Where an axis is
+// given the fit is in the plane across it, else in the plane of largest scatter.
 //
 // Pratt's fit: the circle A (x^2 + y^2) + B x + C y + D = 0 with B^2 + C^2 - 4 A D = 1 that makes
 // sum_i (a . z_i)^2 least, a = (A, B, C, D), z = (x^2 + y^2, x, y, 1). It has curvature 2 A, contains the
@@ -16,9 +17,10 @@ typedef struct circle_fit {
     double centre[3], scale;             // points are taken from their centroid, over their spread
     double u[3], v[3], n[3];             // in-plane axes and normal
     double spread_u, spread_v, spread_n; // eigenvalues of the scatter, best plane only
-    double a[4], eta, M[16];
+    double a[4], eta, M[16];             // circle, multiplier and moments, in scaled coordinates
 } circle_fit;
 
+// Determinant by elimination with partial pivoting.
 static double det4(const double A[16])
 {
     double B[16], det = 1;
@@ -47,6 +49,7 @@ static double det4(const double A[16])
     return det;
 }
 
+// A = M - eta N.
 static void fit_shifted(const circle_fit *fit, double eta, double A[16])
 {
     for (int i = 0; i < 16; ++i) {
@@ -66,6 +69,8 @@ static double fit_root(const circle_fit *fit)
         fit_shifted(fit, k - 2, A);
         value[k] = det4(A);
     }
+
+    // coefficients from even and odd parts of the five values
     const double odd1 = (value[3] - value[1]) / 2, odd2 = (value[4] - value[0]) / 2;
     const double even1 = (value[3] + value[1]) / 2 - value[2], even2 = (value[4] + value[0]) / 2 - value[2];
     c[0] = value[2];
@@ -73,6 +78,8 @@ static double fit_root(const circle_fit *fit)
     c[1] = odd1 - c[3];
     c[4] = (even2 - 4 * even1) / 12;
     c[2] = even1 - c[4];
+
+    // Newton from 0, where the quartic is monotone up to its first root
     double eta = 0;
     for (int pass = 0; pass < 60; ++pass) {
         const double f = c[0] + eta * (c[1] + eta * (c[2] + eta * (c[3] + eta * c[4])));
@@ -92,6 +99,7 @@ static double fit_root(const circle_fit *fit)
 // Directions of the plane: orthogonal to `axis`, or the two widest of the points.
 static void fit_plane(circle_fit *fit, const double *point, int32_t count, const double *axis)
 {
+    // centroid and scatter matrix
     double S[9] = {0};
     memset(fit->centre, 0, sizeof fit->centre);
     for (int32_t i = 0; i < count; ++i) {
@@ -107,6 +115,8 @@ static void fit_plane(circle_fit *fit, const double *point, int32_t count, const
         }
     }
     fit->scale = sqrt((S[0] + S[4] + S[8]) / count);
+
+    // given axis: any two directions across it
     if (axis) {
         const double length = pl_norm3(axis);
         const int least = fabs(axis[0]) <= fabs(axis[1]) && fabs(axis[0]) <= fabs(axis[2]) ? 0
@@ -124,6 +134,8 @@ static void fit_plane(circle_fit *fit, const double *point, int32_t count, const
         pl_cross3(fit->n, fit->u, fit->v);
         return;
     }
+
+    // otherwise the eigenvectors: the normal has the smallest scatter
     double value[3], V[9];
     pl_eigen3(S, value, V);
     fit->spread_n = value[0], fit->spread_v = value[1], fit->spread_u = value[2];
@@ -134,6 +146,7 @@ static void fit_plane(circle_fit *fit, const double *point, int32_t count, const
     pl_cross3(fit->u, fit->v, fit->n);
 }
 
+// In-plane coordinates x and y over the scale, and the height h above the plane in mm.
 static void fit_coordinates(const circle_fit *fit, const double *p, double *x, double *y, double *h)
 {
     double q[3];
@@ -182,8 +195,10 @@ static bool fit_lies_left(const circle_fit *fit, const double *point, int32_t co
     return across > 0;
 }
 
+// The coefficients a of the circle, with the sign that makes the curvature positive when the path turns left.
 static void fit_solve(circle_fit *fit, const double *point, int32_t count)
 {
+    // M = mean of z z^T
     memset(fit->M, 0, sizeof fit->M);
     for (int32_t i = 0; i < count; ++i) {
         double x, y, h;
@@ -193,6 +208,8 @@ static void fit_solve(circle_fit *fit, const double *point, int32_t count)
             fit->M[k] += z[k / 4] * z[k % 4] / count;
         }
     }
+
+    // eigenvector of the smallest eigenvalue
     fit->eta = fit_root(fit);
     double A[16], value[4], V[16];
     fit_shifted(fit, fit->eta, A);
@@ -204,6 +221,8 @@ static void fit_solve(circle_fit *fit, const double *point, int32_t count)
     for (int k = 0; k < 4; ++k) {
         fit->a[k] = V[4 * k + null];
     }
+
+    // normalised to B^2 + C^2 - 4 A D = 1
     const double norm = fit->a[1] * fit->a[1] + fit->a[2] * fit->a[2] - 4 * fit->a[0] * fit->a[3];
     for (int k = 0; k < 4; ++k) {
         fit->a[k] /= sqrt(fmax(norm, 1e-300));
@@ -215,7 +234,7 @@ static void fit_solve(circle_fit *fit, const double *point, int32_t count)
     }
 }
 
-// d(2 A) by the in-plane coordinates of each point. Differentiating M a = eta N a and a.N a = 1 gives
+// d(2 A)/d(in-plane coordinates) of each point. Differentiating M a = eta N a and a.N a = 1 gives
 // [M - eta N, -N a; -(N a)^T, 0][da; deta] = [-dM a; 0]; with w the first four of the solution for the right
 // side (1, 0, 0, 0; 0), dA = -w . dM a, and a point's share of dM a is z (dz . a) + dz (z . a).
 static bool fit_adjoint(const circle_fit *fit, double w[5])
@@ -235,6 +254,7 @@ static bool fit_adjoint(const circle_fit *fit, double w[5])
     return pl_dense_solve(5, B, w, 1);
 }
 
+// d(curvature)/d(point), 3 per point, in 1/mm^2.
 static void fit_gradient(const circle_fit *fit, const double *point, int32_t count, bool best, double sign,
                          double *gradient)
 {
@@ -244,6 +264,8 @@ static void fit_gradient(const circle_fit *fit, const double *point, int32_t cou
         return;
     }
     const double *a = fit->a, factor = -2 * sign / (count * fit->scale * fit->scale);
+
+    // points move within the plane
     for (int32_t i = 0; i < count; ++i) {
         double x, y, h;
         fit_coordinates(fit, point + 3 * i, &x, &y, &h);
@@ -276,6 +298,7 @@ static void fit_gradient(const circle_fit *fit, const double *point, int32_t cou
     }
 }
 
+// 1/mm; signed with an axis, else its absolute value. `gradient` (may be NULL) has 3 numbers per point.
 double pl_fit_curvature(const double *point, int32_t count, const double *axis, double *gradient)
 {
     circle_fit fit = {0};

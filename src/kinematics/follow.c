@@ -1,4 +1,5 @@
-// Paths: one inverse problem after the other, each from where the one before ended.
+// Paths: one inverse problem after the other, each from the solution of the one before. Rates bound the step
+// between waypoints; costs are counted over the whole path.
 #include "kinematics/kinematics_impl.h"
 
 pl_follow_options pl_follow_options_default(void)
@@ -6,15 +7,17 @@ pl_follow_options pl_follow_options_default(void)
     return (pl_follow_options){.extrapolate = true, .free_start = true, .period = 1};
 }
 
+// One path.
 typedef struct follow {
     const pl_follow_options *options;
     pl_ik *ik;
     double *before[2]; // commands of the last two waypoints, the newer first
-    double *start;
-    int known;      // how many of them
-    bool remembers; // the model has memory: at the same commands it is elsewhere a step later
+    double *start;     // commands the next solve starts from
+    int known;         // how many of them
+    bool remembers;    // the model has memory: at the same commands it is elsewhere a step later
 } follow;
 
+// Waypoints, period, and an objective that takes points.
 static pl_status follow_check(const pl_ik *ik, const double *point, int count, const pl_follow_options *o,
                               pl_error *err)
 {
@@ -60,6 +63,7 @@ static const double *follow_start(follow *f, int i)
     return f->start;
 }
 
+// Largest change of a command since the last waypoint, as a share of its range, and which one.
 static double follow_step(const follow *f, const double *command, int *which)
 {
     double largest = 0;
@@ -75,6 +79,7 @@ static double follow_step(const follow *f, const double *command, int *which)
     return largest;
 }
 
+// The commands of a waypoint become the newest of the last two.
 static void follow_shift(follow *f, const double *command)
 {
     double *old = f->before[1];
@@ -84,17 +89,21 @@ static void follow_shift(follow *f, const double *command)
     f->known = f->known < 2 ? f->known + 1 : 2;
 }
 
+// Sets the target, solves, records. *go_on is false when the path is to end here.
 static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follow_report *report, bool *go_on,
                                  pl_error *err)
 {
     const pl_follow_options *o = f->options;
     pl_ik *ik = f->ik;
     pl_ik_report solved;
+
+    // target
     pl_status status = o->set ? o->set(o->user, ik, i, err)
                               : pl_ik_set_target(ik, o->objective, point + 3 * (int64_t)i, err);
     if (status != PL_OK) {
         return status;
     }
+    // a model with memory relaxes at the same commands: evaluate it again there
     if (f->remembers) {
         pl_solve_report again;
         status = pl_model_fk(ik->model, f->before[0], &again, err);
@@ -102,12 +111,16 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
             return status;
         }
     }
+
+    // solve; the first waypoint may be approached at any rate
     ik->search.free_rate = i == 0 && o->free_start;
     status = pl_ik_solve(ik, follow_start(f, i), &solved, err);
     ik->search.free_rate = false;
     if (status != PL_OK) {
         return status;
     }
+
+    // record, and the largest step so far
     int which;
     const pl_waypoint waypoint = {.index = i,
                                   .time = i * o->period,
@@ -121,6 +134,8 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
         report->largest_step_at = i;
         report->largest_step_command = which;
     }
+
+    // the waypoint becomes history
     f->remembers = pl_model_settle(ik->model);
     follow_shift(f, solved.command);
     ++report->count;
@@ -139,6 +154,7 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
     return PL_OK;
 }
 
+// The options of `ik` that a path changes are restored at the end, also after a failure.
 pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_options *options,
                     pl_follow_report *report, pl_error *err)
 {
@@ -164,11 +180,15 @@ pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_o
     }
     ik->options.period = options->period;
     ik->search.escape = true;
+
+    // further starts only for the first waypoint: another branch in between would be a jump
     bool go_on = true;
     for (int i = 0; status == PL_OK && go_on && i < count; ++i) {
         status = follow_waypoint(&f, point, i, report, &go_on, err);
         ik->options.start_limit = 0; // another start would be a jump
     }
+
+    // restore, then the costs
     report->stopped = !go_on;
     ik->options.start_limit = starts;
     ik->options.period = period;

@@ -1,4 +1,4 @@
-// The convex hull of a cloud of points: volume, area or length, depending on how many dimensions it has.
+// The convex hull of a cloud of points: volume, area or length, depending on the number of its dimensions.
 // Incremental: a point outside removes the facets it sees and is joined to their rim. Whether a point sees a
 // facet is decided without rounding, on points moved to a fine grid: only then are the facets seen one piece
 // with one rim, however many points are nearly in a plane or nearly the same.
@@ -9,9 +9,10 @@
 #define HULL_FAR 1e40     // mm: squares of products of three lengths are still numbers
 #define HULL_GRID 0x1p+40 // steps of the grid along the cloud's length
 
-// Four points as far apart as a few passes find; how many dimensions they span.
+// Four points as far apart as a few passes find; returns how many dimensions they span.
 static int hull_simplex(const double *point, int count, int32_t v[4], double *length)
 {
+    // two passes: the farthest point from the first, then the farthest from that one
     double far = 0;
     v[0] = 0;
     for (int pass = 0; pass < 2; ++pass) {
@@ -37,6 +38,8 @@ static int hull_simplex(const double *point, int count, int32_t v[4], double *le
     if (far <= 1e-12 * size) {
         return 0;
     }
+
+    // third point: farthest from the line
     const double *a = point + 3 * (int64_t)v[0];
     double e[3], n[3] = {0}, best = 0;
     pl_sub3(point + 3 * (int64_t)v[1], a, e);
@@ -53,6 +56,8 @@ static int hull_simplex(const double *point, int count, int32_t v[4], double *le
     if (best <= HULL_FLAT * far) {
         return 1;
     }
+
+    // fourth point: farthest from the plane
     const double scale = pl_norm3(n);
     best = 0;
     for (int i = 0; i < count; ++i) {
@@ -72,12 +77,14 @@ typedef struct flat_point {
     double x, y;
 } flat_point;
 
+// By x, then by y.
 static int flat_compare(const void *a, const void *b)
 {
     const flat_point *p = a, *q = b;
     return p->x != q->x ? (p->x < q->x ? -1 : 1) : (p->y > q->y) - (p->y < q->y);
 }
 
+// Twice the signed area of a b c: positive for a left turn.
 static double flat_turn(const flat_point *a, const flat_point *b, const flat_point *c)
 {
     return (b->x - a->x) * (c->y - a->y) - (b->y - a->y) * (c->x - a->x);
@@ -92,6 +99,8 @@ static pl_status hull_flat(const double *point, int count, const int32_t v[3], p
         pl_free(chain);
         return pl_fail_memory(err, "hull");
     }
+
+    // coordinates in the plane
     const double *a = point + 3 * (int64_t)v[0];
     double u[3], w[3], n[3];
     pl_sub3(point + 3 * (int64_t)v[1], a, u);
@@ -104,6 +113,8 @@ static pl_status hull_flat(const double *point, int count, const int32_t v[3], p
         pl_sub3(point + 3 * (int64_t)i, a, d);
         p[i] = (flat_point){pl_dot3(u, d) / lu, pl_dot3(w, d) / lw};
     }
+
+    // lower chain, then upper chain back
     qsort(p, (size_t)count, sizeof *p, flat_compare);
     int m = 0;
     for (int i = 0; i < count; ++i) {
@@ -119,6 +130,8 @@ static pl_status hull_flat(const double *point, int count, const int32_t v[3], p
         }
         chain[m++] = p[i];
     }
+
+    // area by the shoelace formula; the last point repeats the first
     hull->vertex_count = m - 1;
     for (int i = 0; i + 1 < m; ++i) {
         hull->area += 0.5 * (chain[i].x * chain[i + 1].y - chain[i].y * chain[i + 1].x);
@@ -132,12 +145,13 @@ static pl_status hull_flat(const double *point, int count, const int32_t v[3], p
 
 __extension__ typedef __int128 wide;
 
+// A triangle of the hull; coordinates are steps of the grid.
 typedef struct facet {
-    int32_t v[3];    // turns left seen from outside
-    int32_t near[3]; // the facet beyond the edge from v[k] to v[k + 1]
-    wide normal[3];
+    int32_t v[3];           // turns left seen from outside
+    int32_t near[3];        // the facet beyond the edge from v[k] to v[k + 1]
+    wide normal[3];         // exact, steps^2
     double slope[3], doubt; // the normal rounded; a height below `doubt` may have the other sign
-    bool seen, alive;
+    bool seen, alive;       // from the point being added; part of the hull
 } facet;
 
 typedef struct rim_edge {
@@ -155,10 +169,11 @@ typedef struct hull_build {
     rim_edge *rim;
     int32_t rim_count;
     int32_t *leaving, *arriving; // per vertex of the rim: its edge there and its edge back
-    bool *used;
+    bool *used;                  // per point: on the hull
 } hull_build;
 
 // The edge is at most twice the cloud's length: 2^41 steps.
+// Coordinates lie within 2^40 steps of v[0], so differences are exact.
 static void grid_edge(const hull_build *h, int32_t from, int32_t to, int64_t e[3])
 {
     for (int k = 0; k < 3; ++k) {
@@ -176,6 +191,7 @@ static int32_t facet_add(hull_build *h, int32_t a, int32_t b, int32_t c)
     for (int k = 0; k < 3; ++k) {
         const int i = (k + 1) % 3, j = (k + 2) % 3;
         f.normal[k] = (wide)e[i] * d[j] - (wide)e[j] * d[i];
+        // rounding of the double product: 1e-15 of its largest terms
         f.slope[k] = (double)f.normal[k];
         f.doubt += 1e-15 * 2 * HULL_GRID * fabs(f.slope[k]);
     }
@@ -189,6 +205,8 @@ static bool facet_sees(const hull_build *h, const facet *f, int32_t p)
 {
     int64_t t[3];
     grid_edge(h, f->v[0], p, t);
+
+    // first in double precision; exactly only where rounding could decide
     const double height =
         f->slope[0] * (double)t[0] + f->slope[1] * (double)t[1] + f->slope[2] * (double)t[2];
     if (fabs(height) > f->doubt) {
@@ -197,6 +215,7 @@ static bool facet_sees(const hull_build *h, const facet *f, int32_t p)
     return f->normal[0] * t[0] + f->normal[1] * t[1] + f->normal[2] * t[2] > 0;
 }
 
+// The edge of a facet that starts at `from`.
 static int facet_side(const facet *f, int32_t from)
 {
     return f->v[0] == from ? 0 : f->v[1] == from ? 1 : 2;
@@ -213,7 +232,7 @@ static bool hull_look(hull_build *h, int32_t p)
     return any;
 }
 
-// The edges between what is seen and what stays; what is seen goes.
+// The edges between what is seen and what stays; the seen facets are removed and their places reused.
 static void hull_open(hull_build *h)
 {
     h->rim_count = 0;
@@ -234,17 +253,22 @@ static void hull_open(hull_build *h)
     }
 }
 
+// Adds a point; nothing changes if it lies inside.
 static void hull_add(hull_build *h, int32_t p)
 {
     if (!hull_look(h, p)) {
         return;
     }
     hull_open(h);
+
+    // new facets from the rim to p
     for (int32_t i = 0; i < h->rim_count; ++i) {
         rim_edge *r = &h->rim[i];
         r->facet = facet_add(h, r->from, r->to, p);
         h->leaving[r->from] = h->arriving[r->to] = r->facet;
     }
+
+    // neighbours: across the rim, and left and right along it
     for (int32_t i = 0; i < h->rim_count; ++i) {
         const rim_edge *r = &h->rim[i];
         facet *f = &h->facet[r->facet];
@@ -255,6 +279,7 @@ static void hull_add(hull_build *h, int32_t p)
     }
 }
 
+// Volume by tetrahedra from one corner, area, and the vertices in use.
 static void hull_sum(const hull_build *h, int count, pl_hull *hull)
 {
     const double *origin = h->point + 3 * (int64_t)h->facet[0].v[0];
@@ -294,6 +319,7 @@ static void hull_begin(hull_build *h, const int32_t v[4])
         corner[1] = v[2];
         corner[2] = v[1];
     }
+    // the probe above is overwritten
     h->facet_count = 0;
     for (int k = 0; k < 4; ++k) {
         const int *o = opposite[k];
@@ -305,6 +331,7 @@ static void hull_begin(hull_build *h, const int32_t v[4])
 }
 
 // `length` is the largest distance from v[0].
+// Quadratic in the number of hull facets per point; clouds have a few thousand points.
 static pl_status hull_body(const double *point, int count, const int32_t v[4], double length, pl_hull *hull,
                            pl_error *err)
 {
@@ -334,6 +361,7 @@ static pl_status hull_body(const double *point, int count, const int32_t v[4], d
     return ok ? PL_OK : pl_fail_memory(err, "hull");
 }
 
+// Length, area or volume in mm, mm^2 or mm^3, by dimension.
 pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_error *err)
 {
     *hull = (pl_hull){0};
@@ -359,6 +387,7 @@ pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_erro
     return PL_OK;
 }
 
+// Index of the nearest of `count` points with `stride` numbers each; -1 without points.
 int pl_nearest_point(const double *point, int count, int stride, const double where[3])
 {
     int best = -1;

@@ -1,4 +1,5 @@
-// The inverse problem as an object: checked and sized once, then solved as often as targets change.
+// The inverse problem as an object: checked and sized once, then solved as often as targets change. Unknowns
+// are z, the free commands in parts of their ranges.
 #include "kinematics/kinematics_impl.h"
 #include "solver/solver.h"
 
@@ -28,6 +29,8 @@ const char *pl_ik_outcome_name(pl_ik_outcome outcome)
     return (int)outcome >= 0 && (int)outcome < PL_COUNT(name) ? name[outcome] : "unknown";
 }
 
+// Commands are moved by 0.01 mm per range at most for the sake of least motion,
+// which biases a target by 1e-6 mm.
 pl_ik_options pl_ik_options_default(void)
 {
     return (pl_ik_options){
@@ -43,6 +46,7 @@ pl_ik_options pl_ik_options_default(void)
     };
 }
 
+// Every failure names the option.
 static pl_status options_check(const pl_ik_options *o, pl_error *err)
 {
     if ((int)o->method < 0 || o->method >= PL_IK_METHOD_COUNT) {
@@ -84,7 +88,7 @@ static pl_status options_check(const pl_ik_options *o, pl_error *err)
     return PL_OK;
 }
 
-// Which commands move, and between which ends.
+// Which commands move, and between which ends: those held or with one possible value do not.
 static pl_status variables_choose(pl_ik *ik, pl_error *err)
 {
     const pl_ik_options *o = &ik->options;
@@ -100,6 +104,8 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
                            "ik: command `%s` has no range; give it one in the robot, or bounds here",
                            c->name);
         }
+
+        // given bounds replace the range of the robot
         const double low = low_given ? o->low[i] : c->range[0], high = high_given ? o->high[i] : c->range[1];
         if (!(low <= high) || !isfinite(low) || !isfinite(high)) {
             return pl_fail(err, PL_BAD_INPUT, "ik: command `%s` is bounded by %g and %g", c->name, low, high);
@@ -108,6 +114,8 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
             ik->range.fixed[i] = low;
             continue;
         }
+
+        // free: bounds, span and rate per variable
         const double rate = o->rate && o->rate[i] > 0 ? o->rate[i] : INFINITY;
         ik->variable[ik->n] = i;
         ik->range.low[ik->n] = low;
@@ -122,6 +130,7 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
     return PL_OK;
 }
 
+// Bounds on efforts; the scale makes violations comparable between N and MPa.
 static pl_status bounds_take(pl_ik *ik, pl_error *err)
 {
     if (ik->options.effort_count > 0 && ik->options.method != PL_IK_NEWTON) {
@@ -152,6 +161,8 @@ static pl_status bounds_take(pl_ik *ik, pl_error *err)
     return PL_OK;
 }
 
+// Copies the objectives; rows of the residual follow in their order, then one row
+// per variable for least motion.
 static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int count, pl_error *err)
 {
     ik->goal.objective_count = count;
@@ -168,6 +179,8 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
         const int64_t places = o->kind == PL_OBJECTIVE_SHAPE     ? 3 * (int64_t)o->point_count
                                : o->kind == PL_OBJECTIVE_COMMAND ? ik->info.command_count
                                                                  : 0;
+
+        // places are copied, because targets change
         if (places > 0 && o->place) {
             ik->goal.place[i] = PL_NEW_ARRAY(double, places);
             if (!ik->goal.place[i]) {
@@ -192,6 +205,7 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
     return PL_OK;
 }
 
+// Memory of a point z with outputs y, rotations R and residuals r; false when out of memory.
 bool ik_place_create(const pl_ik *ik, ik_place *place)
 {
     place->z = PL_NEW_ARRAY(double, ik->n);
@@ -209,6 +223,7 @@ void ik_place_clear(ik_place *place)
     pl_free(place->r);
 }
 
+// Allocates and reports success, so that calls can be chained.
 static bool take(double **where, int64_t count)
 {
     *where = PL_NEW_ARRAY(double, count);
@@ -231,6 +246,7 @@ static pl_status ik_room_first(pl_ik *ik, int objectives, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "ik");
 }
 
+// What depends on the number of variables, residuals and outputs.
 static pl_status ik_room_second(pl_ik *ik, pl_error *err)
 {
     const int64_t n = ik->n, rows = ik->goal.rows, bounds = ik->bound_count, outputs = ik->outputs.count;
@@ -259,6 +275,7 @@ static pl_status ik_room_second(pl_ik *ik, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "ik");
 }
 
+// Order matters: variables, bounds and objectives fix the outputs, these the sizes.
 pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objective_count,
                        const pl_ik_options *options, pl_ik **out, pl_error *err)
 {
@@ -388,6 +405,8 @@ pl_model *pl_ik_model(const pl_ik *ik)
     return ik->model;
 }
 
+// The target's meaning follows the kind: 3 numbers, a rotation matrix, places of points, commands or one
+// value. Checked as at creation; on failure the old target stays.
 pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err)
 {
     if (i < 0 || i >= ik->goal.objective_count) {
@@ -417,6 +436,8 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
     if (status != PL_OK) {
         return status;
     }
+
+    // places have memory of their own
     const int64_t places = o.kind == PL_OBJECTIVE_SHAPE     ? 3 * (int64_t)o.point_count
                            : o.kind == PL_OBJECTIVE_COMMAND ? ik->info.command_count
                                                             : 0;

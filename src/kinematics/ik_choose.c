@@ -1,13 +1,14 @@
-// Choosing among commands that meet the goals: least effort, least energy, nearest to a wanted command. The
+// Choosing among commands that meet the goals: least effort, least energy, nearest to a given command. The
 // goals are kept as constraints, so the weights of what chooses need not be small: a step along the commands
 // that keep the goals to first order,
 //   min 1/2 |r2 + J2 p|^2 + 1/2 W^2 |r1 + J1 p|^2,  W large, within the bounds,
-// then steps back onto the goals, and a verdict on r2.
+// then steps back onto the goals, and a decision by r2.
 #include "kinematics/kinematics_impl.h"
 
-#define CORRECTIONS 4
-#define SETTLED 1e-4 // steps below this part of the ranges are not worth a forward solve
+#define CORRECTIONS 4 // steps back onto the goals after one step along them
+#define SETTLED 1e-4  // steps below this part of the ranges are not worth a forward solve
 
+// Whether a row of the residual belongs to a goal.
 static bool row_is_goal(const pl_ik *ik, int row)
 {
     for (int i = 0; i < ik->goal.objective_count; ++i) {
@@ -36,6 +37,7 @@ static void choose_add(pl_ik *ik, bool goals, double weight, const double *r)
     }
 }
 
+// Sum of squares of the rows of one class, to weigh the classes against each other.
 static double choose_trace(const pl_ik *ik, bool goals)
 {
     double sum = 0;
@@ -51,6 +53,8 @@ static double choose_trace(const pl_ik *ik, bool goals)
 static double choose_solve(pl_ik *ik, const ik_place *from, double radius, int rows)
 {
     const int n = ik->n;
+
+    // a small ridge keeps H definite; bounds of the step are those of the commands and the radius
     double trace = 0, largest = 0;
     for (int a = 0; a < n; ++a) {
         trace += ik->local.H[a * n + a];
@@ -79,12 +83,16 @@ static void choose_clear(pl_ik *ik)
 static double choose_step(pl_ik *ik, double radius, double *length)
 {
     const int n = ik->n;
+
+    // goals weigh 1e6 times more than the choice, relative to their sizes: constraints to first order
     const double goals = choose_trace(ik, true), others = choose_trace(ik, false);
     choose_clear(ik);
     choose_add(ik, true, goals > 0 ? 1e6 * others / goals : 0, ik->here.r);
     choose_add(ik, false, 1, ik->here.r);
     const int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, true);
     *length = choose_solve(ik, &ik->here, radius, rows);
+
+    // decrease of the choice only
     double promised = 0;
     for (int i = 0; i < ik->goal.row[ik->goal.objective_count]; ++i) {
         double Jp = 0;
@@ -102,6 +110,7 @@ static pl_status choose_correct(pl_ik *ik, bool *solved, pl_error *err)
     double distance, before = INFINITY;
     for (int k = 0; k < CORRECTIONS; ++k) {
         const double error = ik_error(ik, &ik->trial, &distance);
+        // met, or no longer converging
         if (error <= 1 || error > 0.7 * before) {
             return PL_OK;
         }
@@ -122,6 +131,7 @@ static pl_status choose_correct(pl_ik *ik, bool *solved, pl_error *err)
     return PL_OK;
 }
 
+// Trust region on the choice; every accepted point meets the goals.
 pl_status ik_choose(pl_ik *ik, pl_error *err)
 {
     double radius = 0.25;
@@ -138,6 +148,8 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
         if (length < SETTLED || !(promised > 1e-4 * ik->here.choice)) {
             break;
         }
+
+        // step along the goals, then back onto them
         for (int j = 0; j < ik->n; ++j) {
             const double z = ik->here.z[j] + ik->local.p[j];
             ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
@@ -147,6 +159,8 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
         if (status == PL_OK && solved) {
             status = choose_correct(ik, &solved, err);
         }
+
+        // accepted: bounds hold, goals are met, and the choice has improved
         const double gained = ik->here.choice - ik->trial.choice;
         const bool good = status == PL_OK && solved && ik->trial.excess <= IK_HOLDS &&
                           ik_error(ik, &ik->trial, &distance) <= 1 && gained > 1e-4 * promised;

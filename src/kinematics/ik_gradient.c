@@ -70,6 +70,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
     return status;
 }
 
+// g = 2 J^T r.
 static pl_status search_exact(pl_ik *ik, pl_error *err)
 {
     const pl_status status = ik_outputs_differentiate(ik, ik->options.jacobian_tolerance, err);
@@ -97,9 +98,12 @@ static void search_direct(pl_ik *ik, search_memory *memory)
         change += l->g[j] * (l->g[j] - memory->g[j]);
         square += memory->g[j] * memory->g[j];
     }
+
+    // conjugate only within the same coordinates: at a kink they change
     const bool go_on = memory->known && signature == memory->signature && square > 0;
     const double beta = go_on ? fmax(0, change / square) : 0;
 
+    // a direction that does not descend is replaced by the gradient itself
     ik_kinks_box(ik, INFINITY, l->step_low, l->step_high);
     bool stopped = false;
     for (int pass = 0; pass < 2; ++pass) {
@@ -145,6 +149,8 @@ static pl_status search_line(pl_ik *ik, bool published, double *h, pl_error *err
     double step = published ? 1 : search_first(ik), value, best;
     *h = 0;
     pl_status status = search_value(ik, step, &value, err);
+
+    // shrink until O falls
     for (int k = 0; status == PL_OK && !(value < start); ++k) {
         if (k == SHRINKS || ik->search.interrupted) {
             return PL_OK;
@@ -152,6 +158,8 @@ static pl_status search_line(pl_ik *ik, bool published, double *h, pl_error *err
         step *= shrink;
         status = search_value(ik, step, &value, err);
     }
+
+    // as published: then enlarge by the same amount as long as O falls
     best = value;
     *h = step;
     for (int k = 0; published && status == PL_OK && k < EXPANSIONS && !ik->search.interrupted; ++k) {
@@ -196,6 +204,7 @@ static pl_status search_step(pl_ik *ik, search_memory *memory, bool *found, pl_e
     return pl_model_keep(ik->model, 0, err);
 }
 
+// Ends when the goals are met, no step makes O fall, or a limit is reached.
 pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
     search_memory memory = {.g = PL_NEW_ARRAY(double, ik->n)};

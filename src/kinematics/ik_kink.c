@@ -13,9 +13,9 @@
 // side instead of a constraint. The command that belongs to p > 0 is the predicted length of the cable.
 #include "kinematics/kinematics_impl.h"
 
-#define KINK_SIDES 4  // all combinations are tried up to this many commands at their kink
-#define KINK_AT 1e-12 // of the span: a one-sided command is at its kink
-#define KINK_APART 1e-8
+#define KINK_SIDES 4    // all combinations are tried up to this many commands at their kink
+#define KINK_AT 1e-12   // of the span: a one-sided command is at its kink
+#define KINK_APART 1e-8 // of the row's size: distance between rows that meet in a point
 #define KINK_SLACK                                                                                           \
     0.02 // of the span: a cable that is to stay slack is paid out this far beyond what it needs
 
@@ -36,6 +36,7 @@ static int kink_cable(const pl_ik *ik, int j)
     return count == 1 ? found : -1;
 }
 
+// Whether variable j drives an actuator in one direction only and its range contains 0.
 static bool kink_one_sided(const pl_ik *ik, int j)
 {
     bool any = false;
@@ -45,6 +46,7 @@ static bool kink_one_sided(const pl_ik *ik, int j)
     return any && ik->range.low[j] < 0 && ik->range.high[j] > 0;
 }
 
+// Finds the variables with kinks. Only the full body has derivatives with respect to efforts.
 pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
 {
     ik_kinks *k = &ik->kink;
@@ -58,6 +60,7 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
     if (!k->cable || !k->side || !k->one_sided || !k->tension || !k->length_rate || !k->length) {
         return pl_fail_memory(err, "ik: kinks");
     }
+    // way: change of the cable's length over the whole range of the command, mm
     for (int j = 0; j < ik->n; ++j) {
         k->cable[j] = exact ? kink_cable(ik, j) : -1;
         k->one_sided[j] = exact && kink_one_sided(ik, j);
@@ -71,6 +74,7 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
 }
 
 // After the outputs are known.
+// Memory for derivatives with up to two columns per variable.
 pl_status ik_kinks_room(pl_ik *ik, pl_error *err)
 {
     ik_kinks *k = &ik->kink;
@@ -108,11 +112,13 @@ void ik_kinks_clear(pl_ik *ik)
     *k = (ik_kinks){0};
 }
 
+// Whether variable j drives a slack cable at the state of the model.
 static bool kink_slack(const pl_ik *ik, const pl_model_answer *a, int j)
 {
     return ik->kink.cable[j] >= 0 && !(a->effort[ik->kink.cable[j]] > 0);
 }
 
+// Whether a one-sided command is at 0.
 static bool kink_at_zero(const pl_ik *ik, int j)
 {
     const double c = ik->range.low[j] + ik->range.span[j] * ik->here.z[j];
@@ -129,6 +135,7 @@ bool ik_kinks_present(const pl_ik *ik)
     return any;
 }
 
+// As kink_slack, where kinks are taken into account.
 bool ik_kinks_slack(const pl_ik *ik, int j)
 {
     const pl_model_answer a = pl_model_get_answer(ik->model);
@@ -144,6 +151,7 @@ bool ik_kinks_at_zero(const pl_ik *ik)
     return any;
 }
 
+// Identifies the coordinates in use: curvature from differences of J is valid only while they stay the same.
 uint64_t ik_kinks_signature(const pl_ik *ik)
 {
     uint64_t hash = 0;
@@ -190,6 +198,8 @@ static void kink_column(const pl_ik *ik, int columns, int from, int j, double sc
 #undef TAKE
 }
 
+// The parameters of the derivatives: tension for slack cables, command otherwise, and a second column for the
+// other side of one-sided commands at 0. Returns their number.
 static int kink_parameters(pl_ik *ik)
 {
     ik_kinks *k = &ik->kink;
@@ -214,6 +224,7 @@ static int kink_parameters(pl_ik *ik)
     return count;
 }
 
+// Jy, the columns of both sides, and dL, all from one factorisation.
 pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err)
 {
     ik_kinks *k = &ik->kink;
@@ -230,6 +241,8 @@ pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err)
         return status;
     }
     int down = n;
+
+    // columns per part of the span
     for (int j = 0; j < n; ++j) {
         double scale = ik->range.span[j];
         if (k->tension[j]) {
@@ -252,6 +265,8 @@ pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err)
 
 // ---- the two sides of one-sided commands
 
+// Number of commands whose side is still to be chosen; 0 with more than KINK_SIDES,
+// where each is chosen by itself.
 int ik_kinks_side_count(const pl_ik *ik)
 {
     int count = 0;
@@ -261,6 +276,7 @@ int ik_kinks_side_count(const pl_ik *ik)
     return count <= KINK_SIDES ? count : 0;
 }
 
+// Column j of the Jacobian of the chosen side.
 static void kink_set_side(pl_ik *ik, int j, int side)
 {
     const double *from = side > 0 ? ik->kink.up : ik->kink.down;
@@ -270,6 +286,7 @@ static void kink_set_side(pl_ik *ik, int j, int side)
     ik->kink.side[j] = side;
 }
 
+// Sides of all commands at their kink from the bits of a number.
 void ik_kinks_set_sides(pl_ik *ik, unsigned bits)
 {
     for (int j = 0, b = 0; j < ik->n; ++j) {
@@ -286,6 +303,7 @@ void ik_kinks_choose_sides(pl_ik *ik)
         return;
     }
     for (int j = 0; j < ik->n; ++j) {
+        // slopes of the objective towards both sides
         double slope[2] = {0, 0};
         for (int s = 0; ik->kink.side[j] != 0 && s < 2; ++s) {
             kink_set_side(ik, j, s ? -1 : 1);
@@ -302,6 +320,7 @@ void ik_kinks_choose_sides(pl_ik *ik)
 
 // ---- the step
 
+// Bounds of the step in the coordinates in use: a tension only grows, a one-sided command stays on its side.
 void ik_kinks_box(const pl_ik *ik, double radius, double *low, double *high)
 {
     for (int j = 0; j < ik->n; ++j) {
@@ -318,13 +337,14 @@ void ik_kinks_box(const pl_ik *ik, double radius, double *low, double *high)
     }
 }
 
+// Length of the cable (mm) that the command at z asks for.
 static double kink_length(const pl_ik *ik, int j, double z)
 {
     const pl_actuator_info *a = &ik->info.actuator[ik->kink.cable[j]];
     return pl_drive_target(a->drive, a->rest, a->factor * (ik->range.low[j] + ik->range.span[j] * z));
 }
 
-// Adds a . p <= b, made comparable to one.
+// Adds a . p <= b, scaled by the largest entry of the row; returns 1, or 0 for an empty row.
 static int kink_row(const pl_ik *ik, const double *row, double sign, double room, int index, double *a,
                     double *b)
 {
@@ -343,6 +363,7 @@ static int kink_row(const pl_ik *ik, const double *row, double sign, double room
     return 1;
 }
 
+// Linearised conditions under which the coordinates stay valid; at most two rows per variable.
 int ik_kinks_rows(pl_ik *ik, double *a, double *b)
 {
     const ik_kinks *k = &ik->kink;
@@ -352,12 +373,16 @@ int ik_kinks_rows(pl_ik *ik, double *a, double *b)
         if (k->cable[j] < 0) {
             continue;
         }
+
+        // taut: the tension must not become negative
         if (!k->active || !k->tension[j]) {
             const int row = ik->outputs.effort[k->cable[j]];
             count += kink_row(ik, ik->slope.Jy + (int64_t)row * n, -1, ik->here.y[row], count, a + count * n,
                               b + count);
             continue;
         }
+
+        // slack: the length must stay within what the command can ask for
         const double one = kink_length(ik, j, ik->range.now_low[j]),
                      other = kink_length(ik, j, ik->range.now_high[j]);
         const double longest = fmax(one, other), shortest = fmin(one, other);
@@ -374,16 +399,20 @@ int ik_kinks_rows(pl_ik *ik, double *a, double *b)
     return count;
 }
 
+// Commands that belong to the step p.
 void ik_kinks_apply(const pl_ik *ik, const double *p, double *z)
 {
     const ik_kinks *k = &ik->kink;
     for (int j = 0; j < ik->n; ++j) {
         double to = ik->here.z[j] + p[j];
         if (k->on && k->active && k->tension[j]) {
+            // predicted length of the cable after the step
             double length = k->length[j];
             for (int i = 0; i < ik->n; ++i) {
                 length += k->dL[j * ik->n + i] * p[i];
             }
+
+            // a command whose tension grows goes to the kink; a slack one that becomes short is paid out
             const double now = kink_length(ik, j, ik->here.z[j]),
                          kink = ik->here.z[j] + (length - now) / k->length_rate[j];
             const double out = kink + copysign(KINK_SLACK, k->length_rate[j]);

@@ -12,6 +12,7 @@
 #define FAILURES 8      // forward solves that may fail in a solve
 #define AIM_INSIDE 1e-7 // efforts are steered this far (of their scale) inside their bounds
 
+// Largest component of a step, in parts of the ranges.
 static double largest_of(const double *v, int n)
 {
     double largest = 0;
@@ -52,6 +53,8 @@ int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin)
     return count;
 }
 
+// The quadratic problem with the first `rows` of row_a, row_b; the step is left
+// in local.p. False: no solution.
 bool ik_quadratic_step(pl_ik *ik, const double *H, const double *g, int rows)
 {
     const pl_quadratic_problem problem = {.n = ik->n,
@@ -73,6 +76,8 @@ static void newton_matrix(pl_ik *ik)
 {
     const int n = ik->n;
     double *H = ik->local.H, trace = 0;
+
+    // S, if second derivatives are in use, and J^T J
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b < n; ++b) {
             H[a * n + b] = ik->local.second_order ? ik->local.S[a * n + b] : 0;
@@ -87,8 +92,11 @@ static void newton_matrix(pl_ik *ik)
             trace += row[a] * row[a];
         }
     }
+    // without the shift: for the decrease that a step promises
     memcpy(ik->local.model_H, H, (size_t)(n * n) * sizeof *H);
     double shift = 1e-12 * trace + 1e-300;
+
+    // S may be indefinite: shift by its smallest eigenvalue
     if (ik->local.second_order) {
         memcpy(ik->local.work, H, (size_t)(n * n) * sizeof *H);
         pl_dense_eigen(n, ik->local.work, ik->local.eigen, NULL);
@@ -103,12 +111,16 @@ static void newton_matrix(pl_ik *ik)
 static double newton_step(pl_ik *ik)
 {
     const int n = ik->n;
+
+    // bounds of commands, efforts and coordinates
     ik_kinks_box(ik, ik->search.radius, ik->local.step_low, ik->local.step_high);
     int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, true);
     rows += ik_kinks_rows(ik, ik->local.row_a + rows * n, ik->local.row_b + rows);
     if (!ik_quadratic_step(ik, ik->local.H, ik->local.g, rows)) {
         return -1;
     }
+
+    // -(g.p + 1/2 p.H p)
     double promised = 0;
     for (int a = 0; a < n; ++a) {
         double Hp = 0;
@@ -126,11 +138,15 @@ static double newton_step(pl_ik *ik)
 static double newton_stationarity(pl_ik *ik)
 {
     const int n = ik->n;
+
+    // f = g / (|J| |r|)
     double norm_J = 0;
     for (int64_t i = 0; i < (int64_t)ik->goal.rows * n; ++i) {
         norm_J += ik->local.J[i] * ik->local.J[i];
     }
     const double scale = sqrt(norm_J) * sqrt(2 * ik->here.value);
+
+    // identity as the matrix
     memset(ik->local.work, 0, (size_t)(n * n) * sizeof *ik->local.work);
     for (int j = 0; j < n; ++j) {
         ik->local.work[j * n + j] = 1;
@@ -166,6 +182,7 @@ static void newton_linear(pl_ik *ik)
     newton_gradient(ik, ik->local.J, ik->here.r, ik->local.g);
 }
 
+// For callers with their own Jacobian: linear model, matrix and step; the decrease promised.
 double ik_newton_step(pl_ik *ik)
 {
     newton_linear(ik);
@@ -188,6 +205,7 @@ pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
     return PL_OK;
 }
 
+// Evaluates the projected gradient at the final point with an exact Jacobian, for the report.
 pl_status ik_certify(pl_ik *ik, pl_error *err)
 {
     const pl_status status = ik_linearise(ik, true, err);
@@ -199,6 +217,8 @@ pl_status ik_certify(pl_ik *ik, pl_error *err)
 static void newton_curvature(pl_ik *ik, const double *s)
 {
     const int n = ik->n;
+
+    // v = (change of the gradient by curvature) - S s
     double *v = ik->local.work, along = 0, size = 0, length = 0;
     for (int j = 0; j < n; ++j) {
         v[j] = 0;
@@ -218,6 +238,7 @@ static void newton_curvature(pl_ik *ik, const double *s)
         size += v[j] * v[j];
         length += s[j] * s[j];
     }
+    // the update is skipped where its denominator is rounding
     if (fabs(along) <= 1e-8 * sqrt(size * length)) {
         return;
     }
@@ -240,6 +261,8 @@ static void restore_matrix(pl_ik *ik)
     for (int j = 0; j < n; ++j) {
         ik->local.H[j * n + j] = 1e-8;
     }
+
+    // only violated bounds count, each with a margin of 1e-3 of its scale
     for (int i = 0; i < ik->bound_count; ++i) {
         const ik_bound *b = &ik->bound[i];
         const double *E = ik->local.E + (int64_t)i * n, e = ik->here.y[b->row];
@@ -268,8 +291,8 @@ static bool restore_step(pl_ik *ik, double radius)
     return true;
 }
 
-// Gauss-Newton on the violations alone, until they are gone. A limit that comes before is no verdict on the
-// goals: what stands then breaks its bounds.
+// Gauss-Newton on the violations alone, until they are gone. A limit that comes before does not decide about
+// the goals: the commands then violate their bounds.
 static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
     double radius = 0.25;
@@ -292,6 +315,8 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
             *outcome = PL_IK_INFEASIBLE;
             return PL_OK;
         }
+
+        // accept what reduces the largest violation
         bool solved;
         ++ik->search.steps;
         status = ik_go(ik, &ik->trial, &solved, err);
@@ -362,6 +387,8 @@ static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
 {
     const int n = ik->n;
     *left = false;
+
+    // J^T J of the goals, without commands at their bounds
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b < n; ++b) {
             double sum = 0;
@@ -373,12 +400,16 @@ static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
         }
     }
     pl_dense_eigen(n, ik->local.H, ik->local.eigen, ik->local.eigenvector);
+
+    // directions of largest derivative, where an axis points away
     const bool away = escape_turned_away(ik);
     pl_status status = PL_OK;
     int probes = 0;
     for (int k = n - 1; away && status == PL_OK && !*left && k >= 0 && probes < 4; --k) {
         status = escape_along(ik, k, &probes, left, err);
     }
+
+    // directions in which J is nearly singular: derivatives below 3 % of the largest
     probes = 0;
     for (int k = 0; status == PL_OK && !*left && k < n && probes < 6; ++k) {
         if (ik->local.eigen[k] > 1e-3 * ik->local.eigen[n - 1]) {
@@ -395,10 +426,11 @@ typedef struct newton_state {
     double promised; // by the last step computed
     double before;   // |r| before the last step taken
     int flat;        // steps in a row below the noise of the forward solve
-    int escapes;
+    int escapes;     // attempts to leave a stationary point
 } newton_state;
 
-// Efforts of the trial beyond their bounds: keeps that much more back. True when there were any.
+// Efforts of the trial beyond their bounds: their margin grows by 1.5 times that
+// much. True when there were any.
 static bool newton_hold_back(pl_ik *ik)
 {
     bool any = false;
@@ -416,6 +448,7 @@ static bool newton_hold_back(pl_ik *ik)
     return any;
 }
 
+// Margins belong to one point.
 static void newton_forget_margins(pl_ik *ik)
 {
     for (int i = 0; i < ik->bound_count; ++i) {
@@ -423,6 +456,7 @@ static void newton_forget_margins(pl_ik *ik)
     }
 }
 
+// J, E and multipliers before they are evaluated again, for the curvature S.
 static void newton_remember(pl_ik *ik)
 {
     memcpy(ik->local.J_old, ik->local.J, (size_t)ik->goal.rows * (size_t)ik->n * sizeof *ik->local.J);
@@ -440,6 +474,8 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     ik_swap(&ik->here, &ik->trial);
     ++ik->record.iterations;
     newton_forget_margins(ik);
+
+    // trust radius from the decrease
     if (ik->here.value < 0.25 * before) {
         // where |r| falls fast the next step is shorter; a longer one would only move idle commands about
         ik->search.radius = fmin(ik->search.radius, length);
@@ -449,6 +485,8 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
         ik->search.radius = 0.5 * length;
     }
     ik->search.radius = fmin(ik->search.radius, ik->search.reach);
+
+    // the new point is stored; coordinates may have changed there
     pl_status status = pl_model_keep(ik->model, 0, err);
     if (ik_kinks_present(ik)) {
         ik->slope.known = ik->slope.fresh = false;
@@ -456,6 +494,8 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     if (ik->here.value < 0.02 * before) {
         ik->local.second_order = false; // |r| falls fast: J^T J says enough
     }
+
+    // second-order mode: S is updated by the change of J
     if (status == PL_OK && ik->local.second_order) {
         // S = sum r_i r_i'' shrinks with r
         const double size = fmin(1, sqrt(ik->here.value / before));
@@ -473,7 +513,7 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     return status;
 }
 
-// The trial did not do: back, and a better Jacobian or a shorter step.
+// The trial was not accepted: back, and an exact Jacobian or a shorter step.
 static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
 {
     const double length = largest_of(ik->local.p, ik->n);
@@ -493,6 +533,7 @@ static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
     return PL_OK;
 }
 
+// From now on with S, which starts at 0.
 static void newton_go_second_order(pl_ik *ik)
 {
     if (!ik->local.second_order) {
@@ -502,6 +543,7 @@ static void newton_go_second_order(pl_ik *ik)
 }
 
 // At a point whose Jacobian is exact: is it stationary? Sets the outcome when the solve ends here.
+// n->flat: steps below the noise.
 static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *ended, pl_ik_outcome *outcome,
                               pl_error *err)
 {
@@ -519,11 +561,15 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
     if (!stationary && !stuck) {
         return PL_OK;
     }
+
+    // stationary and within the tolerance
     if (error <= 1) {
         *outcome = PL_IK_REACHED;
         *ended = true;
         return PL_OK;
     }
+
+    // stationary without meeting the goals: look for a lower point nearby
     bool left = false;
     if (ik->search.escape && n->escapes < 3) {
         ++n->escapes;
@@ -540,6 +586,8 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
         }
         ik->record.gradient = newton_stationarity(ik);
     }
+
+    // nearest: the gradient is small, to the accuracy of the forward solves
     *ended = true;
     *outcome = ik->record.gradient <= 100 * ik->options.stationary ? PL_IK_NEAREST : PL_IK_STALLED;
     return PL_OK;
@@ -548,6 +596,7 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
 // With commands at the kink of one-sided commands: the sides whose step promises most.
 static void newton_pick_sides(pl_ik *ik)
 {
+    // all combinations of sides, at most 16
     const int sides = ik_kinks_side_count(ik);
     double best = -INFINITY;
     unsigned which = 0;
@@ -586,7 +635,7 @@ static bool newton_propose(pl_ik *ik, newton_state *n)
     return n->promised > 1e-14 * ik->here.value && largest_of(ik->local.p, ik->n) >= 1e-10 && !spent;
 }
 
-// A trial whose shape is known: taken, or what follows from it.
+// A trial whose shape is known: accepted, or rejected with what follows from that.
 static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *err)
 {
     const double gained = ik->here.value - ik->trial.value, ratio = gained / n->promised,
@@ -594,9 +643,13 @@ static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *
     pl_log(2, "  ik: value %.6e -> %.6e, promised %.2e, ratio %.3f, step %.2e, radius %.2e%s%s",
            ik->here.value, ik->trial.value, n->promised, ratio, length, ik->search.radius,
            ik->local.was_fresh ? ", fresh" : "", ik->local.second_order ? ", second order" : "");
+
+    // a violated bound on an effort rejects the step
     if (newton_hold_back(ik)) {
         return newton_reject(ik, true, err);
     }
+
+    // changes at the level of rounding neither prove nor disprove a step
     const bool noise = n->promised < 1e-6 * ik->here.value && fabs(gained) < 1e-6 * ik->here.value;
     const bool good = ratio > 1e-4 && gained > 0;
     n->flat = noise ? n->flat + 1 : 0;
@@ -604,10 +657,14 @@ static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *
         newton_go_second_order(ik);
         return newton_reject(ik, false, err);
     }
+
+    // updates from what was seen
     if (first && !(ik->kink.on && ik->kink.active)) {
         ik_outputs_note_bend(ik, &ik->here, &ik->trial);
     }
     ik_outputs_update(ik, &ik->here, &ik->trial);
+
+    // a slow decrease: second derivatives count
     const bool slow = ik->trial.value > 0.25 * ik->here.value;
     if (slow && ik->local.was_fresh && length < 0.99 * ik->search.radius) {
         newton_go_second_order(ik); // a full step with an exact Jacobian gained little: |r| will stay large
@@ -616,7 +673,7 @@ static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *
     return newton_accept(ik, ratio, err);
 }
 
-// One trial: a step, the forward solve, the verdict. `*no_step` when no step is left.
+// One trial: a step, the forward solve, the decision. `*no_step` when no step is left.
 static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error *err)
 {
     const bool first = ik->record.iterations == 0 && ik->search.steps == 0;
@@ -635,7 +692,7 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     if (solved) {
         return newton_weigh(ik, n, first, err);
     }
-    // forward solves that fail are the dearest: no longer steps from now on
+    // forward solves that fail cost most: no longer steps from now on
     ik->search.failures++;
     ik->search.reach = 0.5 * largest_of(ik->local.p, ik->n);
     status = newton_reject(ik, false, err);
@@ -643,8 +700,10 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     return status;
 }
 
+// From `here`, where the model is solved. Leaves the best point there and in the model.
 pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
+    // a new solve
     newton_state n = {0};
     ik->search.radius = 0.5;
     ik->search.reach = 1;
@@ -653,6 +712,8 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
     ik->search.held_back = 0;
     newton_forget_margins(ik);
     *outcome = PL_IK_STALLED;
+
+    // first into the bounds on efforts
     pl_status status = PL_OK;
     if (ik->here.excess > IK_HOLDS) {
         status = newton_restore(ik, outcome, err);
@@ -670,10 +731,14 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         if (!ik_go_on(ik, outcome)) {
             break;
         }
+
+        // along a path the Jacobian is extrapolated to the middle of the next step
         if (ik->slope.known && !ik->slope.fresh && !ik->search.renew && ik->search.steps == 0 &&
             ik->slope.bend_scale > 0) {
             ik_outputs_bend(ik, 1);
         }
+
+        // linear model, and whether its point is stationary
         status = ik_linearise(ik, !ik->slope.known || ik->search.renew, err);
         ik->search.renew = false;
         if (status == PL_OK && ik->slope.fresh) {
@@ -685,6 +750,8 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         if (!ik->slope.known) {
             continue; // left a stationary point
         }
+
+        // one trial; without a step the Jacobian is evaluated again, then the point is final
         bool no_step = false;
         status = newton_try(ik, &n, &no_step, err);
         if (status == PL_OK && no_step && !ik->slope.fresh) {

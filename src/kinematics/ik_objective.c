@@ -1,5 +1,5 @@
-// Objectives as weighted deviations r(y) of the model's outputs y, with their rows of the Jacobian
-// dr/dz = (dr/dy) (dy/dz).
+// Objectives as weighted deviations r(y) of the model's outputs y, with their rows of the Jacobian dr/dz =
+// (dr/dy) (dy/dz). The deviations and their units are listed in docs/explanation/kinematics.md.
 #include <stdio.h>
 #include "kinematics/kinematics_impl.h"
 #include "base/rotation.h"
@@ -32,13 +32,15 @@ pl_objective pl_objective_default(pl_objective_kind kind)
     return (pl_objective){.kind = kind, .weight = 1, .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 }
 
-// ---- checks at the door
+// ---- validation
 
+// Kinds whose index is a marker: they come first in the list.
 static bool objective_has_marker(pl_objective_kind kind)
 {
     return kind <= PL_OBJECTIVE_ORTHOGONAL;
 }
 
+// Kinds that need the rotation of the marker.
 static bool objective_has_frame(pl_objective_kind kind)
 {
     return kind == PL_OBJECTIVE_DIRECTION || kind == PL_OBJECTIVE_ORIENTATION ||
@@ -48,6 +50,7 @@ static bool objective_has_frame(pl_objective_kind kind)
 // Squares of what is larger would leave the range of numbers.
 #define OBJECTIVE_LARGEST 1e12
 
+// False also for NAN.
 static bool finite_all(const double *v, int64_t count)
 {
     for (int64_t i = 0; i < count; ++i) {
@@ -58,6 +61,7 @@ static bool finite_all(const double *v, int64_t count)
     return true;
 }
 
+// The index exists, and the model knows the quantity.
 static pl_status objective_check_index(const pl_ik *ik, const pl_objective *o, int i, pl_error *err)
 {
     const pl_model_info *info = &ik->info;
@@ -89,6 +93,7 @@ static pl_status objective_check_index(const pl_ik *ik, const pl_objective *o, i
     return PL_OK;
 }
 
+// Body points exist and have non-negative shares, not all 0.
 static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, int i, pl_error *err)
 {
     const int32_t least = o->kind == PL_OBJECTIVE_CURVATURE ? 3 : 1;
@@ -99,6 +104,8 @@ static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, 
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): %d body points, at least %d needed", i,
                        kind_name[o->kind], (int)o->point_count, (int)least);
     }
+
+    // points and shares
     double share = 0;
     for (int32_t k = 0; k < o->point_count; ++k) {
         if (o->point[k] < 0 || o->point[k] >= ik->info.point_count) {
@@ -122,6 +129,7 @@ static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, 
     return PL_OK;
 }
 
+// R R^T = I to 1e-6, right-handed.
 static bool is_rotation(const double R[9])
 {
     double I[9], worst = 0;
@@ -132,6 +140,7 @@ static bool is_rotation(const double R[9])
     return worst < 1e-6 && pl_det3(R) > 0; // NAN is no rotation
 }
 
+// Everything about one objective; the message names it by its number and kind.
 pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_error *err)
 {
     if ((int)o->kind < 0 || o->kind >= PL_OBJECTIVE_KIND_COUNT) {
@@ -146,6 +155,8 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): tolerance is %g, must be >= 0", i, name,
                        o->tolerance);
     }
+
+    // numbers
     if (!finite_all(o->target, 3) || !finite_all(&o->value, 1) || !finite_all(o->axis, 3)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "ik: objective %d (%s): target %g %g %g, axis %g %g %g, value %g: expected finite "
@@ -157,6 +168,8 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (distance): value is %g mm, must be >= 0", i,
                        o->value);
     }
+
+    // directions need a length
     const bool turns = o->kind == PL_OBJECTIVE_DIRECTION || o->kind == PL_OBJECTIVE_ORTHOGONAL;
     if (turns && !(pl_norm3(o->axis) > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): axis is 0 0 0", i, name);
@@ -181,11 +194,13 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
 
 // ---- sizes
 
+// Without selected axes all count.
 static bool objective_counts(const pl_objective *o, int axis)
 {
     return o->axes[axis] || !(o->axes[0] || o->axes[1] || o->axes[2]);
 }
 
+// Rows of the residual that an objective has.
 int ik_objective_rows(const pl_ik *ik, const pl_objective *o)
 {
     switch (o->kind) {
@@ -249,6 +264,7 @@ static void row_add(const pl_ik *ik, double *row, double factor, int output)
     }
 }
 
+// The same for three outputs in a row.
 static void row_add3(const pl_ik *ik, double *row, const double factor[3], int output)
 {
     for (int k = 0; k < 3; ++k) {
@@ -256,6 +272,7 @@ static void row_add3(const pl_ik *ik, double *row, const double factor[3], int o
     }
 }
 
+// d = p - t on the selected axes
 static void deviation_position(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
                                double *J)
 {
@@ -322,6 +339,8 @@ static void deviation_distance(const pl_ik *ik, const ik_place *at, const pl_obj
         deviation_position(ik, at, o, d, J);
         return;
     }
+
+    // vector on the selected axes
     const int out = ik->outputs.marker[o->index];
     double e[3];
     int first = 2;
@@ -347,6 +366,7 @@ static void deviation_orthogonal(const pl_ik *ik, const ik_place *at, const pl_o
     double a[3], u[3], across[3], by_p[3];
     marker_axis(at, o, a);
     pl_sub3(o->target, at->y + out, u);
+    // at the target itself the angle is not defined
     const double length = fmax(pl_norm3(u), 1e-12);
     for (int k = 0; k < 3; ++k) {
         u[k] /= length;
@@ -363,6 +383,7 @@ static void deviation_orthogonal(const pl_ik *ik, const ik_place *at, const pl_o
     row_add3(ik, J, by_p, out);
 }
 
+// d = sqrt(share) (x - place), so that 1/2 |d|^2 is half the weighted mean square
 static void deviation_shape(const pl_ik *ik, const ik_place *at, const pl_objective *o, const double *place,
                             double *d, double *J)
 {
@@ -382,6 +403,7 @@ static void deviation_shape(const pl_ik *ik, const ik_place *at, const pl_object
     }
 }
 
+// d = k - value, k of the fitted circle (fit_circle.c)
 static void deviation_curvature(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
                                 double *J)
 {
@@ -406,6 +428,7 @@ static void deviation_energy(const pl_ik *ik, const ik_place *at, double *d, dou
     }
 }
 
+// d = z - target, in parts of the ranges; without a target from the start of the solve
 static void deviation_command(const pl_ik *ik, const ik_place *at, const double *place, double *d, double *J)
 {
     for (int j = 0; j < ik->n; ++j) {
@@ -464,11 +487,13 @@ static void objective_deviations(const pl_ik *ik, const ik_place *at, int i, dou
 
 // ---- all of them
 
+// How far an effort is beyond its bounds, over its scale; negative inside.
 static double bound_excess(const ik_bound *b, double effort)
 {
     return fmax(effort - b->high, b->low - effort) / b->scale;
 }
 
+// Residuals, their sums and the excess of efforts at a point whose outputs are known.
 void ik_evaluate(pl_ik *ik, ik_place *place)
 {
     for (int i = 0; i < ik->goal.objective_count; ++i) {
@@ -478,10 +503,14 @@ void ik_evaluate(pl_ik *ik, ik_place *place)
             d[k] *= ik->goal.objective[i].weight;
         }
     }
+
+    // least motion
     for (int j = 0; j < ik->n; ++j) {
         place->r[ik->goal.row[ik->goal.objective_count] + j] =
             ik->goal.least_motion * (place->z[j] - ik->entry[j]);
     }
+
+    // value: half the sum of squares of the goals; choice: of the others
     place->value = place->choice = 0;
     for (int i = 0; i <= ik->goal.objective_count; ++i) {
         const bool goal = i == ik->goal.objective_count || pl_objective_is_goal(ik->goal.objective[i].kind);
@@ -497,6 +526,8 @@ void ik_evaluate(pl_ik *ik, ik_place *place)
     }
 }
 
+// J of the residuals and E of the bounded efforts, from the Jacobian of the outputs. Rows of what chooses are
+// 0 until the goals are met (goal.choose).
 void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E)
 {
     memset(J, 0, (size_t)ik->goal.rows * (size_t)ik->n * sizeof *J);
@@ -520,6 +551,7 @@ void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E)
     }
 }
 
+// Length of the deviation of objective i, without its weight.
 double ik_deviation(const pl_ik *ik, const ik_place *place, int i)
 {
     double sum = 0;
@@ -529,6 +561,7 @@ double ik_deviation(const pl_ik *ik, const ik_place *place, int i)
     return sqrt(sum) / ik->goal.objective[i].weight;
 }
 
+// Tolerances where none is given: 0.005 mm, 1e-3 of curvatures and readings, 1e-3 rad.
 static double objective_default(const pl_ik *ik, const pl_objective *o)
 {
     switch (o->kind) {
@@ -566,6 +599,7 @@ static double objective_search_tolerance(const pl_ik *ik, const pl_objective *o)
     return ik->surrogate ? fmin(tolerance, objective_default(ik, o)) : tolerance;
 }
 
+// Largest deviation over its tolerance: 1 is met. *distance: largest deviation that is a length, mm.
 double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
 {
     double error = 0;
@@ -582,6 +616,7 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
     return error;
 }
 
+// Unit of a deviation for messages.
 static const char *objective_unit(const pl_ik *ik, const pl_objective *o)
 {
     static const char *const of_sensor[] = {
@@ -624,6 +659,7 @@ static double objective_model_error(const pl_objective *o, const pl_model_answer
     }
 }
 
+// As ik_error, with the error of a surrogate added to every deviation.
 ik_certainty ik_certain(const pl_ik *ik)
 {
     const pl_model_answer a = pl_model_get_answer(ik->model);
@@ -636,6 +672,7 @@ ik_certainty ik_certain(const pl_ik *ik)
         }
         const double d = ik_deviation(ik, &ik->here, i), tolerance = objective_tolerance(ik, o);
         const double e = counts ? objective_model_error(o, &a) : 0;
+        // unknown errors count as infinite
         const double error = isnan(d + e) ? INFINITY : (d + e) / tolerance;
         c.by_model = isnan(d) ? INFINITY : fmax(c.by_model, d / tolerance);
         if (error >= c.error) {
@@ -651,6 +688,7 @@ ik_certainty ik_certain(const pl_ik *ik)
     return c;
 }
 
+// What is left of the worst goal, as text: "0.3 mm off" or "direction of `tip` 0.1 rad off".
 void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room)
 {
     int worst = -1;

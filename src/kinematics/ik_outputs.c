@@ -4,6 +4,7 @@
 #include "kinematics/kinematics_impl.h"
 #include "base/rotation.h"
 
+// A list of -1: not read.
 static int *outputs_list(int count)
 {
     int *list = PL_NEW_ARRAY(int, count);
@@ -13,6 +14,7 @@ static int *outputs_list(int count)
     return list;
 }
 
+// Numbers the outputs that are read from `next` on, `rows` each; returns the next free number.
 static int outputs_number(int *list, int count, int rows, int next)
 {
     for (int i = 0; i < count; ++i) {
@@ -24,6 +26,7 @@ static int outputs_number(int *list, int count, int rows, int next)
     return next;
 }
 
+// Marks what objectives, bounds and kinks read, then numbers the rows.
 pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
 {
     ik_outputs *o = &ik->outputs;
@@ -46,6 +49,8 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
     if (!o->marker || !o->rotation || !o->sensor || !o->effort || (points && !o->point)) {
         return pl_fail_memory(err, "ik: outputs");
     }
+
+    // mark
     for (int i = 0; i < ik->goal.objective_count; ++i) {
         ik_objective_reads(&ik->goal.objective[i], o);
     }
@@ -57,6 +62,8 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
             o->effort[ik->kink.cable[j]] = 0; // whether it is taut
         }
     }
+
+    // number; parts: what the model has to differentiate
     o->parts = 0;
     int next = outputs_number(o->marker, info->marker_count, 3, 0);
     o->parts |= next > 0 ? PL_PART_MARKER : 0;
@@ -98,12 +105,14 @@ void ik_outputs_clear(pl_ik *ik)
     *o = (ik_outputs){0};
 }
 
+// Outputs of the model at its state.
 void ik_outputs_read(const pl_ik *ik, ik_place *place)
 {
     const pl_model_answer a = pl_model_get_answer(ik->model);
     ik_outputs_take(ik, &a, place);
 }
 
+// Outputs of an answer, which may be that of an iterate.
 void ik_outputs_take(const pl_ik *ik, const pl_model_answer *answer, ik_place *place)
 {
     const ik_outputs *o = &ik->outputs;
@@ -148,6 +157,7 @@ static void outputs_take(pl_ik *ik, int at, const double *from, int rows)
     }
 }
 
+// An exact Jacobian at the state of the model; with kinks in the coordinates that fit.
 pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err)
 {
     const ik_outputs *o = &ik->outputs;
@@ -162,6 +172,8 @@ pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
+    // rows in the order of the outputs
     for (int i = 0; i < info->marker_count; ++i) {
         if (o->marker[i] >= 0) {
             outputs_take(ik, o->marker[i], d.marker + 3 * i * columns, 3);
@@ -202,6 +214,8 @@ static double outputs_miss(const pl_ik *ik, const ik_place *from, const ik_place
         dz[j] = to->z[j] - from->z[j];
         length += dz[j] * dz[j];
     }
+
+    // change of the outputs; of rotations as a vector
     for (int i = 0; i < o->count; ++i) {
         miss[i] = to->y[i] - from->y[i];
     }
@@ -212,6 +226,8 @@ static double outputs_miss(const pl_ik *ik, const ik_place *from, const ik_place
             pl_rotation_log(D, miss + o->rotation[m]);
         }
     }
+
+    // less what the Jacobian predicts
     for (int i = 0; i < o->count; ++i) {
         for (int j = 0; j < ik->n; ++j) {
             miss[i] -= ik->slope.Jy[(int64_t)i * ik->n + j] * dz[j];
@@ -256,6 +272,7 @@ void ik_outputs_note_bend(pl_ik *ik, const ik_place *from, const ik_place *to)
     ik->slope.bend_scale = length > 0 && ik->slope.known ? (ik->local.was_fresh ? 2 : 1) / length : 0;
 }
 
+// Adds (sign 1) or removes (sign -1) the extrapolated change of the mean slope.
 void ik_outputs_bend(pl_ik *ik, double sign)
 {
     outputs_add(ik, ik->slope.bend_y, ik->slope.bend_z, sign * ik->slope.bend_scale);

@@ -36,6 +36,7 @@ static bool solve_box(pl_ik *ik)
     return true;
 }
 
+// Whether the model is at these commands already: then no forward solve is needed.
 static bool solve_stands(const pl_ik *ik, const double *command)
 {
     const pl_model_answer a = pl_model_get_answer(ik->model);
@@ -51,6 +52,8 @@ static bool solve_stands(const pl_ik *ik, const double *command)
 static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_error *err)
 {
     double far = 0;
+
+    // the start in z, within the box
     for (int j = 0; j < ik->n; ++j) {
         const double c = start ? start[ik->variable[j]] : NAN;
         const double z = isnan(c) ? ik->entry[j] : (c - ik->range.low[j]) / ik->range.span[j];
@@ -58,7 +61,7 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
         far = fmax(far, fabs(cut - ik->here.z[j]));
         ik->here.z[j] = cut;
     }
-    // a Jacobian of far away says nothing here
+    // a Jacobian of a far point is not valid here
     ik->slope.known = ik->slope.known && far < 0.2 && !(ik->kink.on && ik->kink.active);
     ik->slope.bend_scale = ik->slope.known ? ik->slope.bend_scale : 0;
     ik->slope.bent = false;
@@ -87,12 +90,14 @@ static void ik_use_kinks(pl_ik *ik, bool use)
     ik->kink.active = on && ik->kink.active;
 }
 
+// Simultaneous solve first, then Gauss-Newton, then the choice among commands that meet the goals.
 static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
     ik_use_kinks(ik, ik->options.method != PL_IK_GRADIENT);
     if (ik->options.method != PL_IK_NEWTON) {
         return ik_gradient_search(ik, outcome, err);
     }
+    // with a kink the coordinates may differ from those of the last Jacobian
     if (ik_kinks_present(ik)) {
         ik->slope.known = ik->slope.fresh = false;
     }
@@ -112,6 +117,8 @@ static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 
 // ---- samples
 
+// Sum of squared distances of a sample's markers from the position goals, weighted;
+// *known is false without such goals.
 static double sample_distance(const pl_ik *ik, int sample, bool *known)
 {
     double sum = 0;
@@ -155,6 +162,7 @@ static int sample_nearest(const pl_ik *ik, const int *tried, int tried_count)
     return best;
 }
 
+// The k-th nearest sample; -1 when there are not so many.
 int pl_ik_nearest_sample(pl_ik *ik, int k)
 {
     int found = -1;
@@ -180,11 +188,15 @@ static void start_spread(const pl_ik *ik, int k, double *command)
     for (int j = 0; j < ik->n; ++j) {
         const int c = ik->variable[j];
         const double rest = fmin(fmax(ik->info.command[c].rest, ik->range.low[j]), ik->range.high[j]);
+
+        // Halton number k / 2 + 1 in the base of this variable
         double part = 0, unit = 1;
         for (int h = k / 2 + 1, base = prime[j % PL_COUNT(prime)]; h > 0; h /= base) {
             unit /= base;
             part += unit * (h % base);
         }
+
+        // alone: 60 % of the range, away from rest
         const bool alone = k % 2 == 1;
         const bool mine = (k / 2) % ik->n == j;
         const double far =
@@ -195,6 +207,7 @@ static void start_spread(const pl_ik *ik, int k, double *command)
     }
 }
 
+// Residuals where a start ended, and whether that point is stationary.
 static void start_ended(pl_ik *ik, int start, pl_ik_outcome outcome)
 {
     memcpy(ik->ended + (int64_t)start * ik->goal.rows, ik->here.r, (size_t)ik->goal.rows * sizeof *ik->ended);
@@ -233,6 +246,8 @@ static pl_status start_begin(pl_ik *ik, int k, bool *there, bool *solved, pl_err
     }
     pl_status status = solve_begin(
         ik, s < 0 ? ik->start : ik->samples.command + (int64_t)s * ik->info.command_count, solved, err);
+
+    // not reached: start from what was reached
     if (status == PL_OK && !*solved && !ik->search.interrupted) {
         solve_read_commands(ik, ik->here.z);
         ik_outputs_read(ik, &ik->here);
@@ -246,7 +261,7 @@ static pl_status start_begin(pl_ik *ik, int k, bool *there, bool *solved, pl_err
 // Solves from further starts; keeps the best of all, at which model and `here` are left.
 static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, pl_error *err)
 {
-    // what breaks a bound is worse than all that does not
+    // a point that violates a bound is worse than all that do not
     const bool broken = *outcome == PL_IK_FORWARD || *outcome == PL_IK_INFEASIBLE;
     double best = broken || ik->here.excess > IK_HOLDS ? INFINITY : ik->here.value;
     pl_status status = pl_model_keep(ik->model, 2, err);
@@ -254,6 +269,8 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
     bool moved = false, there = true;
     int which = 0;
     start_ended(ik, 0, *outcome);
+
+    // starts until one reaches the goals
     for (int k = 0; status == PL_OK && k < ik->options.start_limit && *outcome != PL_IK_REACHED; ++k) {
         pl_ik_outcome limit, now = PL_IK_FORWARD;
         ik->search.steps = 0;
@@ -271,6 +288,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
             start_ended(ik, (*starts)++, now);
         }
         const bool bounded = now != PL_IK_FORWARD && now != PL_IK_INFEASIBLE && ik->here.excess <= IK_HOLDS;
+        // the best point so far; least motion is part of the value and breaks ties
         const bool better = now == PL_IK_REACHED || ik->here.value < best; // the value has least motion in it
         if (status == PL_OK && solved && bounded && better) {
             best = ik->here.value;
@@ -299,6 +317,8 @@ static void active_add(pl_ik *ik, pl_ik_active active)
     ik->record.active[ik->record.active_count++] = active;
 }
 
+// Commands at the ends of their box and efforts at their bounds, with their multipliers (per
+// unit of the bounded quantity).
 static void solve_list_active(pl_ik *ik, bool certified)
 {
     ik->record.active_count = 0;
@@ -308,6 +328,8 @@ static void solve_list_active(pl_ik *ik, bool certified)
         if (!low && !high) {
             continue;
         }
+
+        // both ends at once: the sign of the multiplier tells which one holds
         const double multiplier = certified ? ik->local.box_multiplier[j] : 0;
         const bool upper = high && !(low && multiplier < 0);
         active_add(
@@ -338,6 +360,7 @@ static void solve_list_active(pl_ik *ik, bool certified)
     }
 }
 
+// The message for a goal that only the surrogate reaches.
 static void uncertain_message(const char *off, const ik_certainty *c, char *text, size_t room)
 {
     if (isfinite(c->worst)) {
@@ -349,6 +372,7 @@ static void uncertain_message(const char *off, const ik_certainty *c, char *text
     }
 }
 
+// One sentence about the outcome, with active bounds and gradient where they explain it.
 static void solve_message(pl_ik *ik, const ik_certainty *certain, pl_ik_report *report)
 {
     char bounds[120] = "";
@@ -359,6 +383,8 @@ static void solve_message(pl_ik *ik, const ik_certainty *certain, pl_ik_report *
                  kind[ik->record.active[i].kind], ik->record.active[i].name,
                  ik->record.active[i].upper ? "upper" : "lower");
     }
+
+    // what is left of the worst goal
     char off[120], *text = report->message;
     const size_t room = sizeof report->message;
     const bool met = report->outcome == PL_IK_REACHED || report->outcome == PL_IK_UNCERTAIN;
@@ -426,6 +452,7 @@ static pl_ik_outcome solve_certain(pl_ik_outcome outcome, const ik_certainty *ce
                                     : outcome;
 }
 
+// Everything of the report from the point where the search ended.
 static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_report *report)
 {
     const bool certified = isfinite(ik->record.gradient);
@@ -475,8 +502,11 @@ static pl_status solve_stop(pl_ik *ik, bool begun, pl_ik_outcome *outcome, pl_er
     return status;
 }
 
+// From the state of the model, or from `start` where it can be computed. The report borrows
+// from `ik` until the next solve.
 pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err)
 {
+    // a new solve
     pl_ik_outcome outcome = PL_IK_FORWARD;
     int starts = 1;
     ik->record.started = pl_seconds();
@@ -494,6 +524,8 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
         solve_report(ik, PL_IK_INFEASIBLE, 0, report);
         return PL_OK;
     }
+
+    // from the start given, else from where the model was
     pl_status status = pl_model_keep(ik->model, 1, err);
     bool solved = false;
     if (status == PL_OK) {
@@ -515,6 +547,8 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
     }
+
+    // further starts, interruptions
     if (status == PL_OK && outcome != PL_IK_REACHED && outcome != PL_IK_STOPPED) {
         status = solve_further(ik, &outcome, &starts, err);
     }
@@ -535,6 +569,8 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     return status;
 }
 
+// Residuals of all objectives at the state of the model, weighted, and their Jacobian by all commands (rows x
+// commands); for solvers outside of this room.
 pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err)
 {
     const int rows = ik->goal.row[ik->goal.objective_count];
@@ -553,6 +589,8 @@ pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error
     ik->goal.choose = true;
     ik_jacobian(ik, &ik->here, ik->local.J, ik->local.E);
     ik->goal.choose = false;
+
+    // per unit of the commands; held ones have columns of 0
     memset(jacobian, 0, (size_t)rows * (size_t)ik->info.command_count * sizeof *jacobian);
     for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < ik->n; ++j) {

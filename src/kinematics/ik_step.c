@@ -25,6 +25,7 @@ pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
     return ik_go_to(ik, ik->command, place, solved, err);
 }
 
+// Forward solve and evaluation. *solved is false where there is no equilibrium, which is no error.
 pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solved, pl_error *err)
 {
     pl_solve_report report;
@@ -42,7 +43,7 @@ pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solv
     return status == PL_FAILED ? PL_OK : status; // a shape that cannot be computed is a step not to take
 }
 
-// How far the error has come down from the first to the tolerance, in powers of ten.
+// How far the error has come down from the first to the tolerance, on a logarithmic scale from 0 to 1.
 static double ik_progress(pl_ik *ik)
 {
     double distance;

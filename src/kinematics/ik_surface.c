@@ -1,4 +1,6 @@
-// Fitting the shape to a surface that does not say which body point goes where: iterated closest points.
+// Fitting the shape to a surface that does not say which body point belongs where: iterated closest
+// points. Targets are the nearest points of the surface, the commands are solved for, and so on
+// until the distance stops falling.
 #include "kinematics/kinematics_impl.h"
 #include "mesh/mesh.h"
 #include "pliant/target.h"
@@ -7,6 +9,7 @@
 #define SURFACE_NEAR 1e-3     // mm: RMS distance that counts as on the surface
 #define SURFACE_PROGRESS 1e-3 // relative fall of the RMS distance below which the points no longer move
 
+// Positions of the objective's body points.
 static void surface_gather(const pl_objective *o, const double *point, double *out)
 {
     for (int32_t i = 0; i < o->point_count; ++i) {
@@ -25,6 +28,7 @@ static double surface_targets(const pl_trisurf_tree *tree, const double *now, in
     return sqrt(sum / (count > 0 ? count : 1));
 }
 
+// Alternates nearest points and solves; the best commands stay in the model.
 static pl_status surface_rounds(pl_ik *ik, int objective, const pl_trisurf_tree *tree, double *now,
                                 double *target, pl_ik_report *report, pl_error *err)
 {
@@ -33,6 +37,7 @@ static pl_status surface_rounds(pl_ik *ik, int objective, const pl_trisurf_tree 
     surface_gather(o, ik->info.rest, now);
     double before = INFINITY;
     for (int round = 0; round <= SURFACE_ROUNDS; ++round) {
+        // targets, and whether they still come nearer
         const double off = surface_targets(tree, now, o->point_count, target);
         if (round > 0 && (off > before * (1 - SURFACE_PROGRESS) || off < SURFACE_NEAR)) {
             break;

@@ -1,9 +1,9 @@
-// Near a solution: commands and shape together (pl_model_find_together) instead of one forward solve for each
-// trial of the commands. An iteration costs one solve; the goals are judged where the shape is going to be,
-// y(x) + G d, and the commands take the step of ik_newton.c from there, with the same bounds. What is found
-// is checked by an ordinary forward solve, and ik_newton goes on from it where it is not good enough. Slack
-// cables stay as they are; where one has to become taut, one-sided commands at 0, objectives that read body
-// points or the energy, and long ways are left to ik_newton alone.
+// Near a solution: simultaneous solve for commands and shape (pl_model_find_together) instead of one forward
+// solve for each trial of the commands. An iteration costs one solve; the goals are evaluated where the shape
+// is going to be, y(x) + G d, and the commands take the step of ik_newton.c from there, with the same bounds.
+// What is found is checked by an ordinary forward solve, and ik_newton goes on from it where it is not good
+// enough. Slack cables stay as they are; where one has to become taut, one-sided commands at 0, objectives
+// that read body points or the energy, and long steps are left to ik_newton alone.
 #include "base/rotation.h"
 #include "kinematics/kinematics_impl.h"
 
@@ -15,11 +15,13 @@
 #define TOGETHER_PAUSE 7       // solves that do without after failures in a row
 #define TOGETHER_ROUNDS 2      // forward solves
 
+// Body points and the energy are not among the outputs of an iterate.
 static bool together_reads(const pl_ik *ik)
 {
     return (ik->outputs.parts & (PL_PART_POINT | PL_PART_ENERGY)) == 0;
 }
 
+// Memory, if the model and the problem allow it.
 pl_status ik_together_create(pl_ik *ik, pl_error *err)
 {
     ik_together *t = &ik->together;
@@ -97,12 +99,16 @@ static void together_expect(pl_ik *ik, const pl_model_answer *now, ik_place *pla
 {
     ik_together *t = &ik->together;
     const ik_outputs *o = &ik->outputs;
+
+    // outputs of the iterate, stored as the residuals of the shape as it is
     ik_outputs_take(ik, now, place);
     for (int j = 0; j < ik->n; ++j) {
         place->z[j] = (now->command[ik->variable[j]] - ik->range.low[j]) / ik->range.span[j];
     }
     ik_evaluate(ik, place);
     memcpy(t->plain, place->r, (size_t)ik->goal.rows * sizeof *t->plain);
+
+    // plus what the shape is about to change
     together_column(ik, t->count, 1, 1, t->drift);
     for (int m = 0; m < ik->info.marker_count; ++m) {
         if (o->rotation[m] >= 0) {
@@ -173,7 +179,7 @@ static bool together_explains(pl_ik *ik)
     return miss <= TOGETHER_EXPLAINED * TOGETHER_EXPLAINED * size;
 }
 
-// Takes the columns, unless they say less than the Jacobian carried along. True: taken.
+// Uses the columns, unless they predict less than the Jacobian carried along. True: they are used.
 static bool together_take(pl_ik *ik, bool fresh)
 {
     ik_together *t = &ik->together;
@@ -181,6 +187,8 @@ static bool together_take(pl_ik *ik, bool fresh)
     if (known && !fresh) {
         return false;
     }
+
+    // compare both on the last step
     double *kept = t->carried;
     memcpy(kept, ik->slope.Jy, together_jacobian_bytes(ik));
     together_jacobian(ik);
@@ -191,7 +199,8 @@ static bool together_take(pl_ik *ik, bool fresh)
     return true;
 }
 
-// The step p as new values of the variables in use, and the deviations it is to lead to. Returns its length.
+// The step p as new values of the variables in use, and the deviations it is expected
+// to lead to. Returns its length.
 static double together_step(pl_ik *ik, double *value)
 {
     ik_together *t = &ik->together;
@@ -215,11 +224,14 @@ static double together_step(pl_ik *ik, double *value)
     return largest;
 }
 
+// The decision after each iteration: met, go on with new commands, or leave to ik_newton.
 static pl_aim_answer together_choose(void *user, const pl_model_answer *now, bool fresh, double *value)
 {
     pl_ik *ik = user;
     ik_together *t = &ik->together;
     double distance;
+
+    // outputs expected, and the Jacobian for the next step
     together_expect(ik, now, &ik->trial);
     const bool take = together_take(ik, fresh);
     if (!take && t->stepped) {
@@ -239,6 +251,8 @@ static pl_aim_answer together_choose(void *user, const pl_model_answer *now, boo
     if (!isfinite(error) || error > TOGETHER_GROWTH * t->first) {
         return PL_AIM_LEAVE;
     }
+
+    // the step, with the extrapolated mean slope for the first one
     const bool bend = !take && !t->stepped && t->bend_scale > 0;
     if (bend) {
         ik_outputs_bend(ik, 1);
@@ -255,6 +269,7 @@ static pl_aim_answer together_choose(void *user, const pl_model_answer *now, boo
 
 // ---- a solve
 
+// z, outputs and rotations; residuals follow by evaluation.
 static void place_copy(const pl_ik *ik, const ik_place *from, ik_place *to)
 {
     memcpy(to->z, from->z, (size_t)ik->n * sizeof *to->z);
@@ -262,6 +277,7 @@ static void place_copy(const pl_ik *ik, const ik_place *from, ik_place *to)
     memcpy(to->R, from->R, 9 * (size_t)ik->info.marker_count * sizeof *to->R);
 }
 
+// Point and Jacobian before the attempt, to return to and to test columns on.
 static void together_save(pl_ik *ik)
 {
     ik_together *t = &ik->together;
@@ -273,6 +289,7 @@ static void together_save(pl_ik *ik)
     t->bend_scale = ik->slope.bend_scale;
 }
 
+// Back to where the attempt began, after a failure.
 static pl_status together_back(pl_ik *ik, pl_error *err)
 {
     const ik_together *t = &ik->together;
@@ -286,8 +303,8 @@ static pl_status together_back(pl_ik *ik, pl_error *err)
     return status;
 }
 
-// One round: found together, then the forward solve at the commands found. `*better`: model and `here` are
-// there.
+// One round: simultaneous solve, then the forward solve at the commands found.
+// `*better`: model and `here` are there.
 static pl_status together_round(pl_ik *ik, bool *better, pl_error *err)
 {
     ik_together *t = &ik->together;
@@ -323,6 +340,8 @@ static pl_status together_round(pl_ik *ik, bool *better, pl_error *err)
     if (!*better) {
         return together_back(ik, err);
     }
+
+    // the new point, and what the whole step tells about the Jacobian
     ik_swap(&ik->here, &ik->trial);
     ++ik->record.iterations;
     // what the whole step shows, from solution to solution
@@ -351,6 +370,7 @@ static bool together_begin(pl_ik *ik)
     return t->count > 0;
 }
 
+// After failures in a row the next 1, 3 or 7 solves do without.
 pl_status ik_together_solve(pl_ik *ik, pl_error *err)
 {
     ik_together *t = &ik->together;

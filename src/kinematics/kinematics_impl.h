@@ -27,10 +27,11 @@ typedef struct ik_place {
     double excess; // largest violation of an effort's bound, over its scale; <= 0: none
 } ik_place;
 
+// A bound on an effort.
 typedef struct ik_bound {
-    int actuator, row; // of the outputs
-    double low, high, scale;
-    double margin[2]; // kept back from each side: what the bend of the effort took
+    int actuator, row;       // of the outputs
+    double low, high, scale; // N or MPa
+    double margin[2];        // kept back from each side: what the bend of the effort took
 } ik_bound;
 
 #define IK_STARTS 16  // most further starts
@@ -49,14 +50,14 @@ typedef struct ik_range {
 typedef struct ik_goal {
     pl_objective *objective;
     int objective_count;
-    double **place;      // copies of `place`
-    int *row;            // first row of each; row[objective_count] = rows of objectives
-    int rows;            // and least motion
-    bool choosing;       // some objective is no goal
-    bool choose;         // the phase in which these count
-    double least_motion; // in use
-    int widest;          // most points of a curvature
-    double *fit, *fit_gradient, *deviation;
+    double **place;                         // copies of `place`
+    int *row;                               // first row of each; row[objective_count] = rows of objectives
+    int rows;                               // and least motion
+    bool choosing;                          // some objective is no goal
+    bool choose;                            // the phase in which these count
+    double least_motion;                    // in use
+    int widest;                             // most points of a curvature
+    double *fit, *fit_gradient, *deviation; // scratch
 } ik_goal;
 
 // The Jacobian of the outputs, exact or carried along by updates.
@@ -94,7 +95,7 @@ typedef struct ik_local {
     double *row_a, *row_b;                            // bounds on efforts as rows
     double *box_multiplier, *row_multiplier, *mu_old; // of the last quadratic problem
     uint64_t signature;                               // of the coordinates of J_old and S
-    bool second_order, was_fresh;
+    bool second_order, was_fresh;                     // S is in use; J was exact before the trial
 } ik_local;
 
 // Commands and shape found together (ik_together.c).
@@ -119,9 +120,9 @@ typedef struct ik_together {
 
 // How the search goes on.
 typedef struct ik_search {
-    bool renew, escape, interrupted;
-    bool free_rate;       // rates do not bind this solve
-    int steps, held_back; // forward solves tried; trials in a row that broke an effort's bound
+    bool renew, escape, interrupted; // J is to be evaluated; stationary points may be left; stop
+    bool free_rate;                  // rates do not bind this solve
+    int steps, held_back;            // forward solves tried; trials in a row that broke an effort's bound
     double radius, reach; // of trust, in parts of the spans; its limit next to shapes that cannot be computed
     int failures;         // forward solves that found none
 } ik_search;
@@ -132,7 +133,7 @@ typedef struct ik_record {
     int active_count;
     double gradient;
     int iterations, agreed;
-    double started;
+    double started;     // s, on the clock of pl_seconds
     double first_error; // over the tolerance: the largest so far
     pl_model_costs costs_before;
     char message[240];

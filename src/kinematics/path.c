@@ -18,6 +18,7 @@ pl_path_kind pl_path_find(const char *name)
     return (pl_path_kind)k;
 }
 
+// 20 mm in the x-y plane, 60 waypoints.
 pl_path_def pl_path_default(pl_path_kind kind)
 {
     return (pl_path_def){.kind = kind, .size = {20, 20, 20}, .x = {1, 0, 0}, .y = {0, 1, 0}, .count = 60};
@@ -106,6 +107,7 @@ static void path_curve(pl_path_kind kind, double t, double *x, double *y)
     }
 }
 
+// Every failure names the field.
 static pl_status path_check(const pl_path_def *def, pl_error *err)
 {
     if ((int)def->kind < 0 || def->kind >= PL_PATH_KIND_COUNT) {
@@ -134,6 +136,7 @@ static pl_status path_check(const pl_path_def *def, pl_error *err)
 // Local coordinates (in parts of the size) into space.
 static void path_place(const pl_path_def *def, const double local[3], double out[3])
 {
+    // orthonormal axes from x and y
     double u[3], v[3], w[3];
     const double length = pl_norm3(def->x), along = pl_dot3(def->x, def->y) / (length * length);
     for (int k = 0; k < 3; ++k) {
@@ -153,6 +156,7 @@ static void path_place(const pl_path_def *def, const double local[3], double out
     }
 }
 
+// Curved paths are first sampled 64 times more finely, then resampled by length.
 pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err)
 {
     pl_status status = path_check(def, err);
@@ -186,6 +190,7 @@ pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err)
     return status;
 }
 
+// `out_count` points equally far apart along a polyline; a closed one does not repeat its first point.
 pl_status pl_path_resample(const double *point, int count, bool closed, int out_count, double *out,
                            pl_error *err)
 {
@@ -193,6 +198,8 @@ pl_status pl_path_resample(const double *point, int count, bool closed, int out_
         return pl_fail(err, PL_BAD_INPUT, "path: %d points to %d, at least one of each is needed", count,
                        out_count);
     }
+
+    // total length
     const int edges = closed ? count : count - 1;
     double total = 0;
     for (int i = 0; i < edges; ++i) {
@@ -201,6 +208,8 @@ pl_status pl_path_resample(const double *point, int count, bool closed, int out_
     if (!isfinite(total)) {
         return pl_fail(err, PL_BAD_INPUT, "path: a point is not finite");
     }
+
+    // walk along the edges
     const int parts = closed ? out_count : out_count > 1 ? out_count - 1 : 1;
     int edge = 0;
     double before = 0, length = edges > 0 ? pl_distance3(point, point + 3 * (int64_t)(1 % count)) : 0;

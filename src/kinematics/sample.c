@@ -1,5 +1,5 @@
 // Chains of samples for data sets: each chain begins at the undeformed configuration, so that its results
-// depend on nothing else.
+// depend on nothing else. A sample that fails is tried once more from there.
 #include <stdlib.h>
 #include "kinematics/kinematics_impl.h"
 
@@ -10,6 +10,7 @@ static pl_status sample_begin(pl_model *model, const pl_sample_options *o, pl_er
     return o->fresh ? pl_model_unpack(model, o->fresh, pl_model_state_size(model), err) : PL_OK;
 }
 
+// A forward solve, repeated from the undeformed configuration where it fails; failures are outcomes.
 static pl_status sample_solve(pl_model *model, const double *command, const pl_sample_options *o,
                               pl_solve_report *report, pl_error *err)
 {
@@ -26,8 +27,8 @@ static pl_status sample_solve(pl_model *model, const double *command, const pl_s
     return status;
 }
 
-// `stored`: an earlier run has it. It is differentiated nevertheless: the factor made for that serves the
-// next solve, and the samples after it are to be the same to the last bit.
+// `stored`: an earlier run has it. It is differentiated nevertheless: the factor computed for that is used by
+// the next solve, and the samples after it are to be the same to the last bit.
 static pl_status sample_measure(pl_model *model, const pl_sample_options *o, double *shape,
                                 int32_t shape_count, const double *command, int index, bool stored,
                                 const pl_solve_report *report, bool *go, pl_error *err)
@@ -71,7 +72,8 @@ static int sample_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// `spent`: iterations of the samples solved so far, `count` of them; `usual`: the limit of the solver.
+// Iterations that the next sample may take: `limit_each`, or PL_SAMPLE_LIMIT times the median of those solved
+// so far. `spent`: iterations of these, `count` of them; `usual`: the limit of the solver.
 static int sample_limit(const pl_sample_options *o, int *spent, int count, int usual)
 {
     if (o->limit_each != 0) {
@@ -85,14 +87,20 @@ static int sample_limit(const pl_sample_options *o, int *spent, int count, int u
     return limit > usual ? usual : limit < PL_SAMPLE_LIMIT_LEAST ? PL_SAMPLE_LIMIT_LEAST : limit;
 }
 
+// Samples from .. to - 1 in order. Those done already are solved again without being
+// recorded, up to the last one missing.
 pl_status pl_sample_chain(pl_model *model, const double *command, int from, int to,
                           const pl_sample_options *o, pl_error *err)
 {
     const int C = pl_model_get_info(model).command_count;
+
+    // nothing to do after the last missing sample
     int last = from - 1;
     for (int i = from; i < to; ++i) {
         last = !o->done || !o->done[i] ? i : last;
     }
+
+    // memory for a shape
     double *shape = NULL;
     int32_t shape_count = 0;
     if (o->shapes && last >= from) {
@@ -111,6 +119,8 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
     pl_status status = spent ? sample_begin(model, o, err) : pl_fail_memory(err, "the samples");
     const int usual = pl_model_limit(model, 1);
     bool go = true;
+
+    // a sample that fails leaves no start for the next one: back to the undeformed configuration
     for (int i = from; i <= last && go && status == PL_OK; ++i) {
         pl_solve_report report;
         pl_model_limit(model, sample_limit(o, spent, solved, usual));

@@ -3,6 +3,7 @@
 // neighbour is the first point of the line before. A table is solved row by row.
 #include "kinematics/kinematics_impl.h"
 
+// One axis: its command, its points, and no command twice.
 static pl_status sweep_axis_check(const pl_model_info *info, const pl_sweep_def *def, int a, pl_error *err)
 {
     const pl_sweep_axis *x = &def->axis[a];
@@ -28,6 +29,7 @@ static pl_status sweep_axis_check(const pl_model_info *info, const pl_sweep_def 
     return PL_OK;
 }
 
+// Number of points; fails where the definition is not possible.
 pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *count, pl_error *err)
 {
     const pl_model_info info = pl_model_get_info(model);
@@ -41,6 +43,8 @@ pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *co
         *count = def->table_count;
         return PL_OK;
     }
+
+    // axes: a product, or side by side
     if (def->axis_count < 1 || def->axis_count > PL_SWEEP_AXES) {
         return pl_fail(err, PL_BAD_INPUT, "sweep: %d commands are varied, expected between 1 and %d",
                        def->axis_count, PL_SWEEP_AXES);
@@ -64,10 +68,10 @@ pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *co
 typedef struct sweep {
     pl_model *model;
     const pl_sweep_def *def;
-    int levels, count;
+    int levels, count; // axes of a grid, else 1; points
     size_t state_size;
-    double *command;
-    double *start; // per level but the innermost: the state at the beginning of its current line
+    double *command; // of the current point
+    double *start;   // per level but the innermost: the state at the beginning of its current line
 } sweep;
 
 // The index of point p along level d.
@@ -82,6 +86,7 @@ static int sweep_index(const sweep *s, int p, int d)
     return p % s->def->axis[d].count;
 }
 
+// Commands of point p; the last point of an axis is exact.
 static void sweep_commands(sweep *s, int p)
 {
     const int commands = pl_model_get_info(s->model).command_count;
@@ -96,6 +101,8 @@ static void sweep_commands(sweep *s, int p)
     }
 }
 
+// To the state that point p starts from: the first point of the line before, or rest
+// where a run of a table begins.
 static pl_status sweep_go_back(sweep *s, int p, pl_error *err)
 {
     if (s->def->table) {
@@ -113,6 +120,7 @@ static pl_status sweep_go_back(sweep *s, int p, pl_error *err)
                : PL_OK;
 }
 
+// Stores the state for every level whose line begins at p.
 static void sweep_remember(sweep *s, int p)
 {
     for (int d = s->levels - 2; d >= 0 && sweep_index(s, p, d + 1) == 0; --d) {
@@ -140,6 +148,7 @@ static pl_status sweep_init(sweep *s, pl_model *model, const pl_sweep_def *def, 
     return PL_OK;
 }
 
+// begin (may be NULL) and record return false to stop. Points without an equilibrium are recorded, too.
 static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int count),
                               bool (*record)(void *user, const pl_sweep_point *point), void *user,
                               pl_sweep_report *report, pl_error *err)
@@ -150,6 +159,8 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
             report->stopped = true;
             return PL_OK;
         }
+
+        // from the nearest solved neighbour
         sweep_commands(s, p);
         pl_status status = sweep_go_back(s, p, err);
         if (status == PL_OK) {
@@ -162,6 +173,7 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
             report->stopped = true;
             return PL_OK;
         }
+        // a model with memory keeps the solved point
         if (fk.outcome == PL_SOLVED) {
             pl_model_settle(s->model);
         }

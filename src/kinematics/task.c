@@ -4,16 +4,19 @@
 
 typedef bool (*task_record)(void *user, const pl_task_step *step);
 
+// Solves the stage in its steps; *last is the report of the last one, without borrowed pointers.
 static pl_status task_stage_run(pl_model *model, const pl_task_stage *stage, int number,
                                 const pl_ik_options *options, task_record record, void *user,
                                 pl_ik_report *last, bool *go_on, pl_error *err)
 {
+    // held commands of the stage replace those of the options
     pl_ik *ik = NULL;
     pl_ik_options own = *options;
     own.hold = stage->hold ? stage->hold : options->hold;
     pl_status status = pl_ik_create(model, stage->objective, stage->objective_count, &own, &ik, err);
     const int steps = stage->steps > 1 ? stage->steps : 1;
     for (int k = 1; status == PL_OK && *go_on && k <= steps; ++k) {
+        // the target moves in equal steps from where the stage begins
         if (stage->moves) {
             double target[3];
             for (int i = 0; i < 3; ++i) {
@@ -35,12 +38,14 @@ static pl_status task_stage_run(pl_model *model, const pl_task_stage *stage, int
             *go_on = (!record || record(user, &step)) && last->outcome != PL_IK_STOPPED;
         }
     }
+    // they would dangle: ik is destroyed
     last->command = NULL;
     last->active = NULL;
     pl_ik_destroy(ik);
     return status;
 }
 
+// record (may be NULL) returns false to stop; report (may be NULL) has one entry per stage.
 pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_count,
                       const pl_ik_options *options, task_record record, void *user, pl_ik_report *report,
                       pl_error *err)
@@ -50,6 +55,8 @@ pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_cou
     for (int i = 0; status == PL_OK && go_on && i < stage_count; ++i) {
         pl_ik_report last = {0};
         const char *name = stage[i].name ? stage[i].name : "";
+
+        // what moves must be a point
         if (stage[i].moves &&
             (stage[i].objective_count < 1 || (stage[i].objective[0].kind != PL_OBJECTIVE_POSITION &&
                                               stage[i].objective[0].kind != PL_OBJECTIVE_DISTANCE))) {
@@ -70,6 +77,7 @@ pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_cou
     return status;
 }
 
+// Marker, radius and clearance in mm, and at least one command for the end segment.
 static pl_status grasp_check(const pl_model_info *info, const pl_grasp_def *def, pl_error *err)
 {
     if (def->marker < 0 || def->marker >= info->marker_count) {
@@ -95,6 +103,8 @@ static pl_status grasp_check(const pl_model_info *info, const pl_grasp_def *def,
     return PL_OK;
 }
 
+// Objectives, held commands and stages of the thesis; the caller owns the arrays. Commands of the end segment
+// are held while the arm reaches and places, all others while it grasps.
 pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
                         pl_objective objective[PL_GRASP_OBJECTIVES], bool *hold,
                         pl_task_stage stage[PL_GRASP_STAGES], pl_error *err)
@@ -124,10 +134,14 @@ pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
     // (|p1' - p0| - (R + d))^2
     objective[3] = objective[0];
     memcpy(objective[3].target, def->place, sizeof def->place);
+
+    // who moves when
     for (int i = 0; i < info.command_count; ++i) {
         hold[i] = def->end_command[i];
         hold[info.command_count + i] = !def->end_command[i];
     }
+
+    // stages
     stage[0] = (pl_task_stage){
         .name = "reach", .objective = objective, .objective_count = 2, .hold = hold, .steps = 1};
     stage[1] = (pl_task_stage){.name = "grasp",

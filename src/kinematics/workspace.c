@@ -1,4 +1,5 @@
-// Workspaces: commands spread over their ranges, in an order of small steps, and a run through them.
+// Workspaces: commands spread over their ranges, in an order of small steps (each solve starts from the shape
+// before), and a run through them.
 #include "kinematics/kinematics_impl.h"
 
 #define WALK_LIMIT                                                                                           \
@@ -48,6 +49,7 @@ static void grid_point(const int *given, int side, int commands, int64_t k, doub
     }
 }
 
+// The i-th prime from 2 on, for the bases of the Halton sequence.
 static int prime(int i)
 {
     int found = -1, p = 1;
@@ -75,6 +77,7 @@ static double radical_inverse(int base, int64_t k)
     return value;
 }
 
+// Squared distance in parts of the ranges.
 static double point_gap(const double *a, const double *b, int n)
 {
     double sum = 0;
@@ -137,6 +140,7 @@ static void ends_point(int64_t ends, int commands, int64_t k, double *z)
     }
 }
 
+// Number of samples of the plan, 1 to 10 million.
 static pl_status workspace_count(const pl_workspace_def *def, int commands, int64_t *count, pl_error *err)
 {
     *count = def->count;
@@ -159,6 +163,7 @@ static pl_status workspace_count(const pl_workspace_def *def, int commands, int6
     return PL_OK;
 }
 
+// The same definition gives the same plan on every machine.
 pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *def, pl_workspace_plan *plan,
                                  pl_error *err)
 {
@@ -184,6 +189,8 @@ pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *
     if (!plan->command) {
         return pl_fail_memory(err, "workspace");
     }
+
+    // points in parts of the ranges
     plan->count = (int)count;
     const int side = grid_side(def, n);
     const int64_t ends = def->ends && def->order == PL_WORKSPACE_HALTON ? ends_count(count, n) : 0;
@@ -199,9 +206,13 @@ pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *
             grid_point(def->steps, side, n, k, z);
         }
     }
+
+    // order of small steps; a grid has it by construction
     if (def->order == PL_WORKSPACE_HALTON) {
         workspace_walk(plan->command, plan->count, n);
     }
+
+    // to commands
     for (int i = 0; i < n; ++i) {
         double range[2];
         workspace_range(&info, def, i, range, NULL);
@@ -235,6 +246,7 @@ typedef struct start_cost {
     bool last_cold;
 } start_cost;
 
+// Averages the cost of a start of one kind.
 static void cost_note(start_cost *c, bool cold, const pl_solve_report *report)
 {
     const double cost = COST_FACTOR * report->factorizations + report->solves;
@@ -244,7 +256,7 @@ static void cost_note(start_cost *c, bool cold, const pl_solve_report *report)
     c->last_cold = cold;
 }
 
-// `*trial`: a cold start to learn what it costs.
+// Whether the next start should be from rest. `*trial`: a cold start to measure what it costs.
 static bool cost_prefers_cold(const start_cost *c, bool *trial)
 {
     const bool dearer = c->cold > 0 && c->warm > COST_DEARER * c->cold;
@@ -253,6 +265,7 @@ static bool cost_prefers_cold(const start_cost *c, bool *trial)
 }
 
 // Solves one sample: warm, or cold; once more from rest where a warm start failed.
+// *cold: the start from rest was a choice, not a repetition.
 static pl_status workspace_solve(pl_model *model, const double *command, bool begun, start_cost *cost,
                                  bool *cold, pl_solve_report *report, pl_error *err)
 {
@@ -267,6 +280,7 @@ static pl_status workspace_solve(pl_model *model, const double *command, bool be
     if (begun && status == PL_OK && report->outcome == PL_SOLVED) {
         cost_note(cost, *cold || trial, report);
     }
+    // a failed start is repeated from rest and does not count for the averages
     if (failed) {
         pl_model_reset(model);
         status = pl_model_fk(model, command, report, err);
@@ -274,6 +288,8 @@ static pl_status workspace_solve(pl_model *model, const double *command, bool be
     return status;
 }
 
+// Samples from `first` on; record returns false to stop. A sample without an equilibrium is recorded, and
+// the next one starts from rest.
 pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
                            bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
                            pl_error *err)
