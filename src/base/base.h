@@ -36,9 +36,9 @@ bool pl_grow(void **block, int32_t *capacity, int64_t need, size_t size);
 // piece. To take more than there is is a mistake of ours: an assertion.
 typedef struct pl_arena {
     void *block;
-    char *first; // aligned
-    size_t size, used;
-    size_t most; // used at one time so far
+    char *first;       // aligned
+    size_t size, used; // bytes
+    size_t most;       // used at one time so far
 } pl_arena;
 size_t pl_arena_bytes(size_t count, size_t size);  // what a piece takes; SIZE_MAX when too large
 bool pl_arena_init(pl_arena *arena, size_t bytes); // false: out of memory
@@ -86,7 +86,7 @@ double pl_cpu_seconds(void);
 
 // ---- deterministic random numbers (xoshiro256**)
 typedef struct pl_random {
-    uint64_t s[4];
+    uint64_t s[4]; // state; never all 0
 } pl_random;
 void pl_random_seed(pl_random *random, uint64_t seed);
 uint64_t pl_random_next(pl_random *random);
@@ -113,8 +113,8 @@ const char *pl_name_shown(const char *name, char *buffer, size_t size);
 
 // ---- growing text, for messages and writers. A failed append sets `failed` and leaves the text valid.
 typedef struct pl_text {
-    char *data; // NUL-terminated; NULL while empty
-    size_t length, capacity;
+    char *data;              // NUL-terminated; NULL while empty
+    size_t length, capacity; // without and with the final NUL
     bool failed;
 } pl_text;
 void pl_text_add(pl_text *text, const char *format, ...) PL_PRINTF(2, 3);

@@ -13,11 +13,13 @@
 #endif
 #define ARENA_ALIGN 64 // bytes: a cache line, and enough for every vector type
 
+// Bytes of a piece with its red zone, rounded up to the alignment.
 static size_t arena_piece(size_t bytes)
 {
     return (bytes + ARENA_RED_ZONE + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
 }
 
+// SIZE_MAX instead of an overflow, which pl_arena_init then refuses.
 size_t pl_arena_bytes(size_t count, size_t size)
 {
     return count > (SIZE_MAX - ARENA_RED_ZONE - ARENA_ALIGN) / (size ? size : 1) ? SIZE_MAX
@@ -30,6 +32,8 @@ bool pl_arena_init(pl_arena *arena, size_t bytes)
     if (bytes > SIZE_MAX - ARENA_ALIGN) {
         return false;
     }
+
+    // one block, with slack to align its start
     arena->block = pl_resize_array(NULL, bytes + ARENA_ALIGN, 1);
     if (!arena->block) {
         return false;

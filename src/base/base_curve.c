@@ -5,6 +5,7 @@
 #include <math.h>
 
 // The slope at an end from the first two pieces, kept to the sign and to three times the first secant.
+// Slope of the parabola through three points; 0 where it would have the wrong sign.
 static double curve_end_slope(double h0, double h1, double d0, double d1)
 {
     const double slope = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1);
@@ -19,10 +20,13 @@ void pl_monotone_slopes(int count, const double *x, const double *y, double *slo
     if (count < 2) {
         return;
     }
+    // two points: a line
     if (count == 2) {
         slope[0] = slope[1] = (y[1] - y[0]) / (x[1] - x[0]);
         return;
     }
+
+    // inside: 0 at an extremum, else the weighted harmonic mean of the secants
     const int last = count - 1;
     for (int i = 1; i < last; ++i) {
         const double h0 = x[i] - x[i - 1], h1 = x[i + 1] - x[i];
@@ -30,6 +34,8 @@ void pl_monotone_slopes(int count, const double *x, const double *y, double *slo
         const double w0 = 2 * h1 + h0, w1 = h1 + 2 * h0;
         slope[i] = d0 * d1 <= 0 ? 0 : (w0 + w1) / (w0 / d0 + w1 / d1);
     }
+
+    // ends
     slope[0] = curve_end_slope(x[1] - x[0], x[2] - x[1], (y[1] - y[0]) / (x[1] - x[0]),
                                (y[2] - y[1]) / (x[2] - x[1]));
     slope[last] = curve_end_slope(x[last] - x[last - 1], x[last - 1] - x[last - 2],
@@ -37,6 +43,7 @@ void pl_monotone_slopes(int count, const double *x, const double *y, double *slo
                                   (y[last - 1] - y[last - 2]) / (x[last - 1] - x[last - 2]));
 }
 
+// value, and derivative by x
 double pl_monotone_value(const pl_monotone *c, double x, double *derivative)
 {
     const int last = c->count - 1;
@@ -47,6 +54,8 @@ double pl_monotone_value(const pl_monotone *c, double x, double *derivative)
         }
         return c->y[end] + c->slope[end] * (x - c->x[end]);
     }
+
+    // the piece that contains x
     int low = 0, high = last;
     while (high - low > 1) {
         const int middle = (low + high) / 2;
@@ -62,11 +71,14 @@ double pl_monotone_value(const pl_monotone *c, double x, double *derivative)
     return c->y[low] + h * t * (s0 + t * (b + t * a));
 }
 
+// Bisection to the last bit: the curve is monotone, and its derivative may be 0.
 double pl_monotone_inverse(const pl_monotone *c, double y)
 {
     const int last = c->count - 1;
     const double sign = c->y[last] >= c->y[0] ? 1 : -1;
     double low = c->x[0], high = c->x[last];
+
+    // beyond the ends along their slopes
     if (sign * (y - c->y[0]) <= 0 || sign * (y - c->y[last]) >= 0) {
         const int end = sign * (y - c->y[0]) <= 0 ? 0 : last;
         return c->slope[end] != 0 ? c->x[end] + (y - c->y[end]) / c->slope[end] : c->x[end];

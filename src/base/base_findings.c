@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 struct pl_findings {
-    pl_finding *item;
+    pl_finding *item; // owned, with their texts
     int32_t count, capacity;
     int defect_count;
 };
@@ -45,6 +45,7 @@ const pl_finding *pl_findings_at(const pl_findings *findings, int i)
     return findings && i >= 0 && i < findings->count ? &findings->item[i] : NULL;
 }
 
+// On the heap; NULL when out of memory. Longer sentences are cut at 2000 characters.
 static char *findings_sentence(const char *format, va_list args)
 {
     char text[2000];
@@ -52,6 +53,7 @@ static char *findings_sentence(const char *format, va_list args)
     return pl_strdup(text);
 }
 
+// Returns the index, or -1 without a list or memory: a finding that is lost must not stop the check itself.
 int pl_findings_add(pl_findings *findings, pl_severity severity, const char *file, int line,
                     const char *format, ...)
 {
@@ -77,6 +79,7 @@ int pl_findings_add(pl_findings *findings, pl_severity severity, const char *fil
     return findings->count++;
 }
 
+// Replaces the advice of the last finding.
 void pl_findings_advise(pl_findings *findings, const char *format, ...)
 {
     if (!findings || findings->count == 0) {
@@ -93,6 +96,7 @@ void pl_findings_advise(pl_findings *findings, const char *format, ...)
     }
 }
 
+// Place (mm) and elements of the last finding; without memory for the elements they are left out.
 void pl_findings_place(pl_findings *findings, const double place[3], const int32_t *elements,
                        int32_t element_count)
 {

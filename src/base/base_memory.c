@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 
+// realloc with a size of 0 meaning free, as the hook promises.
 static void *memory_default(void *user, void *block, size_t bytes)
 {
     (void)user;
@@ -26,6 +27,7 @@ void *pl_alloc(size_t bytes)
     return pl_alloc_array(1, bytes);
 }
 
+// calloc where nobody listens; otherwise through the hook, so that tests see every allocation.
 void *pl_alloc_array(size_t count, size_t size)
 {
     if (memory_hook == memory_default && count > 0 && size > 0) {
@@ -38,6 +40,7 @@ void *pl_alloc_array(size_t count, size_t size)
     return block;
 }
 
+// A size of 0 gives a block of one byte: NULL always means out of memory.
 void *pl_resize_array(void *block, size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / size) {
@@ -64,6 +67,7 @@ char *pl_strdup(const char *text)
     return copy;
 }
 
+// Grows by half: amortised constant cost per entry.
 bool pl_grow(void **block, int32_t *capacity, int64_t need, size_t size)
 {
     if (need <= *capacity) {

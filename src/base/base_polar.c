@@ -7,6 +7,8 @@
 void pl_polar3(const double A[9], double R[9])
 {
     memcpy(R, A, 9 * sizeof *R);
+
+    // R^-T = cof R / det
     for (int iteration = 0; iteration < 40; ++iteration) {
         double C[9], change = 0, n2 = 0, c2 = 0;
         pl_cofactor3(R, C);
@@ -14,6 +16,8 @@ void pl_polar3(const double A[9], double R[9])
         if (det == 0) {
             return;
         }
+
+        // scaling brings all singular values near 1 at once, so that few iterations are enough
         for (int i = 0; i < 9; ++i) {
             n2 += R[i] * R[i];
             c2 += C[i] * C[i];
@@ -24,6 +28,7 @@ void pl_polar3(const double A[9], double R[9])
             change += fabs(next - R[i]);
             R[i] = next;
         }
+        // R is orthogonal to rounding, entries are at most 1
         if (change < 1e-15) {
             return;
         }
@@ -35,6 +40,8 @@ void pl_eigen3(const double A[9], double value[3], double V[9])
 {
     double S[9], Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     memcpy(S, A, sizeof S);
+
+    // stop when what is off the diagonal is rounding
     for (int sweep = 0; sweep < 30; ++sweep) {
         const double off = fabs(S[1]) + fabs(S[2]) + fabs(S[5]);
         if (off < 1e-300 || off < 1e-16 * (fabs(S[0]) + fabs(S[4]) + fabs(S[8]))) {
@@ -45,9 +52,12 @@ void pl_eigen3(const double A[9], double value[3], double V[9])
                 if (S[3 * p + q] == 0) {
                     continue;
                 }
+
+                // rotation in the plane p q that makes S_pq = 0; the smaller of both angles
                 const double theta = (S[4 * q] - S[4 * p]) / (2 * S[3 * p + q]);
                 const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
                 const double c = 1 / sqrt(t * t + 1), s = t * c;
+                // S <- J^T S J, Q <- Q J
                 for (int k = 0; k < 3; ++k) {
                     const double a = S[3 * k + p], b = S[3 * k + q];
                     S[3 * k + p] = c * a - s * b;
@@ -66,6 +76,8 @@ void pl_eigen3(const double A[9], double value[3], double V[9])
             }
         }
     }
+
+    // ascending eigenvalues
     int order[3] = {0, 1, 2};
     for (int i = 0; i < 2; ++i) {
         for (int j = i + 1; j < 3; ++j) {
@@ -84,6 +96,7 @@ void pl_eigen3(const double A[9], double value[3], double V[9])
     }
 }
 
+// A rank-2 matrix, the motion of a flat patch, has one missing direction: that of cof A.
 void pl_nearest_rotation3(const double A[9], double R[9])
 {
     double C[9], norm = 0, scale = 0;

@@ -19,6 +19,7 @@ int pl_version_number(void)
     return PL_VERSION_NUMBER;
 }
 
+// From the one list of codes and texts.
 const char *pl_status_text(pl_status status)
 {
     static const char *const text[] = {
@@ -46,6 +47,7 @@ pl_status pl_fail_memory(pl_error *err, const char *what)
     return pl_fail(err, PL_NO_MEMORY, "%s: out of memory", what);
 }
 
+// Only in test builds (PL_CHECKED).
 void pl_assert_fail(const char *what, const char *file, int line)
 {
     fprintf(stderr, "%s:%d: contract broken: %s\n", file, line, what);

@@ -16,6 +16,7 @@
 // other within some 10 us, waking a thread takes 5 us of the caller and 50 us until it runs: bench_warm.
 #define THREADS_LOOKS 1000
 
+// One helper; a cache line of its own, so that flags of others do not disturb it.
 typedef struct pool_thread {
     _Alignas(64) pthread_t thread;
     pthread_mutex_t lock;
@@ -43,6 +44,7 @@ static struct {
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .left = PTHREAD_COND_INITIALIZER};
 
+// Tells the processor that this is a waiting loop.
 static inline void threads_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -58,6 +60,7 @@ static atomic_int threads_wanted;
 static int threads_default = 1;
 static pthread_once_t threads_once = PTHREAD_ONCE_INIT;
 
+// PLIANT_THREADS, or the processors this process may use.
 static void threads_count(void)
 {
     const char *text = getenv("PLIANT_THREADS");
@@ -98,6 +101,7 @@ int pl_threads_get(void)
 // Waits for a job after number `seen`, or the end.
 static unsigned helper_wait(pool_thread *h, unsigned seen)
 {
+    // look for a while, then sleep: `asleep` is set before the number is read again, so no wake-up is lost
     for (int i = 0; i < THREADS_LOOKS; ++i) {
         const unsigned now = atomic_load(&pool.number);
         if (now != seen) {
@@ -115,6 +119,7 @@ static unsigned helper_wait(pool_thread *h, unsigned seen)
     return atomic_load(&pool.number);
 }
 
+// The last helper to leave wakes a caller that waits for it.
 static void helper_leave(void)
 {
     if (atomic_fetch_sub(&pool.helping, 1) == 1 && atomic_load(&pool.waiting)) {
@@ -124,6 +129,7 @@ static void helper_leave(void)
     }
 }
 
+// A helper's life: wait, help while the job is open, leave.
 static void *helper_main(void *argument)
 {
     pool_thread *h = argument;
@@ -142,6 +148,7 @@ static void *helper_main(void *argument)
     }
 }
 
+// Wakes helpers that sleep; the others look for work anyway.
 static void helpers_wake(int count)
 {
     for (int i = 0; i < count; ++i) {
@@ -180,6 +187,8 @@ static void helpers_start(int wanted)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+
+    // numbered from 1: worker 0 is the caller
     for (; pool.started < wanted; ++pool.started) {
         pool_thread *h = &pool.helper[pool.started];
         pthread_mutex_init(&h->lock, NULL);
@@ -195,6 +204,7 @@ static void helpers_start(int wanted)
     pthread_mutex_unlock(&pool.life);
 }
 
+// Called by the last holder, with `life` locked: no job can be open.
 static void helpers_end(void)
 {
     atomic_store(&pool.quit, true);
@@ -209,6 +219,7 @@ static void helpers_end(void)
     atomic_store(&pool.quit, false);
 }
 
+// As long as someone holds the pool its threads are kept.
 void pl_threads_hold(void)
 {
     pthread_mutex_lock(&pool.life);
@@ -228,6 +239,7 @@ void pl_threads_release(void)
 
 // ---- jobs
 
+// Until all helpers have left: a short look first, since they finish at about the same time.
 static void job_wait(void)
 {
     for (int i = 0; i < THREADS_LOOKS; ++i) {
@@ -249,11 +261,15 @@ static void job_wait(void)
 static void job_run(int threads, void (*body)(void *context, int worker), void *context)
 {
     pl_threads_hold();
+
+    // somebody else has a job: alone, without waiting
     if (pthread_mutex_trylock(&pool.owner) != 0) {
         body(context, 0);
         pl_threads_release();
         return;
     }
+
+    // publish the job, then open it
     helpers_start(threads - 1);
     pool.body = body;
     pool.context = context;
@@ -261,6 +277,8 @@ static void job_run(int threads, void (*body)(void *context, int worker), void *
     atomic_store(&pool.open, true);
     atomic_fetch_add(&pool.number, 1);
     helpers_wake(threads - 1 < pool.started ? threads - 1 : pool.started);
+
+    // work, close, wait for helpers inside
     body(context, 0);
     atomic_store(&pool.open, false);
     job_wait();
@@ -284,6 +302,7 @@ typedef struct loop {
     void *context;
 } loop;
 
+// Own share first, then those of the other workers, grain by grain.
 static void loop_work(void *context, int worker)
 {
     loop *l = context;
@@ -309,6 +328,8 @@ void pl_loop(int64_t count, int64_t grain, pl_loop_body *body, void *context)
         }
         return;
     }
+
+    // shares are whole grains, so their borders do not depend on timing
     loop l;
     l.shares = threads;
     l.grain = grain;
@@ -356,6 +377,7 @@ void pl_tasks_clear(pl_tasks *t)
     }
 }
 
+// The lock protects the stack; counters are atomic because workers read them without it.
 void pl_tasks_add(pl_tasks *t, int32_t item, int32_t parts)
 {
     pthread_mutex_lock(&t->lock);
@@ -371,6 +393,7 @@ void pl_tasks_add(pl_tasks *t, int32_t item, int32_t parts)
     pthread_mutex_unlock(&t->lock);
 }
 
+// The next part of the newest item; an item leaves the stack with its last part.
 static bool tasks_take(pl_tasks *t, int32_t *item, int32_t *part)
 {
     pthread_mutex_lock(&t->lock);
@@ -403,6 +426,7 @@ static void tasks_wait(pl_tasks *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+// Works until everything added is done; the worker that finishes the last part wakes the others.
 static void tasks_work(void *context, int worker)
 {
     pl_tasks *t = context;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include "base/base.h"
 
+// set once at start, before threads are
 static struct {
     pl_log_hook hook;
     void *user;
@@ -44,6 +45,7 @@ bool pl_progress_step(const pl_progress *progress, double fraction, const char *
 
 #define WATCH_PAUSE 0.01 // s between two questions: what is abandoned ends soon
 
+// Once stopped or late the answer stays no, without asking again.
 bool pl_watch_go_on(pl_watch *w, double part, const char *what)
 {
     if (!w || w->stopped || w->late) {
@@ -55,6 +57,8 @@ bool pl_watch_go_on(pl_watch *w, double part, const char *what)
     }
     w->asked = now;
     w->late = w->deadline > 0 && now > w->deadline;
+
+    // what is shown: the computation, the kernel, how far it is
     char text[80];
     if (part >= 0) {
         snprintf(text, sizeof text, "%s%s%s %.0f %%", w->what ? w->what : "", w->what ? ": " : "", what,
@@ -99,6 +103,7 @@ static uint64_t tools_rotate(uint64_t x, int k)
     return (x << k) | (x >> (64 - k));
 }
 
+// xoshiro256**: Blackman and Vigna 2018.
 uint64_t pl_random_next(pl_random *random)
 {
     uint64_t *s = random->s;
@@ -112,6 +117,7 @@ uint64_t pl_random_next(pl_random *random)
     return result;
 }
 
+// 53 random bits: every double in [0, 1) of that spacing is equally likely.
 double pl_random_uniform(pl_random *random, double low, double high)
 {
     return low + (high - low) * ((double)(pl_random_next(random) >> 11) * 0x1p-53);
@@ -126,6 +132,7 @@ uint64_t pl_hash_bytes(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
+// Room for `extra` characters and the final NUL; grows by half.
 static bool text_reserve(pl_text *text, size_t extra)
 {
     if (text->failed) {
@@ -145,6 +152,7 @@ static bool text_reserve(pl_text *text, size_t extra)
     return true;
 }
 
+// Measured first, then printed: no text is cut.
 static void text_add_list(pl_text *text, const char *format, va_list args)
 {
     va_list again;
@@ -181,6 +189,8 @@ void pl_text_add_cell(pl_text *text, const char *format, ...)
     va_start(args, format);
     text_add_list(&cell, format, args);
     va_end(args);
+
+    // quoted only where necessary
     const char *plain = cell.data ? cell.data : "";
     if (!strpbrk(plain, ",\"\r\n")) {
         pl_text_add_bytes(text, plain, cell.length);
@@ -195,6 +205,7 @@ void pl_text_add_cell(pl_text *text, const char *format, ...)
     pl_text_clear(&cell);
 }
 
+// Bytes beyond ASCII are letters: names may be in any language.
 bool pl_name_is_valid(const char *name)
 {
     for (const char *c = name; *c; ++c) {
@@ -224,6 +235,7 @@ void pl_text_clear(pl_text *text)
 // Levenshtein distance of two words of at most 63 letters; longer words are cut.
 static int tools_edit_distance(const char *a, const char *b)
 {
+    // one row of the table at a time
     int row[64], length = (int)strlen(b);
     length = length > 63 ? 63 : length;
     for (int j = 0; j <= length; ++j) {
@@ -270,8 +282,10 @@ static int tools_distance_to_start(const char *word, const char *known)
     return best;
 }
 
+// NULL where nothing is near: a wrong suggestion is worse than none.
 const char *pl_nearest_word(const char *word, const char *const *known, int count)
 {
+    // few typing errors: a third of the letters
     const char *nearest = NULL, *begun = NULL;
     int best = (int)strlen(word) / 3 + 2;
     for (int i = 0; i < count; ++i) {
@@ -285,6 +299,8 @@ const char *pl_nearest_word(const char *word, const char *const *known, int coun
     for (int i = 0; !nearest && strlen(word) >= 4 && i < count; ++i) {
         nearest = strstr(known[i], word) ? known[i] : NULL;
     }
+
+    // beginning of a long name with few errors
     best = (int)strlen(word) / 4 + 1;
     for (int i = 0; !nearest && strlen(word) >= 5 && i < count; ++i) {
         const int distance = tools_distance_to_start(word, known[i]);

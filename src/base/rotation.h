@@ -22,6 +22,8 @@ static inline void pl_rotation_log(const double R[9], double w[3])
 {
     const double four[4] = {1 + R[0] + R[4] + R[8], 1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8],
                             1 - R[0] - R[4] + R[8]};
+
+    // the largest of w, x, y, z of the quaternion: dividing by it loses no digits
     int k = 0;
     for (int i = 1; i < 4; ++i) {
         k = four[i] > four[k] ? i : k;
@@ -42,6 +44,8 @@ static inline void pl_rotation_log(const double R[9], double w[3])
         v[b] = even[c] / (2 * q);
         v[c] = even[b] / (2 * q);
     }
+
+    // angle from sine and cosine of its half; w >= 0 gives the shorter rotation
     const double sine = pl_norm3(v), sign = s < 0 ? -1 : 1;
     const double angle = 2 * atan2(sine, fabs(s));
     const double scale = sine > 1e-8 ? sign * angle / sine : 2 * sign;
@@ -54,6 +58,7 @@ static inline void pl_rotation_log(const double R[9], double w[3])
 static inline void pl_rotation_log_derivative(const double w[3], double M[9])
 {
     const double t2 = pl_dot3(w, w), t = sqrt(t2);
+    // series near 0, where the closed form cancels
     const double k = t < 1e-3 ? 1.0 / 12 + t2 / 720 : 1 / t2 - (1 + cos(t)) / (2 * t * fmax(sin(t), 1e-12));
     const double W[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
     for (int i = 0; i < 3; ++i) {

@@ -35,15 +35,15 @@ typedef void pl_task_body(void *context, int32_t item, int32_t part, int worker)
 typedef struct pl_tasks {
     pthread_mutex_t lock;
     pthread_cond_t more;
-    int32_t *item;         // the stack
-    int32_t *next, *parts; // per item: the next part to take, and how many there are
-    int32_t capacity, depth;
-    int sleepers;
-    atomic_int ready; // parts that wait on the stack
-    atomic_int open;  // parts added and not yet done
+    int32_t *item;           // the stack
+    int32_t *next, *parts;   // per item: the next part to take, and how many there are
+    int32_t capacity, depth; // items, on the stack
+    int sleepers;            // threads that wait for `more`
+    atomic_int ready;        // parts that wait on the stack
+    atomic_int open;         // parts added and not yet done
     pl_task_body *body;
     void *context;
-    bool made;
+    bool made; // by pl_tasks_init
 } pl_tasks;
 
 bool pl_tasks_init(pl_tasks *tasks, int32_t capacity); // false when out of memory

@@ -16,6 +16,7 @@ static inline double pl_dot3(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+// r may be a or b.
 static inline void pl_cross3(const double a[3], const double b[3], double r[3])
 {
     const double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
@@ -55,6 +56,7 @@ static inline void pl_cofactor3(const double A[9], double C[9])
     C[8] = A[0] * A[4] - A[1] * A[3];
 }
 
+// R may be A or B.
 static inline void pl_mul33(const double A[9], const double B[9], double R[9])
 {
     double T[9];
@@ -76,6 +78,7 @@ static inline void pl_mulv3(const double A[9], const double v[3], double r[3])
     r[2] = z;
 }
 
+// r = A^T v
 static inline void pl_mulTv3(const double A[9], const double v[3], double r[3])
 {
     const double x = A[0] * v[0] + A[3] * v[1] + A[6] * v[2], y = A[1] * v[0] + A[4] * v[1] + A[7] * v[2],
@@ -89,6 +92,7 @@ static inline void pl_mulTv3(const double A[9], const double v[3], double r[3])
 static inline void pl_rotation_exp(const double w[3], double R[9])
 {
     const double t2 = pl_dot3(w, w), t = sqrt(t2);
+    // series near 0: sin t / t and (1 - cos t) / t^2
     const double a = t < 1e-4 ? 1 - t2 / 6 + t2 * t2 / 120 : sin(t) / t;
     const double b = t < 1e-4 ? 0.5 - t2 / 24 + t2 * t2 / 720 : (1 - cos(t)) / t2;
     R[0] = 1 - b * (w[1] * w[1] + w[2] * w[2]);
