@@ -51,15 +51,15 @@ typedef struct pl_piece {
 typedef struct pl_functional {
     int piece_count, piece_capacity;
     pl_piece *piece;
-    int32_t *node;
+    int32_t *node; // vertices of all pieces, one after the other
     int32_t node_count, node_capacity;
-    double *data;
+    double *data; // numbers of all pieces, see data_start
     int32_t data_count, data_capacity;
     double near; // ANGLE: the value is chosen within half a turn of this
     // GROWN: ratios of least energy, and the multiplier that goes with them; second derivatives without the
     // part that has no sign
     bool joint, positive;
-    double pull;
+    double pull; // multiplier of sum share ratio = target
 } pl_functional;
 
 void pl_functional_clear(pl_functional *h);

@@ -11,10 +11,12 @@ typedef struct film_density {
     double f, by_n[3], by_t[3], by_nn[9], by_nt[9], by_tt[9];
 } film_density;
 
+// A quadrature point: weight (mm^2 or mm^3), t1, t2, t3, n and J.
 typedef struct film_point {
     double w, t[3][3], n[3], J;
 } film_point;
 
+// Numbers per quadrature point: the weight and three derivatives per node.
 static int64_t film_size(const pl_piece *piece)
 {
     return 1 + 3 * (int64_t)piece->node_count;
@@ -25,6 +27,7 @@ static const double *film_data(const pl_functional *h, const pl_piece *piece, in
     return h->data + piece->data_start + q * film_size(piece);
 }
 
+// The point at x.
 static void film_at(const pl_functional *h, const pl_piece *piece, int q, const double *x, film_point *p)
 {
     const double *data = film_data(h, piece, q);
@@ -55,10 +58,12 @@ static double film_value(pl_film_kind kind, const film_point *p)
     }
 }
 
+// f, its gradient and its second derivatives with respect to n and t3; t1 and t2 enter through n alone.
 static void film_derive(pl_film_kind kind, const film_point *p, film_density *d)
 {
     const double *n = p->n, *t = p->t[2], J = p->J, nn = pl_dot3(n, n), length = sqrt(nn);
     *d = (film_density){.f = film_value(kind, p)};
+    // charge: f = n.n / J, dJ/dn = t3, dJ/dt3 = n
     for (int i = 0; i < 3; ++i) {
         d->by_n[i] = kind == PL_FILM_AREA ? n[i] / length : 2 * n[i];
         if (kind == PL_FILM_CHARGE) {
@@ -99,6 +104,8 @@ void pl_film_gradient(const pl_functional *h, const pl_piece *piece, const doubl
         double by[3][3];
         film_at(h, piece, q, x, &p);
         film_derive(piece->film, &p, &d);
+
+        // by n = t1 x t2 to t1 and t2
         pl_cross3(p.t[1], d.by_n, by[0]);
         pl_cross3(d.by_n, p.t[0], by[1]);
         memcpy(by[2], d.by_t, sizeof by[2]);
@@ -124,6 +131,8 @@ void pl_film_hessian(const pl_functional *h, const pl_piece *piece, const double
         double dn[3 * PL_ELEMENT_NODES_MAX][3];
         film_at(h, piece, q, x, &p);
         film_derive(piece->film, &p, &d);
+
+        // dn of every motion of a node along an axis
         for (int r = 0; r < m; ++r) {
             const double *g = grad + 3 * (r / 3), e[3] = {r % 3 == 0, r % 3 == 1, r % 3 == 2};
             const double arm[3] = {g[0] * p.t[1][0] - g[1] * p.t[0][0], g[0] * p.t[1][1] - g[1] * p.t[0][1],
@@ -143,6 +152,7 @@ void pl_film_hessian(const pl_functional *h, const pl_piece *piece, const double
             for (int c = 0; c < m; ++c) {
                 const double *o = grad + 3 * (c / 3);
                 const int k = c % 3;
+                // by_n . (e_i x e_k): a component of by_n with the sign of the permutation
                 const double turn = i == k ? 0 : (k - i == 1 || k - i == -2 ? 1 : -1) * d.by_n[3 - i - k];
                 H[(int64_t)r * m + c] +=
                     scale * p.w *
@@ -152,6 +162,7 @@ void pl_film_hessian(const pl_functional *h, const pl_piece *piece, const double
     }
 }
 
+// Copies nodes, weights and derivatives.
 pl_status pl_functional_add_film(pl_functional *h, pl_film_kind kind, int32_t nodes, const int32_t *node,
                                  int points, const double *weight, const double *gradient)
 {

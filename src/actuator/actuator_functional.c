@@ -9,6 +9,7 @@ void pl_functional_clear(pl_functional *h)
     *h = (pl_functional){0};
 }
 
+// Growing arrays move: pointers to pieces are valid until the next piece is added.
 pl_piece *pl_functional_new_piece(pl_functional *h, pl_piece_kind kind, int32_t nodes, int32_t data)
 {
     int32_t capacity = h->piece_capacity;
@@ -28,6 +29,7 @@ pl_piece *pl_functional_new_piece(pl_functional *h, pl_piece_kind kind, int32_t 
     return piece;
 }
 
+// One piece per face.
 static pl_status functional_add_faces(pl_functional *h, pl_piece_kind kind, const pl_mesh *mesh,
                                       const int64_t *face, int64_t count)
 {
@@ -55,6 +57,7 @@ pl_status pl_functional_add_area_faces(pl_functional *h, const pl_mesh *mesh, co
     return functional_add_faces(h, PL_PIECE_AREA, mesh, face, count);
 }
 
+// A piece for a loop or chain of vertices.
 static pl_piece *functional_add_curve(pl_functional *h, const int32_t *node, int32_t count, bool quadratic)
 {
     pl_piece *piece = pl_functional_new_piece(h, PL_PIECE_RIM, count, 0);
@@ -103,6 +106,8 @@ pl_status pl_functional_add_segment(pl_functional *h, int32_t count_a, const int
     if (!piece) {
         return PL_NO_MEMORY;
     }
+
+    // a with minus, b with plus; points without vertices are constant
     for (int32_t j = 0; j < count_a; ++j) {
         h->node[piece->node_start + j] = node_a[j];
         h->data[piece->data_start + j] = -weight_a[j];
@@ -124,6 +129,8 @@ pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t
     if (!piece) {
         return PL_NO_MEMORY;
     }
+
+    // weighted mean
     double total = 0, mean[3] = {0};
     for (int32_t j = 0; j < count; ++j) {
         total += weight[j];
@@ -149,6 +156,7 @@ pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t
 }
 
 // ---- the kinds of pieces
+// What a kind can do; pieces of volume are evaluated in runs, several faces at once.
 typedef struct piece_row {
     double (*value)(const pl_functional *h, const pl_piece *piece, const double *x);
     void (*gradient)(const pl_functional *h, const pl_piece *piece, const double *x, double scale, double *g);
@@ -208,6 +216,7 @@ void pl_functional_gradient(const pl_functional *h, const double *x, double scal
     }
 }
 
+// Clears H first: it is the matrix of this piece alone.
 void pl_functional_hessian(const pl_functional *h, int t, const double *x, double scale, double *H)
 {
     const pl_piece *piece = &h->piece[t];

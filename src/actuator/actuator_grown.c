@@ -14,17 +14,20 @@
 #include "base/threads.h"
 #include "actuator/actuator_impl.h"
 
+// layout of a point's data: weight, share, ratio, normal (3), constant part of F (9), e_r, e_rr, gradients
 enum { AT_WEIGHT, AT_SHARE, AT_RATIO, AT_NORMAL, AT_FIXED = 6, AT_BY_R = 15, AT_BY_RR, AT_GRADIENT };
 
-#define MEET_ROUNDS 60
+#define MEET_ROUNDS 60 // of Newton's method for all ratios
 
+// One quadrature point at x and its ratio r.
 typedef struct grown_point {
-    double w, u, r;
-    double F[9], R[9], T[9]; // T = R G
-    double energy, by_r, by_rr;
+    double w, u, r;              // weight, share, ratio
+    double F[9], R[9], T[9];     // T = R G
+    double energy, by_r, by_rr;  // e, e_r, e_rr
     double G[9], by_Fr[9], Y[9]; // Y = (tr(S) I - S)^-1
 } grown_point;
 
+// Numbers per quadrature point.
 static int32_t grown_size(int32_t nodes)
 {
     return AT_GRADIENT + 3 * nodes;
@@ -35,6 +38,7 @@ static double *grown_data(const pl_functional *h, const pl_piece *piece, int q)
     return h->data + piece->data_start + (int64_t)q * grown_size(piece->node_count);
 }
 
+// A : B
 static double mat_dot(const double A[9], const double B[9])
 {
     return pl_dot3(A, B) + pl_dot3(A + 3, B + 3) + pl_dot3(A + 6, B + 6);
@@ -98,9 +102,12 @@ static void grown_spin(const grown_point *p, const double dA[9], double out[9])
     pl_mul33(p->R, skew, out);
 }
 
+// Y = (tr(S) I - S)^-1 with S = R^T A, by cofactors.
 static void grown_inverse_spin(const double R[9], const double A[9], double Y[9])
 {
     double S[9], M[9], C[9];
+
+    // S = R^T A
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             S[3 * i + j] = R[i] * A[j] + R[3 + i] * A[3 + j] + R[6 + i] * A[6 + j];
@@ -110,6 +117,8 @@ static void grown_inverse_spin(const double R[9], const double A[9], double Y[9]
     for (int i = 0; i < 9; ++i) {
         M[i] = (i % 4 == 0 ? trace : 0) - S[i];
     }
+
+    // inverse: cof^T / det
     pl_cofactor3(M, C);
     const double det = pl_dot3(M, C);
     for (int i = 0; i < 9; ++i) {
@@ -117,6 +126,7 @@ static void grown_inverse_spin(const double R[9], const double A[9], double Y[9]
     }
 }
 
+// F = sum x_a grad N_a^T + the constant part.
 static void grown_gradient_at(const pl_functional *h, const pl_piece *piece, const double *data,
                               const double *x, double F[9])
 {
@@ -137,23 +147,32 @@ static void grown_at(const pl_functional *h, const pl_piece *piece, const double
     *p = (grown_point){.w = data[AT_WEIGHT], .u = data[AT_SHARE], .r = r};
     grown_gradient_at(h, piece, data, x, p->F);
     grown_shape(piece->grown, data + AT_NORMAL, r, p->G, dG, ddG);
+
+    // A = F G, B = F G', C = F G''
     pl_mul33(p->F, p->G, A);
     pl_mul33(p->F, dG, B);
     pl_mul33(p->F, ddG, C);
+
+    // rotation and its derivative along B
     grown_rotation(piece->grown, A, p->R);
     grown_inverse_spin(p->R, A, p->Y);
     grown_spin(p, B, DB);
+
+    // e_Fr = -2 w (R G' + DR[B] G)
     pl_mul33(p->R, p->G, p->T);
     pl_mul33(DB, p->G, turned);
     pl_mul33(p->R, dG, p->by_Fr);
     for (int i = 0; i < 9; ++i) {
         p->by_Fr[i] = -2 * p->w * (p->by_Fr[i] + turned[i]);
     }
+
+    // energy and its derivatives by r
     p->energy = p->w * (mat_dot(p->F, p->F) + mat_dot(p->G, p->G) - 2 * mat_dot(p->R, A));
     p->by_r = 2 * p->w * (mat_dot(p->G, dG) - mat_dot(p->R, B));
     p->by_rr = 2 * p->w * (mat_dot(dG, dG) + mat_dot(p->G, ddG) - mat_dot(p->R, C) - mat_dot(B, DB));
 }
 
+// At the ratio stored with the point.
 static void grown_point_now(const pl_functional *h, const pl_piece *piece, int q, const double *x,
                             grown_point *p)
 {
@@ -184,6 +203,7 @@ double pl_grown_value(const pl_functional *h, const pl_piece *piece, const doubl
     return sum;
 }
 
+// P = e_F = 2 w (F - R G), spread to the nodes.
 void pl_grown_gradient(const pl_functional *h, const pl_piece *piece, const double *x, double scale,
                        double *g)
 {
@@ -218,6 +238,7 @@ static void grown_tangent(const pl_functional *h, const grown_point *p, double A
     }
 }
 
+// H = sum over points of grad^T A grad.
 void pl_grown_hessian(const pl_functional *h, const pl_piece *piece, const double *x, double scale, double *H)
 {
     const int n = piece->node_count;
@@ -254,6 +275,8 @@ pl_status pl_functional_add_grown(pl_functional *h, pl_grown_kind kind, int32_t 
     piece->grown = kind;
     piece->point_count = points;
     memcpy(h->node + piece->node_start, node, (size_t)nodes * sizeof *node);
+
+    // numbers of the points; every ratio starts at 1
     for (int q = 0; q < points; ++q) {
         double *data = h->data + piece->data_start + (int64_t)q * size;
         memset(data, 0, (size_t)size * sizeof *data);
@@ -299,6 +322,7 @@ static void meet_rates(pl_functional *h, const pl_piece *piece, const double *x)
         double *data = grown_data(h, piece, q), *r = &data[AT_RATIO];
         grown_point p;
         grown_at(h, piece, data, x, *r, &p);
+        // a small positive bound on e_rr in units of w / r^2
         for (; p.by_rr <= 0.02 * p.w / (p.r * p.r) && *r > 1e-3; *r *= 0.8) {
             grown_at(h, piece, data, x, 0.8 * *r, &p);
         }
@@ -307,6 +331,7 @@ static void meet_rates(pl_functional *h, const pl_piece *piece, const double *x)
     }
 }
 
+// Context of the parallel loop.
 typedef struct meet_loop {
     pl_functional *h;
     const double *x;
@@ -324,8 +349,11 @@ static void meet_all_rates(void *context, int64_t from, int64_t to)
 // sum u (r + dr) = target give the pull, then every dr. Returns the largest relative change.
 static double meet_round(pl_functional *h, const double *x, double target)
 {
+    // derivatives at all points, in parallel
     meet_loop w = {.h = h, .x = x};
     pl_loop(h->piece_count, 16, meet_all_rates, &w);
+
+    // first pass: the pull; second pass: the ratios, changed by at most 30 %
     double need = target, slope = 0, largest = 0;
     for (int pass = 0; pass < 2; ++pass) {
         for (int t = 0; t < h->piece_count; ++t) {
@@ -367,6 +395,7 @@ bool pl_grown_meet(pl_functional *h, const double *x, double target)
     return false;
 }
 
+// dr = -e_Fr : dF / e_rr at fixed pull, and u^2 / e_rr by the pull.
 double pl_grown_row(const pl_functional *h, const double *x, double scale, double *g)
 {
     double by_pull = 0;
@@ -399,6 +428,7 @@ void pl_grown_rate(const pl_functional *h, const double *x, double rate[2], doub
     }
 }
 
+// For a triangle with corners (0, 0), (length, 0), (x, y).
 double pl_triangle_gradient(const double p[3][3], double gradient[3][2], double *area)
 {
     double e[3], q[3];

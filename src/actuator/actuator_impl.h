@@ -30,6 +30,7 @@ void pl_volume_hessian(const pl_functional *h, const pl_piece *piece, const doub
 // A new piece with room for its vertices and data; NULL when out of memory.
 pl_piece *pl_functional_new_piece(pl_functional *h, pl_piece_kind kind, int32_t nodes, int32_t data);
 
+// Position of the j-th vertex of a piece, and below its place in a gradient.
 static inline const double *piece_vertex(const pl_functional *h, const pl_piece *piece, int j,
                                          const double *x)
 {

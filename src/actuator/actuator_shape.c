@@ -2,6 +2,7 @@
 #include "actuator/actuator_impl.h"
 
 // ---- segment: l = |sum_j c_j x_j + constant|
+// t: unit vector from a to b (0 where they coincide); returns the distance.
 static double segment_vector(const pl_functional *h, const pl_piece *piece, const double *x, double t[3])
 {
     memcpy(t, piece->constant, 3 * sizeof *t);
@@ -62,6 +63,7 @@ typedef struct area_point {
     double dN[2 * PL_FACE_NODES_MAX], t1[3], t2[3], unit[3], area, weight;
 } area_point;
 
+// All quadrature points of a face; returns their number.
 static int area_points(const pl_functional *h, const pl_piece *piece, const double *x, area_point *point)
 {
     double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
@@ -124,6 +126,8 @@ void pl_area_hessian(const pl_functional *h, const pl_piece *piece, const double
     for (int q = 0, count = area_points(h, piece, x, point); q < count; ++q) {
         const area_point *p = &point[q];
         double dn[3 * PL_FACE_NODES_MAX][3];
+
+        // dn of every motion of a node along an axis
         for (int j = 0; j < n; ++j) {
             for (int i = 0; i < 3; ++i) {
                 const double e[3] = {i == 0, i == 1, i == 2};
@@ -134,12 +138,16 @@ void pl_area_hessian(const pl_functional *h, const pl_piece *piece, const double
                 pl_cross3(e, arm, dn[3 * j + i]);
             }
         }
+
+        // (dn . dn - (unit . dn)^2) / |n|
         for (int r = 0; r < 3 * n; ++r) {
             for (int c = 0; c < 3 * n; ++c) {
                 const double along = pl_dot3(p->unit, dn[r]) * pl_dot3(p->unit, dn[c]);
                 H[(int64_t)r * 3 * n + c] += scale * p->weight * (pl_dot3(dn[r], dn[c]) - along) / p->area;
             }
         }
+
+        // unit . d2n
         for (int j = 0; j < n; ++j) {
             for (int k = 0; k < n; ++k) {
                 const double s = p->dN[2 * j] * p->dN[2 * k + 1] - p->dN[2 * j + 1] * p->dN[2 * k];
@@ -165,10 +173,12 @@ double pl_angle_value(const pl_functional *h, const pl_piece *piece, const doubl
 {
     double s, c;
     angle_parts(h, piece, x, &s, &c);
+    // atan2 knows the angle up to whole turns: the one nearest to `near`
     const double angle = atan2(s, c);
     return angle + 2 * PL_PI * round((h->near - angle) / (2 * PL_PI));
 }
 
+// d atan2(s, c) = (c ds - s dc) / (s^2 + c^2)
 void pl_angle_gradient(const pl_functional *h, const pl_piece *piece, const double *x, double scale,
                        double *g)
 {

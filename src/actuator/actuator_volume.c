@@ -21,6 +21,7 @@ static double *volume_pair(volume_table *table, int b, int c)
 
 // det(x, x_xi, x_eta)/3 = 1/3 sum_abc N_a dN_b/dxi dN_c/deta det(x_a, x_b, x_c): gather the six orders of a
 // triple.
+// Exact: the quadrature integrates the polynomial of a face without error.
 static void volume_table_make(int nodes, volume_table *table)
 {
     double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
@@ -30,6 +31,7 @@ static void volume_table_make(int nodes, volume_table *table)
     for (int a = 0; a < nodes; ++a) {
         for (int b = a + 1; b < nodes; ++b) {
             for (int c = b + 1; c < nodes; ++c) {
+                // tau_abc: the integral of the 3 x 3 determinant of N, N_xi, N_eta of the three nodes
                 double tau = 0;
                 for (int q = 0; q < points; ++q) {
                     double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
@@ -39,6 +41,7 @@ static void volume_table_make(int nodes, volume_table *table)
                                          u[2 * b + 1], N[c],     u[2 * c],     u[2 * c + 1]};
                     tau += weight[q] / 3 * pl_det3(M);
                 }
+                // most triples of a quadratic face vanish by symmetry
                 if (fabs(tau) > 1e-14) {
                     table->triple[table->count][0] = a;
                     table->triple[table->count][1] = b;
@@ -72,6 +75,7 @@ extern const volume_kernel volume_kernel_generic;
 extern const volume_kernel volume_kernel_avx2, volume_kernel_avx512;
 #endif
 
+// The kernel of the best instruction set of this processor.
 static const volume_kernel *volume_kernel_choose(void)
 {
 #ifdef PL_KERNELS_X86
@@ -97,6 +101,7 @@ int pl_volume_run(const pl_functional *h, int t)
     return end - t;
 }
 
+// Eight faces at a time; lanes that are missing repeat the first face and are not counted.
 double pl_volume_faces(const pl_functional *h, int t, int count, const double *x, double scale, double *g)
 {
     const volume_kernel *kernel = volume_kernel_choose();
@@ -135,11 +140,13 @@ void pl_volume_hessian(const pl_functional *h, const pl_piece *piece, const doub
 // (r - o) x dr, exact for quadratic edges: a, m, b give 4/3 a x m + 4/3 m x b - 1/3 a x b. Along each axis
 // the apex is fixed or the mean of the curve. The curve is closed, or the part of a rim between two planes
 // that contain o, in which what the fan leaves open lies.
+// A term of the contour integral.
 typedef struct rim_pair {
     int i, j;
     double s; // A += s r_i x r_j
 } rim_pair;
 
+// Terms of one edge of the curve; returns their number.
 static int rim_pairs(const pl_piece *piece, int edge, rim_pair pair[3])
 {
     const int n = piece->node_count;
@@ -154,6 +161,7 @@ static int rim_pairs(const pl_piece *piece, int edge, rim_pair pair[3])
     return 3;
 }
 
+// Edges of the curve; an open chain has one less than vertices.
 static int rim_edges(const pl_piece *piece)
 {
     const int steps = piece->node_count - (piece->open ? 1 : 0);
@@ -186,6 +194,7 @@ static void rim_apex(const pl_functional *h, const pl_piece *piece, const double
     }
 }
 
+// A, the contour integral of (r - o) x dr: twice the vector area.
 static void rim_area(const pl_functional *h, const pl_piece *piece, const double *x, double A[3])
 {
     A[0] = A[1] = A[2] = 0;
@@ -211,11 +220,14 @@ double pl_rim_value(const pl_functional *h, const pl_piece *piece, const double 
     return -pl_dot3(c, A) / 6;
 }
 
+// dV = -1/6 (dc . A + c . dA).
 void pl_rim_gradient(const pl_functional *h, const pl_piece *piece, const double *x, double scale, double *g)
 {
     double c[3], A[3];
     rim_apex(h, piece, x, c);
     rim_area(h, piece, x, A);
+
+    // by the apex, where it follows the curve
     for (int j = 0; j < piece->node_count; ++j) {
         for (int i = 0; i < 3; ++i) {
             piece_slot(h, piece, j, g)[i] -= piece->follows[i] ? scale / 6 * A[i] * rim_weight(piece, j) : 0;
@@ -283,6 +295,8 @@ void pl_functional_press(const pl_functional *h, const double *x, double scale, 
         if (piece->kind != PL_PIECE_VOLUME) {
             continue;
         }
+
+        // t1, t2 and n at the points of the face
         double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
         int points;
         pl_face_quadrature(piece->node_count, &points, xi, weight);
@@ -296,6 +310,7 @@ void pl_functional_press(const pl_functional *h, const double *x, double scale, 
                 }
             }
             pl_cross3(t1, t2, n);
+            // work of a pressure: N_a n dA
             for (int a = 0; a < piece->node_count; ++a) {
                 for (int i = 0; i < 3; ++i) {
                     piece_slot(h, piece, a, out)[i] += scale * weight[q] * N[a] * n[i];

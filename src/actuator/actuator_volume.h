@@ -11,7 +11,7 @@
 #define VOLUME_LANES 8 // faces at once
 
 typedef struct volume_table {
-    int count;
+    int count; // triples with tau not 0
     int triple[TRIPLES_MAX][3];
     double tau[TRIPLES_MAX];
     // the gradient: dV/dx_a = sum over pairs b < c of weight_bc,a x_b x x_c

@@ -9,6 +9,8 @@ static double kernel_faces(const volume_table *table, int nodes, const int32_t *
                            int lanes, const double *x, double scale, double *g)
 {
     face_vector X[VOLUME_NODES][3], sum[VOLUME_NODES][3] = {0}, V = {0};
+
+    // positions of eight faces, transposed: one vector per coordinate
     for (int a = 0; a < nodes; ++a) {
         for (int l = 0; l < VOLUME_LANES; ++l) {
             const double *from = x + 3 * (int64_t)node[l][a];
@@ -17,6 +19,8 @@ static double kernel_faces(const volume_table *table, int nodes, const int32_t *
             X[a][2][l] = from[2];
         }
     }
+
+    // cross products of pairs, shared by all nodes
     for (int p = 0; p < table->pair_count; ++p) {
         const face_vector *u = X[table->pair[p][0]], *v = X[table->pair[p][1]];
         const face_vector n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
@@ -30,6 +34,8 @@ static double kernel_faces(const volume_table *table, int nodes, const int32_t *
             }
         }
     }
+
+    // V = 1/3 x . dV/dx, and the gradient scattered to the nodes
     for (int a = 0; a < nodes; ++a) {
         V += X[a][0] * sum[a][0] + X[a][1] * sum[a][1] + X[a][2] * sum[a][2];
         for (int l = 0; g && l < lanes; ++l) {
