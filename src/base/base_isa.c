@@ -1,7 +1,7 @@
 // Which instruction sets the processor has.
 #include "base/isa.h"
 
-// All of the sets that the kernels are compiled with must be there (see cmake/kernels).
+// All of the sets that the kernels are compiled with must be there.
 pl_isa pl_isa_best(void)
 {
 #if defined(__x86_64__)
