@@ -1,7 +1,7 @@
 // Controllers. Each tick turns what is wanted of the outputs into a change of the commands by one small
 // quadratic problem (the allocation):
-//   min over d  |(J d - u) / s|^2 + damping^2 |(d - p) / span|^2 + energy (c + d) . W (c + d),  low <= c + d
-//   <= high, |d| <= rate period,
+//   min over d  |(J d - u) / s|^2 + damping^2 |(d - p) / span|^2 + energy (c + d) . W (c + d),
+//   low <= c + d <= high, |d| <= rate period,
 // with s the size of the outputs and p the path to the posture, as much of it as of an error per tick. The
 // kinds differ in u, the wanted change of the outputs:
 //   PI         u = kp e + ki h,  h += e where the limits leave room (no wind-up)
@@ -220,6 +220,7 @@ static const char *loop_refuse(const pl_controller *c, const pl_control_input *i
     return NULL;
 }
 
+// The error e and the wanted change u of the outputs.
 static void loop_request(pl_controller *c, const pl_control_input *in)
 {
     const pl_controller_options *o = &c->options;
@@ -237,7 +238,7 @@ static void loop_request(pl_controller *c, const pl_control_input *in)
     }
 }
 
-// The quadratic problem of the requested command u.
+// The quadratic problem for the wanted change u; false: it has no solution.
 static bool loop_allocate(pl_controller *c, const pl_control_input *in, const double *command)
 {
     const pl_controller_options *o = &c->options;

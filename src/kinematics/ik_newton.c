@@ -334,13 +334,14 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
 
 // ---- leaving points that are stationary without being least
 
-// Both directions along eigenvector k of J^T J; `*left` when one leads to a lower point, where model and
+// Both senses along eigenvector k of J^T J; `*left` when one leads to a lower point, where model and
 // `here` are then.
 static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_error *err)
 {
     const int n = ik->n;
     pl_status status = PL_OK;
     for (int sign = -1; status == PL_OK && !*left && sign <= 1; sign += 2) {
+        // a probe of 5 % of the ranges; components at active bounds stay
         double step = 0;
         for (int j = 0; j < n; ++j) {
             ik->local.p[j] =
@@ -350,6 +351,8 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
         for (int j = 0; j < n; ++j) {
             step = fmax(step, fabs(ik->trial.z[j] - ik->here.z[j]));
         }
+
+        // bounds leave no room
         if (step < 0.005) {
             continue;
         }

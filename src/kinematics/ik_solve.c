@@ -232,7 +232,7 @@ static int start_agreed(const pl_ik *ik, int starts, int best)
     return agreed;
 }
 
-// Puts the model at start k. Where the path there breaks off, at the last shape on it.
+// Puts the model at start k. Where the load path there ends early, at the last shape reached.
 static pl_status start_begin(pl_ik *ik, int k, bool *there, bool *solved, pl_error *err)
 {
     const int s = ik->samples.count > 0 ? pl_ik_nearest_sample(ik, k) : -1;
@@ -299,6 +299,8 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
             moved = false;
         }
     }
+
+    // return to the best
     ik->record.agreed = start_agreed(ik, *starts, which);
     if (status == PL_OK && moved) {
         status = pl_model_recall(ik->model, 2, err);
@@ -555,6 +557,8 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     if (status == PL_INTERRUPTED) {
         status = solve_stop(ik, solved, &outcome, err);
     }
+
+    // a nearest point needs two starts that agree on it
     outcome = outcome == PL_IK_NEAREST && ik->record.agreed < 2 ? PL_IK_BEST : outcome;
     const bool judged = outcome == PL_IK_NEAREST || outcome == PL_IK_BEST || outcome == PL_IK_STALLED ||
                         outcome == PL_IK_LIMIT;

@@ -1,7 +1,7 @@
 // The cavity around a point. A closed cavity is a connected piece of the boundary by itself. A cavity with an
 // inlet is one piece with the outer skin; there the faces are distinguished by how much of the sky above each
 // is blocked by the body: nearly all inside a cavity, half at the mouth of an inlet, little on the skin. The
-// share is smoothed along the surface but not over sharp edges, so that the rim settles on one, and the
+// share is smoothed along the surface but not over sharp edges, so that the rim lies on one, and the
 // cavity is what the faces seen from the point reach through faces that are mostly enclosed. Inlet walls
 // count to the cavity up to the mouth. The shares are the slow part (64 rays per face) and do not depend on
 // the point: they are computed once per mesh and kept with it.

@@ -108,6 +108,8 @@ pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body,
     const bool room = part && member && of_body;
     const int32_t extra =
         room ? count - examine_count_parts(mesh, region_body, part, count, of_body, body) : 0;
+
+    // the first part of each body is expected, every further one is a finding
     for (int32_t p = 0, reported = 0; room && extra > 0 && p < count && reported < EXAMINE_PARTS; ++p) {
         if (of_body[p] == 0) {
             continue;

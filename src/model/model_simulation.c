@@ -17,13 +17,13 @@ struct pl_simulation {
     pl_model *model;
     const pl_robot *robot;
     pl_dynamics *dynamics;
-    pl_state *state, *row_state;
-    size_t size;
-    double *block;    // of the model's state
-    double *velocity; // mm/s, 3 per vertex
-    double *moved;    // mm, 3 per vertex
-    double *speed;    // mm/s, 3 per marker
-    int64_t full;     // 3 per vertex
+    pl_state *state, *row_state; // of the motion; of the row being evaluated
+    size_t size;                 // numbers of the model's state
+    double *block;               // of the model's state
+    double *velocity;            // mm/s, 3 per vertex
+    double *moved;               // mm, 3 per vertex
+    double *speed;               // mm/s, 3 per marker
+    int64_t full;                // 3 per vertex
     // of the run in progress
     bool (*row)(void *user, const pl_motion_row *row);
     void *user;

@@ -153,6 +153,8 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
         check_defect(c, line, "%s: radius %g to %g, angle %g, turns %g: expected finite numbers, radius >= 0",
                      what, p->radius[0], p->radius[1], p->angle, p->turns);
     }
+
+    // by points: rising s from one end of the span to the other
     if (p->waypoint_count == 1) {
         check_defect(c, line, "%s: a path of one point, expected at least two", what);
     }

@@ -18,8 +18,8 @@ typedef struct reduced_frame {
 } reduced_frame;
 
 typedef struct reduced_path {
-    double span[2], radius[2], angle, turns;
-    double *waypoint; // s, x, y
+    double span[2], radius[2], angle, turns; // mm along the line; mm, at both ends; rad; turns of a helix
+    double *waypoint;                        // s, x, y
     int waypoint_count;
 } reduced_path;
 

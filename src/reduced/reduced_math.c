@@ -59,6 +59,7 @@ void reduced_trig_next(double s, double *S3, double *C3)
     *C3 = next / 720;
 }
 
+// Linear between points (s, x, y); before the first and after the last the line goes on.
 static void path_through(const reduced_path *path, double s, double d[3], double slope[3])
 {
     int i = 0;

@@ -8,8 +8,8 @@
 #include "solver/solver.h"
 
 #define ROD_TOLERANCE 1e-11 // rad, and chord change over element length: size of the last step
-#define ROD_ITERATIONS 60   // Newton steps on one part of the path
-#define ROD_PARTS_MAX 400   // parts of the path tried in one solve
+#define ROD_ITERATIONS 60   // Newton steps on one load increment
+#define ROD_PARTS_MAX 400   // load increments in one solve
 #define ROD_TURN_MAX 1.0    // rad an element may turn in one step
 
 // The unknowns are 6 numbers per element and the share of the loads; they live in m->own.
@@ -223,12 +223,13 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
     return false;
 }
 
-// ---- the path from one command to the next
+// ---- the load path from one command to the next
 static bool rod_is_geometric(const reduced_actuator *a, double value)
 {
     return pl_drive_is_geometric(a->drive) && (!isnan(value) || a->idle_hold);
 }
 
+// Prescribed measures start from where they are; efforts that act go to those commanded.
 static void rod_load_path(const pl_reduced_model *m, rod_data *r)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -250,7 +251,7 @@ static void rod_load_path(const pl_reduced_model *m, rod_data *r)
     }
 }
 
-// Sets forces and targets at the share `t` of the path; `start` holds where it began.
+// Sets forces and targets at the share `t` of the load path; `start` holds where it began.
 static void rod_at(const pl_reduced_model *m, rod_data *r, const double *start, double load, double t)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -459,6 +460,8 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
         rod_place(m, r);
         r->warm = false;
     }
+
+    // start and end of the load path
     rod_load_path(m, r);
     const double load = *r->load;
     memcpy(m->force_from, m->acting, 3 * (size_t)m->marker_count * sizeof *m->acting);

@@ -24,7 +24,7 @@ typedef struct rod_functional {
 typedef struct rod_drive {
     bool geometric, active; // active: the measure is enforced (a slack cable's is not)
     double force, target;
-    double from, to; // along the path of a solve
+    double from, to; // along the load path of a solve
 } rod_drive;
 
 typedef struct rod_element {
@@ -48,9 +48,9 @@ typedef struct rod_data {
     rod_band band;
     double *residual, *step, *trial_step; // 6 per node but the first
     double *row, *column;                 // per functional: its gradient, and K^-1 of it
-    double *small, *side;
-    rod_state *kept, *safe; // to go back to: before a step, before a part of the path
-    bool warm;              // the band holds the factor of a solution near by, row and column belong to it
+    double *small, *side;                 // constraint equations: matrix, right side
+    rod_state *kept, *safe;               // to go back to: before a step, before a load increment
+    bool warm; // the band holds the factor of a solution near by, row and column belong to it
     int iterations, factorizations, solves;
     double largest; // N, largest nodal force met in the last assembly
 } rod_data;
