@@ -7,6 +7,7 @@
 #include <cblas.h>
 #include "learn/learn_impl.h"
 
+// Memory for `room` samples; with slopes every layer has 1 + m blocks of rows.
 pl_status learn_batch_init(learn_batch *b, const pl_network *n, int room, bool slopes, pl_error *err)
 {
     *b = (learn_batch){.room = room, .slopes = slopes};
@@ -39,6 +40,7 @@ void learn_batch_clear(learn_batch *b)
     *b = (learn_batch){0};
 }
 
+// Scaled copies of the picked samples (all without `pick`): the loss is then about 1 for every output.
 pl_status learn_set_init(learn_set *set, const pl_network *n, const pl_learn_data *data, const int *pick,
                          int count, bool slopes, pl_error *err)
 {
@@ -75,6 +77,7 @@ void learn_set_clear(learn_set *set)
 }
 
 // ---- forward
+// Inputs of `count` samples; the derivative blocks start with the unit vectors, and with +-1 at kinks.
 static void batch_load(const pl_network *n, learn_batch *b, const learn_set *set, const int *order, int from,
                        int count)
 {
@@ -101,6 +104,7 @@ static void batch_load(const pl_network *n, learn_batch *b, const learn_set *set
     }
 }
 
+// All layers for the whole batch, by matrix products.
 static void batch_forward(const pl_network *n, learn_batch *b, int count)
 {
     const int in = n->def.input_count, first = n->size[0], rows = count * (b->slopes ? 1 + in : 1);
@@ -108,6 +112,8 @@ static void batch_forward(const pl_network *n, learn_batch *b, int count)
         const int w = n->size[l], v = n->size[l - 1];
         const double *W = n->theta + n->first[l], *bias = W + w * v;
         double *z = b->z[l], *a = b->a[l];
+
+        // z = W a for all rows; the bias belongs to the values only
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, w, v, 1, b->a[l - 1], v, W, v, 0, z, w);
         for (int s = 0; s < count; ++s) {
             for (int i = 0; i < w; ++i) {
@@ -118,6 +124,8 @@ static void batch_forward(const pl_network *n, learn_batch *b, int count)
             memcpy(a, z, (size_t)rows * (size_t)w * sizeof *a);
             break;
         }
+
+        // activation, and its slope for the derivatives
         for (int k = 0; k < count * w; ++k) {
             double d1, d2;
             learn_activate(n->def.activation, z[k], &a[k], &d1, &d2);
@@ -126,6 +134,8 @@ static void batch_forward(const pl_network *n, learn_batch *b, int count)
             }
         }
     }
+
+    // direct part
     if (n->def.skip) {
         const int w = n->size[n->last];
         const double *S = n->theta + n->count - w * first;
@@ -135,10 +145,13 @@ static void batch_forward(const pl_network *n, learn_batch *b, int count)
 }
 
 // ---- backward: bar[0] holds the adjoints of the outputs
+// Adds to `gradient`; the two arrays of adjoints are used in turn.
 static void batch_backward(const pl_network *n, learn_batch *b, int count, double *gradient)
 {
     const int in = n->def.input_count, first = n->size[0], rows = count * (b->slopes ? 1 + in : 1);
     double *bar = b->bar[0], *next = b->bar[1];
+
+    // direct part
     if (n->def.skip) {
         const int w = n->size[n->last];
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, w, first, rows, 1, bar, w, b->a[0], first, 1,
@@ -147,6 +160,8 @@ static void batch_backward(const pl_network *n, learn_batch *b, int count, doubl
     for (int l = n->last; l >= 1; --l) {
         const int w = n->size[l], v = n->size[l - 1];
         const double *W = n->theta + n->first[l];
+
+        // through the activation: f'' couples values and derivatives
         for (int k = 0; l < n->last && k < count * w; ++k) {
             double f, d1, d2, turn = 0;
             learn_activate(n->def.activation, b->z[l][k], &f, &d1, &d2);
@@ -156,6 +171,8 @@ static void batch_backward(const pl_network *n, learn_batch *b, int count, doubl
             }
             bar[k] = d1 * bar[k] + d2 * turn;
         }
+
+        // weights and biases, then the layer below
         double *gW = gradient + n->first[l], *gb = gW + w * v;
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, w, v, rows, 1, bar, w, b->a[l - 1], v, 1, gW, v);
         for (int s = 0; s < count; ++s) {
@@ -172,6 +189,7 @@ static void batch_backward(const pl_network *n, learn_batch *b, int count, doubl
     }
 }
 
+// In chunks that fit the batch; `order` shuffles the samples.
 void learn_accumulate(const pl_network *n, learn_batch *b, const learn_set *set, const int *order, int from,
                       int to, const double scale[2], double sum[2], double *gradient)
 {
@@ -180,6 +198,8 @@ void learn_accumulate(const pl_network *n, learn_batch *b, const learn_set *set,
         const int count = to - at < b->room ? to - at : b->room;
         batch_load(n, b, set, order, at, count);
         batch_forward(n, b, count);
+
+        // residuals, and their adjoints as start of the backward pass
         const double *out = b->a[n->last];
         for (int s = 0; s < count; ++s) {
             const int64_t k = order ? order[at + s] : at + s;

@@ -7,18 +7,18 @@
 // with the probability k / (n + 1), whatever the model and the distribution.
 #include "learn/learn_impl.h"
 
-enum { NEAR = 8 };
-#define PRIOR 2.0
+enum { NEAR = 8 };     // neighbours that give the local scale
+#define PRIOR 2.0      // weight of the mean among them: keeps a lucky neighbourhood from promising too much
 #define MAP_LEAST 1e-9 // of the mean square: where all other points have no error
 
 struct pl_error_map {
-    int count, input_count, column_count;
-    double confidence;
-    double *x;
-    double *residual; // column_count per point
-    double *width;    // per input
-    double *mean;     // per column: mean square; NAN: not measured
-    double *ratio;    // per column
+    int count, input_count, column_count; // points; inputs; errors per point
+    double confidence;                    // of the bounds
+    double *x;                            // inputs of the points
+    double *residual;                     // column_count per point
+    double *width;                        // per input
+    double *mean;                         // per column: mean square; NAN: not measured
+    double *ratio;                        // per column
 };
 
 // P(Binomial(n, p) >= k): the probability that the k-th of n samples lies below the quantile p.
@@ -47,6 +47,8 @@ static void map_scale(const pl_error_map *m, const double *x, int without, doubl
 {
     double near[NEAR];
     int point[NEAR], found = 0;
+
+    // the nearest points, by insertion into a short sorted list
     for (int i = 0; i < m->count; ++i) {
         double sum = 0;
         for (int c = 0; c < m->input_count; ++c) {
@@ -64,6 +66,8 @@ static void map_scale(const pl_error_map *m, const double *x, int without, doubl
         near[at] = sum;
         point[at] = i;
     }
+
+    // mean square of their residuals and of the prior
     for (int k = 0; k < m->column_count; ++k) {
         double sum = PRIOR * m->mean[k];
         if (without >= 0 && m->count > 1) {
@@ -78,6 +82,7 @@ static void map_scale(const pl_error_map *m, const double *x, int without, doubl
     }
 }
 
+// Shell sort: base has no sort, and the list is short.
 static void map_sort(double *x, int n)
 {
     for (int gap = n / 2; gap > 0; gap /= 2) {
@@ -92,6 +97,7 @@ static void map_sort(double *x, int n)
     }
 }
 
+// Ratios of all points with themselves left out, and their order statistic.
 static pl_status map_calibrate(pl_error_map *m, pl_error *err)
 {
     const int n = m->count, columns = m->column_count;
@@ -101,12 +107,16 @@ static pl_status map_calibrate(pl_error_map *m, pl_error *err)
         pl_free(scale);
         return pl_fail_memory(err, "the errors of a model");
     }
+
+    // mean squares
     for (int k = 0; k < columns; ++k) {
         m->mean[k] = 0;
         for (int64_t i = 0; i < n; ++i) {
             m->mean[k] += m->residual[i * columns + k] * m->residual[i * columns + k] / n;
         }
     }
+
+    // ratios r_i / s_i
     for (int i = 0; i < n; ++i) {
         map_scale(m, m->x + (int64_t)i * m->input_count, i, scale);
         for (int k = 0; k < columns; ++k) {
@@ -125,6 +135,7 @@ static pl_status map_calibrate(pl_error_map *m, pl_error *err)
     return PL_OK;
 }
 
+// Copies the samples; distances are scaled by the range of each input.
 pl_status pl_error_map_create(const pl_error_samples *s, pl_error_map **out, pl_error *err)
 {
     *out = NULL;
@@ -182,6 +193,7 @@ double pl_error_map_confidence(const pl_error_map *map)
     return map->confidence;
 }
 
+// `error` has one bound per column, in the unit of its residual.
 void pl_error_map_evaluate(const pl_error_map *map, const double *x, double *error)
 {
     map_scale(map, x, -1, error);

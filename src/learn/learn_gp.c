@@ -6,19 +6,20 @@
 // noise (a variance) near log 1e-4, with standard deviations 1.5 and 4.
 #include "learn/learn_impl.h"
 
+// LAPACK: Cholesky factor, solution, inverse
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, double *b,
              const int *ldb, int *info);
 void dpotri_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 
-#define GP_LENGTH_WIDTH 1.5
+#define GP_LENGTH_WIDTH 1.5 // standard deviations of the priors
 #define GP_NOISE_WIDTH 4.0
 #define GP_NOISE_MID -9.21 // log 1e-4
-#define GP_SAMPLES 5000
+#define GP_SAMPLES 5000    // the factor has n^2 numbers
 
 struct pl_gp {
-    int n, d, q;
-    double noise, trend;
+    int n, d, q;             // samples, inputs, outputs
+    double noise, trend;     // of the variance v; weight of the trend
     double *x, *y;           // as given
     double *u;               // scaled inputs
     double *mid, *width;     // d
@@ -34,6 +35,7 @@ pl_gp_options pl_gp_options_default(void)
     return (pl_gp_options){.iteration_limit = 60, .least_noise = 1e-4, .trend = 1};
 }
 
+// x and factor are the two blocks that hold all arrays.
 void pl_gp_destroy(pl_gp *gp)
 {
     if (gp) {
@@ -43,6 +45,7 @@ void pl_gp_destroy(pl_gp *gp)
     }
 }
 
+// exp(-|u - v|^2 / 2 l^2) + t (1 + u.v)
 static double gp_kernel(const pl_gp *g, const double *u, const double *v)
 {
     double square = 0, line = 1;
@@ -54,6 +57,7 @@ static double gp_kernel(const pl_gp *g, const double *u, const double *v)
     return exp(-0.5 * square) + g->trend * line;
 }
 
+// Two blocks: what is kept, and what is scratch; NULL when out of memory.
 static pl_gp *gp_room(int n, int d, int q)
 {
     pl_gp *g = PL_NEW(pl_gp);
@@ -80,6 +84,7 @@ static pl_gp *gp_room(int n, int d, int q)
     return g;
 }
 
+// Checked copies of the samples, scaled to [-1, 1]; lengths start at 1.
 static pl_status gp_load(const double *x, const double *y, int n, int d, int q, pl_gp **out, pl_error *err)
 {
     *out = NULL;
@@ -122,6 +127,8 @@ static bool gp_factor(pl_gp *g)
 {
     const int n = g->n;
     int info = 0;
+
+    // lower triangle of K; noise on the diagonal
     for (int64_t i = 0; i < n; ++i) {
         for (int64_t j = 0; j <= i; ++j) {
             const double k = gp_kernel(g, g->u + i * g->d, g->u + j * g->d) + (i == j ? g->noise : 0);
@@ -129,6 +136,8 @@ static bool gp_factor(pl_gp *g)
         }
     }
     dpotrf_("L", &n, g->factor, &n, &info);
+
+    // weights a = K^-1 y and variance y.a / n of each output
     for (int o = 0; info == 0 && o < g->q; ++o) {
         const int one = 1;
         for (int64_t s = 0; s < n; ++s) {
@@ -144,12 +153,14 @@ static bool gp_factor(pl_gp *g)
     return info == 0;
 }
 
+// The minimisation over log lengths and log noise.
 typedef struct gp_search {
     pl_gp *gp;
-    double *inverse;
-    double least;
+    double *inverse; // n x n scratch
+    double least;    // smallest variance of the noise, over v
 } gp_search;
 
+// Value and gradient of the negative logarithm of the posterior; infinite where K has no factor.
 static double gp_evaluate(void *user, const double *p, double *gradient)
 {
     gp_search *f = user;
@@ -157,6 +168,8 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
     const int n = g->n, d = g->d;
     double value = 0;
     memset(gradient, 0, (size_t)(d + 1) * sizeof *gradient);
+
+    // beyond exp(50) nothing is meaningful
     for (int i = 0; i <= d; ++i) {
         if (!(fabs(p[i]) < 50)) {
             return INFINITY;
@@ -169,12 +182,16 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
     if (!gp_factor(g)) {
         return INFINITY;
     }
+
+    // likelihood: log |K| is twice the sum of the logarithms of the factor's diagonal
     for (int o = 0; o < g->q; ++o) {
         value += 0.5 * n * log(g->variance[o]);
     }
     for (int64_t s = 0; s < n; ++s) {
         value += g->q * log(g->factor[s * n + s]);
     }
+
+    // inverse, for the traces of the gradient
     int info = 0;
     memcpy(f->inverse, g->factor, (size_t)n * (size_t)n * sizeof *f->inverse);
     dpotri_("L", &n, f->inverse, &n, &info);
@@ -206,6 +223,8 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
             }
         }
     }
+
+    // priors
     for (int k = 0; k <= d; ++k) {
         const double mid = k < d ? 0 : GP_NOISE_MID, w = k < d ? GP_LENGTH_WIDTH : GP_NOISE_WIDTH;
         value += 0.5 * (p[k] - mid) * (p[k] - mid) / (w * w);
@@ -214,6 +233,7 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
     return value;
 }
 
+// For tests of the gradient, and for users with their own search.
 pl_status pl_gp_likelihood(const double *x, const double *y, int count, int input_count, int output_count,
                            double trend, const double *parameter, double *value, double *gradient,
                            pl_error *err)
@@ -278,6 +298,7 @@ pl_status pl_gp_fit(const double *x, const double *y, int count, int input_count
     return PL_OK;
 }
 
+// From stored samples and parameters, without a search; the factor is computed again.
 pl_status pl_gp_restore(const pl_gp_view *view, pl_gp **out, pl_error *err)
 {
     pl_gp *g;
@@ -323,6 +344,7 @@ static double gp_self(const pl_gp *g, const double *u)
     return gp_kernel(g, u, u);
 }
 
+// Any of mean, jacobian (outputs x inputs) and deviation may be NULL. Standard deviations are without noise.
 void pl_gp_evaluate(pl_gp *g, const double *x, double *mean, double *jacobian, double *deviation)
 {
     const int n = g->n, d = g->d, one = 1;
@@ -331,6 +353,8 @@ void pl_gp_evaluate(pl_gp *g, const double *x, double *mean, double *jacobian, d
     for (int i = 0; i < dims; ++i) {
         u[i] = (x[i] - g->mid[i]) / g->width[i];
     }
+
+    // kernels with all samples, and their derivatives by x
     for (int64_t s = 0; s < n; ++s) {
         const double *v = g->u + s * d;
         g->k[s] = gp_kernel(g, u, v);
@@ -344,6 +368,8 @@ void pl_gp_evaluate(pl_gp *g, const double *x, double *mean, double *jacobian, d
                 (-e * (u[i] - v[i]) / (g->length[i] * g->length[i]) + g->trend * v[i]) / g->width[i];
         }
     }
+
+    // mean = k.a
     for (int o = 0; o < g->q; ++o) {
         const double *a = g->alpha + (int64_t)o * n;
         double sum = 0;
@@ -361,6 +387,8 @@ void pl_gp_evaluate(pl_gp *g, const double *x, double *mean, double *jacobian, d
             jacobian[o * d + i] = slope;
         }
     }
+
+    // variance = v (k(x, x) - k K^-1 k)
     if (deviation) {
         int info = 0;
         double reduced = gp_self(g, u);
@@ -388,6 +416,8 @@ pl_status pl_gp_propose(const pl_gp *g, const double *candidate, int candidate_c
     if (!u) {
         return pl_fail_memory(err, "the Gaussian process");
     }
+
+    // scaled candidates and their variance given the samples
     double *left = u + m * d, *row = left + m, *half = row + m * pick_count; // half: L^-1 k(., c), n per c
     for (int64_t c = 0; c < m; ++c) {
         for (int64_t i = 0; i < d; ++i) {
@@ -404,6 +434,8 @@ pl_status pl_gp_propose(const pl_gp *g, const double *candidate, int candidate_c
             left[c] -= h[s] * h[s];
         }
     }
+
+    // the candidate with the largest variance, then all variances given it
     for (int p = 0; p < pick_count; ++p) {
         int64_t best = 0;
         for (int64_t c = 1; c < m; ++c) {

@@ -11,9 +11,9 @@ struct pl_network {
     int kink[64], kink_count;         // inputs that have one
     int last;                         // index of the output layer: layer_count + 1
     int first[PL_NETWORK_LAYERS + 2]; // of a layer's weights in theta
-    int widest;
-    int count; // weights
-    double *theta;
+    int widest;                       // of the widest layer
+    int count;                        // weights
+    double *theta;                    // all weights
     pl_network_scale scale;
     double *scratch; // of evaluate: (1 + inputs) widest, twice
 };
@@ -60,10 +60,10 @@ typedef struct learn_run {
     const pl_train_options *options;
     learn_set train, held;
     learn_batch batch;
-    double *best;
+    double *best; // weights of the best epoch
     double best_error;
-    double last_sum; // of squares of the values, at the last evaluation
-    int epoch, best_epoch, waited;
+    double last_sum;               // of squares of the values, at the last evaluation
+    int epoch, best_epoch, waited; // since the last better epoch
     pl_train_outcome outcome;
     bool no_memory;
 } learn_run;

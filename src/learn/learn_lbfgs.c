@@ -1,6 +1,7 @@
 // L-BFGS with a line search by bisection and expansion for the weak Wolfe conditions.
 #include "learn/learn_impl.h"
 
+// a . b
 static double lbfgs_dot(int n, const double *a, const double *b)
 {
     double s = 0;
@@ -10,10 +11,11 @@ static double lbfgs_dot(int n, const double *a, const double *b)
     return s;
 }
 
+// Pairs s, y in a ring, and vectors of the search.
 typedef struct lbfgs {
-    int n, memory, stored, newest;
-    double *s, *y, *rho, *alpha; // pairs
-    double *g, *d, *trial, *slope;
+    int n, memory, stored, newest; // unknowns, ring size, pairs stored, index of the newest
+    double *s, *y, *rho, *alpha;   // pairs
+    double *g, *d, *trial, *slope; // gradient, direction, trial point, gradient there
 } lbfgs;
 
 // d = -H g by the two loops; the first direction is scaled by the largest component of g.
@@ -49,6 +51,7 @@ static void lbfgs_direction(lbfgs *q)
     }
 }
 
+// Minimises from x, which gets the result; returns the iterations, -1 when out of memory.
 int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *x, double *gradient),
              void *user, const pl_lbfgs_options *options)
 {
@@ -68,6 +71,8 @@ int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *
     q.slope = q.trial + n;
     double value = evaluate(user, x, q.g);
     int iteration = 0;
+
+    // stop at a small gradient
     while (iteration < options->iteration_limit && isfinite(value)) {
         double largest = 0;
         for (int i = 0; i < count; ++i) {
@@ -76,6 +81,8 @@ int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *
         if (largest <= options->gradient_tolerance) {
             break;
         }
+
+        // descent direction
         lbfgs_direction(&q);
         double along = lbfgs_dot(count, q.g, q.d);
         if (!(along < 0)) { // forgotten: steepest descent
@@ -83,6 +90,8 @@ int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *
             lbfgs_direction(&q);
             along = lbfgs_dot(count, q.g, q.d);
         }
+
+        // weak Wolfe conditions: enough decrease, and a slope that has flattened
         double t = 1, low = 0, high = INFINITY, fresh = value;
         bool found = false;
         for (int attempt = 0; attempt < 30 && !found; ++attempt) {
@@ -104,6 +113,8 @@ int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *
         if (!found && !(fresh < value)) {
             break;
         }
+
+        // a pair only where the curvature is positive
         const int at = (q.newest + 1) % q.memory;
         double *s = q.s + (size_t)at * n, *y = q.y + (size_t)at * n;
         for (int i = 0; i < count; ++i) {

@@ -13,16 +13,17 @@ void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, c
 typedef struct levenberg {
     pl_network *n;
     const learn_set *set;
-    double weight[2];      // of values and derivatives
-    double *A, *r;         // collected rows
-    int rows;              // so many
-    double *H, *L, *g, *d; // A^T A, its factor, A^T r, step
-    double *f, *d1, *d2;   // activations of one sample, per layer: widest each
-    double *dot;           // derivatives a'_i: per layer, inputs x widest
-    double *zdot;          // z'_i likewise
-    double *bar, *bardot, *next, *nextdot;
+    double weight[2];                      // of values and derivatives
+    double *A, *r;                         // collected rows
+    int rows;                              // so many
+    double *H, *L, *g, *d;                 // A^T A, its factor, A^T r, step
+    double *f, *d1, *d2;                   // activations of one sample, per layer: widest each
+    double *dot;                           // derivatives a'_i: per layer, inputs x widest
+    double *zdot;                          // z'_i likewise
+    double *bar, *bardot, *next, *nextdot; // adjoints of a layer and of the one below
 } levenberg;
 
+// Adds the collected rows to A^T A and A^T r.
 static void levenberg_flush(levenberg *v)
 {
     const int P = v->n->count;
@@ -44,6 +45,8 @@ static void levenberg_forward(levenberg *v, const double *x, bool slopes)
             v->dot[i * wide + j] = j < in ? i == j : n->kink[j - in] == i ? learn_turn(n, x, j - in) : 0;
         }
     }
+
+    // layers: values, f', f'' and derivatives by every input
     for (int l = 1; l <= n->last; ++l) {
         const int w = n->size[l], m = n->size[l - 1];
         const double *W = n->theta + n->first[l], *b = W + w * m, *from = v->f + (l - 1) * wide;
@@ -73,6 +76,8 @@ static void levenberg_forward(levenberg *v, const double *x, bool slopes)
             }
         }
     }
+
+    // direct part
     const double *S = n->def.skip ? n->theta + n->count - n->size[n->last] * first : NULL;
     for (int o = 0; S && o < n->size[n->last]; ++o) {
         for (int j = 0; j < first; ++j) {
@@ -102,6 +107,8 @@ static void levenberg_row(levenberg *v, int o, int k, double weight, double *row
             S[j] = weight * (k < 0 ? v->f[j] : v->dot[k * wide + j]);
         }
     }
+
+    // backward through the layers
     for (int l = n->last; l >= 1; --l) {
         const int w = n->size[l], m = n->size[l - 1];
         const double *W = n->theta + n->first[l], *from = v->f + (l - 1) * wide;
@@ -153,6 +160,7 @@ static double levenberg_assemble(levenberg *v)
     memset(v->g, 0, (size_t)P * sizeof *v->g);
     for (int64_t s = 0; s < set->count; ++s) {
         levenberg_forward(v, set->x + s * set->wide, slopes);
+        // one row per value, and per derivative by each input
         for (int i = 0; i < o; ++i) {
             const double r = v->f[last * wide + i] - set->y[s * o + i];
             sum += r * r;
@@ -173,6 +181,7 @@ static double levenberg_assemble(levenberg *v)
     return sum;
 }
 
+// The cost at the present weights: weighted squares and decay. *values: sum of squares of the values alone.
 static double levenberg_cost(learn_run *run, const levenberg *v, double *values)
 {
     const double scale[2] = {0, 0};
@@ -186,6 +195,7 @@ static double levenberg_cost(learn_run *run, const levenberg *v, double *values)
            run->options->decay * square;
 }
 
+// False when out of memory.
 static bool levenberg_room(levenberg *v)
 {
     const pl_network *n = v->n;
@@ -229,6 +239,8 @@ static bool levenberg_solve(levenberg *v, double mu, double decay)
     return info == 0;
 }
 
+// Damping mu falls by five after a better step and grows by four otherwise; no better step in
+// 12 attempts means convergence.
 void learn_levenberg(learn_run *run)
 {
     pl_network *n = run->network;
@@ -243,6 +255,8 @@ void learn_levenberg(learn_run *run)
     double cost = run->no_memory ? 0 : levenberg_cost(run, &v, &values);
     for (bool go = !run->no_memory; go;) {
         levenberg_assemble(&v);
+
+        // smaller and smaller steps until the cost falls
         bool better = false;
         for (int attempt = 0; !better && attempt < 12; ++attempt) {
             memcpy(old, n->theta, (size_t)n->count * sizeof *old);

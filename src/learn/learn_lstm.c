@@ -13,11 +13,13 @@ struct pl_lstm {
     double *work;  // of a step
 };
 
+// 1 / (1 + e^-z)
 static double lstm_logistic(double z)
 {
     return 1 / (1 + exp(-z));
 }
 
+// Weights are uniform in +-1/sqrt(fan-in); biases are 0 except those of the forget gates.
 pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err)
 {
     *out = NULL;
@@ -30,6 +32,8 @@ pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err)
     if (!m) {
         return pl_fail_memory(err, "the recurrent network");
     }
+
+    // layout of the weights
     m->def = *def;
     m->V = 4 * H * (in + H + 1);
     m->S = m->V + o * H;
@@ -81,6 +85,7 @@ pl_lstm_def pl_lstm_get_def(const pl_lstm *m)
     return m->def;
 }
 
+// h and c of all cells: what the network remembers.
 void pl_lstm_get_state(const pl_lstm *m, double *state)
 {
     memcpy(state, m->state, 2 * (size_t)m->def.cell_count * sizeof *state);
@@ -128,14 +133,19 @@ static void lstm_gates(const pl_lstm *m, const double *x, const double *h, doubl
     }
 }
 
+// One step from the stored state: y, and dy/dx (may be NULL) with the state before the step held.
 void pl_lstm_step(pl_lstm *m, const double *x, double *y, double *jacobian)
 {
     const int in = m->def.input_count, o = m->def.output_count, H = m->def.cell_count, width = in + H + 1;
     double *h = m->state, *c = h + H, *gate = m->work, *u = gate + 4 * H, *dh = u + in;
+
+    // scaled input and gates
     for (int i = 0; i < in; ++i) {
         u[i] = (x[i] - m->scale.in_mid[i]) / m->scale.in_width[i];
     }
     lstm_gates(m, u, h, gate);
+
+    // c = f c + i g, h = o tanh(c)
     for (int k = 0; k < H; ++k) {
         const double I = gate[k], F = gate[H + k], O = gate[2 * H + k], G = gate[3 * H + k], old = c[k];
         c[k] = F * old + I * G;
@@ -149,6 +159,8 @@ void pl_lstm_step(pl_lstm *m, const double *x, double *y, double *jacobian)
         }
         h[k] = O * t;
     }
+
+    // y = V h + S u + d, in the unit of the data
     for (int r = 0; r < o; ++r) {
         double v = m->theta[m->d + r];
         for (int k = 0; k < H; ++k) {
@@ -169,8 +181,9 @@ void pl_lstm_step(pl_lstm *m, const double *x, double *y, double *jacobian)
 }
 
 // ---- through time
+// Everything of a forward pass that the backward pass needs.
 typedef struct lstm_tape {
-    int room;
+    int room;                 // steps
     double *u, *gate, *h, *c; // per step
     double *y;                // deviations
     double *bar;              // 6 H
@@ -205,6 +218,8 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
     const int in = m->def.input_count, o = m->def.output_count, H = m->def.cell_count, width = in + H + 1;
     const int T = to - from;
     double sum = 0;
+
+    // forward from an empty memory
     memset(t->h, 0, (size_t)H * sizeof *t->h);
     memset(t->c, 0, (size_t)H * sizeof *t->c);
     for (int s = 0; s < T; ++s) {
@@ -217,6 +232,8 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
             c[H + k] = gate[H + k] * c[k] + gate[k] * gate[3 * H + k];
             h[H + k] = gate[2 * H + k] * tanh(c[H + k]);
         }
+
+        // output, and its deviation where it counts
         for (int r = 0; r < o; ++r) {
             double v = m->theta[m->d + r];
             for (int k = 0; k < H; ++k) {
@@ -233,10 +250,13 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
     if (!gradient) {
         return sum;
     }
+
+    // backward through time: adjoints of h and c from the last step to the first
     double *hb = t->bar, *cb = hb + H, *zb = cb + H;
     memset(hb, 0, 2 * (size_t)H * sizeof *hb);
     for (int s = T - 1; s >= 0; --s) {
         const double *u = t->u + s * in, *gate = t->gate + 4 * s * H, *h = t->h + s * H, *c = t->c + s * H;
+        // by the output
         for (int r = 0; r < o; ++r) {
             const double e = scale * t->y[s * o + r];
             gradient[m->d + r] += e;
@@ -248,6 +268,7 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
                 gradient[m->S + r * in + i] += e * u[i];
             }
         }
+        // through the cells to the gates
         for (int k = 0; k < H; ++k) {
             const double I = gate[k], F = gate[H + k], O = gate[2 * H + k], G = gate[3 * H + k];
             const double th = tanh(c[H + k]);
@@ -259,6 +280,7 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
             cb[k] *= F;
             hb[k] = 0;
         }
+        // to the weights, and to h of the step before
         for (int r = 0; r < 4 * H; ++r) {
             double *g = gradient + (size_t)r * (size_t)width;
             const double *w = m->theta + (size_t)r * (size_t)width;
@@ -275,6 +297,7 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
     return sum;
 }
 
+// Steps of the longest sequence.
 static int history_longest(const pl_history *d)
 {
     int longest = 1;
@@ -285,12 +308,14 @@ static int history_longest(const pl_history *d)
     return longest;
 }
 
+// Steps of sequence q that count.
 static int history_counted(const pl_history *d, int q)
 {
     const int n = d->start[q + 1] - d->start[q] - d->burn;
     return n > 0 ? n : 0;
 }
 
+// loss = 1/2 (mean of squares + decay |theta|^2), scaled units.
 pl_status pl_lstm_loss(pl_lstm *m, const pl_history *data, double decay, double *loss, double *gradient,
                        pl_error *err)
 {
@@ -321,10 +346,13 @@ pl_status pl_lstm_loss(pl_lstm *m, const pl_history *data, double decay, double 
     return PL_OK;
 }
 
+// Inputs by mean and standard deviation; outputs by their means and one common width.
 static pl_status lstm_scale(pl_lstm *m, const pl_history *d, pl_error *err)
 {
     const int in = m->def.input_count, o = m->def.output_count;
     const int64_t first = d->start[0], last = d->start[d->sequence_count], n = last - first;
+
+    // everything must be finite
     for (int64_t s = first; s < last; ++s) {
         for (int i = 0; i < in + o; ++i) {
             if (!isfinite(i < in ? d->x[s * in + i] : d->y[s * o + i - in])) {
@@ -353,6 +381,7 @@ static pl_status lstm_scale(pl_lstm *m, const pl_history *d, pl_error *err)
     return PL_OK;
 }
 
+// RMS error over the sequences that are held out, or over the others; scaled units. NAN without any.
 static double lstm_error(pl_lstm *m, lstm_tape *tape, const pl_history *d, const bool *held, bool want)
 {
     double sum = 0;
@@ -366,6 +395,7 @@ static double lstm_error(pl_lstm *m, lstm_tape *tape, const pl_history *d, const
     return total > 0 ? sqrt(sum / ((double)total * m->def.output_count)) : NAN;
 }
 
+// Adam on whole sequences, one per step, with a cosine schedule; keeps the weights of least held-out error.
 pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_options *o, bool *held,
                         pl_train_report *report, pl_error *err)
 {
@@ -384,6 +414,7 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
         status = pl_fail_memory(err, "the recurrent network");
     }
     if (status == PL_OK) {
+        // held-out sequences, at random
         pl_random random;
         pl_random_seed(&random, o->seed);
         for (int q = 0; q < Q; ++q) {
@@ -403,6 +434,7 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
         int64_t step = 0;
         report->outcome = PL_TRAIN_LIMIT;
         while (epoch < o->epoch_limit) {
+            // half a cosine from the given rate to a hundredth of it
             const double rate = o->rate * (0.01 + 0.99 * 0.5 * (1 + cos(PL_PI * epoch / o->epoch_limit)));
             for (int q = 0; q < Q; ++q) {
                 const int j = q + (int)(pl_random_next(&random) % (uint64_t)(Q - q)), swap = order[q];
@@ -412,6 +444,8 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
                 if (out[at] || counted == 0) {
                     continue;
                 }
+
+                // gradient of one sequence
                 memset(g, 0, (size_t)P * sizeof *g);
                 lstm_sequence(m, &tape, data, data->start[at], data->start[at + 1], 1.0 / counted, g);
                 double square = 0;
@@ -420,6 +454,8 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
                     g[k] += o->decay * m->theta[k];
                     square += g[k] * g[k];
                 }
+
+                // Adam, with the gradient clipped to length 1
                 const double clip = square > 1 ? 1 / sqrt(square) : 1; // long products through time
                 const double c1 = 1 - pow(0.9, (double)step), c2 = 1 - pow(0.999, (double)step);
                 for (int k = 0; k < P; ++k) {
@@ -428,6 +464,8 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
                     m->theta[k] -= rate * (mean[k] / c1) / (sqrt(var[k] / c2) + 1e-9);
                 }
             }
+
+            // errors after the epoch; the best weights so far
             ++epoch;
             ++waited;
             const double train = lstm_error(m, &tape, data, out, false);
@@ -452,6 +490,8 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
                 break;
             }
         }
+
+        // best weights, and their errors
         if (isfinite(least)) {
             memcpy(m->theta, best, (size_t)P * sizeof *best);
         }

@@ -37,6 +37,7 @@ void learn_activate(pl_activation activation, double z, double *f, double *d1, d
     }
     case PL_SOFTPLUS: {
         const double s = 1 / (1 + exp(-z));
+        // log(1 + e^z) = z to rounding, and e^z would overflow
         *f = z > 30 ? z : log1p(exp(z));
         *d1 = s;
         *d2 = s * (1 - s);
@@ -62,6 +63,7 @@ void learn_activate(pl_activation activation, double z, double *f, double *d1, d
     }
 }
 
+// Sizes and activation; every failure names the field.
 static pl_status network_check(const pl_network_def *d, pl_error *err)
 {
     if (d->input_count < 1 || d->input_count > PL_NETWORK_WIDTH || d->output_count < 1 ||
@@ -86,11 +88,14 @@ static pl_status network_check(const pl_network_def *d, pl_error *err)
     return PL_OK;
 }
 
+// Sizes of the layers, and where their weights begin: matrix, then bias; the direct part last.
 static void network_layout(pl_network *n)
 {
     const pl_network_def *d = &n->def;
     n->last = d->layer_count + 1;
     n->kink_count = 0;
+
+    // inputs with a kink get a second neuron, |x|
     for (int i = 0; i < d->input_count && i < 64; ++i) {
         if (d->kinks >> i & 1) {
             n->kink[n->kink_count++] = i;
@@ -101,6 +106,8 @@ static void network_layout(pl_network *n)
         n->size[l] = d->width[l - 1];
     }
     n->size[n->last] = d->output_count;
+
+    // weights
     n->count = 0;
     n->widest = 0;
     for (int l = 0; l <= n->last; ++l) {
@@ -111,6 +118,7 @@ static void network_layout(pl_network *n)
     n->count += d->skip ? d->output_count * n->size[0] : 0;
 }
 
+// Glorot and Bengio 2010: weights uniform within sqrt(6 / (fan-in + fan-out)).
 static void network_seed(pl_network *n)
 {
     pl_random random;
@@ -128,6 +136,7 @@ static void network_seed(pl_network *n)
     }
 }
 
+// Scales are 0 and 1 until pl_network_fit_scale or a file sets them.
 pl_status pl_network_create(const pl_network_def *def, pl_network **out, pl_error *err)
 {
     *out = NULL;
@@ -246,12 +255,15 @@ void learn_inputs(const pl_network *n, const double *x, double *a, double *turn)
     }
 }
 
-// With derivatives, each neuron carries its value and its derivatives by the scaled inputs: forward mode.
+// With derivatives, each neuron carries its value and its derivatives by the scaled inputs: forward mode. y
+// and jacobian (outputs x inputs, in the units of the data) may be NULL.
 void pl_network_evaluate(pl_network *n, const double *x, double *y, double *jacobian)
 {
     const int in = n->def.input_count, first = n->size[0], rows = jacobian ? 1 + in : 1;
     double *from = n->scratch, *to = n->scratch + (size_t)(1 + in) * (size_t)n->widest, turn[64];
     double *a0 = n->scratch + 2 * (size_t)(1 + in) * (size_t)n->widest;
+
+    // inputs, with unit derivatives
     learn_inputs(n, x, a0, turn);
     memset(from, 0, (size_t)first * (size_t)rows * sizeof *from);
     for (int i = 0; i < first; ++i) {
@@ -263,6 +275,8 @@ void pl_network_evaluate(pl_network *n, const double *x, double *y, double *jaco
     for (int k = 0; jacobian && k < n->kink_count; ++k) {
         from[(in + k) * rows + 1 + n->kink[k]] = turn[k];
     }
+
+    // layers
     for (int l = 1; l <= n->last; ++l) {
         const double *W = n->theta + n->first[l], *b = W + n->size[l] * n->size[l - 1];
         evaluate_layer(W, b, n->size[l], n->size[l - 1], rows, from, to);
@@ -278,6 +292,8 @@ void pl_network_evaluate(pl_network *n, const double *x, double *y, double *jaco
         from = to;
         to = swap;
     }
+
+    // direct part, and back to the units of the data
     const double *S = n->def.skip ? n->theta + n->count - n->size[n->last] * first : NULL;
     for (int o = 0; o < n->size[n->last]; ++o) {
         double *v = from + o * rows;

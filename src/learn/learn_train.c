@@ -1,4 +1,4 @@
-// Training: scales, split, the three trainers' common bookkeeping, Adam and L-BFGS.
+// Training: scales, split into training and held-out samples, what the three trainers share, Adam and L-BFGS.
 #include <stdio.h>
 #include "learn/learn_impl.h"
 
@@ -41,6 +41,7 @@ pl_train_options pl_train_options_default(void)
 }
 
 // ---- scales
+// Refuses samples with numbers that are not finite.
 static pl_status data_check(const pl_learn_data *d, int in, int o, pl_error *err)
 {
     for (int64_t s = 0; s < d->count; ++s) {
@@ -62,6 +63,7 @@ static pl_status data_check(const pl_learn_data *d, int in, int o, pl_error *err
     return PL_OK;
 }
 
+// Mean and standard deviation of output k; the deviation is 0 where it is rounding only.
 static void output_spread(const pl_learn_data *d, int o, int k, double *mean, double *deviation)
 {
     double sum = 0, square = 0, largest = 0;
@@ -77,6 +79,7 @@ static void output_spread(const pl_learn_data *d, int o, int k, double *mean, do
     *deviation = *deviation > 1e-12 * largest ? *deviation : 0; // rounding only
 }
 
+// Outputs that never change: nothing can be learned of them.
 int pl_learn_constant_outputs(const pl_learn_data *data, int output_count)
 {
     int count = 0;
@@ -88,6 +91,8 @@ int pl_learn_constant_outputs(const pl_learn_data *data, int output_count)
     return count;
 }
 
+// Inputs to [-1, 1] by their range, outputs by mean and deviation; outputs of one group share the largest
+// deviation, so that their errors stay comparable.
 pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *err)
 {
     const int in = n->def.input_count, o = n->def.output_count;
@@ -98,6 +103,8 @@ pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *
     if (status != PL_OK) {
         return status;
     }
+
+    // inputs
     for (int i = 0; i < in; ++i) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t s = 0; s < d->count; ++s) {
@@ -107,6 +114,8 @@ pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *
         n->scale.in_mid[i] = 0.5 * (low + high);
         n->scale.in_width[i] = high > low ? 0.5 * (high - low) : 1;
     }
+
+    // outputs
     for (int k = 0; k < o; ++k) {
         output_spread(d, o, k, &n->scale.out_mid[k], &n->scale.out_width[k]);
     }
@@ -123,7 +132,8 @@ pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *
     return PL_OK;
 }
 
-// ---- bookkeeping
+// ---- what the trainers share
+// RMS error of the values, scaled units.
 static double run_error(learn_run *run, const learn_set *set)
 {
     const double none[2] = {0, 0};
@@ -141,6 +151,7 @@ bool learn_epoch(learn_run *run, double train_sum)
     const bool held = run->held.count > 0;
     const double train = train_sum >= 0 ? sqrt(train_sum / ((double)run->train.count * run->train.outputs))
                                         : run_error(run, &run->train);
+    // held-out error decides, where samples are held out
     const double error = held ? run_error(run, &run->held) : train;
     ++run->epoch;
     ++run->waited;
@@ -165,6 +176,7 @@ bool learn_epoch(learn_run *run, double train_sum)
 }
 
 // ---- Adam
+// Fisher and Yates.
 static void train_shuffle(int *order, int count, pl_random *random)
 {
     for (int i = count - 1; i > 0; --i) {
@@ -174,6 +186,7 @@ static void train_shuffle(int *order, int count, pl_random *random)
     }
 }
 
+// Adam (Kingma and Ba 2015) on batches of shuffled samples.
 void learn_adam(learn_run *run)
 {
     pl_network *n = run->network;
@@ -216,6 +229,7 @@ void learn_adam(learn_run *run)
 }
 
 // ---- L-BFGS on all samples
+// Loss and gradient at x over all training samples.
 static double quasi_evaluate(void *user, const double *x, double *gradient)
 {
     learn_run *run = user;
@@ -237,6 +251,7 @@ static double quasi_evaluate(void *user, const double *x, double *gradient)
     return value + 0.5 * (scale[0] * sum[0] + scale[1] * sum[1]);
 }
 
+// After each accepted iteration: an epoch of the bookkeeping.
 static bool quasi_step(void *user, int iteration, const double *x, double value)
 {
     learn_run *run = user;
@@ -263,7 +278,8 @@ void learn_quasi_newton(learn_run *run)
     pl_free(x);
 }
 
-// ---- the whole
+// ---- entry points
+// Ranges of the options, and whether trainer and data fit each other.
 static pl_status train_check(const pl_network *n, const pl_learn_data *d, const pl_train_options *o,
                              pl_error *err)
 {
@@ -297,6 +313,7 @@ static pl_status train_check(const pl_network *n, const pl_learn_data *d, const 
     return PL_OK;
 }
 
+// Splits at random by the seed; `held` (may be NULL) tells which samples are held out.
 static pl_status train_split(learn_run *run, const pl_learn_data *d, bool *held, pl_error *err)
 {
     const pl_train_options *o = run->options;
@@ -323,6 +340,7 @@ static pl_status train_split(learn_run *run, const pl_learn_data *d, bool *held,
     return status;
 }
 
+// Leaves the weights of the best epoch in the network; `held` (may be NULL) gets which samples were held out.
 pl_status pl_network_train(pl_network *network, const pl_learn_data *data, const pl_train_options *options,
                            bool *held, pl_train_report *report, pl_error *err)
 {
@@ -364,6 +382,7 @@ pl_status pl_network_train(pl_network *network, const pl_learn_data *data, const
     return status;
 }
 
+// loss = 1/2 (mean squares of values and of derivatives, weighted, + decay |theta|^2); gradient may be NULL.
 pl_status pl_network_loss(pl_network *network, const pl_learn_data *data, double jacobian_weight,
                           double decay, double *loss, double *gradient, pl_error *err)
 {
