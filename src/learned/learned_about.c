@@ -1,6 +1,7 @@
 // What is known of a robot without its mesh, and the memory of data sets and measurements.
 #include "learned/learned.h"
 
+// Owns the texts and arrays that a pl_about points to.
 typedef struct about_memory {
     char **text;
     int count;
@@ -23,6 +24,7 @@ void pl_about_clear(pl_about *about)
     *about = (pl_about){0};
 }
 
+// A copy owned by m; *failed when out of memory.
 static const char *about_text(about_memory *m, const char *text, bool *failed)
 {
     char *copy = pl_strdup(text ? text : "");
@@ -34,6 +36,8 @@ static const char *about_text(about_memory *m, const char *text, bool *failed)
     return copy;
 }
 
+// What a robot is without its mesh: names, units, ranges, marker positions. Supports, readings and points
+// belong to the mesh and are left out.
 pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err)
 {
     *out = (pl_about){.info = *info};
@@ -56,6 +60,8 @@ pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err)
         m->array[5] = kind = PL_NEW_ARRAY(pl_sensor_kind, info->sensor_count);
         failed = !command || !actuator || !marker || !at || !sensor || !kind;
     }
+
+    // copies
     if (!failed) {
         o->name = about_text(m, info->name, &failed);
         o->kind = about_text(m, info->kind, &failed);
@@ -112,6 +118,7 @@ void pl_dataset_clear(pl_dataset *data)
     *data = (pl_dataset){0};
 }
 
+// Numbers of the derivatives of one sample.
 int pl_dataset_slopes(const pl_model_info *info)
 {
     return (6 * info->marker_count + info->sensor_count + 2 * info->actuator_count + 1) * info->command_count;

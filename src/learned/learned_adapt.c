@@ -1,4 +1,6 @@
-// From simulation to the real robot: a correction of the marker positions fitted to measurements.
+// From simulation to the real robot: a correction of the marker positions fitted to measurements, either a
+// network from predicted to measured positions (layer) or a Gaussian process of their difference over
+// commands and extra inputs (process). The error is measured by cross-validation.
 #include <stdio.h>
 #include "learned/learned.h"
 
@@ -51,12 +53,12 @@ pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_erro
     return PL_OK;
 }
 
-// Measurements beside predictions.
+// Measurements beside predictions, one row each.
 typedef struct adapt_data {
-    int count, markers, extras, C;
-    int *marker;
-    double *x;         // commands and extra inputs
-    double *predicted; // 3 markers
+    int count, markers, extras, C; // rows; measured markers; extra inputs; commands
+    int *marker;                   // indices of the measured markers
+    double *x;                     // commands and extra inputs
+    double *predicted;             // 3 markers
     double *real;
 } adapt_data;
 
@@ -89,6 +91,7 @@ static bool data_half_measured(const pl_measured *m, const pl_model_info *info, 
     return found[0] != 0;
 }
 
+// Every marker is measured in all rows or in none, and the commands must differ between rows.
 static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, pl_error *err)
 {
     const pl_model_info *info = &l->about.info;
@@ -111,6 +114,8 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
         pl_free(all);
         return pl_fail_memory(err, "the measurements");
     }
+
+    // which markers were measured
     for (int k = 0; k < M; ++k) {
         int measured = 0;
         for (int64_t s = 0; s < m->count; ++s) {
@@ -135,6 +140,8 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
                        M ? info->marker_name[0] : "tip", M ? info->marker_name[0] : "tip",
                        M ? info->marker_name[0] : "tip");
     }
+
+    // inputs, predictions and measured positions
     for (int64_t s = 0; s < m->count; ++s) {
         double *x = d->x + s * (C + m->extra_count);
         for (int c = 0; c < C; ++c) {
@@ -152,6 +159,8 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
         }
     }
     pl_free(all);
+
+    // one pose measured repeatedly tells nothing about the others
     for (int64_t i = C + m->extra_count; i < (int64_t)m->count * (C + m->extra_count); ++i) {
         if (d->x[i] != d->x[i % (C + m->extra_count)]) {
             return PL_OK;
@@ -173,6 +182,8 @@ static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pic
     double *y = PL_NEW_ARRAY(double, (int64_t)count *n);
     int *group = PL_NEW_ARRAY(int, n);
     pl_status status = x && y && group ? PL_OK : pl_fail_memory(err, "the adaptation");
+
+    // layer: position to position; process: inputs to difference
     for (int64_t s = 0; status == PL_OK && s < count; ++s) {
         const int64_t k = pick[s];
         if (a->kind == PL_ADAPT_LAYER) {
@@ -185,6 +196,7 @@ static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pic
             y[s * n + i] = d->real[k * n + i] - d->predicted[k * n + i];
         }
     }
+    // measured positions are never exact: noise of at least a thousandth
     if (status == PL_OK && a->kind == PL_ADAPT_PROCESS) {
         pl_gp_destroy(a->gp);
         a->gp = NULL;
@@ -195,6 +207,7 @@ static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pic
     if (status == PL_OK && a->kind == PL_ADAPT_LAYER) {
         pl_network_destroy(a->network);
         a->network = NULL;
+        // as published: a share of the number of samples
         int width = (int)(o->neurons * count + 0.5);
         width = width < 1 ? 1 : width > 500 ? 500 : width;
         const pl_network_def def = {.input_count = n,
@@ -224,6 +237,7 @@ static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pic
     return status;
 }
 
+// The corrected positions of row s.
 static void adapt_apply(pl_adaptation *a, const adapt_data *d, int64_t s, double *out)
 {
     const int n = 3 * d->markers;
@@ -237,12 +251,14 @@ static void adapt_apply(pl_adaptation *a, const adapt_data *d, int64_t s, double
     }
 }
 
+// Distance of two points, mm.
 static double adapt_gap(const double *a, const double *b)
 {
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
                 (a[2] - b[2]) * (a[2] - b[2]));
 }
 
+// Memory; extra inputs in use start at their mean. NULL when out of memory.
 static pl_adaptation *adapt_room(const adapt_data *d, const pl_measured *m, pl_adapt_kind kind)
 {
     pl_adaptation *a = PL_NEW(pl_adaptation);
@@ -298,6 +314,7 @@ static void adapt_distances(pl_adaptation *a, const adapt_data *d, int64_t s, do
     }
 }
 
+// The error without a correction.
 static void adapt_before(const adapt_data *d, pl_adapt_report *report)
 {
     double before = 0;
@@ -340,6 +357,8 @@ static pl_status adapt_residuals(pl_adaptation *a, const adapt_data *d, const in
     int *others = PL_NEW_ARRAY(int, d->count);
     double *deviation = PL_NEW_ARRAY(double, 4 * d->markers), *spread = deviation + 3 * d->markers;
     pl_status status = others && deviation ? PL_OK : pl_fail_memory(err, "the adaptation");
+
+    // parts: fit to the others, predict this one
     for (int p = 0; status == PL_OK && p < parts; ++p) {
         int count = 0;
         for (int i = 0; i < d->count; ++i) {
@@ -363,6 +382,7 @@ static pl_status adapt_residuals(pl_adaptation *a, const adapt_data *d, const in
     return status;
 }
 
+// RMS over the three coordinates of the noise that the process found, mm.
 static double adapt_noise(const pl_gp *gp, int markers)
 {
     const pl_gp_view v = pl_gp_get_view(gp);
@@ -373,6 +393,7 @@ static double adapt_noise(const pl_gp *gp, int markers)
     return sqrt(sum);
 }
 
+// Held-out error, cross-validated residuals, then the fit to all rows.
 static pl_status adapt_work(pl_adaptation *a, const adapt_data *d, const pl_adapt_options *o,
                             pl_adapt_report *report, pl_error *err)
 {
@@ -403,6 +424,7 @@ static pl_status adapt_work(pl_adaptation *a, const adapt_data *d, const pl_adap
     return status;
 }
 
+// An earlier correction is replaced; on failure it stays.
 pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_options *o,
                            pl_adapt_report *report, pl_error *err)
 {
@@ -439,6 +461,7 @@ pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_o
     return status;
 }
 
+// Commands with the largest uncertainty of the process, given that those before them are measured.
 pl_status pl_learned_next_poses(pl_learned *l, int count, double *command, pl_error *err)
 {
     enum { CANDIDATES = 400 };
@@ -457,6 +480,8 @@ pl_status pl_learned_next_poses(pl_learned *l, int count, double *command, pl_er
     if (!x) {
         return pl_fail_memory(err, "the candidates");
     }
+
+    // candidates spread over the sampled box, with the extra inputs in use
     pl_random random;
     pl_random_seed(&random, 1);
     for (int64_t k = 0; k < CANDIDATES; ++k) {

@@ -24,6 +24,8 @@ static pl_status error_map(pl_learned *l, pl_error *err)
 {
     const int64_t C = l->about.info.command_count, Q = pl_learned_columns(l);
     int held = 0, count = 0;
+
+    // held-out samples; the others have no error that could be trusted
     for (int64_t s = 0; s < l->sample_count; ++s) {
         held += !isnan(l->residual[s * Q]);
     }
@@ -52,6 +54,7 @@ static pl_status error_map(pl_learned *l, pl_error *err)
     return status;
 }
 
+// The bounds of a correction from its residuals.
 pl_status pl_adaptation_finish(pl_adaptation *a, int command_count, pl_error *err)
 {
     pl_error_map_destroy(a->errors);
@@ -64,6 +67,7 @@ pl_status pl_adaptation_finish(pl_adaptation *a, int command_count, pl_error *er
     return pl_error_map_create(&samples, &a->errors, err);
 }
 
+// Called again whenever the correction changes: sizes depend on its inputs.
 pl_status pl_learned_finish(pl_learned *l, pl_error *err)
 {
     const pl_model_info *i = &l->about.info;
@@ -135,6 +139,7 @@ static bool bounds_measured(const pl_adaptation *a, const double *command, int C
 }
 
 // Of an adapted model only the measured markers have a reference.
+// ratio: bound over the standard deviation (process) or mm (layer)
 static void bounds_adapted(pl_learned *l, const double *command, double *bound)
 {
     const pl_adaptation *a = l->adaptation;
@@ -153,6 +158,7 @@ static void bounds_adapted(pl_learned *l, const double *command, double *bound)
     }
 }
 
+// NAN outside of the sampled box, and where the file of the robot has changed.
 void pl_learned_bounds(pl_learned *l, const double *command, const pl_learned_estimate *at, double *bound)
 {
     const int Q = pl_learned_columns(l);
@@ -172,11 +178,13 @@ void pl_learned_bounds(pl_learned *l, const double *command, const pl_learned_es
     }
 }
 
-// The bounds are left in l->bound.
+// Where commands lie among the samples, and the bounds there, which are left in l->bound.
 pl_learned_estimate pl_learned_judge(pl_learned *l, const double *command)
 {
     const int64_t C = l->about.info.command_count;
     pl_learned_estimate e = {.error = NAN};
+
+    // how far outside of the sampled box, in parts of it
     for (int c = 0; c < C; ++c) {
         const double w = l->high[c] > l->low[c] ? l->high[c] - l->low[c] : fmax(fabs(l->high[c]), 1e-9);
         const double out = fmax(l->low[c] - command[c], command[c] - l->high[c]) / w;
@@ -185,6 +193,8 @@ pl_learned_estimate pl_learned_judge(pl_learned *l, const double *command)
             e.command = c;
         }
     }
+
+    // distance of the nearest sample over the usual spacing
     double nearest = INFINITY;
     for (int64_t s = 0; s < l->sample_count; ++s) {
         double sum = 0;

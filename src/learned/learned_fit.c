@@ -1,8 +1,9 @@
-// Networks from samples: one network per part, so that inverse kinematics evaluates the markers only.
+// Networks from samples: one network per part (positions, rotations, sensors, ...), so that inverse
+// kinematics evaluates the markers only. Errors are those on held-out samples.
 #include "learned/learned.h"
 
-#define FIT_SHAPES 400 // samples from which the modes are taken
-#define FIT_MODE_SHARE (1 - 1e-8)
+#define FIT_SHAPES 400            // samples from which the modes are taken
+#define FIT_MODE_SHARE (1 - 1e-8) // of the variance
 
 pl_learned_options pl_learned_options_default(void)
 {
@@ -31,6 +32,7 @@ static void table_clear(fit_table *t)
     pl_free(t->group);
 }
 
+// Memory for a table; `common`: one scale for all outputs. False when out of memory.
 static bool table_room(fit_table *t, const pl_dataset *d, int outputs, bool slopes, bool common)
 {
     const int64_t n = d->count, C = d->about.info.command_count;
@@ -45,6 +47,7 @@ static bool table_room(fit_table *t, const pl_dataset *d, int outputs, bool slop
 }
 
 // ---- the tables
+// Positions of all markers, mm, with their derivatives.
 static bool table_position(fit_table *t, const pl_dataset *d)
 {
     const int64_t O = 3 * (int64_t)d->about.info.marker_count, C = d->about.info.command_count;
@@ -87,6 +90,7 @@ static bool table_rotation(fit_table *t, const pl_dataset *d, const uint8_t *fra
     return true;
 }
 
+// Outputs that are taken as they are, each with its own scale.
 static bool table_plain(fit_table *t, const pl_dataset *d, const double *y, const double *slope, int outputs)
 {
     const int64_t C = d->about.info.command_count;
@@ -107,6 +111,8 @@ static bool table_actuator(fit_table *t, const pl_dataset *d, uint8_t *known)
     if (!table_room(t, d, (int)(2 * A), d->d_effort != NULL, false)) {
         return false;
     }
+
+    // known: finite in every sample, with its derivatives
     for (int64_t k = 0; k < 2 * A; ++k) {
         const double *from = k < A ? d->measure : d->effort, *slope = k < A ? d->d_measure : d->d_effort;
         const int64_t a = k % A;
@@ -140,6 +146,8 @@ static pl_status fit_modes(pl_learned *l, const pl_dataset *d, const pl_learned_
     l->point_mean = PL_NEW_ARRAY(double, size);
     l->mode = PL_NEW_ARRAY(double, (int64_t)o->mode_count *size);
     pl_status status = u && l->point_rest && l->point_mean && l->mode ? PL_OK : PL_NO_MEMORY;
+
+    // displacements of samples spread over the data set
     if (status == PL_OK) {
         memcpy(l->point_rest, d->point_rest, (size_t)size * sizeof *u);
         for (int64_t s = 0; s < n; ++s) {
@@ -156,6 +164,8 @@ static pl_status fit_modes(pl_learned *l, const pl_dataset *d, const pl_learned_
     if (status == PL_OK && !table_room(t, d, l->mode_count, false, true)) {
         status = PL_NO_MEMORY;
     }
+
+    // coefficients: the modes are orthonormal
     for (int64_t s = 0; status == PL_OK && s < d->count; ++s) {
         const float *p = d->point + s * size;
         for (int k = 0; k < l->mode_count; ++k) {
@@ -220,6 +230,7 @@ static double residual_shape(const double *y, const double *t, int outputs, cons
     return residual_distance(y, t, outputs) / sqrt(l->point_count);
 }
 
+// One number per sample in the unit of the part: the worst marker, or the whole shape.
 static double part_error(pl_learned_part part, const double *y, const double *t, int outputs,
                          const pl_learned *l)
 {
@@ -287,6 +298,8 @@ static uint64_t fit_kinks(const pl_model_info *info)
     return kinks;
 }
 
+// Trains the network of a part and measures its error; `held` gets which samples were held out (the
+// same for all parts, by the seed).
 static pl_status fit_part(pl_learned *l, const pl_dataset *d, const pl_learned_options *o,
                           pl_learned_part part, const fit_table *t, bool *held, pl_learned_fit_report *report,
                           pl_error *err)
@@ -314,6 +327,8 @@ static pl_status fit_part(pl_learned *l, const pl_dataset *d, const pl_learned_o
     if (status != PL_OK || !y) {
         return status != PL_OK ? status : pl_fail_memory(err, "the learned model");
     }
+
+    // errors on the held-out samples, for the report and for the bounds
     double square = 0;
     int count = 0;
     for (int64_t s = 0; s < d->count; ++s) {
@@ -381,6 +396,8 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
         pl_free(gap);
         return pl_fail_memory(err, "the learned model");
     }
+
+    // box of the commands
     memcpy(l->sample, d->command, (size_t)(n * C) * sizeof *l->sample);
     for (int64_t c = 0; c < C; ++c) {
         l->low[c] = INFINITY;
@@ -409,7 +426,10 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
         gap[count++] = sqrt(least);
     }
     fit_sort(gap, count);
+    // 95 % of the samples have a neighbour at least this near
     l->spacing = fmax(gap[(int)(0.95 * (count - 1))], 1e-9);
+
+    // width: largest extent of the first marker's positions
     for (int i = 0; i < 3 && M > 0; ++i) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t s = 0; s < n; ++s) {
@@ -422,6 +442,7 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
     return PL_OK;
 }
 
+// What of the data set every part needs.
 static pl_status fit_start(pl_learned *l, const pl_dataset *d, pl_error *err)
 {
     const pl_model_info *i = &d->about.info;
@@ -435,6 +456,8 @@ static pl_status fit_start(pl_learned *l, const pl_dataset *d, pl_error *err)
     if (status == PL_OK && (!l->known || !l->framed || (d->robot_file && !l->robot_file))) {
         status = pl_fail_memory(err, "the learned model");
     }
+
+    // markers with a frame in every sample
     for (int64_t m = 0; status == PL_OK && m < i->marker_count; ++m) {
         l->framed[m] = 1;
         for (int64_t s = 0; s < d->count; ++s) {
@@ -444,6 +467,7 @@ static pl_status fit_start(pl_learned *l, const pl_dataset *d, pl_error *err)
     return status == PL_OK ? pl_learned_region(l, d, err) : status;
 }
 
+// Enough samples, commands and markers, and markers that move.
 static pl_status fit_check(const pl_dataset *d, const pl_learned_options *o, pl_error *err)
 {
     const pl_model_info *i = &d->about.info;
@@ -466,6 +490,7 @@ static pl_status fit_check(const pl_dataset *d, const pl_learned_options *o, pl_
     return PL_OK;
 }
 
+// On failure nothing is returned; an interruption keeps the parts trained so far.
 pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_learned **out,
                          pl_learned_report *report, pl_error *err)
 {
@@ -483,6 +508,8 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
         if (!(o->parts >> p & 1)) {
             continue;
         }
+
+        // the table of the part; parts without data are left out
         fit_table t = {0};
         double *x = NULL;
         bool room = true, wanted = true;
@@ -524,6 +551,8 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
             room = table_inverse(&t, d, &x);
             break;
         }
+
+        // train
         status = status == PL_OK && !room ? pl_fail_memory(err, "the samples") : status;
         if (status == PL_OK && wanted) {
             status = fit_part(l, d, o, p, &t, held, &report->part[p], err);
@@ -543,13 +572,17 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
     return PL_OK;
 }
 
-// ---- where to sample next
+// ---- where to sample next: where two small networks with different seeds
+// differ most, far from other samples
+// Proposes `count` commands for further samples.
 pl_status pl_learned_propose(const pl_dataset *d, int count, uint64_t seed, double *command, pl_error *err)
 {
     enum { CANDIDATES = 2000 };
     const int64_t C = d->about.info.command_count, M = 3 * (int64_t)d->about.info.marker_count;
     pl_learned *l[2] = {NULL, NULL};
     pl_status status = PL_OK;
+
+    // two networks fitted to the same samples
     for (int k = 0; k < 2 && status == PL_OK; ++k) {
         pl_learned_options o = pl_learned_options_default();
         pl_learned_report report;
@@ -564,6 +597,8 @@ pl_status pl_learned_propose(const pl_dataset *d, int count, uint64_t seed, doub
     if (status == PL_OK && !z) {
         status = pl_fail_memory(err, "the samples");
     }
+
+    // their difference at random candidates
     if (status == PL_OK) {
         double *a = score + CANDIDATES, *b = a + M;
         pl_random random;
@@ -580,6 +615,8 @@ pl_status pl_learned_propose(const pl_dataset *d, int count, uint64_t seed, doub
             }
             score[k] = sqrt(square);
         }
+
+        // largest product of difference and distance from all samples and earlier proposals
         for (int p = 0; p < count; ++p) {
             int64_t best = 0;
             double most = -1;

@@ -6,6 +6,7 @@
 #define HISTORY_LAST 3     // commands side by side in the network that sees the last ones
 #define HISTORY_NEURONS 12 // of the networks without memory
 
+// Pieces of 30 steps, of which 5 do not count: the memory has to fill first.
 pl_history_options pl_history_options_default(void)
 {
     pl_history_options o = {.cell_count = 16, .piece = 30, .burn = 5, .held_share = 0.3};
@@ -24,6 +25,7 @@ const pl_lstm *pl_learned_history(const pl_learned *learned)
     return learned->history;
 }
 
+// The sequences and the split.
 typedef struct history {
     const pl_sequences *q;
     const pl_history_options *o;
@@ -32,12 +34,15 @@ typedef struct history {
 } history;
 
 // ---- which rows are held out
+// Runs named by the user, else every so many; with fewer than three runs the end of each (by_time).
 static pl_status history_split(history *h, pl_history_report *report, pl_error *err)
 {
     const pl_sequences *q = h->q;
     const pl_history_options *o = h->o;
     report->run_count = q->count;
     report->by_time = !o->held && q->count < 3;
+
+    // names must exist
     for (int k = 0; k < o->held_count && o->held; ++k) {
         int found = 0;
         for (int r = 0; r < q->count; ++r) {
@@ -74,6 +79,7 @@ static pl_status history_split(history *h, pl_history_report *report, pl_error *
 }
 
 // ---- without memory: the commands of the last `past` steps of the run side by side
+// The first steps of a run repeat its first command.
 static void history_inputs(const history *h, int run, int row, int past, double *x)
 {
     const int64_t C = h->C;
@@ -83,6 +89,7 @@ static void history_inputs(const history *h, int run, int row, int past, double 
     }
 }
 
+// Adds a held-out row to the errors of one kind of model; `residual` (may be NULL) gets the distances in mm.
 static void history_score(const history *h, int run, int row, const double *predicted, pl_history_kind kind,
                           double *residual, pl_history_report *report)
 {
@@ -105,6 +112,7 @@ static void history_score(const history *h, int run, int row, const double *pred
     report->largest[kind] = fmax(report->largest[kind], most);
 }
 
+// A network of the last `past` commands, for comparison; *out (may be NULL) owns it.
 static pl_status history_plain(const history *h, int past, pl_history_kind kind, pl_network **out,
                                pl_history_report *report, pl_error *err)
 {
@@ -116,6 +124,8 @@ static pl_status history_plain(const history *h, int past, pl_history_kind kind,
     pl_network *n = NULL;
     pl_status status = x && y && group ? PL_OK : pl_fail_memory(err, "the network");
     int count = 0;
+
+    // rows of training
     for (int r = 0; status == PL_OK && r < q->count; ++r) {
         for (int t = q->start[r]; t < q->start[r + 1]; ++t) {
             if (!h->held[t]) {
@@ -140,6 +150,8 @@ static pl_status history_plain(const history *h, int past, pl_history_kind kind,
     status = status == PL_OK ? pl_network_create(&def, &n, err) : status;
     status = status == PL_OK ? pl_network_train(n, &data, &o, NULL, &trained, err) : status;
     report->stopped = report->stopped || (status == PL_OK && trained.outcome == PL_TRAIN_STOPPED);
+
+    // errors on the held-out rows
     for (int r = 0; status == PL_OK && r < q->count; ++r) {
         for (int t = q->start[r]; t < q->start[r + 1]; ++t) {
             double *at = x + report->train_count * in;
@@ -160,6 +172,7 @@ static pl_status history_plain(const history *h, int past, pl_history_kind kind,
 }
 
 // ---- with memory
+// Runs are cut into pieces: sequences of equal length train faster, and their order can be shuffled.
 static pl_status history_train(const history *h, pl_lstm *lstm, pl_history_report *report, pl_error *err)
 {
     const pl_sequences *q = h->q;
@@ -201,6 +214,7 @@ static pl_status history_train(const history *h, pl_lstm *lstm, pl_history_repor
     return status;
 }
 
+// Sizes and shares; every failure says what was found.
 static pl_status history_check(const pl_sequences *q, const pl_history_options *o, pl_error *err)
 {
     const pl_model_info *i = &q->data.about.info;
@@ -227,6 +241,7 @@ static pl_status history_check(const pl_sequences *q, const pl_history_options *
     return PL_OK;
 }
 
+// Standard deviation of the held-out positions, and sums of squares to root mean squares.
 static void history_spread(const history *h, pl_history_report *report)
 {
     for (int64_t i = 0; i < h->M; ++i) {
@@ -269,6 +284,8 @@ static pl_status history_finish(const history *h, pl_learned *l, pl_history_repo
         status = pl_fail_memory(err, "the learned model");
     }
     status = status == PL_OK ? pl_learned_region(l, &q->data, err) : status;
+
+    // every run from an empty memory, as it will be used
     for (int r = 0; status == PL_OK && r < q->count; ++r) {
         pl_lstm_reset(l->history);
         for (int t = q->start[r]; t < q->start[r + 1]; ++t) {
@@ -290,6 +307,7 @@ static pl_status history_finish(const history *h, pl_learned *l, pl_history_repo
     return status;
 }
 
+// Splits, trains networks without memory for comparison, then the recurrent one.
 pl_status pl_learned_fit_history(const pl_sequences *q, const pl_history_options *o, pl_learned **out,
                                  pl_history_report *report, pl_error *err)
 {

@@ -11,6 +11,8 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
 {
     const pl_model_info *info = &l->about.info;
     const int C = info->command_count;
+
+    // positions of the network, or of the recurrent one at its stored state
     if (l->history) {
         pl_lstm_set_state(l->history, l->past);
         pl_lstm_step(l->history, command, marker, jacobian);
@@ -21,6 +23,8 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
     if (!a) {
         return;
     }
+
+    // correction of the measured markers
     const int n = 3 * a->marker_count, E = a->extra_count, in = C + E;
     double *value = l->scratch, *from = value + n, *slope = from + n + in, *dp = slope + n * (n + in);
     for (int k = 0; k < a->marker_count; ++k) {
@@ -49,6 +53,8 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
             }
         }
     }
+
+    // back into the arrays of all markers
     for (int i = 0; i < n; ++i) {
         const int to = 3 * a->marker[i / 3] + i % 3;
         marker[to] = value[i];
@@ -59,6 +65,7 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
 }
 
 // ---- the model
+// The model behind pl_model; owns the learned model and, once opened, the full one.
 typedef struct learned_model {
     pl_learned *l;
     pl_learned_use use;
@@ -69,7 +76,7 @@ typedef struct learned_model {
     double *marker, *rotation, *sensor, *effort, *measure, *energy, *actuator, *columns, *coefficient;
     double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_energy, *d_actuator, *d_columns,
         *d_coefficient;
-    double *point, *d_point;
+    double *point, *d_point; // mm; made when first asked for
     double reading[1], *bound;
     char unknown[160]; // why the error is not known; empty: it is, or was not measured
     pl_actuator_state *state;
@@ -78,6 +85,7 @@ typedef struct learned_model {
 
 static const pl_reading_info readings[1] = {{"learned", "estimate", "outside", "%"}};
 
+// Names and ranges are those of the robot, kind and hash its own.
 static void learned_info(void *self, pl_model_info *out)
 {
     const learned_model *m = self;
@@ -107,6 +115,7 @@ static void learned_info(void *self, pl_model_info *out)
     out->robot_hash = out->hash;
 }
 
+// The full model is opened only when it is needed: it has to be meshed.
 static pl_status learned_open(learned_model *m, pl_error *err)
 {
     if (m->full) {
@@ -186,12 +195,14 @@ static void rotation_rate(const double *v, const double *d, double w[3])
     }
 }
 
+// Value of an actuator from the commands; NAN without a command.
 static double actuator_value(const pl_actuator_info *a, const double *command)
 {
     return a->command >= 0 ? pl_command_apply(a->factor, a->one_sided, command[a->command]) : NAN;
 }
 
 // What the drive prescribes is known without a network.
+// measure, effort: prescribed by the drive; otherwise the network's, if it was known in all samples.
 static void learned_actuators(learned_model *m, bool slopes)
 {
     const pl_model_info *info = &m->l->about.info;
@@ -232,6 +243,7 @@ static void learned_actuators(learned_model *m, bool slopes)
     }
 }
 
+// All networks at m->at; with slopes their derivatives instead of the shape.
 static void learned_evaluate(learned_model *m, bool slopes)
 {
     pl_learned *l = m->l;
@@ -244,6 +256,8 @@ static void learned_evaluate(learned_model *m, bool slopes)
     if (n[PL_LEARN_ROTATION]) {
         pl_network_evaluate(n[PL_LEARN_ROTATION], m->at, m->columns, slopes ? m->d_columns : NULL);
     }
+
+    // rotations, and spatial rotation vectors as their derivatives
     for (int i = 0; i < M; ++i) {
         if (!n[PL_LEARN_ROTATION] || !l->framed[i]) {
             for (int k = 0; k < 9; ++k) {
@@ -273,6 +287,8 @@ static void learned_evaluate(learned_model *m, bool slopes)
     if (n[PL_LEARN_ENERGY]) {
         pl_network_evaluate(n[PL_LEARN_ENERGY], m->at, m->energy, slopes ? m->d_energy : NULL);
     }
+
+    // shape: rest + mean + sum of modes
     if (n[PL_LEARN_SHAPE]) {
         pl_network_evaluate(n[PL_LEARN_SHAPE], m->at, m->coefficient, slopes ? m->d_coefficient : NULL);
         const int64_t size = 3 * (int64_t)l->point_count;
@@ -288,6 +304,7 @@ static void learned_evaluate(learned_model *m, bool slopes)
     }
 }
 
+// Falls back to the full model.
 static pl_status learned_by_full(learned_model *m, const double *command, pl_solve_report *report,
                                  pl_error *err)
 {
@@ -331,6 +348,8 @@ static pl_status learned_fk(void *self, const double *command, pl_solve_report *
     }
     *report = (pl_solve_report){
         .load_reached = 1, .min_J = NAN, .max_stretch = NAN, .negative_count = -1, .residual = NAN};
+
+    // how far from the samples; outside the full model may answer
     const pl_learned_estimate e = m->estimate = pl_learned_judge(m->l, m->at);
     const bool outside = e.outside > 0 || e.distance > 3;
     m->by_full = false;
@@ -383,6 +402,7 @@ static void learned_answer(void *self, pl_model_answer *out)
                                    .unknown = m->unknown[0] ? m->unknown : NULL};
 }
 
+// Exact derivatives of the networks; idle commands have columns of 0.
 static pl_status learned_derivative(void *self, unsigned parts, double tolerance, pl_model_derivative *out,
                                     pl_jacobian_report *report, pl_error *err)
 {
@@ -440,6 +460,7 @@ static pl_status learned_derivative(void *self, unsigned parts, double tolerance
     return PL_OK;
 }
 
+// Rest commands, and an empty memory.
 static void learned_reset(void *self)
 {
     learned_model *m = self;
@@ -457,6 +478,7 @@ static void learned_reset(void *self)
     learned_doubts(m);
 }
 
+// The mesh of the full model, for drawing; its vertices must be those of the samples.
 static pl_status learned_body(void *self, const pl_mesh **out, pl_error *err)
 {
     learned_model *m = self;
@@ -510,6 +532,7 @@ static const pl_model_type learned_type = {.info = learned_info,
                                            .shape = learned_shape};
 
 // ---- with memory: the state is the commands and what is remembered of the steps before them
+// The step at the present commands becomes part of the memory.
 static void history_settle(void *self)
 {
     learned_model *m = self;
@@ -558,6 +581,7 @@ static const pl_model_type history_type = {.info = learned_info,
                                            .body = learned_body,
                                            .shape = learned_shape};
 
+// One block for all values and derivatives; the order is that of the list.
 static bool learned_room(learned_model *m)
 {
     const pl_model_info *i = &m->l->about.info;
@@ -603,6 +627,7 @@ static bool learned_room(learned_model *m)
     return true;
 }
 
+// Owns `learned` from here on, also when this fails.
 pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use, pl_model **out, pl_error *err)
 {
     *out = NULL;
@@ -662,6 +687,8 @@ static bool check_step(learned_model *m, const double *learned, double *marker, 
     return out->steps > 0;
 }
 
+// The error of the learned markers against the full model at the same commands: by a few Newton steps from
+// the learned shape (step), or by a full solve.
 pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *out, pl_error *err)
 {
     learned_model *m = learned_self(model);

@@ -1,8 +1,8 @@
-// Inverse kinematics of a learned model at a fixed rate. All memory is taken in create; a solve evaluates the
-// networks a bounded number of times.
+// Inverse kinematics of a learned model at a fixed rate. All memory is allocated in create; a solve evaluates
+// the networks a bounded number of times. networks a bounded number of times.
 #include "learned/learned.h"
 
-#define REACH_COMMANDS 16
+#define REACH_COMMANDS 16 // on the stack
 
 struct pl_reach {
     pl_learned *l;
@@ -17,6 +17,7 @@ pl_reach_options pl_reach_options_default(void)
     return (pl_reach_options){.method = PL_REACH_NEWTON, .least_motion = 0, .shrink = 0.5};
 }
 
+// `learned` must outlive the result. Tolerances default to a share of the width of the workspace.
 pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, pl_reach **out, pl_error *err)
 {
     *out = NULL;
@@ -54,6 +55,8 @@ pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, 
     r->jacobian = block + M;
     r->network_slope = r->jacobian + M * C;
     r->target = r->network_slope + M * C;
+
+    // without axes all count
     const bool any = options->axes[0] || options->axes[1] || options->axes[2];
     for (int k = 0; k < 3; ++k) {
         r->o.axes[k] = !any || options->axes[k];
@@ -73,6 +76,7 @@ void pl_reach_destroy(pl_reach *reach)
     }
 }
 
+// Position (mm) and its derivative by the commands (3 x commands; may be NULL).
 void pl_reach_forward(pl_reach *r, const double *command, double position[3], double *jacobian)
 {
     pl_learned_markers(r->l, command, r->marker, jacobian ? r->jacobian : NULL);
@@ -82,6 +86,7 @@ void pl_reach_forward(pl_reach *r, const double *command, double position[3], do
     }
 }
 
+// Distance on the axes that count; d: p - target.
 static double reach_gap(const pl_reach *r, const double *p, const double *target, double d[3])
 {
     double sum = 0;
@@ -92,6 +97,7 @@ static double reach_gap(const pl_reach *r, const double *p, const double *target
     return sqrt(sum);
 }
 
+// Sampled range of a command, 1 where it has none.
 static double reach_span(const pl_learned *l, int c)
 {
     return l->high[c] > l->low[c] ? l->high[c] - l->low[c] : 1;
@@ -109,6 +115,8 @@ static void reach_step(int C, const double *H, const double *g, const bool *held
             index[n++] = c;
         }
     }
+
+    // matrix and right side of the free commands
     for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
             A[i][j] = H[index[i] * C + index[j]] + (i == j ? mu : 0);
@@ -127,6 +135,8 @@ static void reach_step(int C, const double *H, const double *g, const bool *held
             }
         }
     }
+
+    // back substitution
     for (int i = n - 1; i >= 0; --i) {
         double v = A[i][n];
         for (int j = i + 1; j < n; ++j) {
@@ -147,6 +157,8 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
     bool held[REACH_COMMANDS];
     pl_reach_result result = {.evaluations = 1};
     w2 *= w2;
+
+    // start within the sampled box
     for (int c = 0; c < C; ++c) {
         command[c] = fmin(fmax(isnan(command[c]) ? 0.5 * (l->low[c] + l->high[c]) : command[c], l->low[c]),
                           l->high[c]);
@@ -156,6 +168,7 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
     double gap = reach_gap(r, p, target, d), cost = 0.5 * gap * gap;
     double mu = 1e-6 * l->width * l->width;
     while (result.evaluations < r->o.evaluation_limit && (gap > r->o.tolerance || w2 > 0)) {
+        // gradient and Gauss-Newton matrix in parts of the ranges
         memset(g, 0, sizeof g);
         memset(H, 0, sizeof H);
         for (int a = 0; a < C; ++a) {
@@ -182,6 +195,8 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
         if (size < 1e-9) {
             break;
         }
+
+        // accept what lowers the cost; damping as in Levenberg-Marquardt
         double q[3], e[3], K[3 * REACH_COMMANDS], motion = 0;
         pl_reach_forward(r, trial, q, K);
         ++result.evaluations;
@@ -231,6 +246,8 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
             pl_network_evaluate(separate, command, r->network_slope, NULL);
             memcpy(J, r->network_slope + 3 * r->o.marker * C, (size_t)(3 * C) * sizeof *J);
         }
+
+        // gradient of |p - target|^2
         double size = 0;
         for (int c = 0; c < C; ++c) {
             g[c] = 0;
@@ -243,6 +260,8 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
         if (!(size > 0)) {
             break;
         }
+
+        // soft line search
         while (!better && result.evaluations < r->o.evaluation_limit && h * size > 1e-9) {
             double q[3], e[3];
             for (int c = 0; c < C; ++c) {
@@ -270,6 +289,7 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
     return result;
 }
 
+// One evaluation of the inverse network, and one of the forward network to measure what it reached.
 static pl_reach_result reach_direct(pl_reach *r, const double target[3], double *command)
 {
     pl_learned *l = r->l;
@@ -283,6 +303,7 @@ static pl_reach_result reach_direct(pl_reach *r, const double target[3], double 
     return (pl_reach_result){.converged = gap <= r->o.tolerance, .distance = gap, .evaluations = 2};
 }
 
+// reached: the distance and the error of the model together are within the tolerance.
 pl_reach_result pl_reach_solve(pl_reach *reach, const double target[3], double *command)
 {
     pl_reach_result result = reach->o.method == PL_REACH_NEWTON      ? reach_newton(reach, target, command)
