@@ -23,6 +23,7 @@
 #define STUDY_NAME 200      // bytes
 
 // ---- points. A point is a number; its digits in the mixed base of the axes are the indices of its values.
+// Index of the value of an axis at a point.
 static int study_digit(const pl_study_def *d, int point, int axis)
 {
     for (int i = d->axis_count - 1; i > axis; --i) {
@@ -36,6 +37,7 @@ static int study_point(const study_work *w, int variant, int inner)
 {
     const pl_study_def *d = w->def;
     int digit[PL_STUDY_AXES], rest = variant * w->inner + inner, point = 0;
+    // from the mixed base of `order` to that of the axes
     for (int i = d->axis_count - 1; i >= 0; --i) {
         digit[w->order[i]] = rest % d->axis[w->order[i]].count;
         rest /= d->axis[w->order[i]].count;
@@ -48,6 +50,7 @@ static int study_point(const study_work *w, int variant, int inner)
 
 // ---- quantities
 static bool study_add(pl_study *s, const char *format, ...) PL_PRINTF(2, 3);
+// Appends the name of a column; false when out of memory.
 static bool study_add(pl_study *s, const char *format, ...)
 {
     char name[STUDY_NAME];
@@ -64,6 +67,7 @@ static bool study_add(pl_study *s, const char *format, ...)
     return more && more[s->quantity_count - 1];
 }
 
+// Names and units of all columns, in the order in which study_record writes the values.
 static bool study_name_quantities(const study_work *w, const pl_record *r)
 {
     pl_study *s = w->out;
@@ -94,6 +98,7 @@ static bool study_name_quantities(const study_work *w, const pl_record *r)
     return good;
 }
 
+// Values of a record in the order of their names; returns where the next ones go.
 static double *study_record(const study_work *w, const pl_record *r, double *to)
 {
     for (int i = 0; i < r->marker_count; ++i) {
@@ -140,6 +145,7 @@ static pl_status study_compliance(pl_model *model, int marker, double C[9], pl_e
     return status;
 }
 
+// B = A^-1 by cofactors; false: singular.
 static bool study_invert(const double A[9], double B[9])
 {
     const double c[3] = {A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]};
@@ -164,6 +170,7 @@ typedef struct study_variant {
     double *command;
 } study_variant;
 
+// Progress of loads and solves: stops all workers as soon as one of them has to.
 static bool study_step(void *user, double fraction, const char *what)
 {
     (void)fraction;
@@ -196,6 +203,7 @@ static pl_status study_edit(const study_work *w, const pl_variation *v, int coun
     return status;
 }
 
+// A model of the robot file with other values.
 static pl_status study_load(study_work *w, const pl_variation *v, int count, pl_model **out, pl_error *err)
 {
     const pl_progress progress = {study_step, w};
@@ -211,11 +219,13 @@ static pl_status study_load(study_work *w, const pl_variation *v, int count, pl_
     return status;
 }
 
+// Whether the marker is held along an axis.
 static bool study_holds(const study_work *w, int axis)
 {
     return w->def->blocked_axis == 0 || w->def->blocked_axis == axis + 1;
 }
 
+// The same variant with springs at the marker, much stiffer than the body.
 static pl_status study_load_held(study_work *w, const pl_variation *given, int count, study_variant *v,
                                  pl_error *err)
 {
@@ -225,9 +235,13 @@ static pl_status study_load_held(study_work *w, const pl_variation *given, int c
     if (status != PL_OK) {
         return status;
     }
+
+    // stiffness of the springs from the smallest compliance
     const double softest = fmin(C[0], fmin(C[4], C[8]));
     v->spring = STUDY_STIFFER / (softest > 0 ? softest : 1e-3);
     memcpy(v->at, info.marker_at + 3 * w->marker, sizeof v->at);
+
+    // springs as text of a robot file
     pl_text springs = {0};
     pl_text_add(&springs, "[");
     for (int i = 0; i < 3; ++i) {
@@ -260,6 +274,8 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
     if (status != PL_OK || report.outcome != PL_SOLVED) {
         return status;
     }
+
+    // compliance under the springs; along one axis alone the others are left out
     status = study_compliance(v->held, w->marker, C, err);
     const int axis = w->def->blocked_axis - 1;
     for (int i = 0; axis >= 0 && i < 9; ++i) {
@@ -268,6 +284,8 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
     if (status != PL_OK || !study_invert(C, S)) {
         return status;
     }
+
+    // displacement and spring forces
     const double *x = pl_model_get_answer(v->held).marker + 3 * w->marker;
     double f[3] = {0}, u[3], square = 0;
     for (int i = 0; i < 3; ++i) {
@@ -281,6 +299,8 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
             f[k] += v->spring * (length - STUDY_FAR) * along[k] / length;
         }
     }
+
+    // extrapolated to u = 0
     for (int i = 0; i < 3; ++i) {
         if (!study_holds(w, i)) {
             to[i] = 0;
@@ -297,6 +317,7 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
     return PL_OK;
 }
 
+// One point: record, stiffness and blocked force into `value`. A point without an equilibrium is an outcome.
 static pl_status study_solve(study_work *w, study_variant *v, double *value, char *outcome, size_t room,
                              pl_error *err)
 {
@@ -307,6 +328,7 @@ static pl_status study_solve(study_work *w, study_variant *v, double *value, cha
         return status;
     }
     snprintf(outcome, room, "%s", pl_outcome_name(report.outcome));
+    // the next point does not start from a failed shape
     if (report.outcome != PL_SOLVED) {
         pl_model_reset(v->free);
         return atomic_load(&w->stop) ? PL_INTERRUPTED : PL_OK;
@@ -330,6 +352,7 @@ static pl_status study_solve(study_work *w, study_variant *v, double *value, cha
     return atomic_load(&w->stop) ? PL_INTERRUPTED : status;
 }
 
+// Stores the outcome of a point and wakes the watcher.
 static void study_done(study_work *w, int point, const char *outcome)
 {
     pthread_mutex_lock(&w->lock);
@@ -351,6 +374,7 @@ static void study_done(study_work *w, int point, const char *outcome)
     pthread_mutex_unlock(&w->lock);
 }
 
+// The first failure that concerns the whole study stops it.
 static void study_give_up(study_work *w, pl_status status, const pl_error *err)
 {
     pthread_mutex_lock(&w->lock);
@@ -363,6 +387,7 @@ static void study_give_up(study_work *w, pl_status status, const pl_error *err)
     pthread_mutex_unlock(&w->lock);
 }
 
+// Builds a variant: values of the file (those set for all have a path with dots), then commands.
 static pl_status study_build(study_work *w, int point, study_variant *v, pl_error *err)
 {
     const pl_study_def *d = w->def;
@@ -399,6 +424,7 @@ static pl_status study_build(study_work *w, int point, study_variant *v, pl_erro
     return status;
 }
 
+// All points of a variant; the model is built at the first point that is not stored.
 static void study_one(study_work *w, int variant)
 {
     const pl_study_def *d = w->def;
@@ -410,6 +436,7 @@ static void study_one(study_work *w, int variant)
     for (int inner = 0; inner < w->inner && !atomic_load(&w->stop); ++inner) {
         const int point = study_point(w, variant, inner);
         char outcome[sizeof err.text] = "";
+        // stored by an earlier run
         if (s->outcome[point]) {
             continue;
         }
@@ -417,6 +444,8 @@ static void study_one(study_work *w, int variant)
             status = study_build(w, point, &v, &err);
             built = true;
         }
+
+        // commands of the point
         for (int i = 0; status == PL_OK && i < d->axis_count; ++i) {
             if (w->is_command[i]) {
                 const pl_command_info c = pl_model_get_info(v.free).command[w->command[i]];
@@ -440,6 +469,7 @@ static void study_one(study_work *w, int variant)
     pl_free(v.command);
 }
 
+// Takes variants until none is left.
 static void *study_worker(void *user)
 {
     study_work *w = user;
@@ -460,6 +490,7 @@ static void study_watch(study_work *w)
     while (w->running > 0) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
+        // pthread_cond_timedwait takes absolute times
         until.tv_nsec += 100000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
@@ -476,6 +507,7 @@ static void study_watch(study_work *w)
     pthread_mutex_unlock(&w->lock);
 }
 
+// Runs the workers and waits; at most one per variant, and one per processor by default.
 static pl_status study_parallel(study_work *w, pl_error *err)
 {
     pthread_t thread[64];
@@ -517,6 +549,8 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
 {
     const pl_study_def *d = w->def;
     const pl_model_info info = pl_model_get_info(model);
+
+    // names: a command, or a value of the file
     int last = 0;
     for (int i = 0; i < d->axis_count + d->set_count; ++i) {
         const char *name = i < d->axis_count ? d->axis[i].name : d->set[i - d->axis_count].path;
@@ -538,7 +572,7 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
             w->command[i] = c;
         }
     }
-    // places in the file and units of commands are judged before the work
+    // values in the file and units of commands are checked before the work
     for (int i = 0; i < d->axis_count + d->set_count; ++i) {
         const pl_variation v = i < d->axis_count ? (pl_variation){d->axis[i].name, d->axis[i].value[0]}
                                                  : d->set[i - d->axis_count];
@@ -554,6 +588,8 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
             return pl_fail(err, status, "study: %s%s%s", c >= 0 ? v.path : "", c >= 0 ? ": " : "", own.text);
         }
     }
+
+    // order of the axes: the file first, so that commands vary fastest within a variant
     w->inner = 1;
     w->variant_count = 1;
     for (int pass = 0; pass < 2; ++pass) {
@@ -564,6 +600,8 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
             }
         }
     }
+
+    // what stiffness and blocked force need
     w->marker = d->marker ? pl_model_find_marker(model, d->marker) : 0;
     if ((d->stiffness || d->blocked) && (w->marker < 0 || info.marker_count == 0)) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -578,6 +616,7 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
     return PL_OK;
 }
 
+// Memory, texts of all points, and the key under which points are stored.
 static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
 {
     const pl_study_def *d = w->def;
@@ -596,6 +635,8 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
     s->outcome = PL_NEW_ARRAY(char *, count);
     s->value = PL_NEW_ARRAY(double, count * s->quantity_count + 1);
     bool good = s->axis && s->setting && s->outcome && s->value;
+
+    // everything that decides the values is part of the key
     for (int i = 0; good && i < d->axis_count; ++i) {
         good = (s->axis[i] = pl_strdup(d->axis[i].name));
         s->axis_count += good;
@@ -613,6 +654,8 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
         w->surrogate};
     key = pl_hash_bytes(key, more, sizeof more);
     w->key = pl_hash_bytes(key, &d->load.load.size, sizeof d->load.load.size);
+
+    // settings of every point; values are NAN until they are known
     for (int64_t p = 0; good && p < count; ++p) {
         for (int i = 0; good && i < d->axis_count; ++i) {
             good = (s->setting[p * d->axis_count + i] =
@@ -625,6 +668,7 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
     return good ? PL_OK : pl_fail_memory(err, "the study");
 }
 
+// An interrupted study returns PL_INTERRUPTED with the points done so far; other failures return nothing.
 pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *findings, pl_error *err)
 {
     *out = (pl_study){0};
@@ -632,6 +676,8 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     if (def->axis_count < 1 || def->axis_count > PL_STUDY_AXES || def->set_count > 48) {
         return pl_fail(err, PL_BAD_INPUT, "study: expected 1 to %d axes", PL_STUDY_AXES);
     }
+
+    // document and model as they are: they give the columns
     pl_status status = pl_robot_document_read(def->path, &w.document, findings, err);
     pl_model *base = NULL;
     pl_model_load_options options = def->load;
@@ -655,6 +701,8 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
         status = study_allocate(&w, pl_model_get_info(base).hash, err);
     }
     pl_model_destroy(base);
+
+    // stored points, then the missing ones
     if (status == PL_OK && def->store) {
         status = analysis_study_recall(&w, err);
     }

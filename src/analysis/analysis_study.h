@@ -8,23 +8,24 @@
 #include "pliant/analysis.h"
 #include "pliant/text.h"
 
+// Shared by the workers; `lock` guards `out`, `running`, `status` and `err`.
 typedef struct study_work {
     const pl_study_def *def;
     pl_study *out;
     pl_robot_document *document; // of the robot file, as it is
     bool is_command[PL_STUDY_AXES];
     int command[PL_STUDY_AXES]; // indices, of axes that are commands
-    int marker;
-    bool surrogate;           // the model has measured errors, which get columns
-    int variant_count, inner; // inner: points per variant
-    int order[PL_STUDY_AXES]; // axes, those of the file first
-    uint64_t key;
-    int store; // descriptor, or -1
+    int marker;                 // of stiffness and blocked force
+    bool surrogate;             // the model has measured errors, which get columns
+    int variant_count, inner;   // inner: points per variant
+    int order[PL_STUDY_AXES];   // axes, those of the file first
+    uint64_t key;               // of this study in the store
+    int store;                  // descriptor, or -1
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    atomic_int next;
+    atomic_int next; // variant to take next
     atomic_bool stop;
-    int running;
+    int running;      // workers
     pl_status status; // the first failure that is not a point's own
     pl_error err;
 } study_work;

@@ -7,6 +7,8 @@
 #define STUDY_NAME 200 // bytes
 
 // ---- axes
+// FROM:TO:COUNT is a range of equal steps with a unit behind either number,
+// A,B,C a list. Owned by the caller.
 pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *err)
 {
     *axis = (pl_study_axis){0};
@@ -14,6 +16,8 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
     if (!text[n] || n == 0 || !text[n + 1] || n >= STUDY_NAME) {
         return pl_fail(err, PL_BAD_INPUT, "'%.100s': expected NAME=FROM:TO:COUNT or NAME=A,B,C", text);
     }
+
+    // which of the two it is
     const char *values = text + n + 1;
     char *end = NULL, *second = NULL;
     const double from = strtod(values, &end);
@@ -23,6 +27,8 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
         return pl_fail(err, PL_BAD_INPUT, "'%.100s': expected NAME=FROM:TO:COUNT; the count is missing",
                        text);
     }
+
+    // number of values
     long count = 1;
     double to = from;
     if (range) {
@@ -47,13 +53,15 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
         return pl_fail_memory(err, "the study");
     }
     memcpy(axis->name, text, n);
-    // the unit may stand behind either end
+    // the unit may stand behind either number
     const char *unit = second ? second : "", *unit_from = end ? end : "";
     int unit_length = second ? (int)(other - second) : 0;
     if (range && unit_length == 0) {
         unit = unit_from;
         unit_length = (int)(colon - end);
     }
+
+    // values as text, so that a file gets them as the user would write them
     for (const char *at = values; axis->count < count;) {
         char value[STUDY_NAME];
         const size_t length = strcspn(at, ",");
@@ -86,6 +94,7 @@ void pl_study_axis_clear(pl_study_axis *axis)
     *axis = (pl_study_axis){0};
 }
 
+// Frees a list of texts.
 static void study_free(char **list, int64_t count)
 {
     for (int64_t i = 0; list && i < count; ++i) {

@@ -1,4 +1,5 @@
-// The store of a study: a line per point, each added in one call, so that an aborted study goes on.
+// The store of a study: a line per point, each added in one write, so that an
+// interrupted study can be resumed.
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -7,6 +8,7 @@
 #include "text/text_file.h"
 #include "analysis/analysis_study.h"
 
+// key, point, outcome, then the values; empty where not finite. Called with the lock held.
 void analysis_study_keep(study_work *w, int point)
 {
     pl_study *s = w->out;
@@ -38,19 +40,26 @@ pl_status analysis_study_recall(study_work *w, pl_error *err)
     if (regular != PL_OK) {
         return regular;
     }
+
+    // append only: several studies may share a file
     const int fd = open(w->def->store, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0) {
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", w->def->store, strerror(errno));
     }
     w->store = fd;
+
+    // refuse to append to a file of another kind
     pl_status status = pl_file_read(w->def->store, &text, &length, err);
     if (status == PL_OK && length > 0 && (length < 18 || text[16] != ',')) {
         status =
             pl_fail(err, PL_BAD_INPUT, "%s: is not the store of a study; it is left as it is", w->def->store);
     }
+    // a line that was cut by a kill is closed, so that the next one starts afresh
     if (status == PL_OK && length > 0 && text[length - 1] != '\n' && write(fd, "\n", 1) != 1) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written", w->def->store);
     }
+
+    // lines of this study
     for (char *at = text, *end; status == PL_OK && at && (end = strchr(at, '\n')); at = end + 1) {
         *end = 0;
         char *rest = NULL;
@@ -64,6 +73,8 @@ pl_status analysis_study_recall(study_work *w, pl_error *err)
             cells != s->quantity_count + 2 || s->outcome[point]) {
             continue;
         }
+
+        // outcome and values
         const size_t n = strcspn(rest + 1, ",");
         s->outcome[point] = pl_alloc(n + 1);
         if (!s->outcome[point]) {

@@ -18,12 +18,14 @@ struct pl_task_job {
     bool *hold;     // two sets of commands, for a grasp
 };
 
+// The marker of a move: its own, or that of the file.
 static const char *job_marker_name(const pl_task_job *j, const pl_task_item *item)
 {
     return item->marker ? item->marker : j->file->marker;
 }
 
 // ---- names
+// Markers exist, and the total number of steps is bounded.
 static pl_status job_check_stages(pl_task_job *j, pl_error *err)
 {
     int64_t steps = 0;
@@ -48,6 +50,7 @@ static pl_status job_check_stages(pl_task_job *j, pl_error *err)
     return PL_OK;
 }
 
+// Marker, commands and body points of the gripper.
 static pl_status job_find_gripper(pl_task_job *j, pl_error *err)
 {
     const pl_task_file *f = j->file;
@@ -74,6 +77,7 @@ static pl_status job_find_gripper(pl_task_job *j, pl_error *err)
                                      f->segment ? "segment" : "line", why.text);
 }
 
+// Names are resolved once; `file` and `path` must outlive the job.
 pl_status pl_task_job_create(pl_model *model, const pl_task_file *file, const char *path, int marker,
                              pl_task_job **out, pl_error *err)
 {
@@ -131,6 +135,7 @@ int pl_task_job_gripper(const pl_task_job *j)
 // ---- stages
 #define JOB_DIRECTION 20 // weight of a direction: 0.05 rad beside 1 mm
 
+// Where steps go to.
 typedef struct job_sink {
     const pl_ik_options *options;
     bool (*record)(void *user, const pl_task_step *step);
@@ -142,6 +147,7 @@ static pl_status job_stage(pl_task_job *j, const pl_task_stage *stage, const job
     return pl_task_run(j->model, stage, 1, sink->options, sink->record, sink->user, NULL, err);
 }
 
+// A move: position in steps from where the marker is, direction, or both.
 static pl_status job_move(pl_task_job *j, const pl_task_item *item, const job_sink *sink, pl_error *err)
 {
     const char *name = job_marker_name(j, item);
@@ -168,6 +174,7 @@ static pl_status job_move(pl_task_job *j, const pl_task_item *item, const job_si
     return job_stage(j, &stage, sink, err);
 }
 
+// Reach, grasp or place: one of the stages of pl_task_grasp; a placed object is at its new place afterwards.
 static pl_status job_handle(pl_task_job *j, const pl_task_item *item, const job_sink *sink, pl_error *err)
 {
     const pl_task_file *f = j->file;
@@ -197,6 +204,7 @@ static pl_status job_handle(pl_task_job *j, const pl_task_item *item, const job_
     return status;
 }
 
+// Runs stage `item`; a failure names file and line.
 pl_status pl_task_job_run(pl_task_job *j, int item, const pl_ik_options *options,
                           bool (*record)(void *user, const pl_task_step *step), void *user, pl_error *err)
 {

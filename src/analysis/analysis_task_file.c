@@ -15,6 +15,7 @@ typedef struct task_reader {
     doc_array object, item;
 } task_reader;
 
+// name: {center, radius} of every object.
 static void task_objects(task_reader *r, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -37,6 +38,7 @@ static void task_objects(task_reader *r, const doc_node *node)
     }
 }
 
+// Names are resolved by the job, which knows the robot.
 static void task_gripper_commands(task_reader *r, const doc_node *node)
 {
     if (!doc_expect(&r->f, node, DOC_LIST, "gripper: commands")) {
@@ -55,6 +57,7 @@ static void task_gripper_commands(task_reader *r, const doc_node *node)
     r->out.command = name;
 }
 
+// Two points of the undeformed body.
 static void task_line(task_reader *r, const doc_node *node)
 {
     if (!doc_expect(&r->f, node, DOC_LIST, "gripper: line")) {
@@ -69,6 +72,7 @@ static void task_line(task_reader *r, const doc_node *node)
     doc_read_vector(&r->f, node->child->next, "gripper: line", PL_DIM_LENGTH, r->out.line_to);
 }
 
+// Keys by table, then what they need of each other.
 static void task_gripper(task_reader *r, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -106,6 +110,7 @@ static void task_gripper(task_reader *r, const doc_node *node)
     }
 }
 
+// Index of the object named, or -1 after a defect with the nearest name.
 static int task_find_object(task_reader *r, const doc_node *node)
 {
     const pl_task_object *object = r->object.item;
@@ -196,6 +201,8 @@ static void task_stage(task_reader *r, const doc_node *node)
     if (!doc_read_map(&r->f, node, "stage", keys, PL_COUNT(keys), &item)) {
         return;
     }
+
+    // what to do decides which keys are allowed
     const int what =
         doc_read_choice(&r->f, doc_child(node, "do"), "stage: do", task_verbs, PL_COUNT(task_verbs));
     if (what < 0) {
@@ -223,6 +230,7 @@ static void task_stage(task_reader *r, const doc_node *node)
     }
 }
 
+// Objects and gripper first: stages refer to them.
 static void task_root(task_reader *r, const doc_node *root)
 {
     static const doc_key keys[] = {
@@ -285,6 +293,7 @@ static pl_status task_keep(task_reader *r, pl_task_file *out, pl_error *err)
     return PL_OK;
 }
 
+// Defects go to `findings` with their lines; the file is returned only without any.
 pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *findings, pl_error *err)
 {
     *out = (pl_task_file){0};
