@@ -11,7 +11,7 @@
 // linear fields, so a rigid motion of the body moves the point rigidly. A point fixed in space has count 0
 // and sits at rest.
 typedef struct pl_point {
-    int32_t count;
+    int32_t count; // vertices; 0: fixed in space
     int32_t *node;
     double *weight;
     double rest[3];
@@ -23,8 +23,8 @@ typedef struct pl_support {
     char *name;
     int32_t node_count;
     int32_t *node;
-    bool axis[3];
-    double move[3], rotate[3], about[3];
+    bool axis[3];                        // held along x, y, z
+    double move[3], rotate[3], about[3]; // mm, rad, mm: imposed motion at full load
 } pl_support;
 
 // Vertices that move as one rigid body.
@@ -44,6 +44,7 @@ typedef struct pl_cap {
     double origin[3], apex[3];
 } pl_cap;
 
+// Units: mm, N, MPa. Arrays that a kind does not use are NULL.
 typedef struct pl_actuator {
     char *name;
     pl_actuator_kind kind;
@@ -183,10 +184,10 @@ typedef struct pl_command {
     double range[2];
     bool has_range;
     int first_actuator, actuator_count;
-    bool force;        // without actuators: pulls a free body, N; otherwise moves an obstacle, mm
-    double rate;       // 0: no limit
-    double fill, vent; // s
-    double rest, span[2];
+    bool force;           // without actuators: pulls a free body, N; otherwise moves an obstacle, mm
+    double rate;          // 0: no limit
+    double fill, vent;    // s
+    double rest, span[2]; // rest value; where studies let it vary
 } pl_command;
 
 // A marker: position as a weighted point, orientation from the same vertices (rotation that best maps their
@@ -214,6 +215,7 @@ typedef struct pl_force {
     double force[3], moment[3];
 } pl_force;
 
+// A constant pressure on faces, MPa.
 typedef struct pl_surface_pressure {
     int64_t *face;
     int64_t face_count;
@@ -294,7 +296,7 @@ typedef struct pl_robot_contact {
     int free_count;
     pl_feature *feature;    // of all obstacles, those of obstacle o from feature_first[o] on
     int32_t *feature_first; // obstacle_count + 1
-    double edge; // mm: mean edge of the faces that no support holds
+    double edge;            // mm: mean edge of the faces that no support holds
 } pl_robot_contact;
 #define PL_FEATURE_FACES 6                               // that a feature meets at once, at most
 int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state
@@ -302,7 +304,7 @@ typedef struct pl_layer {
     char *name;
     int64_t *face; // triangles of the mesh
     int64_t face_count;
-    int material;
+    int material;             // index
     double thickness, offset; // offset of its middle from the face, along the face's normal
     bool bending;
     double wrinkle; // strain at which compression folds it; 0: never
@@ -328,7 +330,7 @@ typedef struct pl_fibre {
     int point_count;
     int *piece; // first point of each connected piece, piece_count + 1
     int piece_count;
-    double length, stiffness, prestretch;
+    double length, stiffness, prestretch; // mm, N (EA), 1
     bool inextensible, tension_only;
     bool parallel; // rings: no two of its pieces cross
 } pl_fibre;

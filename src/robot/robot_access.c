@@ -24,13 +24,14 @@ static void access_actuator_clear(pl_actuator *a)
     access_points_destroy(a->guide, a->guide_count);
 }
 
-// Accepts a half-built robot.
+// Replaces the store; the folder is owned by the robot from now on.
 void pl_robot_set_orders(pl_robot *robot, pl_order_store store)
 {
     pl_free(robot->orders.folder);
     robot->orders = store;
 }
 
+// Accepts a half-built robot.
 void pl_robot_destroy(pl_robot *robot)
 {
     if (!robot) {
@@ -40,6 +41,8 @@ void pl_robot_destroy(pl_robot *robot)
     for (int i = 0; robot->material_name && i < robot->material_count; ++i) {
         pl_free(robot->material_name[i]);
     }
+
+    // items with memory of their own
     for (int i = 0; i < robot->support_count; ++i) {
         pl_free(robot->support[i].name);
         pl_free(robot->support[i].node);
@@ -76,6 +79,8 @@ void pl_robot_destroy(pl_robot *robot)
     for (int i = 0; i < robot->fibre_count; ++i) {
         robot_fibre_clear(&robot->fibre[i]);
     }
+
+    // the lists themselves
     void *const blocks[] = {
         robot->name,  robot->material, robot->material_name, robot->region_material, robot->support,
         robot->rigid, robot->actuator, robot->command,       robot->marker,          robot->sensor,
@@ -117,6 +122,7 @@ int pl_robot_command_count(const pl_robot *robot)
     return robot->command_count;
 }
 
+// Zeroed for an index that does not exist, as in the functions below.
 pl_command_info pl_robot_command(const pl_robot *robot, int i)
 {
     if (i < 0 || i >= robot->command_count) {
@@ -213,6 +219,8 @@ const char *pl_robot_sensor_name(const pl_robot *robot, int i)
     return i < 0 || i >= robot->sensor_count ? NULL : robot->sensor[i].name;
 }
 
+// Positions of a sensor's guides for vertex positions `position`; returns their number, of
+// which at most `room` are written.
 int pl_robot_sensor_line(const pl_robot *robot, int i, const double *position, double *point, int room)
 {
     if (i < 0 || i >= robot->sensor_count) {

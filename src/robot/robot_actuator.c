@@ -2,6 +2,8 @@
 // the rest measure of each.
 #include "robot/robot_impl.h"
 
+// Guide points of a cable or length sensor, and its length at rest in mm. Points off the body are defects
+// with the nearest point as advice.
 pl_status robot_guides(robot_build *b, const char *what, const char *name, const pl_guide_def *guide,
                        int count, double radius, pl_point **out, double *length)
 {
@@ -11,6 +13,8 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
         return robot_memory(b);
     }
     *length = 0;
+
+    // each guide: its radius, then its weights
     for (int g = 0; g < count; ++g) {
         const int line = guide[g].line;
         const double reach = guide[g].radius > 0 ? guide[g].radius : radius;
@@ -29,6 +33,8 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
                 return status;
             }
         }
+
+        // a guide may stand off the body by its radius
         if (distance > reach + 1e-3 * b->size) {
             const double *p = guide[g].point;
             pl_embedding near;
@@ -50,6 +56,8 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
             }
             pl_findings_place(b->findings, p, NULL, 0);
         }
+
+        // consecutive guides must differ, or a segment has no direction
         const double step = g > 0 ? pl_distance3(point[g].rest, point[g - 1].rest) : 1;
         if (g > 0 && !(step > 1e-9 * b->size)) {
             ROBOT_DEFECT(b, line, "%s '%s': guides %d and %d are at the same place", what, name, g, g + 1);
@@ -73,6 +81,8 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
         ROBOT_DEFECT(b, line, "chamber '%s': its surface cannot be closed: %s", a->name, err.text);
         return PL_OK;
     }
+
+    // quadratic only if every edge has a mid node: loops are of one kind
     const int32_t edges = rims.count > 0 ? rims.start[rims.count] : 0;
     a->rim_quadratic = edges > 0;
     for (int32_t k = 0; k < edges; ++k) {
@@ -86,6 +96,8 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
         return robot_memory(b);
     }
     a->rim_count = rims.count;
+
+    // loops reversed
     for (int32_t r = 0; r < rims.count; ++r) {
         const int32_t first = rims.start[r], n = rims.start[r + 1] - first;
         int32_t *node = a->rim_node + (size_t)per * (size_t)first;
@@ -131,6 +143,8 @@ static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *de
     return status;
 }
 
+// Faces of a chamber or film: of a surface, of a region that is taken out of the
+// mesh, or around one that stays.
 static pl_status actuator_faces(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
 {
     const char *what = def->kind == PL_FILM ? "film" : "chamber";
@@ -146,6 +160,8 @@ static pl_status actuator_faces(robot_build *b, const pl_actuator_def *def, int 
     return surface < 0 ? PL_OK : robot_copy_faces(b, surface, &a->face, &a->face_count);
 }
 
+// Closes the openings and measures the volume at rest, which must be positive: a surface seen from the wrong
+// side encloses less than nothing.
 static pl_status actuator_chamber(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
     const int defects = pl_findings_defect_count(b->findings);
@@ -176,6 +192,8 @@ static double actuator_guide_radius(const robot_build *b)
     return fmax(0.02 * b->size, 0.5 * cbrt(6 * sqrt(2) * volume)); // the edge of a regular tetrahedron
 }
 
+// Guides and rest length; without a radius the force must be spread over something
+// that does not depend on the mesh.
 pl_status robot_cable(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
 {
     (void)index;
@@ -225,6 +243,7 @@ pl_status robot_film_build(robot_build *b, const pl_actuator_def *def, int index
     return good ? robot_film(b, def, a) : status;
 }
 
+// Copies the def, then the kind resolves the rest on the mesh.
 static pl_status actuator_read(robot_build *b, int index)
 {
     const pl_actuator_def *def = &b->def->actuator[index];
@@ -253,6 +272,8 @@ static pl_status actuator_read(robot_build *b, int index)
     return a->name ? robot_kind_build(b, def, index, a) : robot_memory(b);
 }
 
+// All actuators; what cannot be resolved is a finding, not a failure, so that
+// all defects are reported at once.
 pl_status robot_actuators(robot_build *b)
 {
     b->robot->actuator = PL_NEW_ARRAY(pl_actuator, b->def->actuator_count);

@@ -7,6 +7,7 @@
 
 // The vertex at the bottom of the gap under a piece of cable: the nearest to its middle among those beside
 // its middle third, off the cable. -1 when there is none.
+// t: place along the piece; off2: squared distance from it, at least a fifth of its length.
 static int32_t cable_apex(const pl_mesh_view *mesh, const bool *corner, const double a[3], const double b[3])
 {
     double along[3];
@@ -27,6 +28,7 @@ static int32_t cable_apex(const pl_mesh_view *mesh, const bool *corner, const do
     return best;
 }
 
+// Whether the middle of a piece lies outside of the body, by more than 5 % of its length.
 static bool cable_in_gap(const pl_mesh *mesh, const double a[3], const double b[3])
 {
     const double middle[3] = {(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2};
@@ -42,11 +44,15 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *a, pl_cab
     if (!corner) {
         return pl_fail_memory(err, "robot: cables");
     }
+
+    // corners only: mid nodes are not vertices of the triangles' mesh
     for (int32_t e = 0; e < mesh.element_count; ++e) {
         for (int k = 0; k < pl_element_corner_count(mesh.kind[e]); ++k) {
             corner[mesh.node[mesh.node_start[e] + k]] = true;
         }
     }
+
+    // where some pieces cross gaps, only these have triangles
     bool gaps = false;
     for (int k = 0; k + 1 < a->guide_count; ++k) {
         gaps = gaps || cable_in_gap(robot->mesh, a->guide[k].rest, a->guide[k + 1].rest);
@@ -67,6 +73,7 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *a, pl_cab
                                 a->name);
 }
 
+// The length: a sum of straight segments between weighted points.
 pl_status pl_cable_functional(const pl_mesh *mesh, const pl_actuator *cable, pl_functional *h)
 {
     pl_status status = PL_OK;

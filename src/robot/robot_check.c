@@ -2,6 +2,7 @@
 // values.
 #include "robot/robot_impl.h"
 
+// What the checks share.
 typedef struct check {
     const pl_robot_def *def;
     pl_findings *findings;
@@ -23,6 +24,7 @@ static const char *check_name(const void *item, size_t size, int i)
     return *(const char *const *)((const char *)item + size * (size_t)i);
 }
 
+// Index of a name, or -1.
 static int check_find(const void *item, size_t size, int count, const char *name)
 {
     for (int i = 0; i < count; ++i) {
@@ -54,6 +56,7 @@ static int check_reference(check *c, const void *item, size_t size, int count, c
     return -1;
 }
 
+// Names are given and differ; a repetition names the first line.
 static void check_names(check *c, const void *item, size_t size, int count, size_t line_offset,
                         const char *what)
 {
@@ -72,7 +75,7 @@ static void check_names(check *c, const void *item, size_t size, int count, size
     }
 }
 
-// Those that are columns of tables. Surfaces and regions are named by mesh files.
+// Names that become columns of tables must be valid words. Surfaces and regions are named by mesh files.
 static void check_columns(check *c, const void *item, size_t size, int count, size_t line_offset,
                           const char *what)
 {
@@ -88,6 +91,7 @@ static void check_columns(check *c, const void *item, size_t size, int count, si
     }
 }
 
+// Lists of the def, each with its own name space.
 static void check_all_names(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -109,6 +113,7 @@ static void check_all_names(check *c)
     check_columns(c, d->rigid, sizeof *d->rigid, d->rigid_count, offsetof(pl_rigid_def, line), "rigid");
 }
 
+// False for NAN, too.
 static bool check_finite(const double *x, int count)
 {
     for (int i = 0; i < count; ++i) {
@@ -119,6 +124,7 @@ static bool check_finite(const double *x, int count)
     return true;
 }
 
+// Poses are rotations and translations; surfaces belong to bodies.
 static void check_bodies(check *c)
 {
     for (int i = 0; i < c->def->body_count; ++i) {
@@ -144,6 +150,7 @@ static void check_bodies(check *c)
     }
 }
 
+// Constants that are possible and plausible, and regions that refer to materials.
 static void check_materials(check *c)
 {
     for (int i = 0; i < c->def->material_count; ++i) {
@@ -153,6 +160,8 @@ static void check_materials(check *c)
             CHECK_DEFECT(c, m->line, "%s", err.text);
             continue;
         }
+
+        // moduli: impossible values are defects, unusual ones warnings
         double mu, kappa;
         pl_material_moduli(&m->material, &mu, &kappa);
         // rubber laws are for rubber; the others may be a frame of steel
@@ -173,6 +182,7 @@ static void check_materials(check *c)
                        "accuracy (rubber: about 1e4, poisson 0.49995)",
                        m->name, kappa / mu);
         }
+        // t/mm^3: 1e-9 is water
         const double density = m->material.density;
         if (density > 3e-8 || (density > 0 && density < 1e-12)) {
             CHECK_WARN(c, m->line,
@@ -180,6 +190,8 @@ static void check_materials(check *c)
                        m->name, density * 1e12);
         }
     }
+
+    // regions
     for (int i = 0; i < c->def->region_count; ++i) {
         const pl_region_def *r = &c->def->region[i];
         check_reference(c, c->def->material, sizeof *c->def->material, c->def->material_count, r->material,
@@ -198,6 +210,7 @@ static void check_materials(check *c)
     }
 }
 
+// One place, at least one axis, finite motions.
 static void check_fixed(check *c)
 {
     for (int i = 0; i < c->def->fixed_count; ++i) {
@@ -235,6 +248,7 @@ static void check_range(check *c, const pl_actuator_def *a)
     }
 }
 
+// At least two finite points, not all fixed in space.
 static void check_guides(check *c, const char *what, const char *name, const pl_guide_def *guide, int count,
                          double radius, int line)
 {
@@ -278,6 +292,8 @@ static void check_table(check *c, const pl_actuator_def *a)
                      a->table_count);
         return;
     }
+
+    // points: finite, rising values, monotone ratios
     const double *t = a->table, scale = pl_drive_scale(a->drive);
     const double rise = t[2 * a->table_count - 1] - t[1];
     for (int i = 0; i < a->table_count; ++i) {
@@ -301,6 +317,8 @@ static void check_table(check *c, const pl_actuator_def *a)
             return;
         }
     }
+
+    // the range must lie within the table: beyond it nothing was measured
     const double *first = t, *last = t + 2 * (a->table_count - 1);
     if (a->has_range && (a->range[0] < first[0] || a->range[1] > last[0])) {
         CHECK_DEFECT(c, a->line, "actuator '%s': the range of %g to %g %s exceeds its table, %g to %g",
@@ -309,6 +327,7 @@ static void check_table(check *c, const pl_actuator_def *a)
     }
 }
 
+// Growth needs a ratio (directly or by a table) and, for cables, a modulus.
 static void check_growth(check *c, const pl_actuator_def *a)
 {
     if (a->table_count != 0 || a->table) {
@@ -342,6 +361,7 @@ static void check_growth(check *c, const pl_actuator_def *a)
     }
 }
 
+// Region, remanent flux density (V s/mm^2: 1 T is 1e-6) and direction of the field.
 static void check_magnet(check *c, const pl_actuator_def *a)
 {
     if (!a->region || a->surface) {
@@ -368,6 +388,7 @@ static void check_magnet(check *c, const pl_actuator_def *a)
     }
 }
 
+// Kind by kind: drive, place, range, and what the drive needs.
 static void check_actuators(check *c)
 {
     for (int i = 0; i < c->def->actuator_count; ++i) {
@@ -380,6 +401,8 @@ static void check_actuators(check *c)
                          pl_drive_name(a->drive), pl_actuator_kind_name(a->kind));
             continue;
         }
+
+        // where it acts
         const pl_actuator_place place = pl_actuator_kind_get(a->kind)->place;
         if (place == PL_PLACE_POINTS) {
             check_guides(c, "cable", a->name, a->guide, a->guide_count, a->radius, a->line);
@@ -392,6 +415,8 @@ static void check_actuators(check *c)
             check_range(c, a);
         }
         check_growth(c, a);
+
+        // what the drive needs
         if (a->drive == PL_DRIVE_VOLTAGE && a->table_count == 0 &&
             (!(a->thickness > 0) || !(a->permittivity > 0))) {
             CHECK_DEFECT(c, a->line,
@@ -427,6 +452,7 @@ static void check_one_sided(check *c, const pl_command_def *command, const pl_ac
     }
 }
 
+// Every actuator has at most one command; factors are not 0.
 static void check_commands(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -473,6 +499,7 @@ static void check_commands(check *c)
     }
 }
 
+// Markers and sensors.
 static void check_readings(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -501,6 +528,7 @@ static void check_readings(check *c)
     }
 }
 
+// Forces at markers, pressures on surfaces, gravity and who is heavy.
 static void check_loads(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -521,6 +549,8 @@ static void check_loads(check *c)
                        1e3 * p->pressure);
         }
     }
+
+    // gravity needs a density
     const double g = pl_norm3(d->gravity);
     if (!isfinite(g)) {
         CHECK_DEFECT(c, 0, "loads: gravity must be finite");
@@ -536,6 +566,7 @@ static void check_loads(check *c)
     }
 }
 
+// Ends, stiffness and rest length.
 static void check_springs(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -564,6 +595,7 @@ static void check_springs(check *c)
     }
 }
 
+// A free body has a mass and a finite shape, and no command moves it: only a force can.
 static void check_free(check *c, const pl_obstacle_def *o)
 {
     const char *name = o->name ? o->name : "";
@@ -594,6 +626,7 @@ static void check_free(check *c, const pl_obstacle_def *o)
     }
 }
 
+// Shape, motion and name of one obstacle.
 static void check_obstacle(check *c, const pl_obstacle_def *o)
 {
     const char *name = o->name ? o->name : "";
@@ -628,6 +661,7 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
                      o->range[1], o->pulled ? "N" : "mm");
     }
     check_free(c, o);
+    // its command has its own name, which must not be taken
     const bool commanded = o->moves || o->pulled;
     for (int i = 0; commanded && i < c->def->actuator_count; ++i) {
         if (c->def->actuator[i].name && strcmp(c->def->actuator[i].name, name) == 0) {
@@ -645,6 +679,7 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
     }
 }
 
+// Obstacles and friction.
 static void check_contact(check *c)
 {
     const pl_contact_def *d = &c->def->contact;
@@ -680,6 +715,7 @@ static void check_prestretch(check *c, const char *what, const char *name, doubl
     }
 }
 
+// Place, material, thickness; what a layer does not use is a warning.
 static void check_layers(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -707,6 +743,7 @@ static void check_layers(check *c)
     }
 }
 
+// Place, stiffness, and what its kind needs: points, pitch or angle.
 static void check_fibres(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -749,6 +786,7 @@ static void check_fibres(check *c)
     }
 }
 
+// Lists with a count must have items; everything after relies on it.
 static bool check_counts(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -783,6 +821,8 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     if (!check_counts(&c)) {
         return PL_OK;
     }
+
+    // scratch for suggestions: the longest list that is referred to
     int64_t words = def->material_count;
     words = def->actuator_count > words ? def->actuator_count : words;
     words = def->marker_count > words ? def->marker_count : words;
@@ -793,6 +833,8 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
         pl_free(c.driver);
         return PL_NO_MEMORY;
     }
+
+    // independent of each other, so that one run reports all defects
     check_all_names(&c);
     check_bodies(&c);
     check_materials(&c);
