@@ -262,7 +262,9 @@ export class Reach {
         const { outcome, distance, bounds, target } = head.ik;
         // the verdict names its target, and says when another has been asked for since
         const about = `${this.app.truth.answers(head) ? "" : "Earlier target "}${point(target)} on the ${this.robot.model === "full" ? `${head.level} mesh` : `${this.robot.model.replaceAll("_", " ")} model`}:`;
-        if (outcome === "reached") {
+        if (head.ik.searching) {
+            this.tell("warn", `${about} ${brief(distance)} mm away so far, still searching.`);
+        } else if (outcome === "reached") {
             const model = head.ik.model_error > 0 ? ` by the model, whose own error is at most ${brief(head.ik.model_error)} mm (${Math.round(100 * head.ik.confidence)} %)` : "";
             this.tell("good", `${about} reached, ${brief(distance)} mm off${model}.`);
         } else if (outcome === "uncertain") {

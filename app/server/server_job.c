@@ -70,7 +70,7 @@ static bool job_record(void *user, const pl_waypoint *at)
 
 static void job_follow(server_worker *w, const server_job *job)
 {
-    const pl_progress progress = worker_progress(w);
+    const pl_progress progress = worker_search_progress(w);
     job_path path = {.w = w, .job = job, .waypoints = json_array()};
     pl_ik *ik = NULL;
     pl_follow_options options = pl_follow_options_default();

@@ -81,6 +81,7 @@ pl_status server_model_ik(server_model *m, int marker, const bool *hold, const p
 {
     *out = m->ik;
     if (m->ik && m->ik_marker == marker && memcmp(hold, m->ik_hold, sizeof m->ik_hold) == 0) {
+        pl_ik_set_start_limit(m->ik, pl_ik_options_default().start_limit);
         return PL_OK;
     }
     if (marker < 0 || marker >= m->info.marker_count) {

@@ -8,6 +8,10 @@
 #include "server_worker.h"
 
 #define POSE_QUICK 2.0 // s: a fine mesh that answers faster needs no coarse one before it
+// A search for a target shows where it stands after so many seconds, between two of its steps, and then after
+// twice as long each time; what came less near than this share of the distance is not shown.
+#define POSE_SLICE 0.5
+#define POSE_NEARER 0.999
 
 // ---- commands
 // Commands from the units of the page to internal ones. False after telling the viewer what is wrong.
@@ -97,7 +101,8 @@ static void pose_to_commands(server_worker *w, const server_pose *pose)
 }
 
 // ---- targets
-static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report)
+// `searching`: this is not the last word about the target
+static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report, bool searching)
 {
     static const char *const kind[] = {"command", "rate", "effort"};
     json_t *bounds = json_array();
@@ -117,13 +122,83 @@ static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report)
     json_object_set_new(ik, "target", server_numbers(pose->target, 3));
     json_object_set_new(ik, "iterations", json_integer(report->iterations));
     json_object_set_new(ik, "seconds", server_number(report->seconds));
+    json_object_set_new(ik, "searching", json_boolean(searching));
     return ik;
 }
 
-// Goes to the target, from where the model stands; false when a newer request stopped it or it was refused.
-static bool pose_reach(server_worker *w, server_model *m, const server_pose *pose)
+static void pose_show(server_worker *w, server_model *m, const server_pose *pose, const pl_ik_report *report,
+                      bool searching)
 {
-    const pl_progress progress = worker_progress(w);
+    worker_check(m, report);
+    w->intermediate = report->outcome == PL_IK_STOPPED;
+    worker_publish_brief(w, m, json_pack("{s:o}", "ik", pose_ik_json(pose, report, searching)));
+    w->intermediate = false;
+}
+
+// From where the model stands towards the target, in slices: after each of them the place reached is shown,
+// an equilibrium at its own commands, and the search goes on there unless a newer request waits. False:
+// stopped or refused; otherwise the report is that of its end.
+static bool pose_search(server_worker *w, server_model *m, const server_pose *pose, pl_ik *ik, bool wide,
+                        pl_ik_report *report)
+{
+    pl_error err = {0};
+    double slice = POSE_SLICE, nearest = INFINITY;
+    pl_ik_set_start_limit(ik, 0);
+    do {
+        w->slice_end = server_now() + slice;
+        w->slice_steps = 0;
+        m->shape = 0;
+        const double seconds = m->seconds;
+        const pl_status status = pl_ik_solve(ik, NULL, report, &err);
+        w->slice_end = 0;
+        if (worker_must_stop(w)) {
+            return false;
+        }
+        if (status != PL_OK) {
+            server_refuse(w->queue, pose->viewer, "%s", err.text);
+            return false;
+        }
+        const bool stopped = report->outcome == PL_IK_STOPPED,
+                   there = report->outcome == PL_IK_REACHED || report->outcome == PL_IK_UNCERTAIN;
+        const bool nearer = report->distance < POSE_NEARER * nearest;
+        if (nearer || !stopped) {
+            pose_show(w, m, pose, report, stopped || (wide && !there));
+            m->seconds = stopped ? seconds : m->seconds; // a part says nothing about the whole
+        }
+        slice *= nearer ? 2 : 4; // each begins with what is known, but with its first step again
+        nearest = fmin(nearest, report->distance);
+        w->yield = WORKER_AT_ONCE; // there is something to see
+    } while (report->outcome == PL_IK_STOPPED && !worker_overtaken(w));
+    return report->outcome != PL_IK_STOPPED;
+}
+
+// Not reached from where it stood: from further starts as well. A newer request brings it back to the place
+// shown.
+static void pose_search_widely(server_worker *w, server_model *m, const server_pose *pose, pl_ik *ik)
+{
+    pl_ik_report report = {0};
+    const uint32_t shown = m->shape;
+    if (worker_overtaken(w) || pl_model_keep(m->model, 3, NULL) != PL_OK) {
+        return;
+    }
+    pl_ik_set_start_limit(ik, pl_ik_options_default().start_limit);
+    m->shape = 0;
+    const pl_status status = pl_ik_solve(ik, NULL, &report, NULL);
+    if (worker_must_stop(w) || status != PL_OK || report.outcome == PL_IK_STOPPED) {
+        if (pl_model_recall(m->model, 3, NULL) != PL_OK) {
+            pl_model_reset(m->model);
+        }
+        m->shape = shown;
+        return;
+    }
+    pose_show(w, m, pose, &report, false);
+}
+
+// Goes to the target; `wide`: where it is not reached, also from elsewhere. False when a newer request
+// stopped it or it was refused.
+static bool pose_reach(server_worker *w, server_model *m, const server_pose *pose, bool wide)
+{
+    const pl_progress progress = worker_search_progress(w);
     pl_ik *ik = NULL;
     pl_ik_report report = {0};
     pl_error err = {0};
@@ -131,19 +206,16 @@ static bool pose_reach(server_worker *w, server_model *m, const server_pose *pos
     if (status == PL_OK) {
         status = pl_ik_set_target(ik, 0, pose->target, &err);
     }
-    m->shape = 0;
-    if (status == PL_OK) {
-        status = pl_ik_solve(ik, NULL, &report, &err);
-    }
-    if (worker_must_stop(w)) {
-        return false;
-    }
     if (status != PL_OK) {
         server_refuse(w->queue, pose->viewer, "%s", err.text);
         return false;
     }
-    worker_check(m, &report);
-    worker_publish_brief(w, m, json_pack("{s:o}", "ik", pose_ik_json(pose, &report)));
+    if (!pose_search(w, m, pose, ik, wide, &report)) {
+        return false;
+    }
+    if (wide && report.outcome != PL_IK_REACHED && report.outcome != PL_IK_UNCERTAIN) {
+        pose_search_widely(w, m, pose, ik);
+    }
     return true;
 }
 
@@ -154,14 +226,14 @@ static void pose_to_target(server_worker *w, const server_pose *pose)
     if (preview) {
         worker_let_go(w, &w->coarse);
         w->yield = WORKER_NEVER;
-        if (!pose_reach(w, &w->coarse, pose)) {
+        if (!pose_reach(w, &w->coarse, pose, false)) {
             return;
         }
         worker_tangent(w, &w->coarse, false);
     }
     w->yield = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
     if (!preview || !worker_overtaken(w)) {
-        pose_reach(w, &w->fine, pose);
+        pose_reach(w, &w->fine, pose, true);
     }
 }
 

@@ -67,6 +67,22 @@ pl_progress worker_progress(server_worker *w)
     return (pl_progress){worker_step, w};
 }
 
+// A slice ends after at least one step, when its time is over or a newer request waits.
+static bool worker_search_step(void *user, double fraction, const char *what)
+{
+    server_worker *w = user;
+    const bool stepped = w->slice_steps++ > 0;
+    if (w->slice_end > 0 && stepped && (server_now() > w->slice_end || worker_overtaken(w))) {
+        return false;
+    }
+    return worker_step(user, fraction, what);
+}
+
+pl_progress worker_search_progress(server_worker *w)
+{
+    return (pl_progress){worker_search_step, w};
+}
+
 // ---- shapes
 static void worker_log(server_worker *w, server_model *m)
 {

@@ -44,6 +44,8 @@ struct server_worker {
     worker_yield yield;
     double begun, reported; // s
     double fraction;        // of the solve in hand, as far as it is known
+    double slice_end;       // s: when the search in hand shows what it has; 0: at its end
+    int slice_steps;        // of the search, asked so far
     double serial, reached; // of the pose in hand; of the last one whose shape was published
     bool intermediate;      // the shape in hand is an intermediate one towards that pose
     bool walking;           // the solve in hand leads from one set of commands to another:
@@ -59,6 +61,8 @@ struct server_worker {
 
 // A progress hook that tells the viewers and stops work as `yield` says.
 pl_progress worker_progress(server_worker *w);
+// The same for inverse kinematics, which it also stops between two steps at the end of a slice (w->slice_end).
+pl_progress worker_search_progress(server_worker *w);
 bool worker_must_stop(server_worker *w);
 // Whether a newer request waits.
 bool worker_overtaken(const server_worker *w);

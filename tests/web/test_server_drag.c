@@ -19,7 +19,9 @@ typedef struct seen {
     double serial, towards; // towards: NAN when it answers a request
     double pressure;        // kPa for which it is solved; 0 when idle
     bool converged;
-    double tip[3]; // mm
+    double tip[3];   // mm
+    bool searching;  // after a target: a better place is still looked for
+    double distance; // mm, to it
 } seen;
 
 static void request(int fd, double pressure)
@@ -55,6 +57,9 @@ static bool read_shape(const unsigned char *message, size_t bytes, seen *out)
         out->towards = towards ? json_number_value(towards) : NAN;
         out->pressure = json_number_value(json_object_get(air, "value"));
         out->converged = json_is_true(json_object_get(record, "converged"));
+        const json_t *ik = json_object_get(head, "ik");
+        out->searching = json_is_true(json_object_get(ik, "searching"));
+        out->distance = ik ? json_number_value(json_object_get(ik, "distance")) : NAN;
         assert_int_equal(json_array_size(tip), 3);
         for (size_t i = 0; i < 3; ++i) {
             out->tip[i] = json_number_value(json_array_get(tip, i));
@@ -110,6 +115,9 @@ static int drag(int fd, seen *shape, int room)
                 size_t bytes;
                 const int opcode = ws_hear(fd, &message, &bytes, PATIENCE);
                 assert_true(opcode >= 0);
+                if (opcode == 9) {
+                    ws_frame(fd, 0x8a, message, bytes);
+                }
                 count += opcode == 2 && read_shape(message, bytes, &shape[count]);
                 free(message);
             }
@@ -190,6 +198,39 @@ static void test_turns_back(void **state)
     expect_same(&back, &first);
 }
 
+static void request_target(int fd, const double target[3])
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "{\"type\":\"target\",\"robot\":1,\"serial\":%d,\"marker\":0,\"target\":[%.9g,%.9g,%.9g]}",
+             ++serial, target[0], target[1], target[2]);
+    assert_true(ws_say(fd, text));
+}
+
+// A target far out of reach: what is shown are equilibria that do not go away from it, up to an answer after
+// which other starts are tried. Commands overtake that, and it leaves nothing behind.
+static void test_out_of_reach(void **state)
+{
+    (void)state;
+    const int fd = enter();
+    const seen start = settle(fd, 0.9 * HIGH);
+    const double far[3] = {start.tip[0], start.tip[1], start.tip[2] - 300};
+    double least = INFINITY;
+    seen s = {0};
+    request_target(fd, far);
+    do {
+        next_shape(fd, &s);
+        print_message("%.6g mm away%s\n", s.distance, s.searching ? ", searching" : "");
+        assert_true(s.converged && isfinite(s.distance));
+        assert_true(s.distance <= least + SAME);
+        least = s.distance;
+    } while (s.serial < serial);
+    assert_true(s.searching && isnan(s.towards)); // answered, and other starts are tried
+    assert_true(least > 200);
+    const seen back = settle(fd, 0.9 * HIGH);
+    expect_same(&back, &start);
+}
+
 int main(int argc, char **argv)
 {
     char folder[] = "/tmp/pliant-drag-XXXXXX", command[700], robot[100];
@@ -209,6 +250,7 @@ int main(int argc, char **argv)
         const struct CMUnitTest tests[] = {
             cmocka_unit_test(test_solved_on_the_path),
             cmocka_unit_test(test_turns_back),
+            cmocka_unit_test(test_out_of_reach),
         };
         failed = cmocka_run_group_tests(tests, NULL, NULL);
         close(viewer);
