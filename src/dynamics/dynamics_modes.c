@@ -174,7 +174,7 @@ static pl_status modes_factor(pl_dynamics *d, const pl_state *state, double *g, 
 
     // the multipliers come from the residual, in the metric of a factor
     p->linear.has_factor = false;
-    status = pl_problem_refactor(p, state->x, 0, PL_AS_IT_IS, NULL, err);
+    status = pl_problem_refactor(p, &(pl_linearization){.x = state->x, .indefinite = PL_AS_IT_IS}, err);
     if (status == PL_OK) {
         pl_problem_evaluate(p, state->x, g);
         pl_problem_residual(p, g, r);

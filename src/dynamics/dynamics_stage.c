@@ -102,7 +102,8 @@ pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, const pl_ahead 
 {
     pl_problem *p = d->problem;
     pl_error why = {0};
-    const pl_status status = pl_problem_refactor(p, x, 0, PL_MODES_FLIPPED, predicted, &why);
+    const pl_status status = pl_problem_refactor(
+        p, &(pl_linearization){.x = x, .indefinite = PL_MODES_FLIPPED, .predicted = predicted}, &why);
     pairs_clear(&d->pairs);
     d->levels.level[d->levels.now].best = -1;
     d->levels.level[d->levels.now].extra = 0;

@@ -11,8 +11,6 @@
 #include "newton/newton_options.h"
 #include "problem/problem.h"
 
-#define NEWTON_PAIRS 16 // of L-BFGS
-
 // The Laplacian that stitches the pieces of a co-rotated step.
 typedef struct newton_laplacian {
     pl_sparse L;       // of the free vertices
@@ -42,9 +40,10 @@ typedef struct newton_work {
     double *g_new; // gradient at the last trial
     // the step that a new tangent takes its stresses from (pl_ahead): where it began, its motion; per
     // pressure: before it, its change
-    double *x_before, *dx, *pressure_before, *pressure_step;
-    double *pressure_start; // per pressure: where a predicted motion begins
-    double mu[PL_ROWS_MAX]; // per border: change of the multipliers in the last direction
+    double *x_before, *dx, *pressure_ahead, *pressure_step;
+    double *pressure_before; // per pressure: at the iterate
+    double *pressure_start;  // per pressure: where a predicted motion begins
+    double mu[PL_ROWS_MAX];  // per border: change of the multipliers in the last direction
     double multiplier_before[PL_ROWS_MAX],
         multiplier[PL_ROWS_MAX]; // per row: before a step, as it predicts them
 } newton_work;
@@ -77,21 +76,23 @@ void pl_newton_watch(pl_newton_solver *N, const pl_progress *progress, const cha
 bool pl_newton_continue(pl_newton_solver *N);
 
 // ---- the iteration (newton_minimise.c)
+// Where an iteration begins.
+typedef enum pl_newton_start {
+    NEWTON_ANYWHERE,
+    NEWTON_EQUILIBRIUM, // x_start, at other loads: the first step predicts a motion, and the iteration ends
+                        // where it leaves its neighbourhood
+    NEWTON_CARRIED,     // the same, and driven clamps have moved the body since
+    NEWTON_DIRECTED,    // evaluated at x (`energy`), the factor rotated to it, the direction in work.d
+    NEWTON_LEAVE        // beside a saddle: modes of negative curvature are used with contacts too
+} pl_newton_start;
+
 typedef struct pl_newton_goal {
     double force_tolerance;  // of the largest nodal force
     double length_tolerance; // mm
-    int limit;               // iterations
-    bool last;               // the step that was found short enough is taken as well
-    bool predict; // the first step goes to new loads from the equilibrium x_start: it may rotate, is
-                  // followed by a new factor, and the iteration ends where it leaves its neighbourhood
-    bool carried; // driven clamps have moved the body since that equilibrium
-    bool small;   // the first step goes to new loads with an old factor: it may rotate
-    bool leave;   // it begins beside a saddle: modes of negative curvature are used with contacts too
-    // of the predicted motion: a Newton step so short ends it (0: the tolerances do)
-    double enough;
-    // an iterate evaluated at x, the factor rotated to it, its direction in work.d
-    bool ready;
-    double energy; // there
+    int limit;               // iterations; a factor made for a better direction counts as one
+    pl_newton_start start;
+    double energy; // mJ: at x, where it is known
+    double enough; // of the predicted motion: a Newton step so short ends it; 0: the tolerances do
 } pl_newton_goal;
 
 typedef enum pl_newton_end {
@@ -111,15 +112,15 @@ typedef struct pl_newton_report {
     int factors;               // made
     double predicted;          // mm: how far the first step went
     double error;              // mm: how far from its end the equilibrium is
-    bool indefinite;           // some tangent of the iteration was
+    int indefinite;            // tangents that were
 } pl_newton_report;
 
 // From x (left at the last iterate) to the equilibrium at the loads set.
 pl_newton_end pl_newton_minimise(pl_newton_solver *N, double *x, const pl_newton_goal *goal,
                                  pl_newton_report *report, pl_error *err);
 
-// The same where friction acts, with limits that follow the pressures (newton_friction.c): other than NEWTON_DONE
-// leaves x as it was; NEWTON_NO_DESCENT also where nothing has friction.
+// The same where friction acts, with limits that follow the pressures (newton_friction.c): other than
+// NEWTON_DONE leaves x as it was; NEWTON_NO_DESCENT also where nothing has friction.
 pl_newton_end pl_newton_friction(pl_newton_solver *N, double *x, const pl_newton_goal *goal,
                                  pl_newton_report *report, pl_error *err);
 
@@ -136,6 +137,9 @@ void pl_newton_add_pair(pl_newton_solver *N, const double *step, double scale, c
 void pl_newton_direction(pl_newton_solver *N, const double *r, const double *gap, double *d);
 // Cost of a factorisation in solves, from counts alone so that results do not depend on the clock.
 double pl_newton_factor_cost(const pl_newton_solver *N);
+// Does a new factor get there sooner (newton_factor.c)? `theta`: contraction per iteration with the one at
+// hand, `gain`: that by which the error has fallen since it was made, `left`: factor by which it is to fall.
+bool pl_newton_renewal_pays(double theta, double gain, double left, double cost);
 
 // ---- co-rotated steps (newton_corotate.c)
 bool pl_newton_can_corotate(pl_newton_solver *N); // brings the Laplacian to the elements' present shapes

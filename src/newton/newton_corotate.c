@@ -67,13 +67,13 @@ static pl_status triplet_compress(triplet *t, int64_t count, int32_t rows, int32
     return PL_OK;
 }
 
-// Stiff parts weigh more, but not without bound.
+// Stiff parts weigh more.
 static bool warp_weights(pl_newton_solver *N)
 {
     const pl_elements *E = N->problem->elements;
     N->laplacian.weight = PL_NEW_ARRAY(double, E->law_count);
     for (int r = 0; N->laplacian.weight && r < E->law_count; ++r) {
-        N->laplacian.weight[r] = fmax(NEWTON_COROTATE_WEIGHT, E->law[r].mu / N->problem->stiffness);
+        N->laplacian.weight[r] = E->law[r].mu / N->problem->stiffness;
     }
     return N->laplacian.weight != NULL;
 }

@@ -3,7 +3,7 @@
 
 // All vectors it owns, by length: 3 per vertex, unknowns, pressures.
 typedef struct newton_vectors {
-    double **full[7], **unknown[5 + 2 * NEWTON_PAIRS], **pressure[3];
+    double **full[7], **unknown[5 + 2 * NEWTON_PAIRS], **pressure[4];
 } newton_vectors;
 
 static newton_vectors newton_list(pl_newton_solver *N)
@@ -13,7 +13,7 @@ static newton_vectors newton_list(pl_newton_solver *N)
         .full = {&w->x_start, &w->x_best, &w->x_trial, &w->x_before, &w->dx, &w->x_predicted,
                  &w->x_reference},
         .unknown = {&w->g, &w->r, &w->d, &w->y, &w->g_new},
-        .pressure = {&w->pressure_before, &w->pressure_step, &w->pressure_start},
+        .pressure = {&w->pressure_ahead, &w->pressure_step, &w->pressure_before, &w->pressure_start},
     };
     for (int i = 0; i < NEWTON_PAIRS; ++i) {
         list.unknown[5 + i] = &N->memory.s[i];

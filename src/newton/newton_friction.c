@@ -163,7 +163,8 @@ static pl_newton_end friction_iterate(pl_newton_solver *N, friction_run *f, doub
         }
         // a saddle is left by minimisation
         if (renew &&
-            (pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) != PL_OK || pl_problem_unstable(p) > 0)) {
+            (pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) != PL_OK ||
+             pl_problem_unstable(p) > 0)) {
             return NEWTON_NO_DESCENT;
         }
         if (!isfinite(pl_problem_evaluate(p, x, f->g))) {

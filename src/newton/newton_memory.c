@@ -1,5 +1,6 @@
 // The preconditioner of a descent: the factor at hand, co-rotated with the body, corrected by the pairs of
 // L-BFGS since it was made (Nocedal's two-loop recursion). They rotate with the factor.
+#include <float.h>
 #include "base/threads.h"
 #include "newton/newton_impl.h"
 
@@ -109,7 +110,7 @@ void pl_newton_add_pair(pl_newton_solver *N, const double *step, double scale, c
     const double sy = pl_newton_dot(sk, yk, N->problem->unknowns.n),
                  yy = pl_newton_dot(yk, yk, N->problem->unknowns.n),
                  ss = pl_newton_dot(sk, sk, N->problem->unknowns.n);
-    if (!(sy > NEWTON_CURVATURE * sqrt(ss * yy))) {
+    if (!(sy > DBL_EPSILON * sqrt(ss * yy))) {
         return;
     }
     N->memory.rho[at] = 1 / sy;

@@ -190,17 +190,28 @@ typedef struct pl_unknowns {
 } pl_unknowns;
 
 // ---- tangent
+// Which contacts act in an evaluation or a tangent: those that press; the same, and those that the factor
+// does not have are counted (pl_problem.contact_hits); with those that stand at their surface; with those
+// that were counted, closed from the start; those in the factor at hand, linear in the obstacles' motion
+// since the last equilibrium, for the first step of an increment; none, where the length of an increment is
+// chosen.
+typedef enum pl_contact_mode {
+    PL_CONTACT_ACTS,
+    PL_CONTACT_COUNTED,
+    PL_CONTACT_TOUCHING,
+    PL_CONTACT_HIT,
+    PL_CONTACT_LINEAR,
+    PL_CONTACT_ABSENT
+} pl_contact_mode;
+
 typedef struct pl_tangent {
     pl_sparse K;     // computed by pl_problem_assemble, holds until the next
     double *dense;   // scratch: the second derivative of one piece of a functional
     int32_t largest; // vertices of the largest such piece
-    bool hit;        // of the assembly under way: contacts that were noted act, pressed or not
-    bool touching;   // of the assembly under way: contacts that stand at their surface act, pressed or not
-    bool evaluated;  // of the factor to be made: the last evaluation, and its residual, were there
-    bool exact; // of the assembly under way: for derivatives, nothing may be left out that only steps can
-                // spare
-    const pl_ahead *ahead; // of the assembly or evaluation under way: take stresses from here; NULL: those of
-                           // the shape
+    // of the assembly under way, set by the functions that factor (pl_linearization)
+    pl_contact_mode contacts;
+    bool exact;            // for derivatives: nothing may be left out that only steps can spare
+    const pl_ahead *ahead; // stresses are taken from here, in evaluations too; NULL: those of the shape
 } pl_tangent;
 
 // ---- the factored tangent and its border
@@ -273,16 +284,6 @@ typedef struct pl_problem_options {
     const void *extra;      // for the constructors of further terms (pl_problem_create)
 } pl_problem_options;
 
-// What evaluations take contacts for: as they are; not there (the length of an increment is being chosen);
-// or, for the first step of an increment, those in the factor at hand, linear in the obstacles' motion since
-// the last equilibrium; or, with those that a rejected step would have hit, closed from the start.
-typedef enum pl_contact_mode {
-    PL_CONTACT_ACTS,
-    PL_CONTACT_ABSENT,
-    PL_CONTACT_LINEAR,
-    PL_CONTACT_HIT
-} pl_contact_mode;
-
 struct pl_problem {
     const pl_robot *robot;
     pl_problem_options options;
@@ -303,10 +304,10 @@ struct pl_problem {
     double load_from, load_to, load; // dead loads and driven clamps, 0 .. 1: both ends of the path, and now
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
-    pl_contact_mode contact_mode;
+    pl_contact_mode contact_mode; // of the evaluation under way: pl_problem_evaluate_as
     double limits_off;  // by pl_problem_unsettled: change of pressures that friction takes its limits from,
                         // over the largest pressure; 0 without friction
-    bool limits_only;   // pl_problem_advance updates these limits and leaves friction's places where they are
+    bool limits_only;   // of the update under way: pl_problem_update_limits
     bool friction_acts; // by pl_problem_holds, and where derivatives begin
     // by pl_problem_unsettled: a free body that contact does not hold, and how far it has moved since the
     // last update, mm; NULL: none
@@ -317,8 +318,7 @@ struct pl_problem {
     double gaps_off;     // by pl_problem_unsettled: gap, or multiplier over stiffness, over what is accepted
     bool releasing;      // by pl_problem_advance: a free body is not let go of altogether yet
     double contact_hard; // stiffness of contacts over the usual one, a power of two; 1 when a path begins
-    bool contact_note;   // evaluations note which contacts act that the factor does not have
-    int contact_hits;    // the number of these
+    int contact_hits;    // by evaluations with PL_CONTACT_COUNTED: contacts that the factor does not have
     bool contact_moved;  // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
     bool contact_shared; // the same, with features, whose shares among faces change from step to step
 
@@ -383,6 +383,7 @@ void pl_problem_resume(pl_problem *p);
 // ---- at positions x (problem_eval.c)
 // Energy of everything except constraints; gradient by unknowns if `g` is given. INFINITY when not possible.
 double pl_problem_evaluate(pl_problem *p, const double *x, double *g);
+double pl_problem_evaluate_as(pl_problem *p, pl_contact_mode contacts, const double *x, double *g);
 // The elastic part alone: elements and what grows; `full` (may be NULL) gets its gradient.
 double pl_problem_elastic(pl_problem *p, const double *x, double *full);
 // Multipliers of the active constraints from the gradient, and the residual r = g + A^T multiplier. Returns
@@ -397,6 +398,8 @@ double pl_problem_step_limit(const pl_problem *p, const double *x, const double 
 bool pl_problem_admissible(pl_problem *p, const double *x);
 // After an accepted increment: terms follow the shape, and a pattern that has changed is laid out anew.
 pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
+// The same for the limits of friction alone: its places stay where they are.
+pl_status pl_problem_update_limits(pl_problem *p, const double *x, pl_error *err);
 bool pl_problem_lags(pl_problem *p);          // some force follows the shape only when advanced
 bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
 double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration);
@@ -459,11 +462,19 @@ void pl_problem_linear_destroy(pl_problem *p);
 // What a factor is made of where the constrained tangent is not positive: its positive part; the tangent as
 // it is; the tangent with its modes of negative curvature made positive, where they are few.
 typedef enum pl_indefinite { PL_POSITIVE_PART, PL_AS_IT_IS, PL_MODES_FLIPPED } pl_indefinite;
-// Assembles and factors at x. With `ahead` the tangent is made with the pressures and stresses that a step
-// predicted instead of those of the shape x, which are far from smooth where the shape is still out of
-// balance.
-pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, pl_indefinite indefinite,
-                              const pl_ahead *ahead, pl_error *err);
+// Where and how the equations are linearised. With `predicted` the tangent has the pressures and stresses
+// that a step predicted instead of those of the shape x, which are far from smooth where the shape is still
+// out of balance.
+typedef struct pl_linearization {
+    const double *x;           // full
+    double positive_part;      // 0: the tangent, 1: its positive part
+    pl_indefinite indefinite;  // where it is not positive
+    bool evaluated;            // the last evaluation, and its residual, were at x
+    const pl_ahead *predicted; // NULL: the stresses of x
+    pl_contact_mode contacts;
+} pl_linearization;
+// Assembles and factors.
+pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_error *err);
 // The true tangent at x with the multipliers as they are in the rows; pressures and rows must be those of x.
 // Nothing is done when the factor at hand is that one.
 pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err);

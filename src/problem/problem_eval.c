@@ -126,6 +126,15 @@ double pl_problem_evaluate(pl_problem *p, const double *x, double *g)
     return energy;
 }
 
+double pl_problem_evaluate_as(pl_problem *p, pl_contact_mode contacts, const double *x, double *g)
+{
+    p->contact_hits = 0;
+    p->contact_mode = contacts;
+    const double energy = pl_problem_evaluate(p, x, g);
+    p->contact_mode = PL_CONTACT_ACTS;
+    return energy;
+}
+
 double pl_problem_elastic(pl_problem *p, const double *x, double *full)
 {
     double energy = 0;
@@ -258,6 +267,14 @@ pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err)
         t->kind->advance(t->self, p, x);
     }
     return problem_refresh(p, err);
+}
+
+pl_status pl_problem_update_limits(pl_problem *p, const double *x, pl_error *err)
+{
+    p->limits_only = true;
+    const pl_status status = pl_problem_advance(p, x, err);
+    p->limits_only = false;
+    return status;
 }
 
 bool pl_problem_lags(pl_problem *p)

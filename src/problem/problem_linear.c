@@ -363,42 +363,50 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
     return status;
 }
 
-pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, pl_indefinite indefinite,
-                              const pl_ahead *ahead, pl_error *err)
+// Assembles and factors what `at` says, evaluated there; a tangent that is not positive as it asks for.
+static pl_status linear_factor_at(pl_problem *p, const pl_linearization *at, pl_error *err)
 {
     pl_linear *l = &p->linear;
-    if (!p->tangent.evaluated) {
+    pl_status status = linear_factor_once(p, at->x, at->positive_part, true, err);
+    // inertia is found in double precision where single precision leaves a doubt, unless modes are looked
+    // for: those of a wrong sign in single precision are soft, and Lanczos' method finds them first
+    const bool exact = at->indefinite == PL_AS_IT_IS, flip = at->indefinite == PL_MODES_FLIPPED;
+    bool positive = l->has_factor && (exact || pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
+    if (status == PL_OK && !positive && l->report.single && !l->single_certain &&
+        !(flip && l->has_factor && pl_problem_unstable(p) <= PL_MODES_MOST)) {
+        status = linear_factor_once(p, at->x, at->positive_part, false, err);
+        positive = l->has_factor && (pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
+    }
+    if (status == PL_OK && at->positive_part < 1 && !positive) {
+        pl_log(2, "    tangent not positive (%d negative): positive part instead",
+               l->has_factor ? pl_problem_unstable(p) : -1);
+        status = linear_factor_once(p, at->x, 1, true, err);
+    }
+    return status;
+}
+
+pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_error *err)
+{
+    pl_linear *l = &p->linear;
+    const pl_ahead *ahead = at->predicted;
+    p->contact_mode = at->contacts == PL_CONTACT_LINEAR ? PL_CONTACT_LINEAR : PL_CONTACT_ACTS;
+    if (!at->evaluated) {
         const size_t mark = pl_arena_begin(&p->scratch);
         double *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p);
-        pl_problem_evaluate(p, x, g); // pressures and rows at x
+        pl_problem_evaluate(p, at->x, g); // pressures and rows at x
         if (l->has_factor && l->border_count > 0) {
             pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
         }
         pl_arena_end(&p->scratch, mark);
     }
-    const pl_status laid_out = problem_refresh(p, err);
-    if (laid_out != PL_OK) {
-        return laid_out;
-    }
+    pl_status status = problem_refresh(p, err);
     for (int32_t k = 0; ahead && k < p->elements->pressure_count; ++k) {
         p->elements->pressure[k] = ahead->pressure[k] + ahead->pressure_step[k];
     }
     p->tangent.ahead = ahead;
-    pl_status status = linear_factor_once(p, x, blend, true, err);
-    // inertia is found in double precision where single precision leaves a doubt, unless modes are looked
-    // for: those of a wrong sign in single precision are soft, and Lanczos' method finds them first
-    const bool exact = indefinite == PL_AS_IT_IS, flip = indefinite == PL_MODES_FLIPPED;
-    bool positive = l->has_factor && (exact || pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
-    if (status == PL_OK && !positive && l->report.single && !l->single_certain &&
-        !(flip && l->has_factor && pl_problem_unstable(p) <= PL_MODES_MOST)) {
-        status = linear_factor_once(p, x, blend, false, err);
-        positive = l->has_factor && (pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
-    }
-    if (status == PL_OK && blend < 1 && !positive) {
-        pl_log(2, "    tangent not positive (%d negative): positive part instead",
-               l->has_factor ? pl_problem_unstable(p) : -1);
-        status = linear_factor_once(p, x, 1, true, err);
-    }
+    p->tangent.contacts = at->contacts;
+    status = status == PL_OK ? linear_factor_at(p, at, err) : status;
+    p->tangent.contacts = p->contact_mode = PL_CONTACT_ACTS;
     p->tangent.ahead = NULL;
     for (int32_t k = 0; ahead && k < p->elements->pressure_count; ++k) {
         p->elements->pressure[k] = p->elements->pressure_kappa[k] * p->elements->dilatation[k]; // at x again

@@ -170,7 +170,8 @@ void contact_find_pairs(contact_term *t, const double *x)
 // from where it was made they are met.
 static bool contact_acts(contact_term *t, pl_problem *p, int64_t at, double push)
 {
-    if (p->contact_note && push > 0 && !t->factored[at] && t->push[at] <= 0 && isfinite(t->push[at])) {
+    if (p->contact_mode == PL_CONTACT_COUNTED && push > 0 && !t->factored[at] && t->push[at] <= 0 &&
+        isfinite(t->push[at])) {
         p->contact_hits++;
         t->met[at] = t->push[at] / (t->push[at] - push);
         t->met_first = fmin(t->met_first, t->met[at]);
@@ -375,7 +376,8 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
             const int64_t at = contact_at(t, o, k);
             double B[9] = {0}, f[3] = {0}, traction[3], T[9];
             bool stick, any = contact_touch_at(t, o, k, x, !positive, &touch);
-            if (!any && p->tangent.touching && fabs(touch.gap) < CONTACT_TOUCHING * t->spacing[k]) {
+            if (!any && p->tangent.contacts == PL_CONTACT_TOUCHING &&
+                fabs(touch.gap) < CONTACT_TOUCHING * t->spacing[k]) {
                 any = true;
                 touch.pressure = 0;
             }
@@ -437,7 +439,8 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
     contact_exchange_offsets(t, p);
     // of the contacts that a step met only the first ones: they keep it from the others
     for (int64_t i = 0; i < contact_numbers(t); ++i) {
-        t->hit[i] = p->tangent.hit && (t->hit[i] || t->met[i] <= fmax(CONTACT_MET, 2 * t->met_first));
+        t->hit[i] = p->tangent.contacts == PL_CONTACT_HIT &&
+                    (t->hit[i] || t->met[i] <= fmax(CONTACT_MET, 2 * t->met_first));
         t->met[i] = INFINITY;
         t->push[i] = -INFINITY;
     }
@@ -451,8 +454,9 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
         const pl_contact_pair *pair = &t->pair[i];
         const double pressure = contact_pair_pressure(t, pair), a = t->area[pair->point],
                      e = t->pair_stiffness[pair->point];
-        const bool touching = p->tangent.touching && pair->gap - contact_pair_offset(t, pair) <
-                                                         CONTACT_TOUCHING * t->spacing[pair->point];
+        const bool touching =
+            p->tangent.contacts == PL_CONTACT_TOUCHING &&
+            pair->gap - contact_pair_offset(t, pair) < CONTACT_TOUCHING * t->spacing[pair->point];
         t->push[t->obstacles * t->points + pair->point] = contact_pair_push(t, pair);
         if (!(pressure > 0 || touching || t->hit[t->obstacles * t->points + pair->point]) ||
             !contact_is_coupled(t, pair)) {

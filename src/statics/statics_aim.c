@@ -82,8 +82,7 @@ static bool aim_set(pl_statics *s, const aim_run *run)
 // Back onto the constraints, and the gradient there.
 static bool aim_stand(pl_statics *s, double *x, double *g)
 {
-    return pl_problem_restore(s->problem, x, NEWTON_GAP_RESTORED) &&
-           isfinite(pl_problem_evaluate(s->problem, x, g));
+    return pl_problem_restore(s->problem, x, NEWTON_GAP) && isfinite(pl_problem_evaluate(s->problem, x, g));
 }
 
 static bool aim_begin(pl_statics *s, aim_run *run)
@@ -96,7 +95,7 @@ static bool aim_begin(pl_statics *s, aim_run *run)
     }
     memcpy(a->x, run->from->x, bytes);
     run->at_factor = memcmp(s->problem->linear.x, a->x, bytes) == 0;
-    run->near = pl_newton_distance(&s->newton, s->problem->linear.x, a->x) < NEWTON_LONG * s->problem->size;
+    run->near = run->at_factor;
     if (!run->at_factor) {
         pl_newton_turn(&s->newton, a->x);
     }
@@ -113,15 +112,12 @@ static void aim_note(aim_run *run, double length)
 // A factor where the iterate is, evaluated; `look_ahead`: with the stresses that the step to it predicted.
 static bool aim_refactor(pl_statics *s, aim_run *run, bool look_ahead, pl_error *err)
 {
-    const pl_ahead ahead = {s->newton.work.x_before, s->newton.work.dx, s->newton.work.pressure_before,
+    const pl_ahead ahead = {s->newton.work.x_before, s->newton.work.dx, s->newton.work.pressure_ahead,
                             s->newton.work.pressure_step};
-    if (++run->factors > TUNE_AIM_FACTORS) {
-        return false;
-    }
-    s->problem->tangent.evaluated = true;
-    const pl_status status =
-        pl_problem_refactor(s->problem, s->aim.x, 0, PL_AS_IT_IS, look_ahead ? &ahead : NULL, err);
-    s->problem->tangent.evaluated = false;
+    run->factors++;
+    const pl_linearization at = {
+        .x = s->aim.x, .indefinite = PL_AS_IT_IS, .evaluated = true, .predicted = look_ahead ? &ahead : NULL};
+    const pl_status status = pl_problem_refactor(s->problem, &at, err);
     pl_newton_forget(&s->newton);
     run->since = 0;
     run->at_factor = run->near = run->fresh = true;
@@ -136,11 +132,9 @@ static bool aim_slow(const pl_statics *s, const aim_run *run)
         return false;
     }
     const double rate = sqrt(run->length[0] / run->length[2]);
-    if (rate >= TUNE_AIM_STALLED) {
-        return true;
-    }
-    const double left = log(s->options.length_tolerance / run->length[0]) / log(rate);
-    return left > NEWTON_PACE_BIAS * pl_newton_factor_cost(&s->newton) + NEWTON_PACE_EXTRA;
+    return pl_newton_renewal_pays(rate, run->length[0] / run->first,
+                                  s->options.length_tolerance / run->length[0],
+                                  pl_newton_factor_cost(&s->newton));
 }
 
 // At the start, where a solution stands, there is nothing to do.
@@ -157,13 +151,16 @@ static void aim_no_direction(pl_statics *s)
 typedef enum aim_verdict { AIM_TAKE, AIM_AGAIN, AIM_END } aim_verdict;
 static aim_verdict aim_judge(pl_statics *s, aim_run *run, double length, pl_error *err)
 {
-    if (run->iteration == 1 && run->factors == 0 && !(length < TUNE_AIM_STRAY * run->first)) {
+    const double theta = length / run->first;
+    if (run->iteration == 1 && run->factors == 0 &&
+        pl_newton_renewal_pays(theta, theta, fmin(1, s->options.length_tolerance / length),
+                               pl_newton_factor_cost(&s->newton))) {
         return aim_refactor(s, run, true, err) ? AIM_AGAIN : AIM_END;
     }
-    if (run->iteration == 1 && !(length < TUNE_AIM_FAR * run->first)) {
+    if (run->iteration == 1 && !(theta < s->path.error)) {
         return AIM_END; // the first step was no prediction
     }
-    if (run->since > 0 && !(length < TUNE_AIM_GROWTH * run->length[0])) {
+    if (run->since > 0 && !(length < run->length[0])) {
         if (s->newton.memory.count > 0) {
             pl_newton_forget(&s->newton);
             return AIM_AGAIN;
@@ -206,8 +203,8 @@ static bool aim_near(pl_statics *s, const double *d, bool *warp)
 {
     double strain;
     const double turn = pl_newton_step_rotation(&s->newton, s->aim.x, d, &strain);
-    *warp = s->options.warp && turn > NEWTON_COROTATE && pl_newton_can_corotate(&s->newton);
-    return turn <= TUNE_AIM_TURN && strain <= TUNE_AIM_STRAIN;
+    *warp = s->options.warp && turn > NEWTON_STRAIGHT && pl_newton_can_corotate(&s->newton);
+    return fmax(turn, strain) <= 2 * STATICS_SMALL;
 }
 
 // What the caller reads: columns by the commands where they are new, and that of d.
@@ -242,7 +239,7 @@ static void aim_look_ahead(pl_statics *s, const aim_run *run)
     pl_problem *p = s->problem;
     const int32_t pressures = p->elements->pressure_count;
     memcpy(s->newton.work.x_before, s->aim.x, pl_problem_full_bytes(p));
-    memcpy(s->newton.work.pressure_before, p->elements->pressure, (size_t)pressures * sizeof(double));
+    memcpy(s->newton.work.pressure_ahead, p->elements->pressure, (size_t)pressures * sizeof(double));
     pl_problem_expand(p, s->aim.x, s->newton.work.d, s->newton.work.dx);
     for (int j = 0; j < run->aim->count; ++j) {
         const double *change = s->aim.columns.pressure + (int64_t)j * pressures;
@@ -283,7 +280,7 @@ static bool aim_step_first(pl_statics *s, aim_run *run, bool warp, pl_error *err
     pl_problem *p = s->problem;
     aim_look_ahead(s, run);
     double relative = 0;
-    run->foretold = aim_extrapolate(s, run, NEWTON_PREDICTED);
+    run->foretold = aim_extrapolate(s, run, NEWTON_RELEASE);
     if (!run->foretold) {
         if (warp) {
             pl_newton_corotate(&s->newton, a->x, s->newton.work.d, s->newton.work.x_best);
@@ -297,7 +294,7 @@ static bool aim_step_first(pl_statics *s, aim_run *run, bool warp, pl_error *err
     }
     memcpy(a->x, s->newton.work.x_best, pl_problem_full_bytes(p));
     memcpy(s->newton.work.g, s->newton.work.g_new, (size_t)p->unknowns.n * sizeof *s->newton.work.g);
-    if (relative > NEWTON_PREDICTED) {
+    if (relative > NEWTON_RELEASE) {
         return aim_refactor(s, run, true, err);
     }
     pl_newton_turn(&s->newton, a->x);
@@ -330,7 +327,7 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
     bool warp = false;
     aim_add_commands(s, run);
     const double length = pl_problem_largest(p, s->newton.work.d, false);
-    if ((run->iteration == 0 || length > TUNE_AIM_LONG * p->size) && !aim_near(s, s->newton.work.d, &warp)) {
+    if ((run->iteration == 0 || length > NEWTON_NEAR * p->size) && !aim_near(s, s->newton.work.d, &warp)) {
         return false;
     }
     if (!aim_set(s, run)) {
@@ -342,8 +339,7 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
         return aim_step_first(s, run, warp, err);
     }
     // where earlier solutions foretold the shape, they foretell it at other commands too
-    run->foretold = run->foretold && run->moved > TUNE_AIM_PAIR * run->length[0] &&
-                    aim_extrapolate(s, run, run->relative);
+    run->foretold = run->foretold && run->moved > run->length[0] && aim_extrapolate(s, run, run->relative);
     if (!run->foretold) {
         pl_problem_move(p, s->aim.x, s->newton.work.d, 1, s->newton.work.x_best);
         if (!isfinite(aim_try(s))) {
@@ -355,7 +351,7 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
     if (run->foretold) {
         run->since = 0;
         pl_newton_turn(&s->newton, s->aim.x);
-    } else if (run->moved <= TUNE_AIM_PAIR * run->length[0]) {
+    } else if (run->moved <= run->length[0]) {
         pl_newton_add_pair(&s->newton, s->newton.work.d, 1, s->newton.work.y, s->newton.work.r);
     }
     return true;
@@ -367,13 +363,13 @@ static bool aim_end(pl_statics *s)
     statics_aim *a = &s->aim;
     pl_problem_move(s->problem, a->x, s->newton.work.d, 1, s->newton.work.x_best);
     memcpy(a->x, s->newton.work.x_best, pl_problem_full_bytes(s->problem));
-    a->expected = pl_problem_restore(s->problem, a->x, NEWTON_GAP_RESTORED);
+    a->expected = pl_problem_restore(s->problem, a->x, NEWTON_GAP);
     return a->expected;
 }
 
 static bool aim_run_on(pl_statics *s, aim_run *run, pl_error *err)
 {
-    for (run->iteration = 0; run->iteration < TUNE_AIM_ITERATIONS && pl_newton_continue(&s->newton);
+    for (run->iteration = 0; run->iteration < STATICS_TOGETHER && pl_newton_continue(&s->newton);
          ++run->iteration) {
         if (!aim_direction(s, run, err) || !aim_show(s, run)) {
             return false;

@@ -68,7 +68,7 @@ static double arc_directions(pl_statics *s, double *x, double l, double *d_r, do
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX], there[PL_ROWS_MAX];
     arc_place(p, l, x);
-    if (pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) != PL_OK ||
+    if (pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) != PL_OK ||
         !isfinite(pl_problem_evaluate(p, x, s->newton.work.g))) {
         return INFINITY;
     }

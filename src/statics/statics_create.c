@@ -90,9 +90,13 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
     s->robot = robot;
     s->options = *options;
     s->loose = 1;
-    s->turn_first = TUNE_TURN_FIRST;
-    s->enough = TUNE_ENOUGH;
-    s->turn_most = TUNE_TURN_MOST;
+    s->path = (statics_path_options){.error = STATICS_PATH_ERROR,
+                                     .enough = STATICS_PATH_ERROR,
+                                     .turn = NEWTON_STEP,
+                                     .strain = STATICS_STRAIN,
+                                     .growth = STATICS_GROWTH,
+                                     .least = STATICS_LEAST,
+                                     .beyond = STATICS_BEYOND};
     const pl_problem_options problem = {.displacement = options->displacement,
                                         .distribution = options->distribution,
                                         .linear_solver = options->linear_solver,

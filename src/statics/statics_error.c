@@ -462,7 +462,8 @@ static pl_status error_begin(error_work *w, pl_error *err)
     memcpy(p->forces.to, w->state->force, 3 * ((size_t)p->robot->marker_count + 1) * sizeof *p->forces.to);
     pl_problem_set(p, 1);
     if (!pl_problem_factor_serves(p) || memcmp(l->x, w->state->x, pl_problem_full_bytes(p)) != 0) {
-        status = pl_problem_refactor(p, w->state->x, 0, PL_AS_IT_IS, NULL, err);
+        status =
+            pl_problem_refactor(p, &(pl_linearization){.x = w->state->x, .indefinite = PL_AS_IT_IS}, err);
     }
     return status == PL_OK && !l->has_factor
                ? pl_fail(err, PL_FAILED, "mesh error: the tangent at the solution is singular")

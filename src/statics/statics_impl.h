@@ -15,7 +15,7 @@
 #include "pliant/statics.h"
 #include "newton/newton.h"
 #include "statics/statics.h"
-#include "statics/statics_tuning.h"
+#include "statics/statics_options.h"
 
 #define STATICS_HISTORY 5 // solved states remembered
 
@@ -63,6 +63,17 @@ typedef struct statics_creep {
     bool on;             // the laws of the elements are those at the end of such a solve
 } statics_creep;
 
+// How load paths are followed: pl_statics_path_default, statics_options.h.
+typedef struct statics_path_options {
+    double error;  // of the motion: an increment that misses by more is taken back
+    double enough; // of the predicted motion: what may be left of an increment before the last
+    double turn;   // rad, in one increment
+    double strain; // in one increment
+    double growth; // of the length, from one increment to the next, and its cut
+    double least;  // of the path: the shortest increment
+    double beyond; // of a limit load: where a body that snaps lands
+} statics_path_options;
+
 struct pl_statics {
     const pl_robot *robot;
     pl_statics_options options;
@@ -76,10 +87,9 @@ struct pl_statics {
     statics_moves moves;
     statics_aim aim;
     statics_stability stability;
-    double loose;                 // factor of the last increment's tolerances: pl_statics_set_tolerance_factor
-    double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
-    double enough;                // what may be left of an increment on the way: TUNE_ENOUGH (tests vary it)
-    statics_mode mode;            // of the first critical load of the last solve
+    double loose; // factor of the last increment's tolerances: pl_statics_set_tolerance_factor
+    statics_path_options path;
+    statics_mode mode; // of the first critical load of the last solve
     statics_creep creep;
     // of the solve under way
     int increments;
@@ -107,22 +117,21 @@ const char *path_verdict_name(path_verdict verdict);
 
 // The load path of a solve, from the state's commands to the new ones: statics_path.c.
 typedef struct load_path {
-    double at;                 // fraction reached, an equilibrium
-    double length;             // of the next increment
-    double turn, turn_most;    // rad allowed in an increment
-    path_verdict last;         // of the last increment
-    double error;              // of the last increment, 0: not known
-    bool tight;                // equilibria on the path are found to their tolerances
-    bool loose;                // the equilibrium at `at` was found only so well that it leads on
-    bool active[PL_ROWS_MAX];  // rows that hold there
-    int branches;              // increments from `at` that left their branch
-    bool branched;             // an increment has left its branch: each begins with a factor made there
-    double left_at;            // where an unstable equilibrium was to be left last
-    double stable_at;          // load of the last equilibrium known to be stable: work.x_stable
-    double buckled;            // load at which the path became unstable, first; 0: nowhere
-    bool buckled_known;        // that load was found; otherwise it lies below
-    double snapped;            // the first limit load passed by a snap; 0: none
-    statics_critical critical; // the limit point that ended the path
+    double at;         // fraction reached, an equilibrium
+    double length;     // of the next increment
+    path_verdict last; // of the last increment
+    double error;      // of the last increment, 0: not known
+    int failures;      // increments taken back: from the first on equilibria are found to their tolerances
+    double failed_error, failed_length; // of the last one taken back at `at`; 0: none
+    double left;                        // mm: the Newton step left over at `at`; 0: none
+    bool active[PL_ROWS_MAX];           // rows that hold there
+    double arc_at;                      // from where it was to be followed by its arc length last
+    double left_at;                     // where an unstable equilibrium was to be left last
+    double stable_at;                   // load of the last equilibrium known to be stable: work.x_stable
+    double buckled;                     // load at which the path became unstable, first; 0: nowhere
+    bool buckled_known;                 // that load was found; otherwise it lies below
+    double snapped;                     // the first limit load passed by a snap; 0: none
+    statics_critical critical;          // the limit point that ended the path
 } load_path;
 
 // ---- statics_create.c

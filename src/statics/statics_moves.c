@@ -9,7 +9,7 @@
 double statics_moves_limit(const pl_statics *s)
 {
     const double cost = (s->problem->linear.packed ? 2 : 1) * pl_newton_factor_cost(&s->newton);
-    return fmax(s->moves.fresh, TUNE_MOVE_FRESH) + sqrt(2 * TUNE_MOVE_AGING * cost);
+    return fmax(s->moves.fresh, STATICS_MOVE_FRESH) + sqrt(2 * STATICS_MOVE_AGING * cost);
 }
 
 // Moves that begin at a predicted shape are compared with such moves only: without a prediction one takes

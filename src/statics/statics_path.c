@@ -1,18 +1,21 @@
 // The load path: from the state's commands to the new ones along equilibria x(l), l from 0 to 1.
 //
-//   predictor  x^ = x + h dx/dl, dx/dl = -K^-1 dr/dl, co-rotated (pl_newton_corotate.c); its length h keeps
-//   rotations
-//              and strains within what a linear step can predict
+//   predictor  x^ = x + h dx/dl, dx/dl = -K^-1 dr/dl, co-rotated (newton_corotate.c)
 //   corrector  equilibrium at l + h (newton_minimise.c)
-//   error      e = |x - x^| / |x^ - x_start|. An equilibrium with e > 1 that was found past an indefinite
-//   tangent
-//              lies on another branch: the increment is shortened
+//   error      e = |(x_B - x^_B) - (x_A - x^_A)| / 2 |x_B - x_A|, with the tangents of both ends; accepted
+//   below
+//              path_error
+//   length     h (path_error / e)^(1/3), within what a linear step can predict, and the rest of the path in
+//   equal
+//              parts
 //
-// Between a stable equilibrium and such a jump the path either has a bifurcation, when it goes on beyond as a
-// saddle close to the prediction: the saddle is left along its mode and the path goes on along the stable
-// branch (buckling); or it ends in a limit point: it is followed to within a small part of the load, the
-// limit load is proved by the lowest eigenvalue (statics_critical.c), and the body lands at the stable
-// equilibrium that its energy falls to from there (a snap).
+// An increment is taken back with all that it changed. Where its error does not fall with its length a
+// critical point is near. Between a stable equilibrium and such a jump the path either has a bifurcation,
+// when it goes on beyond as a saddle close to the prediction: the saddle is left along its mode and the path
+// goes on along the stable branch (buckling); or it ends in a limit point: it is followed to within a small
+// part of the load, the limit load is proved by the lowest eigenvalue (statics_critical.c), and the body
+// lands at the stable equilibrium that its energy falls to from there (a snap).
+#include <float.h>
 #include "statics/statics_impl.h"
 
 static size_t path_bytes(const pl_statics *s)
@@ -67,7 +70,8 @@ static bool path_clamped(const pl_statics *s)
     return moves && s->problem->load_to != s->problem->load_from;
 }
 
-// Chooses the length of the next increment from the tangent step towards the full load.
+// The length of the next increment: at most path->length (0: any), and such that the tangent step keeps to
+// rotations and strains that a linear step predicts; the rest of the path is divided into equal parts.
 static void path_choose(pl_statics *s, load_path *path, const double *x)
 {
     double gap[PL_ROWS_MAX], here[PL_ROWS_MAX], strain = 0;
@@ -75,13 +79,11 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
 
     // the change of loads and targets alone: the residual here is left to the corrector, and contacts are
     // found by it
-    s->problem->contact_mode = PL_CONTACT_ABSENT;
-    pl_problem_evaluate(s->problem, x, s->newton.work.g);
+    pl_problem_evaluate_as(s->problem, PL_CONTACT_ABSENT, x, s->newton.work.g);
     pl_problem_gaps(s->problem, here);
     pl_problem_set(s->problem, 1);
-    pl_problem_evaluate(s->problem, x, s->newton.work.g_new);
+    pl_problem_evaluate_as(s->problem, PL_CONTACT_ABSENT, x, s->newton.work.g_new);
     pl_problem_gaps(s->problem, gap);
-    s->problem->contact_mode = PL_CONTACT_ACTS;
     for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
         s->newton.work.r[i] = s->newton.work.g_new[i] - s->newton.work.g[i];
     }
@@ -92,11 +94,10 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
     const double turn =
         pl_newton_step_rotation(&s->newton, x, s->newton.work.d, &strain) + path_clamp_turn(s) * rest;
 
-    // rotations and strains within bounds; a small rest is taken along
-    double length = rest * fmin(1, fmin(path->turn / turn, TUNE_STRAIN / strain));
-    length = length > TUNE_REST_AT_ONCE * rest ? rest : length;
+    double length = rest * fmin(1, fmin(s->path.turn / turn, s->path.strain / strain));
     length = fmin(length, pl_problem_stride(s->problem, x, path->at));
-    path->length = path->length > 0 && path->length < length ? path->length : length;
+    length = path->length > 0 ? fmin(path->length, length) : length;
+    path->length = rest / ceil(rest / length);
     pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", path->at, turn,
            strain, path->length);
 }
@@ -106,16 +107,14 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
 // the equilibrium found again, from the same places, until they agree.
 static bool path_friction_limits(pl_statics *s, double *x, pl_error *err)
 {
-    for (int round = 0; round < TUNE_LIMIT_ROUNDS; ++round) {
+    for (int round = 0; round < STATICS_ROUNDS; ++round) {
         double penetration;
         pl_problem_unsettled(s->problem, x, &penetration);
-        if (s->problem->limits_off <= TUNE_LIMITS_ON_THE_WAY) {
+        if (s->problem->limits_off <= NEWTON_RELEASE) {
             break;
         }
         pl_log(1, "  friction: limits off by %.1e", s->problem->limits_off);
-        s->problem->limits_only = true;
-        const pl_status advanced = pl_problem_advance(s->problem, x, err);
-        s->problem->limits_only = false;
+        const pl_status advanced = pl_problem_update_limits(s->problem, x, err);
         const pl_newton_goal goal = statics_tolerance(s, false);
         pl_newton_report found;
         // a free body that slips away must not be carried to another place
@@ -141,18 +140,18 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX];
     const double moved =
-                     fmax(pl_newton_distance(&s->newton, x, s->newton.work.x_start), TUNE_MOTION * p->size),
+                     fmax(pl_newton_distance(&s->newton, x, s->newton.work.x_start), NEWTON_NEAR * p->size),
                  one_sided = found->error / moved;
     // contacts, and cables that become slack or taut, give the path a kink: nothing follows from its tangents
     bool kink = pl_problem_touches(p) || pl_problem_lags(p);
     for (int i = 0; i < p->row_count; ++i) {
-        kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && !found->indefinite);
+        kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && found->indefinite == 0);
     }
     // past an indefinite tangent the tangent at B may belong to another branch: the prediction alone decides
-    if (found->indefinite && !kink) {
-        return found->error / fmax(found->predicted, NEWTON_BRANCH_SIZE / TUNE_PATH_ERROR * p->size);
+    if (found->indefinite > 0 && !kink) {
+        return found->error / fmax(found->predicted, NEWTON_NEAR / s->path.error * p->size);
     }
-    if (!(one_sided > TUNE_PATH_ERROR) || kink) {
+    if (!(one_sided > s->path.error) || kink) {
         return kink ? 0 : one_sided;
     }
     const size_t mark = pl_arena_begin(&p->scratch);
@@ -161,7 +160,8 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     // the last factor of the corrector was made close to B
     pl_newton_forget(&s->newton);
     pl_newton_turn(&s->newton, x);
-    if (found->factors > 0 || pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) == PL_OK) {
+    if (found->factors > 0 ||
+        pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) == PL_OK) {
         statics_set_load(s, path->at, there);
         if (isfinite(pl_problem_evaluate(p, there, s->newton.work.g))) {
             pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
@@ -189,9 +189,10 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
 }
 
 // What may be left of an increment: the last one, and those after a failure, are solved to the tolerances.
-static double path_enough(const pl_statics *s, const load_path *path)
+static double path_enough(pl_statics *s, const load_path *path)
 {
-    return path_end(path) >= 1 || path->tight ? 0 : s->enough;
+    const bool exact = path->failures > 0 || pl_problem_touches(s->problem) || pl_problem_lags(s->problem);
+    return path_end(path) >= 1 || exact ? 0 : s->path.enough;
 }
 
 // From x to the equilibrium at the end of the increment.
@@ -201,8 +202,7 @@ static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_n
     const double to = path_end(path);
     path->error = 0;
     pl_newton_goal goal = statics_tolerance(s, to >= 1);
-    goal.predict = true;
-    goal.carried = path_clamped(s);
+    goal.start = path_clamped(s) ? NEWTON_CARRIED : NEWTON_EQUILIBRIUM;
     goal.enough = path_enough(s, path);
     pl_problem_evaluate(s->problem, x, NULL);
     memcpy(s->newton.work.pressure_start, s->problem->elements->pressure,
@@ -220,6 +220,7 @@ static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_n
         [NEWTON_BRANCH] = STEP_BRANCH,         [NEWTON_STOPPED] = STEP_STOPPED,
     };
     if (end != NEWTON_DONE) {
+        path->error = end == NEWTON_BRANCH ? found->error / found->predicted : 0;
         return failed[end];
     }
     if (!pl_problem_admissible(s->problem, x)) {
@@ -231,7 +232,7 @@ static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_n
         memcpy(s->x_end, x, path_bytes(s));
     }
     path->error = path_error(s, path, x, found, err);
-    if (path->error > TUNE_PATH_ERROR) {
+    if (path->error > s->path.error) {
         return STEP_BRANCH;
     }
     return to < 1 && !path_friction_limits(s, x, err) ? STEP_NO_DESCENT : STEP_ACCEPTED;
@@ -248,7 +249,7 @@ bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
     double *start = pl_problem_take_full(p), *to = pl_problem_take_full(p);
     memcpy(start, x, path_bytes(s));
     bool found = false, possible = true;
-    for (int k = 0; k < TUNE_STATIONARY && possible && !found; ++k) {
+    for (int k = 0; k < STATICS_STATIONARY && possible && !found; ++k) {
         // double precision: the sign of its lowest eigenvalue matters
         possible = isfinite(pl_problem_evaluate(p, x, s->newton.work.g));
         if (possible && p->linear.has_factor) {
@@ -266,7 +267,7 @@ bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
         const double step = pl_problem_largest(p, s->newton.work.d, false);
         found = relative < tolerance.force_tolerance && step < fmin(reach, tolerance.length_tolerance);
         pl_problem_move(p, x, s->newton.work.d, 1, to);
-        possible = step < 2 * last && pl_problem_restore(p, to, NEWTON_GAP_RESTORED) &&
+        possible = step < 2 * last && pl_problem_restore(p, to, NEWTON_GAP) &&
                    isfinite(pl_problem_evaluate(p, to, NULL)) &&
                    pl_newton_distance(&s->newton, to, start) < reach;
         last = step;
@@ -299,7 +300,7 @@ void statics_note_buckling(pl_statics *s, load_path *path, const double *x, doub
 // along its mode: true, x is a stable equilibrium at the end of the increment.
 static bool path_buckles(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err)
 {
-    const double to = path_end(path), reach = fmax(found->predicted, NEWTON_BRANCH_SIZE * s->problem->size);
+    const double to = path_end(path), reach = fmax(found->predicted, NEWTON_NEAR * s->problem->size);
     int negative = -1, left = 0;
     memcpy(x, s->newton.work.x_predicted, path_bytes(s));
     statics_set_load(s, to, x);
@@ -328,8 +329,7 @@ bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, do
 {
     static const double part[] = {0.05, 0.2};
     pl_problem *p = s->problem;
-    const double reach =
-        fmax(pl_newton_distance(&s->newton, s->x_stable, saddle), NEWTON_BRANCH_SIZE * p->size);
+    const double reach = fmax(pl_newton_distance(&s->newton, s->x_stable, saddle), NEWTON_NEAR * p->size);
     bool found = false;
     for (int k = 0; k < PL_COUNT(part) && path->buckled_known && path->buckled < above && !found; ++k) {
         const double to = path->buckled + part[k] * (above - path->buckled),
@@ -347,7 +347,6 @@ bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, do
         path->at = found ? to : path->at;
     }
     path->length = found ? 0 : path->length;
-    path->turn = s->turn_first;
     pl_log(1, "  beyond the buckling load %.4f: %s", path->buckled,
            found ? "on the stable branch" : "no stable shape found");
     return found;
@@ -382,12 +381,11 @@ static bool path_leave(pl_statics *s, load_path *path, double *x, pl_error *err)
 static bool path_land(pl_statics *s, load_path *path, double limit, double *x, pl_error *err)
 {
     int negative = -1, left = 0;
-    const double to = fmin(1, limit * (1 + TUNE_SNAP_BEYOND));
+    const double to = fmin(1, limit * (1 + s->path.beyond));
     statics_set_load(s, to, x);
     pl_newton_goal goal = statics_tolerance(s, to >= 1);
     pl_newton_report found;
-    goal.leave = true;
-    goal.limit = TUNE_ITERATIONS_LAST;
+    goal.start = NEWTON_LEAVE;
     bool landed = pl_newton_minimise(&s->newton, x, &goal, &found, err) == NEWTON_DONE &&
                   pl_problem_admissible(s->problem, x) && statics_prove(s, x, &negative, err) == PL_OK;
     if (landed && negative > 0) {
@@ -399,7 +397,6 @@ static bool path_land(pl_statics *s, load_path *path, double limit, double *x, p
     if (landed) {
         path->at = to;
         path->length = 0;
-        path->turn = s->turn_first;
         path->snapped = path->snapped > 0 ? path->snapped : limit;
     }
     return landed;
@@ -409,15 +406,16 @@ static bool path_land(pl_statics *s, load_path *path, double limit, double *x, p
 // path->at. False: it ends here, at a limit point (path->critical) without a landing, or for another reason.
 static bool path_follow_arc(pl_statics *s, load_path *path, double *x, pl_error *err)
 {
-    if (!statics_arc_possible(s) || pl_problem_stiff(s->problem)) {
+    if (!statics_arc_possible(s) || pl_problem_stiff(s->problem) || path->arc_at == path->at) {
         return false;
     }
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *top = pl_problem_take_full(s->problem), at = path->at, limit = 0;
     const arc_end end = statics_arc_limit(s, x, &at, path_end(path), top, &limit, err);
     bool on = at > path->at;
+    path->length = on ? 0 : path->length;
+    path->arc_at = path->at;
     path->at = fmin(at, 1);
-    path->length = 0;
     if (at > 1) { // back to the full load
         const pl_newton_goal goal = statics_tolerance(s, true);
         pl_newton_report found;
@@ -445,12 +443,12 @@ static void path_revert(pl_statics *s, load_path *path, double *x, pl_error *err
         s->problem->row[i].active = path->active[i];
     }
     memcpy(x, s->newton.work.x_start, path_bytes(s));
-    if (!path->loose) {
+    if (path->left == 0) {
         return;
     }
     const pl_newton_goal goal = statics_tolerance(s, false);
     pl_newton_report found;
-    path->loose = false;
+    path->left = 0;
     pl_problem_set(s->problem, path->at);
     if (pl_newton_minimise(&s->newton, x, &goal, &found, err) != NEWTON_DONE ||
         !pl_problem_admissible(s->problem, x)) {
@@ -465,7 +463,7 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
 {
     pl_problem *p = s->problem;
     const bool accepted = path->last == STEP_ACCEPTED, stiff = pl_problem_stiff(p),
-               usable = accepted && !path->branched && pl_problem_factor_serves(p) &&
+               usable = accepted && path->failures == 0 && pl_problem_factor_serves(p) &&
                         !(path->at > 0 && stiff && memcmp(p->linear.x, x, path_bytes(s)) != 0);
     pl_problem_set(p, path->at);
     if (usable) {
@@ -480,10 +478,12 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
     }
 
     // a stiff layer that is about to wrinkle is passed on its smooth shape: the true tangent leads on
-    const bool near = path->at > 0 && accepted && !path->branched && !stiff && pl_problem_factor_serves(p) &&
-                      pl_newton_distance(&s->newton, p->linear.x, x) < NEWTON_LONG * p->size;
+    const bool near = path->at > 0 && accepted && path->failures == 0 && !stiff &&
+                      pl_problem_factor_serves(p) &&
+                      pl_newton_distance(&s->newton, p->linear.x, x) < NEWTON_NEAR * p->size;
     const pl_indefinite indefinite = stiff ? PL_AS_IT_IS : PL_POSITIVE_PART;
-    if (!near && pl_problem_refactor(p, x, 0, indefinite, NULL, err) != PL_OK) {
+    if (!near &&
+        pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = indefinite}, err) != PL_OK) {
         return false;
     }
     pl_newton_forget(&s->newton);
@@ -501,18 +501,25 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
     return true;
 }
 
-// After a failed increment: a shorter one. False: it would be too short to lead on.
-static bool path_shorten(load_path *path)
+// Factor from the length of an increment of error e to that of the next one; where e is not known it failed.
+static double path_factor(const pl_statics *s, double e)
 {
-    path->tight = true;
-    path->branched = path->branched || path->last == STEP_BRANCH;
-    // the error falls as the square of the length or faster; where it is not known the length is cut
-    path->length *= path->error > 0 && path->last == STEP_BRANCH
-                        ? fmax(TUNE_LENGTH_CUT, pow(TUNE_PATH_ERROR / path->error, 0.5) * 0.9)
-                        : TUNE_LENGTH_CUT;
-    path->turn = fmax(TUNE_TURN_LEAST, path->turn * TUNE_TURN_CUT);
+    const double most = s->path.growth;
+    return e > 0 ? fmin(most, fmax(1 / most, cbrt(s->path.error / e))) : 1 / most;
+}
+
+// After a failed increment: a shorter one. False: it would be too short to lead on, or its error has not
+// fallen with its length, as it does on a smooth path.
+static bool path_shorten(const pl_statics *s, load_path *path)
+{
+    const bool falls = !(path->error > 0 && path->failed_error > 0) ||
+                       path->error / path->failed_error < path->length / path->failed_length;
+    path->failures++;
+    path->failed_error = path->error;
+    path->failed_length = path->length;
+    path->length *= path_factor(s, path->error);
     pl_log(1, "  increment failed (%s), next %.4f", path_verdict_name(path->last), path->length);
-    return path->length >= (path->last == STEP_BRANCH ? TUNE_BRANCH_LENGTH : TUNE_LENGTH_LEAST);
+    return falls && path->length >= s->path.least;
 }
 
 const char *path_verdict_name(path_verdict verdict)
@@ -537,7 +544,7 @@ static void path_relax(pl_statics *s, double *x, pl_error *err)
         return;
     }
     memcpy(s->newton.work.x_start, x, path_bytes(s));
-    goal.leave = true;
+    goal.start = NEWTON_LEAVE;
     const bool found = pl_newton_minimise(&s->newton, x, &goal, &report, err) == NEWTON_DONE &&
                        pl_problem_admissible(s->problem, x);
     pl_log(1, "  relaxed at the start of the path: %s", found ? "equilibrium found" : "no equilibrium found");
@@ -549,10 +556,7 @@ static void path_relax(pl_statics *s, double *x, pl_error *err)
 void statics_path(pl_statics *s, const pl_state *state, const double *command, load_path *path, double *x,
                   pl_newton_report *found, pl_error *err)
 {
-    *path = (load_path){.turn = s->turn_first,
-                        .turn_most = s->turn_most,
-                        .left_at = -1,
-                        .tight = pl_problem_touches(s->problem) || pl_problem_lags(s->problem)};
+    *path = (load_path){.left_at = -1, .arc_at = -1};
     memcpy(x, state->x, path_bytes(s));
     pl_problem_begin(s->problem, state, command, err);
     path_relax(s, x, err);
@@ -560,11 +564,29 @@ void statics_path(pl_statics *s, const pl_state *state, const double *command, l
     statics_continue(s, path, x, found, err);
 }
 
+// The increment is accepted: x is an equilibrium at its end. False: terms cannot follow.
+static bool path_accept(pl_statics *s, load_path *path, const double *x, pl_error *err)
+{
+    memcpy(s->x_begin, path->left > 0 ? s->x_end : x, path_bytes(s));
+    path->at = path_end(path);
+    path->length *= path_factor(s, fmax(path->error, DBL_EPSILON));
+    path->failed_error = 0;
+    // at the end contacts are updated with a look at how far they are off: solve_touch
+    if ((path->at < 1 || !pl_problem_touches(s->problem)) &&
+        pl_problem_advance(s->problem, x, err) != PL_OK) {
+        return false;
+    }
+    s->newton.watch.fraction = path->at;
+    pl_progress_step(&s->newton.watch.progress, path->at, s->newton.watch.what);
+    return true;
+}
+
 void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err)
 {
     while (path->at < 1) {
+        // where the increment begins
         memcpy(s->newton.work.x_start, x, path_bytes(s));
-        if (!path->loose) {
+        if (path->left == 0) {
             memcpy(s->x_begin, x, path_bytes(s));
         }
         for (int i = 0; i < s->problem->row_count; ++i) {
@@ -575,41 +597,32 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
             !path_prepare(s, path, x, err)) {
             break;
         }
+
+        // predictor and corrector; a path that goes on as a saddle is left along its mode
         path->last = path_correct(s, path, x, found, err);
-        const bool buckled = path->last == STEP_BRANCH && path_buckles(s, path, x, found, err);
-        if (buckled) {
+        path->left = path->last == STEP_ACCEPTED && path_enough(s, path) > 0 ? found->step : 0;
+        if (path->last == STEP_BRANCH && path_buckles(s, path, x, found, err)) {
             path->last = STEP_ACCEPTED;
         }
-
         if (path->last == STEP_ACCEPTED) {
-            path->loose = !buckled && path_enough(s, path) > 0;
-            memcpy(s->x_begin, path->loose ? s->x_end : x, path_bytes(s));
-            path->at = path_end(path);
-            path->branches = 0;
-            path->turn = fmin(path->turn_most, path->turn * TUNE_TURN_GROWTH);
-            path->length *= TUNE_LENGTH_GROWTH;
-            // at the end contacts are updated with a look at how far they are off: solve_touch
-            if ((path->at < 1 || !pl_problem_touches(s->problem)) &&
-                pl_problem_advance(s->problem, x, err) != PL_OK) {
+            if (!path_accept(s, path, x, err)) {
                 break;
             }
-            s->newton.watch.fraction = path->at;
-            pl_progress_step(&s->newton.watch.progress, path->at, s->newton.watch.what);
             continue;
         }
+
+        // back, and a shorter one; where that is of no use a critical point is near
         path_revert(s, path, x, err);
-        // one that was merely too long is shortened; where that leaves the branch too, or the shortest one
-        // fails, a critical point is near
-        const bool stopped = path->last == STEP_STOPPED,
-                   left = path->last == STEP_BRANCH && path->branches++ > 0,
-                   shorter = !stopped && !left && path_shorten(path);
-        if (!stopped && !shorter && path_follow_arc(s, path, x, err)) {
-            path->last = STEP_ACCEPTED;
-            path->branches = 0;
-            continue;
-        }
-        if (stopped || path->critical.found || !(shorter || path_shorten(path))) {
+        if (path->last == STEP_STOPPED) {
             break;
+        }
+        if (!path_shorten(s, path)) {
+            if (path_follow_arc(s, path, x, err)) {
+                path->last = STEP_ACCEPTED;
+                path->failed_error = 0;
+            } else if (path->critical.found || path->length < s->path.least) {
+                break;
+            }
         }
     }
 }

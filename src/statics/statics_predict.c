@@ -40,16 +40,17 @@ static int predict_line(const pl_statics *s, const double *difference, const dou
         const double *d = difference + (int64_t)i * commands;
         const double along = predict_dot(commands, d, wanted), size = predict_dot(commands, d, d),
                      at = along / square;
-        if (size <= TUNE_LINE_APART * TUNE_LINE_APART * square) {
+        if (size <= STATICS_LINE_APART * STATICS_LINE_APART * square) {
             continue; // where the newest one stands
         }
-        if (!(along * along > TUNE_ALONG * TUNE_ALONG * size * square && fabs(at) < TUNE_LINE_REACH) ||
+        if (!(along * along > STATICS_ALONG * STATICS_ALONG * size * square &&
+              fabs(at) < STATICS_LINE_REACH) ||
             (touches && at > 0)) {
             break;
         }
         bool apart = true;
         for (int j = 0; j < count; ++j) {
-            apart = apart && fabs(at - t[j]) > TUNE_LINE_APART;
+            apart = apart && fabs(at - t[j]) > STATICS_LINE_APART;
         }
         if (apart) {
             which[count] = i;
@@ -98,7 +99,7 @@ static int predict_polynomial(pl_statics *s, int count, const int *which, const 
             }
             largest = fmax(largest, fabs(sum));
         }
-        if (!(largest < TUNE_ORDER_GAIN * before)) {
+        if (!(largest < STATICS_ORDER_GAIN * before)) {
             break;
         }
         before = largest;
@@ -148,8 +149,8 @@ static bool predict_affine(pl_statics *s, const double *difference, const double
         weight[0] -= a[i];
         sum += fabs(a[i]);
     }
-    if (misfit > TUNE_AFFINE_MISFIT * TUNE_AFFINE_MISFIT * predict_dot(commands, wanted, wanted) ||
-        sum > TUNE_AFFINE_REACH) {
+    if (misfit > STATICS_AFFINE_MISFIT * STATICS_AFFINE_MISFIT * predict_dot(commands, wanted, wanted) ||
+        sum > STATICS_AFFINE_REACH) {
         return false;
     }
     predict_combine(s, m + 1, NULL, weight, out);
@@ -175,7 +176,7 @@ bool statics_predict(pl_statics *s, const double *command, double *out)
     }
     const int line = predict_line(s, difference, wanted, which, t);
     // a rotation is extrapolated better as one as long as there are only two states
-    if (line == 2 && t[1] < 0 && t[1] > -TUNE_ALONG_LENGTH && pl_newton_can_corotate(&s->newton)) {
+    if (line == 2 && t[1] < 0 && t[1] > -STATICS_ALONG_LENGTH && pl_newton_can_corotate(&s->newton)) {
         pl_newton_extrapolate(&s->newton, s->history.x[0], s->history.x[which[1]], -1 / t[1], out);
         return true;
     }

@@ -320,9 +320,10 @@ static bool search_newton(search *f, double *x, int *negative, pl_error *err)
     double *d = pl_problem_take_unknown(p), *to = pl_problem_take_full(p), gap[PL_ROWS_MAX];
     bool converged = false, possible = true;
     for (int k = 0; k < SHAPES_ITERATIONS && possible && !converged && pl_newton_continue(&s->newton); ++k) {
-        possible = isfinite(pl_problem_evaluate(p, x, s->newton.work.g)) &&
-                   pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) == PL_OK && p->linear.has_factor &&
-                   isfinite(pl_problem_evaluate(p, x, s->newton.work.g));
+        possible =
+            isfinite(pl_problem_evaluate(p, x, s->newton.work.g)) &&
+            pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) == PL_OK &&
+            p->linear.has_factor && isfinite(pl_problem_evaluate(p, x, s->newton.work.g));
         if (!possible) {
             break;
         }

@@ -11,15 +11,13 @@ pl_newton_goal statics_tolerance(const pl_statics *s, bool last)
 {
     const double size = s->problem->size;
     const double loose = pl_problem_touches(s->problem) || pl_problem_lags(s->problem) ? 1 : s->loose;
-    const int limit = last ? TUNE_ITERATIONS_LAST : TUNE_ITERATIONS_ON_THE_WAY,
-              left = s->options.iteration_limit - s->newton.iterations;
+    const int limit = STATICS_ITERATIONS, left = s->options.iteration_limit - s->newton.iterations;
     return (pl_newton_goal){
-        .force_tolerance = last ? loose * s->options.force_tolerance
-                                : fmax(s->options.force_tolerance, TUNE_FORCE_ON_THE_WAY),
+        .force_tolerance =
+            last ? loose * s->options.force_tolerance : fmax(s->options.force_tolerance, STATICS_FORCE),
         .length_tolerance = last ? loose * s->options.length_tolerance
-                                 : fmax(s->options.length_tolerance, TUNE_LENGTH_ON_THE_WAY * size),
+                                 : fmax(s->options.length_tolerance, STATICS_LENGTH * size),
         .limit = s->finishing || left > limit ? limit : left,
-        .last = last,
     };
 }
 
@@ -35,7 +33,7 @@ static bool solve_warm_direction(pl_statics *s, const double *x, bool renew, dou
 {
     double gap[PL_ROWS_MAX];
     if (renew) {
-        if (pl_problem_refactor(s->problem, x, 0, PL_POSITIVE_PART, NULL, err) != PL_OK ||
+        if (pl_problem_refactor(s->problem, &(pl_linearization){.x = x}, err) != PL_OK ||
             !pl_problem_factor_serves(s->problem)) {
             return false;
         }
@@ -84,15 +82,12 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     if (!solve_warm_direction(s, x, renew, &energy, &turn, &strain, err)) {
         return false;
     }
-    if (turn > TUNE_WARM_TURN || strain > TUNE_WARM_STRAIN) {
+    if (fmax(turn, strain) > STATICS_SMALL) {
         return false;
     }
     pl_newton_goal goal = statics_tolerance(s, true);
-    goal.small = goal.ready = true;
+    goal.start = NEWTON_DIRECTED;
     goal.energy = energy;
-    // no moves before that would tell where this one ends, and a factor made on the way: a longer step is
-    // followed by a new factor, as in increments
-    goal.predict = !expected && !renew && s->moves.version != version && turn > TUNE_MOVE_TURN;
     memcpy(s->newton.work.x_start, x, solve_bytes(s));
     const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
     s->increments++;
@@ -190,7 +185,7 @@ static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *fo
         return NEWTON_NO_DESCENT;
     }
     memcpy(y, x, bytes);
-    for (int round = 0; round < TUNE_SETTLE_ROUNDS; ++round) {
+    for (int round = 0; round < STATICS_ROUNDS; ++round) {
         if (pl_problem_advance(s->problem, y, err) != PL_OK) {
             end = NEWTON_NO_DESCENT;
             break;
@@ -229,9 +224,7 @@ static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *fo
 static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
 {
     pl_newton_goal finer = statics_tolerance(s, true);
-    finer.force_tolerance *= TUNE_BALANCE;
-    finer.length_tolerance = fmin(finer.length_tolerance, TUNE_BALANCE_LENGTH * s->problem->size);
-    finer.limit = finer.limit < TUNE_BALANCE_ITERATIONS ? finer.limit : TUNE_BALANCE_ITERATIONS;
+    finer.force_tolerance *= PL_CONTACT_LIMIT;
     memcpy(s->newton.work.x_start, x, solve_bytes(s));
     pl_newton_report better;
     const pl_newton_end end = pl_newton_minimise(&s->newton, x, &finer, &better, err);
@@ -246,8 +239,8 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
 }
 
 // One equilibrium with contacts. `follows`: the limits of friction are off, and follow the pressures; where
-// that finds nothing they stay as they are. The other order where limits agree: those that lag behind may let a
-// body slip away.
+// that finds nothing they stay as they are. The other order where limits agree: those that lag behind may let
+// a body slip away.
 static pl_newton_end solve_contacts(pl_statics *s, bool follows, double *x, const pl_newton_goal *goal,
                                     pl_newton_report *found, pl_error *err)
 {
@@ -268,10 +261,9 @@ static pl_newton_end solve_contacts(pl_statics *s, bool follows, double *x, cons
 static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *found, pl_solve_report *report,
                                  pl_error *err)
 {
-    const int rounds = s->robot->contact.free_count > 0 ? TUNE_TOUCH_ROUNDS_FREE : TUNE_TOUCH_ROUNDS;
-    double hard_most = TUNE_HARD_MOST, limits_off = INFINITY;
+    double hard_most = STATICS_HARD_MOST, limits_off = INFINITY;
     bool follows = false;
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < STATICS_ROUNDS; ++round) {
         pl_problem_evaluate(s->problem, x, s->newton.work.g);
         found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
         found->relative = found->residual / pl_problem_force_scale(s->problem);
@@ -281,7 +273,7 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             pl_newton_end end = solve_contacts(s, follows, x, &goal, found, err);
             // too hard: with the usual stiffness the multipliers have a long way, but a passable one
             while (end != NEWTON_DONE && end != NEWTON_STOPPED && s->problem->contact_hard > 1) {
-                hard_most = fmax(1, s->problem->contact_hard / TUNE_HARD_GROWTH);
+                hard_most = fmax(1, s->problem->contact_hard / STATICS_HARD_GROWTH);
                 s->problem->contact_hard = hard_most;
                 pl_log(1, "  contact: too hard, %g times the usual stiffness", hard_most);
                 memcpy(x, s->newton.work.x_start, solve_bytes(s));
@@ -308,16 +300,15 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             return NEWTON_NO_DESCENT; // it has fallen out
         }
         // first the limits of friction, with its places as they were when the increment began
-        s->problem->limits_only = s->problem->limits_off > PL_CONTACT_LIMIT;
+        const bool limits = s->problem->limits_off > PL_CONTACT_LIMIT;
         // limits that lag behind may go round in circles
-        follows = s->problem->limits_only && s->robot->contact.free_count == 0 &&
-                  s->problem->limits_off > TUNE_LIMITS_FALL * limits_off;
-        limits_off = s->problem->limits_only ? s->problem->limits_off : INFINITY;
-        const pl_status advanced = pl_problem_advance(s->problem, x, err);
-        if (!s->problem->limits_only && !s->problem->releasing && s->problem->gaps_off > 1) {
-            s->problem->contact_hard = fmin(hard_most, TUNE_HARD_GROWTH * s->problem->contact_hard);
+        follows = limits && s->robot->contact.free_count == 0 && s->problem->limits_off >= limits_off;
+        limits_off = limits ? s->problem->limits_off : INFINITY;
+        const pl_status advanced =
+            limits ? pl_problem_update_limits(s->problem, x, err) : pl_problem_advance(s->problem, x, err);
+        if (!limits && !s->problem->releasing && s->problem->gaps_off > 1) {
+            s->problem->contact_hard = fmin(hard_most, STATICS_HARD_GROWTH * s->problem->contact_hard);
         }
-        s->problem->limits_only = false;
         if (advanced != PL_OK) {
             return NEWTON_NO_DESCENT;
         }
@@ -329,15 +320,11 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
 // a time limit only where a moment is enough for it. False: there is none.
 static bool solve_finish(pl_statics *s, double *at, double *x, pl_newton_report *found, pl_error *err)
 {
-    const double now = pl_seconds(), spent = now - s->started;
     const bool hurried = s->newton.watch.stopped || s->newton.watch.late;
     bool possible = true;
     if (hurried) {
-        const double limit =
-            s->newton.watch.stopped ? TUNE_FINISH_MOST : fmin(TUNE_FINISH_SHARE * spent, TUNE_FINISH_MOST);
-        possible =
-            s->problem->linear.has_factor || pl_factor_flops(s->problem->linear.factor) < TUNE_FINISH_FLOPS;
-        s->newton.watch = (pl_watch){.deadline = now + fmax(limit, TUNE_FINISH_LEAST)};
+        possible = s->problem->linear.has_factor;
+        s->newton.watch = (pl_watch){.deadline = pl_seconds() + STATICS_FINISH};
     }
     s->finishing = true;
     pl_problem_set(s->problem, *at);
@@ -347,11 +334,12 @@ static bool solve_finish(pl_statics *s, double *at, double *x, pl_newton_report 
                 pl_problem_admissible(s->problem, x);
     // the loosely converged state of the last increment may lie beyond a limit point, where there is no
     // equilibrium: a little less of the load, with a new factor
-    for (int k = 1; k <= TUNE_BACK_STEPS && possible && !hurried && !done && *at > 0; ++k) {
-        const double back = *at * (1 - k * TUNE_BACK_LENGTH);
+    for (double part = s->path.least; part < s->path.beyond && possible && !hurried && !done && *at > 0;
+         part *= s->path.growth) {
+        const double back = *at * (1 - part);
         memcpy(x, s->newton.work.x_start, solve_bytes(s));
         statics_set_load(s, back, x);
-        done = pl_problem_refactor(s->problem, x, 0, PL_POSITIVE_PART, NULL, err) == PL_OK &&
+        done = pl_problem_refactor(s->problem, &(pl_linearization){.x = x}, err) == PL_OK &&
                pl_newton_minimise(&s->newton, x, &goal, found, err) == NEWTON_DONE &&
                pl_problem_admissible(s->problem, x);
         *at = done ? back : *at;
@@ -367,20 +355,22 @@ static void solve_polish(pl_statics *s, double *x, pl_newton_report *found)
     const pl_newton_goal goal = statics_tolerance(s, true);
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX];
-    for (int k = 0; k < TUNE_POLISH; ++k) {
+    double last = INFINITY;
+    for (;;) {
         pl_problem_evaluate(p, x, s->newton.work.g);
         const double residual = pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
         pl_problem_gaps(p, gap);
         pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
         const double step = pl_problem_largest(p, s->newton.work.d, false);
-        if (step <= goal.length_tolerance) {
+        if (step <= goal.length_tolerance || !(step < last)) {
             found->step = step;
             break;
         }
+        last = step;
 
         // taken where it does not lead out of balance
         pl_problem_move(p, x, s->newton.work.d, 1, s->newton.work.x_best);
-        const bool possible = pl_problem_restore(p, s->newton.work.x_best, NEWTON_GAP_RESTORED) &&
+        const bool possible = pl_problem_restore(p, s->newton.work.x_best, NEWTON_GAP) &&
                               isfinite(pl_problem_evaluate(p, s->newton.work.x_best, s->newton.work.g_new));
         const double after =
             possible ? pl_problem_residual(p, s->newton.work.g_new, s->newton.work.y) : INFINITY;
@@ -582,7 +572,7 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
     } else if (pl_problem_touches(s->problem) && solve_touch(s, x, found, report, err) != NEWTON_DONE) {
         statics_explain_touch(s, report);
         report->no_state = true;
-    } else if (!(pl_problem_constraint_error(s->problem, x) < TUNE_GAP_REPORTED)) {
+    } else if (!(pl_problem_constraint_error(s->problem, x) <= NEWTON_GAP)) {
         statics_say(report, PL_INFEASIBLE,
                     "the error of a prescribed length or volume is %.1e of its rest value",
                     pl_problem_constraint_error(s->problem, x));

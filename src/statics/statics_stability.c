@@ -160,7 +160,7 @@ static double stability_trial(pl_statics *s, const double *x, const double *v, d
         s->newton.work.y[i] = scale * v[i];
     }
     pl_newton_move(&s->newton, x, s->newton.work.y, to);
-    if (pl_problem_step_limit(p, x, to) < 1 || !pl_problem_restore(p, to, NEWTON_GAP_RESTORED)) {
+    if (pl_problem_step_limit(p, x, to) < 1 || !pl_problem_restore(p, to, NEWTON_GAP)) {
         return INFINITY;
     }
     return pl_problem_evaluate(p, to, NULL);
@@ -199,7 +199,7 @@ pl_status statics_stabilise(pl_statics *s, double *x, const pl_newton_goal *goal
                             int *negative, int *left, pl_error *err)
 {
     pl_newton_goal down = *goal;
-    down.leave = true;
+    down.start = NEWTON_LEAVE;
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *saddle = pl_problem_take_full(s->problem);
     pl_status status = PL_OK;

@@ -16,7 +16,7 @@ static pl_status newton_step(pl_statics *s, const double *x, double *full, doubl
     for (int change = 0; change < STEPS_SET_CHANGES && pl_problem_activate(p, false); ++change) {
         pl_problem_residual(p, g, r);
     }
-    const pl_status status = pl_problem_refactor(p, x, 0, PL_POSITIVE_PART, NULL, err);
+    const pl_status status = pl_problem_refactor(p, &(pl_linearization){.x = x}, err);
     if (status != PL_OK) {
         return status;
     }

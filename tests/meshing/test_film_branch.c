@@ -47,7 +47,7 @@ static void film_solve(const pl_robot *robot, double voltage, double turn, pl_st
     pl_error err = {0};
     PL_CHECK_OK(pl_statics_create(robot, &options, &statics, &err));
     if (turn > 0) {
-        statics->turn_first = statics->turn_most = turn;
+        statics->path.turn = turn;
     }
     pl_state_reset(state, robot);
     PL_CHECK_OK(pl_statics_solve(statics, state, &voltage, &report, &err));

@@ -51,8 +51,7 @@ static void bench_clear(bench *b)
     free(b->x);
 }
 
-static const pl_newton_goal bench_goal = {
-    .force_tolerance = 1e-9, .length_tolerance = 1e-8, .limit = 200, .last = true};
+static const pl_newton_goal bench_goal = {.force_tolerance = 1e-9, .length_tolerance = 1e-8, .limit = 200};
 
 static void test_start(void **state)
 {
@@ -96,7 +95,7 @@ static void test_saddle(void **state)
     double energy[2], aside[2];
     pl_error err = {0};
     pl_newton_goal goal = bench_goal;
-    goal.leave = true;
+    goal.start = NEWTON_LEAVE;
     for (int k = 0; k < 2; ++k) {
         bench b;
         bench_build(&b, force);

@@ -62,7 +62,7 @@ static int newton(pl_problem *p, double *x)
     double *g = malloc(bytes), *d = malloc(bytes), mu[PL_ROWS_MAX], step = INFINITY;
     int steps = 0;
     while (step > 1e-10 && steps < 30) {
-        PL_CHECK_OK(pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, &err));
+        PL_CHECK_OK(pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, &err));
         assert_true(isfinite(pl_problem_evaluate(p, x, g)));
         for (int32_t i = 0; i < p->unknowns.n; ++i) {
             g[i] = -g[i];

@@ -156,7 +156,7 @@ static pl_statics_options exact_options(void)
 {
     pl_statics_options options = tight_options();
     options.force_tolerance = 1e-12;
-    options.length_tolerance = 1e-11;
+    options.length_tolerance = 1e-12;
     return options;
 }
 

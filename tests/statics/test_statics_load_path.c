@@ -1,5 +1,5 @@
-// The load path to an equilibrium: increments before the last are solved only so far that the next one can begin,
-// and the final shape is that of a path whose equilibria were solved one by one.
+// The load path to an equilibrium: increments before the last are solved only so far that the next one can
+// begin, and the final shape is that of a path whose equilibria were solved one by one.
 #include "statics/statics_impl.h"
 #include "statics_robot.h"
 
@@ -26,23 +26,23 @@ static void test_same_end(void **state)
     pl_mesh *mesh = tet_box(16, 1, 1, LENGTH, 2, 1, 2, NULL);
     for (int kind = 0; kind < 2; ++kind) {
         rig tight = bent_rig(mesh, kind ? PL_DISPLACEMENT : PL_LOCKING_FREE, -0.006);
-        tight.statics->enough = 0;
-        tight.statics->turn_first = tight.statics->turn_most = 0.6; // several increments
+        tight.statics->path.enough = 0;
+        tight.statics->path.turn = 0.6; // several increments
         const pl_solve_report slow = rig_solve(&tight, NULL);
         const double drop = -pl_statics_marker(tight.statics, tight.state, 0).displacement[2];
-        const double enough[] = {0.05, TUNE_ENOUGH};
+        const double enough[] = {0.05, STATICS_PATH_ERROR};
         assert_true(drop > 0.6 * LENGTH && slow.increments > 2);
         for (int k = 0; k < PL_COUNT(enough); ++k) {
             rig r = bent_rig(mesh, kind ? PL_DISPLACEMENT : PL_LOCKING_FREE, -0.006);
-            r.statics->enough = enough[k];
-            r.statics->turn_first = r.statics->turn_most = 0.6;
+            r.statics->path.enough = enough[k];
+            r.statics->path.turn = 0.6;
             const pl_solve_report quick = rig_solve(&r, NULL);
             const double off = shape_distance(&r, rig_x(&r), rig_x(&tight));
-            print_message(
-                "drop %.2f mm; %g left at intermediate loads: %.1e mm apart, %d iterations and %d factorisations "
-                "instead of %d and %d\n",
-                drop, enough[k], off, quick.iterations, quick.factorizations, slow.iterations,
-                slow.factorizations);
+            print_message("drop %.2f mm; %g left at intermediate loads: %.1e mm apart, %d iterations and %d "
+                          "factorisations "
+                          "instead of %d and %d\n",
+                          drop, enough[k], off, quick.iterations, quick.factorizations, slow.iterations,
+                          slow.factorizations);
             PL_CHECK_BELOW(off, 1e-5 * drop);
             rig_clear(&r);
         }

@@ -58,7 +58,7 @@ static void test_soft_modes(void **state)
         pl_error err;
         const int32_t n = p->unknowns.n;
         double *b = PL_NEW_ARRAY(double, n), *y = PL_NEW_ARRAY(double, n), *z = PL_NEW_ARRAY(double, n);
-        assert_int_equal(pl_problem_refactor(p, rig_x(&r), 0, PL_POSITIVE_PART, NULL, &err), PL_OK);
+        assert_int_equal(pl_problem_refactor(p, &(pl_linearization){.x = rig_x(&r)}, &err), PL_OK);
         assert_true(p->linear.report.single);
         assert_int_equal(p->linear.soft_count, PROBLEM_SOFT);
         // H K W = W
@@ -151,7 +151,8 @@ static void test_inertia(void **state)
         int unstable[2];
         for (int twice = 0; twice < 2; ++twice) {
             p->linear.single_refused = twice;
-            assert_int_equal(pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, &err), PL_OK);
+            assert_int_equal(
+                pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, &err), PL_OK);
             assert_int_equal(p->linear.report.single, !twice);
             unstable[twice] = pl_problem_unstable(p);
         }
@@ -187,7 +188,7 @@ static void test_unseen(void **state)
             for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
                 x[i] = rig_x(&r)[i] * (i % 3 == 0 ? 1 + 0.01 * k : 1);
             }
-            assert_int_equal(pl_problem_refactor(p, x, 0, PL_POSITIVE_PART, NULL, &err), PL_OK);
+            assert_int_equal(pl_problem_refactor(p, &(pl_linearization){.x = x}, &err), PL_OK);
             const double error = wrong(p, true, b, y, z);
             print_message("%s, stretched by %d %%: %s, error %.1e\n", bulky ? "block" : "beam", k,
                           p->linear.soft_count > 0 ? "looked at" : "not looked at", error);
