@@ -34,6 +34,8 @@ static void contact_frame(const double along[3], double frame[9])
     for (int i = 0; i < 3; ++i) {
         z[i] = along[i] / length;
     }
+
+    // cross with the unit vector that is least parallel to z, so that the product is far from 0
     const int least =
         fabs(z[0]) < fabs(z[1]) ? (fabs(z[0]) < fabs(z[2]) ? 0 : 2) : (fabs(z[1]) < fabs(z[2]) ? 1 : 2);
     const double e[3] = {least == 0, least == 1, least == 2};
@@ -61,6 +63,8 @@ static pl_status contact_surface(robot_build *b, const pl_obstacle_def *def, pl_
     if (!to->position || !to->corner) {
         return robot_memory(b);
     }
+
+    // to its place
     double R[9];
     pl_rotation_exp(def->rotate, R);
     for (int32_t v = 0; v < from->vertex_count; ++v) {
@@ -70,11 +74,15 @@ static pl_status contact_surface(robot_build *b, const pl_obstacle_def *def, pl_
         }
     }
     memcpy(to->corner, from->corner, 3 * (size_t)from->triangle_count * sizeof *to->corner);
+
+    // what follows needs a closed surface; its defects have been reported
     const int before = pl_findings_defect_count(b->findings);
     const pl_status status = pl_trisurf_check(to, def->name, b->findings, b->err);
     if (status != PL_OK || pl_findings_defect_count(b->findings) > before) {
         return status;
     }
+
+    // a negative volume: the triangles face inwards, so two corners of each are exchanged
     if (pl_trisurf_volume(to) < 0) {
         for (int32_t t = 0; t < to->triangle_count; ++t) {
             const int32_t keep = to->corner[3 * (size_t)t + 1];
@@ -85,6 +93,7 @@ static pl_status contact_surface(robot_build *b, const pl_obstacle_def *def, pl_
     return pl_shape_prepare(shape, b->err);
 }
 
+// The shape in its own frame. Rows of `frame` are the directions of the shape, hence the transpose for boxes.
 static pl_status contact_obstacle(robot_build *b, const pl_obstacle_def *def, pl_obstacle *o)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -99,10 +108,14 @@ static pl_status contact_obstacle(robot_build *b, const pl_obstacle_def *def, pl
     if (!o->name) {
         return robot_memory(b);
     }
+
+    // motion, place
     memcpy(o->move, def->move, sizeof o->move);
     memcpy(o->range, def->range, sizeof o->range);
     memcpy(o->shape.centre, def->point, sizeof o->shape.centre);
     memcpy(o->shape.frame, identity, sizeof identity);
+
+    // size and directions, by kind
     if (def->kind == PL_OBSTACLE_PLANE || def->kind == PL_OBSTACLE_CYLINDER) {
         contact_frame(def->direction, o->shape.frame);
         o->shape.half[2] = def->length > 0 ? 0.5 * def->length : INFINITY;
@@ -124,6 +137,7 @@ static pl_status contact_obstacle(robot_build *b, const pl_obstacle_def *def, pl
 // Bodies by the first part of the names of their regions, `body.region`; one body: all.
 static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
 {
+    // frames of free bodies are regions of the mesh, too, but no surfaces to touch
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     c->region_body = PL_NEW_ARRAY(int32_t, v.region_count);
     c->body_name = PL_NEW_ARRAY(char *, b->def->body_count);
@@ -136,12 +150,16 @@ static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
             return robot_memory(b);
         }
     }
+
+    // frames of free bodies
     for (int i = 0; i < b->def->contact.obstacle_count; ++i) {
         if (robot_free_region(b, i) >= 0) {
             c->region_body[robot_free_region(b, i)] = -1; // the frame is no surface
             ++c->free_count;
         }
     }
+
+    // regions of several bodies carry the body's name
     for (int32_t r = 0; c->body_count > 1 && r < v.region_count - c->free_count; ++r) {
         for (int i = 0; i < c->body_count; ++i) {
             const size_t length = strlen(c->body_name[i]);
@@ -157,6 +175,7 @@ static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
 static pl_overlap contact_overlap_at_rest(const pl_robot_contact *c, const pl_shape *shape, const double *x)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, origin[3] = {0};
+    // points of the body in the obstacle are not enough: a large face may contain a small obstacle
     pl_overlap deepest = pl_contact_overlap(c->surface, x, shape, identity, origin, PL_CONTACT_OVERLAP);
     for (int32_t p = 0; p < c->surface->point_count; ++p) {
         double at[3], n[3];
@@ -177,6 +196,7 @@ static void contact_check_overlap(robot_build *b, const pl_robot_contact *c)
     for (int i = 0; i < c->obstacle_count; ++i) {
         const pl_shape *shape = &c->obstacle[i].shape;
         const pl_overlap found = contact_overlap_at_rest(c, shape, x);
+        // round-off of coordinates is no overlap
         if (found.face < 0 || found.depth <= 1e-6 * b->size) {
             continue;
         }
@@ -249,6 +269,8 @@ static pl_status contact_features(robot_build *b, pl_robot_contact *c)
         return status;
     }
     c->edge = edge;
+
+    // counted first, then stored
     c->feature_first = PL_NEW_ARRAY(int32_t, c->obstacle_count + 1);
     for (int pass = 0; c->feature_first && pass < 2; ++pass) {
         for (int o = 0; o < c->obstacle_count; ++o) {
@@ -265,6 +287,8 @@ static pl_status contact_features(robot_build *b, pl_robot_contact *c)
     return c->feature_first && c->feature ? PL_OK : robot_memory(b);
 }
 
+// Obstacles, bodies, surface points and features. Nothing to do without `contact` or after
+// defects: places would be wrong.
 pl_status robot_contact(robot_build *b)
 {
     const pl_contact_def *def = &b->def->contact;
@@ -280,10 +304,14 @@ pl_status robot_contact(robot_build *b)
         status = contact_obstacle(b, &def->obstacle[i], &c->obstacle[c->obstacle_count++]);
         c->friction = c->friction || c->obstacle[i].friction > 0;
     }
+
+    // bodies touch each other, or themselves where asked for
     c->pairs = c->self || c->body_count > 1;
     if (status != PL_OK || robot_has_defects(b) || (!c->pairs && c->obstacle_count == 0)) {
         return status;
     }
+
+    // where contact is evaluated, and whether it holds at rest
     status = pl_contact_surface_create(b->robot->mesh, c->region_body, &c->surface, b->err);
     if (status == PL_OK) {
         status = contact_features(b, c);
@@ -294,6 +322,8 @@ pl_status robot_contact(robot_build *b)
     return status;
 }
 
+// Writes the overlap of obstacle i, posed by R and t, to `fault` if it is accepted no more and deeper
+// than what `fault` already holds.
 void pl_robot_obstacle_overlap(const pl_robot *robot, int i, const double R[9], const double t[3],
                                const double *x, pl_contact_fault *fault)
 {
@@ -322,6 +352,8 @@ void pl_contact_fault_text(const pl_contact_fault *fault, char *text, size_t siz
              pl_tidy(fault->place[2]), fault->accepted, fault->edge);
 }
 
+// Numbers of contact in a state: per surface point a multiplier and, with friction, its anchor and force for
+// every obstacle; per slot of a feature the same for the face it acts on.
 int64_t pl_robot_contact_numbers(const pl_robot *robot)
 {
     const pl_robot_contact *c = &robot->contact;
@@ -331,6 +363,7 @@ int64_t pl_robot_contact_numbers(const pl_robot *robot)
            (c->free_count > 0) * c->obstacle_count;
 }
 
+// All that changes answers: shapes, motions, friction.
 uint64_t robot_contact_hash(const pl_robot_contact *c, uint64_t h)
 {
     for (int i = 0; i < c->obstacle_count; ++i) {
@@ -394,6 +427,7 @@ double pl_robot_obstacle_friction(const pl_robot *robot, int i)
     return o ? o->friction : 0;
 }
 
+// mm: how far the command has moved obstacle i; 0 for an idle command.
 void pl_robot_obstacle_offset(const pl_robot *robot, int i, const double *command, double offset[3])
 {
     const pl_obstacle *o = contact_get(robot, i);
@@ -416,6 +450,7 @@ double pl_robot_obstacle_mass(const pl_robot *robot, int i)
     return o && o->free ? o->mass : 0;
 }
 
+// Pose relative to rest, y = R x + t. Free bodies have theirs from their frame's vertices: t = c - R c0.
 void pl_robot_obstacle_pose(const pl_robot *robot, int i, const double *command, const double *x,
                             double rotation[9], double translation[3])
 {
@@ -443,6 +478,7 @@ int pl_robot_obstacle_triangles(const pl_robot *robot, int i, const double near[
     return o ? pl_shape_triangles(&o->shape, near, size, out) : 0;
 }
 
+// mm, negative inside; at the obstacle's place for these commands.
 double pl_robot_obstacle_distance(const pl_robot *robot, int i, const double *command, const double point[3])
 {
     const pl_obstacle *o = contact_get(robot, i);

@@ -1,4 +1,5 @@
-// From a def and its meshes to a robot: the contents page of the room.
+// From a def and its meshes to a robot: the entry point of the room. Steps are listed in robot_steps in the
+// order in which they depend on each other.
 #include "robot/robot_impl.h"
 
 pl_status robot_memory(robot_build *b)
@@ -11,6 +12,7 @@ bool robot_has_defects(const robot_build *b)
     return pl_findings_defect_count(b->findings) > b->defects_before;
 }
 
+// Index of a name among `known`, or -1 with a defect that suggests the nearest one and lists the others.
 static int32_t robot_find(robot_build *b, const char *name, const char *what, const char *thing, int line,
                           const char *const *known, int32_t count)
 {
@@ -19,6 +21,8 @@ static int32_t robot_find(robot_build *b, const char *name, const char *what, co
             return i;
         }
     }
+
+    // not found: what could be meant
     const char *nearest = pl_nearest_word(name, known, count);
     pl_text all = {0};
     for (int32_t i = 0; i < count && i < 30; ++i) {
@@ -54,6 +58,7 @@ int32_t robot_find_region(robot_build *b, const char *name, const char *what, in
     return robot_find(b, name, what, "region", line, v.region_name, v.region_count);
 }
 
+// Vertices marked so far as a list that the caller owns; clears the marks for the next user.
 pl_status robot_take_marks(robot_build *b, int32_t **node, int32_t *count)
 {
     const int32_t n = pl_mesh_get(b->robot->mesh).vertex_count;
@@ -65,6 +70,8 @@ pl_status robot_take_marks(robot_build *b, int32_t **node, int32_t *count)
     if (!*node) {
         return robot_memory(b);
     }
+
+    // the marks are cleared as they are read
     int32_t k = 0;
     for (int32_t v = 0; v < n; ++v) {
         if (b->mark[v]) {
@@ -86,6 +93,7 @@ void robot_mark_faces(robot_build *b, const int64_t *face, int64_t count)
     }
 }
 
+// Marks all vertices of a region's elements.
 void robot_mark_region(robot_build *b, int32_t region)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
@@ -108,6 +116,7 @@ pl_status robot_copy_faces(robot_build *b, int32_t surface, int64_t **face, int6
     return PL_OK;
 }
 
+// Index, or -1.
 static int robot_find_material(robot_build *b, const char *name)
 {
     for (int m = 0; m < b->robot->material_count; ++m) {
@@ -118,10 +127,12 @@ static int robot_find_material(robot_build *b, const char *name)
     return -1;
 }
 
+// Copies of the def's materials, with capacity for those that free bodies and grown actuators add.
 static pl_status robot_materials(robot_build *b)
 {
     pl_robot *robot = b->robot;
     const int given = b->def->material_count;
+    // growing cables and films bring a material of their own
     int n = given + robot_free_count(b);
     for (int a = 0; a < b->def->actuator_count; ++a) {
         n += b->def->actuator[a].growth && b->def->actuator[a].modulus > 0;
@@ -153,6 +164,7 @@ static bool robot_region_is_hollow(const robot_build *b, const char *name)
     return false;
 }
 
+// Which material each region is made of; regions without one are defects.
 pl_status robot_regions(robot_build *b)
 {
     const pl_status status = robot_materials(b);
@@ -161,11 +173,14 @@ pl_status robot_regions(robot_build *b)
     if (status != PL_OK || !b->robot->region_material) {
         return robot_memory(b);
     }
+
     // one material and no `regions`: everything is made of it
     const bool alone = b->def->region_count == 0 && b->def->material_count == 1;
     for (int32_t r = 0; r < v.region_count; ++r) {
         b->robot->region_material[r] = alone ? 0 : -1;
     }
+
+    // by name; the air of a chamber has no material
     for (int i = 0; i < b->def->region_count; ++i) {
         const pl_region_def *def = &b->def->region[i];
         if (robot_region_is_hollow(b, def->region)) {
@@ -176,11 +191,14 @@ pl_status robot_regions(robot_build *b)
             b->robot->region_material[r] = robot_find_material(b, def->material);
         }
     }
+
+    // free bodies, and rest shapes of grown regions
     pl_status more = robot_free_materials(b);
     more = more == PL_OK ? robot_rest_shapes(b) : more;
     if (more != PL_OK) {
         return more;
     }
+
     // a misspelt region has been named already and would be reported twice
     const bool misspelt = robot_has_defects(b);
     for (int32_t r = 0; r < v.region_count; ++r) {
@@ -202,6 +220,7 @@ static pl_status robot_region_bodies(robot_build *b)
     if (!of) {
         return robot_memory(b);
     }
+    // frames of free bodies come last and are bodies of their own
     for (int32_t r = 0; r < v.region_count; ++r) {
         of[r] = r >= v.region_count - frames ? bodies + r : 0;
         for (int i = 0; bodies > 1 && i < bodies && of[r] < bodies; ++i) {
@@ -215,13 +234,17 @@ static pl_status robot_region_bodies(robot_build *b)
     return PL_OK;
 }
 
+// The mesh of all bodies, then everything that refers to it.
 static pl_status robot_steps(robot_build *b, const pl_mesh *const *mesh)
 {
+    // supports before actuators (is every body held?), contact before commands (obstacles have some)
     static pl_status (*const step[])(robot_build *) = {
         robot_regions, robot_supports, robot_rigids,  robot_check_held, robot_actuators,
         robot_contact, robot_commands, robot_markers, robot_sensors,    robot_loads,
         robot_springs, robot_layers,   robot_fibres,
     };
+
+    // all bodies in one mesh
     pl_status status = robot_world_mesh(b, mesh);
     if (status == PL_OK) {
         status = robot_region_bodies(b);
@@ -232,6 +255,8 @@ static pl_status robot_steps(robot_build *b, const pl_mesh *const *mesh)
     if (status != PL_OK) {
         return status;
     }
+
+    // the size that tolerances refer to, and marks that the steps share
     double low[3], high[3];
     pl_mesh_bounds(b->robot->mesh, low, high);
     b->size = pl_distance3(low, high);
@@ -245,6 +270,7 @@ static pl_status robot_steps(robot_build *b, const pl_mesh *const *mesh)
     return status;
 }
 
+// Turns the first defect since finding `from` into an error, for callers that pass no findings.
 static pl_status robot_first_defect(const pl_robot_def *def, const pl_findings *findings, int from,
                                     pl_error *err)
 {
@@ -259,6 +285,8 @@ static pl_status robot_first_defect(const pl_robot_def *def, const pl_findings *
     return PL_OK;
 }
 
+// Builds without the checks of the def, which must have passed. `findings` receives
+// warnings, too; *out is NULL on failure.
 pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out,
                          pl_findings *findings, pl_error *err)
 {
@@ -272,11 +300,15 @@ pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl
         b.robot->name = pl_strdup(def->name ? def->name : "robot");
         memcpy(b.robot->gravity, def->gravity, sizeof def->gravity);
     }
+
+    // all steps, of which each reports all it finds
     pl_status status =
         b.robot && b.hollow && b.fill && b.robot->name ? robot_steps(&b, mesh) : robot_memory(&b);
     if (status == PL_OK) {
         status = robot_first_defect(def, findings, before, err);
     }
+
+    // what only the build needs
     for (int a = 0; b.fill && a < def->actuator_count; ++a) {
         pl_free(b.fill[a].tet);
         pl_free(b.fill[a].position);
@@ -305,6 +337,8 @@ pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, p
     if (!list) {
         return pl_fail_memory(err, "the robot's findings");
     }
+
+    // the def by itself: names, numbers, references
     const int before = pl_findings_count(list);
     pl_status status = pl_robot_def_check(def, list);
     if (status != PL_OK) {
@@ -312,6 +346,7 @@ pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, p
     } else {
         status = robot_first_defect(def, list, before, err);
     }
+    // the meshes
     for (int i = 0; status == PL_OK && i < def->body_count; ++i) {
         if (!mesh[i]) {
             status = pl_fail(err, PL_BAD_INPUT, "robot: body %d has no mesh", i);

@@ -4,15 +4,16 @@
 // m0 being the measure of the undeformed actuator (length of a cable, volume of a chamber, area of a film).
 #include "robot/robot_impl.h"
 
+// One drive.
 typedef struct drive_row {
     const char *name, *unit;
-    pl_actuator_kind kind;
-    pl_dimension dimension;
-    double scale;        // internal value of one unit
-    pl_drive_law law;    // without table, growth or liquid
-    double start, slope; // of the measure asked for; of an effort the measure says nothing
-    bool in_rest;        // v counts rest measures
-    bool motor;          // a motor that winds cable or pushes a syringe can follow it
+    pl_actuator_kind kind;  // the actuators it belongs to
+    pl_dimension dimension; // for units in files
+    double scale;           // internal value of one unit
+    pl_drive_law law;       // without table, growth or liquid
+    double start, slope;    // of the measure asked for; of an effort the measure says nothing
+    bool in_rest;           // v counts rest measures
+    bool motor;             // a motor that winds cable or pushes a syringe can follow it
     // where a value can lie at all: above 0 (a measure), from 0 on, or anywhere; and where it is plausible
     enum { DRIVE_ABOVE_0, DRIVE_FROM_0, DRIVE_ANY } least;
     double plausible[2];
@@ -152,6 +153,7 @@ double pl_command_apply(double factor, bool one_sided, double command)
     return one_sided && value < 0 ? 0 : value;
 }
 
+// d value / d command. At 0 a one-sided command counts as pulling only in the direction in which it can act.
 double pl_command_slope(double factor, bool one_sided, double command)
 {
     const double value = factor * command;
@@ -160,6 +162,7 @@ double pl_command_slope(double factor, bool one_sided, double command)
 
 // ---- motors: mm of cable pulled in are m0 - m, mm^3 of syringe pushed m - m0
 
+// How far a motor has moved, mm or mm^3; NAN without a motor. Idle cables only pay out what the body takes.
 double pl_actuator_travel(const pl_actuator_info *actuator, double value, double measure)
 {
     const drive_row *d = drive_of(actuator->drive);
@@ -171,6 +174,7 @@ double pl_actuator_travel(const pl_actuator_info *actuator, double value, double
     if (!d->motor) {
         return NAN;
     }
+    // by effort the measure follows; by measure the value itself gives it
     return d->slope == 0 ? rest - measure
                          : sign * ((d->start - 1) * rest + pl_drive_slope(actuator->drive, rest) * value);
 }
@@ -189,6 +193,7 @@ pl_drive_law pl_actuator_law(const pl_actuator *a)
     return a->growth ? PL_LAW_GROWTH : measure ? PL_LAW_MEASURE : law;
 }
 
+// The measure asked for on a mesh where the undeformed actuator measures `rest`.
 double pl_actuator_target(const pl_actuator *a, double rest, double value)
 {
     if (a->table.count > 0) {
@@ -205,12 +210,14 @@ static double goal_rest(const pl_actuator *a)
     return a->growth ? 1 : a->rest;
 }
 
+// Whether the command prescribes a measure rather than an effort.
 static bool goal_is_measure(const pl_actuator *a)
 {
     const pl_drive_law law = pl_actuator_law(a);
     return law == PL_LAW_MEASURE || law == PL_LAW_GROWTH;
 }
 
+// What the solver is given for a value: a measure in mm, mm^2, mm^3, a growth ratio, or the effort itself.
 double pl_actuator_goal(const pl_actuator *a, double value)
 {
     return !goal_is_measure(a)  ? value
@@ -218,6 +225,7 @@ double pl_actuator_goal(const pl_actuator *a, double value)
                                 : pl_drive_target(a->drive, goal_rest(a), value);
 }
 
+// d goal / d value.
 double pl_actuator_goal_slope(const pl_actuator *a, double value)
 {
     double slope = 1;
@@ -228,6 +236,7 @@ double pl_actuator_goal_slope(const pl_actuator *a, double value)
     return goal_is_measure(a) ? pl_drive_slope(a->drive, goal_rest(a)) : 1;
 }
 
+// The value that leads to a goal.
 double pl_actuator_goal_inverse(const pl_actuator *a, double goal)
 {
     return a->table.count > 0   ? pl_monotone_inverse(&a->table, goal / goal_rest(a))
@@ -241,6 +250,7 @@ bool pl_actuator_goal_rises(const pl_actuator *a)
                               : pl_actuator_goal_slope(a, 0) > 0;
 }
 
+// Measure over rest measure that commands ask of actuator i; NAN if it is driven by effort or idle.
 double pl_robot_actuator_asked(const pl_robot *robot, int i, const double *command)
 {
     const pl_actuator *a = i >= 0 && i < robot->actuator_count ? &robot->actuator[i] : NULL;

@@ -1,9 +1,10 @@
-// What looks wrong with a robot although it can be built: on its mesh, of chambers, markers and cables.
+// What looks wrong with a robot although it can be built: its mesh, chambers, markers and cables.
 #include <stdio.h>
 #include "robot/robot_impl.h"
 
 #define EXAMINE_SAMPLES 40 // points looked at between two guides of a cable
 
+// Openings, which may be meant, and volumes that are not positive.
 static void examine_chambers(const pl_robot *robot, pl_findings *findings)
 {
     for (int i = 0; i < robot->actuator_count; ++i) {
@@ -36,6 +37,7 @@ static bool examine_said(const pl_findings *findings, const char *words)
     return false;
 }
 
+// The same, of one thing by its name.
 static bool examine_reported(const pl_findings *findings, const char *name, const char *words)
 {
     char quoted[200];
@@ -49,6 +51,7 @@ static bool examine_reported(const pl_findings *findings, const char *name, cons
     return false;
 }
 
+// Markers off the body by more than round-off; by more than five edges it is probably a mistake.
 static void examine_markers(const pl_robot *robot, double edge, pl_findings *findings)
 {
     if (robot->marker_count == 0) {
@@ -76,6 +79,7 @@ static void examine_markers(const pl_robot *robot, double edge, pl_findings *fin
 static void examine_segment(const pl_mesh *mesh, const double a[3], const double b[3], double *distance,
                             double place[3], double *outside)
 {
+    // the ends are guides, which are examined by themselves
     int out = 0;
     for (int k = 1; k < EXAMINE_SAMPLES; ++k) {
         double p[3];
@@ -110,6 +114,7 @@ static void examine_guide(const pl_robot *robot, const char *name, int k, const 
     }
 }
 
+// The piece between guides k and k + 1.
 static void examine_piece(const pl_robot *robot, const char *name, int k, const double a[3],
                           const double b[3], double reach, double edge, pl_findings *findings)
 {
@@ -154,6 +159,7 @@ static double examine_guide_reach(const pl_robot *robot, const pl_point *guide, 
     return reach;
 }
 
+// All guides first, so that the findings are in order; then the pieces between them.
 static void examine_cable(const pl_robot *robot, const pl_actuator *cable, double edge, pl_findings *findings)
 {
     double point[3], before[3] = {0}, reach = 0;
@@ -191,9 +197,11 @@ static pl_status examine_crossings(const pl_robot *robot, pl_findings *findings,
     return status;
 }
 
+// Adds to `findings`; fails without memory only.
 pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_error *err)
 {
     pl_status status = PL_OK;
+    // loading reports shapes, too
     if (!examine_said(findings, "(quality below") && !examine_said(findings, "are inverted at")) {
         status = pl_mesh_examine_shapes(robot->mesh, PL_DEFECT, findings, err);
     }
@@ -209,6 +217,8 @@ pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_erro
     if (status != PL_OK) {
         return status;
     }
+
+    // parts of the robot, distances in terms of the mean edge
     const double edge = pl_mesh_measure_quality(robot->mesh).mean_edge;
     examine_chambers(robot, findings);
     examine_markers(robot, edge, findings);

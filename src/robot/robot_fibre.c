@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include "robot/robot_impl.h"
 
-#define FIBRE_STEP 0.35         // of the mean edge of the faces: the ways it is looked up in
+#define FIBRE_STEP 0.35         // of the mean edge of the faces: length of its pieces
 #define FIBRE_CROSSINGS 40      // of faces in one such path
 #define FIBRE_HALVINGS 30       // to find where a face ends
 #define FIBRE_STEPS_MAX 2000000 // of one fibre
@@ -25,11 +25,13 @@ typedef struct fibre_ground {
     pl_bvh bvh;
     double edge; // mm: mean edge length
     // of the current search
+    // the ray, or the point (then without direction)
     const double *origin, *direction;
-    int32_t best;
-    double weight[3];
+    int32_t best;     // triangle found, -1: none
+    double weight[3]; // of its corners at the point found
 } fibre_ground;
 
+// local coordinates (xi, eta) of a face's nodes: corners, then mid nodes
 static const double fibre_local[6][2] = {{0, 0}, {1, 0}, {0, 1}, {0.5, 0}, {0.5, 0.5}, {0, 0.5}};
 
 static void ground_clear(fibre_ground *g)
@@ -41,6 +43,7 @@ static void ground_clear(fibre_ground *g)
     pl_bvh_clear(&g->bvh);
 }
 
+// Triangles of the faces in `g->face` and a tree of them.
 static pl_status ground_init(fibre_ground *g, robot_build *b)
 {
     g->mesh = b->robot->mesh;
@@ -54,6 +57,8 @@ static pl_status ground_init(fibre_ground *g, robot_build *b)
         pl_free(box);
         return robot_memory(b);
     }
+
+    // boxes of the triangles, corners copied for the searches
     for (int64_t f = 0; f < g->face_count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int8_t(*triangle)[3];
@@ -73,12 +78,15 @@ static pl_status ground_init(fibre_ground *g, robot_build *b)
             }
         }
     }
+
+    // equilateral triangles of area A have the edge sqrt(4 / sqrt 3 A) = sqrt(2.31 A)
     g->edge = sqrt(2.31 * pl_mesh_faces_area(g->mesh, g->face, g->face_count) / (double)g->face_count);
     const bool good = pl_bvh_init(&g->bvh, g->count, box);
     pl_free(box);
     return good ? PL_OK : robot_memory(b);
 }
 
+// Visitor of the tree: keeps the first hit along the ray.
 static double ground_ray_visit(void *user, int32_t item, double limit)
 {
     fibre_ground *g = user;
@@ -91,6 +99,8 @@ static double ground_ray_visit(void *user, int32_t item, double limit)
     return limit;
 }
 
+// Visitor of the tree: keeps the nearest triangle and the weights of the
+// nearest point. Distances are squared.
 static double ground_near_visit(void *user, int32_t item, double best)
 {
     fibre_ground *g = user;
@@ -116,6 +126,7 @@ static void ground_point(const fibre_ground *g, int32_t triangle, const double w
     }
 }
 
+// First point of the surface along a ray; false: none.
 static bool ground_cast(fibre_ground *g, const double origin[3], const double direction[3],
                         pl_fibre_point *out)
 {
@@ -126,6 +137,8 @@ static bool ground_cast(fibre_ground *g, const double origin[3], const double di
     if (g->best < 0) {
         return false;
     }
+
+    // weights of the point hit
     const double *c = g->corner + 9 * (int64_t)g->best;
     const double t = pl_triangle_ray(origin, direction, c, c + 3, c + 6);
     double at[3], w[3];
@@ -137,6 +150,7 @@ static bool ground_cast(fibre_ground *g, const double origin[3], const double di
     return true;
 }
 
+// Nearest point of the surface; returns its distance in mm.
 static double ground_nearest(fibre_ground *g, const double at[3], pl_fibre_point *out)
 {
     g->origin = at;
@@ -155,6 +169,7 @@ static double ground_nearest(fibre_ground *g, const double at[3], pl_fibre_point
     return sqrt(d);
 }
 
+// x = sum_a N_a(xi) x_a and, if wanted, the tangents dx/dxi, dx/deta.
 static void fibre_place(const pl_mesh *mesh, const double *position, const pl_fibre_point *p, double x[3],
                         double tangent[2][3])
 {
@@ -184,18 +199,19 @@ typedef struct fibre_path {
     const pl_fibre_def *def;
     pl_fibre *fibre;
     fibre_ground *ground;
-    int step_room, point_room, piece_room;
-    bool open;     // a piece is being drawn
-    bool crossing; // and a face is being crossed, from `entry` to `last`
+    int step_room, point_room, piece_room; // capacities
+    bool open;                             // a piece is being drawn
+    bool crossing;                         // and a face is being crossed, from `entry` to `last`
     pl_fibre_point entry, last;
-    double crossed;  // mm: length of the crossing so far
-    double farthest; // mm: of a line's points from the surface
-    double far[3];   // where
-    double missed;   // mm: length off the surface, where rays miss it
-    double miss[3];  // where first
-    bool failed, too_long;
+    double crossed;        // mm: length of the crossing so far
+    double farthest;       // mm: of a line's points from the surface
+    double far[3];         // where
+    double missed;         // mm: length off the surface, where rays miss it
+    double miss[3];        // where first
+    bool failed, too_long; // no memory; more than FIBRE_STEPS_MAX
 } fibre_path;
 
+// Makes room for item `count`; false without memory.
 static bool path_room(fibre_path *p, void **item, int *room, int count, size_t size)
 {
     if (count < *room) {
@@ -211,6 +227,7 @@ static bool path_room(fibre_path *p, void **item, int *room, int count, size_t s
     return larger != NULL;
 }
 
+// A corner of the drawn line.
 static void path_point(fibre_path *p, const pl_fibre_point *point)
 {
     pl_fibre *f = p->fibre;
@@ -219,7 +236,7 @@ static void path_point(fibre_path *p, const pl_fibre_point *point)
     }
 }
 
-// The current crossing is whole: a step at its middle.
+// The current crossing is complete: a step at its middle, with the direction dx = x,xi dxi + x,eta deta.
 static void path_cross(fibre_path *p)
 {
     pl_fibre *f = p->fibre;
@@ -232,6 +249,8 @@ static void path_cross(fibre_path *p)
         d[i] = (p->last.xi[0] - p->entry.xi[0]) * tangent[0][i] +
                (p->last.xi[1] - p->entry.xi[1]) * tangent[1][i];
     }
+
+    // a touch of a corner has no direction
     const double flat = pl_norm3(d);
     p->crossing = false;
     if (!(flat > 1e-7 * p->ground->edge)) {
@@ -241,6 +260,8 @@ static void path_cross(fibre_path *p)
     if (p->too_long || !path_room(p, (void **)&f->step, &p->step_room, f->step_count, sizeof *f->step)) {
         return;
     }
+
+    // its length is that of the path, not of the chord
     pl_fibre_step *s = &f->step[f->step_count++];
     *s = (pl_fibre_step){.face = middle.face, .xi = {middle.xi[0], middle.xi[1]}, .length = p->crossed};
     for (int i = 0; i < 3; ++i) {
@@ -249,6 +270,7 @@ static void path_cross(fibre_path *p)
     f->length += p->crossed;
 }
 
+// Ends the current piece.
 static void path_break(fibre_path *p)
 {
     if (p->crossing) {
@@ -262,6 +284,8 @@ static void path_go(fibre_path *p, const pl_fibre_point *a, const pl_fibre_point
 {
     pl_fibre *f = p->fibre;
     double x[3], y[3];
+
+    // the first point of a piece; one entry more than pieces, for the end of the last
     if (!p->open) {
         if (!path_room(p, (void **)&f->piece, &p->piece_room, f->piece_count + 1, sizeof *f->piece)) {
             return;
@@ -270,6 +294,8 @@ static void path_go(fibre_path *p, const pl_fibre_point *a, const pl_fibre_point
         path_point(p, a);
         p->open = true;
     }
+
+    // another face: the crossing before it is complete
     if (p->crossing && p->entry.face != a->face) {
         path_cross(p);
     }
@@ -278,6 +304,8 @@ static void path_go(fibre_path *p, const pl_fibre_point *a, const pl_fibre_point
         p->crossed = 0;
         p->crossing = true;
     }
+
+    // along this face
     fibre_place(p->ground->mesh, p->ground->position, a, x, NULL);
     fibre_place(p->ground->mesh, p->ground->position, c, y, NULL);
     p->crossed += pl_distance3(x, y);
@@ -298,7 +326,7 @@ static void path_miss(fibre_path *p, double length)
     p->missed += length;
 }
 
-// Along a short path of that length, divided where it passes from face to face or leaves the surface.
+// Along a short path of the given length, divided where it passes from face to face or leaves the surface.
 static void path_walk(fibre_path *p, path_at at, const void *path, double length)
 {
     pl_fibre_point a, c, end;
@@ -306,9 +334,12 @@ static void path_walk(fibre_path *p, path_at at, const void *path, double length
     bool on = at(p, path, 0, &a);
     const bool on_end = at(p, path, 1, &end);
     for (int round = 0; round < FIBRE_CROSSINGS && u < 1 && !p->failed && !p->too_long; ++round) {
+        // off the surface: the piece ends
         if (!on) {
             path_break(p);
         }
+
+        // the rest lies on one face, or entirely off the surface
         if (on == on_end && (!on || a.face == end.face)) {
             if (on) {
                 path_go(p, &a, &end);
@@ -317,6 +348,8 @@ static void path_walk(fibre_path *p, path_at at, const void *path, double length
             }
             return;
         }
+
+        // otherwise the place where the face ends, by bisection
         double low = u, high = 1;
         pl_fibre_point last = a;
         for (int k = 0; k < FIBRE_HALVINGS; ++k) {
@@ -329,6 +362,8 @@ static void path_walk(fibre_path *p, path_at at, const void *path, double length
                 high = middle;
             }
         }
+
+        // up to there, then on from just beyond it
         if (on && low > u) {
             path_go(p, &a, &last);
         }
@@ -342,11 +377,13 @@ static void path_walk(fibre_path *p, path_at at, const void *path, double length
 
 // ---- about an axis
 typedef struct fibre_axis {
-    double e[3][3]; // two directions across, and the axis
-    double low, high;
-    double radius; // mm: mean distance of the surface from it
+    double e[3][3];   // two directions across, and the axis
+    double low, high; // mm along the axis
+    double radius;    // mm: mean distance of the surface from it
 } fibre_axis;
 
+// Directions, extent and mean radius of the surface about the axis. e0 is across the axis and the unit vector
+// least parallel to it, so it never vanishes.
 static void axis_init(fibre_axis *a, const fibre_path *p)
 {
     const pl_fibre_def *def = p->def;
@@ -364,6 +401,8 @@ static void axis_init(fibre_axis *a, const fibre_path *p)
         a->e[0][i] /= n;
     }
     pl_cross3(a->e[2], a->e[0], a->e[1]);
+
+    // extent along the axis and mean radius
     a->low = INFINITY;
     a->high = -INFINITY;
     a->radius = 0;
@@ -375,6 +414,7 @@ static void axis_init(fibre_axis *a, const fibre_path *p)
         a->high = fmax(a->high, s);
         a->radius += hypot(pl_dot3(d, a->e[0]), pl_dot3(d, a->e[1])) / (3 * p->ground->count);
     }
+
     // the very rim belongs to the surface, but a ray along it may miss
     const double inset = 1e-6 * (a->high - a->low);
     if (def->has_range &&
@@ -407,6 +447,7 @@ static bool axis_cast(const fibre_path *p, const fibre_axis *a, double s, double
     return true;
 }
 
+// From (s, phi) by (ds, dphi).
 typedef struct axis_path {
     const fibre_axis *axis;
     double s, phi, ds, dphi;
@@ -419,7 +460,7 @@ static bool axis_at(fibre_path *p, const void *path, double u, pl_fibre_point *o
     return axis_cast(p, w->axis, w->s + u * w->ds, w->phi + u * w->dphi, out, &r);
 }
 
-// `r`: distance from the axis.
+// One step about the axis. `r`: distance from the axis, mm.
 static void path_axis_step(fibre_path *p, const fibre_axis *a, double s, double phi, double ds, double dphi,
                            double r)
 {
@@ -427,6 +468,8 @@ static void path_axis_step(fibre_path *p, const fibre_axis *a, double s, double 
     path_walk(p, axis_at, &path, hypot(ds, r * dphi));
 }
 
+// phi' = dphi/ds = 2 pi / pitch, or tan(angle) / r for a constant angle to the axis; ds such that the step
+// has its length on the surface of radius r.
 static void path_helix(fibre_path *p, const fibre_axis *a, double start, double hand)
 {
     const double step = FIBRE_STEP * p->ground->edge;
@@ -452,6 +495,7 @@ static bool axis_too_long(const fibre_axis *a, const fibre_path *p)
     return !(turns * steps < FIBRE_STEPS_MAX);
 }
 
+// Rings `pitch` apart, centred in the range.
 static void path_rings(fibre_path *p, const fibre_axis *a)
 {
     const int rings = (int)fmax(1, floor((a->high - a->low) / p->def->pitch + 0.5));
@@ -459,6 +503,8 @@ static void path_rings(fibre_path *p, const fibre_axis *a)
     for (int k = 0; k < rings; ++k) {
         const double s = a->low + fmax(gap, 0) + k * p->def->pitch;
         pl_fibre_point at;
+
+        // the largest radius sets the number of steps around
         double r = 0, largest = 0;
         for (int i = 0; i < 12; ++i) {
             largest = axis_cast(p, a, s, 2 * PL_PI * i / 12, &at, &r) ? fmax(largest, r) : largest;
@@ -471,11 +517,13 @@ static void path_rings(fibre_path *p, const fibre_axis *a)
     }
 }
 
+// A part of the straight line between two points.
 typedef struct line_path {
     const double *from, *to;
     double start, length; // parts of the path between them
 } line_path;
 
+// The nearest point of the surface always exists; how far it was is reported.
 static bool line_at(fibre_path *p, const void *path, double u, pl_fibre_point *out)
 {
     const line_path *w = path;
@@ -492,6 +540,7 @@ static bool line_at(fibre_path *p, const void *path, double u, pl_fibre_point *o
     return true;
 }
 
+// Points joined by straight pieces, each divided into short steps.
 static void path_line(fibre_path *p)
 {
     path_break(p);
@@ -533,6 +582,7 @@ void robot_fibre_clear(pl_fibre *f)
     pl_free(f->piece);
 }
 
+// Draws the fibre on its faces and reports where it leaves them.
 static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *f)
 {
     char what[100];
@@ -544,6 +594,8 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
         pl_free(g.face);
         return status;
     }
+
+    // draw by kind
     status = ground_init(&g, b);
     fibre_path p = {.b = b, .def = def, .fibre = f, .ground = &g};
     if (status == PL_OK && def->kind == PL_FIBRE_LINE) {
@@ -568,6 +620,8 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
     if (status == PL_OK && !p.failed && f->piece) {
         f->piece[f->piece_count] = f->point_count;
     }
+
+    // what went wrong, or is noteworthy
     if (p.failed) {
         status = robot_memory(b);
     } else if (p.too_long) {
@@ -605,6 +659,8 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
     return status;
 }
 
+// An inextensible fibre is FIBRE_INEXTENSIBLE times stiffer than the body along it, k = 1e4 E V / L (N), so
+// that it stretches by less than 1e-4 of what the body would.
 pl_status robot_fibres(robot_build *b)
 {
     pl_robot *robot = b->robot;
@@ -651,6 +707,8 @@ pl_fibre_info pl_robot_fibre(const pl_robot *robot, int i)
                            .prestretch = f->prestretch};
 }
 
+// Points of a piece for vertex positions `position`; returns their number, of
+// which at most `room` are written.
 int pl_robot_fibre_line(const pl_robot *robot, int i, int piece, const double *position, double *point,
                         int room)
 {

@@ -19,6 +19,7 @@ static void fill_number(const pl_mesh_view *v, const bool *gone, int32_t offset,
     }
 }
 
+// y = R x + t, the place of the body in the world.
 static void fill_point(const pl_body_def *body, const double *from, double *to)
 {
     pl_mulv3(body->rotation, from, to);
@@ -27,11 +28,14 @@ static void fill_point(const pl_body_def *body, const double *from, double *to)
     }
 }
 
+// Stores the tets of a chamber's air. Vertices on the wall are numbered as in the robot's mesh, those inside
+// get -1, -2, ... because the number of vertices is not known yet.
 pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, const bool *air,
                           const bool *gone, int32_t offset, const pl_body_def *body)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     robot_fill *fill = &b->fill[actuator];
+    // only an air of tets can be grown
     int64_t tets = 0, others = 0;
     for (int32_t e = 0; e < v.element_count; ++e) {
         const bool tet = v.kind[e] == PL_TET4 || v.kind[e] == PL_TET10;
@@ -49,6 +53,8 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
         pl_free(inner);
         return robot_memory(b);
     }
+
+    // corners suffice: mid nodes of the air carry nothing
     fill_number(&v, gone, offset, number);
     for (int32_t e = 0; e < v.element_count; ++e) {
         for (int a = 0; air[e] && a < 4; ++a) {
@@ -66,6 +72,7 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
     return PL_OK;
 }
 
+// Inside vertices follow those of the mesh: -1 - k becomes vertices + k. The actuator owns the arrays.
 void robot_fill_give(robot_build *b, int actuator)
 {
     robot_fill *fill = &b->fill[actuator];

@@ -21,6 +21,7 @@ static void film_surface_clear(film_surface *s)
     pl_free(s->flat.corner);
 }
 
+// The faces of film `a`; clear it also after a failure.
 static pl_status film_surface_init(const pl_mesh *mesh, const pl_actuator *a, film_surface *s)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
@@ -48,6 +49,8 @@ typedef struct film_place {
     double X[3], weight, gradient[3 * PL_ELEMENT_NODES_MAX], normal[3]; // normal: of a prism's triangles
 } film_place;
 
+// With M = dX/dxi and C its cofactor matrix: weight = w det M, dN/dX_j = (dN/dxi . C_j) / det
+// M. Returns the number of points.
 static int film_places(const pl_mesh_view *v, int32_t e, film_place *out)
 {
     double xi[PL_POINTS_MAX][3], weight[PL_POINTS_MAX];
@@ -68,6 +71,8 @@ static int film_places(const pl_mesh_view *v, int32_t e, film_place *out)
                 }
             }
         }
+
+        // columns 0 and 1 of M are the tangents of a prism's triangles
         pl_cofactor3(M, C);
         const double det = pl_dot3(M, C), t1[3] = {M[0], M[3], M[6]}, t2[3] = {M[1], M[4], M[7]};
         p->weight = weight[q] * det;
@@ -81,6 +86,7 @@ static int film_places(const pl_mesh_view *v, int32_t e, film_place *out)
     return count;
 }
 
+// mm^3
 static double film_element_volume(const pl_mesh_view *v, int32_t e)
 {
     film_place place[PL_POINTS_MAX];
@@ -91,7 +97,7 @@ static double film_element_volume(const pl_mesh_view *v, int32_t e)
     return sum;
 }
 
-// Turns a direction into derivatives along two axes normal to it and along itself.
+// Replaces derivatives along x, y, z by those along two axes normal to `direction` and along itself.
 static void film_axes(const double direction[3], int nodes, double *gradient)
 {
     double axis[3][3];
@@ -101,6 +107,8 @@ static void film_axes(const double direction[3], int nodes, double *gradient)
         axis[2][i] = direction[i] / length;
         least = fabs(direction[i]) < fabs(direction[least]) ? i : least;
     }
+
+    // a second axis that is not parallel
     const double other[3] = {least == 0, least == 1, least == 2};
     pl_cross3(axis[2], other, axis[0]);
     const double width = pl_norm3(axis[0]);
@@ -115,6 +123,8 @@ static void film_axes(const double direction[3], int nodes, double *gradient)
     }
 }
 
+// Adds element e to h. The normal of the film is that of the prism or points to
+// the nearest place of `surface`.
 static pl_status film_add_element(const pl_mesh_view *v, int32_t e, const film_surface *surface,
                                   pl_film_kind kind, double scale, pl_functional *h)
 {
@@ -169,10 +179,13 @@ static pl_status film_add_face(const pl_mesh *mesh, int64_t face, double thickne
     return pl_functional_add_film(h, PL_FILM_CHARGE_FACE, n, node, count, weight, gradient);
 }
 
+// The area of a film (PL_FILM_AREA) or its charge per voltage; a film without
+// elements is a coating on its faces.
 pl_status pl_film_functional(const pl_mesh *mesh, const pl_actuator *a, pl_film_kind kind, pl_functional *h)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     pl_status status = PL_OK;
+    // a coating: faces only
     if (a->film_count == 0 && kind == PL_FILM_AREA) {
         return pl_functional_add_area_faces(h, mesh, a->face, a->face_count);
     }
@@ -209,10 +222,12 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
     pl_status status = film_surface_init(b->robot->mesh, a, &surface);
     double volume = 0, area[3] = {0}, near[3];
     if (status == PL_OK && deep) {
+        // nodes deeper than the film
         for (int32_t i = 0; i < v.vertex_count; ++i) {
             deep[i] = pl_trisurf_tree_nearest(&surface.tree, v.position + 3 * (int64_t)i, near) >
                       (1 + FILM_DEPTH) * a->thickness;
         }
+        // elements all of whose nodes belong to it
         for (int32_t e = 0; e < v.element_count; ++e) {
             bool inside = true;
             for (int64_t k = v.node_start[e]; k < v.node_start[e + 1]; ++k) {
@@ -223,6 +238,7 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
                 volume += film_element_volume(&v, e);
             }
         }
+        // the vector area, near 0 where two faces look in opposite directions
         for (int32_t t = 0; t < surface.flat.triangle_count; ++t) {
             const int32_t *c = surface.flat.corner + 3 * (int64_t)t;
             double p[3], q[3], n[3];
@@ -240,6 +256,8 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
     if (!memory) {
         return robot_memory(b);
     }
+
+    // half the volume below a surface that faces both ways: both faces were given
     const double whole = a->rest * a->thickness;
     if (fabs(2 * volume - whole) <= FILM_FILLED * whole && pl_norm3(area) <= FILM_FILLED * a->rest) {
         ROBOT_DEFECT(b, def->line,
@@ -272,6 +290,7 @@ static void film_warn_face(robot_build *b, const pl_actuator_def *def, const pl_
     }
 }
 
+// Needs the faces of the film. An area that grows is material, not a film between electrodes.
 pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
@@ -280,6 +299,8 @@ pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
     if (!a->film) {
         return robot_memory(b);
     }
+
+    // by a surface and a thickness
     if (!def->region) {
         const pl_status status = a->thickness > 0 && !def->growth ? film_below(b, def, a) : PL_OK;
         if (status == PL_OK && def->drive == PL_DRIVE_AREA_RATIO && !def->growth && a->film_count == 0) {
@@ -287,6 +308,8 @@ pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
         }
         return status;
     }
+
+    // by a region: its prisms, whose thickness should agree with the one given
     const int32_t region = pl_mesh_find_region(b->robot->mesh, def->region);
     double volume = 0;
     for (int32_t e = 0; e < v.element_count; ++e) {

@@ -5,13 +5,15 @@
 
 #define FREE_INSIDE 0.5 // of the smallest half extent: distance of the frame's corners from its centroid
 
+// mm^3, mm
 typedef struct free_shape {
     double volume, centre[3];
     double radius; // of the frame
     double size;   // of the shape: half its smallest extent
 } free_shape;
 
-// Volume and centre of mass of a closed surface, as drawn in its file.
+// Volume and centre of mass of a closed surface, as drawn in its file: sums over the tetrahedra of its
+// triangles and a corner of its box, V = sum r0 x r1 . r2 / 6. The corner keeps the terms small.
 static void free_surface(const pl_trisurf *s, free_shape *out)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, c[3] = {0};
@@ -33,6 +35,8 @@ static void free_surface(const pl_trisurf *s, free_shape *out)
             c[i] += 0.25 * volume * (r[0][i] + r[1][i] + r[2][i]);
         }
     }
+
+    // a surface without volume is a defect that is reported elsewhere; its centre is that of the box
     out->size = INFINITY;
     for (int i = 0; i < 3; ++i) {
         out->centre[i] = out->volume != 0 ? low[i] + c[i] / out->volume : 0.5 * (low[i] + high[i]);
@@ -41,6 +45,7 @@ static void free_surface(const pl_trisurf *s, free_shape *out)
     out->volume = fabs(out->volume);
 }
 
+// In the world; nothing is 0, so that what follows can divide.
 static free_shape free_measure(const pl_obstacle_def *def)
 {
     free_shape s = {0};
@@ -69,6 +74,7 @@ static free_shape free_measure(const pl_obstacle_def *def)
     return s;
 }
 
+// Number of free bodies.
 int robot_free_count(const robot_build *b)
 {
     int count = 0;
@@ -78,6 +84,7 @@ int robot_free_count(const robot_build *b)
     return count;
 }
 
+// Name of the frame's region; owned by the caller, NULL without memory.
 static char *free_name(const char *obstacle)
 {
     pl_text text = {0};
@@ -120,6 +127,8 @@ static pl_status free_append(robot_build *b, pl_mesh_def *def, double *position,
     return PL_OK;
 }
 
+// A copy of `mesh` with one tet per free body appended; surfaces are added later,
+// because they refer to the final mesh.
 pl_status robot_free_frames(robot_build *b, const pl_mesh *mesh, pl_mesh **out)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
@@ -132,6 +141,8 @@ pl_status robot_free_frames(robot_build *b, const pl_mesh *mesh, pl_mesh **out)
     char **name = PL_NEW_ARRAY(char *, v.region_count + more);
     pl_status status = position && kind && start && node && region && name ? PL_OK : robot_memory(b);
     pl_mesh_def def = {.vertex_count = v.vertex_count, .element_count = v.element_count};
+
+    // the mesh as it is
     if (status == PL_OK) {
         memcpy(position, v.position, 3 * (size_t)v.vertex_count * sizeof *position);
         memcpy(kind, v.kind, (size_t)v.element_count * sizeof *kind);
@@ -155,6 +166,8 @@ pl_status robot_free_frames(robot_build *b, const pl_mesh *mesh, pl_mesh **out)
         def.region_name = (const char *const *)name;
         status = pl_mesh_create(&def, out, NULL, b->err);
     }
+
+    // names allocated so far
     for (int32_t r = 0; name && r < v.region_count + more; ++r) {
         pl_free(name[r]);
     }
@@ -205,6 +218,7 @@ pl_status robot_free_materials(robot_build *b)
     return PL_OK;
 }
 
+// The frames as rigid regions.
 pl_status robot_free_rigids(robot_build *b)
 {
     for (int i = 0; robot_free_count(b) > 0 && i < b->def->contact.obstacle_count; ++i) {
@@ -231,12 +245,16 @@ void pl_frame_pose(const pl_obstacle *o, const double *X, const double *x, pl_po
 {
     double square = 0;
     memset(out, 0, sizeof *out);
+
+    // centroids
     for (int a = 0; a < 4; ++a) {
         for (int i = 0; i < 3; ++i) {
             out->centre[i] += 0.25 * x[3 * (size_t)o->frame[a] + (size_t)i];
             out->rest[i] += 0.25 * X[3 * (size_t)o->frame[a] + (size_t)i];
         }
     }
+
+    // 3/4 sum d D^T and r^2 = sum D . D / 4
     for (int a = 0; a < 4; ++a) {
         double d[3], D[3];
         pl_sub3(x + 3 * (size_t)o->frame[a], out->centre, d);
@@ -251,6 +269,7 @@ void pl_frame_pose(const pl_obstacle *o, const double *X, const double *x, pl_po
     }
 }
 
+// Mass (t), frame and pull of a free body; nothing for obstacles that are fixed or moved by a command.
 void robot_free_obstacle(const robot_build *b, int i, pl_obstacle *o)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
@@ -265,6 +284,7 @@ void robot_free_obstacle(const robot_build *b, int i, pl_obstacle *o)
     memcpy(o->pull, def->pull, sizeof o->pull);
     o->mass = def->mass > 0 ? def->mass : def->density * s.volume;
     o->size = s.size;
+    // frames are the last elements of the mesh
     for (int32_t e = v.element_count - 1; e >= 0 && v.region[e] >= region; --e) {
         if (v.region[e] == region) {
             memcpy(o->frame, v.node + v.node_start[e], sizeof o->frame);

@@ -17,6 +17,7 @@ static int32_t growth_material(robot_build *b, const pl_actuator_def *a)
     return robot->material_name[m] ? m : -1;
 }
 
+// The material of a growing region: its own or from the modulus, never both.
 static pl_status growth_region(robot_build *b, const pl_actuator_def *a)
 {
     const char *name = robot_air_name(a);
@@ -66,9 +67,12 @@ pl_status robot_rest_shapes(robot_build *b)
     if (!robot->region_rest) {
         return robot_memory(b);
     }
+    // factors of volume and area: 1, as drawn
     for (int32_t k = 0; k < 2 * v.region_count; ++k) {
         robot->region_rest[k] = 1;
     }
+
+    // regions whose stress-free shape differs from the drawn one
     for (int i = 0; i < b->def->region_count; ++i) {
         const pl_region_def *def = &b->def->region[i];
         const int32_t r = pl_mesh_find_region(robot->mesh, def->region);
@@ -82,6 +86,8 @@ pl_status robot_rest_shapes(robot_build *b)
             robot->region_rest[2 * r + 1] = def->rest_area;
         }
     }
+
+    // actuators that grow a region
     pl_status status = PL_OK;
     for (int a = 0; status == PL_OK && a < b->def->actuator_count; ++a) {
         if (b->def->actuator[a].growth && b->def->actuator[a].kind != PL_CABLE) {
@@ -91,6 +97,7 @@ pl_status robot_rest_shapes(robot_build *b)
     return status;
 }
 
+// The table of a drive with slopes that keep it monotone; its ends are the range where none is given.
 static pl_status growth_table(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
     const int n = def->table_count;
@@ -113,6 +120,7 @@ static pl_status growth_table(robot_build *b, const pl_actuator_def *def, pl_act
     return PL_OK;
 }
 
+// The region an actuator grows and the table of its drive. A region grows by one actuator.
 pl_status robot_growth(robot_build *b, int actuator)
 {
     const pl_actuator_def *def = &b->def->actuator[actuator];
@@ -121,6 +129,7 @@ pl_status robot_growth(robot_build *b, int actuator)
         a->region = pl_mesh_find_region(b->robot->mesh, robot_air_name(def));
         if (a->region >= 0 && def->kind == PL_FILM) {
             growth_is_shell(b, a->region, "growth", def->line);
+            // thickness mm = volume / area
             a->thickness = a->thickness > 0 || !(a->rest > 0)
                                ? a->thickness
                                : pl_mesh_region_volume(b->robot->mesh, a->region) / a->rest;
@@ -144,7 +153,7 @@ static void film_key(const pl_mesh_view *v, int32_t e, int side, int32_t key[3])
     pl_sort_small(key, 3);
 }
 
-// Upper triangles that no other prism of the region stands on.
+// Upper triangles that no other prism of the region stands on: one side of the film. The caller owns `*face`.
 pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64_t *count)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
@@ -155,6 +164,8 @@ pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64
         return robot_memory(b);
     }
     int32_t key[3];
+
+    // all lower triangles, then the upper ones that are not among them
     for (int32_t e = 0; e < v.element_count; ++e) {
         if (v.region[e] == region && (v.kind[e] == PL_PRISM6 || v.kind[e] == PL_PRISM15)) {
             film_key(&v, e, 0, key);
@@ -165,7 +176,7 @@ pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64
         if (v.region[e] == region && (v.kind[e] == PL_PRISM6 || v.kind[e] == PL_PRISM15)) {
             film_key(&v, e, 1, key);
             if (pl_table_find(&lower, key) < 0) {
-                (*face)[(*count)++] = 8 * (int64_t)e + 1;
+                (*face)[(*count)++] = 8 * (int64_t)e + 1; // face 1 is the upper triangle
             }
         }
     }

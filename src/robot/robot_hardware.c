@@ -6,6 +6,7 @@
 #define HARDWARE_DEFECT(def, findings, line, ...)                                                            \
     pl_findings_add(findings, PL_DEFECT, (def)->file, line, __VA_ARGS__)
 
+// Axis, scale and range of one motor.
 static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings *findings)
 {
     const pl_actuator_def *a = &def->actuator[index];
@@ -45,6 +46,7 @@ static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings 
     }
 }
 
+// Rates and axes, in the def alone; places and kinds are checked elsewhere.
 void robot_check_hardware(const pl_robot_def *def, pl_findings *findings)
 {
     for (int i = 0; i < def->actuator_count; ++i) {

@@ -1,5 +1,6 @@
 // The content hash of a robot: everything that decides its behaviour, in a fixed order. Structs are hashed
-// field by field, padding bytes never.
+// field by field, padding bytes never. Parts that a robot does not use leave the hash as it is, so that new
+// kinds do not change the hashes of older robots. field by field, padding bytes never.
 #include "robot/robot_impl.h"
 
 static uint64_t hash_real(uint64_t h, const double *x, size_t count)
@@ -16,6 +17,7 @@ static uint64_t hash_whole(uint64_t h, int64_t value)
     return pl_hash_bytes(h, &value, sizeof value);
 }
 
+// With its end, so that "ab", "c" and "a", "bc" differ.
 static uint64_t hash_text(uint64_t h, const char *text)
 {
     return pl_hash_bytes(h, text, strlen(text) + 1);
@@ -56,6 +58,7 @@ static uint64_t hash_material(uint64_t h, const pl_material *m)
     const double constants[] = {m->young, m->poisson, m->c10, m->c01, m->c20, m->c30, m->bulk, m->density};
     h = hash_whole(hash_whole(h, m->model), m->formulation);
     h = hash_real(h, constants, PL_COUNT(constants));
+
     // constants of few laws, where the law takes them
     static const pl_material_constant further[] = {PL_MU,     PL_JM,     PL_MU1, PL_MU2, PL_MU3,  PL_ALPHA1,
                                                    PL_ALPHA2, PL_ALPHA3, PL_K1,  PL_K2,  PL_KAPPA};
@@ -118,6 +121,7 @@ static uint64_t hash_supports(uint64_t h, const pl_robot *robot)
     return h;
 }
 
+// Markers, sensors, loads, springs, layers, fibres and contact.
 static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
 {
     for (int i = 0; i < robot->marker_count; ++i) {
@@ -169,6 +173,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
     return robot_contact_hash(&robot->contact, h);
 }
 
+// Order and content are fixed: stored results are found by it.
 uint64_t robot_hash(const pl_robot *robot)
 {
     uint64_t h = hash_mesh(PL_HASH_SEED, robot->mesh);

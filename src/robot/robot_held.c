@@ -4,6 +4,7 @@
 // the pair's row of the six motions.
 #include "robot/robot_impl.h"
 
+// The root of v's piece, with path halving.
 static int32_t held_root(int32_t *parent, int32_t v)
 {
     while (parent[v] != v) {
@@ -13,6 +14,7 @@ static int32_t held_root(int32_t *parent, int32_t v)
     return v;
 }
 
+// The lower root wins, so that roots do not depend on the order of elements.
 static void held_join(int32_t *parent, int32_t a, int32_t b)
 {
     const int32_t p = held_root(parent, a), q = held_root(parent, b);
@@ -41,6 +43,7 @@ static void held_pieces(const pl_robot *robot, int32_t *parent)
 // Rank of a positive semidefinite 6 x 6 matrix by elimination with diagonal pivots; destroys it.
 static int held_rank(double A[36])
 {
+    // pivots are compared with the largest: the rows are scaled by the size of the robot
     double largest = 0;
     for (int i = 0; i < 6; ++i) {
         largest = A[7 * i] > largest ? A[7 * i] : largest;
@@ -56,6 +59,8 @@ static int held_rank(double A[36])
         if (!(A[7 * p] > 1e-12 * largest)) {
             return rank;
         }
+
+        // eliminate row and column p from the rest
         used[p] = true;
         for (int i = 0; i < 6; ++i) {
             const double f = used[i] ? 0 : A[6 * i + p] / A[7 * p];
@@ -74,6 +79,7 @@ static void held_add(double A[36], const double X[3], const double centre[3], do
     const double d[3] = {(X[0] - centre[0]) / size, (X[1] - centre[1]) / size, (X[2] - centre[2]) / size};
     double r[6] = {0};
     r[axis] = 1;
+
     // (e_k x d)_axis
     const int p = (axis + 1) % 3, q = (axis + 2) % 3;
     r[3 + p] = d[q];
@@ -85,6 +91,7 @@ static void held_add(double A[36], const double X[3], const double centre[3], do
     }
 }
 
+// One defect, by how much of the piece is free.
 static void held_report(robot_build *b, int rank, int pieces, const double place[3])
 {
     const int line = b->def->fixed_count > 0 ? b->def->fixed[0].line : b->def->body[0].line;
@@ -117,11 +124,15 @@ pl_status robot_check_held(robot_build *b)
         pl_free(piece);
         return robot_memory(b);
     }
+
+    // pieces and their numbers in the order of their first vertices
     held_pieces(b->robot, parent);
     int32_t count = 0;
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         piece[i] = held_root(parent, i) == i ? count++ : piece[held_root(parent, i)];
     }
+
+    // one 6 x 6 matrix per piece
     double *gram = PL_NEW_ARRAY(double, 36 * (int64_t)count);
     for (int s = 0; gram && s < b->robot->support_count; ++s) {
         const pl_support *support = &b->robot->support[s];
@@ -135,12 +146,14 @@ pl_status robot_check_held(robot_build *b)
             }
         }
     }
-    // free bodies are held by contact, or not at all: the solver tells
+    // free bodies are held by contact, or not at all, which only the solver can find out
     for (int r = 0; gram && r < b->robot->rigid_count; ++r) {
         for (int i = 0; b->robot->rigid[r].free && i < 6; ++i) {
             gram[36 * (size_t)piece[b->robot->rigid[r].node[0]] + 7 * (size_t)i] = 1;
         }
     }
+
+    // the first few; more would say the same
     int reported = 0;
     for (int32_t i = 0; gram && i < v.vertex_count && reported < 5; ++i) {
         if (parent[i] == i) {

@@ -8,15 +8,17 @@
 
 // Chamber elements that are taken out of the mesh but remembered (robot_fill.c): corners of tets as vertices
 // of the world mesh, or -1 - k for the k-th vertex inside.
+// Owned by the build until robot_fill_give.
 typedef struct robot_fill {
-    int32_t *tet;
+    int32_t *tet; // 4 per tet
     int32_t count;
-    double *position;
+    double *position; // mm, of vertices inside
     int32_t vertex_count;
 } robot_fill;
 
+// What the steps of a build share. Nothing here outlives the build except `robot`.
 typedef struct robot_build {
-    const pl_robot_def *def;
+    const pl_robot_def *def; // borrowed
     pl_robot *robot;
     pl_findings *findings;
     int defects_before; // in `findings`, from other calls
@@ -103,7 +105,6 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
                           const bool *gone, int32_t offset, const pl_body_def *body);
 // Hands it to the actuator, with the numbers of pl_actuator.
 void robot_fill_give(robot_build *b, int actuator);
-// The triangles on one side of a region of prisms (robot_growth.c).
 // Rest area and elements of a film whose faces are known.
 pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a);
 // ---- kinds of actuators (robot_kind.c): each places itself on the mesh and computes its rest measure
@@ -112,6 +113,7 @@ pl_status robot_cable(robot_build *b, const pl_actuator_def *def, int index, pl_
 pl_status robot_chamber(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a);
 pl_status robot_film_build(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a);
 pl_status robot_magnet(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a);
+// The triangles on one side of a region of prisms (robot_growth.c).
 pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64_t *count);
 pl_status robot_memory(robot_build *b);
 bool robot_has_defects(const robot_build *b); // found so far

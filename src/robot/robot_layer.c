@@ -29,6 +29,7 @@ static pl_status layer_interface(robot_build *b, int32_t first, int32_t second, 
     return status;
 }
 
+// Faces of a surface or between two regions; `*count` is 0 after a defect. The caller owns `*face`.
 pl_status robot_layer_faces(robot_build *b, const char *what, const char *surface,
                             const char *const between[2], int line, int64_t **face, int64_t *count)
 {
@@ -55,6 +56,8 @@ pl_status robot_layer_faces(robot_build *b, const char *what, const char *surfac
             ROBOT_DEFECT(b, line, "%s: the regions '%s' and '%s' do not touch", what, between[0], between[1]);
         }
     }
+
+    // bending of a layer is formulated for triangles
     for (int64_t k = 0; status == PL_OK && k < *count; ++k) {
         int32_t node[PL_FACE_NODES_MAX];
         const int n = pl_mesh_face_nodes(b->robot->mesh, (*face)[k], node);
@@ -67,6 +70,7 @@ pl_status robot_layer_faces(robot_build *b, const char *what, const char *surfac
     return status;
 }
 
+// A layer that lies on rigid regions only.
 static void layer_warn_rigid(robot_build *b, const pl_layer_def *def, const pl_layer *l)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
@@ -83,7 +87,8 @@ static void layer_warn_rigid(robot_build *b, const pl_layer_def *def, const pl_l
     }
 }
 
-// E / (1 - nu^2) at small strain.
+// E / (1 - nu^2) = 4 mu (lambda + mu) / (lambda + 2 mu) at small strain. Rubber laws give the
+// bulk modulus, the others lambda.
 static double layer_plane_modulus(const pl_material *m)
 {
     double mu, kappa;
@@ -101,6 +106,8 @@ static double layer_wrinkle(const pl_robot *robot, const pl_layer_def *def, cons
     if (def->wrinkle != 0 || pl_material_is_rubber(own->model)) {
         return fmax(def->wrinkle, 0);
     }
+
+    // the stiffest body below decides
     const pl_mesh_view v = pl_mesh_get(robot->mesh);
     double body = 0;
     for (int64_t k = 0; k < l->face_count; ++k) {
@@ -111,6 +118,7 @@ static double layer_wrinkle(const pl_robot *robot, const pl_layer_def *def, cons
     return body > 0 && ratio > LAYER_STIFF ? LAYER_WRINKLE * 0.25 * cbrt(9 / (ratio * ratio)) : 0;
 }
 
+// Layers and all that is noteworthy about them.
 pl_status robot_layers(robot_build *b)
 {
     pl_robot *robot = b->robot;
@@ -121,6 +129,7 @@ pl_status robot_layers(robot_build *b)
     for (int i = 0; i < b->def->layer_count; ++i) {
         const pl_layer_def *def = &b->def->layer[i];
         pl_layer *l = &robot->layer[robot->layer_count++];
+        // distance of the middle of the layer from the faces, in thicknesses
         const double side = def->side == PL_SIDE_OUTSIDE ? 0.5 : def->side == PL_SIDE_INSIDE ? -0.5 : 0;
         *l = (pl_layer){.name = pl_strdup(def->name),
                         .thickness = def->thickness,
@@ -130,6 +139,8 @@ pl_status robot_layers(robot_build *b)
         if (!l->name) {
             return robot_memory(b);
         }
+
+        // material by name; the checks have found it
         for (int m = 0; m < robot->material_count; ++m) {
             l->material = strcmp(robot->material_name[m], def->material) == 0 ? m : l->material;
         }
@@ -138,6 +149,8 @@ pl_status robot_layers(robot_build *b)
                          "layer '%s': the material '%s' has fibres; a layer takes an isotropic law",
                          def->name, def->material);
         }
+
+        // faces and thickness
         char what[100];
         snprintf(what, sizeof what, "layer '%.60s'", def->name);
         pl_status status =
@@ -146,6 +159,8 @@ pl_status robot_layers(robot_build *b)
         if (status != PL_OK) {
             return status;
         }
+
+        // what looks wrong, and the strain at which it wrinkles
         robot_thin_modulus(b, what, def->line, robot_thin_young(&robot->material[l->material]), l->face,
                            l->face_count);
         layer_warn_rigid(b, def, l);

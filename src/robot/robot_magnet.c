@@ -10,6 +10,7 @@
 
 #define MAGNET_MU0 1.25663706212e-12 // N mm^4 / (V s)^2 and so on: 4 pi 1e-7 T m/A in internal units
 
+// Region, direction and moment of the undeformed region.
 pl_status robot_magnet(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
 {
     (void)index;
@@ -53,6 +54,7 @@ static void magnet_element(const pl_mesh_view *v, int32_t e, const double remane
     }
 }
 
+// h = sum_a w_a d . x_a; only nodes of the region take part.
 pl_status pl_magnet_functional(const pl_mesh *mesh, const pl_actuator *a, pl_functional *h)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);

@@ -15,6 +15,8 @@ static pl_status marker_surface_weights(robot_build *b, int32_t surface, pl_poin
     if (!share) {
         return robot_memory(b);
     }
+
+    // integrals of N_j over the faces
     double area = 0;
     for (int64_t k = v.surface_start[surface]; k < v.surface_start[surface + 1]; ++k) {
         int32_t node[PL_FACE_NODES_MAX];
@@ -40,6 +42,8 @@ static pl_status marker_surface_weights(robot_build *b, int32_t surface, pl_poin
             }
         }
     }
+
+    // nodes that take part: round-off of vanishing integrals does not
     for (int32_t j = 0; j < v.vertex_count; ++j) {
         share[j] /= area;
         b->mark[j] = fabs(share[j]) > 1e-14;
@@ -47,6 +51,8 @@ static pl_status marker_surface_weights(robot_build *b, int32_t surface, pl_poin
     pl_status status = robot_take_marks(b, &out->node, &out->count);
     out->weight = status == PL_OK ? PL_NEW_ARRAY(double, out->count) : NULL;
     status = status == PL_OK && !out->weight ? robot_memory(b) : status;
+
+    // weights sum to exactly 1, so that the marker moves with the body
     double sum = 0;
     for (int32_t j = 0; status == PL_OK && j < out->count; ++j) {
         out->weight[j] = share[out->node[j]];
@@ -105,6 +111,7 @@ static bool marker_spans(const pl_mesh *mesh, const pl_point *patch)
     return value[1] > 1e-6 * value[2] && value[2] > 0;
 }
 
+// A point, or with a radius a mean over the material around it.
 static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *m)
 {
     if (def->radius > b->size) {
@@ -112,6 +119,7 @@ static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *
                      def->name, def->radius, b->size);
         return PL_OK;
     }
+
     // a point off the body rides on the nearest point of it
     pl_status status = pl_point_create(b->robot->mesh, def->at, 0, &m->point, &m->distance, b->err);
     if (status != PL_OK) {
@@ -121,6 +129,8 @@ static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *
     if (m->distance <= 1e-9 * b->size) {
         m->distance = 0;
     }
+
+    // the mean over a radius, and the patch that gives the marker's frame
     if (def->radius > 0) {
         pl_point_clear(&m->point);
         status = pl_point_create(b->robot->mesh, nearest, def->radius, &m->point, NULL, b->err);
@@ -128,6 +138,7 @@ static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *
     if (status == PL_OK) {
         status = robot_point_patch(b->robot->mesh, nearest, def->radius, &m->patch, b->err);
     }
+    // round-off of a point on the body is no offset
     if (status == PL_OK) {
         pl_sub3(def->at, m->point.rest, m->offset);
         for (int i = 0; m->distance == 0 && i < 3; ++i) {
@@ -142,6 +153,7 @@ static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *
     return status;
 }
 
+// Each marker's weights, and whether it has a frame.
 pl_status robot_markers(robot_build *b)
 {
     b->robot->marker = PL_NEW_ARRAY(pl_marker, b->def->marker_count);
@@ -173,6 +185,7 @@ pl_status robot_markers(robot_build *b)
     return status;
 }
 
+// A length by its guides, everything else by its actuator.
 pl_status robot_sensors(robot_build *b)
 {
     b->robot->sensor = PL_NEW_ARRAY(pl_sensor, b->def->sensor_count);
@@ -198,6 +211,7 @@ pl_status robot_sensors(robot_build *b)
     return status;
 }
 
+// Forces at markers and pressures on surfaces; what cannot act is a defect.
 pl_status robot_loads(robot_build *b)
 {
     pl_robot *robot = b->robot;
@@ -210,6 +224,7 @@ pl_status robot_loads(robot_build *b)
         for (int m = 0; m < robot->marker_count; ++m) {
             f->marker = marker_same(robot->marker[m].name, def->marker) ? m : f->marker;
         }
+        // 0.5 mm: below that the missing moment does not matter
         memcpy(f->force, def->force, sizeof f->force);
         memcpy(f->moment, def->moment, sizeof f->moment);
         if (robot->marker_count > 0 && pl_norm3(def->force) > 0 && robot->marker[f->marker].distance > 0.5) {
@@ -226,6 +241,8 @@ pl_status robot_loads(robot_build *b)
             pl_findings_advise(b->findings, "give the marker a radius, or a surface");
         }
     }
+
+    // pressures
     for (int i = 0; status == PL_OK && i < b->def->pressure_count; ++i) {
         const pl_surface_pressure_def *def = &b->def->pressure[i];
         pl_surface_pressure *p = &robot->pressure[robot->pressure_count++];

@@ -10,6 +10,7 @@ static bool mirror_heights(const pl_mesh *mesh, const pl_fixed_def *def, const i
     const pl_mesh_view v = pl_mesh_get(mesh);
     range[0] = INFINITY;
     range[1] = -INFINITY;
+    // faces of a surface, vertices in a box
     for (int64_t k = 0; k < count; ++k) {
         double x[3 * PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_gather_face(mesh, face[k], x);
@@ -34,6 +35,7 @@ static bool mirror_heights(const pl_mesh *mesh, const pl_fixed_def *def, const i
     return range[0] <= range[1];
 }
 
+// Only supports along one axis that do not move can be planes of symmetry; `out` is valid if true.
 bool robot_mirror(const robot_build *b, int body, const pl_mesh *mesh, const pl_fixed_def *def,
                   const int64_t *face, int64_t count, pl_mirror *out)
 {
@@ -47,6 +49,7 @@ bool robot_mirror(const robot_build *b, int body, const pl_mesh *mesh, const pl_
         memcmp(def->rotate, zero, sizeof zero) != 0) {
         return false;
     }
+
     // the body's own frame: x_body = R^T (x - t)
     const double e[3] = {axis == 0, axis == 1, axis == 2};
     double n[3], range[2], low[3], high[3], all[2] = {INFINITY, -INFINITY};
@@ -58,10 +61,14 @@ bool robot_mirror(const robot_build *b, int body, const pl_mesh *mesh, const pl_
         all[1] = fmax(all[1], height);
     }
     pl_mesh_bounds(mesh, low, high);
+
+    // all that is held must lie in one plane, to round-off of the mesh
     const double tolerance = 1e-6 * pl_distance3(low, high);
     if (!mirror_heights(mesh, def, face, count, n, range) || range[1] - range[0] > tolerance) {
         return false;
     }
+
+    // at one end of the body only: a flat body has no such plane
     const bool top = all[1] - range[1] <= tolerance, bottom = range[0] - all[0] <= tolerance;
     for (int i = 0; i < 3; ++i) {
         out->normal[i] = top ? n[i] : -n[i];

@@ -8,7 +8,9 @@
 // weights that swing (sum |w_j| > 4) the element's own shape functions take over.
 #include "robot/robot_impl.h"
 
+// enough for the 4 equations to be well determined
 #define POINT_VERTICES_MIN 8
+// sum |w_j|: beyond it a force on the point would push some vertices with several times its size
 #define POINT_SWING_MAX 4.0
 
 // Diagonal scaling of the mass matrix of a straight element (Hinton, Rock, Zienkiewicz): int N_i^2 over their
@@ -27,6 +29,7 @@ double robot_lump(pl_element_kind kind, int node)
     }
 }
 
+// Frees the weights; NULL pointers are fine.
 void pl_point_clear(pl_point *point)
 {
     pl_free(point->node);
@@ -34,6 +37,7 @@ void pl_point_clear(pl_point *point)
     *point = (pl_point){0};
 }
 
+// Allocates `count` nodes and weights, which `out` owns.
 static pl_status point_take(pl_point *out, int32_t count, pl_error *err)
 {
     out->node = PL_NEW_ARRAY(int32_t, count);
@@ -46,6 +50,7 @@ static pl_status point_take(pl_point *out, int32_t count, pl_error *err)
     return PL_OK;
 }
 
+// rest = sum_j w_j X_j
 static void point_rest(const pl_mesh *mesh, pl_point *point)
 {
     const double *X = pl_mesh_get(mesh).position;
@@ -93,6 +98,7 @@ static void kernel_reach(const pl_mesh_view *v, const int32_t *element, int32_t 
     }
 }
 
+// m_j: the lumped volume of each vertex, mm^3, over the listed elements.
 static void kernel_lump(const pl_mesh *mesh, const int32_t *element, int32_t count, double *mass)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
@@ -123,6 +129,7 @@ static int32_t kernel_elements(const pl_mesh_view *v, const uint8_t *mark, int32
     return count;
 }
 
+// k_j of the vertices reached.
 static void kernel_collect(const pl_mesh_view *v, const double at[3], double radius, const uint8_t *mark,
                            const double *mass, point_kernel *out)
 {
@@ -135,6 +142,8 @@ static void kernel_collect(const pl_mesh_view *v, const double at[3], double rad
     }
 }
 
+// The kernel over `radius` around a point that lies in `element`. Material across a gap is not reached: a
+// marker on one finger must not move with its neighbour.
 static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double radius, int32_t element,
                                point_kernel *out, pl_error *err)
 {
@@ -144,6 +153,7 @@ static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double r
     double *mass = PL_NEW_ARRAY(double, v.vertex_count);
     int32_t *near = PL_NEW_ARRAY(int32_t, v.element_count);
     int32_t inside = 0;
+    // 1: in the ball
     if (mark) {
         for (int32_t j = 0; j < v.vertex_count; ++j) {
             mark[j] = pl_distance3(v.position + 3 * (size_t)j, at) < radius;
@@ -153,6 +163,7 @@ static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double r
     out->node = PL_NEW_ARRAY(int32_t, inside + 1);
     out->weight = PL_NEW_ARRAY(double, inside + 1);
     const bool good = mark && mass && near && out->node && out->weight;
+    // 2: reached, beginning with the element itself
     if (good) {
         for (int64_t a = v.node_start[element]; a < v.node_start[element + 1]; ++a) {
             mark[v.node[a]] = mark[v.node[a]] ? 2 : 0;
@@ -229,10 +240,15 @@ static bool point_correct(const double *X, const double at[3], double radius, po
             }
         }
     }
+
+    // unknowns a and b r in c, right side (1, 0, 0, 0); lengths over the
+    // radius, so one bound suits all pivots
     A[4] = 1;
     if (!point_solve(4, A, 1e-6, c)) {
         return false;
     }
+
+    // apply the factor; reject weights that swing
     double swing = 0;
     for (int32_t j = 0; j < kernel->count; ++j) {
         const double *Xj = X + 3 * (size_t)kernel->node[j];
@@ -246,6 +262,8 @@ static bool point_correct(const double *X, const double at[3], double radius, po
     return swing <= POINT_SWING_MAX;
 }
 
+// Weights at `at`, or at the nearest point of the body where `at` lies outside;
+// *distance (mm), if wanted, is how far.
 pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius, pl_point *out,
                           double *distance, pl_error *err)
 {
@@ -258,6 +276,7 @@ pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius
     if (distance) {
         *distance = embedding.distance;
     }
+
     // on a mesh coarser than the radius the spread grows with the mesh: a force on the few vertices of one
     // element would turn it inside out
     double spread = radius;
@@ -275,6 +294,8 @@ pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius
         }
         kernel_clear(&kernel);
     }
+
+    // a point without radius, or with too few vertices around it: interpolation in its element
     status = point_take(out, embedding.node_count, err);
     if (status == PL_OK) {
         memcpy(out->node, embedding.node, (size_t)embedding.node_count * sizeof *out->node);
@@ -292,6 +313,7 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
                       double scale, double *weight)
 {
     double l[3] = {0};
+    // gradient g = sum w d and Hessian H = sum w d d^T - g g^T, both over sum w
     for (int iteration = 0; iteration < 40; ++iteration) {
         double sum = 0, g[3] = {0}, H[12] = {0};
         for (int32_t j = 0; j < count; ++j) {
@@ -316,6 +338,7 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
             H[4 * i + i] += 1e-9; // nodes of a face leave its normal undecided: no tilt along it
             H[4 * i + 3] = -g[i] / sum;
         }
+        // converged: the mean of d is 0
         const double error = pl_norm3(g) / sum;
         if (error < 1e-14) {
             for (int32_t j = 0; j < count; ++j) {
@@ -325,6 +348,7 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
             }
             return;
         }
+        // Newton's step, at most 2 long: exp(l . d) grows fast
         double step[3];
         if (!point_solve(3, H, 1e-12, step)) {
             return;
@@ -333,12 +357,14 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
         for (int i = 0; i < 3; ++i) {
             l[i] += damp * step[i];
         }
+        // |l| large: p on the rim of the convex hull
         if (!(pl_norm3(l) < 40)) {
             return;
         }
     }
 }
 
+// Weights sum to 1.
 static void patch_normalise(pl_point *point)
 {
     double sum = 0;
@@ -393,6 +419,7 @@ static pl_status patch_element(const pl_mesh_view *v, const pl_embedding *embedd
     return status;
 }
 
+// Non-negative weights, so that the patch's frame is that of a mean over material; see robot_point_tilt.
 pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radius, pl_point *out,
                             pl_error *err)
 {
@@ -404,6 +431,8 @@ pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radi
     }
     const pl_mesh_view v = pl_mesh_get(mesh);
     double scale = radius;
+
+    // the kernel where enough vertices lie inside, else the element
     if (radius > 0) {
         point_kernel kernel;
         status = kernel_create(mesh, at, radius, embedding.element, &kernel, err);
@@ -422,6 +451,8 @@ pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radi
             return status;
         }
     }
+
+    // tilt the weights until their mean is the point
     patch_normalise(out);
     robot_point_tilt(v.position, out->node, out->count, at, scale, out->weight);
     patch_normalise(out);

@@ -3,6 +3,7 @@
 #include "mesh/mesh.h"
 #include "robot/robot.h"
 
+// Nothing limits yet but the command's own rate.
 pl_command_reach pl_reach_begin(double own_rate)
 {
     static const pl_reach_limits none = {
@@ -10,6 +11,8 @@ pl_command_reach pl_reach_begin(double own_rate)
     return (pl_command_reach){.range = none, .span = none, .rate = own_rate};
 }
 
+// Range of the actuator in units of the command: the intersection, the union, and for one-sided commands
+// the end that each sign can reach.
 static void reach_limit(pl_reach_limits *r, const double range[2], double factor)
 {
     const double p = range[0] / factor, q = range[1] / factor;
@@ -28,6 +31,8 @@ void pl_reach_add(pl_command_reach *r, const double range[2], bool has_range, do
     if (limit > 0) {
         r->rate = r->rate > 0 ? fmin(r->rate, limit) : limit;
     }
+
+    // actuators without a range leave the command open, but their span is shown
     r->open = r->open || !has_range;
     if (has_range) {
         reach_limit(&r->range, range, factor);
@@ -35,6 +40,7 @@ void pl_reach_add(pl_command_reach *r, const double range[2], bool has_range, do
     reach_limit(&r->span, range, factor);
 }
 
+// Two-sided: where all can follow, or where the ranges do not meet, the union. False: not bounded.
 static bool reach_read(const pl_reach_limits *r, bool one_sided, double range[2])
 {
     // + 0.0: no -0
@@ -49,11 +55,13 @@ static bool reach_read(const pl_reach_limits *r, bool one_sided, double range[2]
     return isfinite(range[0]) && isfinite(range[1]);
 }
 
+// The command's range; false where an actuator has none.
 bool pl_reach_range(const pl_command_reach *r, bool one_sided, double range[2])
 {
     return !r->open && reach_read(&r->range, one_sided, range);
 }
 
+// What a slider offers: never empty.
 void pl_reach_span(const pl_command_reach *r, bool one_sided, double span[2])
 {
     if (!reach_read(&r->span, one_sided, span)) {
@@ -62,10 +70,12 @@ void pl_reach_span(const pl_command_reach *r, bool one_sided, double span[2])
     }
 }
 
+// Refuses values that no body could follow, whatever its shape; ranges are checked elsewhere.
 pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
 {
     const pl_monotone *t = &a->table;
     const pl_drive_law law = pl_actuator_law(a);
+    // the ends of a table to round-off
     const double beyond = t->count > 0 ? 1e-9 * (t->x[t->count - 1] - t->x[0]) : 0;
     if (t->count > 0 && !(value >= t->x[0] - beyond && value <= t->x[t->count - 1] + beyond)) {
         const double unit = pl_drive_scale(a->drive);

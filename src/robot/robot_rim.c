@@ -21,12 +21,13 @@ typedef struct rim_plane {
     double at;
 } rim_plane;
 
+// What the steps of closing a chamber share. Arrays `support_of`, `plane` and `label` belong to it.
 typedef struct rim_work {
     robot_build *b;
     pl_actuator *a;
     int line;
     int32_t *support_of; // per axis of each vertex
-    rim_plane *plane;
+    rim_plane *plane;    // held planes, at most one per support and axis
     int plane_count;
     int32_t *label;         // per edge of a rim: its plane, -1 where it moves with the body
     double uncertain, area; // of the caps outside of held planes: volume that depends on their shape, area
@@ -49,6 +50,7 @@ static int32_t *rim_supports(const pl_robot *robot)
         for (int32_t j = 0; j < s->node_count; ++j) {
             for (int i = 0; i < 3; ++i) {
                 int32_t *slot = &of[3 * (int64_t)s->node[j] + i];
+                // supports that move do not hold a plane in place
                 *slot = s->axis[i] && s->move[i] == 0 && pl_norm3(s->rotate) == 0 ? k : *slot;
             }
         }
@@ -56,6 +58,7 @@ static int32_t *rim_supports(const pl_robot *robot)
     return of;
 }
 
+// mm: round-off of coordinates
 static double rim_tolerance(const rim_work *w)
 {
     return 1e-6 * w->b->size;
@@ -74,6 +77,7 @@ static void rim_planes(rim_work *w)
             for (int32_t j = 0; flat && j < s->node_count; ++j) {
                 flat = fabs(X[3 * (int64_t)s->node[j] + i] - at) <= tolerance;
             }
+            // each plane once
             for (int p = 0; flat && p < w->plane_count; ++p) {
                 flat = w->plane[p].axis != i || fabs(w->plane[p].at - at) > tolerance;
             }
@@ -91,6 +95,7 @@ typedef struct rim_loop {
     int per; // vertices per edge
 } rim_loop;
 
+// Rim r. Quadratic rims list corner, mid node, corner, ...
 static rim_loop rim_get(const rim_work *w, int r)
 {
     const pl_actuator *a = w->a;
@@ -106,11 +111,13 @@ static const double *rim_vertex(const rim_work *w, const rim_loop *l, int64_t j)
     return pl_mesh_get(w->b->robot->mesh).position + 3 * (int64_t)l->node[j % l->count];
 }
 
+// mm, of the chord
 static double rim_edge_length(const rim_work *w, const rim_loop *l, int32_t e)
 {
     return pl_distance3(rim_vertex(w, l, l->per * e), rim_vertex(w, l, l->per * (e + 1)));
 }
 
+// Whether edge e lies in the plane; `held`: and all its vertices are held along the plane's normal.
 static bool rim_edge_in(const rim_work *w, const rim_loop *l, int32_t e, rim_plane plane, bool held)
 {
     bool in = true;
@@ -131,11 +138,14 @@ static int32_t rim_label(rim_work *w, const rim_loop *l, double origin[3])
     int32_t labelled = 0;
     memset(w->label, -1, (size_t)l->edges * sizeof *w->label);
     memset(origin, 0, 3 * sizeof *origin);
+
+    // the mean of the rim, for axes without a plane
     for (int32_t j = 0; j < l->edges; ++j) {
         for (int i = 0; i < 3; ++i) {
             origin[i] += rim_vertex(w, l, l->per * j)[i] / l->edges;
         }
     }
+    // one plane per round; ends when no edge is left in any
     for (;;) {
         int best = -1;
         double most = 0;
@@ -167,6 +177,8 @@ static int32_t rim_label(rim_work *w, const rim_loop *l, double origin[3])
 
 // ---- caps
 
+// A cap over `edges` edges from `edge` on; an open one ends with the last vertex of its last edge. Its nodes
+// follow those of the cap before it.
 static pl_cap *rim_new_cap(rim_work *w, const rim_loop *l, int32_t edge, int32_t edges)
 {
     pl_actuator *a = w->a;
@@ -180,6 +192,7 @@ static pl_cap *rim_new_cap(rim_work *w, const rim_loop *l, int32_t edge, int32_t
     return cap;
 }
 
+// Whether o lies in the plane.
 static bool rim_contains(const rim_work *w, int32_t plane, const double o[3])
 {
     const rim_plane p = w->plane[plane];
@@ -194,6 +207,8 @@ static void rim_measure(rim_work *w, int r, const pl_cap *cap)
     const double *X = pl_mesh_get(w->b->robot->mesh).position;
     const int32_t n = cap->count, steps = cap->open ? n - 1 : n;
     double c[3] = {0}, normal[3] = {0}, between = 0, area = 0;
+
+    // apex: the mean, moved into held planes
     for (int32_t j = 0; j < n; ++j) {
         for (int i = 0; i < 3; ++i) {
             c[i] += X[3 * (int64_t)node[j] + i] / n;
@@ -202,6 +217,8 @@ static void rim_measure(rim_work *w, int r, const pl_cap *cap)
     for (int i = 0; i < 3; ++i) {
         c[i] = cap->follows[i] ? c[i] : cap->apex[i];
     }
+
+    // first the mean normal, then the volume between fan and plane along it
     for (int pass = 0; pass < 2; ++pass) {
         const double length = pl_norm3(normal);
         for (int32_t j = 0; j < steps; ++j) {
@@ -219,6 +236,8 @@ static void rim_measure(rim_work *w, int r, const pl_cap *cap)
             }
         }
     }
+
+    // what is uncertain in all, and where most of it comes from
     w->uncertain += between;
     w->area += area;
     if (area > w->widest_part) {
@@ -240,6 +259,7 @@ static bool rim_stretch(rim_work *w, int r, const rim_loop *l, int32_t edge, int
     if (label >= 0 && rim_contains(w, label, o)) {
         return true;
     }
+    // an opening must end in held planes through o on both sides
     for (int k = 0; k < 2; ++k) {
         if (side[k] < 0 || !rim_contains(w, side[k], o)) {
             return false;
@@ -248,10 +268,12 @@ static bool rim_stretch(rim_work *w, int r, const rim_loop *l, int32_t edge, int
     pl_cap *cap = rim_new_cap(w, l, edge, edges);
     memcpy(cap->origin, o, sizeof cap->origin);
     memcpy(cap->apex, o, sizeof cap->apex);
+    // a plane that o does not lie in: a fan from o moved into it
     if (label >= 0) {
         cap->apex[w->plane[label].axis] = w->plane[label].at;
         return true;
     }
+    // an opening follows the body, except along the normals of the planes at its ends
     for (int i = 0; i < 3; ++i) {
         cap->follows[i] = i != w->plane[side[0]].axis && i != w->plane[side[1]].axis;
     }
@@ -265,6 +287,8 @@ static bool rim_close(rim_work *w, int r)
     const rim_loop l = rim_get(w, r);
     double o[3];
     const int32_t labelled = rim_label(w, &l, o);
+
+    // a fan over the whole rim from o, or, where nothing is held, from the mean of the rim
     pl_cap *whole = rim_new_cap(w, &l, 0, l.edges);
     if (labelled == 0) {
         whole->follows[0] = whole->follows[1] = whole->follows[2] = true;
@@ -272,6 +296,8 @@ static bool rim_close(rim_work *w, int r)
         return true;
     }
     memcpy(whole->apex, o, sizeof whole->apex);
+
+    // stretches of one label, from the first edge whose label differs from that of its predecessor
     int32_t first = 0;
     while (first < l.edges && w->label[first] == w->label[(first + l.edges - 1) % l.edges]) {
         ++first;
@@ -289,6 +315,7 @@ static bool rim_close(rim_work *w, int r)
 
 // ---- reports
 
+// Bounding box of a rim.
 static void rim_bounds(const rim_work *w, const rim_loop *l, double low[3], double high[3])
 {
     for (int i = 0; i < 3; ++i) {
@@ -303,18 +330,21 @@ static void rim_bounds(const rim_work *w, const rim_loop *l, double low[3], doub
     }
 }
 
+// Places the finding in the middle of the rim.
 static void rim_place(const rim_work *w, const double low[3], const double high[3])
 {
     const double place[3] = {(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2};
     pl_findings_place(w->b->findings, place, NULL, 0);
 }
 
+// A note for every opening, with the held planes it runs in.
 static void rim_note(const rim_work *w, int r)
 {
     const rim_loop l = rim_get(w, r);
     double low[3], high[3];
     rim_bounds(w, &l, low, high);
     pl_text planes = {0};
+    // which planes
     for (int p = 0; p < w->plane_count; ++p) {
         bool used = false;
         for (int32_t e = 0; e < l.edges; ++e) {
@@ -359,6 +389,7 @@ static void rim_cuts(const rim_work *w, const rim_loop *l, pl_text *text)
     }
 }
 
+// Advice for an opening that cannot be capped reliably.
 static void rim_advise(rim_work *w, const rim_loop *l)
 {
     pl_text text = {0};
@@ -384,6 +415,8 @@ static bool rim_oblique(const rim_work *w, const rim_loop *l, double normal[3])
     const double *origin = rim_vertex(w, l, 0);
     double low = 0, high = 0, largest = 0;
     memset(normal, 0, 3 * sizeof *normal);
+
+    // mean normal of the rim
     for (int32_t j = 0; j < l->count; ++j) {
         double a[3], b[3], cross[3];
         pl_sub3(rim_vertex(w, l, j), origin, a);
@@ -398,6 +431,8 @@ static bool rim_oblique(const rim_work *w, const rim_loop *l, double normal[3])
         normal[i] /= length > 0 ? length : 1;
         largest = fmax(largest, fabs(normal[i]));
     }
+
+    // how far the body extends on both sides of its plane
     for (int32_t k = 0; k < v.vertex_count; ++k) {
         double d[3];
         pl_sub3(v.position + 3 * (size_t)k, origin, d);
@@ -436,6 +471,7 @@ static void rim_warn_wide(rim_work *w, double wall)
     pl_text_clear(&text);
 }
 
+// A defect at rim r.
 static void rim_refuse(rim_work *w, int r, const char *why)
 {
     const rim_loop l = rim_get(w, r);
@@ -448,6 +484,7 @@ static void rim_refuse(rim_work *w, int r, const char *why)
     rim_place(w, low, high);
 }
 
+// Sums up sizes first; false without memory, after which robot_caps frees what there is.
 static bool rim_init(rim_work *w)
 {
     pl_actuator *a = w->a;
@@ -455,13 +492,15 @@ static bool rim_init(rim_work *w)
     w->support_of = rim_supports(w->b->robot);
     w->plane = PL_NEW_ARRAY(rim_plane, 3 * (int64_t)w->b->robot->support_count);
     w->label = PL_NEW_ARRAY(int32_t, nodes);
+
     // a cap for each rim and, at most, one for each of its edges
     a->cap = PL_NEW_ARRAY(pl_cap, a->rim_count + nodes);
     a->cap_node = PL_NEW_ARRAY(int32_t, 3 * nodes);
     return w->support_of && w->plane && w->label && a->cap && a->cap_node;
 }
 
-// What depends on the shape of the caps is not known.
+// The volume between a cap and a flat one is not known: refused or reported, relative
+// to the chamber's volume at rest.
 static void rim_check(rim_work *w)
 {
     robot_build *b = w->b;
@@ -485,6 +524,7 @@ static void rim_check(rim_work *w)
     }
 }
 
+// Closes all rims of chamber `a`, which owns the caps, and sets its volume at rest.
 pl_status robot_caps(robot_build *b, pl_actuator *a, int line)
 {
     rim_work w = {.b = b, .a = a, .line = line};
@@ -515,6 +555,8 @@ pl_status robot_caps(robot_build *b, pl_actuator *a, int line)
     return status == PL_OK ? PL_OK : robot_memory(b);
 }
 
+// Adds the volumes of the caps to h. `corner_of`: numbers of the corners in a linear copy of the mesh, where
+// mid nodes do not exist; NULL: the mesh itself.
 pl_status pl_chamber_caps(const pl_actuator *a, const int32_t *corner_of, pl_functional *h)
 {
     const bool quadratic = a->rim_quadratic && !corner_of;

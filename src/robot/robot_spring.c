@@ -1,6 +1,7 @@
 // Springs: between two markers, or from a marker to a point in space.
 #include "robot/robot_impl.h"
 
+// Index, or -1: fixed in space.
 static int spring_marker(const pl_robot *robot, const char *name)
 {
     for (int m = 0; name && m < robot->marker_count; ++m) {
@@ -11,6 +12,7 @@ static int spring_marker(const pl_robot *robot, const char *name)
     return -1;
 }
 
+// mm: the undeformed place of one end.
 static const double *spring_end(const pl_robot *robot, const pl_spring *s, bool to)
 {
     return to && s->to < 0 ? s->point : robot->marker[to ? s->to : s->from].point.rest;
@@ -28,6 +30,7 @@ static void spring_warn_arm(robot_build *b, const pl_spring_def *def, int marker
     }
 }
 
+// Without a rest length a spring is relaxed in the undeformed robot.
 pl_status robot_springs(robot_build *b)
 {
     pl_robot *robot = b->robot;

@@ -5,7 +5,7 @@
 //   at the end; a reader without motions leaves them out.
 #include "robot/robot_impl.h"
 
-#define STATE_HEADER 8
+#define STATE_HEADER 8 // numbers before the arrays
 
 pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
 {
@@ -17,6 +17,8 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
     if (!s) {
         return pl_fail_memory(err, "the state");
     }
+
+    // sizes first, then memory
     s->robot_hash = robot->hash;
     s->vertex_count = pl_mesh_get(robot->mesh).vertex_count;
     s->command_count = robot->command_count;
@@ -26,6 +28,7 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
     s->command = PL_NEW_ARRAY(double, s->command_count);
     s->multiplier = PL_NEW_ARRAY(double, s->actuator_count);
     s->active = PL_NEW_ARRAY(double, s->actuator_count);
+    // one force more: where a hand pulls at the body
     s->force = PL_NEW_ARRAY(double, 3 * ((int64_t)s->marker_count + 1));
     s->contact_count = pl_robot_contact_numbers(robot);
     s->contact = PL_NEW_ARRAY(double, s->contact_count);
@@ -53,6 +56,7 @@ void pl_state_destroy(pl_state *state)
     pl_free(state);
 }
 
+// Of the same robot, with the same sizes.
 static bool state_alike(const pl_state *a, const pl_state *b)
 {
     return a->robot_hash == b->robot_hash && a->vertex_count == b->vertex_count &&
@@ -60,6 +64,7 @@ static bool state_alike(const pl_state *a, const pl_state *b)
            a->marker_count == b->marker_count && a->contact_count == b->contact_count;
 }
 
+// Copies `motion` or, if NULL, only makes room; count 0 removes it.
 pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t count)
 {
     if (count != state->motion_count) {
@@ -82,6 +87,7 @@ bool pl_state_has_motion(const pl_state *state)
     return state->motion_count > 0;
 }
 
+// s, 0 without a motion: the first number of a motion is its time.
 double pl_state_time(const pl_state *state)
 {
     return state->motion_count > 0 ? state->motion[0] : 0;
@@ -105,6 +111,7 @@ pl_status pl_state_copy(pl_state *to, const pl_state *from)
     return pl_state_set_motion(to, from->motion, from->motion_count);
 }
 
+// Undeformed, all commands idle, no forces. Does nothing for a state of another robot.
 void pl_state_reset(pl_state *state, const pl_robot *robot)
 {
     const pl_mesh_view v = pl_mesh_get(robot->mesh);
@@ -176,6 +183,8 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
                                          state->actuator_count,
                                          state->marker_count,
                                          state->load};
+
+    // the arrays in the order of the file
     memcpy(block, header, sizeof header);
     double *p = block + STATE_HEADER;
     memcpy(p, state->x, 3 * (size_t)state->vertex_count * sizeof *p);
@@ -197,6 +206,7 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
     return need;
 }
 
+// Checks in the order in which a mistake is most clearly named: size, version, contact, robot, counts, load.
 static pl_status state_check_header(const pl_state *s, const double *block, size_t size, pl_error *err)
 {
     if (size < STATE_HEADER) {
@@ -227,6 +237,8 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
             block[3], block[4], block[5], block[6], (int)s->vertex_count, s->command_count, s->actuator_count,
             s->marker_count);
     }
+
+    // a motion adds its count and numbers
     const size_t own = state_size(s);
     const size_t motion = moves && size > own ? size - own - 1 : 0;
     if (size < own || (size > own && (!moves || block[own] != (double)motion))) {
@@ -247,9 +259,12 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
     if (status != PL_OK) {
         return status;
     }
+
+    // where each array begins
     const double *x = block + STATE_HEADER, *command = x + 3 * (size_t)state->vertex_count;
     const double *multiplier = command + state->command_count, *active = multiplier + state->actuator_count;
     const double *force = active + state->actuator_count;
+
     // an idle command is NAN, everything else is a number
     for (const double *p = x; p < block + size; ++p) {
         const bool idle = p >= command && p < multiplier && isnan(*p);
@@ -257,6 +272,8 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
             return pl_fail(err, PL_BAD_INPUT, "state: number %zu is not finite", (size_t)(p - block));
         }
     }
+
+    // all is valid: copy
     memcpy(state->x, x, 3 * (size_t)state->vertex_count * sizeof *x);
     memcpy(state->command, command, (size_t)state->command_count * sizeof *x);
     memcpy(state->multiplier, multiplier, (size_t)state->actuator_count * sizeof *x);

@@ -1,14 +1,17 @@
 // Supports and rigid regions, resolved to vertices; supports that contradict each other are refused.
 #include "robot/robot_impl.h"
 
+// Vertices in a box, of one body or of all.
 static void support_mark_box(robot_build *b, const pl_fixed_def *def)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+
     // a box of one body stands in that body's frame: x_body = R^T (x - t)
     const bool own = def->body >= 0 && def->body < b->def->body_count;
     const pl_body_def *body = own ? &b->def->body[def->body] : NULL;
     const char *prefix = own && b->def->body_count > 1 ? body->name : NULL;
     const size_t length = prefix ? strlen(prefix) : 0;
+    // mm: faces of a box that coincide with those of the body
     const double slack = 1e-9 * b->size;
     for (int32_t e = 0; e < v.element_count; ++e) {
         const char *region = v.region_name[v.region[e]];
@@ -48,6 +51,7 @@ static char *support_name(const pl_robot *robot, const char *wanted)
     return name.data;
 }
 
+// Name, motion and vertices of a support.
 static pl_status support_read(robot_build *b, const pl_fixed_def *def, pl_support *s)
 {
     s->name = support_name(b->robot, def->name ? def->name : "fixed");
@@ -55,6 +59,8 @@ static pl_status support_read(robot_build *b, const pl_fixed_def *def, pl_suppor
     memcpy(s->move, def->move, sizeof s->move);
     memcpy(s->rotate, def->rotate, sizeof s->rotate);
     memcpy(s->about, def->about, sizeof s->about);
+
+    // by box, surface or region
     bool found = true;
     if (def->has_box) {
         support_mark_box(b, def);
@@ -73,6 +79,8 @@ static pl_status support_read(robot_build *b, const pl_fixed_def *def, pl_suppor
             robot_mark_region(b, k);
         }
     }
+
+    // a support of nothing is a mistake
     const pl_status status = robot_take_marks(b, &s->node, &s->node_count);
     if (status == PL_OK && found && s->node_count == 0) {
         ROBOT_DEFECT(b, def->line, "fixed: '%s' contains no vertex", s->name);
@@ -132,6 +140,7 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
     }
 }
 
+// All supports; a body that is held everywhere has nothing to solve for.
 pl_status robot_supports(robot_build *b)
 {
     const int32_t vertices = pl_mesh_get(b->robot->mesh).vertex_count;
@@ -160,11 +169,13 @@ pl_status robot_supports(robot_build *b)
 }
 
 // Two supports with different motions on one rigid region tear it; two rigid regions that share a vertex are
-// one.
+// one. Marks vertices for the search and clears the marks. one.
 static void rigid_check(robot_build *b, int r, int32_t *owner)
 {
     const pl_rigid *rigid = &b->robot->rigid[r];
     const int line = b->def->rigid[r].line;
+
+    // vertices of another rigid region
     for (int32_t k = 0; k < rigid->node_count; ++k) {
         const int32_t other = owner[rigid->node[k]];
         if (other >= 0) {
@@ -179,6 +190,8 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
         owner[rigid->node[k]] = r;
         b->mark[rigid->node[k]] = true;
     }
+
+    // supports that touch it
     const pl_support *first = NULL;
     bool clamped = false;
     for (int s = 0; s < b->robot->support_count; ++s) {
@@ -199,6 +212,8 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
         clamped = clamped || (support->axis[0] && support->axis[1] && support->axis[2]);
         first = support;
     }
+
+    // a rigid region that slides would need constraints between its six unknowns
     if (first && !clamped) {
         ROBOT_DEFECT(b, line,
                      "rigid: '%s' slides on '%s'; a rigid region must be clamped along all axes or be free",
@@ -210,6 +225,7 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
     }
 }
 
+// Rigid regions of the def, then frames of free bodies.
 pl_status robot_rigids(robot_build *b)
 {
     const int32_t vertices = pl_mesh_get(b->robot->mesh).vertex_count;

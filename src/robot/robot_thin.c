@@ -32,6 +32,7 @@ static double thin_body(const pl_robot *robot, const int64_t *face, int64_t coun
     return softest;
 }
 
+// A unit forgotten or confused is the usual cause of both warnings.
 void robot_thin_modulus(robot_build *b, const char *what, int line, double young, const int64_t *face,
                         int64_t count)
 {
@@ -49,7 +50,8 @@ void robot_thin_modulus(robot_build *b, const char *what, int line, double young
     }
 }
 
-// Middle of a face on its straight triangles (of a curved face the middle one) and the unit normal.
+// Middle of a face on its straight triangles (of a curved face the middle one,
+// nodes 3 to 5) and the unit normal.
 static void thin_middle(const pl_mesh *mesh, int64_t face, double middle[3], double normal[3])
 {
     double x[3 * PL_FACE_NODES_MAX], u[3], v[3];
@@ -64,7 +66,7 @@ static void thin_middle(const pl_mesh *mesh, int64_t face, double middle[3], dou
     }
 }
 
-// The wall from a point along a direction; infinite where its other side is not opposite.
+// The wall from a point along a direction, mm; infinite where its other side is not opposite.
 static double thin_wall(const pl_mesh *mesh, const double at[3], const double direction[3], double skip)
 {
     pl_hit hit;
@@ -76,6 +78,7 @@ static double thin_wall(const pl_mesh *mesh, const double at[3], const double di
     return pl_dot3(direction, normal) > THIN_FACING ? hit.t : INFINITY;
 }
 
+// Compares the thickness with the wall under the middle of every face; layers between regions have two walls.
 pl_status robot_thin_walls(robot_build *b, const pl_layer_def *def, const pl_layer *l)
 {
     const pl_mesh *mesh = b->robot->mesh;

@@ -1,5 +1,5 @@
 // The world mesh: all bodies in one frame, regions of chamber elements without a material taken out, surfaces
-// picked.
+// picked. Faces are numbers 8 e + s: side s of element e. picked.
 #include <stdio.h>
 #include "robot/robot_impl.h"
 
@@ -7,8 +7,8 @@
 typedef struct world_body {
     const pl_mesh *mesh; // as given, or `own` without its chamber elements
     pl_mesh *own;
-    int32_t *kept; // per element of the given mesh: its number in `own`, -1 when taken out
-    int32_t element_offset;
+    int32_t *kept;          // per element of the given mesh: its number in `own`, -1 when taken out
+    int32_t element_offset; // of its first element in the world
 } world_body;
 
 // A surface waiting to be added: faces of the world mesh.
@@ -20,19 +20,21 @@ typedef struct world_surface {
 
 // The walls of a chamber whose elements were taken out: faces of the given mesh of its body.
 typedef struct world_wall {
-    int body;
+    int body; // index
     int64_t *face;
     int64_t count;
 } world_wall;
 
+// What the steps share while the mesh is built.
 typedef struct world {
     robot_build *b;
-    world_body *body;
+    world_body *body; // per body
     world_wall *wall; // per actuator
     world_surface *surface;
     int32_t surface_count, surface_room;
 } world;
 
+// The name of a region or surface in the world: with several bodies `body.name`. Owned by the caller.
 static char *world_name(const robot_build *b, int body, const char *name)
 {
     if (b->def->body_count == 1) {
@@ -46,6 +48,7 @@ static char *world_name(const robot_build *b, int body, const char *name)
     return text.data;
 }
 
+// Whether `full` is the world's name of the body's `local`.
 static bool world_name_is(const robot_build *b, int body, const char *local, const char *full)
 {
     if (b->def->body_count == 1) {
@@ -56,6 +59,7 @@ static bool world_name_is(const robot_build *b, int body, const char *local, con
     return strncmp(full, prefix, length) == 0 && full[length] == '.' && strcmp(full + length + 1, local) == 0;
 }
 
+// Accepts a half-built world.
 static void world_clear(world *w)
 {
     for (int i = 0; w->body && i < w->b->def->body_count; ++i) {
@@ -81,6 +85,8 @@ static pl_status world_add_surface(world *w, char *name, int64_t *face, int64_t 
     while (name && at < w->surface_count && strcmp(w->surface[at].name, name) != 0) {
         ++at;
     }
+
+    // name and face may be NULL after failed allocations of the caller
     if (!name || !face ||
         (at == w->surface_count &&
          !pl_grow((void **)&w->surface, &w->surface_room, at + 1, sizeof *w->surface))) {
@@ -108,12 +114,16 @@ pl_status robot_interface(const pl_mesh *mesh, const bool *inside, int64_t **fac
     }
     *face = PL_NEW_ARRAY(int64_t, sides);
     *count = 0;
+
+    // faces by their sorted corners; -1 stands for the fourth corner of a triangle
     pl_table table;
     if (!*face || !pl_table_init(&table, 4, sides)) {
         pl_free(*face);
         *face = NULL;
         return pl_fail_memory(err, "the faces of a chamber");
     }
+
+    // pass 0 stores the faces inside, pass 1 looks up those outside
     for (int pass = 0; pass < 2; ++pass) {
         for (int32_t e = 0; e < v.element_count; ++e) {
             const int n = inside[e] == (pass == 0) ? pl_element_face_count((pl_element_kind)v.kind[e]) : 0;
@@ -167,6 +177,7 @@ static pl_status world_without(robot_build *b, const pl_mesh *mesh, const bool *
     if (!kind || !start || !node || !region || !name || !number || !out->kept) {
         status = robot_memory(b);
     } else {
+        // regions are numbered in the order in which remaining elements name them
         pl_mesh_def def = {.vertex_count = v.vertex_count, .position = v.position};
         for (int32_t r = 0; r < v.region_count; ++r) {
             number[r] = -1;
@@ -188,6 +199,8 @@ static pl_status world_without(robot_build *b, const pl_mesh *mesh, const bool *
                 node[start[k + 1]++] = v.node[a];
             }
         }
+
+        // the mesh copies what it is given
         def.kind = kind;
         def.node_start = start;
         def.node = node;
@@ -209,6 +222,7 @@ static pl_status world_without(robot_build *b, const pl_mesh *mesh, const bool *
 static pl_status world_fill(world *w, int i, const pl_mesh *mesh, const bool *gone, bool *one)
 {
     robot_build *b = w->b;
+    // number of the body's first vertex in the world
     const pl_mesh_view v = pl_mesh_get(mesh);
     int32_t offset = 0;
     for (int k = 0; k < i; ++k) {
@@ -229,13 +243,16 @@ static pl_status world_fill(world *w, int i, const pl_mesh *mesh, const bool *go
     return status;
 }
 
-// Takes out the air of body i, and keeps the walls of each chamber as a surface in the body's numbering.
+// Takes out the air of body i, and keeps the walls of each chamber as a surface in
+// the numbering of the given mesh.
 static pl_status world_hollow(world *w, int i, const pl_mesh *mesh)
 {
     robot_build *b = w->b;
     const pl_mesh_view v = pl_mesh_get(mesh);
     bool *gone = PL_NEW_ARRAY(bool, v.element_count), *one = PL_NEW_ARRAY(bool, v.element_count);
     pl_status status = gone && one ? PL_OK : robot_memory(b);
+
+    // all elements of chambers that are air
     bool any = false;
     for (int a = 0; status == PL_OK && a < b->def->actuator_count; ++a) {
         for (int32_t r = 0; status == PL_OK && r < v.region_count; ++r) {
@@ -251,6 +268,8 @@ static pl_status world_hollow(world *w, int i, const pl_mesh *mesh)
             status = robot_interface(mesh, one, &w->wall[a].face, &w->wall[a].count, b->err);
         }
     }
+
+    // something must be left
     int32_t left = 0;
     for (int32_t e = 0; status == PL_OK && e < v.element_count; ++e) {
         left += !gone[e];
@@ -269,13 +288,14 @@ static pl_status world_hollow(world *w, int i, const pl_mesh *mesh)
     return status;
 }
 
-// Faces of a body's mesh in the numbering of the world.
+// Faces of a body's given mesh in the numbering of the world; -1 for elements taken out.
 static int64_t world_face(const world_body *body, int64_t face)
 {
     const int64_t e = face / 8, kept = body->kept ? body->kept[e] : e;
     return kept < 0 ? -1 : (kept + body->element_offset) * 8 + face % 8;
 }
 
+// Renumbers a list in place; faces of elements taken out are dropped.
 static void world_renumber(const world_body *body, int64_t *face, int64_t *count)
 {
     int64_t n = 0;
@@ -315,6 +335,8 @@ static pl_status world_support_faces(world *w, int i, const char *name, int64_t 
     const int32_t elements = pl_mesh_get(body->mesh).element_count;
     *face = NULL;
     *count = 0;
+
+    // picked: `seen_from` depends on the planes of symmetry, so it cannot define one
     for (int s = 0; s < w->b->def->surface_count; ++s) {
         const pl_surface_def *def = &w->b->def->surface[s];
         if (strcmp(def->name, name) == 0) {
@@ -322,6 +344,8 @@ static pl_status world_support_faces(world *w, int i, const char *name, int64_t 
             return other ? PL_OK : pl_mesh_pick(body->mesh, &def->pick, face, count, NULL);
         }
     }
+
+    // as the mesh came with it
     for (int32_t s = 0; s < w->surface_count; ++s) {
         const world_surface *surface = &w->surface[s];
         if (strcmp(surface->name, name) != 0) {
@@ -339,7 +363,7 @@ static pl_status world_support_faces(world *w, int i, const char *name, int64_t 
     return PL_OK;
 }
 
-// The planes of symmetry of body i, in its own frame, into room for one per support.
+// The planes of symmetry of body i, in its own frame; `mirror` has one entry per support.
 static pl_status world_mirrors(world *w, int i, pl_mirror *mirror, int *count)
 {
     const pl_robot_def *def = w->b->def;
@@ -366,6 +390,8 @@ static pl_status world_pick(world *w, const pl_surface_def *def, pl_mirror *mirr
     pl_pick pick = def->pick;
     pl_error err;
     pl_status status = PL_OK;
+
+    // what is seen from a point depends on where the body continues behind its planes of symmetry
     if (pick.kind == PL_PICK_SEEN_FROM) {
         status = world_mirrors(w, def->body, mirror, &pick.mirror_count);
         pick.mirror = mirror;
@@ -376,6 +402,8 @@ static pl_status world_pick(world *w, const pl_surface_def *def, pl_mirror *mirr
     if (status == PL_NO_MEMORY) {
         return robot_memory(b);
     }
+
+    // nothing picked is a mistake; the extent of the body shows which
     if (status != PL_OK || count == 0) {
         double low[3], high[3];
         pl_mesh_bounds(body->mesh, low, high);
@@ -386,6 +414,8 @@ static pl_status world_pick(world *w, const pl_surface_def *def, pl_mirror *mirr
         pl_mesh_free_faces(picked);
         return PL_OK;
     }
+
+    // world numbering
     int64_t *face = PL_NEW_ARRAY(int64_t, count);
     for (int64_t k = 0; face && k < count; ++k) {
         face[k] = picked[k] + 8 * (int64_t)body->element_offset;
@@ -394,6 +424,7 @@ static pl_status world_pick(world *w, const pl_surface_def *def, pl_mirror *mirr
     return world_add_surface(w, pl_strdup(def->name), face, count);
 }
 
+// All surfaces of the def, in its order.
 static pl_status world_picks(world *w)
 {
     pl_mirror *mirror = PL_NEW_ARRAY(pl_mirror, w->b->def->fixed_count);
@@ -412,12 +443,14 @@ static bool world_is_identity(const pl_body_def *body)
            body->translation[1] == 0 && body->translation[2] == 0;
 }
 
-// Appends one body to the arrays of the world.
+// Appends one body, placed by x = R X + t, to the arrays of the world. These have room for all bodies.
 static pl_status world_append(world *w, int i, pl_mesh_def *def, double *position, uint8_t *kind,
                               int64_t *start, int32_t *node, int32_t *region, char **region_name)
 {
     const pl_body_def *body = &w->b->def->body[i];
     const pl_mesh_view v = pl_mesh_get(w->body[i].mesh);
+
+    // vertices
     for (int32_t j = 0; j < v.vertex_count; ++j) {
         double *x = position + 3 * ((size_t)def->vertex_count + (size_t)j);
         pl_mulv3(body->rotation, v.position + 3 * (size_t)j, x);
@@ -425,6 +458,8 @@ static pl_status world_append(world *w, int i, pl_mesh_def *def, double *positio
             x[c] += body->translation[c];
         }
     }
+
+    // elements, their regions and nodes numbered after those of the bodies before
     for (int32_t e = 0; e < v.element_count; ++e) {
         const int32_t k = def->element_count + e;
         kind[k] = v.kind[e];
@@ -451,6 +486,7 @@ static pl_status world_append(world *w, int i, pl_mesh_def *def, double *positio
 static pl_status world_merge(world *w, pl_mesh **out)
 {
     robot_build *b = w->b;
+    // sizes first
     int64_t vertices = 0, elements = 0, nodes = 0, regions = 0;
     for (int i = 0; i < b->def->body_count; ++i) {
         const pl_mesh_view v = pl_mesh_get(w->body[i].mesh);
@@ -463,6 +499,8 @@ static pl_status world_merge(world *w, pl_mesh **out)
         return pl_fail(b->err, PL_BAD_INPUT, "the bodies have %lld vertices together, more than the limit",
                        (long long)vertices);
     }
+
+    // one block per array, filled body by body
     double *position = PL_NEW_ARRAY(double, 3 * vertices);
     uint8_t *kind = PL_NEW_ARRAY(uint8_t, elements);
     int64_t *start = PL_NEW_ARRAY(int64_t, elements + 1);
@@ -539,6 +577,7 @@ static pl_status world_walls(world *w)
     return PL_OK;
 }
 
+// Later surfaces replace earlier ones of the same name: those of the meshes, walls of chambers, picks.
 static pl_status world_surfaces(world *w, const pl_mesh *const *mesh)
 {
     pl_status status = PL_OK;
@@ -551,27 +590,35 @@ static pl_status world_surfaces(world *w, const pl_mesh *const *mesh)
     return status == PL_OK ? world_picks(w) : status;
 }
 
+// The mesh is owned by the robot.
 pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh)
 {
     world w = {.b = b,
                .body = PL_NEW_ARRAY(world_body, b->def->body_count),
                .wall = PL_NEW_ARRAY(world_wall, b->def->actuator_count)};
     pl_status status = w.body && w.wall ? PL_OK : robot_memory(b);
+    // air out first: everything after it counts the elements that remain
     for (int i = 0; status == PL_OK && i < b->def->body_count; ++i) {
         w.body[i].mesh = mesh[i];
         status = world_hollow(&w, i, mesh[i]);
     }
+
+    // one body in its place needs no copy
     pl_mesh *merged = NULL;
     const bool plain = b->def->body_count == 1 && world_is_identity(&b->def->body[0]);
     if (status == PL_OK && !plain) {
         status = world_merge(&w, &merged);
     }
+
+    // frames of free bodies come last, so that numbers of elements stay
     if (status == PL_OK && robot_free_count(b) > 0) {
         pl_mesh *framed = NULL;
         status = robot_free_frames(b, merged ? merged : w.body[0].mesh, &framed);
         pl_mesh_destroy(merged);
         merged = framed;
     }
+
+    // surfaces refer to the final numbers
     if (status == PL_OK) {
         status = world_surfaces(&w, mesh);
     }
