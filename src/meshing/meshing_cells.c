@@ -23,7 +23,7 @@ static void cells_join(int32_t *parent, int32_t a, int32_t b)
     parent[a > b ? a : b] = a > b ? b : a;
 }
 
-// Solid angle of a triangle (Van Oosterom and Strackee), summed and divided by 4 pi.
+// Times a surface winds around p: the solid angles of its triangles (Van Oosterom and Strackee),
 double cells_winding(const double *position, const int32_t *corner, int32_t count, const double p[3])
 {
     double sum = 0;
@@ -34,12 +34,15 @@ double cells_winding(const double *position, const int32_t *corner, int32_t coun
         pl_sub3(position + 3 * (int64_t)corner[3 * (int64_t)t + 2], p, c);
         pl_cross3(b, c, n);
         const double la = pl_norm3(a), lb = pl_norm3(b), lc = pl_norm3(c);
+        //   tan(omega / 2) = a . b x c / (|a| |b| |c| + (a . b) |c| + (b . c) |a| + (c . a) |b|), summed over
+        //   4 pi.
         sum += 2 * atan2(pl_dot3(a, n),
                          la * lb * lc + pl_dot3(a, b) * lc + pl_dot3(b, c) * la + pl_dot3(c, a) * lb);
     }
     return sum / (4 * PL_PI);
 }
 
+// a . b x c / 6: the volume between a triangle and the origin; summed over a closed shell, its volume.
 static double cells_triangle_volume(const double *position, const int32_t *corner)
 {
     double n[3];
@@ -60,12 +63,15 @@ static void cells_edges_clear(cell_edges *e)
     pl_free(e->use);
 }
 
+// Lists of the triangles around each edge, in compressed rows. False without memory.
 static bool cells_edges_init(cell_edges *e, const int32_t *corner, int32_t triangle_count)
 {
     *e = (cell_edges){0};
     const int64_t uses = 3 * (int64_t)triangle_count;
     int32_t *edge = PL_NEW_ARRAY(int32_t, uses);
     bool room = edge && pl_table_init(&e->table, 2, uses);
+
+    // number the edges
     for (int64_t u = 0; room && u < uses; ++u) {
         const int32_t a = corner[u], b = corner[u - u % 3 + (u + 1) % 3];
         const int32_t key[2] = {a < b ? a : b, a < b ? b : a};
@@ -75,6 +81,7 @@ static bool cells_edges_init(cell_edges *e, const int32_t *corner, int32_t trian
     e->start = room ? PL_NEW_ARRAY(int32_t, (int64_t)e->table.count + 2) : NULL;
     e->use = room ? PL_NEW_ARRAY(int32_t, uses) : NULL;
     room = room && e->start && e->use;
+    // counts, shifted by two so that filling turns them into starts
     if (room) {
         for (int64_t u = 0; u < uses; ++u) {
             ++e->start[edge[u] + 2];
@@ -90,6 +97,7 @@ static bool cells_edges_init(cell_edges *e, const int32_t *corner, int32_t trian
     return room;
 }
 
+// Triangles that share an edge belong to one shell.
 int32_t cells_shells(const pl_trisurf *surface, int32_t *shell)
 {
     const int32_t n = surface->triangle_count;
@@ -104,6 +112,7 @@ int32_t cells_shells(const pl_trisurf *surface, int32_t *shell)
                 cells_join(parent, e.use[k - 1] / 3, e.use[k] / 3);
             }
         }
+
         // a root comes before its members, so it is numbered when they ask
         count = 0;
         for (int32_t t = 0; t < n; ++t) {
@@ -117,6 +126,7 @@ int32_t cells_shells(const pl_trisurf *surface, int32_t *shell)
 }
 
 // ---- orientation of one surface's shells by nesting
+// Reverses a triangle.
 static void cells_flip(int32_t *corner)
 {
     const int32_t keep = corner[1];
@@ -139,6 +149,8 @@ static int cells_depth(const pl_trisurf *surface, const int32_t *corner, const i
     return depth;
 }
 
+// A shell at even depth encloses material and must have a positive volume, one at odd depth a void and a
+// negative one; the volume is only a sign here.
 pl_status cells_orient(pl_trisurf *surface, pl_error *err)
 {
     const int32_t n = surface->triangle_count;
@@ -148,6 +160,7 @@ pl_status cells_orient(pl_trisurf *surface, pl_error *err)
     int32_t *start = count >= 0 ? PL_NEW_ARRAY(int32_t, (int64_t)count + 2) : NULL;
     bool *turn = count >= 0 ? PL_NEW_ARRAY(bool, count) : NULL;
     if (start && turn) {
+        // triangles grouped by shell
         for (int32_t t = 0; t < n; ++t) {
             ++start[shell[t] + 2];
         }
@@ -158,6 +171,7 @@ pl_status cells_orient(pl_trisurf *surface, pl_error *err)
             memcpy(corner + 3 * (int64_t)start[shell[t] + 1]++, surface->corner + 3 * (int64_t)t,
                    3 * sizeof *corner);
         }
+        // which shells look the wrong way round
         for (int32_t s = 0; s < count; ++s) {
             double volume = 0;
             for (int32_t t = start[s]; t < start[s + 1]; ++t) {
@@ -196,6 +210,8 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
     pl_table table = {0};
     bool room = c->position && c->corner && same && pl_table_init(&table, 3, triangles);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+
+    // all vertices, and their extent for the tolerance of welding
     for (int p = 0; room && p < part_count; ++p) {
         const pl_trisurf *s = &part[p].surface;
         memcpy(c->position + 3 * (int64_t)c->vertex_count, s->position,
@@ -207,6 +223,8 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
         high[i % 3] = fmax(high[i % 3], c->position[i]);
     }
     room = room && pl_points_weld(c->vertex_count, c->position, 1e-7 * pl_distance3(low, high), same) >= 0;
+
+    // triangles by their sorted corners: parts that touch share theirs, which are stored once
     int32_t first = 0;
     for (int p = 0; room && p < part_count; ++p) {
         const pl_trisurf *s = &part[p].surface;
@@ -230,12 +248,13 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
     return room ? PL_OK : pl_fail_memory(err, "the triangles of the parts");
 }
 
-// ---- shells of sides: side 2 t is the one the normal of triangle t points to
+// ---- shells of sides: side 2 t is the one that the normal of triangle t points to
 typedef struct around {
-    double angle;
+    double angle;        // rad, around the edge
     int32_t plus, minus; // the side that looks towards larger angles, and the other
 } around;
 
+// By angle; equal angles by number, so that the order does not depend on qsort.
 static int cells_compare_angle(const void *a, const void *b)
 {
     const around *p = a, *q = b;
@@ -255,6 +274,8 @@ static void cells_glue_edge(const cells *c, const cell_edges *edges, int32_t i, 
     for (int k = 0; k < 3; ++k) {
         e[k] /= length;
     }
+
+    // angle of each triangle around the edge
     const int32_t n = edges->start[i + 1] - edges->start[i];
     for (int32_t k = 0; k < n; ++k) {
         const int32_t use = edges->use[edges->start[i] + k], t = use / 3;
@@ -275,6 +296,8 @@ static void cells_glue_edge(const cells *c, const cell_edges *edges, int32_t i, 
         list[k].plus = 2 * t + (forward ? 0 : 1);
         list[k].minus = 2 * t + (forward ? 1 : 0);
     }
+
+    // neighbours in the order of angles face each other
     qsort(list, (size_t)n, sizeof *list, cells_compare_angle);
     for (int32_t k = 0; k < n; ++k) {
         cells_join(parent, list[k].plus, list[(k + 1) % n].minus);
@@ -287,6 +310,7 @@ static int32_t cells_components(const cells *c, int32_t *component)
     const int32_t sides = 2 * c->triangle_count;
     cell_edges edges;
     int32_t *parent = PL_NEW_ARRAY(int32_t, sides), most = 0, count = -1;
+    // sides that face each other around some edge are one shell
     if (cells_edges_init(&edges, c->corner, c->triangle_count) && parent) {
         for (int32_t i = 0; i < edges.table.count; ++i) {
             most = edges.start[i + 1] - edges.start[i] > most ? edges.start[i + 1] - edges.start[i] : most;
@@ -317,6 +341,7 @@ static bool cells_point(const cells *c, int32_t s, double point[3])
     const int32_t *corner = c->corner + 3 * (int64_t)(s / 2);
     const double *a = c->position + 3 * (int64_t)corner[0], *b = c->position + 3 * (int64_t)corner[1],
                  *d = c->position + 3 * (int64_t)corner[2];
+
     // off the centroid, so that the ray does not run into an edge of a symmetric part
     double u[3], v[3], n[3], o[3], best = INFINITY;
     pl_sub3(b, a, u);
@@ -327,6 +352,8 @@ static bool cells_point(const cells *c, int32_t s, double point[3])
         n[k] /= length;
         o[k] = a[k] + 0.41 * u[k] + 0.27 * v[k];
     }
+
+    // the first triangle that the ray meets
     for (int32_t t = 0; t < c->triangle_count; ++t) {
         const int32_t *other = c->corner + 3 * (int64_t)t;
         const double hit = t == s / 2 ? -1
@@ -355,7 +382,8 @@ static double cells_component_winding(const cells *c, const int32_t *component, 
     return turns;
 }
 
-// The cells: shells of positive volume, then each other shell goes to the smallest cell around it.
+// The cells: shells of positive volume, then each other shell goes to the smallest cell around it, because
+// that is the cell it is a hole of; without one it bounds the outside.
 static pl_status cells_build(cells *c, const int32_t *component, int32_t count, pl_error *err)
 {
     double *volume = PL_NEW_ARRAY(double, count);
@@ -363,11 +391,15 @@ static pl_status cells_build(cells *c, const int32_t *component, int32_t count, 
     c->cell = PL_NEW_ARRAY(cell, count);
     c->side_cell = PL_NEW_ARRAY(int32_t, 2 * (int64_t)c->triangle_count);
     const bool room = volume && first && owner && c->cell && c->side_cell;
+
+    // volume of each shell and one of its sides
     for (int32_t s = 2 * c->triangle_count - 1; room && s >= 0; --s) {
         volume[component[s]] +=
             (s % 2 ? 1 : -1) * cells_triangle_volume(c->position, c->corner + 3 * (int64_t)(s / 2));
         first[component[s]] = s;
     }
+
+    // outer shells make the cells
     for (int32_t k = 0; room && k < count; ++k) {
         owner[k] = -1;
         if (volume[k] > 0) {
@@ -377,6 +409,8 @@ static pl_status cells_build(cells *c, const int32_t *component, int32_t count, 
             cells_point(c, first[k], made->inside);
         }
     }
+
+    // inner shells are holes of the smallest cell around them
     for (int32_t k = 0; room && k < count; ++k) {
         double point[3];
         if (volume[k] > 0 || !cells_point(c, first[k], point)) {
@@ -407,6 +441,7 @@ static void cells_name(const pl_meshing_part *part, int part_count, cells *c)
         for (int p = 0; p < part_count; ++p) {
             const pl_trisurf *s = &part[p].surface;
             const double size = fabs(pl_trisurf_volume(s));
+            // cavities first; among equals the smallest, so that a part inside another one keeps its name
             if ((part[p].cavity > it->hollow || (part[p].cavity == it->hollow && size < best)) &&
                 cells_winding(s->position, s->corner, s->triangle_count, it->inside) > 0.5) {
                 it->part = p;
@@ -418,6 +453,7 @@ static void cells_name(const pl_meshing_part *part, int part_count, cells *c)
             snprintf(it->name, sizeof it->name, "%s", part[it->part].region);
         }
     }
+
     // voids inside a body, the largest first
     for (int number = 1;; ++number) {
         cell *largest = NULL;
@@ -435,6 +471,7 @@ static void cells_name(const pl_meshing_part *part, int part_count, cells *c)
     }
 }
 
+// Triangles once, shells of sides, cells, names. `out` is empty on failure.
 pl_status cells_init(const pl_meshing_part *part, int part_count, cells *out, pl_error *err)
 {
     *out = (cells){0};

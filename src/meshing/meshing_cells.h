@@ -4,6 +4,7 @@
 
 #include "meshing/meshing_impl.h"
 
+// A connected volume bounded by triangles.
 typedef struct cell {
     int32_t component; // its outer shell
     double volume;     // mm^3, of the outer shell alone
@@ -13,9 +14,10 @@ typedef struct cell {
     char name[128]; // region, or surface of a void
 } cell;
 
+// Triangles of all parts and the cells on both sides of them. Owns its arrays.
 typedef struct cells {
     int32_t vertex_count, triangle_count;
-    double *position;
+    double *position;    // mm, 3 per vertex
     int32_t *corner;     // 3 per triangle
     int32_t *side_shell; // 2 per triangle: the closed shell of sides it belongs to
     int32_t shell_count;

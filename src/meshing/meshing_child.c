@@ -32,7 +32,9 @@
 #define CHILD_MEMORY 0.9       // share of the available memory the child may take
 
 // ---- what goes through the pipe
+// stage or log text, or the answer
 typedef enum child_kind { CHILD_STAGE, CHILD_LOG, CHILD_RESULT } child_kind;
+// Precedes every message.
 typedef struct child_frame {
     uint32_t kind, level; // level: of a log line
     double fraction;      // of a stage
@@ -49,6 +51,7 @@ typedef struct child_answer {
     char text[sizeof((pl_error *)0)->text];
 } child_answer;
 
+// Precedes elements, file, text and advice of a finding.
 typedef struct child_finding {
     int32_t severity, line, has_place, element_count;
     double place[3];
@@ -57,9 +60,9 @@ typedef struct child_finding {
 
 // ---- the child's side. The state is the process's own: the parent never sets it.
 static struct {
-    bool here; // this process is a child
-    int attempt;
-    double seconds, badness;
+    bool here;               // this process is a child
+    int attempt;             // number of it, from 0
+    double seconds, badness; // CPU time for the next stage; of the result
 } child;
 
 int meshing_attempt(void)
@@ -77,6 +80,7 @@ void meshing_doubt(double badness)
     child.badness = badness;
 }
 
+// Writes header and data whole; false when the parent has gone.
 static bool child_send(const child_frame *frame, const void *data)
 {
     const struct {
@@ -95,6 +99,7 @@ static bool child_send(const child_frame *frame, const void *data)
     return true;
 }
 
+// Progress of the work: announces a stage with the time it may take.
 static bool child_step(void *user, double fraction, const char *what)
 {
     (void)user;
@@ -106,6 +111,7 @@ static bool child_step(void *user, double fraction, const char *what)
     return child_send(&frame, what);
 }
 
+// Log lines go to the parent's log.
 static void child_log(void *user, int level, const char *text)
 {
     (void)user;
@@ -113,6 +119,7 @@ static void child_log(void *user, int level, const char *text)
     child_send(&frame, text);
 }
 
+// Header, then the variable parts in the order of child_finding.
 static void child_pack_finding(pl_text *out, const pl_finding *f)
 {
     const child_finding head = {.severity = f->severity,
@@ -134,12 +141,15 @@ static void child_pack_finding(pl_text *out, const pl_finding *f)
     pl_text_add_bytes(out, f->advice, head.advice_bytes);
 }
 
-// Ends the process with 0 when the answer is on its path.
+// Sends the answer and ends the process, with 0 when the answer was sent. _exit:
+// handlers of exit belong to the parent.
 static void child_answer_and_exit(pl_status status, const pl_error *err, const pl_findings *findings,
                                   const pl_mesh *mesh)
 {
     pl_text packed = {0}, all = {0};
     child_answer answer;
+
+    // padding must not leave uninitialised bytes in the pipe
     memset(&answer, 0, sizeof answer);
     answer.status = status;
     answer.badness = child.badness;
@@ -147,6 +157,8 @@ static void child_answer_and_exit(pl_status status, const pl_error *err, const p
     snprintf(answer.text, sizeof answer.text, "%s", err->text);
     bool good = !mesh || pl_mesh_pack(mesh, 0, &packed);
     answer.mesh_bytes = packed.length;
+
+    // answer, findings, mesh in one message
     pl_text_add_bytes(&all, &answer, sizeof answer);
     for (int i = 0; i < answer.finding_count; ++i) {
         child_pack_finding(&all, pl_findings_at(findings, i));
@@ -159,6 +171,7 @@ static void child_answer_and_exit(pl_status status, const pl_error *err, const p
     _exit(good ? 0 : 1);
 }
 
+// sanitizers reserve terabytes of address space, so a limit would end the process at once
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // Bytes this machine can still give, and bytes of data this process has already; 0 when unknown.
 static void child_memory(double *available, double *taken)
@@ -166,6 +179,8 @@ static void child_memory(double *available, double *taken)
     char line[256];
     *available = *taken = 0;
     FILE *file = fopen("/proc/meminfo", "r");
+
+    // what the machine can give
     for (double kilobytes; file && fgets(line, sizeof line, file);) {
         if (sscanf(line, "MemAvailable: %lf kB", &kilobytes) == 1) {
             *available = 1024 * kilobytes;
@@ -174,6 +189,8 @@ static void child_memory(double *available, double *taken)
     if (file) {
         fclose(file);
     }
+
+    // what this process has
     file = fopen("/proc/self/statm", "r");
     double pages;
     if (file && fscanf(file, "%*s %*s %*s %*s %*s %lf", &pages) == 1) {
@@ -185,6 +202,7 @@ static void child_memory(double *available, double *taken)
 }
 #endif
 
+// Lowers a soft limit; a stricter hard limit stays.
 static void child_limit(int resource, double value)
 {
     struct rlimit limit;
@@ -198,24 +216,31 @@ static void child_limit(int resource, double value)
 // Leaves what belongs to the parent alone: its files, handlers, threads, and a Ctrl-C meant for it.
 static void child_settle(int pipe_end, int words, pid_t parent)
 {
+    // dies with the parent, also if the parent ended between fork and here
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(1);
     }
+
+    // 0 and 1: nothing; 2: the words; 3: the pipe; everything else closed
     const int nothing = open("/dev/null", O_RDWR);
-    // words and pipe may stand in each other's places: first out of the path, then to 2 and 3
+    // words and pipe may have each other's numbers: first both to high numbers, then to 2 and 3
     const int w = fcntl(words >= 0 ? words : nothing, F_DUPFD, 16), p = fcntl(pipe_end, F_DUPFD, 16);
     if (nothing < 0 || w < 0 || p < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(w, 2) < 0 ||
         dup2(p, CHILD_PIPE) < 0) {
         _exit(1);
     }
     close_range(CHILD_PIPE + 1, ~0U, 0);
+
+    // default handlers; Ctrl-C is the parent's
     for (int s = 1; s < NSIG; ++s) {
         signal(s, s == SIGINT ? SIG_IGN : SIG_DFL);
     }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+
+    // no core files, no more memory than there is
     child_limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     double available, taken;
@@ -224,9 +249,11 @@ static void child_settle(int pipe_end, int words, pid_t parent)
         child_limit(RLIMIT_DATA, taken + CHILD_MEMORY * available);
     }
 #endif
+    // threads of the parent do not exist here
     pl_threads_set(1);
 }
 
+// The whole life of the child; does not return.
 static void child_run(const child_job *job, int attempt)
 {
     child.here = true;
@@ -242,21 +269,23 @@ static void child_run(const child_job *job, int attempt)
 }
 
 // ---- the parent's side
+// The parent's view of one child.
 typedef struct watch {
     const child_job *job;
     const pl_progress *progress;
     pid_t pid;
-    int pipe_end, words; // words: what the child writes to its standard error
-    char stage[128];
-    double fraction, seconds; // seconds: CPU time this stage may take
-    double stage_cpu, stage_wall;
-    double spent, longest; // CPU time of earlier attempts, and the longest stage allowed so far
-    double badness;
-    pl_text bytes; // received and not yet used
-    pl_text answer;
+    int pipe_end, words;          // words: what the child writes to its standard error
+    char stage[128];              // last one announced
+    double fraction, seconds;     // seconds: CPU time this stage may take
+    double stage_cpu, stage_wall; // s, when it began
+    double spent, longest;        // CPU time of earlier attempts, and the longest stage allowed so far
+    double badness;               // as the answer says
+    pl_text bytes;                // received and not yet used
+    pl_text answer;               // of child_answer
     bool answered, interrupted, stuck, late; // late: all attempts together took too long
 } watch;
 
+// s of CPU time that the child has used; 0 when it is gone.
 static double watch_cpu(const watch *w)
 {
     clockid_t clock;
@@ -267,6 +296,7 @@ static double watch_cpu(const watch *w)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// Forks. False with a reason if that failed, after which nothing is left open but `words`.
 static bool watch_start(watch *w, int attempt, pl_error *err)
 {
     int end[2];
@@ -277,6 +307,7 @@ static bool watch_start(watch *w, int attempt, pl_error *err)
     w->words = memfd_create("pliant mesher", MFD_CLOEXEC);
     fcntl(end[0], F_SETFD, FD_CLOEXEC);
     fcntl(end[1], F_SETFD, FD_CLOEXEC);
+
     // no handler of ours may run in the child
     sigset_t all, before;
     sigfillset(&all);
@@ -301,6 +332,7 @@ static bool watch_start(watch *w, int attempt, pl_error *err)
     return w->pid > 0;
 }
 
+// One message. Texts are cut at 900 characters, a bound for what a damaged child may send.
 static void watch_frame(watch *w, const child_frame *frame, const char *data)
 {
     const int length = frame->bytes < 900 ? (int)frame->bytes : 900;
@@ -340,6 +372,7 @@ static void watch_frames(watch *w)
 static void watch_listen(watch *w)
 {
     static const size_t room = 1 << 16;
+    // a pipe holds 64 KiB
     char *block = pl_alloc(room);
     while (block && !w->bytes.failed && !w->answer.failed) {
         struct pollfd listen = {.fd = w->pipe_end, .events = POLLIN};
@@ -354,6 +387,8 @@ static void watch_listen(watch *w)
                 watch_frames(w);
             }
         }
+
+        // ten times a second, whether anything arrived or not
         w->interrupted = !pl_progress_step(w->progress, w->fraction, w->stage[0] ? w->stage : "meshing");
         w->longest = fmax(w->longest, w->seconds);
         const double cpu = watch_cpu(w);
@@ -379,6 +414,8 @@ static void watch_words(const watch *w, char *text, size_t size)
     for (size_t n = strlen(all); n > 0 && (all[n - 1] == '\n' || all[n - 1] == ' '); --n) {
         all[n - 1] = 0;
     }
+
+    // only the last line is of interest, without control characters
     const char *line = strrchr(all, '\n');
     line = line ? line + 1 : all;
     size_t n = 0;
@@ -423,7 +460,7 @@ static const char *watch_signal(int number)
     }
 }
 
-// Why there is no answer, in words.
+// Why there is no answer, in words. Memory comes before signals: the system kills what takes too much.
 static pl_status watch_explain(const watch *w, int ended, pl_error *err)
 {
     const char *stage = w->stage[0] ? w->stage : "starting";
@@ -450,7 +487,8 @@ static pl_status watch_explain(const watch *w, int ended, pl_error *err)
     return pl_fail(err, PL_FAILED, "%s: the mesher ended without a result while %s", w->job->source, stage);
 }
 
-// ---- the answer
+// ---- the answer. The child may be damaged, so all sizes are checked.
+// Copies `bytes` from the message; false when it is too short.
 static bool answer_take(const char **at, const char *end, void *to, size_t bytes)
 {
     if ((size_t)(end - *at) < bytes) {
@@ -472,6 +510,7 @@ static const char *answer_text(const char **at, const char *end, uint32_t bytes)
     return text;
 }
 
+// One finding of the message into `findings`; false when it is damaged.
 static bool answer_finding(const char **at, const char *end, pl_findings *findings)
 {
     child_finding head;
@@ -479,6 +518,7 @@ static bool answer_finding(const char **at, const char *end, pl_findings *findin
         head.severity > PL_DEFECT) {
         return false;
     }
+    // + 1: an array of nothing is allocated, too
     int32_t *elements = PL_NEW_ARRAY(int32_t, head.element_count + 1);
     bool good = elements && answer_take(at, end, elements, (size_t)head.element_count * sizeof *elements);
     const char *file = good && head.file_bytes > 0 ? answer_text(at, end, head.file_bytes) : NULL;
@@ -496,6 +536,7 @@ static bool answer_finding(const char **at, const char *end, pl_findings *findin
     return good;
 }
 
+// Unpacks the answer: findings, then the error or the mesh.
 static pl_status watch_answer(watch *w, pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     const char *at = w->answer.data, *end = at + w->answer.length;
@@ -516,6 +557,7 @@ static pl_status watch_answer(watch *w, pl_mesh **out, pl_findings *findings, pl
 }
 
 // ---- attempts
+// What one process brought; owns mesh and findings.
 typedef struct attempt {
     pl_status status;
     pl_error why;
@@ -533,7 +575,7 @@ static void attempt_clear(attempt *a)
     *a = (attempt){.badness = INFINITY};
 }
 
-// One process. `spent` and `longest` are those of all attempts so far.
+// One process. `spent` and `longest` (s) are those of all attempts so far.
 static attempt attempt_run(const child_job *job, int number, const pl_progress *progress, double *spent,
                            double *longest)
 {
@@ -546,12 +588,15 @@ static attempt attempt_run(const child_job *job, int number, const pl_progress *
     } else {
         watch_listen(&w);
         const int ended = watch_end(&w);
+
+        // an answer, good or bad
         if (w.answered && !w.answer.failed && !w.interrupted) {
             a.status = watch_answer(&w, &a.mesh, a.findings, &a.why);
             a.badness = w.badness;
             a.again =
                 w.badness > 1 && (a.status == PL_OK || a.status == PL_FAILED || a.status == PL_BAD_INPUT);
         } else {
+            // without one another setting may help if meshing failed, not if reading the file did
             a.status = watch_explain(&w, ended, &a.why);
             a.again = a.status == PL_FAILED && strncmp(w.stage, "meshing", 7) == 0 && !w.late;
         }
@@ -579,6 +624,7 @@ static void attempt_copy_findings(const attempt *a, pl_findings *findings)
     }
 }
 
+// The setting in words.
 static const char *attempt_words(const child_job *job, int number)
 {
     const char *words = job->setting ? job->setting(number) : NULL;
@@ -615,13 +661,16 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
     if (child_is_here()) {
         return job->work(job->user, progress, out, findings, err);
     }
+
+    // attempts until one is good; `first` keeps why it failed at first, `best` the best mesh
     double spent = 0, longest = 0;
     attempt first = {.badness = INFINITY}, best = {.badness = INFINITY}, last = {.again = true};
     int tried = 0;
     for (bool again = true; again && tried < MESHING_ATTEMPTS; ++tried) {
         attempt_clear(&last);
         last = attempt_run(job, tried, progress, &spent, &longest);
-        // a failure has many ways around it; a doubtful mesh is mostly a size that does not fit the part
+        // most failures can be avoided by other settings; a doubtful mesh is mostly a
+        // size that does not fit the part
         again = last.again && !(last.mesh && tried + 1 >= CHILD_DOUBTS);
         if (again) {
             pl_log(1, "%s: %s: %s", job->source, tried ? attempt_words(job, tried) : "first settings",
@@ -637,6 +686,8 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
             last = (attempt){.status = PL_OK, .badness = best.badness};
         }
     }
+
+    // the best mesh, unless the caller asked to stop
     const bool stopped = last.why.status == PL_INTERRUPTED || last.why.status == PL_NO_MEMORY;
     pl_status status = PL_OK;
     if (best.mesh && !(stopped && last.why.status == PL_INTERRUPTED)) {
@@ -651,7 +702,7 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
     } else if (tried == 1 && last.status == PL_OK) {
         attempt_copy_findings(&last, findings); // nothing to hand back
     } else {
-        // what is worth telling: an interruption or lack of memory now, otherwise why it failed at first
+        // what to report: an interruption or lack of memory now, otherwise why it failed at first
         const attempt *tell = stopped ? &last : &first;
         char list[400];
         attempt_copy_findings(&last, findings);

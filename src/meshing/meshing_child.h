@@ -5,8 +5,9 @@
 #include "base/base.h"
 #include "pliant/mesh.h"
 
-#define MESHING_ATTEMPTS 6
+#define MESHING_ATTEMPTS 6 // most settings that are used one after the other
 
+// Work for the mesher's process.
 typedef struct child_job {
     const char *source; // starts the sentences: a file name, "design beam"
     // Runs in the child; may leave *out NULL with PL_OK when there is nothing to hand back.

@@ -30,18 +30,19 @@ static const char *const chamber_name[2][ARM_SECTIONS] = {{"left1", "left2", "le
 static const char *const plate_name[ARM_SECTIONS + 1] = {"base_plate", "plate1", "plate2", "plate3"};
 static const char *const end_name[ARM_SECTIONS] = {"end1", "end2", "end3"};
 
-// Length of one cell of section k.
+// Length of one cell of section k, mm.
 static double arm_cell(const double *p, int k)
 {
     return p[SECTION1 + k] / p[CELLS] - p[SLOT];
 }
 
-// How far a side reaches from the spine.
+// How far a side reaches from the spine, mm.
 static double arm_depth(const double *p)
 {
     return (p[WIDTH] - p[SPINE]) / 2;
 }
 
+// Every cell, and the neck that joins them, must have walls with space between them.
 static const char *arm_check(const double *p)
 {
     for (int k = 0; k < ARM_SECTIONS; ++k) {
@@ -82,6 +83,8 @@ static void arm_side(drawing *d, const double *p, double x, int k, int side)
     }
 }
 
+// Plates and sections in turn along x; a plane at the end of each section, between
+// two solids, is a surface, too.
 static void arm_draw(drawing *d, const double *p)
 {
     double x = 0;
@@ -115,6 +118,7 @@ static double arm_inside(const double *p, int k, double w)
            (p[SECTION1 + k] - cells) * (depth - f - w) * (p[HEIGHT] - 2 * f - 2 * w);
 }
 
+// mm^3; the boxes of a side overlap, so cells and neck are counted apart.
 static double arm_volume(const double *p, const char *name)
 {
     double body = 0, spine = 0;

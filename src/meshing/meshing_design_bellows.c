@@ -20,12 +20,13 @@ static const pl_design_parameter parameter[] = {
 
 static const char *const chamber_name[3] = {"chamber1", "chamber2", "chamber3"};
 
-// A wall of thickness w takes this much of the radius to a corner.
+// The radius to a corner inside a wall: the flat sides of a hexagon lie at radius cos 30 from its axis.
 static double bellows_inside(const double *p, double radius)
 {
     return radius - p[WALL] / cos(PL_PI / 6);
 }
 
+// Height of a cell, mm: what plates and gaps leave.
 static double bellows_cell(const double *p)
 {
     return (p[HEIGHT] - 2 * p[PLATE] - (p[FOLDS] + 1) * p[GAP]) / p[FOLDS];
@@ -48,6 +49,7 @@ static const char *bellows_check(const double *p)
     return NULL;
 }
 
+// Axis of bellows i, and the angle of the hexagons' first corner: outwards, so that cells meet on the axis.
 static void bellows_place(const double *p, int i, double *x, double *y, double *angle)
 {
     *angle = PL_PI / 2 + i * 2 * PL_PI / 3;
@@ -64,6 +66,7 @@ static void bellows_draw(drawing *d, const double *p)
     for (int i = 0; i < 3; ++i) {
         double x, y, a;
         bellows_place(p, i, &x, &y, &a);
+        // a neck before each cell and after the last; its bore passes through the walls of the cells
         for (int k = 0; k <= folds; ++k) {
             const double z = p[PLATE] + k * (cell + p[GAP]);
             drawing_add(d, drawing_hexagon(d, x, y, z, p[GAP], p[NECK], a), SOLID_REGION, "body");
@@ -86,6 +89,7 @@ static void bellows_draw(drawing *d, const double *p)
     d->walls = BELLOWS_WALLS;
 }
 
+// A regular hexagon of radius r has the area 3/2 sqrt(3) r^2.
 static double bellows_volume(const double *p, const char *name)
 {
     const double hexagon = 1.5 * sqrt(3), n = p[FOLDS], cell = bellows_cell(p),

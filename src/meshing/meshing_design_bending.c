@@ -22,11 +22,13 @@ static const pl_design_parameter parameter[] = {
     [LAYER] = {"layer", "mm", "thickness of the stiff bottom layer", 2, 0.1, 100, false},
 };
 
+// Length of one module, mm.
 static double bending_module(const double *p)
 {
     return (p[LENGTH] - (p[MODULES] - 1) * p[SLOT]) / p[MODULES];
 }
 
+// Each message names the parameters that must change.
 static const char *bending_check(const double *p)
 {
     if (bending_module(p) - 2 * p[WALL] < 0.2 * p[WALL]) {

@@ -58,6 +58,7 @@ static void cable_draw(drawing *d, const double *p)
     d->thinnest = fmin(p[HEIGHT] - p[NOTCH_DEPTH], p[WIDTH]) / 2;
 }
 
+// Block minus trapezoid notches, mm^3.
 static double cable_volume(const double *p, const char *name)
 {
     const double notch = (p[NOTCH_WIDTH] + p[NOTCH_FLAT]) / 2 * p[NOTCH_DEPTH] * p[WIDTH];

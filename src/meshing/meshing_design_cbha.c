@@ -24,13 +24,13 @@ static const pl_design_parameter parameter[] = {
 static const char *const bellows_name[6] = {"bellows1", "bellows2", "bellows3",
                                             "bellows4", "bellows5", "bellows6"};
 
-// A wall of thickness w takes this much of the radius to a corner.
+// The radius to a corner inside a wall: the flat sides of a hexagon lie at radius cos 30 from its axis.
 static double cbha_inside(const double *p, double radius)
 {
     return radius - p[WALL] / cos(PL_PI / 6);
 }
 
-// A plate belongs to each end of a section; the one in the middle is shared.
+// Height of a cell, mm. A plate belongs to each end of a section; half of the one in the middle does, too.
 static double cbha_cell(const double *p)
 {
     return (p[SECTION] - 1.5 * p[PLATE] - (p[FOLDS] + 1) * p[GAP]) / p[FOLDS];
@@ -44,6 +44,7 @@ static double cbha_radius(const double *p, double z)
     return ((1 - t) * p[WIDTH] + t * p[TIP_WIDTH]) / 4;
 }
 
+// The narrower end decides.
 static const char *cbha_check(const double *p)
 {
     const double least = fmin(p[WIDTH], p[TIP_WIDTH]) / 4;
@@ -63,6 +64,8 @@ static double cbha_gap(const double *p, int section, int k)
     return begin + k * (cbha_cell(p) + p[GAP]);
 }
 
+// A hexagonal prism of bellows i; `level` is the height at which the taper is
+// taken, so that prisms are straight.
 static int cbha_hexagon(drawing *d, const double *p, int i, double z, double height, double level,
                         double radius)
 {
@@ -70,6 +73,7 @@ static int cbha_hexagon(drawing *d, const double *p, int i, double z, double hei
     return drawing_hexagon(d, off * cos(angle), off * sin(angle), z, height, radius, angle);
 }
 
+// Plates, then for each bellows necks and cells from the base up.
 static void cbha_draw(drawing *d, const double *p)
 {
     const double cell = cbha_cell(p), end = 2 * p[SECTION];
@@ -123,6 +127,7 @@ static void cbha_bellows(const double *p, int section, double *outside, double *
     }
 }
 
+// mm^3, from the same steps as the drawing.
 static double cbha_volume(const double *p, const char *name)
 {
     double outside[2], air[2], body = 0;

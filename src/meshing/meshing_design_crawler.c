@@ -15,6 +15,7 @@ static const pl_design_parameter parameter[] = {
     [FRAME] = {"frame", "mm", "thickness of the frame", 1, 0.005, 10, false},
 };
 
+// A tenth of the frame at least is window.
 static const char *crawler_check(const double *p)
 {
     if (2 * p[FOOT] > 0.9 * p[LENGTH]) {
@@ -26,6 +27,7 @@ static const char *crawler_check(const double *p)
     return NULL;
 }
 
+// Film under the whole frame, bonded to it at the rim; the frame's window stays empty.
 static int crawler_sheets(const double *p, sheet *out)
 {
     const double L = p[LENGTH], w = p[WIDTH] / 2, f = p[FOOT], r = p[WIDTH] / 2 - p[RAIL];

@@ -18,6 +18,7 @@ static const char *fibre_check(const double *p)
     return p[LENGTH] - 2 * p[CAP] < p[RADIUS] ? "length leaves no chamber between the caps" : NULL;
 }
 
+// The half of a cylinder along z with x > 0.
 static int fibre_half(drawing *d, double from, double length, double radius)
 {
     int half = drawing_cylinder(d, 0, 0, from, length, radius);
@@ -26,6 +27,7 @@ static int fibre_half(drawing *d, double from, double length, double radius)
     return half;
 }
 
+// The wall, the floor below it, and the chamber inside the wall.
 static void fibre_draw(drawing *d, const double *p)
 {
     const double outer = p[RADIUS] + p[WALL];

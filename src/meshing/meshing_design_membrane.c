@@ -17,6 +17,7 @@ static const char *sheet_check(const double *p)
     return p[SHEET_THICKNESS] > p[SHEET_SIDE] ? "the sheet is thicker than wide (side, thickness)" : NULL;
 }
 
+// The four sides of a square, all of one name.
 static void rim_planes(drawing *d, const char *name, double half)
 {
     for (int k = 0; k < 4; ++k) {
@@ -131,6 +132,7 @@ static const char *plate_check(const double *p)
     return NULL;
 }
 
+// Names are static: the drawing only borrows them. One drawing at a time, as in every mesher process.
 static void plate_draw(drawing *d, const double *p)
 {
     static char name[PLATE_ACROSS_MAX * PLATE_ACROSS_MAX][24];

@@ -178,6 +178,7 @@ static void solids_symmetry(drawing *d, int axes, bool whole, double reach)
     }
 }
 
+// A ball, or its octant x, y, z > 0.
 static int solids_sphere(drawing *d, double radius, bool octant)
 {
     int tag = 0;
@@ -259,6 +260,7 @@ static const pl_design_parameter tube_parameter[] = {
     [TUBE_QUARTER] = {"quarter", "", "1: only the quarter with x, y > 0; 0: the whole ring", 0, 0, 1, true},
 };
 
+// A cylinder along z, or its quarter x, y > 0.
 static int solids_bore(drawing *d, double z, double length, double radius, bool quarter)
 {
     int tag = 0;
@@ -281,6 +283,7 @@ static void tube_draw(drawing *d, const double *p)
     d->thinnest = fmin(p[TUBE_WALL], p[TUBE_LENGTH]);
 }
 
+// Rings of area pi (b^2 - a^2).
 static double tube_volume(const double *p, const char *name)
 {
     const double a = p[TUBE_RADIUS], b = a + p[TUBE_WALL];

@@ -18,11 +18,13 @@ static const pl_design_parameter grip_parameter[] = {
     [GRIP_SPLIT] = {"split", "mm", "from the base to where the second material begins", 70, 0.5, 999, false},
 };
 
+// x of the middle of notch i, mm.
 static double grip_notch_at(const double *p, int i)
 {
     return p[GRIP_LENGTH] * (i + 1) / (p[GRIP_KNUCKLES] + 1);
 }
 
+// 5 % and 1.1: a little material must remain for elements.
 static const char *grip_check(const double *p)
 {
     if (p[GRIP_DEPTH] > 0.95 * p[GRIP_HEIGHT]) {
@@ -45,6 +47,7 @@ static const char *grip_check(const double *p)
     return NULL;
 }
 
+// Near and far part are drawn apart, so that each cuts its own notches.
 static void grip_draw(drawing *d, const double *p)
 {
     const double L = p[GRIP_LENGTH], w = p[GRIP_WIDTH], h = p[GRIP_HEIGHT], split = p[GRIP_SPLIT];
@@ -70,6 +73,7 @@ static void grip_draw(drawing *d, const double *p)
     d->thinnest = fmin(h - p[GRIP_DEPTH], w) / 2;
 }
 
+// Prisms minus trapezoid notches, mm^3; -1 for another name.
 static double grip_volume(const double *p, const char *name)
 {
     const double notch = (p[GRIP_NOTCH] + p[GRIP_FLAT]) / 2 * p[GRIP_DEPTH] * p[GRIP_WIDTH];
@@ -161,6 +165,7 @@ static const char *cone_check(const double *p)
     return p[CONE_TIP] >= p[CONE_BASE] ? "tip_diameter is not smaller than base_diameter" : NULL;
 }
 
+// The tip sets the size: it is the thinnest place.
 static void cone_draw(drawing *d, const double *p)
 {
     drawing_add(d, drawing_cone(d, 0, p[CONE_LENGTH], p[CONE_BASE] / 2, p[CONE_TIP] / 2), SOLID_REGION,
@@ -171,6 +176,7 @@ static void cone_draw(drawing *d, const double *p)
     d->thinnest = p[CONE_TIP] / 2;
 }
 
+// Frustum: pi L / 12 (D^2 + D e + e^2).
 static double cone_volume(const double *p, const char *name)
 {
     const double D = p[CONE_BASE], e = p[CONE_TIP];
@@ -274,6 +280,7 @@ static const char *legs_check(const double *p)
     return NULL;
 }
 
+// The six corners of a leg in its plane: from the platform over the knee to the foot.
 static void legs_profile(const double *p, double xz[12])
 {
     const double x0 = p[LEGS_PLATFORM] / 2, x1 = p[LEGS_WIDTH] / 2, t = p[LEGS_THICK], h = p[LEGS_HEIGHT],
@@ -282,6 +289,7 @@ static void legs_profile(const double *p, double xz[12])
     memcpy(xz, corner, sizeof corner);
 }
 
+// One leg, drawn four times and turned about z.
 static void legs_draw(drawing *d, const double *p)
 {
     const double side = p[LEGS_PLATFORM], t = p[LEGS_THICK], h = p[LEGS_HEIGHT];
@@ -299,6 +307,7 @@ static void legs_draw(drawing *d, const double *p)
     d->thinnest = fmin(t, p[LEGS_WIDE]) / 2;
 }
 
+// Area of the profile by the shoelace formula, mm^3 in all.
 static double legs_volume(const double *p, const char *name)
 {
     double xz[12], area = 0;

@@ -7,10 +7,11 @@ static const char *const chamber_name[3] = {"chamber1", "chamber2", "chamber3"};
 
 // What both share: how long the body is, how thick its ends are, and where the chambers stand.
 typedef struct trunk {
-    double height, cap, offset, radius;
-    double clearance; // from the chamber's centre to the nearest outside
+    double height, cap, offset, radius; // mm; radius: of a chamber
+    double clearance;                   // from the chamber's centre to the nearest outside
 } trunk;
 
+// Wall thicknesses of at least 2 % of what is available: thinner ones cannot be meshed.
 static const char *trunk_check(const trunk *t)
 {
     if (t->height - 2 * t->cap < t->cap / 5) {
@@ -19,6 +20,7 @@ static const char *trunk_check(const trunk *t)
     if (t->radius >= 0.98 * t->clearance) {
         return "chamber_diameter reaches the outside: make it smaller, or chamber_offset";
     }
+    // chambers stand 120 degrees apart: their middles are 2 offset sin 60 apart
     if (t->radius >= 0.98 * t->offset * sin(PL_PI / 3)) {
         return "chamber_diameter makes the chambers touch each other: make it smaller, or chamber_offset "
                "larger";
@@ -26,6 +28,7 @@ static const char *trunk_check(const trunk *t)
     return NULL;
 }
 
+// Chambers, planes and sizes; the body is drawn by the caller. `across`: its width, mm.
 static void trunk_draw(drawing *d, const trunk *t, double across)
 {
     for (int i = 0; i < 3; ++i) {
@@ -41,6 +44,7 @@ static void trunk_draw(drawing *d, const trunk *t, double across)
     d->thinnest = fmin(t->cap, fmin(t->clearance - t->radius, between));
 }
 
+// mm^3 of a body of the given section (mm^2), or of one of its chambers.
 static double trunk_volume(const trunk *t, double section, const char *name)
 {
     const double chamber = PL_PI * t->radius * t->radius * (t->height - 2 * t->cap);
@@ -174,6 +178,7 @@ static const char *round_check(const double *p)
     return trunk_check(&t);
 }
 
+// With `caps` the ends are regions of their own, so that they can be stiff.
 static void round_draw(drawing *d, const double *p)
 {
     const trunk t = round_trunk(p);

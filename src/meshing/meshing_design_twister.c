@@ -17,6 +17,7 @@ static const pl_design_parameter parameter[] = {
 
 #define TWISTER_SHEAR 1.5 // largest slope of the outer wall against z that elements are sheared by
 
+// The chamber inside the wall, space between the ends, and a twist that elements can follow.
 static const char *twister_check(const double *p)
 {
     if (p[SPIRAL] + p[BORE] > 0.95 * p[RADIUS]) {
@@ -45,6 +46,7 @@ static void twister_draw(drawing *d, const double *p)
     d->thinnest = fmin(p[RADIUS] - p[SPIRAL] - p[BORE], p[END]);
 }
 
+// Twist: rotation about z by 2 pi turns z / length.
 static void twister_place(const double *p, double x[3])
 {
     const double angle = 2 * PL_PI * p[TURNS] * x[2] / p[LENGTH], c = cos(angle), s = sin(angle), a = x[0];
@@ -52,6 +54,7 @@ static void twister_place(const double *p, double x[3])
     x[1] = s * a + c * x[1];
 }
 
+// A twist has the Jacobian 1, so volumes are those of the straight drawing.
 static double twister_volume(const double *p, const char *name)
 {
     const double bore = PL_PI * p[BORE] * p[BORE] * (p[LENGTH] - 2 * p[END]);

@@ -3,7 +3,7 @@
 #include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
 
-#define DESIGN_PARAMETERS_MAX 16
+#define DESIGN_PARAMETERS_MAX 16 // of one design
 
 static const design *const design_table[] = {
     // robots
@@ -40,6 +40,7 @@ const pl_design *pl_design_at(int i)
     return i >= 0 && i < pl_design_count() ? &design_table[i]->open : NULL;
 }
 
+// NULL: none of that name.
 static const design *design_find(const char *kind)
 {
     for (int i = 0; kind && i < PL_COUNT(design_table); ++i) {
@@ -67,6 +68,7 @@ static void design_place(const char *file, int line, char *text, size_t size)
     }
 }
 
+// Names the nearest design and lists all.
 static pl_status design_unknown(const char *place, const char *kind, pl_error *err)
 {
     const char *known[PL_COUNT(design_table)];
@@ -83,6 +85,7 @@ static pl_status design_unknown(const char *place, const char *kind, pl_error *e
     return status;
 }
 
+// Names the nearest parameter.
 static pl_status design_unknown_parameter(const design *d, const char *place, const char *name, pl_error *err)
 {
     const char *known[DESIGN_PARAMETERS_MAX];
@@ -101,9 +104,12 @@ static pl_status design_values(const design *d, const char *file, int line, cons
 {
     PL_ASSERT(d->open.parameter_count <= DESIGN_PARAMETERS_MAX);
     bool seen[DESIGN_PARAMETERS_MAX] = {false};
+    // defaults
     for (int i = 0; i < d->open.parameter_count; ++i) {
         value[i] = d->open.parameter[i].value;
     }
+
+    // those given, each inside its limits
     for (int k = 0; k < given_count; ++k) {
         char place[300];
         design_place(file, given[k].line, place, sizeof place);
@@ -130,6 +136,8 @@ static pl_status design_values(const design *d, const char *file, int line, cons
         seen[i] = true;
         value[i] = v;
     }
+
+    // all of them together
     const char *wrong = d->check ? d->check(value) : NULL;
     if (wrong) {
         char place[300];
@@ -171,6 +179,7 @@ static void design_straighten(const pl_mesh_view *v, double *position)
 static pl_status design_place_mesh(const design *d, const double *value, const char *name, pl_mesh **mesh,
                                    pl_error *err)
 {
+    // place every vertex, mid nodes too, then unbend elements that are poorly bent
     const pl_mesh_view v = pl_mesh_get(*mesh);
     double *position = PL_NEW_ARRAY(double, 3 * (int64_t)v.vertex_count);
     if (!position) {
@@ -183,6 +192,8 @@ static pl_status design_place_mesh(const design *d, const double *value, const c
     meshing_relax(v.element_count, v.kind, v.node_start, v.node, position);
     const pl_mesh_fit fit = pl_mesh_get_fit(*mesh);
     pl_mesh *moved = NULL;
+
+    // inverted elements: straight edges
     pl_error why = {0};
     pl_status status = pl_mesh_moved(*mesh, position, &moved, &why);
     if (status == PL_BAD_INPUT) {
@@ -200,6 +211,7 @@ static pl_status design_place_mesh(const design *d, const double *value, const c
     return status;
 }
 
+// Draws the design with the values of the source and meshes it.
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err)
 {
@@ -222,6 +234,8 @@ pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *p
     if (status != PL_OK) {
         return status;
     }
+
+    // prisms from sheets, or solids
     char name[64];
     snprintf(name, sizeof name, "design %s", d->open.kind);
     if (d->sheets) {

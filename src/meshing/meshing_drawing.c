@@ -17,6 +17,7 @@ int drawing_cylinder(drawing *d, double x, double y, double z, double height, do
     return tag;
 }
 
+// Frees what Gmsh returns about the origin of pieces.
 static void drawing_free_map(int **map, size_t *map_n, size_t map_nn)
 {
     for (size_t i = 0; i < map_nn; ++i) {
@@ -38,6 +39,7 @@ int drawing_hexagon(drawing *d, double x, double y, double z, double height, dou
 {
     int point[6], line[6], wire = 0, face = 0, solid = 0, *out = NULL;
     size_t out_n = 0;
+    // corners, edges, face, extrusion
     for (int i = 0; i < 6; ++i) {
         const double angle = phase + i * PL_PI / 3;
         GMSH(d->g, point[i] = gmshModelOccAddPoint(x + radius * cos(angle), y + radius * sin(angle), z, 0, -1,
@@ -50,6 +52,7 @@ int drawing_hexagon(drawing *d, double x, double y, double z, double height, dou
     GMSH(d->g, face = gmshModelOccAddPlaneSurface(&wire, 1, -1, &d->g->ierr));
     int base[2] = {2, face};
     GMSH(d->g, gmshModelOccExtrude(base, 2, 0, 0, height, &out, &out_n, NULL, 0, NULL, 0, 0, &d->g->ierr));
+    // the extrusion returns faces, too
     for (size_t i = 0; i + 1 < out_n; i += 2) {
         solid = out[i] == 3 ? out[i + 1] : solid;
     }
@@ -87,6 +90,7 @@ int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, doub
     return solid;
 }
 
+// *solid must stay in one piece.
 void drawing_cut(drawing *d, int *solid, int *tool, int tool_count)
 {
     int object[2] = {3, *solid}, tools[2 * DRAWING_SOLIDS_MAX];
@@ -125,6 +129,7 @@ void drawing_plane(drawing *d, const char *name, int axis, double at)
 }
 
 // ---- pieces after splitting
+// A piece of the drawing that belongs to one set of solids.
 typedef struct piece {
     int tag;
     int solid;   // the one that names it; -1: cut away
@@ -145,6 +150,7 @@ static int drawing_stronger(const drawing *d, int a, int b)
     return d->solid[a].role == SOLID_CAVITY ? a : b > a ? b : a;
 }
 
+// Notes that a piece lies in a solid. False without memory.
 static bool pieces_claim(const drawing *d, pieces *p, int tag, int solid)
 {
     int32_t i = 0;
@@ -180,6 +186,7 @@ static pl_status drawing_split(drawing *d, pieces *p, pl_error *err)
         room = pieces_claim(d, p, d->solid[0].tag, 0);
     } else if (GMSH(d->g, gmshModelOccFragment(object, 2, object + 2, 2 * (size_t)d->solid_count - 2, &out,
                                                &out_n, &map, &map_n, &map_nn, -1, 1, 1, &d->g->ierr))) {
+        // fragment lists for every solid the pieces it was split into
         for (size_t s = 0; s < map_nn && (int)s < d->solid_count; ++s) {
             for (size_t k = 0; k + 1 < map_n[s]; k += 2) {
                 room = room && (map[s][k] != 3 || pieces_claim(d, p, map[s][k + 1], (int)s));
@@ -193,6 +200,7 @@ static pl_status drawing_split(drawing *d, pieces *p, pl_error *err)
 }
 
 // ---- naming of faces
+// A face of the pieces.
 typedef struct face_use {
     int tag;
     int solid_count; // region pieces on it
@@ -204,6 +212,7 @@ typedef struct faces {
     int32_t count, capacity;
 } faces;
 
+// Notes that a face bounds a cavity, or else one more region.
 static bool faces_claim(faces *f, int tag, int cavity)
 {
     int32_t i = 0;
@@ -224,6 +233,7 @@ static bool faces_claim(faces *f, int tag, int cavity)
     return true;
 }
 
+// Faces of all named pieces.
 static pl_status drawing_collect_faces(drawing *d, const pieces *p, faces *f, pl_error *err)
 {
     bool room = true;
@@ -243,7 +253,8 @@ static pl_status drawing_collect_faces(drawing *d, const pieces *p, faces *f, pl
     return room ? PL_OK : pl_fail_memory(err, "the faces of a drawing");
 }
 
-// The plane a face lies in, among those the drawing names; -1 for none.
+// The plane a face lies in, among those the drawing names; -1 for none. By its bounding
+// box, which Gmsh enlarges a little.
 static int drawing_plane_of(drawing *d, const face_use *face)
 {
     double low[3], high[3];
@@ -260,6 +271,7 @@ static int drawing_plane_of(drawing *d, const face_use *face)
     return -1;
 }
 
+// A cavity's wall has the name of the cavity; other faces that of their plane, or of the outside.
 static const char *drawing_face_name(drawing *d, const face_use *face)
 {
     if (face->cavity >= 0) {
@@ -277,6 +289,8 @@ static pl_status drawing_name(drawing *d, const pieces *p, const faces *f, pl_er
     const char **name = pl_alloc_array((size_t)most, sizeof *name);
     pl_status status = tag && name ? PL_OK : pl_fail_memory(err, "the names of a drawing");
     int32_t count = 0;
+
+    // faces
     for (int32_t i = 0; status == PL_OK && i < f->count; ++i) {
         if (f->list[i].solid_count > 0) {
             tag[count] = f->list[i].tag;
@@ -286,6 +300,8 @@ static pl_status drawing_name(drawing *d, const pieces *p, const faces *f, pl_er
     if (status == PL_OK) {
         status = meshing_group(d->g, 2, tag, name, count, err);
     }
+
+    // regions; what is neither a region nor filled is removed
     count = 0;
     for (int32_t i = 0; status == PL_OK && i < p->count; ++i) {
         const int solid = p->list[i].solid;
@@ -327,6 +343,7 @@ pl_status drawing_mesh(drawing *d, const char *source, double size, int order, c
     if (status != PL_OK) {
         return status;
     }
+
     // one tet across the thinnest wall is enough for quadratic elements, ten along the body at least; where
     // the size is given, elements stay below two wall thicknesses, or what the drawing says
     const double wall = 1.3 * d->thinnest, tenth = d->length / 10, walls = d->walls > 0 ? d->walls : 2;

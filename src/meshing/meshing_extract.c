@@ -25,13 +25,13 @@ static const struct {
     int type, count, corners;
 } face_type[] = {{2, 3, 3}, {9, 6, 3}, {3, 4, 4}, {16, 8, 4}, {10, 9, 4}};
 
-// ---- growing arrays of the mesh under construction
+// ---- the mesh under construction: growing arrays, freed by extraction_clear
 typedef struct extraction {
     gmsh_session *g;
     const extract_options *options;
     // nodes: tag -> index
     size_t *node_tag;
-    double *position;
+    double *position; // mm, 3 per node
     size_t node_count;
     int32_t *index_of; // dense map, when tags are dense
     size_t tag_limit;
@@ -68,12 +68,14 @@ static void extraction_clear(extraction *x)
 }
 
 // ---- nodes
+// By tag.
 static int extract_compare_pair(const void *a, const void *b)
 {
     const size_t p = *(const size_t *)a, q = *(const size_t *)b;
     return (p > q) - (p < q);
 }
 
+// Positions in mm, and a map from Gmsh's tags.
 static pl_status extract_nodes(extraction *x, pl_error *err)
 {
     double *coord = NULL, *parameter = NULL;
@@ -103,7 +105,7 @@ static pl_status extract_nodes(extraction *x, pl_error *err)
         x->tag_limit = highest + 1;
         x->index_of = PL_NEW_ARRAY(int32_t, x->tag_limit);
         for (size_t i = 0; x->index_of && i < x->node_count; ++i) {
-            x->index_of[x->node_tag[i]] = (int32_t)i + 1;
+            x->index_of[x->node_tag[i]] = (int32_t)i + 1; // 0: no such tag
         }
     } else {
         x->pair = pl_alloc_array(x->node_count, sizeof *x->pair);
@@ -130,6 +132,7 @@ static int32_t extract_node(const extraction *x, size_t tag)
 }
 
 // ---- elements of one entity
+// As Gmsh returns them, by type; freed with gmshFree.
 typedef struct entity_elements {
     int *type;
     size_t type_n;
@@ -151,6 +154,7 @@ static void extract_free_elements(entity_elements *e)
     }
 }
 
+// The elements of one entity; free them also after a failure.
 static pl_status extract_get(extraction *x, int dim, int tag, entity_elements *e, pl_error *err)
 {
     *e = (entity_elements){0};
@@ -161,6 +165,7 @@ static pl_status extract_get(extraction *x, int dim, int tag, entity_elements *e
     return PL_OK;
 }
 
+// Appends one element in our node order.
 static pl_status extract_element(extraction *x, int type, size_t element, const size_t *node, int32_t region,
                                  pl_error *err)
 {
@@ -190,6 +195,7 @@ static pl_status extract_element(extraction *x, int type, size_t element, const 
     return PL_OK;
 }
 
+// All elements of a volume; other types than tets and prisms are refused.
 static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error *err)
 {
     entity_elements list;
@@ -215,6 +221,7 @@ static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error
     return status;
 }
 
+// All faces of a surface by their corners; unknown types are skipped.
 static pl_status extract_faces(extraction *x, int tag, pl_error *err)
 {
     entity_elements list;
@@ -251,6 +258,7 @@ static pl_status extract_faces(extraction *x, int tag, pl_error *err)
 }
 
 // ---- names
+// Index of a name in a list, which is appended when new.
 static pl_status extract_name(char ***list, int32_t *count, int32_t *capacity, const char *name,
                               int32_t *index, pl_error *err)
 {
@@ -290,6 +298,7 @@ static pl_status extract_regions(extraction *x, pl_error *err)
     GMSH(x->g, gmshModelGetPhysicalGroups(&group, &group_n, 3, &x->g->ierr));
     int32_t *region = PL_NEW_ARRAY(int32_t, entity_n);
     pl_status status = region ? PL_OK : pl_fail_memory(err, "the regions of a mesh");
+    // groups first: an entity may belong to several, the first wins
     for (size_t i = 0; status == PL_OK && i < entity_n / 2; ++i) {
         region[i] = -1;
     }
@@ -308,6 +317,8 @@ static pl_status extract_regions(extraction *x, pl_error *err)
         }
         gmshFree(member);
     }
+
+    // elements entity by entity; the body's name is used only if some element needs it
     for (size_t i = 0; status == PL_OK && !x->g->failed && i < entity_n / 2; ++i) {
         const int32_t before = x->element_count;
         status = extract_volume(x, entity[2 * i + 1], region[i], err);
@@ -326,6 +337,7 @@ static pl_status extract_regions(extraction *x, pl_error *err)
     return status == PL_OK && x->g->failed ? meshing_fail(x->g, x->options->source, err) : status;
 }
 
+// One surface per physical group of dimension 2.
 static pl_status extract_surfaces(extraction *x, pl_error *err)
 {
     int *group = NULL;
@@ -394,6 +406,7 @@ void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *no
                 for (int i = 0; i < 3; ++i) {
                     const double chord = 0.5 * (X[3 * edge[0] + i] + X[3 * edge[1] + i]);
                     double *mid = &position[3 * (int64_t)node[edge[2]] + i];
+                    // after eight halvings only the straight element is left
                     *mid = pass < 8 ? 0.5 * (*mid + chord) : chord;
                 }
             }
@@ -404,6 +417,7 @@ void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *no
     }
 }
 
+// Nodes, elements, surfaces; then repairs, then the mesh.
 static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *report, pl_error *err)
 {
     int collapsed = 0;
@@ -422,6 +436,8 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
     if (status != PL_OK) {
         return status;
     }
+
+    // short edges of flat elements
     if (x->options->collapse) {
         pl_tets tets = {.element_count = x->element_count,
                         .kind = x->kind,
@@ -440,6 +456,8 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
     if (x->options->relax) {
         meshing_relax(x->element_count, x->kind, x->node_start, x->node, x->position);
     }
+
+    // the mesh copies what it is given
     const pl_mesh_def def = {
         .vertex_count = (int32_t)x->node_count,
         .position = x->position,
@@ -474,6 +492,7 @@ pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_me
     return status;
 }
 
+// One finding per kind of repair.
 void meshing_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings)
 {
     if (report->flipped_elements) {

@@ -11,10 +11,11 @@
 #include "meshing/meshing_child.h"
 #include "meshing/meshing_impl.h"
 
-// ---- the bytes of a file
+// ---- the bytes of a file. The caller frees them with pl_free.
 pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err)
 {
     *bytes = (file_bytes){0};
+
     // a named pipe would be waited for, for ever
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
@@ -31,6 +32,8 @@ pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err)
         }
         return PL_BAD_FILE;
     }
+
+    // its size, then all at once
     long size = -1;
     if (fseek(file, 0, SEEK_END) == 0) {
         size = ftell(file);
@@ -73,6 +76,7 @@ const char *meshing_extension(const char *path)
 }
 
 // ---- headers
+// Format line and sections that a mesh needs; then counts and contents.
 static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_error *err)
 {
     if (strncmp(bytes->data, "$MeshFormat", 11) != 0) {
@@ -101,6 +105,7 @@ static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_e
     return meshing_check_msh(path, bytes, type == 1, version > 3, err);
 }
 
+// By extension.
 static pl_status files_check(const char *path, pl_error *err)
 {
     static const struct {
@@ -123,11 +128,13 @@ static pl_status files_check(const char *path, pl_error *err)
                    meshing_extension(path));
 }
 
+// Arguments of files_read.
 typedef struct files_job {
     const char *path;
-    double unit;
+    double unit; // mm per unit of the file
 } files_job;
 
+// In the mesher's process.
 static pl_status files_read(void *user, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                             pl_error *err)
 {
@@ -154,6 +161,7 @@ static pl_status files_read(void *user, const pl_progress *progress, pl_mesh **o
     return status;
 }
 
+// mm; VTK is read by ourselves, everything else by Gmsh after it was checked.
 pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     *out = NULL;

@@ -5,12 +5,14 @@
 #include "meshing/meshing_child.h"
 #include "meshing/meshing_cells.h"
 
+// A connected piece of a surface.
 typedef struct fill_piece {
     int32_t surface;
     int64_t start, count; // of its faces in the list
     double volume;        // enclosed; negative: an island in a cavity
 } fill_piece;
 
+// What the steps share; owns face, corner, piece and air.
 typedef struct fill {
     const pl_mesh *mesh;
     pl_mesh_view v;
@@ -37,6 +39,7 @@ static bool fill_add(fill *f, int32_t surface, const int64_t *face, int64_t coun
 {
     int32_t *parent = PL_NEW_ARRAY(int32_t, count);
     bool room = parent && meshing_join_faces(f->mesh, face, count, parent);
+    // one piece per root
     for (int32_t root = 0; room && root < count; ++root) {
         if (parent[root] != root) {
             continue;
@@ -63,6 +66,7 @@ static bool fill_add(fill *f, int32_t surface, const int64_t *face, int64_t coun
     return room;
 }
 
+// Whether a face belongs to a cavity found already: two names for one wall fill it once.
 static bool fill_knows(const fill *f, int64_t face)
 {
     for (int64_t k = 0; k < f->face_count; ++k) {
@@ -90,6 +94,8 @@ static pl_status fill_find(fill *f, pl_error *err)
             room = fill_add(f, s, face, count);
         }
     }
+
+    // corners for Gmsh, mean edge for the size
     for (int64_t k = 0; room && k < f->face_count; ++k) {
         int32_t node[PL_FACE_NODES_MAX];
         if (pl_mesh_face_nodes(f->mesh, f->face[k], node) % 4 == 0) {
@@ -108,6 +114,7 @@ static pl_status fill_find(fill *f, pl_error *err)
 }
 
 // ---- to Gmsh
+// The vertices of the walls, tagged by their number plus one, so that they are found again.
 static bool fill_nodes(fill *f, gmsh_session *g)
 {
     size_t *tag = PL_NEW_ARRAY(size_t, f->v.vertex_count), count = 0;
@@ -153,6 +160,7 @@ static bool fill_surfaces(fill *f, gmsh_session *g)
     return room;
 }
 
+// Whether an island lies in a cavity: the cavity winds around one of its vertices.
 static bool fill_holds(const fill *f, const fill_piece *cavity, const fill_piece *island)
 {
     const double *p = f->v.position + 3 * (int64_t)f->corner[3 * island->start];
@@ -192,6 +200,7 @@ static pl_status fill_volumes(fill *f, gmsh_session *g, pl_error *err)
     return status;
 }
 
+// Meshes the air; elements no smaller than those of the walls, which stay as they are.
 static pl_status fill_mesh(fill *f, double size, const pl_progress *progress, pl_findings *findings,
                            pl_error *err)
 {
@@ -216,6 +225,7 @@ static pl_status fill_mesh(fill *f, double size, const pl_progress *progress, pl
 }
 
 // ---- joined
+// Arrays of the new mesh.
 typedef struct joined {
     double *position;
     int32_t vertex_count;
@@ -250,6 +260,8 @@ static bool joined_vertices(const fill *f, const pl_mesh_view *air, joined *j, i
     if (!pl_table_init(&walls, 6, 3 * f->face_count)) {
         return false;
     }
+
+    // the walls' vertices by their bits
     int32_t *of = PL_NEW_ARRAY(int32_t, 3 * f->face_count), key[6];
     for (int64_t k = 0; of && k < 3 * f->face_count; ++k) {
         memcpy(key, f->v.position + 3 * (int64_t)f->corner[k], sizeof key);
@@ -257,6 +269,8 @@ static bool joined_vertices(const fill *f, const pl_mesh_view *air, joined *j, i
         of[at] = f->corner[k];
     }
     *met = 0;
+
+    // vertices of the air: on a wall, or new ones
     for (int32_t a = 0; of && a < air->vertex_count; ++a) {
         memcpy(key, air->position + 3 * (int64_t)a, sizeof key);
         const int32_t at = pl_table_find(&walls, key);
@@ -264,6 +278,7 @@ static bool joined_vertices(const fill *f, const pl_mesh_view *air, joined *j, i
         j->vertex[a] = at >= 0 ? of[at] : j->vertex_count++;
         memcpy(j->position + 3 * (int64_t)j->vertex[a], air->position + 3 * (int64_t)a, 3 * sizeof(double));
     }
+    // every vertex of the walls must come back, or Gmsh has changed them
     *met = *met == walls.count ? *met : -1;
     const bool room = of != NULL;
     pl_free(of);
@@ -298,6 +313,7 @@ static void joined_old(const fill *f, joined *j)
     for (int32_t r = 0; r < v->region_count; ++r) {
         j->region_name[j->region_count++] = v->region_name[r];
     }
+    // mid nodes of curved walls are reused, so that the air follows them
     for (int32_t e = 0; e < v->element_count; ++e) {
         const int32_t *node = v->node + v->node_start[e];
         for (int k = 0; k < pl_element_edge_count((pl_element_kind)v->kind[e]); ++k) {
@@ -312,11 +328,14 @@ static void joined_old(const fill *f, joined *j)
     }
 }
 
+// The tets of the air; their edges on the walls take the walls' mid nodes.
 static void joined_new(const fill *f, const pl_mesh_view *air, bool quadratic, joined *j)
 {
     for (int32_t e = 0; e < air->element_count; ++e) {
         const int32_t at = f->v.element_count + e;
         const char *name = air->region_name[air->region[e]];
+
+        // the region of the cavity's name
         int32_t r = 0;
         while (r < j->region_count && strcmp(j->region_name[r], name) != 0) {
             ++r;
@@ -339,6 +358,7 @@ static void joined_new(const fill *f, const pl_mesh_view *air, bool quadratic, j
     }
 }
 
+// Surfaces are given by corners, because numbers of faces change with the elements.
 static void joined_surfaces(const fill *f, joined *j)
 {
     const pl_mesh_view *v = &f->v;
@@ -354,6 +374,7 @@ static void joined_surfaces(const fill *f, joined *j)
     }
 }
 
+// Sizes first. Edges: at most 15 of an old element (a prism has 9, with 15 nodes), 6 of a tet of the air.
 static bool joined_init(const fill *f, const pl_mesh_view *air, bool quadratic, joined *j)
 {
     const pl_mesh_view *v = &f->v;
@@ -376,6 +397,7 @@ static bool joined_init(const fill *f, const pl_mesh_view *air, bool quadratic, 
            j->surface_start && j->surface_corner && j->mid && pl_table_init(&j->edges, 2, edges);
 }
 
+// One mesh of old elements and air. Fails where Gmsh has added vertices on a wall: the two would not fit.
 static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
 {
     const pl_mesh_view *v = &f->v, air = pl_mesh_get(f->air);
@@ -387,6 +409,8 @@ static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
         memcpy(j.position, v->position, 3 * (size_t)v->vertex_count * sizeof *v->position);
         room = joined_vertices(f, &air, &j, &met);
     }
+
+    // the boundary of the air is the walls, face by face
     const int64_t *boundary = NULL;
     pl_status status = room ? PL_OK : pl_fail_memory(err, "the cavities of a mesh");
     if (room && (met < 0 || pl_mesh_boundary(f->air, &boundary) != f->face_count)) {
@@ -417,11 +441,13 @@ static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
     return status;
 }
 
+// Arguments of fill_work.
 typedef struct fill_job {
     pl_mesh *mesh;
     double size;
 } fill_job;
 
+// In the mesher's process; *out stays NULL where there is nothing to fill.
 static pl_status fill_work(void *user, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                            pl_error *err)
 {
@@ -441,6 +467,7 @@ static pl_status fill_work(void *user, const pl_progress *progress, pl_mesh **ou
     return status;
 }
 
+// Replaces *mesh; how well it fits the part stays known.
 pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress, pl_findings *findings,
                           pl_error *err)
 {

@@ -14,6 +14,7 @@ pl_status meshing_begin(gmsh_session *g, pl_error *err)
         return pl_fail(err, PL_FAILED, "meshing: Gmsh does not start");
     }
 
+    // one thread and a fixed seed: the same mesh every time
     static const struct {
         const char *name;
         double value;
@@ -82,6 +83,7 @@ pl_status meshing_group(gmsh_session *g, int dim, const int *tag, const char *co
     if (!member) {
         return pl_fail_memory(err, "the names of a model");
     }
+    // the first entity of each name collects all others
     for (int32_t i = 0; i < count; ++i) {
         bool first = name_of[i] != NULL;
         for (int32_t k = 0; k < i && first; ++k) {

@@ -60,6 +60,7 @@
     X(gmshOptionSetNumber)                                                                                   \
     X(gmshOptionSetString)
 
+// One pointer per function, NULL until meshing_gmsh_load has found them all.
 typedef struct gmsh_calls {
 #define X(name) __typeof__(name) *name##_;
     GMSH_CALLS(X)

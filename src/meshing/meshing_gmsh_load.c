@@ -3,8 +3,10 @@
 #include <stddef.h>
 #include "meshing/meshing_impl.h"
 
+// NULL pointers until meshing_gmsh_load.
 gmsh_calls meshing_gmsh;
 
+// The library of the version that this was built with, or any. Fails when one is missing or lacks a function.
 pl_status meshing_gmsh_load(pl_error *err)
 {
     static const struct {
@@ -15,6 +17,7 @@ pl_status meshing_gmsh_load(pl_error *err)
         GMSH_CALLS(X)
 #undef X
     };
+    // RTLD_LOCAL: the symbols of Gmsh and its 80 libraries stay out of the program
     void *library = dlopen(PL_GMSH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         library = dlopen("libgmsh.so", RTLD_NOW | RTLD_LOCAL);

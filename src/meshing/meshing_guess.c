@@ -20,6 +20,7 @@
 #define GUESS_FINER 0.75    // but not less than this times the first one
 
 // ---- axis
+// Bounding box and largest dimension, mm.
 static void guess_bounds(guess *g)
 {
     for (int i = 0; i < 3; ++i) {
@@ -40,6 +41,7 @@ static void guess_bounds(guess *g)
 static void guess_axis(guess *g)
 {
     const pl_trisurf *s = g->surface;
+    // pass 0: mean of the surface, pass 1: covariance about it
     double sum = 0, mean[3] = {0}, C[9] = {0}, value[3], V[9];
     for (int pass = 0; pass < 2; ++pass) {
         for (int32_t t = 0; t < s->triangle_count; ++t) {
@@ -62,12 +64,15 @@ static void guess_axis(guess *g)
             mean[i] = g->axis[i] / sum;
         }
     }
+
+    // the direction of the largest eigenvalue
     pl_eigen3(C, value, V);
     int main_axis = 0;
     for (int i = 0; i < 3; ++i) {
         g->axis[i] = V[3 * i + 2];
         main_axis = fabs(g->axis[i]) > fabs(g->axis[main_axis]) ? i : main_axis;
     }
+    // 12 degrees: parts are drawn along axes, and a slight taper turns the principal direction
     const bool straight = fabs(g->axis[main_axis]) > cos(12 * PL_PI / 180);
     const double sign = g->axis[main_axis] > 0 ? 1 : -1;
     for (int i = 0; i < 3; ++i) {
@@ -93,6 +98,7 @@ static double guess_enclosed(const guess *g, const double p[3], double *clearanc
     int walls = 0, inside = 0, free = 0;
     double sum[3] = {0};
     *clearance = INFINITY;
+    // hits from the front are walls, hits from behind mean that the point lies in the material
     for (int k = 0; k < GUESS_RAYS; ++k) {
         double d[3], n[3], t;
         guess_direction(k, GUESS_RAYS, d);
@@ -108,22 +114,26 @@ static double guess_enclosed(const guess *g, const double p[3], double *clearanc
             }
         }
     }
+
     // an inlet lies in one direction; a slot or notch is open to several sides
     const bool slot = free >= GUESS_FREE && pl_norm3(sum) < GUESS_INLET * free;
     return inside > walls || slot ? 0 : (double)walls / GUESS_RAYS;
 }
 
+// A point that looks around.
 typedef struct guess_eye {
     double point[3], enclosed;
     double clearance; // mm, to the nearest wall seen
 } guess_eye;
 
+// Widest first.
 static int guess_by_clearance(const void *a, const void *b)
 {
     const guess_eye *p = a, *q = b;
     return (p->clearance < q->clearance) - (p->clearance > q->clearance);
 }
 
+// Rising.
 static int guess_by_face(const void *a, const void *b)
 {
     const int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
@@ -134,6 +144,7 @@ static int guess_by_face(const void *a, const void *b)
 static int guess_eyes(const guess *g, guess_eye *eye)
 {
     const pl_trisurf *s = g->surface;
+    // at most GUESS_EYES triangles, evenly over the list
     const int32_t stride = s->triangle_count / GUESS_EYES + 1;
     int count = 0;
     for (int32_t t = 0; t < s->triangle_count; t += stride) {
@@ -144,6 +155,7 @@ static int guess_eyes(const guess *g, guess_eye *eye)
             n[i] /= length > 0 ? length : 1;
             middle[i] = (guess_corner(s, t, 0)[i] + guess_corner(s, t, 1)[i] + guess_corner(s, t, 2)[i]) / 3;
         }
+        // nothing in front of it: outside
         if (!(length > 0) || pl_trisurf_tree_cast(&g->tree, middle, n, 1e-6 * g->length, &far) < 0) {
             continue;
         }
@@ -249,6 +261,7 @@ static void guess_append(pl_channel *h, const pl_channel *next, int pieces)
     memcpy(h->point[h->point_count++], next->point[next->point_count - 1], sizeof h->point[0]);
 }
 
+// Place of a channel's start along the axis.
 static double guess_start(const guess *g, int c)
 {
     return pl_dot3(g->channel[c].point[0], g->axis);
@@ -264,6 +277,8 @@ static void guess_join_channels(guess *g)
             g->channel[b - 1] = keep;
         }
     }
+
+    // each channel takes all pieces that follow it, one after the other
     for (int a = 0; a < g->channel_count; ++a) {
         int pieces = 1;
         for (int b = a + 1; b < g->channel_count; ++b) {
@@ -284,12 +299,15 @@ static void guess_join_channels(guess *g)
 static pl_status guess_channels(guess *g, pl_error *err)
 {
     const int count = pl_trisurf_channels(g->surface, g->channel, PL_GUESS_CAVITIES, err);
+
     // a wider one is a chamber without its lids
     for (int c = 0; c < count; ++c) {
         if (g->channel[c].radius < GUESS_CHANNEL * g->length && guess_channel_opens(g, &g->channel[c])) {
             g->channel[g->channel_count++] = g->channel[c];
         }
     }
+
+    // run from the base
     for (int c = 0; c < g->channel_count; ++c) {
         pl_channel *h = &g->channel[c];
         double d[3];
@@ -335,6 +353,7 @@ static bool guess_in_channel(const guess *g, const double x[3])
     return false;
 }
 
+// Stores a cavity.
 static void guess_keep(guess *g, const guess_eye *eye, double volume, int rims, bool open)
 {
     guess_cavity *c = &g->cavity[g->cavity_count++];
@@ -346,6 +365,7 @@ static void guess_keep(guess *g, const guess_eye *eye, double volume, int rims, 
 // before, they enclose a volume and open little.
 static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
 {
+    // the pick works on the mesh itself, as `seen_from` in the robot file will
     const pl_mesh *mesh = g->source->mesh;
     const pl_pick pick = {.kind = PL_PICK_SEEN_FROM, .point = {eye->point[0], eye->point[1], eye->point[2]}};
     const int64_t *boundary = NULL;
@@ -355,6 +375,8 @@ static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
     if (pl_mesh_pick(mesh, &pick, &face, &count, &ignored) != PL_OK) {
         return;
     }
+
+    // new if none of its faces has been looked at
     bool fresh = count > 0;
     for (int64_t k = 0; k < count && fresh; ++k) {
         const int64_t *at = bsearch(&face[k], boundary, all, sizeof *at, guess_by_face);
@@ -366,6 +388,8 @@ static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
             taken[at - boundary] = true; // whether it is a cavity or not: judged once
         }
     }
+
+    // encloses a volume, with openings no larger than an inlet
     const double volume = fresh ? pl_mesh_faces_enclosed(mesh, face, count) : 0;
     if (volume > 0 && guess_opening(mesh, face, count) < GUESS_OPENING) {
         int rims = 0;
@@ -375,6 +399,7 @@ static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
     pl_mesh_free_faces(face);
 }
 
+// Whether nothing lies between two points.
 static bool guess_sees(const guess *g, const double a[3], const double b[3])
 {
     double d[3], t;
@@ -425,6 +450,7 @@ static pl_status guess_chambers(guess *g, const guess_eye *eye, int count, pl_er
         if (seen[first]) {
             continue;
         }
+        // all places that can be reached from here by lines of sight
         int length = 0;
         queue[length++] = first;
         seen[first] = true;
@@ -436,6 +462,7 @@ static pl_status guess_chambers(guess *g, const guess_eye *eye, int count, pl_er
                 }
             }
         }
+
         // a crevice is no chamber: it has few places, all narrow
         if (guess_through(g, eye, queue, length)) {
             continue;
@@ -451,6 +478,7 @@ static pl_status guess_chambers(guess *g, const guess_eye *eye, int count, pl_er
     return room ? PL_OK : pl_fail_memory(err, "the chambers of a part");
 }
 
+// Open cavities, from places that are enclosed.
 static pl_status guess_cavities(guess *g, pl_error *err)
 {
     guess_eye *eye = PL_NEW_ARRAY(guess_eye, GUESS_EYES + 1);
@@ -458,6 +486,7 @@ static pl_status guess_cavities(guess *g, pl_error *err)
     bool *taken = PL_NEW_ARRAY(bool, g->source->mesh ? pl_mesh_boundary(g->source->mesh, &boundary) : 1);
     const bool room = eye && taken;
     const int count = room ? guess_eyes(g, eye) : 0;
+
     // tendons run in channels, air does not
     int roomy = 0;
     for (int k = 0; k < count; ++k) {
@@ -465,6 +494,8 @@ static pl_status guess_cavities(guess *g, pl_error *err)
             eye[roomy++] = eye[k];
         }
     }
+
+    // a mesh knows the faces of each cavity, a surface only lines of sight
     pl_status status = PL_OK;
     if (roomy > 0 && !g->source->mesh) {
         status = guess_chambers(g, eye, roomy, err);
@@ -477,6 +508,7 @@ static pl_status guess_cavities(guess *g, pl_error *err)
     return room ? status : pl_fail_memory(err, "the cavities of a part");
 }
 
+// Closed cavities: hollow cells inside the surface.
 static pl_status guess_voids(guess *g, pl_error *err)
 {
     const pl_meshing_part part = {.surface = *g->surface, .region = "body"};
@@ -496,10 +528,12 @@ static pl_status guess_voids(guess *g, pl_error *err)
 }
 
 // ---- walls
+// A ray through a wall.
 typedef struct probe {
-    double wall, area;
+    double wall, area; // mm; mm^2
 } probe;
 
+// Thinnest first.
 static int guess_compare_probe(const void *a, const void *b)
 {
     const probe *p = a, *q = b;
@@ -517,6 +551,7 @@ static pl_status guess_walls(guess *g, pl_error *err)
     }
     int32_t count = 0;
     double total = 0;
+    // off the centroid, so that the ray does not run into an edge of a symmetric part
     for (int32_t t = 0; t < s->triangle_count; t += stride) {
         double n[3], m[3], o[3], d[3], far;
         guess_normal(s, t, n);
@@ -535,6 +570,8 @@ static pl_status guess_walls(guess *g, pl_error *err)
             }
         }
     }
+
+    // the thickness below which a tenth of the area lies: fewer could be chamfers
     qsort(list, (size_t)count, sizeof *list, guess_compare_probe);
     double below = 0;
     for (int32_t i = 0; i < count; ++i) {
@@ -545,6 +582,8 @@ static pl_status guess_walls(guess *g, pl_error *err)
         }
     }
     pl_free(list);
+
+    // 1.3 walls per element, but between a fortieth and a tenth of the length
     g->size = g->wall > 0 ? fmin(1.3 * g->wall, g->length / 10) : g->length / 10;
     g->size = fmax(g->size, g->length / 40);
     // small parts without narrow holes can afford more: regular tetrahedra of edge s have the volume s^3
@@ -564,6 +603,8 @@ static void guess_round(const guess *g, double x[3])
     }
 }
 
+// All that can be found out, in the order in which it depends on each other.
+// Coordinates are rounded for the file.
 static pl_status guess_shape(guess *g, pl_error *err)
 {
     guess_bounds(g);
@@ -584,6 +625,8 @@ static pl_status guess_shape(guess *g, pl_error *err)
     if (status == PL_OK) {
         status = guess_walls(g, err);
     }
+
+    // rounded: digits beyond those of the file are noise
     pl_trisurf_tree_clear(&g->tree);
     guess_round(g, g->base);
     guess_round(g, g->tip);
@@ -621,6 +664,7 @@ static pl_status guess_boundary(const pl_mesh *mesh, pl_trisurf *out, pl_error *
     return PL_OK;
 }
 
+// Refuses a surface with defects; they go to `findings`.
 static pl_status guess_check(const pl_trisurf *surface, const char *path, pl_findings *findings,
                              pl_error *err)
 {
@@ -633,6 +677,7 @@ static pl_status guess_check(const pl_trisurf *surface, const char *path, pl_fin
     return status;
 }
 
+// The surface in mm, outward; the caller clears it.
 static pl_status guess_read(const pl_guess_source *source, pl_trisurf *surface, pl_findings *findings,
                             pl_error *err)
 {
@@ -647,6 +692,7 @@ static pl_status guess_read(const pl_guess_source *source, pl_trisurf *surface, 
     return status == PL_OK ? cells_orient(surface, err) : status;
 }
 
+// The numbers that `pliant new` prints.
 static void guess_summary(const guess *g, pl_guess *out)
 {
     *out = (pl_guess){.base_area = g->base_area,
@@ -664,6 +710,7 @@ static void guess_summary(const guess *g, pl_guess *out)
     }
 }
 
+// *robot_yaml is owned by the caller (pl_meshing_free_text).
 pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_guess *summary,
                            pl_findings *findings, pl_error *err)
 {
@@ -674,6 +721,8 @@ pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_
     if (status == PL_OK) {
         status = guess_shape(&g, err);
     }
+
+    // sizes that suggest another unit
     if (status == PL_OK && (g.length < 1 || g.length > 2000)) {
         pl_findings_add(findings, PL_WARNING, NULL, 0, "%s is %.4g mm long: an unusual size for a robot",
                         source->path, g.length);

@@ -6,6 +6,7 @@
 #include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
 
+// A hollow of the part.
 typedef struct guess_cavity {
     double eye[3];   // a point in it
     double volume;   // mm^3; NAN: not known
@@ -14,11 +15,12 @@ typedef struct guess_cavity {
     double enclosed; // part of the directions in which the eye sees a wall
 } guess_cavity;
 
+// All that was found out about a part. Borrows source and surface.
 typedef struct guess {
     const pl_guess_source *source;
     const pl_trisurf *surface; // the part's, or the boundary of its mesh; outward
     pl_trisurf_tree tree;
-    double low[3], high[3], length;
+    double low[3], high[3], length;       // mm
     double axis[3];                       // the longest one, from base to tip
     double base[3], tip[3];               // points on the end faces
     double base_area, tip_area;           // mm^2; 0: no flat end there
@@ -35,6 +37,7 @@ typedef struct guess {
     double size; // mm
 } guess;
 
+// Corner k of triangle t.
 static inline const double *guess_corner(const pl_trisurf *s, int32_t t, int k)
 {
     return s->position + 3 * (int64_t)s->corner[3 * (int64_t)t + k];

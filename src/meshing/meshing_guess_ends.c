@@ -19,6 +19,8 @@
 static double guess_end(const guess *g, int side, double point[3])
 {
     const pl_trisurf *s = g->surface;
+
+    // the outermost vertex
     double extreme = -INFINITY, area = 0;
     for (int32_t v = 0; v < s->vertex_count; ++v) {
         const double at = side * pl_dot3(s->position + 3 * (int64_t)v, g->axis);
@@ -27,6 +29,8 @@ static double guess_end(const guess *g, int side, double point[3])
             memcpy(point, s->position + 3 * (int64_t)v, 3 * sizeof(double));
         }
     }
+
+    // triangles within 1e-4 of the length of it that face along the axis
     double centre[3] = {0};
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         double n[3], lowest = INFINITY;
@@ -43,6 +47,8 @@ static double guess_end(const guess *g, int side, double point[3])
             }
         }
     }
+
+    // a small flat spot is a facet of a round end: the outermost vertex stands for it
     double cross = INFINITY;
     for (int i = 0; i < 3; ++i) {
         const int a = (i + 1) % 3, b = (i + 2) % 3;
@@ -80,7 +86,9 @@ static void guess_ends_on_axis(guess *g)
 }
 
 // ---- flat faces
+// A connected flat part of the surface.
 typedef struct flat_face {
+    // mm^2; mm
     double area, centre[3], normal[3], low[3], high[3], width;
     double depth;       // mm behind it, to where the body ends
     double off;         // mm, of its corners from its plane
@@ -88,6 +96,7 @@ typedef struct flat_face {
     double rim, gentle; // mm: its rim, and what of it meets the next face gently
 } flat_face;
 
+// All flat faces that look outside; owns its arrays.
 typedef struct flats {
     const guess *g;
     const pl_trisurf *s;
@@ -101,7 +110,7 @@ typedef struct flats {
     flat_face *list; // what is kept
     int count;
 } flats;
-#define FLATS_MAX 256
+#define FLATS_MAX 256 // more are not compared
 
 static void flats_clear(flats *f)
 {
@@ -115,17 +124,20 @@ static void flats_clear(flats *f)
     pl_free(f->list);
 }
 
+// For sorting.
 typedef struct flat_rank {
     double area;
     int32_t t;
 } flat_rank;
 
+// Largest first; equal ones by number, so that the order does not depend on qsort.
 static int flat_by_area(const void *p, const void *q)
 {
     const flat_rank *a = p, *b = q;
     return a->area != b->area ? (a->area < b->area) - (a->area > b->area) : (a->t > b->t) - (a->t < b->t);
 }
 
+// Fills `order`; false without memory.
 static bool flats_sort(flats *f)
 {
     flat_rank *rank = PL_NEW_ARRAY(flat_rank, f->s->triangle_count);
@@ -142,6 +154,7 @@ static bool flats_sort(flats *f)
     return rank != NULL;
 }
 
+// Normals, areas and the two triangles of each edge. False without memory; clear it in any case.
 static bool flats_init(flats *f, const guess *g)
 {
     const pl_trisurf *s = g->surface;
@@ -158,6 +171,7 @@ static bool flats_init(flats *f, const guess *g)
         !pl_table_init(&f->edge, 2, 3 * n)) {
         return false;
     }
+    // degenerate triangles keep a zero normal
     for (int32_t t = 0; t < n; ++t) {
         double *m = f->normal + 3 * (int64_t)t;
         guess_normal(s, t, m);
@@ -191,6 +205,7 @@ static double flat_off(const flats *f, int32_t seed, int32_t t)
     return most;
 }
 
+// Adds a triangle to area, centre and box of a face.
 static void flat_add(const flats *f, int32_t t, flat_face *face)
 {
     face->area += f->area[t] / 2;
@@ -204,7 +219,7 @@ static void flat_add(const flats *f, int32_t t, flat_face *face)
     }
 }
 
-// The face around a triangle: neighbours that look in the same manner and lie on its plane.
+// The face around a triangle: neighbours with the same normal (to ENDS_ANGLE) that lie on its plane.
 static flat_face flat_grow(flats *f, int32_t seed, int32_t index)
 {
     flat_face face = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
@@ -224,6 +239,8 @@ static flat_face flat_grow(flats *f, int32_t seed, int32_t index)
             if (other < 0 || f->face[other] == index) {
                 continue;
             }
+
+            // part of the face, or its rim
             const double cosine = pl_dot3(f->normal + 3 * (int64_t)other, face.normal);
             if (f->face[other] < 0 && flat_off(f, seed, other) < ENDS_OFF * f->g->length &&
                 (f->area[other] == 0 || cosine > cos(ENDS_ANGLE))) {
@@ -244,7 +261,7 @@ static flat_face flat_grow(flats *f, int32_t seed, int32_t index)
     return face;
 }
 
-// How far the body reaches behind x: to the last wall on the path inwards.
+// How far the body reaches behind x: to the last wall of the ray inwards.
 static double flat_depth(const flats *f, const double x[3], const double inward[3])
 {
     double depth = 0, t;
@@ -255,13 +272,15 @@ static double flat_depth(const flats *f, const double x[3], const double inward[
     return depth;
 }
 
+// Rising.
 static int flat_by_value(const void *p, const void *q)
 {
     const double a = *(const double *)p, b = *(const double *)q;
     return (a > b) - (a < b);
 }
 
-// Rays from points spread over the face: outwards nothing may be in the path of most; inwards, the median.
+// Rays from points spread over the face: outwards most must meet nothing; inwards,
+// the median of the depths counts.
 static void flat_look(const flats *f, int32_t index, flat_face *face)
 {
     double depth[4 * ENDS_SAMPLES], t;
@@ -286,11 +305,13 @@ static void flat_look(const flats *f, int32_t index, flat_face *face)
             depth[count++] = flat_depth(f, x, inward);
         }
     }
+    // a third may be blocked: lugs and flanges
     qsort(depth, (size_t)count, sizeof *depth, flat_by_value);
     face->outside = count > 0 && 3 * blocked < count;
     face->depth = count > 0 ? depth[count / 2] : 0;
 }
 
+// From the largest triangle on, so that seeds have accurate normals.
 static void flats_find(flats *f)
 {
     double total = 0;
@@ -303,6 +324,7 @@ static void flats_find(flats *f)
         if (f->face[t] >= 0 || f->area[t] == 0) {
             continue;
         }
+        // facets of round walls meet their neighbours gently and are no ends, unless they are large
         flat_face face = flat_grow(f, t, next);
         if (face.area > ENDS_SMALL * total &&
             (face.gentle <= ENDS_ROUND * face.rim || face.area > ENDS_LARGE * total)) {
@@ -348,6 +370,7 @@ static void flat_box(const flats *f, const flat_face *face, double box[6])
     }
 }
 
+// Copies a face to one end; round-off of the normal is removed.
 static void ends_take(const flats *f, const flat_face *face, double centre[3], double normal[3], double *area,
                       double *off, double box[6])
 {
@@ -373,8 +396,11 @@ static void ends_farthest(guess *g)
     }
 }
 
+// Base: the largest face with a slender body behind it. Tip: the end farthest from
+// it; of a plate the opposite face.
 static void ends_choose(guess *g, const flats *f)
 {
+    // how slender the body is behind its most slender end
     double slender = 0;
     for (int k = 0; k < f->count; ++k) {
         slender = fmax(slender, f->list[k].depth / f->list[k].width);
@@ -386,6 +412,8 @@ static void ends_choose(guess *g, const flats *f)
             base = &f->list[k];
         }
     }
+
+    // tip
     for (int k = 0; base && k < f->count; ++k) {
         const flat_face *face = &f->list[k];
         const bool end = least > 0 ? face->depth >= least * face->width
@@ -395,6 +423,8 @@ static void ends_choose(guess *g, const flats *f)
             tip = face;
         }
     }
+
+    // the farthest vertex unless there is a face
     if (!base) {
         return;
     }
@@ -404,6 +434,7 @@ static void ends_choose(guess *g, const flats *f)
     if (tip) {
         ends_take(f, tip, g->tip, g->tip_normal, &g->tip_area, &g->tip_off, g->tip_box);
     }
+
     // cables run from the base
     double along[3];
     pl_sub3(g->tip, g->base, along);
@@ -414,6 +445,7 @@ static void ends_choose(guess *g, const flats *f)
     }
 }
 
+// Ends on the axis if they are flat, otherwise by shape.
 pl_status guess_ends(guess *g, pl_error *err)
 {
     guess_ends_on_axis(g);

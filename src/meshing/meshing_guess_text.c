@@ -4,6 +4,7 @@
 #include <strings.h>
 #include "meshing/meshing_guess.h"
 
+// The file as the robot file names it.
 static const char *guess_name(const guess *g)
 {
     const char *path = g->source->path, *slash = strrchr(path, '/');
@@ -19,6 +20,7 @@ static void guess_number(int i, char number[16])
     }
 }
 
+// The unit, and the size that it gives the part, so that a wrong one is seen.
 static void guess_write_unit(pl_text *text, const guess *g)
 {
     const double unit = g->source->unit > 0 ? g->source->unit : 1;
@@ -37,6 +39,7 @@ static void guess_write_unit(pl_text *text, const guess *g)
     }
 }
 
+// The source of the mesh: CAD, a mesh file, or a surface.
 static void guess_write_mesh(pl_text *text, const guess *g)
 {
     const char *name = guess_name(g), *dot = strrchr(name, '.');
@@ -63,6 +66,7 @@ static void guess_write_mesh(pl_text *text, const guess *g)
         text, "  order: 2              # quadratic tetrahedra; linear ones are far too stiff in bending\n\n");
 }
 
+// Cavities that the mesher will name, or points from which they are seen.
 static void guess_write_cavities(pl_text *text, const guess *g)
 {
     if (g->void_count > 0) {
@@ -111,12 +115,14 @@ static void guess_write_end(pl_text *text, const guess *g, const char *name, con
     }
     pl_text_add(text, "  %s: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]", name, x[0],
                 x[1], x[2], n[0] + 0.0, n[1] + 0.0, n[2] + 0.0);
+
     // numbers rounded in the file put a slanted face off its plane
     const bool slanted = fabs(n[0]) + fabs(n[1]) + fabs(n[2]) > 1 + 1e-9;
     pl_text_add(text, slanted || off > 2e-7 * g->length ? ", tolerance: %.2g}}\n" : "}}\n",
                 2 * off + 1e-5 * g->length);
 }
 
+// Base and tip; without a flat end a slice.
 static void guess_write_surfaces(pl_text *text, const guess *g)
 {
     const double *b = g->base, *n = g->axis;
@@ -180,6 +186,7 @@ static void guess_write_cables(pl_text *text, const guess *g)
     }
 }
 
+// Tendons in holes, air in cavities, and a marker at the tip.
 static void guess_write_actuators(pl_text *text, const guess *g)
 {
     if (g->channel_count > 0) {
@@ -206,6 +213,8 @@ static void guess_write_actuators(pl_text *text, const guess *g)
                           "#   - {name: tendon, kind: cable, through: [[0, 0, 0], [50, 0, 0]], radius: 1,\n"
                           "#      drive: shortening, range: [0, 10]}\n");
     }
+
+    // the marker
     pl_text_add(text, "\n# Points whose displacement is reported.\nmarkers:\n");
     if (g->tip_area > 0) {
         pl_text_add(text, "  tip: {surface: tip}\n");
@@ -265,11 +274,13 @@ static const char *guess_named_material(const char *name)
     return NULL;
 }
 
+// Materials by the names of regions, silicone for all others.
 static void guess_write_regions(pl_text *text, const guess *g)
 {
     const pl_mesh_view view = g->source->mesh ? pl_mesh_get(g->source->mesh) : (pl_mesh_view){0};
     pl_text_add(text, "\n# guessed: a soft silicone. `pliant materials` lists the measured materials.\n"
                       "materials:\n  silicone: {use: dragon_skin_20}\n");
+
     // each material that a name says, once
     for (int32_t r = 0; r < view.region_count; ++r) {
         const char *material = guess_named_material(view.region_name[r]);
@@ -297,6 +308,8 @@ static void guess_write_regions(pl_text *text, const guess *g)
     }
 }
 
+// The file in the order of the reference: mesh, surfaces, materials, supports, actuators, markers.
+// *robot_yaml is owned by the caller.
 pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err)
 {
     const char *reference = guess_name(g), *slash = strrchr(reference, '/');

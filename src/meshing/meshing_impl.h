@@ -9,9 +9,9 @@
 
 // ---- the session, one at a time in the mesher's process (see meshing_child.h): nothing here may run outside
 // of meshing_isolate. `failed` is sticky: after the first failed call the following ones are skipped, and
-// meshing_fail tells why.
+// meshing_fail says why.
 typedef struct gmsh_session {
-    int ierr;
+    int ierr; // of the last call
     bool failed;
 } gmsh_session;
 
@@ -175,6 +175,7 @@ pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_err
 // ---- sheets: shells of prisms from planar outlines (see meshing_sheets.c)
 #define SHEETS_MAX 32
 #define SHEET_CORNERS_MAX 64
+// One layer of a shell.
 typedef struct sheet {
     const char *region; // NULL: what it covers stays empty
     double from, to;    // mm, heights

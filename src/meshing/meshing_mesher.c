@@ -20,6 +20,7 @@ static pl_status mesher_from_file(const pl_mesh_source *source, const pl_progres
     return status;
 }
 
+// Meshes the cavities of a mesh that exists.
 static pl_status mesher_fill(void *user, pl_mesh **mesh, double size, const pl_progress *progress,
                              pl_findings *findings, pl_error *err)
 {
@@ -60,6 +61,7 @@ static pl_status mesher_work(void *user, const pl_progress *progress, pl_mesh **
 {
     const pl_mesh_source *source = user;
     pl_status status = mesher_make(source, progress, out, findings, err);
+    // designs draw their cavities as regions, sheets have none
     if (status == PL_OK && source->fill && source->kind != PL_SOURCE_DESIGN &&
         source->kind != PL_SOURCE_SHEETS) {
         status = pl_meshing_fill(out, source->size, progress, findings, err);
@@ -71,10 +73,12 @@ static pl_status mesher_work(void *user, const pl_progress *progress, pl_mesh **
     return status;
 }
 
+// Runs the work in the mesher's process; the source needs to live until it returns.
 static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl_progress *progress,
                               pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     (void)user;
+    // the sentences start with what the user named
     pl_mesh_source work = *source;
     const child_job job = {.source = source->path             ? source->path
                                      : source->part_count > 0 ? source->part[0].path
@@ -86,12 +90,14 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
     return meshing_isolate(&job, progress, out, findings, err);
 }
 
+// Surfaces are read here: our own reader needs no process of its own.
 static pl_status mesher_surface(void *user, const char *path, double unit, pl_trisurf *out, pl_error *err)
 {
     (void)user;
     return pl_meshing_read_surface(path, unit, out, err);
 }
 
+// Static, never NULL.
 const pl_mesher *pl_meshing_mesher(void)
 {
     static const pl_mesher mesher = {.build = mesher_build, .fill = mesher_fill, .surface = mesher_surface};

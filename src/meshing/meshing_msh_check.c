@@ -1,16 +1,18 @@
-// The structure of MSH and UNV files, checked before Gmsh sees them: counts and contents must fit, because
-// Gmsh's readers trust them. One walk serves text and binary files: a cursor reads the next number of either
-// kind.
+// The structure of MSH and UNV files, checked before Gmsh sees them: counts and contents must fit,
+// because Gmsh's readers trust them. The same functions read text and binary files: a cursor reads the
+// next number of either kind. kind.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "meshing/meshing_impl.h"
 
+// Where the check is; `end` points behind the last byte, where a NUL stands.
 typedef struct cursor {
     const char *path, *start, *at, *end;
     bool binary;
 } cursor;
 
+// Counted only when a message needs it.
 static int cursor_line(const cursor *c)
 {
     int line = 1;
@@ -20,6 +22,7 @@ static int cursor_line(const cursor *c)
     return line;
 }
 
+// Names the place: a line of text, or a byte.
 static pl_status cursor_fail(const cursor *c, const char *what, pl_error *err)
 {
     if (c->binary) {
@@ -48,6 +51,7 @@ static bool cursor_int(cursor *c, size_t bytes, int64_t *value)
     return whole;
 }
 
+// The next number, 8 bytes in binary files; false for NAN and infinity, too.
 static bool cursor_real(cursor *c)
 {
     double value = 0;
@@ -88,17 +92,20 @@ static bool cursor_count(cursor *c, size_t bytes, int64_t *value)
     return cursor_int(c, bytes, value) && *value >= 0 && *value <= (c->end - c->at) / 2 + 1;
 }
 
+// Vertices of Gmsh's element types 1 to 19, 0 for others.
 static int msh_node_count(int64_t type)
 {
     static const int count[] = {0, 2, 3, 4, 4, 8, 6, 5, 3, 6, 9, 10, 27, 18, 14, 1, 8, 20, 15, 13};
     return type > 0 && type < PL_COUNT(count) ? count[type] : 0;
 }
 
+// Numbers that fit our indices.
 static bool msh_tag(int64_t tag)
 {
     return tag > 0 && tag < INT32_MAX;
 }
 
+// The count is text even in binary files.
 static pl_status msh2_nodes(cursor *c, pl_error *err)
 {
     const bool binary = c->binary;
@@ -117,6 +124,7 @@ static pl_status msh2_nodes(cursor *c, pl_error *err)
     return PL_OK;
 }
 
+// Text: one element per line. Binary: blocks of one type with a common count of tags.
 static pl_status msh2_elements(cursor *c, pl_error *err)
 {
     const bool binary = c->binary;
@@ -136,6 +144,8 @@ static pl_status msh2_elements(cursor *c, pl_error *err)
                         !cursor_count(c, 4, &tags))) {
             return cursor_fail(c, "an element: number, type, count of tags", err);
         }
+
+        // physical group and entity are the two tags that we need
         const int nodes = msh_node_count(type);
         if (nodes == 0 || block < 1 || block > count - i || tags < 2 || tags > 64) {
             return cursor_fail(c, "an element of a known type with at least two tags", err);
@@ -153,6 +163,7 @@ static pl_status msh2_elements(cursor *c, pl_error *err)
     return PL_OK;
 }
 
+// Points have three coordinates and no boundary, all others a box and a boundary.
 static pl_status msh4_entities(cursor *c, pl_error *err)
 {
     int64_t count[4], some;
@@ -192,6 +203,8 @@ static pl_status msh4_nodes(cursor *c, pl_error *err)
     if (!msh4_header(c, header)) {
         return cursor_fail(c, "blocks, vertices, lowest and highest number", err);
     }
+
+    // per block all numbers, then all coordinates
     for (int64_t b = 0; b < header[0]; ++b) {
         if (!cursor_int(c, 4, &dim) || dim < 0 || dim > 3 || !cursor_skip(c, 1, 4, 0) ||
             !cursor_int(c, 4, &parametric) || parametric < 0 || parametric > 1 ||
@@ -272,12 +285,15 @@ pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool bina
         {"$Nodes", version4 ? msh4_nodes : msh2_nodes, false},
         {"$Elements", version4 ? msh4_elements : msh2_elements, false},
     };
+    // section by section
     cursor c = {path, bytes->data, bytes->data, bytes->data + bytes->size, false};
     while (c.at < c.end) {
         c.at += strspn(c.at, " \t\r\n");
         if (c.at >= c.end) {
             break;
         }
+
+        // its name and the line that ends it
         char name[40] = "", close[48];
         if (sscanf(c.at, "%39[$A-Za-z0-9]", name) != 1 || name[0] != '$' || strncmp(name, "$End", 4) == 0) {
             return cursor_fail(&c, "a section such as $Nodes", err);
@@ -286,6 +302,8 @@ pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool bina
         c.at += strlen(name);
         c.at += strspn(c.at, " \t\r");
         c.at += *c.at == '\n';
+
+        // known sections end where their contents end
         pl_status status = PL_OK;
         bool known = false;
         for (int i = 0; i < PL_COUNT(section) && status == PL_OK; ++i) {
@@ -299,6 +317,8 @@ pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool bina
         if (status != PL_OK) {
             return status;
         }
+
+        // others are searched for their end
         c.at += known ? strspn(c.at, " \t\r\n") : 0;
         while (!known && c.at < c.end && strncmp(c.at, close, strlen(close)) != 0) {
             const char *next = memchr(c.at, '\n', (size_t)(c.end - c.at));
@@ -313,6 +333,7 @@ pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool bina
 }
 
 // ---- UNV: datasets between lines of -1; 2411 holds vertices, 2412 elements, both in records of lines
+// The next line; false at the end, or for one that is longer than any of the format.
 static bool unv_next(cursor *c, char line[256])
 {
     if (c->at >= c->end) {
@@ -361,6 +382,7 @@ static bool unv_in_columns(const char *line, int count)
     return true;
 }
 
+// Three coordinates; FORTRAN writes exponents with D.
 static bool unv_reals(const char *line)
 {
     char text[256];
@@ -379,6 +401,7 @@ static bool unv_reals(const char *line)
     return p[strspn(p, " \t\r")] == 0;
 }
 
+// A line of -1 begins and ends datasets.
 static bool unv_is_end(const char *line)
 {
     const char *p = line + strspn(line, " \t");
@@ -392,6 +415,7 @@ typedef struct unv_labels {
     bool sorted;
 } unv_labels;
 
+// Rising.
 static int unv_compare(const void *a, const void *b)
 {
     const int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
@@ -407,6 +431,7 @@ static bool unv_knows(unv_labels *known, int64_t label)
     return known->count && bsearch(&label, known->label, (size_t)known->count, sizeof label, unv_compare);
 }
 
+// Stores a label; false without memory.
 static bool unv_learn(unv_labels *known, int64_t label)
 {
     if (!pl_grow((void **)&known->label, &known->capacity, known->count + 1, sizeof *known->label)) {
@@ -417,6 +442,7 @@ static bool unv_learn(unv_labels *known, int64_t label)
     return true;
 }
 
+// Two lines per vertex; labels are collected for the elements.
 static pl_status unv_vertices(cursor *c, unv_labels *known, pl_error *err)
 {
     char line[256];
@@ -458,6 +484,8 @@ static pl_status unv_elements(cursor *c, unv_labels *known, unv_labels *element,
             unv_node_count(value[1]) != value[5]) {
             return cursor_fail(c, "an element: six whole numbers, a known kind, its count of vertices", err);
         }
+
+        // beams have a line of their own before the vertices
         if (!unv_learn(element, value[0])) {
             return pl_fail_memory(err, c->path);
         }
@@ -526,6 +554,7 @@ static pl_status unv_other(cursor *c, pl_error *err)
     return ended ? PL_OK : cursor_fail(c, "-1 at the end of a dataset; the file is truncated", err);
 }
 
+// Datasets in any order, but vertices before elements, elements before groups.
 static pl_status unv_datasets(cursor *c, unv_labels *known, unv_labels *element, pl_error *err)
 {
     char line[256];
@@ -553,6 +582,7 @@ static pl_status unv_datasets(cursor *c, unv_labels *known, unv_labels *element,
                : cursor_fail(c, "datasets 2411 (vertices) and 2412 (elements) before the end", err);
 }
 
+// Frees the labels, whatever the outcome.
 pl_status meshing_check_unv(const char *path, const file_bytes *bytes, pl_error *err)
 {
     cursor c = {path, bytes->data, bytes->data, bytes->data + bytes->size, false};

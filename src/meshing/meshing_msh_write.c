@@ -25,6 +25,7 @@ static const struct {
     int nodes, type;
 } write_face[] = {{3, 2}, {6, 9}, {4, 3}, {8, 16}};
 
+// The file so far.
 typedef struct writer {
     const pl_mesh *mesh;
     pl_mesh_view view;
@@ -33,6 +34,7 @@ typedef struct writer {
     int64_t next; // number of the next element
 } writer;
 
+// 4 bytes, or text and a separator.
 static void write_int(writer *w, int value, char behind)
 {
     const int32_t v = value;
@@ -56,6 +58,7 @@ static void write_size(writer *w, int64_t value, char behind)
     }
 }
 
+// Doubles as they are; in text with 17 digits, which restore every bit.
 static void write_reals(writer *w, const double *x, int count, char behind)
 {
     if (w->binary) {
@@ -77,6 +80,7 @@ static void write_end(writer *w, const char *section)
     pl_text_add(&w->out, "%s$End%s\n", w->binary ? "\n" : "", section);
 }
 
+// Format and names. Tags of groups are numbers of surfaces and regions plus one.
 static void write_head(writer *w)
 {
     pl_text_add(&w->out, "$MeshFormat\n%s %d 8\n", w->version4 ? "4.1" : "2.2", w->binary);
@@ -108,15 +112,16 @@ static void write_entities(writer *w)
     for (int dim = 2; dim <= 3; ++dim) {
         for (int i = 1; i <= count[dim]; ++i) {
             write_int(w, i, ' ');
-            write_reals(w, box, 6, ' ');
-            write_size(w, 1, ' ');
+            write_reals(w, box, 6, ' '); // bounding box
+            write_size(w, 1, ' ');       // number of physical groups
             write_int(w, i, ' ');
-            write_size(w, 0, '\n');
+            write_size(w, 0, '\n'); // no boundary
         }
     }
     write_end(w, "Entities");
 }
 
+// Version 4.1: all numbers first, then all coordinates; 2.2: number and coordinates together.
 static void write_nodes(writer *w)
 {
     const int32_t n = w->view.vertex_count;
@@ -126,6 +131,7 @@ static void write_nodes(writer *w)
         for (int i = 0; i < 4; ++i) {
             write_size(w, head[i], i < 3 ? ' ' : '\n');
         }
+
         // all in the first volume
         write_int(w, 3, ' ');
         write_int(w, 1, ' ');
@@ -161,6 +167,7 @@ static void write_block(writer *w, int dim, int entity, int type, int64_t count)
     }
 }
 
+// One element; `order` NULL: nodes as they are.
 static void write_element(writer *w, int entity, int type, const int32_t *node, const int *order, int count)
 {
     write_size(w, w->next++, ' ');
@@ -191,6 +198,7 @@ static int64_t write_region(writer *w, int32_t region, int kind, bool count_only
     return count;
 }
 
+// The same for the faces of a surface that have write_face[which].nodes nodes.
 static int64_t write_surface(writer *w, int32_t surface, int which, bool count_only)
 {
     int64_t count = 0;
@@ -228,6 +236,7 @@ static void write_blocks(writer *w, bool count_only, int64_t *blocks, int64_t *e
     }
 }
 
+// Counted first, because the header precedes the blocks.
 static void write_elements(writer *w)
 {
     int64_t blocks, elements;
@@ -246,6 +255,7 @@ static void write_elements(writer *w)
 }
 
 // ---- the file
+// write() may take less than it is given.
 static bool write_all(int fd, const char *data, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
@@ -270,6 +280,7 @@ static mode_t write_mode(const char *path)
     return 0666 & ~mask;
 }
 
+// Writes beside the target and renames: readers see the old file or the whole new one.
 static pl_status write_file(const char *path, const pl_text *bytes, pl_error *err)
 {
     pl_text beside = {0};
@@ -278,10 +289,12 @@ static pl_status write_file(const char *path, const pl_text *bytes, pl_error *er
         pl_text_clear(&beside);
         return pl_fail_memory(err, "a file name");
     }
+
     // mkstemp makes a new file or none: it follows no link
     const int fd = mkstemp(beside.data);
     bool good = fd >= 0 && write_all(fd, bytes->data, bytes->length) && fchmod(fd, write_mode(path)) == 0 &&
                 fsync(fd) == 0;
+    // the first error counts: close and rename are attempted only after success
     int why = good ? 0 : errno;
     if (fd >= 0 && close(fd) != 0 && good) {
         good = false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "meshing/meshing_part.h"
 
+// points on the skin, spread by area
 #define PART_SAMPLES 8000
 #define PART_TRIANGLES 1200.0 // that round walls may cost before they are followed less closely,
 #define PART_SHARE 1.5        // and in times of those for walls and size alone
@@ -22,6 +23,7 @@ void part_clear(part_shape *p)
     *p = (part_shape){0};
 }
 
+// Corner k of triangle t.
 static const double *part_corner(const pl_trisurf *s, int32_t t, int k)
 {
     return s->position + 3 * (int64_t)s->corner[3 * (int64_t)t + k % 3];
@@ -42,11 +44,13 @@ static double part_normal(const pl_trisurf *s, int32_t t, double n[3])
 }
 
 // ---- triangles
+// Whether there is material on a side.
 static bool part_filled(const cells *c, int32_t side)
 {
     return c->side_cell[side] >= 0 && !c->cell[c->side_cell[side]].hollow;
 }
 
+// The walls or the skin of the parts. False without memory.
 static bool part_take(const cells *c, bool skin, pl_trisurf *out)
 {
     out->position = PL_NEW_ARRAY(double, 3 * (int64_t)c->vertex_count);
@@ -61,6 +65,7 @@ static bool part_take(const cells *c, bool skin, pl_trisurf *out)
         if (skin ? front == back : !front && !back) {
             continue;
         }
+
         // material in front: the triangle looks into it
         const bool turn = skin && front;
         int32_t *to = out->corner + 3 * (int64_t)out->triangle_count++;
@@ -75,7 +80,7 @@ static bool part_take(const cells *c, bool skin, pl_trisurf *out)
 typedef struct part_edges {
     pl_table table;
     int32_t *first, *second; // triangles on the edge, 3 t + k; -1
-    int32_t *count;
+    int32_t *count;          // triangles
 } part_edges;
 
 static void part_edges_clear(part_edges *e)
@@ -86,6 +91,7 @@ static void part_edges_clear(part_edges *e)
     pl_free(e->count);
 }
 
+// Every edge with its first two triangles.
 static bool part_edges_init(part_edges *e, const pl_trisurf *s)
 {
     const int64_t most = 3 * (int64_t)s->triangle_count;
@@ -116,6 +122,7 @@ static double part_edge_angle(const pl_trisurf *s, const part_edges *e, int32_t 
     return acos(fmax(-1, fmin(1, pl_dot3(n, m))));
 }
 
+// Height of a triangle over its edge `use`, mm.
 static double part_altitude(const pl_trisurf *s, int32_t use)
 {
     double n[3];
@@ -124,6 +131,7 @@ static double part_altitude(const pl_trisurf *s, int32_t use)
            fmax(pl_distance3(part_corner(s, t, k), part_corner(s, t, k + 1)), 1e-300);
 }
 
+// The root of t's patch, with path halving.
 static int32_t part_root(int32_t *parent, int32_t t)
 {
     for (; parent[t] != t; t = parent[t]) {
@@ -152,6 +160,7 @@ static bool part_patches(part_shape *p, const part_edges *e)
     return p->patch != NULL;
 }
 
+// Edges sharper than PART_ANGLE as segments in a tree.
 static bool part_features(part_shape *p, const part_edges *e)
 {
     const pl_trisurf *s = &p->walls;
@@ -191,6 +200,7 @@ static void part_radii(const pl_trisurf *s, const part_edges *e, double *radius)
     }
     for (int32_t at = 0; at < e->table.count; ++at) {
         const double angle = part_edge_angle(s, e, at);
+        // angles below 1e-3 rad are flat to the digits of a file
         if (angle > 1e-3 && angle <= PART_ANGLE) {
             const double h = part_altitude(s, e->first[at]) + part_altitude(s, e->second[at]);
             for (int k = 0; k < 2; ++k) {
@@ -231,12 +241,14 @@ static double part_wall(const part_shape *p, const double x[3], const double n[3
     return pl_dot3(n, m) < -0.5 ? t : INFINITY;
 }
 
+// Every triangle has at least one sample, so that small ones count, too.
 static bool part_samples(part_shape *p)
 {
     const pl_trisurf *s = &p->skin;
     part_edges e = {0};
     double *radius = PL_NEW_ARRAY(double, s->triangle_count), total = 0;
     bool room = radius && part_edges_init(&e, s);
+    // radii of the triangles, then samples in proportion to their areas
     if (room) {
         part_radii(s, &e, radius);
     }
@@ -262,10 +274,12 @@ static bool part_samples(part_shape *p)
     return room;
 }
 
+// `p` is empty on failure.
 pl_status part_init(part_shape *p, const cells *c, pl_error *err)
 {
     *p = (part_shape){0};
     part_edges e = {0};
+    // walls, skin, patches and features
     bool room = part_take(c, false, &p->walls) && part_take(c, true, &p->skin) &&
                 part_edges_init(&e, &p->walls) && part_patches(p, &e) && part_features(p, &e);
     part_edges_clear(&e);
@@ -275,6 +289,8 @@ pl_status part_init(part_shape *p, const cells *c, pl_error *err)
         high[k % 3] = fmax(high[k % 3], p->walls.position[k]);
     }
     p->length = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+
+    // trees, then samples, which need them
     room = room && pl_trisurf_tree_init(&p->walls_tree, &p->walls, err) == PL_OK &&
            pl_trisurf_tree_init(&p->skin_tree, &p->skin, err) == PL_OK && part_samples(p);
     if (!room) {
@@ -284,6 +300,7 @@ pl_status part_init(part_shape *p, const cells *c, pl_error *err)
     return PL_OK;
 }
 
+// By wall thickness, rising.
 static int part_compare(const void *a, const void *b)
 {
     const double x = ((const part_sample *)a)->wall, y = ((const part_sample *)b)->wall;
@@ -311,6 +328,7 @@ double part_thinnest(const part_shape *p)
 }
 
 // ---- nearest feature
+// Nearest point of the features to x so far.
 typedef struct feature_search {
     const part_shape *p;
     const int32_t *side;
@@ -318,6 +336,7 @@ typedef struct feature_search {
     double best[3];
 } feature_search;
 
+// Visitor of the tree; distances are squared.
 static double feature_visit(void *user, int32_t item, double best)
 {
     feature_search *s = user;
@@ -359,6 +378,8 @@ typedef struct part_turns {
     double least;
 } part_turns;
 
+// mm: the least of the size, the wall and the part of a turn; a fifth of the size and `least` bound what thin
+// walls and small fillets may ask for.
 static double part_sample_size(const part_sample *s, double size, double factor, part_turns turns)
 {
     const double wall = fmax(factor * s->wall, size / 5),
@@ -366,6 +387,7 @@ static double part_sample_size(const part_sample *s, double size, double factor,
     return fmin(size, fmin(wall, fmax(turn, turns.least * size)));
 }
 
+// The field of all samples.
 static pl_status part_field(const part_shape *p, double size, double factor, part_turns turns, size_field *f,
                             pl_error *err)
 {
@@ -374,6 +396,8 @@ static pl_status part_field(const part_shape *p, double size, double factor, par
         low[k % 3] = fmin(low[k % 3], p->skin.position[k]);
         high[k % 3] = fmax(high[k % 3], p->skin.position[k]);
     }
+
+    // the grid must resolve the smallest size
     double finest = size;
     for (int32_t i = 0; i < p->sample_count; ++i) {
         finest = fmin(finest, part_sample_size(&p->sample[i], size, factor, turns));
@@ -406,11 +430,14 @@ static double part_triangles(const part_shape *p, const size_field *f)
 // small fillets would otherwise cost more than the rest of the part.
 pl_status part_size_field(const part_shape *p, double size, double factor, size_field *f, pl_error *err)
 {
+    // from closely followed to hardly
     static const part_turns turns[] = {{0, 1},        {14, 1 / 20.0}, {12, 1 / 20.0}, {10, 1 / 20.0},
                                        {8, 1 / 20.0}, {6, 1 / 20.0},  {6, 1 / 12.0},  {6, 1 / 8.0},
                                        {6, 1 / 6.0},  {5, 1 / 5.0},   {4, 1 / 4.5},   {3, 1 / 3.3}};
     double plain = 0;
     pl_status status = PL_OK;
+    // the first entry counts without round walls, the others until they are few
+    // enough; the last is used in any case
     for (int k = 0; k < PL_COUNT(turns) && status == PL_OK; ++k) {
         status = part_field(p, size, factor, turns[k], f, err);
         const double count = status == PL_OK ? part_triangles(p, f) : 0;
@@ -420,6 +447,7 @@ pl_status part_size_field(const part_shape *p, double size, double factor, size_
                    turns[k].round, count, plain);
             break;
         }
+        // the next entry makes its own field
         if (k + 1 < PL_COUNT(turns)) {
             size_field_clear(f);
         }
@@ -428,15 +456,17 @@ pl_status part_size_field(const part_shape *p, double size, double factor, size_
 }
 
 // ---- mid-edge nodes
+// Boundary edges of a quadratic mesh.
 typedef struct follow {
     pl_mesh_view v;
-    double *position;
+    double *position; // mm, of all vertices
     pl_table edge;
     double *normal; // of the first face on each edge
     uint8_t *sharp; // the two faces on it meet in a feature
-    int32_t *mid;
+    int32_t *mid;   // mid node of each edge
 } follow;
 
+// Edges of the boundary, their mid nodes, and which of them lie on a feature.
 static bool follow_init(follow *w, const pl_mesh *mesh)
 {
     const int64_t *face = NULL;
@@ -486,6 +516,7 @@ static void follow_clear(follow *w)
     pl_table_clear(&w->edge);
 }
 
+// Mid nodes go to the nearest point of skin or feature; far away it would be another wall.
 static void follow_move(follow *w, const part_shape *p)
 {
     for (int32_t at = 0; at < w->edge.count; ++at) {
@@ -572,10 +603,13 @@ pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err)
 {
     pl_trisurf boundary = {0};
     pl_trisurf_tree tree = {0};
+
+    // both boundaries in trees
     pl_status status = part_boundary(mesh, &boundary) ? PL_OK : pl_fail_memory(err, "the mesh's boundary");
     if (status == PL_OK) {
         status = pl_trisurf_tree_init(&tree, &boundary, err);
     }
+    // the largest distance both ways: from the mesh to the part, and from the part to the mesh
     if (status == PL_OK) {
         const int64_t *face = NULL;
         const int64_t count = pl_mesh_boundary(mesh, &face);

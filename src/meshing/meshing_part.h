@@ -7,6 +7,7 @@
 
 #define PART_ANGLE (40 * PL_PI / 180) // edges sharper than this are features: they stay edges
 
+// A point of the skin.
 typedef struct part_sample {
     double x[3];
     double area;   // mm^2 it stands for
@@ -14,6 +15,7 @@ typedef struct part_sample {
     double radius; // mm, of curvature; infinite where flat
 } part_sample;
 
+// Owns its arrays; `walls` and `skin` have vertices of their own.
 typedef struct part_shape {
     pl_trisurf walls; // all triangles with material on a side, as in the cells
     pl_trisurf skin;  // those with material on one side, looking outwards

@@ -32,6 +32,8 @@ pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_err
     return pl_fail(err, PL_BAD_INPUT, "%s%s", first->text, more);
 }
 
+// Each part closed and free of self-intersections, no two parts crossing. All
+// defects are reported, then it fails.
 static pl_status parts_check(const pl_meshing_part *part, int count, pl_findings *findings, pl_error *err)
 {
     pl_findings *found = pl_findings_create();
@@ -52,6 +54,7 @@ static pl_status parts_check(const pl_meshing_part *part, int count, pl_findings
     return status;
 }
 
+// Parts are changed later (welded, oriented), so they are copied.
 static pl_status parts_copy(const pl_meshing_part *part, int count, pl_meshing_part *copy, pl_error *err)
 {
     for (int p = 0; p < count; ++p) {
@@ -100,6 +103,7 @@ static bool walls_filled(const cells *c, int32_t cell_index)
     return cell_index >= 0 && !c->cell[cell_index].hollow;
 }
 
+// Lists the walls. False without memory.
 static bool walls_init(walls *w, gmsh_session *g, const cells *c)
 {
     *w = (walls){.g = g, .c = c};
@@ -134,8 +138,8 @@ static bool walls_same(const cells *c, int32_t s, int32_t t)
     return (a == p && b == q) || (a == q && b == p);
 }
 
-// Adds the vertices to entity 1 and the chosen walls to `entity` (all walls when `like` is negative, else
-// those that separate the same shells as triangle `like`).
+// Adds the chosen walls to `entity` (all walls when `like` is negative, else those that separate the
+// same shells as triangle `like`).
 static bool walls_add(walls *w, int entity, int32_t like)
 {
     const cells *c = w->c;
@@ -159,6 +163,7 @@ static bool walls_add(walls *w, int entity, int32_t like)
     return room;
 }
 
+// Vertices of walls only: Gmsh keeps unused ones in the mesh.
 static bool walls_add_nodes(walls *w)
 {
     const cells *c = w->c;
@@ -190,6 +195,7 @@ static bool walls_keep(walls *w)
     w->tag = PL_NEW_ARRAY(int, w->shape.count);
     w->stands = PL_NEW_ARRAY(int32_t, w->shape.count);
     bool room = w->tag && w->stands;
+    // a surface for each new pair of shells
     for (int32_t k = 0; room && k < w->shape.count; ++k) {
         int32_t i = 0;
         while (i < w->count && !walls_same(w->c, w->stands[i], w->triangle[k])) {
@@ -245,6 +251,7 @@ static bool walls_remesh(walls *w, bool *fits)
     w->stands = PL_NEW_ARRAY(int32_t, surface_n);
     const bool room = w->tag && w->stands;
     bool whole = room && !w->g->failed;
+    // each surface must lie between one pair of shells, or volumes would leak
     for (size_t i = 0; whole && i + 1 < surface_n; i += 2) {
         w->tag[w->count] = surface[i + 1];
         w->stands[w->count] = walls_stand_in(w, surface[i + 1]);
@@ -267,6 +274,8 @@ static pl_status walls_volumes(walls *w, pl_error *err)
     pl_status status =
         list && loop && volume && name ? PL_OK : pl_fail_memory(err, "the volumes of the parts");
     int32_t volumes = 0;
+
+    // volumes of cells with material
     for (int32_t i = 0; status == PL_OK && i < c->cell_count; ++i) {
         size_t loops = 0;
         for (int32_t shell = 0; !c->cell[i].hollow && shell < c->shell_count; ++shell) {
@@ -291,6 +300,8 @@ static pl_status walls_volumes(walls *w, pl_error *err)
             name[volumes++] = c->cell[i].name;
         }
     }
+
+    // names of volumes, then of the walls of hollows
     GMSH(w->g, gmshModelGeoSynchronize(&w->g->ierr));
     if (status == PL_OK) {
         status = meshing_group(w->g, 3, volume, name, volumes, err);
@@ -337,6 +348,7 @@ static bool parts_good(const cells *c, const size_field *f)
     return thin * 100 < c->triangle_count && ratio > 0.6 && ratio < 1.4;
 }
 
+// A Gmsh session for one attempt.
 static pl_status parts_mesh(const cells *c, bool keep, volume_options options, const pl_progress *progress,
                             pl_mesh **out, pl_findings *findings, pl_error *err)
 {
@@ -375,6 +387,7 @@ static pl_status parts_make(const cells *c, const part_shape *part, bool as_give
     const parts_surface surface = meshing_setting_now().surface;
     cells own = {0};
     pl_status status = PL_OK;
+    // new surfaces: even triangles, or, where these cross, the given ones only split
     if (!as_given && surface != PARTS_GMSH) {
         status = meshing_stage(progress, 0.2, "meshing the surfaces again", err);
         int32_t crossing = 0;
@@ -449,13 +462,15 @@ static bool parts_any_filled(const cells *c)
     return false;
 }
 
+// Arguments of parts_work.
 typedef struct parts_job {
     const pl_meshing_part *part;
     int part_count;
-    double size;
+    double size; // mm; 0: chosen
     int order;
 } parts_job;
 
+// In the mesher's process: checks, orientation, cells, mesh.
 static pl_status parts_work(void *user, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                             pl_error *err)
 {
@@ -469,8 +484,12 @@ static pl_status parts_work(void *user, const pl_progress *progress, pl_mesh **o
                        "of 0 or more, order 1 or 2",
                        part_count, size, order);
     }
+
+    // a copy that may be changed
     pl_meshing_part *copy = PL_NEW_ARRAY(pl_meshing_part, part_count);
     pl_status status = copy ? parts_copy(part, part_count, copy, err) : pl_fail_memory(err, "the parts");
+
+    // checks before everything else: their messages name triangles
     if (status == PL_OK) {
         status = meshing_stage(progress, 0.02, "checking the surfaces", err);
     }
@@ -480,6 +499,8 @@ static pl_status parts_work(void *user, const pl_progress *progress, pl_mesh **o
     for (int p = 0; status == PL_OK && p < part_count; ++p) {
         status = cells_orient(&copy[p].surface, err);
     }
+
+    // what lies between the surfaces
     cells c = {0};
     if (status == PL_OK) {
         status = cells_init(copy, part_count, &c, err);
@@ -508,6 +529,7 @@ pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, dou
     return meshing_isolate(&job, progress, out, findings, err);
 }
 
+// Parts from STL or OBJ files; errors name the line of the robot file.
 pl_status meshing_from_part_files(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                                   pl_findings *findings, pl_error *err)
 {

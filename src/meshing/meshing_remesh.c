@@ -12,6 +12,7 @@
 
 #define REMESH_ROUNDS_MAX 40 // an edge is halved once in a round
 #define REMESH_POLISH 6      // rounds after the last one that split much
+// beyond it the size does not fit the part; the caller sees the number of triangles
 #define REMESH_TRIANGLES_MAX 4000000
 #define REMESH_NEEDLE 1e-5 // height of a triangle without a direction, of the part's length
 #define REMESH_GAP 0.1     // how far a flip may move the surface, of the size
@@ -22,6 +23,7 @@
 #define REMESH_FLAT 1e-3   // least height of a triangle a flip may make, of the new edge
 #define REMESH_TURN 0.7    // least cosine between normals before and after a flip
 
+// free: moves on its patch; feature: along its line; corner: stays
 typedef enum vertex_kind { VERTEX_FREE, VERTEX_FEATURE, VERTEX_CORNER } vertex_kind;
 
 typedef struct remesh_tri {
@@ -32,21 +34,22 @@ typedef struct remesh_tri {
 } remesh_tri;
 
 typedef struct remesh_edge {
-    int32_t a, b;
+    int32_t a, b;         // vertices, a < b
     int32_t first;        // uses of the edge, 3 t + k, chained by next[]
     double length, ratio; // ratio: of the length and the size
 } remesh_edge;
 
+// What the steps share. Arrays grow; those of a round are made again by remesh_round.
 typedef struct remesh {
     const part_shape *part;
     const cells *c;
     const size_field *field;
-    double near; // mm, the part of the thinnest wall a triangle may be away
-    bool polish; // most edges are of the right length already
-    bool exact;  // splits and flips only, within the triangles given
-    double *x;
-    uint8_t *kind;
-    int32_t vertex_count, x_room, kind_room;
+    double near;                             // mm, the part of the thinnest wall a triangle may be away
+    bool polish;                             // most edges are of the right length already
+    bool exact;                              // splits and flips only, within the triangles given
+    double *x;                               // mm, 3 per vertex
+    uint8_t *kind;                           // vertex_kind of each
+    int32_t vertex_count, x_room, kind_room; // rooms: capacities
     remesh_tri *tri;
     int32_t tri_count, tri_room;
     // of a round
@@ -58,11 +61,13 @@ typedef struct remesh {
     uint8_t *touched;        // per triangle
 } remesh;
 
+// Position of vertex v, valid until the next vertex is added.
 static const double *remesh_at(const remesh *r, int32_t v)
 {
     return r->x + 3 * (int64_t)v;
 }
 
+// Normal times twice the area.
 static void remesh_normal(const double *a, const double *b, const double *c, double n[3])
 {
     double u[3], v[3];
@@ -90,6 +95,7 @@ static void remesh_clear(remesh *r)
     pl_free(r->tri);
 }
 
+// Longest first; equal ones by vertices, so that the order does not depend on qsort.
 static int remesh_compare(const void *a, const void *b)
 {
     const remesh_edge *p = a, *q = b;
@@ -118,6 +124,8 @@ static double remesh_size(const remesh *r, const remesh_edge *e)
 static bool remesh_round(remesh *r)
 {
     remesh_round_clear(r);
+
+    // triangles that remain, in their order
     int32_t kept = 0;
     for (int32_t t = 0; t < r->tri_count; ++t) {
         if (r->tri[t].v[0] >= 0) {
@@ -135,6 +143,8 @@ static bool remesh_round(remesh *r)
         !pl_table_init(&r->table, 2, uses)) {
         return false;
     }
+
+    // edges by their sorted vertices, uses chained
     for (int32_t u = 0; u < uses; ++u) {
         const remesh_tri *t = &r->tri[u / 3];
         int32_t key[2] = {t->v[u % 3], t->v[(u + 1) % 3]};
@@ -150,6 +160,8 @@ static bool remesh_round(remesh *r)
             r->edge[at].ratio = r->edge[at].length / remesh_size(r, &r->edge[at]);
         }
     }
+
+    // triangles around vertices: counts, shifted by two so that filling turns them into starts
     for (int32_t v = 0; v < r->vertex_count; ++v) {
         r->start[v + 2] += r->start[v + 1];
     }
@@ -198,6 +210,7 @@ static bool remesh_off(const remesh *r, const double *const x[3], int32_t patch)
 }
 
 // ---- flipping
+// Angle at `apex`, rad; from both sine and cosine, so that it is accurate near 0 and pi.
 static double remesh_angle(const double *apex, const double *a, const double *b)
 {
     double u[3], v[3], n[3];
@@ -257,6 +270,8 @@ static double remesh_gap(const double *A, const double *B, const double *C, cons
     return fabs(pl_dot3(w, n)) / fmax(pl_norm3(n), 1e-300);
 }
 
+// Flips edges whose opposite angles sum to more than pi (not Delaunay), where that neither turns a triangle
+// over nor moves the surface by more than the tolerances. Returns how many.
 static int32_t remesh_flip(remesh *r)
 {
     int32_t flipped = 0;
@@ -270,6 +285,8 @@ static int32_t remesh_flip(remesh *r)
         if (remesh_angle(C, A, B) + remesh_angle(D, A, B) < PL_PI + 1e-6) {
             continue; // Delaunay already
         }
+
+        // normals before and after; with `exact` all must be the same
         double n[2][3], m[2][3];
         const double turn = r->exact ? 1 - 1e-12 : 0.9;
         remesh_normal(A, B, C, n[0]);
@@ -281,6 +298,8 @@ static int32_t remesh_flip(remesh *r)
             turned = turned || pl_dot3(n[p / 2], m[p % 2]) < turn * pl_norm3(n[p / 2]) * pl_norm3(m[p % 2]) ||
                      pl_norm3(m[p % 2]) < REMESH_FLAT * pow(pl_distance3(C, D), 2);
         }
+
+        // on a curved surface a flip cuts a corner: compare with the part
         const double gap = remesh_gap(A, B, C, D);
         turned = turned || gap > fmin(REMESH_GAP * size_field_at(r->field, C), r->near);
         if (!turned && gap > 1e-6 * pl_distance3(C, D)) {
@@ -308,6 +327,7 @@ static bool remesh_is_needle(const remesh *r, const remesh_tri *t, int k)
            side >= pl_distance3(c, a);
 }
 
+// Until none is left: a flip may make another needle. Both triangles must separate the same cells.
 static bool remesh_needles(remesh *r)
 {
     const int32_t *shell = r->c->side_shell;
@@ -358,6 +378,7 @@ static bool remesh_may_move(const remesh *r, int32_t gone, int32_t kept, const d
             longest = fmax(longest, pl_distance3(new[k], new[(k + 1) % 3]));
             before = fmax(before, pl_distance3(old[k], old[(k + 1) % 3]));
         }
+
         // a triangle that is thin already may stay so, but not become thinner
         const double least = fmin(0.05, 0.9 * pl_norm3(n) / (before * before));
         if (pl_dot3(n, m) < REMESH_TURN * pl_norm3(n) * pl_norm3(m) ||
@@ -370,10 +391,13 @@ static bool remesh_may_move(const remesh *r, int32_t gone, int32_t kept, const d
     return true;
 }
 
-// Vertices joined to both ends of an edge must be just those of the triangles on it.
+// Vertices joined to both ends of an edge must be just those of the triangles on it: otherwise a collapse
+// would glue two sheets of the surface together. False also for more neighbours than the list holds.
 static bool remesh_link(const remesh *r, int32_t a, int32_t b, int32_t uses)
 {
     int32_t common = 0, seen[64], seen_count = 0;
+
+    // neighbours of a, then those that are neighbours of b, too
     for (int32_t i = r->start[a]; i < r->start[a + 1]; ++i) {
         for (int k = 0; k < 3; ++k) {
             const int32_t v = r->tri[r->around[i]].v[k];
@@ -397,6 +421,7 @@ static bool remesh_link(const remesh *r, int32_t a, int32_t b, int32_t uses)
     return common == uses && seen_count < PL_COUNT(seen);
 }
 
+// Whether the round has changed nothing around v; what it has changed is not in its lists.
 static bool remesh_untouched(const remesh *r, int32_t v)
 {
     for (int32_t i = r->start[v]; i < r->start[v + 1]; ++i) {
@@ -458,6 +483,7 @@ static bool remesh_may_merge(const remesh *r, int32_t gone, int32_t kept)
     return true;
 }
 
+// Triangles with both vertices vanish, the others move along.
 static void remesh_merge(remesh *r, int32_t gone, int32_t kept)
 {
     remesh_touch(r, gone);
@@ -472,6 +498,7 @@ static void remesh_merge(remesh *r, int32_t gone, int32_t kept)
     }
 }
 
+// Until none is left, shortest first.
 static bool remesh_short_edges(remesh *r)
 {
     int32_t merged = 1;
@@ -482,6 +509,8 @@ static bool remesh_short_edges(remesh *r)
             if (e->ratio >= REMESH_SHORT) {
                 continue;
             }
+
+            // either end may be the one that goes
             const int32_t end[2] = {e->a, e->b};
             int32_t uses = 0;
             for (int32_t u = e->first; u >= 0; u = r->next[u]) {
@@ -503,12 +532,14 @@ static bool remesh_short_edges(remesh *r)
 }
 
 // ---- start: the walls, their vertices and features
+// Whether there is material on a side.
 static bool remesh_filled(const cells *c, int32_t side)
 {
     return c->side_cell[side] >= 0 && !c->cell[c->side_cell[side]].hollow;
 }
 
-// Whether the triangles on an edge make it a feature.
+// Whether the triangles on an edge make it a feature: not two, of different orientation or
+// cells, or at more than PART_ANGLE.
 static bool remesh_is_sharp(const remesh *r, const remesh_edge *e)
 {
     const int32_t u = e->first, w = r->next[u];
@@ -525,6 +556,8 @@ static bool remesh_is_sharp(const remesh *r, const remesh_edge *e)
            pl_dot3(n, m) < cos(PART_ANGLE) * pl_norm3(n) * pl_norm3(m);
 }
 
+// The walls of the parts as triangles to work on, cleaned of what files leave
+// behind; then features and corners.
 static bool remesh_begin(remesh *r)
 {
     const cells *c = r->c;
@@ -536,6 +569,7 @@ static bool remesh_begin(remesh *r)
     }
     memcpy(r->x, c->position, 3 * (size_t)c->vertex_count * sizeof *r->x);
     memset(r->kind, VERTEX_FREE, (size_t)c->vertex_count);
+    // triangles with material on a side, in the order of part_shape.walls, whose patches they take
     for (int32_t t = 0; t < c->triangle_count; ++t) {
         if (remesh_filled(c, 2 * t) || remesh_filled(c, 2 * t + 1)) {
             remesh_tri *to = &r->tri[r->tri_count++];
@@ -546,6 +580,8 @@ static bool remesh_begin(remesh *r)
     if (!remesh_round(r) || (!r->exact && !(remesh_short_edges(r) && remesh_needles(r)))) {
         return false;
     }
+
+    // features, and how many end at each vertex
     int32_t *features = PL_NEW_ARRAY(int32_t, r->vertex_count);
     for (int32_t i = 0; features && i < r->edge_count; ++i) {
         const remesh_edge *e = &r->edge[i];
@@ -560,6 +596,7 @@ static bool remesh_begin(remesh *r)
     for (int32_t v = 0; features && v < r->vertex_count; ++v) {
         r->kind[v] = features[v] == 0 ? VERTEX_FREE : features[v] == 2 ? VERTEX_FEATURE : VERTEX_CORNER;
     }
+
     // a bend in a feature line is a corner
     for (int32_t v = 0; features && v < r->vertex_count; ++v) {
         int32_t end[2] = {-1, -1};
@@ -614,12 +651,15 @@ static void remesh_lift(const remesh *r, const remesh_edge *e, bool sharp, doubl
     }
 }
 
+// Splits edges longer than 4/3 of their size, longest first; one per triangle
+// and round. False without memory.
 static bool remesh_split(remesh *r, int64_t *count)
 {
     const int32_t edges = r->edge_count;
     *count = 0;
     for (int32_t i = 0; i < edges; ++i) {
         const remesh_edge e = r->edge[i];
+        // its triangles must be as the round found them
         bool free_to = e.ratio > 4.0 / 3;
         int32_t uses = 0;
         for (int32_t u = e.first; u >= 0; u = r->next[u], ++uses) {
@@ -633,6 +673,8 @@ static bool remesh_split(remesh *r, int64_t *count)
             !pl_grow((void **)&r->tri, &r->tri_room, (int64_t)r->tri_count + uses, sizeof *r->tri)) {
             return false;
         }
+
+        // the new vertex
         const bool sharp = r->tri[e.first / 3].sharp[e.first % 3];
         const int32_t m = r->vertex_count++;
         double *x = r->x + 3 * (int64_t)m;
@@ -643,6 +685,8 @@ static bool remesh_split(remesh *r, int64_t *count)
             remesh_lift(r, &e, sharp, x);
         }
         r->kind[m] = sharp ? VERTEX_FEATURE : VERTEX_FREE;
+
+        // each triangle becomes two
         for (int32_t u = e.first; u >= 0; u = r->next[u]) {
             const int k = u % 3;
             remesh_tri *t = &r->tri[u / 3], *n = &r->tri[r->tri_count++];
@@ -660,6 +704,7 @@ static bool remesh_split(remesh *r, int64_t *count)
 }
 
 // ---- collapsing
+// Collapses edges with a ratio of length to size below `shorter`, shortest first.
 static void remesh_collapse(remesh *r, double shorter)
 {
     for (int32_t i = r->edge_count - 1; i >= 0; --i) {
@@ -667,6 +712,8 @@ static void remesh_collapse(remesh *r, double shorter)
         if (e->ratio >= shorter) {
             continue;
         }
+
+        // a vertex goes onto one that is at least as much bound to features
         int32_t gone = e->b, kept = e->a, uses = 0;
         if (r->kind[gone] > r->kind[kept]) {
             gone = e->a;
@@ -700,6 +747,7 @@ static void remesh_agree(remesh *r)
 }
 
 // ---- smoothing
+// Moves each vertex half of the distance to the mean of its neighbours, back on its patch or line.
 static void remesh_smooth(remesh *r)
 {
     for (int32_t v = 0; v < r->vertex_count; ++v) {
@@ -710,6 +758,7 @@ static void remesh_smooth(remesh *r)
         double sum[3] = {0}, weight = 0, reach = 0;
         int32_t side[2] = {INT32_MAX, -1};
         bool two = true;
+        // sum and weight, and the patches around v
         for (int32_t i = r->start[v]; i < r->start[v + 1]; ++i) {
             const remesh_tri *t = &r->tri[r->around[i]];
             double n[3];
@@ -729,10 +778,13 @@ static void remesh_smooth(remesh *r)
             }
             reach = fmax(reach, sqrt(area));
         }
+
+        // half of the distance: whole steps oscillate
         double x[3];
         for (int i = 0; i < 3; ++i) {
             x[i] = weight > 0 ? 0.5 * (sum[i] / weight + remesh_at(r, v)[i]) : remesh_at(r, v)[i];
         }
+        // more than two patches: any feature line
         if (r->kind[v] == VERTEX_FEATURE && (!two || side[0] == side[1])) {
             side[0] = -1;
             side[1] = 0;
@@ -744,6 +796,7 @@ static void remesh_smooth(remesh *r)
 }
 
 // ---- the result as cells
+// Cells of the part with the new triangles; vertices are numbered as they are met, so unused ones vanish.
 static bool remesh_end(const remesh *r, cells *out)
 {
     const cells *c = r->c;
@@ -796,6 +849,8 @@ static bool remesh_delaunay(remesh *r)
     return room;
 }
 
+// Rounds of split, collapse, flip and smooth. While many edges are still split only very short ones are
+// collapsed; then some rounds of polish, the last without collapses, so that it ends with a Delaunay surface.
 pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, bool exact, cells *out,
                       pl_error *err)
 {
@@ -805,10 +860,12 @@ pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, 
     for (; room && polish < REMESH_POLISH && rounds < REMESH_ROUNDS_MAX && r.tri_count < REMESH_TRIANGLES_MAX;
          ++rounds) {
         int64_t split = 0;
+        // split
         room = remesh_round(&r) && remesh_delaunay(&r) && remesh_split(&r, &split) && remesh_round(&r) &&
                remesh_delaunay(&r);
         polish += polish > 0 || split * 10 < r.tri_count;
         r.polish = polish > 0;
+        // collapse and smooth
         if (room && !exact) {
             remesh_collapse(&r, polish == 0 ? 0.4 : polish < REMESH_POLISH ? 0.8 : 0);
             room = remesh_round(&r);
@@ -832,6 +889,7 @@ pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, 
     return PL_OK;
 }
 
+// after that the number that is left is reported
 #define REMESH_APART 4 // times sizes are lowered
 
 // Lowers the sizes around a triangle, at its corners and mid-edges.
@@ -846,6 +904,7 @@ static void remesh_lower(const cells *c, int32_t t, double lower, size_field *f)
     }
 }
 
+// `f` is changed: sizes are halved around triangles that cross.
 pl_status part_remesh_apart(const part_shape *p, const cells *c, size_field *f, cells *out, int32_t *crossing,
                             pl_error *err)
 {
@@ -859,6 +918,7 @@ pl_status part_remesh_apart(const part_shape *p, const cells *c, size_field *f, 
         const pl_trisurf s = {out->vertex_count, out->triangle_count, out->position, out->corner};
         int32_t *list = NULL;
         *crossing = pl_trisurf_crossings(&s, &list);
+
         // all are halved once, whatever their neighbours did to the field already
         double *lower = PL_NEW_ARRAY(double, *crossing > 0 ? *crossing : 1);
         for (int32_t i = 0; lower && i < *crossing; ++i) {

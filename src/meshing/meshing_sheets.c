@@ -7,7 +7,7 @@
 
 // What the triangulation is: vertices in the plane and triangles, counter-clockwise.
 typedef struct plane_mesh {
-    double *xy;
+    double *xy; // mm
     int32_t vertex_count;
     int32_t *triangle;
     int32_t triangle_count;
@@ -19,6 +19,7 @@ static void plane_clear(plane_mesh *m)
     pl_free(m->triangle);
 }
 
+// Tag of the plane face, 0 after a failure.
 static int sheet_surface(gmsh_session *g, const sheet *s)
 {
     int point[SHEET_CORNERS_MAX], line[SHEET_CORNERS_MAX], wire = 0, face = 0;
@@ -33,6 +34,8 @@ static int sheet_surface(gmsh_session *g, const sheet *s)
     return face;
 }
 
+// Draws all sheets, splits them against each other so that triangles follow every
+// outline, and meshes the plane.
 static void sheets_draw(gmsh_session *g, const sheet *list, int count, double size)
 {
     int face[2 * SHEETS_MAX];
@@ -68,6 +71,8 @@ static pl_status plane_take(gmsh_session *g, plane_mesh *m, pl_error *err)
     GMSH(g,
          gmshModelMeshGetElementsByType(2, &triangle, &triangle_n, &corner, &corner_n, -1, 0, 1, &g->ierr));
     pl_status status = g->failed ? meshing_fail(g, "outline", err) : PL_OK;
+
+    // dense numbers
     for (size_t i = 0; i < tag_n; ++i) {
         largest = tag[i] > largest ? tag[i] : largest;
     }
@@ -82,6 +87,8 @@ static pl_status plane_take(gmsh_session *g, plane_mesh *m, pl_error *err)
         m->xy[2 * (size_t)m->vertex_count] = coord[3 * i];
         m->xy[2 * (size_t)m->vertex_count++ + 1] = coord[3 * i + 1];
     }
+
+    // counter-clockwise, so that prisms are positive
     for (size_t i = 0; status == PL_OK && i + 2 < corner_n; i += 3) {
         int32_t *t = m->triangle + 3 * (size_t)m->triangle_count++;
         for (int k = 0; k < 3; ++k) {
@@ -152,6 +159,7 @@ typedef struct stack {
     const char *region_name[SHEETS_MAX];
 } stack;
 
+// Number of plane vertex v at a level, given when first used: places that no sheet covers get none.
 static int32_t stack_vertex(stack *s, int32_t v, int level)
 {
     int32_t *number = &s->number[(size_t)level * (size_t)s->plane->vertex_count + (size_t)v];
@@ -165,6 +173,7 @@ static int32_t stack_vertex(stack *s, int32_t v, int level)
     return *number;
 }
 
+// Number of a region, by name.
 static int32_t stack_region(stack *s, const char *name)
 {
     int32_t r = 0;
@@ -177,6 +186,7 @@ static int32_t stack_region(stack *s, const char *name)
     return r;
 }
 
+// The prisms over one triangle: in each layer that of the last sheet that covers it, if it has a region.
 static void stack_column(stack *s, const int32_t *triangle)
 {
     const double *a = s->plane->xy + 2 * (size_t)triangle[0], *b = s->plane->xy + 2 * (size_t)triangle[1],
@@ -203,6 +213,7 @@ static void stack_column(stack *s, const int32_t *triangle)
     }
 }
 
+// Memory for all layers of all columns, then column by column. The caller frees the arrays of `s`.
 static pl_status stack_build(stack *s, int order, pl_mesh **out, pl_error *err)
 {
     const int64_t columns = s->plane->triangle_count, layers = s->levels - 1,
@@ -222,6 +233,8 @@ static pl_status stack_build(stack *s, int order, pl_mesh **out, pl_error *err)
     for (int32_t t = 0; t < s->plane->triangle_count; ++t) {
         stack_column(s, s->plane->triangle + 3 * (size_t)t);
     }
+
+    // the mesh copies what it is given; order 2 has straight mid nodes
     const pl_mesh_def def = {.vertex_count = s->vertex_count,
                              .position = s->position,
                              .element_count = s->element_count,
@@ -242,6 +255,7 @@ static pl_status stack_build(stack *s, int order, pl_mesh **out, pl_error *err)
     return status;
 }
 
+// *out is NULL on failure.
 pl_status meshing_sheets(gmsh_session *g, const sheet *list, int count, double size, int order, pl_mesh **out,
                          pl_error *err)
 {
@@ -275,6 +289,7 @@ pl_status meshing_shell(gmsh_session *g, const sheet *list, int count, const pl_
         }
     }
     const double longest = fmax(high[0] - low[0], high[1] - low[1]);
+    // 2.3 triangles of edge h per area h^2: 4 / sqrt 3
     const double size = source->size > 0 ? source->size : longest / 12;
     const double triangles = 2.3 * (high[0] - low[0]) * (high[1] - low[1]) / (size * size);
     if (triangles > 5e6) {
@@ -313,6 +328,7 @@ static pl_status sheets_check(const pl_mesh_source *source, pl_error *err)
     return any ? PL_OK : pl_fail(err, PL_BAD_INPUT, "%s:%d: no sheet has a region", file, source->line);
 }
 
+// The mesh of a robot file's `sheets`.
 pl_status meshing_from_sheets(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_error *err)
 {

@@ -10,17 +10,20 @@
 #define SIZE_SLOPE 0.5        // growth of the edge length per mm; neighbours stay within a factor of 1.6
 #define SIZE_CELLS_MAX 400000 // grid points
 
+// Grid points run fastest along x.
 static int64_t size_index(const size_field *f, const int i[3])
 {
     return ((int64_t)i[2] * f->count[1] + i[1]) * f->count[0] + i[0];
 }
 
+// Trilinear between grid points; outside of the grid as at its border.
 double size_field_at(const size_field *f, const double x[3])
 {
     int base[3];
     double part[3];
     for (int a = 0; a < 3; ++a) {
         double at = (x[a] - f->low[a]) / f->spacing;
+        // just below the last point, so that its upper neighbour exists
         at = at < 0 ? 0 : at > f->count[a] - 1.000001 ? f->count[a] - 1.000001 : at;
         base[a] = (int)at;
         part[a] = at - base[a];
@@ -40,6 +43,8 @@ void size_field_clear(size_field *f)
     *f = (size_field){0};
 }
 
+// A grid around the box with a border of half a size, fine enough for `finest` unless it
+// would exceed SIZE_CELLS_MAX points.
 pl_status size_field_begin(size_field *f, const double low[3], const double high[3], double size,
                            double finest, pl_error *err)
 {
@@ -62,7 +67,7 @@ pl_status size_field_begin(size_field *f, const double low[3], const double high
     return f->value ? PL_OK : pl_fail_memory(err, "the size field");
 }
 
-// Lowers the grid points around x to s, more with distance.
+// Lowers the eight grid points around x to s; size_field_end lets it grow with distance.
 void size_field_lower(size_field *f, const double x[3], double s)
 {
     int base[3];
@@ -77,7 +82,8 @@ void size_field_lower(size_field *f, const double x[3], double s)
     }
 }
 
-// Limits the slope: forward and backward passes along each axis, twice.
+// Limits the slope: forward and backward passes along each axis, twice, because one axis
+// changes what the others have seen.
 void size_field_end(size_field *f)
 {
     const double step = SIZE_SLOPE * f->spacing;
@@ -137,6 +143,7 @@ static double size_thickness(const pl_mesh *mesh, int64_t face, double reach, do
     return hit.t;
 }
 
+// Rising, for qsort.
 static int size_compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -165,10 +172,12 @@ pl_status size_field_init(const pl_mesh *mesh, double size, double factor, size_
         double centre[3];
         wall[i] = size_thickness(mesh, face[i], reach, centre);
         if (factor * wall[i] < size) {
+            // a fifth of the size at least: one thin spot must not make the mesh explode
             size_field_lower(f, centre, fmax(factor * wall[i], size / 5));
         }
     }
     size_field_end(f);
+
     // one face in fifty may be an odd corner
     qsort(wall, (size_t)count, sizeof *wall, size_compare);
     *thinnest = wall[count / 50];

@@ -13,6 +13,7 @@ static const char *step_label(const char *label)
     return word && word[0] && strncmp(word, "Open CASCADE", 12) != 0 ? word : NULL;
 }
 
+// Solids of the file; owns both arrays.
 typedef struct step_solids {
     int *tag;
     char (*name)[128];
@@ -47,8 +48,11 @@ static pl_status step_import(gmsh_session *g, const char *path, step_solids *sol
 {
     int *shape = NULL;
     size_t shape_n = 0;
+    // the kernel converts the file's unit
     GMSH(g, gmshOptionSetString("Geometry.OCCTargetUnit", "MM", &g->ierr));
     GMSH(g, gmshModelOccImportShapes(path, &shape, &shape_n, 1, "step", &g->ierr));
+
+    // solids that touch share faces afterwards
     if (!g->failed && shape_n > 2) {
         int *out = NULL, **map = NULL;
         size_t out_n = 0, *map_n = NULL, map_nn = 0;
@@ -63,6 +67,8 @@ static pl_status step_import(gmsh_session *g, const char *path, step_solids *sol
     }
     gmshFree(shape);
     GMSH(g, gmshModelOccSynchronize(&g->ierr));
+
+    // what came out
     int *entity = NULL;
     size_t entity_n = 0;
     GMSH(g, gmshModelGetEntities(&entity, &entity_n, 3, &g->ierr));
@@ -84,6 +90,7 @@ static pl_status step_import(gmsh_session *g, const char *path, step_solids *sol
     return status;
 }
 
+// One region per solid.
 static pl_status step_groups(gmsh_session *g, step_solids *solids, pl_error *err)
 {
     step_name(g, solids);
@@ -99,6 +106,7 @@ static pl_status step_groups(gmsh_session *g, step_solids *solids, pl_error *err
     return status;
 }
 
+// Whether the file is complete: the CAD kernel may crash on one that is not.
 static pl_status step_check(const char *path, pl_error *err)
 {
     file_bytes bytes;
@@ -134,6 +142,8 @@ pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *pro
     if (status == PL_OK) {
         status = step_groups(&g, &solids, err);
     }
+
+    // the size follows from the largest dimension where none is given
     double low[3] = {0}, high[3] = {0};
     GMSH(&g,
          gmshModelGetBoundingBox(-1, -1, &low[0], &low[1], &low[2], &high[0], &high[1], &high[2], &g.ierr));

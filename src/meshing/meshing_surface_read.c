@@ -12,6 +12,7 @@ typedef struct growing {
     int32_t position_capacity, corner_capacity;
 } growing;
 
+// Adds a vertex; false without memory.
 static bool growing_vertex(growing *g, const double x[3])
 {
     pl_trisurf *s = &g->surface;
@@ -23,6 +24,7 @@ static bool growing_vertex(growing *g, const double x[3])
     return true;
 }
 
+// Adds a triangle; false without memory.
 static bool growing_triangle(growing *g, int32_t a, int32_t b, int32_t c)
 {
     pl_trisurf *s = &g->surface;
@@ -38,6 +40,7 @@ static bool growing_triangle(growing *g, int32_t a, int32_t b, int32_t c)
 }
 
 // ---- binary STL: 80 bytes, a count, then per triangle a normal, three corners (floats) and two bytes
+// The number of triangles, little endian; 0 for a file that is too short.
 static uint32_t surface_count_field(const file_bytes *bytes)
 {
     const unsigned char *p = (const unsigned char *)bytes->data + 80;
@@ -58,6 +61,8 @@ static pl_status surface_binary_stl(const char *path, const file_bytes *bytes, g
         return pl_fail(err, PL_BAD_INPUT, "%s: the binary STL header says %u triangles, but the file has %zu",
                        path, count, bytes->size < 84 ? 0 : (bytes->size - 84) / 50);
     }
+
+    // corners are welded later: a binary STL repeats them
     for (uint32_t t = 0; t < count; ++t) {
         float value[12];
         memcpy(value, bytes->data + 84 + 50 * (size_t)t, sizeof value);
@@ -80,11 +85,13 @@ static pl_status surface_binary_stl(const char *path, const file_bytes *bytes, g
 }
 
 // ---- text
+// Lines of a text, cut in place.
 typedef struct text_lines {
     char *next;
     int number; // of the line last given
 } text_lines;
 
+// The next line without leading blanks, NULL at the end.
 static char *surface_next_line(text_lines *lines)
 {
     char *line = lines->next;
@@ -102,6 +109,7 @@ static char *surface_next_line(text_lines *lines)
     return line + strspn(line, " \t\r");
 }
 
+// Three finite numbers.
 static bool surface_numbers(const char *text, double x[3])
 {
     for (int i = 0; i < 3; ++i) {
@@ -115,6 +123,7 @@ static bool surface_numbers(const char *text, double x[3])
     return true;
 }
 
+// Only vertex, endfacet and endsolid matter; normals are computed from the corners.
 static pl_status surface_ascii_stl(const char *path, const file_bytes *bytes, growing *g, pl_error *err)
 {
     text_lines lines = {.next = bytes->data};
@@ -171,12 +180,14 @@ static pl_status surface_obj(const char *path, const file_bytes *bytes, growing 
             for (char *p = line + 1 + strspn(line + 1, " \t\r"); *p; p += strspn(p, " \t\r")) {
                 char *end;
                 const long v = strtol(p, &end, 10);
+                // the index counts from 1, or backwards from the last vertex
                 const long index = v < 0 ? g->surface.vertex_count + v : v - 1;
                 if (end == p || index < 0 || index >= g->surface.vertex_count) {
                     return pl_fail(err, PL_BAD_INPUT,
                                    "%s:%d: face refers to \"%.20s\", expected vertices 1 to %d", path,
                                    lines.number, p, g->surface.vertex_count);
                 }
+                // texture and normal after the slash are skipped
                 p += strcspn(p, " \t\r");
                 corner[count < 2 ? count : 2] = (int32_t)index;
                 if (++count >= 3) {
@@ -195,6 +206,7 @@ static pl_status surface_obj(const char *path, const file_bytes *bytes, growing 
     return PL_OK;
 }
 
+// By extension; STL by its content, because both kinds share it.
 static pl_status surface_parse(const char *path, const file_bytes *bytes, growing *g, pl_error *err)
 {
     const char *extension = meshing_extension(path);
@@ -204,6 +216,7 @@ static pl_status surface_parse(const char *path, const file_bytes *bytes, growin
     if (strcasecmp(extension, "stl") != 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s: is not a surface file; expected .stl or .obj", path);
     }
+
     // binary files may begin with "solid" too, but then their size fits the count
     const bool fits = bytes->size >= 84 && bytes->size == 84 + 50 * (size_t)surface_count_field(bytes);
     const char *text = bytes->data + strspn(bytes->data, " \t\r\n");
@@ -211,6 +224,7 @@ static pl_status surface_parse(const char *path, const file_bytes *bytes, growin
                                                        : surface_binary_stl(path, bytes, g, err);
 }
 
+// mm from file units of `unit` mm; vertices that coincide are welded. `out` is empty on failure.
 pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out, pl_error *err)
 {
     *out = (pl_trisurf){0};

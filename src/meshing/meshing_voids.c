@@ -5,6 +5,7 @@
 #include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
 
+// The root of i's piece, with path halving.
 static int32_t voids_root(int32_t *parent, int32_t i)
 {
     while (parent[i] != i) {
@@ -22,6 +23,8 @@ bool meshing_join_faces(const pl_mesh *mesh, const int64_t *face, int64_t count,
     for (int32_t f = 0; room && f < count; ++f) {
         parent[f] = f;
     }
+
+    // the first face at an edge is joined by all later ones
     for (int32_t f = 0; room && f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_face_nodes(mesh, face[f], node), corners = nodes % 4 == 0 ? 4 : 3;
@@ -43,11 +46,13 @@ bool meshing_join_faces(const pl_mesh *mesh, const int64_t *face, int64_t count,
     return room;
 }
 
+// A connected piece of the boundary.
 typedef struct void_piece {
     int64_t start, count; // in the list of faces grouped by piece
-    double volume;
+    double volume;        // mm^3 of space enclosed; negative around material
 } void_piece;
 
+// Largest first.
 static int voids_compare(const void *a, const void *b)
 {
     const double p = ((const void_piece *)a)->volume, q = ((const void_piece *)b)->volume;
@@ -61,6 +66,8 @@ static int32_t voids_find(const pl_mesh *mesh, const int64_t *face, int64_t coun
     int32_t *parent = PL_NEW_ARRAY(int32_t, count), pieces = 0, capacity = 0, kept = 0;
     bool room = parent && meshing_join_faces(mesh, face, count, parent);
     int64_t at = 0;
+
+    // one piece per root
     for (int32_t root = 0; room && root < count; ++root) {
         if (parent[root] != root) {
             continue;
@@ -70,6 +77,8 @@ static int32_t voids_find(const pl_mesh *mesh, const int64_t *face, int64_t coun
             (*out)[pieces++] = (void_piece){.start = root};
         }
     }
+
+    // its faces together, and the volume they enclose
     for (int32_t p = 0; room && p < pieces; ++p) {
         void_piece piece = {.start = at};
         for (int32_t f = (int32_t)(*out)[p].start; f < count; ++f) {
@@ -81,6 +90,8 @@ static int32_t voids_find(const pl_mesh *mesh, const int64_t *face, int64_t coun
         piece.volume = pl_mesh_faces_enclosed(mesh, grouped + piece.start, piece.count);
         (*out)[p] = piece;
     }
+
+    // pieces around material are outsides
     for (int32_t p = 0; room && p < pieces; ++p) {
         if ((*out)[p].volume > 0) {
             (*out)[kept++] = (*out)[p];
@@ -104,6 +115,7 @@ pl_status meshing_name_voids(pl_mesh **mesh, pl_error *err)
     if (voids < 0 || (voids > 0 && !(start && text && name))) {
         status = pl_fail_memory(err, "the voids of a mesh");
     } else if (voids > 0) {
+        // names by falling volume
         qsort(piece, (size_t)voids, sizeof *piece, voids_compare);
         for (int32_t v = 0; v < voids; ++v) {
             snprintf(text[v], sizeof text[v], v ? "cavity%d" : "cavity", v + 1);

@@ -1,4 +1,5 @@
-// The last stages, common to all sources: sizes, surface mesh, volume mesh, order, extraction.
+// The last stages, common to all sources: sizes, surface mesh, volume mesh, order, extraction. What does not
+// succeed with one algorithm is meshed with the next.
 #include <stdlib.h>
 #include "mesh/mesh.h"
 #include "meshing/meshing_child.h"
@@ -7,10 +8,11 @@
 // CPU time a stage may take before it counts as endless: Gmsh makes about 20000 tetrahedra per second, and
 // walls may ask for more of them than the size does.
 #define VOLUME_SECONDS 30
-#define VOLUME_SECONDS_EACH 2e-3
+#define VOLUME_SECONDS_EACH 2e-3 // s per element
 
 // ---- settings. Volumes are Gmsh's Delaunay (its HXT leaves fewer slivers, but its meshes change from call
 // to call); Debian's Gmsh has no frontal algorithm for volumes.
+// by attempt; what each changes is in meshing_parts_setting
 static const meshing_setting volume_setting[MESHING_ATTEMPTS] = {
     {PARTS_OURS, 0, 1, 1},  {PARTS_OURS, 2, 10, 1}, {PARTS_OURS, 0, 1, 0.75},
     {PARTS_SPLIT, 2, 1, 1}, {PARTS_GMSH, 4, 1, 1},  {PARTS_OURS, 2, 1, 1.4},
@@ -66,6 +68,7 @@ static pl_status volume_curved(gmsh_session *g, const extract_options *extract, 
     return status;
 }
 
+// Edges stay straight; order 2 gets mid nodes in their middles.
 static pl_status volume_straight(gmsh_session *g, const extract_options *extract, int order, pl_mesh **out,
                                  pl_mesh_report *report, pl_error *err)
 {
@@ -80,6 +83,7 @@ static pl_status volume_straight(gmsh_session *g, const extract_options *extract
     return status;
 }
 
+// Curved if wanted and possible, else straight, with a note.
 static pl_status volume_extract(gmsh_session *g, const volume_options *options, pl_mesh **out,
                                 pl_findings *findings, pl_error *err)
 {
@@ -98,6 +102,8 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
             meshing_report_findings(&report, options->source, findings);
             return PL_OK;
         }
+
+        // some element would be inverted: back to order 1
         pl_findings_add(findings, PL_NOTE, NULL, 0,
                         "%s: edges are straight, because some quadratic elements would be inverted on the "
                         "curved boundary",
@@ -131,6 +137,7 @@ static pl_status volume_generate(gmsh_session *g, const volume_options *options,
     return PL_OK;
 }
 
+// Callback of Gmsh: `data` is the size field.
 static double volume_size(int dim, int tag, double x, double y, double z, void *data)
 {
     (void)dim;
@@ -139,7 +146,7 @@ static double volume_size(int dim, int tag, double x, double y, double z, void *
     return size_field_at(data, point);
 }
 
-// Ways to mesh, tried in this order until no sliver is left; each gives the same mesh every time.
+// Methods of meshing, used in this order until no sliver is left; each gives the same mesh every time.
 static const struct {
     double threshold; // Mesh.OptimizeThreshold
     int algorithm;    // of surfaces: 6 frontal, 5 Delaunay, 1 MeshAdapt
@@ -155,6 +162,8 @@ static pl_status volume_find_walls(gmsh_session *g, const volume_options *option
     if (status == PL_BAD_INPUT) {
         meshing_doubt(INFINITY);
     }
+
+    // probe the coarse mesh
     pl_mesh *coarse = NULL;
     if (status == PL_OK) {
         const extract_options extract = {.scale = 1, .source = options->source, .body = "body"};
@@ -171,9 +180,11 @@ static pl_status volume_find_walls(gmsh_session *g, const volume_options *option
     return status;
 }
 
+// One mesh by one method.
 static pl_status volume_try(gmsh_session *g, const volume_options *options, int method,
                             const pl_progress *progress, pl_mesh **out, pl_findings *findings, pl_error *err)
 {
+    // back to linear elements: a method before it may have raised the order
     *out = NULL;
     GMSH(g, gmshModelMeshSetOrder(1, &g->ierr));
     GMSH(g, gmshOptionSetNumber("Mesh.OptimizeThreshold", volume_method[method].threshold, &g->ierr));
@@ -187,6 +198,7 @@ static pl_status volume_try(gmsh_session *g, const volume_options *options, int 
     return status;
 }
 
+// What one method brought; owns mesh and notes.
 typedef struct attempt {
     pl_mesh *mesh;
     pl_findings *notes;
@@ -202,6 +214,7 @@ static void attempt_clear(attempt *a)
     *a = (attempt){0};
 }
 
+// By the worst element: one sliver spoils the solve of the whole mesh.
 static bool attempt_beats(const attempt *a, const attempt *best)
 {
     return a->mesh && (!best->mesh || a->quality.worst > best->quality.worst);
@@ -214,11 +227,13 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
     attempt best = {.status = PL_FAILED};
     bool stop = false;
     const int first = meshing_setting_now().method;
+
     // a surface that stays knows no algorithm of surfaces
     const int methods = first > 3 ? PL_COUNT(volume_method) : options->keep_surface && first < 2 ? 2 : 4;
     for (int method = first; method < methods && !stop; ++method) {
         attempt a = {.notes = findings ? pl_findings_create() : NULL};
         a.status = volume_try(g, options, method, progress, &a.mesh, a.notes, &a.why);
+        // the next method starts afresh
         g->failed = false;
         a.quality = a.mesh ? pl_mesh_measure_quality(a.mesh) : a.quality;
         stop =
@@ -230,11 +245,15 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
             attempt_clear(&a);
         }
     }
+
+    // no mesh at all is infinitely bad, so that other settings follow
     meshing_doubt(0);
     if (!best.mesh) {
         pl_fail(err, best.status, "%s", best.why.text);
         meshing_doubt(INFINITY);
     }
+
+    // notes of the mesh that is used
     for (int i = 0; best.notes && i < pl_findings_count(best.notes); ++i) {
         const pl_finding *f = pl_findings_at(best.notes, i);
         pl_findings_add(findings, f->severity, f->file, f->line, "%s", f->text);
@@ -257,6 +276,7 @@ static double volume_of_model(gmsh_session *g)
     size_t n = 0;
     double volume = 0;
     gmshModelOccGetEntities(&solid, &n, 3, &ierr);
+    // CAD knows the volumes of its solids
     for (size_t i = 0; !ierr && i + 1 < n; i += 2) {
         double mass = 0;
         gmshModelOccGetMass(3, solid[i + 1], &mass, &ierr);
@@ -331,6 +351,7 @@ static double volume_triangles(gmsh_session *g, double size, int n, double *flat
 // the rest of the body, so they get fewer, down to six.
 static int volume_round(gmsh_session *g, double size)
 {
+    // from the finest on: the first that costs little enough
     int n = VOLUME_ROUND;
     for (double flat; n > VOLUME_ROUND_LEAST; --n) {
         const double count = volume_triangles(g, size, n, &flat);
@@ -357,6 +378,8 @@ static void volume_compare(const pl_mesh *mesh, pl_mesh_fit *fit)
     if (!ierr) {
         gmshModelGetBoundary(solid, solid_n, &face, &face_n, 1, 0, 0, &ierr);
     }
+
+    // volumes and areas of the CAD kernel
     for (size_t i = 0; !ierr && i + 1 < solid_n; i += 2) {
         double volume = 0;
         gmshModelOccGetMass(3, solid[i + 1], &volume, &ierr);
@@ -367,6 +390,7 @@ static void volume_compare(const pl_mesh *mesh, pl_mesh_fit *fit)
         gmshModelOccGetMass(2, abs(face[i + 1]), &area, &ierr);
         fit->part_area += area;
     }
+    // not CAD: nothing to compare with
     if (ierr) {
         *fit = (pl_mesh_fit){0};
     }
@@ -386,6 +410,8 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
     if (status != PL_OK) {
         return status;
     }
+
+    // sizes: the largest edge, round walls, thin walls
     GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeMax", options->size, &g->ierr));
     if (options->follow) {
         const int chosen = volume_round(g, options->size);
@@ -398,6 +424,8 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
     } else if (options->walls > 0 && !options->keep_surface) {
         status = volume_find_walls(g, options, &field, progress, err);
     }
+
+    // mesh, then compare with the CAD
     if (status == PL_OK) {
         status = volume_best(g, options, progress, out, findings, err);
     }
@@ -407,6 +435,8 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
         pl_mesh_set_fit(*out, &fit);
         meshing_doubt(meshing_badness(*out));
     }
+
+    // the callback refers to the field, which is freed here
     if (field.value || options->field) {
         GMSH(g, gmshModelMeshRemoveSizeCallback(&g->ierr));
     }

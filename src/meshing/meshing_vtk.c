@@ -8,19 +8,21 @@
 #include <strings.h>
 #include "meshing/meshing_impl.h"
 
+// Position in the file, and the arrays read from it.
 typedef struct vtk_reader {
     const char *path;
     const char *start, *at, *end;
     bool binary;
     // arrays of the file
-    double *point;
+    double *point; // 3 per point
     int64_t point_count;
     int64_t *cell; // per cell: its count and its points, in a row
     int64_t cell_size, cell_count;
-    int64_t *type;
+    int64_t *type;  // VTK type of each cell
     double *region; // per cell; NULL: none given
 } vtk_reader;
 
+// Names the line.
 static pl_status vtk_fail(const vtk_reader *r, const char *what, pl_error *err)
 {
     int line = 1;
@@ -47,6 +49,7 @@ static bool vtk_word(vtk_reader *r, char word[64])
     return n > 0;
 }
 
+// The rest of the line without its end, at most 63 characters; false without a line end.
 static bool vtk_line(vtk_reader *r, char line[64])
 {
     const char *stop = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
@@ -63,6 +66,7 @@ static bool vtk_line(vtk_reader *r, char line[64])
     return true;
 }
 
+// A count, which cannot exceed the size of the file.
 static bool vtk_count(vtk_reader *r, int64_t *value)
 {
     char word[64], *end;
@@ -91,6 +95,7 @@ static int vtk_type(const char *name)
     return 0;
 }
 
+// A word of text, or big-endian bytes. False for NAN and infinity, too.
 static bool vtk_number(vtk_reader *r, int type, double *value)
 {
     if (!r->binary) {
@@ -102,6 +107,7 @@ static bool vtk_number(vtk_reader *r, int type, double *value)
         return *end == 0 && isfinite(*value);
     }
     const int bytes = abs(type);
+    // assemble the bytes, then interpret them by type
     if (r->end - r->at < bytes) {
         return false;
     }
@@ -154,6 +160,7 @@ static pl_status vtk_reals(vtk_reader *r, int64_t count, int type, double **out,
     return PL_OK;
 }
 
+// Whole numbers through doubles, exact below 2^53; what no index can be becomes -1.
 static pl_status vtk_ints(vtk_reader *r, int64_t count, int type, int64_t **out, const char *what,
                           pl_error *err)
 {
@@ -197,6 +204,8 @@ static pl_status vtk_cells5(vtk_reader *r, int64_t offsets, int64_t size, pl_err
     if (status == PL_OK && !r->cell) {
         status = pl_fail_memory(err, r->path);
     }
+
+    // count and points of each cell
     int64_t at = 0;
     for (int64_t c = 0; status == PL_OK && c < r->cell_count; ++c) {
         const int64_t n = offset[c + 1] - offset[c];
@@ -213,6 +222,7 @@ static pl_status vtk_cells5(vtk_reader *r, int64_t offsets, int64_t size, pl_err
     return status;
 }
 
+// Versions before 5: count and points of each cell in one list.
 static pl_status vtk_cells(vtk_reader *r, pl_error *err)
 {
     int64_t count, size;
@@ -228,6 +238,7 @@ static pl_status vtk_cells(vtk_reader *r, pl_error *err)
     return vtk_ints(r, size, 4, &r->cell, "the points of the cells", err);
 }
 
+// Names of cell data that hold region numbers.
 static bool vtk_is_region(const char *name)
 {
     return strcasecmp(name, "region") == 0 || strcasecmp(name, "material") == 0 ||
@@ -243,10 +254,13 @@ static pl_status vtk_scalars(vtk_reader *r, int64_t count, bool of_cells, pl_err
         components < 1 || components > 16) {
         return vtk_fail(r, "SCALARS, a name and a type", err);
     }
+
+    // LOOKUP_TABLE may be missing
     const char *p = r->at + strspn(r->at, " \t\r\n");
     if (strncasecmp(p, "LOOKUP_TABLE", 12) == 0 && (!vtk_line(r, line))) {
         return vtk_fail(r, "the values after LOOKUP_TABLE", err);
     }
+
     // the values start right here: step back onto the line end that binary arrays look for
     r->at -= r->binary ? 1 : 0;
     const bool wanted = of_cells && components == 1 && vtk_is_region(name);
@@ -318,11 +332,14 @@ static pl_status vtk_section(vtk_reader *r, const char *word, int64_t *data, boo
         }
         return PL_OK;
     }
+
     // vectors, normals, tensors come after what is needed here
     *more = !r->type;
     return *more ? vtk_fail(r, "POINTS, CELLS or CELL_TYPES", err) : PL_OK;
 }
 
+// Header, then sections until all that is needed is read. Arrays are freed by
+// the caller, also after a failure.
 static pl_status vtk_parse(vtk_reader *r, pl_error *err)
 {
     char line[64], word[64];
@@ -351,6 +368,7 @@ static pl_status vtk_parse(vtk_reader *r, pl_error *err)
 }
 
 // ---- to a mesh
+// Our element for a VTK cell type, or -1.
 static int vtk_kind(int64_t type)
 {
     return type == 10   ? PL_TET4
@@ -360,6 +378,7 @@ static int vtk_kind(int64_t type)
                         : -1;
 }
 
+// The mesh while it is collected.
 typedef struct vtk_mesh {
     uint8_t *kind;
     int64_t *start;
@@ -371,6 +390,7 @@ typedef struct vtk_mesh {
     int32_t region_count, region_capacity;
 } vtk_mesh;
 
+// Index of a region by its number, -1 without memory.
 static int32_t vtk_region(vtk_mesh *m, int32_t value)
 {
     int32_t i = 0;
@@ -395,6 +415,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
                            (long long)c);
         }
         const int kind = vtk_kind(r->type[c]);
+        // below 10, and 21 to 23: vertices, lines and faces, which are skipped
         if (kind < 0 && r->type[c] >= 10 && r->type[c] != 21 && r->type[c] != 22 && r->type[c] != 23) {
             return pl_fail(
                 err, PL_BAD_INPUT,
@@ -409,6 +430,8 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "%s: cell %lld has %lld points, expected %d for VTK type %lld",
                            r->path, (long long)c, (long long)r->cell[at], n, (long long)r->type[c]);
         }
+
+        // points
         for (int a = 0; a < n; ++a) {
             const int64_t v = r->cell[at + 1 + a];
             if (v < 0 || v >= r->point_count) {
@@ -417,6 +440,8 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
             }
             m->node[total + a] = (int32_t)v;
         }
+
+        // region and kind
         const int32_t value = r->region && fabs(r->region[c]) < 1e9 ? (int32_t)r->region[c] : 0;
         m->region[m->element_count] = vtk_region(m, value);
         if (m->region[m->element_count] < 0) {
@@ -431,6 +456,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
                : pl_fail(err, PL_BAD_INPUT, "%s: has no volume elements (tetrahedron or prism)", r->path);
 }
 
+// Names regions by their numbers and scales the points.
 static pl_status vtk_create(const vtk_reader *r, vtk_mesh *m, double unit, pl_mesh **out,
                             pl_mesh_report *report, pl_error *err)
 {
@@ -462,6 +488,7 @@ static pl_status vtk_create(const vtk_reader *r, vtk_mesh *m, double unit, pl_me
     return pl_mesh_create(&def, out, report, err);
 }
 
+// mm from file units of `unit` mm.
 pl_status meshing_read_vtk(const char *path, double unit, pl_mesh **out, pl_mesh_report *report,
                            pl_error *err)
 {
