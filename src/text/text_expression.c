@@ -12,16 +12,17 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#define EXPRESSION_DEPTH 40
-#define EXPRESSION_LENGTH 1000
+#define EXPRESSION_DEPTH 40    // nested parentheses and signs: bounds the stack
+#define EXPRESSION_LENGTH 1000 // characters
 
+// An expression being evaluated: recursive descent, one function per rule of the grammar.
 typedef struct expression {
     const text_name *name;
     int count;
-    const char *text, *at;
+    const char *text, *at; // whole; rest
     int depth;
     pl_error *err;
-    bool failed;
+    bool failed; // by the first failure, after which every rule returns at once
 } expression;
 
 // ---- functions
@@ -32,6 +33,7 @@ typedef enum function_rule {
     FUNCTION_ROOT
 } function_rule;
 
+// A function that expressions may call.
 typedef struct function {
     const char *name;
     function_rule rule;
@@ -50,6 +52,7 @@ static const function functions[] = {
     [F_SQRT] = {"sqrt", FUNCTION_ROOT, 1},
 };
 
+// Its value for numbers in internal units; `b` is used by min and max only.
 static double function_number(int f, double a, double b)
 {
     switch (f) {
@@ -82,6 +85,7 @@ static double function_number(int f, double a, double b)
     }
 }
 
+// Index, or -1. Names are not terminated: they point into the expression.
 static int function_find(const char *name, size_t length)
 {
     for (int i = 0; i < PL_COUNT(functions); ++i) {
@@ -93,6 +97,7 @@ static int function_find(const char *name, size_t length)
 }
 
 // ---- words
+// Letters of other scripts count as letters, so that a mistyped name is reported whole.
 static bool word_begins(char c)
 {
     return isalpha((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
@@ -113,6 +118,7 @@ static size_t number_length(const char *s)
     return isdigit((unsigned char)s[0]) || s[0] == '.' ? text_number_length(s) : 0;
 }
 
+// From the last to the first: the index of a `repeat` hides a parameter of the same name.
 static const text_name *name_find(const text_name *name, int count, const char *word, size_t length)
 {
     for (int i = count - 1; i >= 0; --i) {
@@ -123,6 +129,7 @@ static const text_name *name_find(const text_name *name, int count, const char *
     return NULL;
 }
 
+// Parameters must not hide units or pi: `3 m` would change its meaning.
 const char *text_name_refused(const char *name)
 {
     const size_t length = strlen(name);
@@ -136,6 +143,7 @@ const char *text_name_refused(const char *name)
     return text_unit_find(name, length, &unit) ? "it is a unit" : NULL;
 }
 
+// A number with a unit is none; nor is free text that only looks like words.
 bool text_is_expression(const text_name *name, int count, const char *text)
 {
     int numbers = 0;
@@ -144,10 +152,12 @@ bool text_is_expression(const text_name *name, int count, const char *text)
     for (const char *s = text; *s;) {
         const size_t digits = number_length(s), letters = word_length(s);
         text_value unit;
+        // digits after ^ belong to a unit: mm^2
         if (digits > 0) {
             numbers += before != '^';
             s += digits;
             before = '0';
+            // a word makes it an expression if it is known, or stands where only a value can stand
         } else if (letters > 0) {
             const bool named = name_find(name, count, s, letters) != NULL;
             const bool known =
@@ -159,6 +169,7 @@ bool text_is_expression(const text_name *name, int count, const char *text)
                       (before == '+' || before == '-' || before == '*' || (before == 0 && operator_follows)));
             s += letters;
             before = 'a';
+            // parentheses, or a power of a number
         } else {
             joined = joined || *s == '(' || (*s == '^' && before == '0');
             before = isspace((unsigned char)*s) ? before : *s;
@@ -171,6 +182,7 @@ bool text_is_expression(const text_name *name, int count, const char *text)
 // ---- evaluation
 static text_value expression_sum(expression *e);
 
+// Keeps the first failure: later ones follow from it.
 static text_value expression_fail(expression *e, const char *why, const char *what)
 {
     if (!e->failed) {
@@ -180,6 +192,7 @@ static text_value expression_fail(expression *e, const char *why, const char *wh
     return (text_value){.plain = true};
 }
 
+// The next character that is no blank, without taking it.
 static char expression_next(expression *e)
 {
     while (isspace((unsigned char)*e->at)) {
@@ -188,6 +201,8 @@ static char expression_next(expression *e)
     return *e->at;
 }
 
+// a b or a / b; exponents add or subtract. The result is plain if no dimension is involved and one of the two
+// was plain: 2 mm / 1 mm has no unit but is not plain.
 static text_value expression_product(text_value a, text_value b, int sign)
 {
     text_value out = {.number = sign > 0 ? a.number * b.number : a.number / b.number};
@@ -207,6 +222,8 @@ static bool expression_agree(expression *e, text_value *a, text_value *b)
         a->plain = b->plain = a->plain && b->plain;
         return true;
     }
+
+    // a plain number takes the dimension of the other, unless it needs a unit; zero never does
     text_value *plain = a->plain ? a : b;
     const text_value *other = a->plain ? b : a;
     if (!plain->plain) {
@@ -229,6 +246,7 @@ static text_value expression_power(expression *e, text_value base, text_value po
 {
     text_value out = {.number = pow(base.number, power.number), .plain = base.plain};
     for (int i = 0; i < TEXT_EXPONENTS; ++i) {
+        // exponents must stay whole: the root of an area is a length, that of a length is nothing
         if (power.exponent[i] != 0) {
             return expression_fail(e, "a power must be a plain number, found ", text_value_kind(&power));
         }
@@ -241,11 +259,13 @@ static text_value expression_power(expression *e, text_value base, text_value po
     return out;
 }
 
+// The square root as a power, which checks the dimension.
 static text_value expression_root(expression *e, text_value a)
 {
     return expression_power(e, a, (text_value){.number = 0.5, .plain = true});
 }
 
+// f ( sum { , sum } ); the caller has found the parenthesis.
 static text_value expression_call(expression *e, int f)
 {
     const function *known = &functions[f];
@@ -272,6 +292,8 @@ static text_value expression_call(expression *e, int f)
                                                      : "two values are expected in the parentheses of ",
                                known->name);
     }
+
+    // dimensions by the rule of the function
     text_value *a = &argument[0], *b = &argument[1];
     static const text_value radian = {.exponent = {[5] = 1}};
     const bool pure = memcmp(a->exponent, (int[TEXT_EXPONENTS]){0}, sizeof a->exponent) == 0;
@@ -318,6 +340,7 @@ static text_value expression_units(expression *e, text_value v)
     }
 }
 
+// A function, a name, pi or a unit, in this order.
 static text_value expression_word(expression *e)
 {
     const size_t length = word_length(e->at);
@@ -362,11 +385,13 @@ static text_value expression_word(expression *e)
     return expression_fail(e, "there is no parameter ", text);
 }
 
+// number { unit }, ( sum ) or a word.
 static text_value expression_atom(expression *e)
 {
     const char c = expression_next(e);
     const size_t digits = number_length(e->at);
     if (digits > 0) {
+        // a name behind a number is not taken for a unit: `2 length` fails
         text_value v = {.plain = true}, unit;
         if (!text_number_read(e->at, digits, &v.number)) {
             return expression_fail(e, "a number is too large or too long", "");
@@ -392,6 +417,7 @@ static text_value expression_atom(expression *e)
         e, c ? "expected a number or a name, found " : "ends where a number or a name is expected", e->at);
 }
 
+// factor = [+|-] factor | atom [ ^ factor ]: the power binds tighter than the sign, -2^2 = -4.
 static text_value expression_factor(expression *e)
 {
     if (++e->depth > EXPRESSION_DEPTH) {
@@ -415,6 +441,7 @@ static text_value expression_factor(expression *e)
     return v;
 }
 
+// product = factor { (*|/) factor }
 static text_value expression_term(expression *e)
 {
     text_value v = expression_factor(e);
@@ -426,6 +453,7 @@ static text_value expression_term(expression *e)
     return v;
 }
 
+// sum = product { (+|-) product }
 static text_value expression_sum(expression *e)
 {
     if (++e->depth > EXPRESSION_DEPTH) {
@@ -443,6 +471,7 @@ static text_value expression_sum(expression *e)
     return v;
 }
 
+// The whole text must be used and the value finite.
 pl_status text_evaluate(const text_name *name, int count, const char *text, text_value *out, pl_error *err)
 {
     expression e = {.name = name, .count = count, .text = text, .at = text, .err = err};

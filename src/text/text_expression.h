@@ -10,16 +10,16 @@
 
 enum { TEXT_EXPONENTS = 6 }; // length, mass, time, temperature, voltage, angle
 typedef struct text_value {
-    double number;
-    int exponent[TEXT_EXPONENTS];
-    bool plain; // without a unit
+    double number;                // in internal units
+    int exponent[TEXT_EXPONENTS]; // in the order above
+    bool plain;                   // without a unit
 } text_value;
 
 // A parameter that expressions may use.
 typedef struct text_name {
     const char *name;
     text_value value;
-    int line;
+    int line; // where it was defined
 } text_name;
 
 // ---- text_units.c

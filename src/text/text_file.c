@@ -29,6 +29,7 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
                             size_t *bytes, pl_error *err)
 {
     size_t room = expected + 1, length = 0;
+    // + 1 for the NUL
     char *block = pl_alloc_array(room + 1, 1);
     while (block) {
         if (stream && length > FILE_STREAM) {
@@ -36,6 +37,7 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
             return pl_fail(err, PL_BAD_FILE, "%s: gives more than %zu MB and is not a file", path,
                            FILE_STREAM >> 20);
         }
+        // doubled, so that the number of copies stays small
         if (length == room) {
             char *larger = pl_resize_array(block, 2 * room + 4096 + 1, 1);
             if (!larger) {
@@ -48,6 +50,7 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
         if (got < 0 && errno == EINTR) {
             continue;
         }
+        // a pipe that gives nothing at the moment
         if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             if (file_wait(fd)) {
                 continue;
@@ -72,6 +75,7 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
     return pl_fail_memory(err, path);
 }
 
+// *data ends with a NUL behind *bytes bytes; free it with pl_file_free.
 pl_status pl_file_read(const char *path, char **data, size_t *bytes, pl_error *err)
 {
     *data = NULL;
@@ -83,6 +87,7 @@ pl_status pl_file_read(const char *path, char **data, size_t *bytes, pl_error *e
     }
     struct stat info;
     pl_status status;
+
     // standard input and what a shell makes of <(...) may be pipes; files of a robot may not
     const bool shell = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
     if (fstat(fd, &info) != 0) {
@@ -105,6 +110,7 @@ void pl_file_free(char *data)
     pl_free(data);
 }
 
+// write() may take less than it is given.
 static bool file_put(int fd, const char *data, size_t bytes)
 {
     while (bytes > 0) {
@@ -172,6 +178,7 @@ pl_status text_regular(const char *path, pl_error *err)
                                             : "device");
 }
 
+// SQLite follows the names of its side files, too.
 pl_status text_database_regular(const char *path, pl_error *err)
 {
     static const char *const tail[] = {"", "-journal", "-wal", "-shm"};
@@ -186,6 +193,7 @@ pl_status text_database_regular(const char *path, pl_error *err)
 }
 
 // ---- files written piece by piece
+// Data go to a file beside the target.
 pl_status text_stream_open(text_stream *s, const char *path, pl_error *err)
 {
     struct stat info;
@@ -210,6 +218,7 @@ pl_status text_stream_put(text_stream *s, const void *data, size_t bytes, pl_err
     return PL_OK;
 }
 
+// The head is written last, so that a file that ends early has none and is not taken for complete.
 pl_status text_stream_close(text_stream *s, const void *head, size_t bytes, pl_error *err)
 {
     bool good = s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) == 0 && file_put(s->fd, head, bytes);
@@ -223,6 +232,7 @@ pl_status text_stream_close(text_stream *s, const void *head, size_t bytes, pl_e
         good = false;
         why = errno;
     }
+    // nothing is left to remove
     if (good) {
         s->name[0] = 0;
     }
@@ -241,6 +251,7 @@ void text_stream_clear(text_stream *s)
     *s = (text_stream){.fd = -1};
 }
 
+// Readers see the old file or the whole new one; devices and pipes are written straight.
 pl_status pl_file_write(const char *path, const void *data, size_t bytes, pl_error *err)
 {
     struct stat info;

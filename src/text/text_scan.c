@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Decimal digits with a sign; false for numbers that do not fit.
 bool pl_scan_whole(const char **at, const char *end, int64_t *value)
 {
     const char *p = *at;

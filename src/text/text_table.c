@@ -60,6 +60,7 @@ static int table_split(const char *at, const char *end, char separator, table_ce
 
 typedef enum table_content { TABLE_NUMBER, TABLE_EMPTY, TABLE_TEXT } table_content;
 
+// The content of a cell; *value is NAN unless it is a number.
 static table_content table_number(table_cell cell, double *value)
 {
     const char *at = cell.at, *end = cell.at + cell.length;
@@ -75,6 +76,7 @@ static table_content table_number(table_cell cell, double *value)
     return TABLE_NUMBER;
 }
 
+// The first of comma, semicolon and tab that the row has outside of quotes; otherwise blanks.
 static char table_separator(const char *at, const char *end)
 {
     static const char choices[] = ",;\t";
@@ -109,6 +111,8 @@ static void table_heading(text_table *t, int column, table_cell cell)
     }
 }
 
+// Appends a row. Cells that are no numbers are noted per column, because columns that
+// are not asked for may hold text.
 static pl_status table_row(text_table *t, int line, const table_cell *cell, int count, int32_t *value_room,
                            int32_t *line_room, int32_t *run_room, pl_error *err)
 {
@@ -126,12 +130,16 @@ static pl_status table_row(text_table *t, int line, const table_cell *cell, int 
          !pl_grow((void **)&t->run, run_room, (int64_t)t->row_count + 1, sizeof *t->run))) {
         return pl_fail_memory(err, t->path);
     }
+
+    // the run's name is text
     if (t->run_column >= 0) {
         const table_cell name = cell[t->run_column];
         const int room = (int)sizeof *t->run - 1;
         snprintf(t->run[t->row_count], sizeof *t->run, "%.*s", name.length < room ? name.length : room,
                  name.at);
     }
+
+    // numbers; the first wrong cell of each column
     for (int c = 0; c < count; ++c) {
         text_table_wrong *wrong = &t->wrong[c];
         if (table_number(cell[c], &t->value[need - count + c]) == TABLE_TEXT && wrong->line == 0) {
@@ -153,10 +161,13 @@ static pl_status table_first(text_table *t, int line, const table_cell *cell, in
                        TEXT_TABLE_COLUMNS);
     }
     t->column_count = count;
+
+    // a heading has a cell that is no number
     for (int c = 0; c < count; ++c) {
         double number;
         t->heading = t->heading || table_number(cell[c], &number) != TABLE_NUMBER;
     }
+    // two columns of one name would be confused
     for (int c = 0; t->heading && c < count; ++c) {
         table_heading(t, c, cell[c]);
         for (int other = 0; other < c; ++other) {
@@ -172,13 +183,14 @@ static pl_status table_first(text_table *t, int line, const table_cell *cell, in
     return PL_OK;
 }
 
+// Line by line; comments and empty lines count as lines but are no rows.
 static pl_status table_parse(text_table *t, const char *text, size_t length, pl_error *err)
 {
     const char *at = text, *end = text + length;
     char separator = 0;
     int32_t value_room = 0, line_room = 0, run_room = 0;
     pl_status status = PL_OK;
-    at += length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    at += length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // byte order mark
     for (int line = 1; at < end && status == PL_OK; ++line) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop ? stop : end;

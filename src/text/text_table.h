@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "pliant/text.h"
 
+// more are refused: a table of that size is a mistake
 #define TEXT_TABLE_COLUMNS 64
 #define TEXT_TABLE_ROWS 1000000
 
@@ -14,6 +15,7 @@ typedef struct text_table_wrong {
     char text[32];
 } text_table_wrong;
 
+// Owns value, line and run; `path` is borrowed.
 typedef struct text_table {
     const char *path;
     bool heading;

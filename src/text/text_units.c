@@ -10,6 +10,7 @@
 enum { LENGTH, MASS, TIME, TEMPERATURE, VOLTAGE, ANGLE, EXPONENTS };
 _Static_assert((int)EXPONENTS == (int)TEXT_EXPONENTS, "the exponents of a value are those of its unit");
 
+// One unit: its name, its size in internal units, its dimension.
 typedef struct units_atom {
     const char *name;
     double factor;
@@ -68,6 +69,7 @@ static const units_atom units_atoms[] = {
     {"%", 0.01, {0}},
 };
 
+// What can be asked for.
 typedef struct units_dimension {
     const char *name, *units;
     signed char exponent[EXPONENTS];
@@ -166,6 +168,8 @@ static pl_status units_unknown(const char *text, const char *name, size_t length
     snprintf(word, sizeof word, "%.*s", (int)(length > 31 ? 31 : length), name);
     for (int i = 0; i < PL_COUNT(units_atoms); ++i) {
         known[i] = units_atoms[i].name;
+
+        // the same word in other letters: mpa, KPA
         bool same = strlen(known[i]) == length && length < 32;
         for (size_t k = 0; same && k < length; ++k) {
             same = tolower((unsigned char)known[i][k]) == tolower((unsigned char)word[k]);
@@ -175,6 +179,7 @@ static pl_status units_unknown(const char *text, const char *name, size_t length
                            known[i]);
         }
     }
+    // a word of one letter resembles too many
     const char *nearest = length < 2 ? NULL : pl_nearest_word(word, known, PL_COUNT(known));
     if (nearest) {
         return pl_fail(err, PL_BAD_INPUT, "'%s': unknown unit '%s', did you mean '%s'?", text, word, nearest);
@@ -182,6 +187,7 @@ static pl_status units_unknown(const char *text, const char *name, size_t length
     return pl_fail(err, PL_BAD_INPUT, "'%s': unknown unit '%s'", text, word);
 }
 
+// Letters, % and bytes of UTF-8, for the micro and degree signs.
 static bool units_is_alphabetic(char c)
 {
     return isalpha((unsigned char)c) || c == '%' || (unsigned char)c >= 0x80;
@@ -193,6 +199,8 @@ static pl_status units_atom_read(const char *text, const char **cursor, int sign
 {
     const char *s = *cursor;
     size_t length = 0;
+
+    // its name
     while (units_is_alphabetic(s[length])) {
         ++length;
     }
@@ -206,6 +214,8 @@ static pl_status units_atom_read(const char *text, const char **cursor, int sign
     }
     *last = atom;
     s += length;
+
+    // its power, one digit with a sign
     int power = 1;
     if (*s == '^') {
         const bool minus = s[1] == '-';
@@ -235,6 +245,8 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
     while (isspace((unsigned char)*s)) {
         ++s;
     }
+
+    // the number
     const size_t length = text_number_length(s);
     if (length == 0) {
         return pl_fail(err, PL_BAD_INPUT, "expected a number, found '%.60s'", text);
@@ -246,6 +258,8 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
         return pl_fail(err, PL_BAD_INPUT, "'%.60s' is too large or too long for a number", text);
     }
     s += length;
+
+    // the units: after a slash all are divided by, kg/m s is kg/(m s)
     double factor = 1;
     int atoms = 0, sign = 1;
     const units_atom *last = NULL;
@@ -274,6 +288,7 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
     }
     *has_unit = atoms > 0;
     *value *= factor;
+    // a temperature has another zero, a difference of temperatures (in a product) has not
     if (atoms == 1 && strcmp(last->name, "degC") == 0) {
         *value += 273.15;
     }
@@ -283,6 +298,7 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
     return PL_OK;
 }
 
+// Equal exponents.
 static bool units_fit(const int exponent[EXPONENTS], const signed char wanted[EXPONENTS])
 {
     for (int i = 0; i < EXPONENTS; ++i) {
@@ -338,6 +354,7 @@ const char *text_value_kind(const text_value *value)
     return "a quantity of another dimension";
 }
 
+// Whether all dimensions of these exponents accept numbers without a unit.
 bool text_value_takes_plain(const text_value *value)
 {
     for (int i = 0; i < PL_DIM_COUNT; ++i) {
@@ -351,6 +368,7 @@ bool text_value_takes_plain(const text_value *value)
 pl_status text_value_as(const text_value *value, const char *text, pl_dimension dimension, bool rate,
                         double *out, pl_error *err)
 {
+    // a rate has one second less
     const units_dimension *wanted = &units_dimensions[dimension];
     const char *per = rate ? " per second" : "";
     int exponent[EXPONENTS];
@@ -367,6 +385,8 @@ pl_status text_value_as(const text_value *value, const char *text, pl_dimension 
     if (units_fit(exponent, wanted->exponent)) {
         return PL_OK;
     }
+
+    // which dimension it has instead
     for (int i = 0; !rate && i < PL_DIM_COUNT; ++i) {
         if (units_fit(exponent, units_dimensions[i].exponent)) {
             return pl_fail(err, PL_BAD_INPUT, "'%s' is %s, expected %s (%s)", text, units_dimensions[i].name,
@@ -377,6 +397,7 @@ pl_status text_value_as(const text_value *value, const char *text, pl_dimension 
                    wanted->units, per);
 }
 
+// A quantity, or a rate per second. *value changes only on success.
 static pl_status units_parse(const char *text, pl_dimension dimension, bool rate, double *value,
                              pl_error *err)
 {
