@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "document/document_learned.h"
 
+// A name in double quotes; control characters as \x, so that any name can be read again.
 static void about_quoted(pl_text *t, const char *name)
 {
     pl_text_add(t, "\"");
@@ -17,6 +18,7 @@ static void about_quoted(pl_text *t, const char *name)
     pl_text_add(t, "\"");
 }
 
+// 17 digits restore every bit: the hash of a model depends on them.
 void doc_about_write(pl_text *t, const pl_model_info *info)
 {
     pl_text_add(t, "  name: ");
@@ -59,7 +61,8 @@ void doc_about_write(pl_text *t, const pl_model_info *info)
     }
 }
 
-// ---- reading
+// ---- reading. Defects go to the file's findings; false after one.
+// The text of a key, NULL after a defect. Points into the file's tree.
 static const char *about_text(doc_robot_file *f, const doc_node *map, const char *key)
 {
     const doc_node *n = doc_child(map, key);
@@ -70,6 +73,7 @@ static const char *about_text(doc_robot_file *f, const doc_node *map, const char
     return n->text;
 }
 
+// The drive by its name.
 static bool about_drive(doc_robot_file *f, const doc_node *map, pl_drive *out)
 {
     const char *name = about_text(f, map, "drive");
@@ -85,6 +89,7 @@ static bool about_drive(doc_robot_file *f, const doc_node *map, pl_drive *out)
     return false;
 }
 
+// 0 or 1.
 static bool about_flag(doc_robot_file *f, const doc_node *map, const char *key, bool *out)
 {
     int value = 0;
@@ -93,6 +98,7 @@ static bool about_flag(doc_robot_file *f, const doc_node *map, const char *key, 
     return good;
 }
 
+// A list of at most `limit` entries: a bound for damaged files.
 static const doc_node *about_list(doc_robot_file *f, const doc_node *map, const char *key, int limit,
                                   int *count)
 {
@@ -108,6 +114,7 @@ static const doc_node *about_list(doc_robot_file *f, const doc_node *map, const 
 
 bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
 {
+    // strings point into the tree until pl_about_copy
     pl_model_info info = {0};
     *out = (pl_about){0};
     info.name = about_text(f, map, "name");
@@ -123,6 +130,8 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
     if (!good || !commands || !actuators || !markers || !sensors) {
         return false;
     }
+
+    // arrays from the arena; + 1, because nothing cannot be allocated
     pl_command_info *c = doc_arena_take(&f->arena, ((size_t)info.command_count + 1) * sizeof *c);
     pl_actuator_info *a = doc_arena_take(&f->arena, ((size_t)info.actuator_count + 1) * sizeof *a);
     const char **marker = doc_arena_take(&f->arena, ((size_t)info.marker_count + 1) * sizeof *marker);
@@ -139,6 +148,8 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
     info.marker_at = at;
     info.sensor_name = sensor;
     info.sensor_kind = kind;
+
+    // entry by entry
     for (const doc_node *n = commands->child; n && good; n = n->next, ++c) {
         c->name = n->kind == DOC_MAP ? about_text(f, n, "name") : NULL;
         good = c->name && about_drive(f, n, &c->drive) && about_flag(f, n, "has_range", &c->has_range) &&
@@ -168,6 +179,8 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
             *kind = strcmp(word, pl_sensor_kind_name(k)) == 0 ? (pl_sensor_kind)k : *kind;
         }
     }
+
+    // a finding in any case, and a copy that outlives the file
     if (!good && pl_findings_defect_count(f->findings) == 0) {
         doc_defect(f, map->line, "the description of the robot is damaged");
     }

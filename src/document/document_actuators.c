@@ -6,6 +6,7 @@
 
 // A list of points a cable or string runs through: [x, y, z], {at: [x, y, z], space: true} for one fixed in
 // space, or {at: [x, y, z], radius: 3} for one with a radius of its own.
+// The list lives in the file's arena. All points are read before it fails, so that all defects are reported.
 static bool drive_through(doc_robot_file *f, const doc_node *node, const doc_scope *scope,
                           const pl_guide_def **guide, int *count)
 {
@@ -40,6 +41,7 @@ static bool drive_through(doc_robot_file *f, const doc_node *node, const doc_sco
     return good;
 }
 
+// The drive, one of those that belong to the kind.
 static bool actuator_drive(doc_robot_file *f, const doc_node *node, pl_actuator_def *def)
 {
     const char *name[PL_DRIVE_COUNT];
@@ -61,6 +63,7 @@ static bool actuator_drive(doc_robot_file *f, const doc_node *node, pl_actuator_
     return i >= 0;
 }
 
+// Kind, then drive, because the kind decides which drives there are.
 static bool actuator_kind(doc_robot_file *f, const doc_node *node, pl_actuator_def *def)
 {
     const doc_node *kind = doc_child(node, "kind"), *drive = doc_child(node, "drive");
@@ -79,13 +82,13 @@ static bool actuator_kind(doc_robot_file *f, const doc_node *node, pl_actuator_d
     return actuator_drive(f, drive, def);
 }
 
-// keys that belong to another kind or drive would be ignored silently: refuse them
+// Keys that belong to another kind or drive would be ignored silently: refused.
 static bool actuator_other_keys(doc_robot_file *f, const doc_node *node, const pl_actuator_def *def)
 {
     static const struct {
         const char *key;
-        int kind;
-        int drive;
+        int kind;  // pl_actuator_kind
+        int drive; // -1: any
     } owner[] = {
         {"through", PL_CABLE, -1},
         {"radius", PL_CABLE, -1},
@@ -119,6 +122,7 @@ static bool actuator_other_keys(doc_robot_file *f, const doc_node *node, const p
     return good;
 }
 
+// Points, region or surface, by kind.
 static bool actuator_where(doc_robot_file *f, const doc_node *node, const doc_scope *scope,
                            pl_actuator_def *def)
 {
@@ -168,6 +172,7 @@ static bool actuator_table(doc_robot_file *f, const doc_node *node, pl_actuator_
         }
         good = doc_read_quantity(f, n->child, what, pl_drive_dimension(def->drive), &pair[2 * i]) && good;
         good = doc_read_quantity(f, n->child->next, what, PL_DIM_NUMBER, &pair[2 * i + 1]) && good;
+        // values must rise: the table is inverted later
         if (good && i > 0 && !(pair[2 * i] > pair[2 * i - 2])) {
             doc_defect(f, n->line, "%s: %s must come after the previous point", what, n->child->text);
             good = false;
@@ -178,6 +183,7 @@ static bool actuator_table(doc_robot_file *f, const doc_node *node, pl_actuator_
     return good;
 }
 
+// Keys with words as values.
 static bool actuator_choices(doc_robot_file *f, const doc_node *node, pl_actuator_def *def)
 {
     static const char *const idle[] = {"free", "hold"}, *const fluid[] = {"gas", "liquid"},
@@ -206,6 +212,7 @@ static bool actuator_choices(doc_robot_file *f, const doc_node *node, pl_actuato
     return good;
 }
 
+// False after a defect; what could be read is in `def` all the same.
 static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_scope *scope,
                           pl_actuator_def *def)
 {
@@ -237,6 +244,8 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
         {"modulus", DOC_QUANTITY, PL_DIM_STRESS, offsetof(pl_actuator_def, modulus), DOC_POSITIVE},
     };
     bool good = doc_read_map(f, node, "actuator", keys, PL_COUNT(keys), def);
+
+    // kind and drive first: units and allowed keys follow from them
     if (node->kind != DOC_MAP || !def->name || !actuator_kind(f, node, def)) {
         return false;
     }
@@ -245,6 +254,8 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
     good = actuator_other_keys(f, node, def) && good;
     good = actuator_where(f, node, scope, def) && good;
     good = actuator_choices(f, node, def) && good;
+
+    // numbers whose unit is that of the drive
     const doc_node *range = doc_child(node, "range");
     if (range) {
         char what[120];
@@ -272,6 +283,7 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
     return good;
 }
 
+// An actuator with defects is kept, so that references to it are not reported, too.
 void doc_read_actuators(doc_robot_file *f, const doc_node *node, const doc_scope *scope)
 {
     if (!doc_expect(f, node, DOC_LIST, "actuators")) {
@@ -292,6 +304,7 @@ void doc_read_actuators(doc_robot_file *f, const doc_node *node, const doc_scope
     }
 }
 
+// {actuator: factor, ...}
 static bool command_drives(doc_robot_file *f, const doc_node *node, pl_command_def *def)
 {
     if (!doc_expect(f, node, DOC_MAP, "command: drives")) {
@@ -312,7 +325,7 @@ static bool command_drives(doc_robot_file *f, const doc_node *node, pl_command_d
     return good;
 }
 
-// the unit of a command's range is that of the first actuator it drives
+// The unit of a command's range is that of the first actuator it drives.
 static pl_dimension command_dimension(const doc_robot_file *f, const pl_command_def *def)
 {
     const pl_actuator_def *actuator = f->actuator.item;
@@ -324,6 +337,7 @@ static pl_dimension command_dimension(const doc_robot_file *f, const pl_command_
     return PL_DIM_NUMBER;
 }
 
+// Actuators are read before commands, whose units they give.
 static bool command_read(doc_robot_file *f, const doc_node *node, pl_command_def *def)
 {
     static const doc_key keys[] = {
@@ -363,6 +377,7 @@ void doc_read_commands(doc_robot_file *f, const doc_node *node)
     }
 }
 
+// Names and places in the scope: a part that is used several times gets a prefix and a pose.
 void doc_read_markers(doc_robot_file *f, const doc_node *node, const doc_scope *scope)
 {
     static const doc_key keys[] = {
@@ -418,6 +433,7 @@ static bool sensor_quality(doc_robot_file *f, const doc_node *node, const char *
     return true;
 }
 
+// Readings per second, standard deviation of the noise, step of the display.
 bool doc_read_sensor_quality(doc_robot_file *f, const doc_node *node, pl_sensor_def *def)
 {
     const doc_node *rate = doc_child(node, "rate");
@@ -431,6 +447,7 @@ bool doc_read_sensor_quality(doc_robot_file *f, const doc_node *node, pl_sensor_
            sensor_quality(f, node, "resolution", def, &def->resolution);
 }
 
+// A length has points, everything else an actuator.
 static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope *scope, pl_sensor_def *def)
 {
     static const char *const kinds[] = {"length", "volume", "pressure"};
@@ -472,6 +489,7 @@ static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope
     return drive_through(f, through, scope, &def->guide, &def->guide_count);
 }
 
+// A sensor with defects is kept, as actuators are.
 void doc_read_sensors(doc_robot_file *f, const doc_node *node, const doc_scope *scope)
 {
     if (!doc_expect(f, node, DOC_LIST, "sensors")) {
@@ -491,6 +509,7 @@ void doc_read_sensors(doc_robot_file *f, const doc_node *node, const doc_scope *
     }
 }
 
+// Forces (N) and moments (N mm) at markers.
 static void load_forces(doc_robot_file *f, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -519,6 +538,7 @@ static void load_forces(doc_robot_file *f, const doc_node *node)
     }
 }
 
+// Pressures on surfaces, MPa.
 static void load_pressures(doc_robot_file *f, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -542,6 +562,7 @@ static void load_pressures(doc_robot_file *f, const doc_node *node)
     }
 }
 
+// Gravity goes straight into the def.
 void doc_read_loads(doc_robot_file *f, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -559,6 +580,7 @@ void doc_read_loads(doc_robot_file *f, const doc_node *node)
     }
 }
 
+// The other end is a marker or a point in space.
 static bool spring_read(doc_robot_file *f, const doc_node *node, pl_spring_def *def)
 {
     static const char *const modes[] = {"both", "tension_only"};

@@ -19,6 +19,7 @@ static void reduced_check_robot(doc_robot_file *f)
     const char *path = e->robot_file ? doc_arena_format(&f->arena, "%s%s", folder, e->robot_file) : NULL;
     uint64_t print = 0;
     pl_error err = {0};
+    // nothing measured, or nothing to compare with
     if (e->count == 0 || !path || e->robot_print == 0) {
         return;
     }
@@ -32,6 +33,7 @@ static void reduced_check_robot(doc_robot_file *f)
     }
 }
 
+// A reduced model; *out is NULL unless it could be created without defects.
 static pl_status model_reduced(const pl_robot_document *document, pl_model **out, pl_findings *findings,
                                pl_error *err)
 {
@@ -74,6 +76,7 @@ pl_status pl_reduced_load_text(const char *text, size_t length, const char *path
     return status;
 }
 
+// Owner callback of a model that built its robot itself.
 static void model_release(void *robot)
 {
     pl_robot_destroy(robot);
@@ -81,11 +84,12 @@ static void model_release(void *robot)
 
 // How a full body is solved: by the file's `solver:` block, with what the caller sets over it.
 typedef struct model_method {
-    bool exact;
+    bool exact; // else geometric (local_global)
     pl_statics_options statics;
     pl_geometric_options geometric;
 } model_method;
 
+// Methods and options. Precedence: the caller, the file, defaults.
 static pl_status model_method_read(const doc_robot_file *f, const pl_model_load_options *o, model_method *m,
                                    pl_error *err)
 {
@@ -98,6 +102,8 @@ static pl_status model_method_read(const doc_robot_file *f, const pl_model_load_
         doc_solver_options(&f->solver, &m->statics);
         m->geometric = m->exact ? m->geometric : f->solver.geometric;
     }
+
+    // the caller's method
     if (o->method && strcmp(o->method, "exact") == 0) {
         m->exact = true;
     } else if (o->method) {
@@ -108,6 +114,8 @@ static pl_status model_method_read(const doc_robot_file *f, const pl_model_load_
                            o->method);
         }
     }
+
+    // settings of the caller for both methods
     if (!m->exact && o->displacement) {
         return pl_fail(
             err, PL_BAD_INPUT,
@@ -124,6 +132,7 @@ static pl_status model_method_read(const doc_robot_file *f, const pl_model_load_
 }
 
 // The robot of a file, and its model.
+// With options->robot the mesh is not read again: the caller has built the robot already.
 static pl_status model_full_build(doc_robot_file *f, const pl_model_load_options *options, pl_model **out,
                                   pl_findings *findings, pl_error *err)
 {
@@ -157,6 +166,7 @@ static pl_status model_full_build(doc_robot_file *f, const pl_model_load_options
     return status;
 }
 
+// The parsed file lives as long as the robot is built.
 static pl_status model_full(const pl_robot_document *document, const pl_model_load_options *options,
                             pl_model **out, pl_findings *findings, pl_error *err)
 {
@@ -168,10 +178,11 @@ static pl_status model_full(const pl_robot_document *document, const pl_model_lo
 }
 
 // ---- learned models
+// What is needed to open the full robot when the learned model has to ask it.
 typedef struct learned_source {
     char *path; // of the robot the samples were taken from
     pl_model_load_options options;
-    uint64_t hash;
+    uint64_t hash; // of the robot as sampled
 } learned_source;
 
 static void learned_release(void *user)
@@ -183,6 +194,7 @@ static void learned_release(void *user)
     }
 }
 
+// Opens the robot that was sampled, with the mesh it was sampled with; fails if it has changed.
 static pl_status learned_open(void *user, pl_model **full, pl_error *err)
 {
     const learned_source *s = user;
@@ -215,6 +227,7 @@ static void model_check_robot(pl_learned *l, learned_source *s, const char *path
     if (print == l->robot_print) {
         return;
     }
+    // the file differs: perhaps in a comment only, so the robot decides
     pl_model *full = NULL;
     if (learned_open(s, &full, &err) != PL_OK) {
         l->distrust = "the robot has changed since it was sampled";
@@ -225,6 +238,7 @@ static void model_check_robot(pl_learned *l, learned_source *s, const char *path
     pl_model_destroy(full);
 }
 
+// The learned model owns the source; the full robot is opened only when it is needed.
 static pl_status model_learned(const pl_robot_document *document, const pl_model_load_options *options,
                                pl_model **out, pl_findings *findings, pl_error *err)
 {
@@ -241,6 +255,7 @@ static pl_status model_learned(const pl_robot_document *document, const pl_model
         pl_learned_destroy(l);
         return pl_fail_memory(err, path);
     }
+    // the mesh of the samples, whatever the caller's size
     *s = (learned_source){.path = file, .options = *options, .hash = l->about.info.hash};
     s->options.load.size = l->mesh_size;
     s->options.robot = NULL; // of another file
@@ -331,11 +346,13 @@ static void write_name(pl_text *t, const char *name)
     pl_text_add(t, "\"");
 }
 
+// "" for numbers without a unit.
 static const char *write_unit(pl_drive drive)
 {
     return strcmp(pl_drive_unit(drive), "1") == 0 ? "" : pl_drive_unit(drive);
 }
 
+// In the units that people use for the drive.
 static void write_limits(pl_text *t, pl_drive drive, bool has_range, const double range[2], double rate)
 {
     const double scale = pl_drive_scale(drive);
@@ -348,6 +365,7 @@ static void write_limits(pl_text *t, pl_drive drive, bool has_range, const doubl
     }
 }
 
+// Only what differs from the defaults is written.
 static void write_span(pl_text *t, const pl_line_path_def *p, double length)
 {
     if (p->span[0] != 0 || fabs(p->span[1] - length) > 1e-9 * length) {
@@ -370,6 +388,7 @@ static void write_span(pl_text *t, const pl_line_path_def *p, double length)
     }
 }
 
+// Tendons or chambers, under a heading of their own.
 static void write_actuators(pl_text *t, const pl_reduced_def *d, pl_actuator_kind kind, double length)
 {
     bool any = false;
@@ -395,6 +414,7 @@ static void write_actuators(pl_text *t, const pl_reduced_def *d, pl_actuator_kin
     }
 }
 
+// Returns the length of all sections, mm.
 static double write_sections(pl_text *t, const pl_reduced_def *d)
 {
     double length = 0;
@@ -412,6 +432,7 @@ static double write_sections(pl_text *t, const pl_reduced_def *d)
         if (s->GJ > 0) {
             pl_text_add(t, ", GJ: %.10g, GA: [%.10g, %.10g]", s->GJ, s->GA[0], s->GA[1]);
         }
+        // the density that gives the mass per length
         if (s->mass > 0) {
             const double D = 0.5 * (s->diameter[0] + s->diameter[1]), area = PL_PI * D * D / 4;
             pl_text_add(t, ", area: %.10g, density: %.10g kg/m^3", area, s->mass / area * 1e12);
@@ -428,6 +449,7 @@ static double write_sections(pl_text *t, const pl_reduced_def *d)
     return length;
 }
 
+// Range and rate in the unit of the first actuator.
 static void write_commands(pl_text *t, const pl_reduced_def *d)
 {
     pl_text_add(t, d->command_count ? "commands:\n" : "");
@@ -451,6 +473,7 @@ static void write_commands(pl_text *t, const pl_reduced_def *d)
     }
 }
 
+// Axes of motors; mL for chambers.
 static void write_hardware(pl_text *t, const pl_reduced_def *d)
 {
     static const char *const below[] = {"", "refuse", "clip", "pull"};
@@ -483,7 +506,8 @@ static void write_hardware(pl_text *t, const pl_reduced_def *d)
     }
 }
 
-// The errors, with the hash of the model as it is read from the text so far.
+// The errors, with the hash of the model as it is read from the text so far: rounding to 10 digits changes
+// the model a little, and the errors belong to the model in the file.
 static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *path, pl_error *err)
 {
     const pl_reduced_errors *e = &d->errors;
@@ -528,6 +552,7 @@ static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *p
     return PL_OK;
 }
 
+// Commands, hardware, markers, gravity.
 static void write_rest(pl_text *t, const pl_reduced_def *d)
 {
     write_commands(t, d);
@@ -567,6 +592,7 @@ pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const
             "  base: {at: [%.10g, %.10g, %.10g], axis: [%.10g, %.10g, %.10g], x: [%.10g, %.10g, %.10g]}\n",
             def->base[0], def->base[1], def->base[2], Q[2], Q[5], Q[8], Q[0], Q[3], Q[6]);
     }
+    // spans of actuators refer to the whole length
     const double length = write_sections(&t, def);
     write_actuators(&t, def, PL_CABLE, length);
     write_actuators(&t, def, PL_CHAMBER, length);

@@ -8,6 +8,7 @@
 #include "document/document_model.h"
 
 // Brings a mesh to the order asked for.
+// Order 2 adds mid nodes, order 1 drops them; *mesh is replaced.
 static pl_status load_order(pl_mesh **mesh, int order, pl_error *err)
 {
     const pl_mesh_view v = pl_mesh_get(*mesh);
@@ -30,6 +31,7 @@ static pl_status load_order(pl_mesh **mesh, int order, pl_error *err)
     return status;
 }
 
+// Sizes that suggest a wrong unit.
 static void load_judge_size(doc_robot_file *f, const pl_body_def *body, const pl_mesh *mesh)
 {
     double low[3], high[3];
@@ -61,6 +63,8 @@ static pl_status load_judge_fit(doc_robot_file *f, const pl_body_def *body, cons
     if (fit.samples == 0 || !(fit.part_volume > 0) || !(fit.part_area > 0)) {
         return PL_OK;
     }
+
+    // relative errors; distances in thinnest walls
     const double volume = fit.mesh_volume / fit.part_volume - 1, area = fit.mesh_area / fit.part_area - 1;
     const double distance = fit.wall > 0 ? fit.distance / fit.wall : 0;
     const bool refused = fabs(volume) > LOAD_VOLUME_LIMIT || distance > LOAD_DISTANCE_LIMIT;
@@ -72,6 +76,7 @@ static pl_status load_judge_fit(doc_robot_file *f, const pl_body_def *body, cons
     if (fit.distance >= 0) {
         snprintf(away, sizeof away, ", surface up to %.3g mm away", fit.distance);
     }
+    // the user may accept a mesh that differs
     if (refused && !body->source.accept) {
         doc_defect(f, body->source.line, LOAD_FIT, 100 * volume, 100 * area, away);
         doc_advise(f, "choose a smaller size; mesh: accept: true computes with this mesh all the same");
@@ -132,6 +137,7 @@ static pl_status load_fill(const pl_mesh_source *source, const pl_load_options *
 static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_load_options *options,
                            pl_mesh **out)
 {
+    // the caller's size and order win
     pl_mesh_source source = body->source;
     source.size = options->size > 0 ? options->size : source.size;
     source.order = options->order > 0 ? options->order : source.order;
@@ -146,6 +152,8 @@ static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_
                     "the size of %g mm asked for is not used: '%s' is a finished mesh and stays as it is",
                     options->size, source.path);
     }
+
+    // by kind of source: read here, through the mesher, or made and kept
     pl_error err = {0};
     pl_status status;
     if (source.kind == PL_SOURCE_FILE && (!options->mesher || load_is_own_format(source.path))) {
@@ -162,6 +170,8 @@ static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_
     } else {
         status = doc_cache_build(f, &source, options, out, findings, &err);
     }
+
+    // findings of the mesh become findings of the robot file
     if (status == PL_OK) {
         status = load_order(out, source.order, &err);
     }
@@ -174,6 +184,8 @@ static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_
         doc_defect(f, line, "%s%s", strncmp(text, "mesh: ", 6) == 0 ? "" : "mesh: ", text);
     }
     pl_findings_destroy(findings);
+
+    // what the mesh looks like
     if (status == PL_OK) {
         load_judge_size(f, body, *out);
         status = load_judge_fit(f, body, *out);
@@ -181,6 +193,7 @@ static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_
     return status;
 }
 
+// Meshes of all bodies, obstacles, then the robot. Interruptions are asked for between the steps.
 static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, pl_robot **out)
 {
     pl_mesh **mesh = PL_NEW_ARRAY(pl_mesh *, f->def.body_count);
@@ -196,6 +209,7 @@ static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, p
             status = load_body(f, &f->def.body[i], options, &mesh[i]);
         }
     }
+    // adapted meshes replace those of the file
     if (status == PL_OK && options->adapt) {
         pl_error err = {0};
         status = f->def.body_count == 1
@@ -212,6 +226,8 @@ static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, p
         status = PL_INTERRUPTED;
         doc_defect(f, 0, "interrupted");
     }
+
+    // the robot copies the meshes
     if (status == PL_OK) {
         pl_error err = {0};
         status = pl_robot_build(&f->def, (const pl_mesh *const *)mesh, out, f->findings, &err);
@@ -226,7 +242,8 @@ static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, p
     return status;
 }
 
-// A force of zero and three small moments at a marker, behind the robot's own loads.
+// A force of zero and three small moments at a marker, behind the robot's own loads, in the order that
+// reduced.h promises: the derivatives with respect to them give the compliance there.
 static void load_probe(doc_robot_file *f, const char *marker)
 {
     for (int i = -1; i < 3; ++i) {
@@ -242,6 +259,7 @@ static void load_probe(doc_robot_file *f, const char *marker)
     f->def.force_count = f->force.count;
 }
 
+// Builds from a file that has been read; its defects are reported first. *out is NULL on failure.
 pl_status doc_robot_file_build(doc_robot_file *f, const pl_load_options *options, pl_robot **out,
                                pl_findings *findings, pl_error *err)
 {
@@ -257,6 +275,7 @@ pl_status doc_robot_file_build(doc_robot_file *f, const pl_load_options *options
     if (!f->no_memory && pl_findings_defect_count(f->findings) == 0 && f->model) {
         doc_defect(f, f->model->def.line, "the robot is a reduced model; a robot with a mesh is needed here");
     } else if (!f->no_memory && pl_findings_defect_count(f->findings) == 0) {
+        // loads that the caller adds
         if (options->probe) {
             load_probe(f, options->probe);
         }

@@ -13,12 +13,13 @@
 
 #define CACHE_REVISION "/4" // raised when the mesher makes other meshes from the same source
 
+// NULL and "" have the same hash.
 static uint64_t cache_text(uint64_t h, const char *text)
 {
     return text ? pl_hash_bytes(h, text, strlen(text) + 1) : pl_hash_bytes(h, "", 1);
 }
 
-// false when a file cannot be read: the mesher will say why
+// False when a file cannot be read: the mesher will say why.
 static bool cache_file(uint64_t *h, const char *path)
 {
     char *data = NULL;
@@ -32,6 +33,7 @@ static bool cache_file(uint64_t *h, const char *path)
     return true;
 }
 
+// Everything that changes the mesh; positions in the file and `accept` do not.
 static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
 {
     uint64_t h = cache_text(PL_HASH_SEED, PL_VERSION CACHE_REVISION);
@@ -62,6 +64,7 @@ static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
     return s->kind != PL_SOURCE_STEP || cache_file(out, s->path);
 }
 
+// A damaged file is a warning, a missing one nothing.
 static bool cache_read(doc_robot_file *f, int line, const char *path, uint64_t key, pl_mesh **out)
 {
     char *data = NULL;
@@ -89,6 +92,7 @@ static void cache_put(const char *path, const pl_text *bytes)
     }
 }
 
+// The folder is made when the first mesh is kept.
 static void cache_write(const char *folder, const char *path, uint64_t key, const pl_mesh *mesh)
 {
     pl_text bytes = {0};
@@ -99,6 +103,7 @@ static void cache_write(const char *folder, const char *path, uint64_t key, cons
     pl_text_clear(&bytes);
 }
 
+// From the cache, or made and kept. Robots from text without a path have no folder and no cache.
 pl_status doc_cache_build(doc_robot_file *f, const pl_mesh_source *source, const pl_load_options *options,
                           pl_mesh **out, pl_findings *findings, pl_error *err)
 {
@@ -119,6 +124,7 @@ pl_status doc_cache_build(doc_robot_file *f, const pl_mesh_source *source, const
 }
 
 // ---- orders of elimination: a word, the key, how many, the order, a checksum
+// Precedes the order.
 typedef struct order_head {
     char word[8];
     uint64_t key, count;
@@ -126,12 +132,14 @@ typedef struct order_head {
 
 static const char order_word[8] = "PLORDER";
 
+// Name of the file, in `text`; NULL without memory.
 static char *order_path(const char *folder, uint64_t key, pl_text *text)
 {
     pl_text_add(text, "%s/%016llx.order", folder, (unsigned long long)key);
     return text->failed ? NULL : text->data;
 }
 
+// True when the stored order is complete and belongs to this graph.
 static bool order_find(const char *folder, uint64_t key, int32_t count, int32_t *order)
 {
     pl_text path = {0};
@@ -177,6 +185,7 @@ static void order_keep(const char *folder, uint64_t key, int32_t count, const in
     pl_text_clear(&bytes);
 }
 
+// Gives the robot a store of orders, which owns the name of the folder.
 void doc_cache_orders(const doc_robot_file *f, const pl_load_options *options, pl_robot *robot)
 {
     pl_text folder = {0};

@@ -2,6 +2,7 @@
 #include "base/vec.h"
 #include "document/document_reader.h"
 
+// A shape and the key that names it.
 typedef struct obstacle_form {
     const char *key;
     pl_obstacle_kind kind;
@@ -12,6 +13,7 @@ static const obstacle_form obstacle_forms[] = {{"plane", PL_OBSTACLE_PLANE},
                                                {"box", PL_OBSTACLE_BOX},
                                                {"surface", PL_OBSTACLE_SURFACE}};
 
+// The rotation vector (rad); the point it turns about does not matter for a shape with a centre.
 static bool obstacle_turn(doc_robot_file *f, const doc_node *node, const char *what, double rotate[3])
 {
     double about[3];
@@ -58,6 +60,7 @@ static bool obstacle_shape(doc_robot_file *f, const doc_node *node, pl_obstacle_
     }
 }
 
+// A surface file: the path relative to the robot file, the unit, which such files lack, and the place.
 static bool obstacle_file(doc_robot_file *f, const doc_node *node, const doc_node *path, pl_obstacle_def *def,
                           doc_obstacle_file *file)
 {
@@ -78,6 +81,7 @@ static bool obstacle_file(doc_robot_file *f, const doc_node *node, const doc_nod
            obstacle_turn(f, node, "obstacle: rotate", def->rotate);
 }
 
+// One shape and its motion. False after a defect.
 static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_def *def,
                           doc_obstacle_file *file)
 {
@@ -102,6 +106,8 @@ static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_d
     if (!doc_read_map(f, node, "obstacle", keys, PL_COUNT(keys), def)) {
         return false;
     }
+
+    // exactly one shape
     const doc_node *shape = NULL, *range = doc_child(node, "range");
     for (int i = 0; i < PL_COUNT(obstacle_forms); ++i) {
         const doc_node *n = doc_child(node, obstacle_forms[i].key);
@@ -121,6 +127,8 @@ static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_d
                    def->name);
         return false;
     }
+
+    // keys of surfaces would be ignored silently elsewhere
     for (int i = 0; def->kind != PL_OBSTACLE_SURFACE && i < 3; ++i) {
         static const char *const only[] = {"unit", "at", "rotate"};
         const doc_node *n = doc_child(node, only[i]);
@@ -131,6 +139,8 @@ static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_d
             return false;
         }
     }
+
+    // motion by a command, and its range in mm, or in N for a pull
     def->moves = doc_child(node, "move") != NULL;
     def->pulled = doc_child(node, "pull") != NULL;
     def->has_range = range != NULL;
@@ -148,6 +158,7 @@ static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_d
                                             : obstacle_shape(f, shape, def);
 }
 
+// Files of surfaces are only noted here: they are read when the robot is built.
 void doc_read_contact(doc_robot_file *f, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -163,6 +174,7 @@ void doc_read_contact(doc_robot_file *f, const doc_node *node)
         (obstacles && !doc_expect(f, obstacles, DOC_LIST, "contact: obstacles"))) {
         return;
     }
+    // obstacles and their files are parallel lists
     for (const doc_node *n = obstacles ? obstacles->child : NULL; n; n = n->next) {
         pl_obstacle_def def = {.line = n->line, .friction = -1};
         doc_obstacle_file file = {0};
@@ -179,6 +191,7 @@ void doc_read_contact(doc_robot_file *f, const doc_node *node)
     }
 }
 
+// Reads the surface files; the file owns the surfaces, the def borrows them.
 pl_status doc_load_obstacles(doc_robot_file *f, const pl_load_options *options)
 {
     pl_obstacle_def *def = f->obstacle.item;

@@ -9,6 +9,7 @@
 // Noise of a sensor whose file does not give it: a string potentiometer, a flow meter, a pressure gauge.
 static double control_usual_noise(pl_sensor_kind kind)
 {
+    // mm, mm^3, MPa
     return kind == PL_SENSOR_LENGTH ? 0.1 : kind == PL_SENSOR_VOLUME ? 10 : 1e-4;
 }
 
@@ -23,6 +24,7 @@ void pl_control_clear(pl_control_setup *setup)
     *setup = (pl_control_setup){0};
 }
 
+// All arrays of the setup; false without memory, after which pl_control_clear frees what there is.
 static bool control_room(pl_control_setup *s, const pl_model_info *info, int forces, int faults)
 {
     const int n = info->command_count, sensors = info->sensor_count;
@@ -42,6 +44,7 @@ static bool control_room(pl_control_setup *s, const pl_model_info *info, int for
            s->command_sigma && s->measured && s->force_marker && s->sensor_rate && s->fault;
 }
 
+// Index of a marker, -1 after a defect.
 static int control_marker(doc_robot_file *f, const pl_model *model, const char *what, const char *name,
                           int line)
 {
@@ -54,6 +57,7 @@ static int control_marker(doc_robot_file *f, const pl_model *model, const char *
     return found;
 }
 
+// Index of a sensor, -1 after a defect.
 static int control_find_sensor(doc_robot_file *f, const pl_model_info *info, const doc_control_fault *fault)
 {
     for (int i = 0; i < info->sensor_count; ++i) {
@@ -66,6 +70,7 @@ static int control_find_sensor(doc_robot_file *f, const pl_model_info *info, con
     return -1;
 }
 
+// What the file says about a sensor of the model; NULL for sensors that others have added.
 static const pl_sensor_def *control_sensor(const doc_robot_file *f, const char *name)
 {
     const pl_sensor_def *sensor = f->sensor.item;
@@ -77,21 +82,25 @@ static const pl_sensor_def *control_sensor(const doc_robot_file *f, const char *
     return NULL;
 }
 
+// Names become indices, shares of ranges become units. Defects go to the findings.
 static void control_fill(doc_robot_file *f, const pl_model *model, const pl_model_info *info,
                          pl_control_setup *s)
 {
     const doc_control *c = f->control;
     double delay = c->plant.delay;
+    // sensors: standard deviation of noise and rounding
     for (int i = 0; i < info->sensor_count; ++i) {
         const pl_sensor_def *def = control_sensor(f, info->sensor_name[i]);
         s->noise[i] = def ? def->noise : 0;
         s->resolution[i] = def ? def->resolution : 0;
         s->sensor_rate[i] = def ? def->rate : 0;
-        // a step of the reading is an error of a twelfth of its square
+        // a reading rounded to steps of q has an error of variance q^2 / 12
         const double sigma = sqrt(s->noise[i] * s->noise[i] + s->resolution[i] * s->resolution[i] / 12);
         s->measured[i] = (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0,
                                           sigma > 0 ? sigma : control_usual_noise(info->sensor_kind[i])};
     }
+
+    // commands: limits, and what is given as a share of the span
     const pl_actuator_def *actuator = f->actuator.item;
     for (int j = 0; j < info->command_count; ++j) {
         const pl_command_info *command = &info->command[j];
@@ -102,6 +111,8 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
         s->backlash[j] = c->plant.backlash * span;
         s->command_sigma[j] = c->estimator.command_sigma * span;
     }
+
+    // dead zones and delays of actuators, in units of the command that drives them
     for (int a = 0; a < info->actuator_count; ++a) {
         for (int k = 0; k < f->actuator.count; ++k) {
             const int j = info->actuator[a].command;
@@ -113,6 +124,8 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
             delay = fmax(delay, actuator[k].delay);
         }
     }
+
+    // controller
     s->marker = c->controller.marker ? control_marker(f, model, "controller", c->controller.marker, 0) : -1;
     s->controller = pl_controller_options_default();
     s->controller.kind = (pl_control_kind)c->controller.kind;
@@ -129,6 +142,8 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     s->controller.low = s->low;
     s->controller.high = s->high;
     s->controller.rate = s->rate;
+
+    // estimator
     s->estimator = pl_estimator_options_default();
     s->estimator.measured = s->measured;
     s->estimator.measured_count = info->sensor_count;
@@ -148,6 +163,8 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     s->estimator.stiffness_sigma = c->estimator.stiffness_sigma;
     s->estimator.model_error = c->estimator.model_error;
     s->estimator.recursive = c->estimator.recursive;
+
+    // plant
     s->plant = pl_plant_options_default();
     s->plant.period = c->controller.period;
     s->plant.delay = delay;
@@ -177,6 +194,7 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     }
 }
 
+// `out` stays empty for a robot whose file has none of the blocks; clear it with pl_control_clear.
 pl_status pl_control_from_document(const pl_robot_document *document, const pl_model *model,
                                    pl_control_setup *out, pl_findings *findings, pl_error *err)
 {

@@ -4,24 +4,27 @@
 
 #include "document/document_reader.h"
 
+// A force from one time to another.
 typedef struct doc_control_payload {
     const char *marker;
-    double force[3], from, to;
+    double force[3], from, to; // N; s
 } doc_control_payload;
 
+// A sensor that fails from one time to another.
 typedef struct doc_control_fault {
     const char *sensor;
-    int kind; // pl_plant_fault_kind
-    double from, to;
-    double value; // in the unit of the sensor
+    int kind;        // pl_plant_fault_kind
+    double from, to; // s
+    double value;    // in the unit of the sensor
     int line;
 } doc_control_fault;
 
+// The three blocks with defaults where keys are missing.
 typedef struct doc_control {
     struct {
         int kind;           // pl_control_kind
         const char *marker; // whose position is controlled; NULL: the sensors
-        double period, kp, ki, gain, damping, energy, stiffness[3];
+        double period, kp, ki, gain, damping, energy, stiffness[3]; // s; see pl_controller_options
     } controller;
     struct {
         const char **force; // markers
@@ -31,7 +34,7 @@ typedef struct doc_control {
         int line;
     } estimator;
     struct {
-        double delay, lag, backlash;
+        double delay, lag, backlash; // s, s, share of the range
         doc_control_payload payload;
         int seed, payload_line;
         doc_control_fault *fault;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "document/document_control.h"
 
+// Defaults are in `c` already; keys replace them.
 static void control_controller(doc_robot_file *f, const doc_node *node, doc_control *c)
 {
     static const doc_key keys[] = {
@@ -35,6 +36,7 @@ static void control_controller(doc_robot_file *f, const doc_node *node, doc_cont
     }
 }
 
+// Markers are stored by name.
 static void control_estimator(doc_robot_file *f, const doc_node *node, doc_control *c)
 {
     static const doc_key keys[] = {
@@ -95,6 +97,7 @@ static void control_faults(doc_robot_file *f, const doc_node *list, doc_control 
     }
 }
 
+// What differs between the real machine and the model.
 static void control_plant(doc_robot_file *f, const doc_node *node, doc_control *c)
 {
     static const doc_key keys[] = {
@@ -125,12 +128,15 @@ static void control_plant(doc_robot_file *f, const doc_node *node, doc_control *
     }
 }
 
+// Without memory the blocks are ignored here; the arena remembers the failure.
 void doc_read_control(doc_robot_file *f, const doc_node *root)
 {
     doc_control *c = doc_arena_take(&f->arena, sizeof *c);
     if (!c) {
         return;
     }
+
+    // defaults of the library
     const pl_controller_options usual = pl_controller_options_default();
     c->controller.kind = usual.kind;
     c->controller.period = usual.period;

@@ -136,6 +136,7 @@ pl_status pl_robot_document_number(const pl_robot_document *document, const char
     return PL_OK;
 }
 
+// The value of an expression in internal units.
 pl_status pl_robot_document_evaluate(const pl_robot_document *document, const char *key,
                                      pl_dimension dimension, double *value, pl_error *err)
 {
@@ -160,6 +161,7 @@ pl_status pl_robot_document_evaluate(const pl_robot_document *document, const ch
 }
 
 // ---- edits
+// Names the nearest entry of the block where the search ended.
 static pl_status edit_unknown(const char *key, const doc_node *node, const char *rest, size_t length,
                               pl_error *err)
 {
@@ -269,7 +271,8 @@ static doc_node *edit_value(pl_robot_document *d, const char *key, const char *v
     return node;
 }
 
-// The entry to replace, made if its block has none of that name; NULL after a report.
+// The entry to replace, made if its block has none of that name; NULL after a report. At the top of the file
+// new blocks are made only on request (`more`), because there a mistyped name is more likely.
 static doc_node *edit_target(pl_robot_document *d, const char *key, size_t length, bool more, pl_error *err)
 {
     size_t used;
@@ -279,6 +282,7 @@ static doc_node *edit_target(pl_robot_document *d, const char *key, size_t lengt
         return at;
     }
     for (;;) {
+        // step by step along the key; only the last part may be new
         doc_node *next = edit_entry(at, rest, length, &used);
         const bool last = next ? used == length : !memchr(rest, '.', length);
         if (!next && (!last || at->kind != DOC_MAP || (at == d->root && !more) || length == 0)) {
@@ -301,6 +305,7 @@ static doc_node *edit_target(pl_robot_document *d, const char *key, size_t lengt
     }
 }
 
+// A trailing + adds to a list or makes a block. The text of the file is unchanged until it is written.
 pl_status pl_robot_document_set(pl_robot_document *document, const char *key, const char *value,
                                 pl_error *err)
 {
@@ -336,6 +341,7 @@ pl_status pl_robot_document_set_number(pl_robot_document *document, const char *
         return node ? pl_fail(err, PL_BAD_INPUT, "%s: %g is not a number", key, value)
                     : pl_fail(err, own.status, "%s", own.text);
     }
+
     // the shortest text that is read as the same number
     char number[40];
     for (int precision = 6; precision <= 17; ++precision) {

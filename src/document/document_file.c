@@ -79,6 +79,8 @@ static bool file_pose(doc_robot_file *f, const doc_node *node, doc_scope *scope)
     if (n && !doc_read_rotation(f, n, "pose: rotate", rotate, about)) {
         return false;
     }
+
+    // x_world = R x + t with t = about + move - R about
     pl_rotation_exp(rotate, scope->rotation);
     pl_mulv3(scope->rotation, about, turned);
     for (int i = 0; i < 3; ++i) {
@@ -87,6 +89,7 @@ static bool file_pose(doc_robot_file *f, const doc_node *node, doc_scope *scope)
     return true;
 }
 
+// A name that can be the first part of `body.region`; NULL after a defect.
 static const char *file_body_name(doc_robot_file *f, const doc_node *node)
 {
     const doc_node *name = doc_child(node, "name");
@@ -111,6 +114,7 @@ static const char *file_body_name(doc_robot_file *f, const doc_node *node)
     return name->text;
 }
 
+// Every body has its own names, pose and scope.
 static void file_bodies(doc_robot_file *f, const doc_node *root, const doc_node *node)
 {
     static const char *const alone[] = {"mesh", "surfaces"};
@@ -127,6 +131,8 @@ static void file_bodies(doc_robot_file *f, const doc_node *root, const doc_node 
         doc_defect(f, node->line, "bodies is empty, at least one body is needed");
         return;
     }
+
+    // keys that a body may have
     doc_key keys[PL_COUNT(file_keys) + 1];
     int count = 0;
     for (int i = 0; i < PL_COUNT(file_keys); ++i) {
@@ -135,6 +141,7 @@ static void file_bodies(doc_robot_file *f, const doc_node *root, const doc_node 
         }
     }
     keys[count++] = (doc_key){"pose", DOC_OTHER, 0, 0, 0};
+    // parameters of a design are names inside its body only
     for (const doc_node *n = node->child; n; n = n->next) {
         doc_scope scope = {.body = f->body.count};
         doc_read_design_names(f, doc_child(n, "mesh"));
@@ -152,10 +159,12 @@ static void file_bodies(doc_robot_file *f, const doc_node *root, const doc_node 
         doc_read_body(f, doc_child(n, "mesh"), shown, n->line, &scope);
         file_scope(f, n, &scope);
     }
+
     // outside of the bodies the parameters of a design have no meaning, except that of the only body
     doc_read_design_names(f, node->count == 1 ? doc_child(node->child, "mesh") : NULL);
 }
 
+// Read before everything else: other versions would give misleading defects.
 static bool file_version(doc_robot_file *f, const doc_node *root)
 {
     const doc_node *n = doc_child(root, "pliant");
@@ -171,6 +180,7 @@ static bool file_version(doc_robot_file *f, const doc_node *root)
     return true;
 }
 
+// The order matters: names before numbers, materials before regions, bodies before what refers to them.
 static void file_root(doc_robot_file *f, const doc_node *root)
 {
     if (!doc_expect(f, root, DOC_MAP, "robot file") || !file_version(f, root)) {
@@ -186,6 +196,8 @@ static void file_root(doc_robot_file *f, const doc_node *root)
     if (name && doc_expect(f, name, DOC_SCALAR, "name")) {
         f->def.name = name->text;
     }
+
+    // names of parameters, then what uses them
     doc_read_names(f, root);
     doc_read_control(f, root);
     const doc_node *model = doc_child(root, "model");
@@ -193,6 +205,8 @@ static void file_root(doc_robot_file *f, const doc_node *root)
         doc_read_model(f, root, model);
         return;
     }
+
+    // materials and bodies
     const doc_node *materials = doc_expand(f, doc_child(root, "materials"));
     if (materials) {
         doc_read_materials(f, materials);
@@ -207,6 +221,7 @@ static void file_root(doc_robot_file *f, const doc_node *root)
     if (!bodies || !doc_child(root, "surfaces")) {
         file_scope(f, root, &scope);
     }
+
     // these refer to what the bodies hold
     const doc_node *commands = doc_expand(f, doc_child(root, "commands")),
                    *loads = doc_expand(f, doc_child(root, "loads")),
@@ -234,6 +249,7 @@ static void file_root(doc_robot_file *f, const doc_node *root)
     }
 }
 
+// The def borrows the arrays of the file.
 static void file_fill_def(doc_robot_file *f)
 {
     pl_robot_def *d = &f->def;
@@ -259,6 +275,7 @@ static void file_fill_def(doc_robot_file *f)
 #undef FILL
 }
 
+// Whether an item of that line could not be read.
 static bool file_is_broken(const doc_robot_file *f, int line)
 {
     const int *broken = f->broken.item;
@@ -270,7 +287,8 @@ static bool file_is_broken(const doc_robot_file *f, int line)
     return false;
 }
 
-// Checks between items; items that could not be read are not judged a second time.
+// Checks between items; items that could not be read are not checked a second time, which
+// would only repeat what is known.
 static void file_check_def(doc_robot_file *f)
 {
     pl_findings *more = pl_findings_create();
@@ -294,6 +312,7 @@ static void file_check_def(doc_robot_file *f)
     pl_findings_destroy(more);
 }
 
+// Always leaves a file that can be reported and cleared.
 void doc_robot_file_read(doc_robot_file *f, const pl_robot_document *document)
 {
     const doc_robot_file *source = &document->source;
@@ -323,6 +342,7 @@ void doc_robot_file_read(doc_robot_file *f, const pl_robot_document *document)
     f->no_memory = f->no_memory || f->arena.failed;
 }
 
+// Frees everything but the document's tree.
 void doc_robot_file_clear(doc_robot_file *f)
 {
     doc_array *const arrays[] = {&f->body,   &f->surface,  &f->material, &f->region,   &f->fixed,
@@ -340,10 +360,12 @@ void doc_robot_file_clear(doc_robot_file *f)
     doc_arena_clear(&f->arena);
 }
 
+// For sorting findings.
 typedef struct file_order {
     int line, index;
 } file_order;
 
+// By line; findings of one line stay in their order.
 static int file_compare(const void *a, const void *b)
 {
     const file_order *p = a, *q = b;
@@ -351,6 +373,7 @@ static int file_compare(const void *a, const void *b)
                               : (p->index > q->index) - (p->index < q->index);
 }
 
+// Text, advice and place.
 static void file_copy_finding(pl_findings *to, const pl_finding *item)
 {
     if (pl_findings_add(to, item->severity, item->file, item->line, "%s", item->text) < 0) {
@@ -362,6 +385,7 @@ static void file_copy_finding(pl_findings *to, const pl_finding *item)
     pl_findings_place(to, item->has_place ? item->place : NULL, item->elements, item->element_count);
 }
 
+// Findings without a file are about this one.
 void doc_adopt_finding(doc_robot_file *f, const pl_finding *finding, int line)
 {
     pl_finding own = *finding;
@@ -372,6 +396,8 @@ void doc_adopt_finding(doc_robot_file *f, const pl_finding *finding, int line)
     file_copy_finding(f->findings, &own);
 }
 
+// Findings in the order of lines; the first defect becomes the error.
+// `otherwise`: the status if there is none.
 pl_status doc_robot_file_report(const doc_robot_file *f, pl_status otherwise, pl_findings *findings,
                                 pl_error *err)
 {

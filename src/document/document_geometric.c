@@ -22,6 +22,7 @@ static void geometric_refuse(doc_robot_file *f, const doc_node *node, const char
     }
 }
 
+// A key with words as values; *out stays as it is without the key.
 static void geometric_choice(doc_robot_file *f, const doc_node *node, const char *key,
                              const char *const *choice, int count, int *out)
 {
@@ -32,6 +33,7 @@ static void geometric_choice(doc_robot_file *f, const doc_node *node, const char
     *out = i >= 0 ? i : *out;
 }
 
+// Numbers that must be positive, and a few with bounds.
 static void geometric_numbers(doc_robot_file *f, const doc_node *node, pl_geometric_options *o)
 {
     const struct {
@@ -77,6 +79,7 @@ static void geometric_shared(const doc_solver *s, pl_geometric_options *o)
     o->time_limit = s->has_time_limit ? s->time_limit : o->time_limit;
 }
 
+// The method, then its options: defaults, a preset over them, keys over both.
 void doc_read_geometric(doc_robot_file *f, const doc_node *node)
 {
     static const char *const
@@ -90,6 +93,7 @@ void doc_read_geometric(doc_robot_file *f, const doc_node *node)
     int method = PL_METHOD_EXACT;
     geometric_choice(f, node, "method", methods, 2, &method);
     f->solver.method = (pl_method)method;
+    // exact: nothing but the distribution
     if (method == PL_METHOD_EXACT) {
         geometric_refuse(f, node, own_keys, PL_COUNT(own_keys), "local_global");
         int uniform = 1;
@@ -106,6 +110,8 @@ void doc_read_geometric(doc_robot_file *f, const doc_node *node)
     if (preset >= 0 && pl_geometric_preset(presets[preset], o, &err) != PL_OK) {
         doc_defect(f, node->line, "%s", err.text);
     }
+
+    // words
     int choice[7] = {o->metric,       o->form,      o->acceleration, o->stop,
                      o->unit_weights, o->actuation, o->distribution};
     geometric_choice(f, node, "metric", metrics, 3, &choice[0]);
@@ -127,6 +133,8 @@ void doc_read_geometric(doc_robot_file *f, const doc_node *node)
     o->actuation = (pl_actuation)choice[5];
     o->distribution = (pl_distribution)choice[6];
     f->solver.joint = o->distribution == PL_RATIOS_JOINT; // for the exact method beside it
+
+    // numbers, and combinations that do not exist
     geometric_numbers(f, node, o);
     geometric_shared(&f->solver, o);
     if (o->form == PL_FORM_MU_LAMBDA && (o->metric == PL_METRIC_VERTEX || o->unit_weights)) {

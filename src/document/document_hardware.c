@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "document/document_reader.h"
 
+// A quantity per second, above 0.
 bool doc_read_rate(doc_robot_file *f, const doc_node *node, const char *what, pl_dimension dimension,
                    double *rate)
 {
@@ -20,6 +21,7 @@ bool doc_read_rate(doc_robot_file *f, const doc_node *node, const char *what, pl
     return true;
 }
 
+// The actuator of that name; NULL after a defect.
 static pl_actuator_def *hardware_actuator(doc_robot_file *f, const doc_node *node)
 {
     pl_actuator_def *actuator = f->actuator.item;
@@ -37,6 +39,7 @@ static pl_actuator_def *hardware_actuator(doc_robot_file *f, const doc_node *nod
     return NULL;
 }
 
+// A letter of a G-code axis.
 static bool hardware_axis(doc_robot_file *f, const doc_node *node, const char *what, pl_hardware *h)
 {
     static const char *const letters[] = {"X", "Y", "Z", "A", "B", "C", "U", "V", "W", "E"};
@@ -64,6 +67,7 @@ static bool hardware_per_unit(doc_robot_file *f, const doc_node *node, const cha
     return true;
 }
 
+// What to do with pressures below zero: a pump can pull, a valve cannot.
 static bool hardware_below(doc_robot_file *f, const doc_node *node, const char *what,
                            const pl_actuator_def *actuator, pl_hardware *h)
 {
@@ -77,6 +81,7 @@ static bool hardware_below(doc_robot_file *f, const doc_node *node, const char *
     return i >= 0;
 }
 
+// One entry; the actuator changes only if all of it is good.
 static void hardware_read(doc_robot_file *f, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -97,6 +102,7 @@ static void hardware_read(doc_robot_file *f, const doc_node *node)
     const doc_node *range = doc_child(node, "range"), *below = doc_child(node, "below_zero");
     snprintf(place, sizeof place, "%s: below_zero", what);
     good = (!below || hardware_below(f, below, place, actuator, &h)) && good;
+
     // a valve has no axis: what it does below zero is all there is to say about it
     const bool moved = !below || axis || per_unit || range || doc_child(node, "feed") ||
                        doc_child(node, "offset") || doc_child(node, "reverse");
@@ -104,6 +110,7 @@ static void hardware_read(doc_robot_file *f, const doc_node *node)
         doc_defect(f, node->key_line, "%s: '%s' is missing", what, axis ? "per_unit" : "axis");
         good = false;
     }
+    // all keys are read, so that all defects are reported
     snprintf(place, sizeof place, "%s: axis", what);
     good = (!axis || hardware_axis(f, axis, place, &h)) && good;
     snprintf(place, sizeof place, "%s: per_unit", what);

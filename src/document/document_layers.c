@@ -40,6 +40,7 @@ static bool layer_wrinkling(doc_robot_file *f, const doc_node *node, pl_layer_de
     return true;
 }
 
+// `bending` is stored as its opposite, so that a zeroed def bends.
 static bool layer_read(doc_robot_file *f, const doc_node *node, const doc_scope *scope, pl_layer_def *def)
 {
     static const char *const sides[] = {"outside", "inside", "middle"};
@@ -91,6 +92,7 @@ void doc_read_layers(doc_robot_file *f, const doc_node *node, const doc_scope *s
     }
 }
 
+// Points of a line, placed by the scope.
 static bool fibre_points(doc_robot_file *f, const doc_node *node, const doc_scope *scope, pl_fibre_def *def)
 {
     if (!doc_expect(f, node, DOC_LIST, "fibre: through")) {
@@ -110,7 +112,7 @@ static bool fibre_points(doc_robot_file *f, const doc_node *node, const doc_scop
     return true;
 }
 
-// Keys that belong to the other kinds.
+// Keys that belong to the other kinds; `kinds` has one bit per pl_fibre_kind.
 static bool fibre_other_keys(doc_robot_file *f, const doc_node *node, pl_fibre_kind kind)
 {
     static const struct {
@@ -135,11 +137,13 @@ static bool fibre_other_keys(doc_robot_file *f, const doc_node *node, pl_fibre_k
     return good;
 }
 
+// Keys that only serve to compute others.
 typedef struct fibre_read_def {
     pl_fibre_def def;
-    double young, diameter;
+    double young, diameter; // MPa, mm
 } fibre_read_def;
 
+// Stiffness is EA: given, E pi d^2 / 4, or none, which means inextensible.
 static bool fibre_read(doc_robot_file *f, const doc_node *node, const doc_scope *scope, pl_fibre_def *def)
 {
     static const char *const kinds[] = {"helix", "rings", "line"}, *const hands[] = {"right", "left", "both"},
@@ -171,10 +175,14 @@ static bool fibre_read(doc_robot_file *f, const doc_node *node, const doc_scope 
     if (node->kind != DOC_MAP || which < 0) {
         return false;
     }
+
+    // keys by kind
     def->kind = (pl_fibre_kind)which;
     def->surface = doc_scoped(f, scope, def->surface);
     good = fibre_other_keys(f, node, def->kind) && good;
     good = ground_between(f, node, scope, "fibre", def->between) && good;
+
+    // words, range and points
     const doc_node *hand = doc_child(node, "hand"), *mode = doc_child(node, "mode"),
                    *range = doc_child(node, "range"), *through = doc_child(node, "through");
     const int side = hand ? doc_read_choice(f, hand, "fibre: hand", hands, PL_COUNT(hands)) : 0,
@@ -186,6 +194,8 @@ static bool fibre_read(doc_robot_file *f, const doc_node *node, const doc_scope 
     good = (!through || fibre_points(f, through, scope, def)) && good;
     doc_place_vector(scope, def->axis);
     doc_place_point(scope, def->about);
+
+    // one way to give the stiffness
     if ((read.young > 0) != (read.diameter > 0) || (read.young > 0 && def->stiffness > 0)) {
         doc_defect(f, node->line,
                    "fibre: expected 'stiffness', or 'young' with 'diameter', or none of them (inextensible)");

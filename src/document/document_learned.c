@@ -1,5 +1,5 @@
-// Learned models as files (docs/howto/learn.md): the description of the robot, the networks, the sampled region and
-// the adaptation, as YAML with arrays of numbers in quotes.
+// Learned models as files (docs/howto/learn.md): the description of the robot, the networks, the sampled
+// region and the adaptation, as YAML with arrays of numbers in quotes.
 #include <stdio.h>
 #include <stdlib.h>
 #include "document/document_learned.h"
@@ -9,7 +9,8 @@
 
 #define LEARNED_FORMAT 2 // 2: errors of the samples held out per marker, rotation, sensor and of the shape
 
-// ---- writing
+// ---- writing. 17 digits where the numbers are the model, 9 where they only describe it.
+// One network: its shape, the scales of inputs and outputs, all weights.
 static void write_network(pl_text *t, const char *name, pl_network *n)
 {
     const pl_network_def d = pl_network_get_def(n);
@@ -46,6 +47,7 @@ static void write_network(pl_text *t, const char *name, pl_network *n)
 
 static void write_numbers(pl_text *t, const char *key, const double *value, int64_t count, bool brief);
 
+// The network with memory.
 static void write_history(pl_text *t, const pl_learned *l)
 {
     const pl_lstm_def d = pl_lstm_get_def(l->history);
@@ -68,6 +70,7 @@ static void write_numbers(pl_text *t, const char *key, const double *value, int6
     pl_text_add(t, "\n");
 }
 
+// 0 and 1 in quotes.
 static void write_flags(pl_text *t, const char *key, const uint8_t *flag, int count)
 {
     pl_text_add(t, "  %s: \"", key);
@@ -77,9 +80,10 @@ static void write_flags(pl_text *t, const char *key, const uint8_t *flag, int co
     pl_text_add(t, "\"\n");
 }
 
-// The samples held out and their errors.
+// The samples held out and their errors, which give every answer its expected error.
 static void write_errors(pl_text *t, const pl_learned *l)
 {
+    // a sample that was not held out has no errors: NAN in the first column
     const int64_t Q = pl_learned_columns(l);
     int held = 0;
     pl_text_add(t, "  held_rows: \"");
@@ -99,6 +103,7 @@ static void write_errors(pl_text *t, const pl_learned *l)
     pl_text_add(t, "\"\n");
 }
 
+// The correction towards measurements of the real robot: a network or a Gaussian process.
 static void write_adaptation(pl_text *t, const pl_adaptation *a, int command_count)
 {
     pl_text_add(t, "adaptation:\n  kind: %s\n  measurements: %d\n  error_rms: %.9g\n  error_largest: %.9g\n",
@@ -129,6 +134,7 @@ static void write_adaptation(pl_text *t, const pl_adaptation *a, int command_cou
     }
 }
 
+// Written whole and renamed; `comment` comes first.
 pl_status pl_learned_write(const pl_learned *l, const char *comment, const char *path, pl_error *err)
 {
     pl_text t = {0};
@@ -139,6 +145,8 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
         "%spliant: 1\nlearned:                # a model fitted to samples; numbers in mm, N, MPa, rad\n"
         "  format: %d\n  robot_print: \"%016llx\"\n",
         comment ? comment : "", LEARNED_FORMAT, (unsigned long long)l->robot_print);
+
+    // where it comes from
     if (l->robot_file) {
         pl_text_add(&t, "  robot_file: \"");
         for (const char *c = l->robot_file; *c; ++c) {
@@ -148,6 +156,8 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
     }
     pl_text_add(&t, "  mesh_size: %.17g\n  mesh_order: %d\n", l->mesh_size, l->mesh_order);
     doc_about_write(&t, i);
+
+    // networks with their errors
     pl_text_add(&t, "networks:\n");
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         if (l->network[p]) {
@@ -156,6 +166,8 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
                         l->error_largest[p]);
         }
     }
+
+    // the sampled region, and the shape where it was learned
     pl_text_add(&t, "region:\n  samples: %d\n  spacing: %.17g\n  width: %.17g\n", l->sample_count, l->spacing,
                 l->width);
     if (l->missing > 0) {
@@ -174,6 +186,8 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
         write_numbers(&t, "mean", l->point_mean, size, true);
         write_numbers(&t, "mode", l->mode, l->mode_count * size, true);
     }
+
+    // parts that a model may have
     if (l->history) {
         write_history(&t, l);
     }
@@ -187,6 +201,7 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
 }
 
 // ---- reading
+// NULL after a defect. All counts are bounded before memory is taken.
 static pl_network *read_network(doc_robot_file *f, const doc_node *map)
 {
     pl_network_def d = {0};
@@ -200,6 +215,7 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
         return NULL;
     }
     d.skip = skip;
+    // one bit per input: |x| is an input, too
     if (doc_child(map, "kinks")) {
         double kink[64] = {0};
         if (d.input_count > 64 || !doc_numbers_read(f, map, "kinks", kink, d.input_count, false)) {
@@ -215,6 +231,8 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
     const doc_node *activation = doc_child(map, "activation");
     d.activation = activation && activation->kind == DOC_SCALAR ? pl_activation_find(activation->text)
                                                                 : PL_ACTIVATION_COUNT;
+
+    // memory by the def, then scales and weights into it
     pl_network *n = NULL;
     pl_error err = {0};
     if (pl_network_create(&d, &n, &err) != PL_OK) {
@@ -227,6 +245,7 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
                 doc_numbers_read(f, map, "out_mid", s.out_mid, d.output_count, false) &&
                 doc_numbers_read(f, map, "out_width", s.out_width, d.output_count, false) &&
                 doc_numbers_read(f, map, "weights", pl_network_weights(n), pl_network_weight_count(n), false);
+    // inputs are divided by their widths
     for (int i = 0; good && i < d.input_count; ++i) {
         if (s.in_width[i] == 0) {
             doc_defect(f, map->line, "in_width: must not be 0");
@@ -240,6 +259,7 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
     return n;
 }
 
+// Outputs that a part of this robot has.
 static int part_outputs(const pl_learned *l, pl_learned_part p)
 {
     const pl_model_info *i = &l->about.info;
@@ -254,6 +274,7 @@ static int part_outputs(const pl_learned *l, pl_learned_part p)
     return outputs[p];
 }
 
+// Networks must fit the robot: inputs are its commands, of the inverse the coordinates of a target.
 static bool read_networks(doc_robot_file *f, const doc_node *root, pl_learned *l)
 {
     const doc_node *map = doc_child(root, "networks");
@@ -289,6 +310,7 @@ static bool read_networks(doc_robot_file *f, const doc_node *root, pl_learned *l
     return true;
 }
 
+// Numbers other than 0 become flags, too.
 static bool read_flags(doc_robot_file *f, const doc_node *map, const char *key, uint8_t *flag, int count)
 {
     double *value = PL_NEW_ARRAY(double, count);
@@ -300,6 +322,7 @@ static bool read_flags(doc_robot_file *f, const doc_node *map, const char *key, 
     return good;
 }
 
+// Rows that were held out; all others keep NAN.
 static bool read_errors(doc_robot_file *f, const doc_node *map, pl_learned *l)
 {
     const int64_t Q = pl_learned_columns(l);
@@ -314,6 +337,7 @@ static bool read_errors(doc_robot_file *f, const doc_node *map, pl_learned *l)
     f->no_memory = f->no_memory || !row;
     bool good = row && doc_numbers_read(f, map, "held_rows", row, held, false) &&
                 doc_numbers_read(f, map, "errors", error, held * Q, true);
+    // an index in range, errors that are not negative
     for (int64_t k = 0; good && k < held; ++k) {
         good = row[k] >= 0 && row[k] < l->sample_count && row[k] == floor(row[k]);
         for (int64_t q = 0; good && q < Q; ++q) {
@@ -330,6 +354,7 @@ static bool read_errors(doc_robot_file *f, const doc_node *map, pl_learned *l)
     return good;
 }
 
+// Sizes come from the description, which is read before.
 static bool read_region(doc_robot_file *f, const doc_node *root, pl_learned *l)
 {
     const doc_node *map = doc_child(root, "region");
@@ -370,6 +395,7 @@ static bool read_region(doc_robot_file *f, const doc_node *root, pl_learned *l)
            read_errors(f, map, l);
 }
 
+// Optional: modes of the shape.
 static bool read_shape(doc_robot_file *f, const doc_node *root, pl_learned *l)
 {
     const doc_node *map = doc_child(root, "shape");
@@ -395,6 +421,7 @@ static bool read_shape(doc_robot_file *f, const doc_node *root, pl_learned *l)
            doc_numbers_read(f, map, "mode", l->mode, l->mode_count * size, false);
 }
 
+// The measured points of the process; its factor is computed again.
 static bool read_process(doc_robot_file *f, const doc_node *map, const pl_learned *l, pl_adaptation *a)
 {
     pl_gp_view v = {.input_count = l->about.info.command_count + a->extra_count,
@@ -429,6 +456,7 @@ static bool read_process(doc_robot_file *f, const doc_node *map, const pl_learne
     return good;
 }
 
+// Optional. Sizes first, each bounded, then arrays, then the network or the process.
 static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned *l)
 {
     const doc_node *map = doc_child(root, "adaptation");
@@ -484,6 +512,7 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
         }
         a->marker[i] = (int)marker[i];
     }
+    // names are separated by blanks
     const doc_node *names = doc_child(map, "extra_names");
     const char *at = names && names->kind == DOC_SCALAR ? names->text : "";
     for (int i = 0; i < a->extra_count; ++i) {
@@ -500,6 +529,8 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
     if (a->kind == PL_ADAPT_PROCESS) {
         return read_process(f, map, l, a);
     }
+
+    // a layer behind the position network
     const doc_node *n = doc_child(map, "network");
     a->network = n ? read_network(f, n) : NULL;
     if (!a->network) {
@@ -515,6 +546,7 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
     return true;
 }
 
+// Optional: cells with memory.
 static bool read_history(doc_robot_file *f, const doc_node *root, pl_learned *l)
 {
     const doc_node *map = doc_child(root, "history");
@@ -532,6 +564,8 @@ static bool read_history(doc_robot_file *f, const doc_node *root, pl_learned *l)
         }
         return false;
     }
+
+    // it must fit the robot
     const int inputs = l->about.info.command_count, outputs = 3 * l->about.info.marker_count;
     if (d.input_count != inputs || d.output_count != outputs) {
         doc_defect(f, map->line, "history: %d inputs and %d outputs, the robot needs %d and %d",
@@ -578,6 +612,7 @@ static bool learned_format(doc_robot_file *f, const doc_node *about)
     return false;
 }
 
+// Order: the description gives the sizes of everything else. *out only on success.
 static pl_status learned_read(doc_robot_file *f, const doc_node *root, pl_learned **out, pl_error *err)
 {
     const doc_node *about = root && root->kind == DOC_MAP ? doc_child(root, "learned") : NULL;
@@ -599,6 +634,8 @@ static pl_status learned_read(doc_robot_file *f, const doc_node *root, pl_learne
     l->robot_print = print && print->kind == DOC_SCALAR ? strtoull(print->text, NULL, 16) : 0;
     const doc_node *file = doc_child(about, "robot_file");
     l->robot_file = file && file->kind == DOC_SCALAR ? pl_strdup(file->text) : NULL;
+
+    // blocks, then what is computed from them
     const bool good = doc_about_read(f, about, &l->about) &&
                       doc_real_read(f, about, "mesh_size", &l->mesh_size) &&
                       doc_whole_read(f, about, "mesh_order", 0, 2, &l->mesh_order) &&
@@ -617,6 +654,7 @@ static pl_status learned_read(doc_robot_file *f, const doc_node *root, pl_learne
     return PL_OK;
 }
 
+// Findings of the parser come first.
 pl_status doc_learned_read(const pl_robot_document *document, pl_learned **out, pl_findings *findings,
                            pl_error *err)
 {

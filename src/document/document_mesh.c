@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "document/document_reader.h"
 
+// Relative to the folder of the robot file.
 static const char *mesh_path(doc_robot_file *f, const char *path)
 {
     const char *full = path[0] == '/' ? path : doc_arena_format(&f->arena, "%s%s", f->folder, path);
@@ -11,12 +12,14 @@ static const char *mesh_path(doc_robot_file *f, const char *path)
     return full ? full : path;
 }
 
+// Without the dot, "" if there is none.
 static const char *mesh_extension(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return dot && !strchr(dot, '/') ? dot + 1 : "";
 }
 
+// Refuses by extension, before a file is opened.
 static bool mesh_has_extension(doc_robot_file *f, const doc_node *node, const char *what, const char *path,
                                const char *const *known, int count, const char *expected)
 {
@@ -54,6 +57,7 @@ static bool mesh_parts(doc_robot_file *f, const doc_node *node, pl_mesh_source *
     }
     source->part = part;
     bool good = true;
+    // all parts are read, so that all defects are reported
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_source_part *p = &part[source->part_count++];
         p->line = n->line;
@@ -136,6 +140,7 @@ static bool outline_between(const double *a, const double *b, const double *c)
            c[1] <= fmax(a[1], b[1]);
 }
 
+// Whether two edges cross or touch; a u, v, s, t of 0 means that a corner lies on the other edge's line.
 static bool outline_meet(const double *a, const double *b, const double *c, const double *d)
 {
     const double u = outline_turn(a, b, c), v = outline_turn(a, b, d);
@@ -159,6 +164,7 @@ static bool outline_check(doc_robot_file *f, int line, const double *xy, int n)
     }
     for (int i = 0; i < n; ++i) {
         const double *a = xy + 2 * i, *b = xy + 2 * ((i + 1) % n);
+        // neighbours share a corner; so do the first and the last edge
         for (int k = i + 2; k < n - (i == 0); ++k) {
             const double *d = xy + 2 * k, *e = xy + 2 * ((k + 1) % n);
             if (outline_meet(a, b, d, e)) {
@@ -243,6 +249,7 @@ static bool mesh_sheets(doc_robot_file *f, const doc_node *node, pl_mesh_source 
     return good;
 }
 
+// mm per unit.
 bool doc_read_unit(doc_robot_file *f, const doc_node *node, const char *what, double *unit)
 {
     static const char *const name[] = {"mm", "cm", "m", "um", "in"};
@@ -254,7 +261,7 @@ bool doc_read_unit(doc_robot_file *f, const doc_node *node, const char *what, do
     return i >= 0;
 }
 
-// exactly one of file, parts, step, design, sheets
+// Exactly one of file, parts, step, design, sheets.
 static bool mesh_source_kind(doc_robot_file *f, const doc_node *node, pl_mesh_source *source)
 {
     static const char *const kinds[] = {"file", "parts", "step", "design", "sheets"};
@@ -278,6 +285,7 @@ static bool mesh_source_kind(doc_robot_file *f, const doc_node *node, pl_mesh_so
     return true;
 }
 
+// By kind of source; surfaces are the usual mistake.
 static bool mesh_source_path(doc_robot_file *f, const doc_node *node, pl_mesh_source *source)
 {
     static const char *const meshes[] = {"msh", "vtk", "vtu", "unv", "node", "ele", "inp"};
@@ -298,6 +306,7 @@ static bool mesh_source_path(doc_robot_file *f, const doc_node *node, pl_mesh_so
     return true;
 }
 
+// The source of a mesh. False after a defect.
 static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *source)
 {
     static const doc_key keys[] = {
@@ -317,6 +326,8 @@ static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *
     if (node->kind != DOC_MAP) {
         return false;
     }
+
+    // order, unit and what does not fit the kind of source
     const doc_node *order = doc_child(node, "order");
     if (good && source->order != 1 && source->order != 2) {
         doc_defect(f, order ? order->line : node->line, "mesh: order is %d, expected 1 or 2", source->order);
@@ -342,6 +353,8 @@ static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *
         doc_defect(f, fill->line, "mesh: fill meshes closed cavities, but sheets have none");
         good = false;
     }
+
+    // the source itself
     switch (source->kind) {
     case PL_SOURCE_PARTS:
         good = mesh_parts(f, doc_child(node, "parts"), source) && good;
@@ -365,6 +378,7 @@ static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *
     return good;
 }
 
+// A body with defects is kept, so that references to it are not reported, too.
 void doc_read_body(doc_robot_file *f, const doc_node *mesh, const char *name, int line,
                    const doc_scope *scope)
 {
@@ -387,6 +401,7 @@ void doc_read_body(doc_robot_file *f, const doc_node *mesh, const char *name, in
     body->source = source;
 }
 
+// The normal is made a unit vector.
 static bool surface_plane(doc_robot_file *f, const doc_node *node, pl_pick *pick)
 {
     static const doc_key keys[] = {
@@ -409,7 +424,7 @@ static bool surface_plane(doc_robot_file *f, const doc_node *node, pl_pick *pick
     return true;
 }
 
-// picks stay in the frame of their body
+// One pick, in the frame of its body: the mesh is picked before the body is placed.
 static bool surface_pick(doc_robot_file *f, const doc_node *node, pl_pick *pick)
 {
     static const doc_key keys[] = {

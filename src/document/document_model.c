@@ -24,6 +24,7 @@ static bool model_pair(doc_robot_file *f, const doc_node *node, const char *what
            doc_read_quantity(f, node->child->next, what, dimension, &pair[1]);
 }
 
+// The same of a key; true without the key.
 static bool model_pair_child(doc_robot_file *f, const doc_node *map, const char *key, pl_dimension dimension,
                              double pair[2])
 {
@@ -31,6 +32,7 @@ static bool model_pair_child(doc_robot_file *f, const doc_node *map, const char 
     return !n || model_pair(f, n, key, dimension, pair);
 }
 
+// A list of plain numbers in the arena; NULL after a defect.
 static double *model_numbers(doc_robot_file *f, const doc_node *node, const char *what, int *count)
 {
     if (!doc_expect(f, node, DOC_LIST, what)) {
@@ -49,6 +51,7 @@ static double *model_numbers(doc_robot_file *f, const doc_node *node, const char
 }
 
 // ---- sections
+// A section and what its stiffness is computed from.
 typedef struct model_section {
     pl_section_def def;
     double young, poisson, shear_modulus, area, torsion, shear, density, inertia[2];
@@ -76,7 +79,8 @@ static const doc_key section_keys[] = {
     {"shares", DOC_OTHER, 0, 0, 0},
 };
 
-// What is not given follows from a solid circle of the mean diameter; EA, EI, GJ, GA are put over it.
+// What is not given follows from a solid circle of the mean diameter, I = pi D^4 / 64, A = pi D^2 / 4, J = 2
+// I, shear coefficient 0.9; EA, EI, GJ, GA are put over it.
 static void section_stiffness(const doc_node *node, model_section *s)
 {
     const double D = 0.5 * (s->def.diameter[0] + s->def.diameter[1]), I = PL_PI * D * D * D * D / 64;
@@ -99,6 +103,7 @@ static void section_stiffness(const doc_node *node, model_section *s)
     }
 }
 
+// False after a defect.
 static bool section_read(doc_robot_file *f, const doc_node *node, model_section *s)
 {
     bool good = doc_read_map(f, node, "section", section_keys, PL_COUNT(section_keys), s);
@@ -123,6 +128,7 @@ static bool section_read(doc_robot_file *f, const doc_node *node, model_section 
     return good;
 }
 
+// Sections without a name are section1, section2, ...
 static void model_sections(doc_robot_file *f, const doc_node *node)
 {
     if (!doc_expect(f, node, DOC_LIST, "model: sections")) {
@@ -163,6 +169,7 @@ static bool model_span(const doc_robot_file *f, const char *name, double span[2]
     return false;
 }
 
+// Radius of the body at a place of the line, mm.
 static double model_radius(const doc_robot_file *f, double at)
 {
     const pl_section_def *s = f->model->section.item;
@@ -185,6 +192,7 @@ static double model_radius(const doc_robot_file *f, double at)
         "through", DOC_OTHER, 0, 0, 0                                                                        \
     }
 
+// Points [s, x, y] with rising s; their ends are the span.
 static bool path_through(doc_robot_file *f, const doc_node *node, const char *what, pl_line_path_def *p)
 {
     if (!doc_expect(f, node, DOC_LIST, what) || node->count < 2) {
@@ -207,6 +215,8 @@ static bool path_through(doc_robot_file *f, const doc_node *node, const char *wh
     return good;
 }
 
+// The part of the line and where the path runs in the cross-section. Tendons without a radius lie on
+// the surface, chambers need one.
 static bool model_path(doc_robot_file *f, const doc_node *node, const char *what, bool needs_radius,
                        pl_line_path_def *p)
 {
@@ -218,6 +228,8 @@ static bool model_path(doc_robot_file *f, const doc_node *node, const char *what
                    section->kind == DOC_SCALAR ? section->text : "");
         return false;
     }
+
+    // a part of the line
     if ((n = doc_child(node, "from"))) {
         good = doc_read_quantity(f, n, what, PL_DIM_LENGTH, &p->span[0]) && good;
     }
@@ -230,6 +242,8 @@ static bool model_path(doc_robot_file *f, const doc_node *node, const char *what
     if ((n = doc_child(node, "turns"))) {
         good = doc_read_quantity(f, n, what, PL_DIM_NUMBER, &p->turns) && good;
     }
+
+    // by points, or by a radius
     if ((n = doc_child(node, "through"))) {
         return path_through(f, n, what, p) && good;
     }
@@ -245,6 +259,7 @@ static bool model_path(doc_robot_file *f, const doc_node *node, const char *what
 }
 
 // ---- actuators
+// The drive of a tendon or chamber; the first is the default.
 static bool actuator_drive(doc_robot_file *f, const doc_node *node, const char *what, pl_line_actuator_def *a)
 {
     static const pl_drive cable[] = {PL_DRIVE_TENSION, PL_DRIVE_LENGTH, PL_DRIVE_LENGTH_RATIO,
@@ -262,6 +277,7 @@ static bool actuator_drive(doc_robot_file *f, const doc_node *node, const char *
     return i >= 0;
 }
 
+// Tendons have all keys but the last two, which are those of chambers.
 static bool actuator_read(doc_robot_file *f, const doc_node *node, pl_line_actuator_def *a)
 {
     static const char *const idle[] = {"free", "hold"};
@@ -331,6 +347,7 @@ static void model_actuators(doc_robot_file *f, const doc_node *node, pl_actuator
 }
 
 // ---- markers, sensors, loads
+// A marker without keys is the tip.
 static void model_markers(doc_robot_file *f, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -355,6 +372,7 @@ static void model_markers(doc_robot_file *f, const doc_node *node)
     }
 }
 
+// Sensors of a reduced robot run along paths instead of points.
 static void model_sensors(doc_robot_file *f, const doc_node *node)
 {
     static const char *const kinds[] = {"length", "volume", "pressure"};
@@ -417,6 +435,7 @@ static void model_forces(doc_robot_file *f, const doc_node *node)
     }
 }
 
+// N/mm along a section, or all of the line.
 static void model_distributed(doc_robot_file *f, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -479,6 +498,8 @@ static bool model_base(doc_robot_file *f, const doc_node *node, pl_reduced_def *
     if (!doc_read_map(f, node, "model: base", keys, PL_COUNT(keys), &b)) {
         return false;
     }
+
+    // x is made normal to the axis: y = axis x x, then x = y x axis
     const double length = pl_norm3(b.axis);
     double y[3], x[3];
     if (!doc_child(node, "x") && length > 0 && fabs(b.axis[0]) > 0.9 * length) {
@@ -502,6 +523,7 @@ static bool model_base(doc_robot_file *f, const doc_node *node, pl_reduced_def *
     return true;
 }
 
+// Sections before tendons and chambers, which refer to them.
 static void model_block(doc_robot_file *f, const doc_node *node)
 {
     static const char *const kinds[] = {"beam", "rod", "constant_curvature", "vertebrae"};
@@ -539,6 +561,7 @@ static void model_block(doc_robot_file *f, const doc_node *node)
 }
 
 // ---- errors measured by `pliant reduce`
+// Numbers in the arena; NULL after a defect.
 static double *errors_numbers(doc_robot_file *f, const doc_node *node, const char *key, int64_t count,
                               bool gaps)
 {
@@ -547,12 +570,14 @@ static double *errors_numbers(doc_robot_file *f, const doc_node *node, const cha
     return list && doc_numbers_read(f, node, key, list, count, gaps) ? list : NULL;
 }
 
+// NULL: none, or empty.
 static const char *errors_text(const doc_node *node, const char *key)
 {
     const doc_node *n = doc_child(node, key);
     return n && n->kind == DOC_SCALAR && n->text[0] ? n->text : NULL;
 }
 
+// A block with defects counts as no errors at all.
 static void model_errors(doc_robot_file *f, const doc_node *node)
 {
     pl_reduced_errors *e = &f->model->def.errors;
@@ -596,6 +621,7 @@ static void model_other_keys(doc_robot_file *f, const doc_node *root)
     }
 }
 
+// Checks of the whole model; findings carry their lines.
 static void model_check(doc_robot_file *f)
 {
     pl_findings *more = pl_findings_create();
@@ -643,6 +669,8 @@ void doc_read_model(doc_robot_file *f, const doc_node *root, const doc_node *nod
     if ((n = doc_child(root, "errors"))) {
         model_errors(f, n);
     }
+
+// the def borrows the lists
 #define FILL(what) (m->def.what = m->what.item, m->def.what##_count = m->what.count)
     FILL(section);
     FILL(actuator);
@@ -653,6 +681,7 @@ void doc_read_model(doc_robot_file *f, const doc_node *root, const doc_node *nod
 #undef FILL
     m->def.command = f->command.item;
     m->def.command_count = f->command.count;
+    // only a model without defects is checked as a whole: others would be reported twice
     if (!m->broken && !f->no_memory && pl_findings_defect_count(f->findings) == 0) {
         model_check(f);
     }

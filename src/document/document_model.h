@@ -5,6 +5,7 @@
 #include "document/document_reader.h"
 #include "pliant/reduced.h"
 
+// Owns the lists; the def borrows them.
 typedef struct doc_model {
     doc_array section, actuator, marker, sensor, force, load;
     double length; // mm, of the sections so far

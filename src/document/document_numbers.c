@@ -52,6 +52,7 @@ bool doc_numbers_read(doc_robot_file *f, const doc_node *map, const char *key, d
     return true;
 }
 
+// One number, NAN included.
 bool doc_real_read(doc_robot_file *f, const doc_node *map, const char *key, double *out)
 {
     return doc_numbers_read(f, map, key, out, 1, true);

@@ -1,6 +1,7 @@
 // Options of solvers from a robot file: its `solver:` block over the defaults.
 #include "document/document_tree.h"
 
+// Keys that were given win over the defaults.
 void doc_solver_options(const doc_solver *s, pl_statics_options *o)
 {
     o->force_tolerance = s->has_force_tolerance ? s->force_tolerance : o->force_tolerance;
@@ -14,6 +15,7 @@ void doc_solver_options(const doc_solver *s, pl_statics_options *o)
     o->distribution = s->joint ? PL_RATIOS_JOINT : o->distribution;
 }
 
+// Reads the whole file, because defects elsewhere make the options doubtful, too.
 pl_status pl_robot_document_options(const pl_robot_document *document, pl_statics_options *statics,
                                     pl_method *method, pl_geometric_options *geometric, pl_error *err)
 {

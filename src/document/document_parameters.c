@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "document/document_reader.h"
 
+// Names may repeat: later ones hide earlier ones.
 static void names_add(doc_robot_file *f, const char *name, const text_value *value, int line)
 {
     text_name *slot = doc_append(f, &f->name, sizeof *slot);
@@ -23,6 +24,7 @@ static bool names_value(doc_robot_file *f, const doc_node *node, const char *wha
     if (text_quantity_value(node->text, out, &err) == PL_OK) {
         return true;
     }
+    // a number with a unit first: it is the usual case and gives the better message
     const bool expression = text_is_expression(f->name.item, f->name.count, node->text);
     if (expression && text_evaluate(f->name.item, f->name.count, node->text, out, &second) == PL_OK) {
         return true;
@@ -48,12 +50,14 @@ bool doc_read_number(doc_robot_file *f, const doc_node *node, const char *what, 
 
 // parameters: {reach: 120 mm, pitch: reach / 8}: each may use those above it, and the numbers of the design.
 // Those that cannot be evaluated without the design come behind it.
+// Called twice: before the design is known without reports, afterwards with them.
 static void names_block(doc_robot_file *f, bool report)
 {
     const doc_node *node = f->parameters;
     for (const doc_node *n = node ? node->child : NULL; n; n = n->next) {
         char what[200];
         text_value value;
+        // evaluated already, or refused
         bool known = text_name_refused(n->key) != NULL;
         const text_name *name = f->name.item;
         for (int i = 0; i < f->name.count; ++i) {
@@ -69,6 +73,7 @@ static void names_block(doc_robot_file *f, bool report)
     }
 }
 
+// Names that are units or constants are refused.
 static void names_check(doc_robot_file *f, const doc_node *node)
 {
     if (!doc_expect(f, node, DOC_MAP, "parameters")) {
@@ -100,6 +105,7 @@ static void names_compare(doc_robot_file *f, const doc_node *node, const text_va
     }
 }
 
+// The numbers of a design as names. They may use the file's parameters, but not each other.
 static void names_design(doc_robot_file *f, const doc_node *design)
 {
     pl_findings *all = f->findings;
@@ -113,6 +119,8 @@ static void names_design(doc_robot_file *f, const doc_node *design)
         count += strcmp(n->key, "kind") != 0 && !text_name_refused(n->key) && n->kind == DOC_SCALAR &&
                  names_value(f, n, "", &value[count]);
     }
+
+    // names are added last, so that no value can use another
     f->findings = all;
     for (int i = 0; i < count; ++i) {
         names_compare(f, known[i], &value[i]);
@@ -120,6 +128,7 @@ static void names_design(doc_robot_file *f, const doc_node *design)
     }
 }
 
+// Drops the names of the design before.
 void doc_read_design_names(doc_robot_file *f, const doc_node *mesh)
 {
     f->name.count = f->outer_names;
@@ -139,6 +148,7 @@ void doc_read_names(doc_robot_file *f, const doc_node *root)
     names_block(f, false);
     f->outer_names = f->name.count;
     doc_read_design_names(f, doc_child(root, "mesh"));
+
     // in a file with several bodies each has a design of its own
     if (!doc_child(root, "bodies")) {
         names_block(f, true);

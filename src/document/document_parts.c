@@ -4,6 +4,7 @@
 
 static const char *const formulation_names[] = {"locking_free", "displacement"};
 
+// A copy of a library entry, over which the file's constants are put.
 static bool material_from_library(doc_robot_file *f, const doc_node *node, const doc_node *use,
                                   pl_material *material)
 {
@@ -12,6 +13,8 @@ static bool material_from_library(doc_robot_file *f, const doc_node *node, const
                    node->key);
         return false;
     }
+
+    // names of the library for the message
     if (!doc_expect(f, use, DOC_SCALAR, "material: use")) {
         return false;
     }
@@ -53,10 +56,12 @@ static bool material_shape(doc_robot_file *f, const doc_node *node, pl_material 
         doc_defect(f, r->line, "material '%s': r_omega is %g, must be above 0 and at most 1", node->key, R);
         return false;
     }
+    // weight w = E (2 + R) / (6 R)
     pl_shape_to_elastic(weight ? w : E * (2 + R) / (6 * R), R, &material->young, &material->poisson);
     return true;
 }
 
+// The law by its name; constants are read later.
 static bool material_from_model(doc_robot_file *f, const doc_node *node, const doc_node *model,
                                 pl_material *material)
 {
@@ -76,6 +81,7 @@ static bool material_from_model(doc_robot_file *f, const doc_node *node, const d
     if (i == PL_MATERIAL_MODEL_COUNT) {
         return material_shape(f, node, material);
     }
+
     // the rubber laws are nearly incompressible unless the file says otherwise
     *material = (pl_material){.model = (pl_material_model)i};
     if (pl_material_is_rubber(material->model) && !doc_child(node, "bulk")) {
@@ -84,7 +90,7 @@ static bool material_from_model(doc_robot_file *f, const doc_node *node, const d
     return true;
 }
 
-// constants given in the file, over those of the library
+// Constants given in the file, over those of the library.
 static bool material_constants(doc_robot_file *f, const doc_node *node, pl_material *material, bool shape)
 {
     bool good = true;
@@ -110,6 +116,7 @@ static bool material_constants(doc_robot_file *f, const doc_node *node, pl_mater
                    good;
         }
     }
+
     // one of the two decides how compressible a rubber is: what the file says goes over the library
     const doc_node *poisson = doc_child(node, "poisson");
     if (poisson && doc_child(node, "bulk")) {
@@ -156,7 +163,7 @@ static bool material_young(doc_robot_file *f, const doc_node *node, pl_material 
     return true;
 }
 
-// prony: [{g: 0.08, tau: 0.3 s}, ...]
+// prony: [{g: 0.08, tau: 0.3 s}, ...] replaces the branches of the library.
 static bool material_prony(doc_robot_file *f, const doc_node *node, pl_material *material)
 {
     typedef struct branch {
@@ -224,6 +231,7 @@ static bool material_fibres(doc_robot_file *f, const doc_node *node, pl_material
     return true;
 }
 
+// False after a defect; what could be read is in `material` all the same.
 static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *material)
 {
     doc_key keys[8 + PL_MATERIAL_CONSTANT_COUNT] = {
@@ -232,6 +240,7 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
         {"prony", DOC_OTHER, 0, 0, 0},       {"weight", DOC_OTHER, 0, 0, 0},
         {"r_omega", DOC_OTHER, 0, 0, 0},     {"fibres", DOC_OTHER, 0, 0, 0},
     };
+    // keys: those of all laws, so that a constant of another law gets its own message
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
         keys[8 + c] = (doc_key){pl_material_constant_name((pl_material_constant)c), DOC_OTHER, 0, 0, 0};
     }
@@ -241,6 +250,8 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
     if (node->kind != DOC_MAP) {
         return false;
     }
+
+    // the law
     const doc_node *use = doc_child(node, "use");
     if (!(use ? material_from_library(f, node, use, material)
               : material_from_model(f, node, doc_child(node, "model"), material))) {
@@ -254,6 +265,8 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
             good = false;
         }
     }
+
+    // its constants
     good = material_constants(f, node, material, shape) && good;
     good = material_young(f, node, material) && good;
     good = material_prony(f, node, material) && good;
@@ -285,6 +298,7 @@ void doc_read_materials(doc_robot_file *f, const doc_node *node)
     }
 }
 
+// A region is a word, or a block with its stress-free shape.
 void doc_read_regions(doc_robot_file *f, const doc_node *node, const doc_scope *scope)
 {
     if (!doc_expect(f, node, DOC_MAP, "regions")) {
@@ -318,6 +332,7 @@ void doc_read_regions(doc_robot_file *f, const doc_node *node, const doc_scope *
     }
 }
 
+// Axes of the world that are held; all without the key.
 static bool fixed_axes(doc_robot_file *f, const doc_node *node, bool axis[3])
 {
     static const char *const names[] = {"x", "y", "z"};
@@ -339,6 +354,7 @@ static bool fixed_axes(doc_robot_file *f, const doc_node *node, bool axis[3])
     return true;
 }
 
+// The imposed motion, in the frame of the world.
 static bool fixed_motion(doc_robot_file *f, const doc_node *node, const doc_scope *scope, pl_fixed_def *def)
 {
     const doc_node *rotate = doc_child(node, "rotate");
@@ -353,6 +369,7 @@ static bool fixed_motion(doc_robot_file *f, const doc_node *node, const doc_scop
     return true;
 }
 
+// Where it holds, then how.
 static bool fixed_read(doc_robot_file *f, const doc_node *node, const doc_scope *scope, pl_fixed_def *def)
 {
     static const doc_key keys[] = {
@@ -396,6 +413,7 @@ void doc_read_fixed(doc_robot_file *f, const doc_node *node, const doc_scope *sc
         if (!fixed_read(f, n, scope, &def)) {
             doc_mark_broken(f, n->line);
         }
+        // the name that results use: given, or that of what is held
         const char *name = def.name ? def.name : def.surface ? def.surface : def.region;
         name = name ? name : doc_arena_format(&f->arena, "fixed%d", f->fixed.count + 1);
         def.name = name ? doc_scoped(f, scope, name) : "fixed";

@@ -6,6 +6,7 @@
 #include "text/text_expression.h"
 #include "document/document_reader.h"
 
+// At most DOC_FINDINGS_MAX and one line that says so: a damaged file would give thousands.
 static void read_report(doc_robot_file *f, pl_severity severity, int line, const char *format, va_list args)
 {
     if (!f->findings) {
@@ -101,6 +102,7 @@ bool doc_read_quantity(doc_robot_file *f, const doc_node *node, const char *what
     return doc_read_number(f, node, what, dimension, false, value);
 }
 
+// All three are read, so that all defects are reported.
 bool doc_read_vector(doc_robot_file *f, const doc_node *node, const char *what, pl_dimension dimension,
                      double value[3])
 {
@@ -170,6 +172,7 @@ int doc_read_choice(doc_robot_file *f, const doc_node *node, const char *what, c
     if (!doc_expect(f, node, DOC_SCALAR, what)) {
         return -1;
     }
+    // the list of choices for the message
     char all[400] = "";
     size_t used = 0;
     for (int i = 0; i < count; ++i) {
@@ -185,6 +188,7 @@ int doc_read_choice(doc_robot_file *f, const doc_node *node, const char *what, c
     return -1;
 }
 
+// rotate = axis / |axis| angle, rad; about in mm.
 bool doc_read_rotation(doc_robot_file *f, const doc_node *node, const char *what, double rotate[3],
                        double about[3])
 {
@@ -224,6 +228,7 @@ static bool read_bool(doc_robot_file *f, const doc_node *node, const char *what,
     return false;
 }
 
+// Expressions may give whole numbers, too.
 static bool read_whole(doc_robot_file *f, const doc_node *node, const char *what, int *value)
 {
     double number;
@@ -238,6 +243,7 @@ static bool read_whole(doc_robot_file *f, const doc_node *node, const char *what
     return true;
 }
 
+// Names are defined here and obey the rule of names; other words refer to something.
 static bool read_word(doc_robot_file *f, const doc_node *node, const char *what, bool is_name,
                       const char **value)
 {
@@ -260,6 +266,7 @@ static bool read_word(doc_robot_file *f, const doc_node *node, const char *what,
     return true;
 }
 
+// Bounds of the table row; an expression is shown with its value.
 static bool read_sign(doc_robot_file *f, const doc_node *node, const char *what, int flags, double value)
 {
     const bool small = (flags & DOC_POSITIVE) && !(value > 0);
@@ -302,6 +309,7 @@ static bool read_value(doc_robot_file *f, const doc_node *node, const char *what
     }
 }
 
+// Lists what the block knows, with the nearest one.
 static void read_unknown(doc_robot_file *f, const doc_node *node, const char *what, const doc_key *key,
                          int key_count)
 {
@@ -330,6 +338,7 @@ bool doc_read_map(doc_robot_file *f, const doc_node *node, const char *what, con
         return false;
     }
     bool good = true;
+    // one bit per row: tables have at most 64
     uint64_t seen = 0;
     for (const doc_node *n = node->child; n; n = n->next) {
         int k = 0;
@@ -346,6 +355,8 @@ bool doc_read_map(doc_robot_file *f, const doc_node *node, const char *what, con
         snprintf(place, sizeof place, "%s: %s", what, n->key);
         good = read_value(f, n, place, &key[k], out) && good;
     }
+
+    // what is missing
     for (int k = 0; k < key_count; ++k) {
         if ((key[k].flags & DOC_REQUIRED) && !(seen >> k & 1)) {
             doc_defect(f, node->line, "%s: '%s' is missing", what, key[k].name);
@@ -365,11 +376,13 @@ const char *doc_scoped(doc_robot_file *f, const doc_scope *scope, const char *na
     return full ? full : name;
 }
 
+// Directions turn with the body.
 void doc_place_vector(const doc_scope *scope, double vector[3])
 {
     pl_mulv3(scope->rotation, vector, vector);
 }
 
+// x_world = R x + t
 void doc_place_point(const doc_scope *scope, double point[3])
 {
     pl_mulv3(scope->rotation, point, point);

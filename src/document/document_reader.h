@@ -11,6 +11,7 @@
 #include "text/text_expression.h"
 
 // ---- memory that lives as long as the file being read
+// Blocks linked in a list, freed together.
 typedef struct doc_arena {
     struct doc_arena_block *block;
     bool failed;
@@ -39,6 +40,7 @@ typedef struct doc_node {
     bool added;  // has no place in the text
 } doc_node;
 
+// bounds for what a text may ask for, long before memory runs out
 #define DOC_YAML_BYTES_MAX ((size_t)16 << 20)
 #define DOC_YAML_DEPTH_MAX 32
 #define DOC_YAML_ITEMS_MAX 10000 // of a list
@@ -53,11 +55,13 @@ doc_node *doc_child(const doc_node *map, const char *key);
 const char *doc_kind_name(const doc_node *node); // "a list", "a number or word" ...
 
 // ---- what has been read
+// A list that grows; items are freed with it.
 typedef struct doc_array {
     void *item;
     int32_t count, capacity;
 } doc_array;
 
+// Keys of `solver:`; those that were not given leave the defaults of the library.
 typedef struct doc_solver {
     bool has_force_tolerance, has_length_tolerance, has_iteration_limit, has_increment_limit, has_time_limit;
     bool has_linear_solver, has_displacement, has_warp;
@@ -72,10 +76,11 @@ typedef struct doc_solver {
 // The triangle surface of an obstacle, beside its def.
 typedef struct doc_obstacle_file {
     const char *path;
-    double unit;
+    double unit; // mm
     pl_trisurf surface;
 } doc_obstacle_file;
 
+// A robot file being read: everything that was found so far. Owns its lists, the arena and the findings.
 typedef struct doc_robot_file {
     doc_arena arena;
     const char *path;   // names the file in messages
@@ -98,13 +103,13 @@ typedef struct doc_robot_file {
 
 // Where a block stands: at the top of a file with one body, or inside one of several.
 typedef struct doc_scope {
-    int body;           // index; -1 at the top of a file with several bodies
-    const char *prefix; // NULL, or the body's name
-    double rotation[9], translation[3];
+    int body;                           // index; -1 at the top of a file with several bodies
+    const char *prefix;                 // NULL, or the body's name
+    double rotation[9], translation[3]; // pose of the body; mm
 } doc_scope;
 
 // ---- reporting
-#define DOC_FINDINGS_MAX 200
+#define DOC_FINDINGS_MAX 200 // more are not listed
 void doc_defect(doc_robot_file *f, int line, const char *format, ...) PL_PRINTF(3, 4);
 void doc_warning(doc_robot_file *f, int line, const char *format, ...) PL_PRINTF(3, 4);
 void doc_advise(doc_robot_file *f, const char *format, ...) PL_PRINTF(2, 3);
@@ -126,12 +131,13 @@ typedef enum doc_type {
     DOC_RESERVED  // refused until it works
 } doc_type;
 enum { DOC_REQUIRED = 1, DOC_POSITIVE = 2, DOC_NOT_NEGATIVE = 4 };
+// One row of a table.
 typedef struct doc_key {
     const char *name;
     doc_type type;
-    pl_dimension dimension;
-    size_t offset;
-    int flags;
+    pl_dimension dimension; // of quantities and vectors
+    size_t offset;          // in the struct that is filled
+    int flags;              // DOC_REQUIRED, ...
 } doc_key;
 // Reads the known keys of `node` into `out`; unknown ones are reported with the nearest known. False after
 // any defect.

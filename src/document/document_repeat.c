@@ -8,13 +8,15 @@
 #define REPEAT_MAX 1000    // copies
 #define REPEAT_NODES 50000 // of a block after its repetitions
 
+// What the expansion of one block shares.
 typedef struct repeat_work {
     doc_robot_file *f;
     int indices; // of the repetitions around
-    int nodes;
+    int nodes;   // copied so far
     bool failed;
 } repeat_work;
 
+// Whether there is anything to expand: most blocks are used as they are.
 static bool repeat_in(const doc_node *node)
 {
     for (const doc_node *n = node->child; n; n = n->next) {
@@ -50,6 +52,8 @@ static const char *repeat_text(repeat_work *w, const char *text, int line)
     if (!text || w->indices == 0 || !strchr(text, '$')) {
         return text;
     }
+
+    // character by character; references are evaluated
     pl_text out = {0};
     for (const char *s = text; *s;) {
         const size_t length = *s == '$' ? repeat_reference(s + 1) : 0;
@@ -84,6 +88,7 @@ static const char *repeat_text(repeat_work *w, const char *text, int line)
 
 static void repeat_children(repeat_work *w, const doc_node *from, doc_node *to, doc_node ***slot);
 
+// A copy of the node in the arena, with its children expanded.
 static doc_node *repeat_copy(repeat_work *w, const doc_node *node)
 {
     doc_node *copy = doc_arena_take(&w->f->arena, sizeof *copy);
@@ -118,6 +123,7 @@ static void repeat_expand(repeat_work *w, const doc_node *node, doc_node *to, do
         {"to", DOC_WHOLE, PL_DIM_NUMBER, sizeof(const char *), DOC_REQUIRED | DOC_NOT_NEGATIVE},
         {"each", DOC_OTHER, 0, 0, DOC_REQUIRED},
     };
+
     // the limit may depend on the indices around
     doc_node head = *node;
     doc_node entry[8];
@@ -139,6 +145,8 @@ static void repeat_expand(repeat_work *w, const doc_node *node, doc_node *to, do
         w->failed = true;
         return;
     }
+
+    // the index must not hide a unit
     const char *wrong = text_name_refused(r.index);
     if (wrong || r.to > REPEAT_MAX) {
         doc_defect(f, node->line, wrong ? "repeat: index '%s': %s" : "repeat: '%s' to %s: at most 1000",
@@ -146,6 +154,8 @@ static void repeat_expand(repeat_work *w, const doc_node *node, doc_node *to, do
         w->failed = true;
         return;
     }
+
+    // each copy sees the index as a name
     for (int i = 1; i <= r.to && !w->failed; ++i) {
         text_name *name = doc_append(f, &f->name, sizeof *name);
         if (!name) {
@@ -160,6 +170,7 @@ static void repeat_expand(repeat_work *w, const doc_node *node, doc_node *to, do
     }
 }
 
+// Children of `from` as children of `to`; `slot` is where the next one goes.
 static void repeat_children(repeat_work *w, const doc_node *from, doc_node *to, doc_node ***slot)
 {
     for (const doc_node *n = from->child; n && !w->failed; n = n->next) {

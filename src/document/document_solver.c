@@ -24,6 +24,7 @@ static void solver_check_tolerances(doc_robot_file *f, const doc_node *node, con
     }
 }
 
+// Which keys were given matters: the others leave the library's defaults.
 void doc_read_solver(doc_robot_file *f, const doc_node *node)
 {
     static const doc_key keys[] = {
@@ -62,6 +63,7 @@ void doc_read_solver(doc_robot_file *f, const doc_node *node)
     doc_solver *s = &f->solver;
     doc_read_map(f, node, "solver", keys, PL_COUNT(keys), s);
     solver_check_tolerances(f, node, s);
+    // a key with a wrong value is reported and counts as given
     s->has_force_tolerance = doc_child(node, "force_tolerance");
     s->has_length_tolerance = doc_child(node, "length_tolerance");
     s->has_iteration_limit = doc_child(node, "iteration_limit");
@@ -69,6 +71,8 @@ void doc_read_solver(doc_robot_file *f, const doc_node *node)
     s->has_time_limit = doc_child(node, "time_limit");
     s->has_warp = doc_child(node, "warp");
     doc_read_geometric(f, node);
+
+    // words
     const doc_node *n = doc_child(node, "linear_solver");
     if (n) {
         const int i = doc_read_choice(f, n, "solver: linear_solver", linear, PL_COUNT(linear));

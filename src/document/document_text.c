@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include "document/document_tree.h"
 
+// The text written so far, and how much of the source has been copied.
 typedef struct text_writer {
     pl_text out;
     const char *source;
@@ -26,6 +27,7 @@ static bool text_is_plain(const char *text)
     return text[strlen(text) - 1] != ' ';
 }
 
+// In quotes if it was, or if it must be.
 static void text_scalar(pl_text *t, const char *text, bool quoted)
 {
     if (!quoted && text_is_plain(text)) {
@@ -43,6 +45,7 @@ static void text_scalar(pl_text *t, const char *text, bool quoted)
     pl_text_add(t, "\"");
 }
 
+// A value on one line, whatever its style was: the style of its new content is not known.
 static void document_value_text(pl_text *t, const doc_node *node)
 {
     const bool map = node->kind == DOC_MAP;
@@ -67,6 +70,7 @@ static void document_value_text(pl_text *t, const doc_node *node)
 }
 
 // ---- entries in their places
+// Copies the source up to `to`.
 static void text_copy(text_writer *w, size_t to)
 {
     if (to > w->at) {
@@ -103,6 +107,7 @@ static void text_align(text_writer *w, size_t old, size_t new)
     }
 }
 
+// The edited value in place of the bytes it had.
 static void text_replaced(text_writer *w, const doc_node *node)
 {
     text_copy(w, node->start);
@@ -134,6 +139,8 @@ static void text_added(text_writer *w, const doc_node *node, const doc_node *las
         }
         column = text_column(w, dash);
     }
+
+    // one line per entry, or separated by commas
     for (const doc_node *n = first; n; n = n->next) {
         if (node->flow) {
             pl_text_add(&w->out, ", ");
@@ -148,6 +155,7 @@ static void text_added(text_writer *w, const doc_node *node, const doc_node *las
     }
 }
 
+// Unedited parts are copied later, as bytes: comments and blanks stay.
 static void text_entry(text_writer *w, const doc_node *node)
 {
     if (node->edited) {
@@ -164,6 +172,7 @@ static void text_entry(text_writer *w, const doc_node *node)
     }
 }
 
+// *text is owned by the caller (pl_file_free).
 pl_status pl_robot_document_text(const pl_robot_document *document, char **text, size_t *length,
                                  pl_error *err)
 {

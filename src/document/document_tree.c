@@ -7,6 +7,7 @@
 // A learned model holds many numbers: recognised before it is parsed, by a line that begins with `learned:`.
 static bool document_seems_learned(const char *text, size_t length)
 {
+    // within the first 20 kB: the block comes first
     for (size_t i = 0; i + 8 <= length && i < 20000; ++i) {
         if ((i == 0 || text[i - 1] == '\n') && strncmp(text + i, "learned:", 8) == 0) {
             return true;
@@ -58,6 +59,7 @@ static pl_robot_document *document_new(const char *path)
     return d;
 }
 
+// A copy with a NUL behind it, for the searches.
 static bool document_take_text(pl_robot_document *d, const char *text, size_t length)
 {
     d->text = pl_alloc(length + 1);
@@ -135,6 +137,7 @@ void pl_robot_document_destroy(pl_robot_document *document)
 }
 
 // ---- copies
+// Deep copy; the arena remembers a failure.
 static doc_node *document_copy_node(doc_arena *arena, const doc_node *node)
 {
     doc_node *copy = doc_arena_take(arena, sizeof *copy);
@@ -240,6 +243,7 @@ static void document_commands(const pl_robot_def *d, pl_text *out)
     }
 }
 
+// Names separated by blanks, owned by the caller; NULL unless the file is a full robot without defects.
 char *pl_robot_document_commands(const pl_robot_document *document)
 {
     doc_robot_file f;
@@ -272,6 +276,7 @@ static bool fingerprint_ignores(const char *key)
     return false;
 }
 
+// NULL and "" have the same hash.
 static uint64_t fingerprint_text(uint64_t h, const char *text)
 {
     return text ? pl_hash_bytes(h, text, strlen(text) + 1) : pl_hash_bytes(h, "", 1);
@@ -293,6 +298,7 @@ static uint64_t fingerprint_named_file(uint64_t h, const doc_robot_file *f, cons
     return h;
 }
 
+// Every entry with its key and kind; "]" separates lists of different depth.
 static uint64_t fingerprint_node(uint64_t h, const doc_robot_file *f, const doc_node *node, bool top)
 {
     const int kind = node->kind;
@@ -312,6 +318,7 @@ uint64_t pl_robot_document_fingerprint(const pl_robot_document *document)
 {
     const uint64_t h = document->root ? fingerprint_node(1, &document->source, document->root, true)
                                       : pl_hash_bytes(2, document->text, document->length);
+    // 0 means that there is none
     return h ? h : 1;
 }
 

@@ -4,6 +4,7 @@
 
 #include "document/document_reader.h"
 
+// A parsed file. The tree lives in the arena of `source`.
 struct pl_robot_document {
     doc_robot_file source; // path, folder, arena of the tree, and the findings of the parser
     char *text;            // as it was read

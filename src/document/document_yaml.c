@@ -5,12 +5,14 @@
 #include <yaml.h>
 #include "document/document_reader.h"
 
+// Bytes handed out one after the other; nothing is freed alone.
 struct doc_arena_block {
     struct doc_arena_block *next;
     size_t used, size;
     max_align_t data[];
 };
 
+// Blocks of 16 kB, or larger for a larger request; new memory is zeroed by pl_alloc.
 void *doc_arena_take(doc_arena *arena, size_t bytes)
 {
     const size_t align = sizeof(max_align_t);
@@ -18,6 +20,8 @@ void *doc_arena_take(doc_arena *arena, size_t bytes)
         arena->failed = true;
         return NULL;
     }
+
+    // aligned for any type
     bytes = (bytes + align - 1) / align * align;
     if (!arena->block || arena->block->size - arena->block->used < bytes) {
         const size_t size = bytes > 16384 ? bytes : 16384;
@@ -44,6 +48,7 @@ const char *doc_arena_text(doc_arena *arena, const char *text, size_t length)
     return copy;
 }
 
+// Measured first, then written.
 const char *doc_arena_format(doc_arena *arena, const char *format, ...)
 {
     va_list args;
@@ -68,6 +73,7 @@ void doc_arena_clear(doc_arena *arena)
     }
 }
 
+// Linear: blocks have few keys.
 doc_node *doc_child(const doc_node *map, const char *key)
 {
     if (!map || map->kind != DOC_MAP) {
@@ -81,6 +87,7 @@ doc_node *doc_child(const doc_node *map, const char *key)
     return NULL;
 }
 
+// For messages: "expected a list, found a block of keys".
 const char *doc_kind_name(const doc_node *node)
 {
     switch (node->kind) {
@@ -97,13 +104,14 @@ const char *doc_kind_name(const doc_node *node)
 
 // One level of nesting while the events come in.
 typedef struct yaml_level {
-    doc_node *node, *last;
-    const char *key; // of a map: read, its value not yet
+    doc_node *node, *last; // open block or list; its last child
+    const char *key;       // of a map: read, its value not yet
     int key_line;
     size_t key_start;
     bool key_quoted;
 } yaml_level;
 
+// The tree so far and the path to where events are added.
 typedef struct yaml_builder {
     doc_robot_file *f;
     const char *text;
@@ -136,6 +144,7 @@ static size_t yaml_byte(yaml_builder *b, size_t character)
     return b->byte;
 }
 
+// A node at the place of an event; NULL without memory.
 static doc_node *yaml_node(yaml_builder *b, doc_node_kind kind, const yaml_event_t *event)
 {
     doc_node *node = doc_arena_take(&b->f->arena, sizeof *node);
@@ -151,7 +160,7 @@ static doc_node *yaml_node(yaml_builder *b, doc_node_kind kind, const yaml_event
     return node;
 }
 
-// Hangs a finished or opened node below the current level.
+// Adds a node below the current level.
 static void yaml_attach(yaml_builder *b, doc_node *node)
 {
     if (b->depth == 0) {
@@ -166,6 +175,8 @@ static void yaml_attach(yaml_builder *b, doc_node *node)
         b->stop = true;
         return;
     }
+
+    // an entry of a block takes the key read before it
     node->key = up->key;
     node->key_line = up->key ? up->key_line : node->line;
     node->key_start = up->key ? up->key_start : node->start;
@@ -187,17 +198,20 @@ static void yaml_attach(yaml_builder *b, doc_node *node)
     ++up->node->count;
 }
 
+// Whether the next scalar is a key.
 static bool yaml_wants_key(const yaml_builder *b)
 {
     return b->depth > 0 && b->level[b->depth - 1].node->kind == DOC_MAP && !b->level[b->depth - 1].key;
 }
 
+// A defect after which parsing makes no sense.
 static void yaml_stop(yaml_builder *b, const yaml_event_t *event, const char *sentence)
 {
     doc_defect(b->f, (int)event->start_mark.line + 1, "%s", sentence);
     b->stop = true;
 }
 
+// Nothing, ~ or null without quotes.
 static bool yaml_is_null(const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
@@ -205,6 +219,7 @@ static bool yaml_is_null(const yaml_event_t *event)
            (text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
 }
 
+// A key, or a value.
 static void yaml_scalar(yaml_builder *b, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
@@ -240,6 +255,7 @@ static void yaml_scalar(yaml_builder *b, const yaml_event_t *event)
     }
 }
 
+// Opens a list or block; what follows belongs to it until yaml_close.
 static void yaml_open(yaml_builder *b, const yaml_event_t *event)
 {
     const bool map = event->type == YAML_MAPPING_START_EVENT;
@@ -277,6 +293,7 @@ static void yaml_close(yaml_builder *b, const yaml_event_t *event)
                                          : level->node->start;
 }
 
+// One event of libyaml; what is not listed carries no content.
 static void yaml_event(yaml_builder *b, const yaml_event_t *event)
 {
     switch (event->type) {
@@ -311,6 +328,7 @@ static void yaml_complain(doc_robot_file *f, const yaml_parser_t *parser, const 
     const int line = (int)parser->problem_mark.line + 1;
     if (parser->error == YAML_MEMORY_ERROR) {
         f->no_memory = true;
+        // not UTF-8: the parser has no line, so it is counted
     } else if (parser->error == YAML_READER_ERROR) {
         int at = 1;
         for (size_t i = 0; i < length && i < parser->problem_offset; ++i) {
@@ -327,6 +345,7 @@ static void yaml_complain(doc_robot_file *f, const yaml_parser_t *parser, const 
     }
 }
 
+// The size is bounded before the parser takes memory; learned models may be larger.
 doc_node *doc_yaml_parse(doc_robot_file *f, const char *text, size_t length)
 {
     if (length > (f->large ? 16 : 1) * DOC_YAML_BYTES_MAX) {
@@ -341,6 +360,8 @@ doc_node *doc_yaml_parse(doc_robot_file *f, const char *text, size_t length)
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     const bool marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // not counted by libyaml
     yaml_builder builder = {.f = f, .text = text, .length = length, .byte = marked ? 3 : 0};
+
+    // event by event
     for (bool end = false; !end && !builder.stop;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
@@ -352,6 +373,7 @@ doc_node *doc_yaml_parse(doc_robot_file *f, const char *text, size_t length)
         yaml_event(&builder, &event);
         yaml_event_delete(&event);
     }
+
     // places in UTF-16 are not places in the text
     if (builder.root && parser.encoding != YAML_UTF8_ENCODING) {
         builder.root->edited = true;
