@@ -102,7 +102,8 @@ void pl_build_clear(pl_build *build)
     *build = (pl_build){0};
 }
 
-// Faces sorted by surface, in the order they came: a counting sort.
+// Faces sorted by surface, in the order they came: a counting sort. `start` is used as the cursor of each
+// surface and then shifted back by one.
 static void build_sort_faces(const pl_build *build, int64_t *start, int32_t *corner)
 {
     const int32_t count = build->surfaces.count;
@@ -122,6 +123,7 @@ static void build_sort_faces(const pl_build *build, int64_t *start, int32_t *cor
     start[0] = 0;
 }
 
+// What pl_mesh_create repaired.
 static void build_report(const pl_mesh_report *report, const char *path, pl_findings *findings)
 {
     if (report->flipped_elements) {
@@ -158,6 +160,7 @@ static pl_status build_create(pl_build *build, const char *path, pl_mesh **out, 
     if (!node_start || !surface_start || !corner) {
         status = pl_fail_memory(err, path);
     } else {
+        // where each element begins, and faces by surface
         for (int32_t e = 0; e < element_count; ++e) {
             node_start[e + 1] = node_start[e] + pl_element_node_count((pl_element_kind)build->kind[e]);
         }
@@ -177,6 +180,8 @@ static pl_status build_create(pl_build *build, const char *path, pl_mesh **out, 
             .surface_start = surface_start,
             .surface_corner = corner,
         };
+
+        // the mesh copies what it is given
         pl_mesh_report report = {0};
         pl_error why = {0};
         status = pl_mesh_create(&def, out, &report, &why);
@@ -215,6 +220,7 @@ pl_status pl_build_finish(pl_build *build, const char *path, double unit, pl_mes
 
 // ---- a surface from a set of nodes
 
+// Rising.
 static int build_compare_int(const void *a, const void *b)
 {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -227,6 +233,7 @@ typedef struct build_side {
     int count;
 } build_side;
 
+// Equal keys become neighbours; the order itself does not matter.
 static int build_compare_side(const void *a, const void *b)
 {
     return memcmp(((const build_side *)a)->key, ((const build_side *)b)->key, sizeof((build_side *)0)->key);
@@ -242,6 +249,7 @@ static int64_t build_marked_sides(const pl_build *build, const uint8_t *marked, 
         for (int f = 0; f < pl_element_face_count(kind); ++f) {
             int local[PL_FACE_NODES_MAX];
             const int count = pl_element_face_nodes(kind, f, local);
+            // -1 stands for the fourth corner of a triangle
             build_side s = {.key = {-1, -1, -1, -1}, .count = count == 3 || count == 6 ? 3 : 4};
             bool all = true;
             for (int a = 0; a < s.count; ++a) {
@@ -259,6 +267,7 @@ static int64_t build_marked_sides(const pl_build *build, const uint8_t *marked, 
     return found;
 }
 
+// Sides are counted first, then stored: one block of the right size.
 pl_status pl_build_faces_of_nodes(pl_build *build, int32_t surface, const uint8_t *marked, pl_error *err)
 {
     if (build->failed) {

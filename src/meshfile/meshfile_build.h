@@ -7,6 +7,7 @@
 #include "pliant/text.h"
 #include "text/text_scan.h"
 
+// Names in the order in which they were added; owns them.
 typedef struct pl_names {
     char **name;
     int32_t count, capacity;
@@ -15,9 +16,9 @@ typedef struct pl_names {
 // Growing arrays; a failed growth sets `failed`, and pl_build_finish reports it.
 typedef struct pl_build {
     double *position; // 3 per vertex, in units of the file
-    uint8_t *kind;
+    uint8_t *kind;    // pl_element_kind of each element
     int32_t *region;
-    int32_t *node;
+    int32_t *node; // of all elements, one after the other
     int32_t *face; // 5 per face: surface, four corners (the fourth -1 for triangles)
     int32_t vertex_count, element_count, node_count, face_count;
     int32_t position_room, kind_room, region_room, node_room, face_room; // entries taken

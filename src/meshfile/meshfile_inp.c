@@ -5,14 +5,16 @@
 #include <strings.h>
 #include "meshfile/meshfile_inp.h"
 
-#define INP_SETS_MAX 1000
+#define INP_SETS_MAX 1000 // of each kind: a bound for damaged files
 
 // ---- lines and words
 
+// A part of the text.
 typedef struct inp_span {
     const char *p, *end;
 } inp_span;
 
+// Without blanks at both ends.
 static void inp_trim(inp_span *s)
 {
     while (s->p < s->end && isspace((unsigned char)*s->p)) {
@@ -83,11 +85,13 @@ static bool inp_name(inp_span s, char *name, size_t room)
     return strlen(name) == (size_t)(s.end - s.p);
 }
 
+// A number that is not negative, and nothing else.
 static bool inp_label(inp_span s, int64_t *label)
 {
     return pl_scan_whole(&s.p, s.end, label) && s.p == s.end && *label >= 0;
 }
 
+// Names the line.
 static pl_status inp_fail(const pl_inp *inp, const char *what)
 {
     return pl_fail(inp->err, PL_BAD_INPUT, "%s:%d: %s", inp->path, inp->line, what);
@@ -95,12 +99,14 @@ static pl_status inp_fail(const pl_inp *inp, const char *what)
 
 // ---- keyword lines
 
+// A keyword and those of its parameters that say something about the mesh; "" where not given.
 typedef struct inp_keyword {
     char word[64];
     char type[64], elset[200], nset[200], name[200];
     bool generate;
 } inp_keyword;
 
+// `key` or `key=value`; unknown ones are ignored.
 static void inp_parameter(inp_keyword *k, inp_span entry)
 {
     const char *equal = memchr(entry.p, '=', (size_t)(entry.end - entry.p));
@@ -154,6 +160,7 @@ static void inp_read_keyword(pl_inp *inp, inp_span line, inp_keyword *k)
 
 // ---- blocks
 
+// Nodes by label, also added to the set that the keyword names.
 static pl_status inp_read_nodes(pl_inp *inp, const inp_keyword *k)
 {
     int32_t set = -1;
@@ -167,11 +174,14 @@ static pl_status inp_read_nodes(pl_inp *inp, const inp_keyword *k)
         if (!inp_entry(&line, &entry) || !inp_label(entry, &label)) {
             return inp_fail(inp, "a node must begin with its number");
         }
+        // missing coordinates are 0
         for (int i = 0; i < 3 && inp_entry(&line, &entry); ++i) {
             if (entry.p < entry.end && (!pl_scan_real(&entry.p, entry.end, x + i) || entry.p != entry.end)) {
                 return inp_fail(inp, "a node needs three coordinates");
             }
         }
+
+        // labels are sparse: the map gives the index
         if (pl_label_find(&inp->nodes, label) >= 0) {
             return pl_fail(inp->err, PL_BAD_INPUT, "%s:%d: node %lld is given twice", inp->path, inp->line,
                            (long long)label);
@@ -194,6 +204,7 @@ typedef struct inp_type {
     bool skip;   // lines, springs, points
 } inp_type;
 
+// Without regard to case.
 static bool inp_begins(const char *text, const char *prefix)
 {
     return strncasecmp(text, prefix, strlen(prefix)) == 0;
@@ -259,6 +270,7 @@ static pl_status inp_element_labels(pl_inp *inp, inp_span line, int want, int64_
     }
 }
 
+// Node labels are stored: nodes may be defined after the elements.
 static pl_status inp_add_element(pl_inp *inp, const inp_type *type, const int64_t *label, int32_t set)
 {
     static const int32_t none[PL_ELEMENT_NODES_MAX];
@@ -288,6 +300,7 @@ static pl_status inp_add_flat(pl_inp *inp, int64_t label)
                : pl_fail_memory(inp->err, inp->path);
 }
 
+// A shell element is a face of a surface.
 static pl_status inp_add_shell(pl_inp *inp, const inp_type *type, const int64_t *label, int32_t surface)
 {
     const int64_t need = 5 * ((int64_t)inp->face_count + 1);
@@ -302,6 +315,7 @@ static pl_status inp_add_shell(pl_inp *inp, const inp_type *type, const int64_t 
     return inp_add_flat(inp, label[0]);
 }
 
+// The elements of one type, and the set or surface that they belong to.
 static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
 {
     inp_type type;
@@ -310,6 +324,8 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
                        "%s:%d: element type \"%s\" is not supported, expected C3D4, C3D10, C3D6 or C3D15",
                        inp->path, inp->line, k->type);
     }
+
+    // volume elements have an element set, shells a surface
     int32_t set = -1;
     if (type.corners) {
         set = pl_names_add(&inp->build.surfaces, k->elset[0] ? k->elset : "surface");
@@ -322,6 +338,8 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
     if (set < 0 && !type.skip && (type.corners || k->elset[0])) {
         return pl_fail_memory(inp->err, inp->path);
     }
+
+    // element by element
     inp_span line;
     pl_status status = PL_OK;
     while (status == PL_OK && inp_data_line(inp, &line)) {
@@ -342,7 +360,7 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
     return status;
 }
 
-// first, last, step; only labels that exist are kept, so gaps in the numbering are fine
+// first, last, step; only labels that exist are used, so gaps in the numbering are fine
 static pl_status inp_generate(pl_inp *inp, pl_inp_set *set, const pl_label_map *map, inp_span line)
 {
     int64_t number[3] = {0, 0, 1};
@@ -364,6 +382,7 @@ static pl_status inp_generate(pl_inp *inp, pl_inp_set *set, const pl_label_map *
     return PL_OK;
 }
 
+// Labels, or names of other sets, which may be defined later.
 static pl_status inp_read_set(pl_inp *inp, const inp_keyword *k, pl_inp_sets *sets, const char *name)
 {
     const pl_label_map *map = sets == &inp->elsets ? &inp->elements : &inp->nodes;
@@ -424,6 +443,8 @@ static pl_status inp_read_surface(pl_inp *inp, const inp_keyword *k)
         if (!inp_entry(&line, &entry) || !inp_name(entry, word, sizeof word)) {
             return inp_fail(inp, "a surface line begins with an element or an element set");
         }
+
+        // an element, or all elements of a set
         if (!inp_label(entry, &side.element)) {
             const int32_t set = pl_inp_set_find(&inp->elsets, word),
                           w = pl_names_add(&inp->elsets.word, word);
@@ -435,6 +456,8 @@ static pl_status inp_read_surface(pl_inp *inp, const inp_keyword *k)
             }
             side.element = -1 - (int64_t)w;
         }
+
+        // its side
         if (!inp_entry(&line, &entry) || !inp_name(entry, face, sizeof face) ||
             sscanf(face, "%*[Ss]%1d", &side.side) != 1 || strlen(face) != 2) {
             return inp_fail(inp, "a surface line needs a side S1 to S5");
@@ -458,6 +481,7 @@ static pl_status inp_read_instance(pl_inp *inp)
     return PL_OK;
 }
 
+// By keyword; those that say nothing about the mesh are skipped with their data.
 static pl_status inp_block(pl_inp *inp, const inp_keyword *k)
 {
     if (inp->elsets.count > INP_SETS_MAX || inp->nsets.count > INP_SETS_MAX ||
@@ -499,6 +523,7 @@ static pl_status inp_block(pl_inp *inp, const inp_keyword *k)
     return PL_OK;
 }
 
+// Keyword by keyword.
 static pl_status inp_parse(pl_inp *inp)
 {
     inp_span line;
@@ -514,6 +539,7 @@ static pl_status inp_parse(pl_inp *inp)
     return status;
 }
 
+// Names are resolved after the whole file has been read.
 pl_status pl_mesh_read_inp(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     *out = NULL;

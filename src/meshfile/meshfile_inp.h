@@ -28,6 +28,7 @@ typedef struct pl_inp_set {
     bool section;     // named by a *SOLID SECTION
 } pl_inp_set;
 
+// All sets of a kind, and the names that they use.
 typedef struct pl_inp_sets {
     pl_inp_set *set;
     int32_t count, room;
@@ -51,11 +52,12 @@ typedef struct pl_inp_side {
     int line;
 } pl_inp_side;
 
+// A file being read. Owns its arrays.
 typedef struct pl_inp {
     const char *path;
     pl_error *err;
     const char *at, *end; // what is not read yet
-    int line;
+    int line;             // of the last one read
     pl_build build;
     pl_label_map nodes, elements;
     pl_inp_sets elsets, nsets;

@@ -8,6 +8,7 @@
 
 // ---- labels
 
+// Linear probing from a multiplicative hash; half of the slots are free, so it ends.
 static int64_t label_slot(const pl_label_map *map, int64_t label)
 {
     uint64_t h = (uint64_t)label * UINT64_C(0x9e3779b97f4a7c15);
@@ -27,6 +28,7 @@ int32_t pl_label_find(const pl_label_map *map, int64_t label)
     return map->label[slot] == label ? map->index[slot] : -1;
 }
 
+// Twice the slots; all labels find new ones.
 static bool label_enlarge(pl_label_map *map)
 {
     const int64_t room = map->room ? 2 * map->room : 256;
@@ -36,6 +38,7 @@ static bool label_enlarge(pl_label_map *map)
         pl_label_clear(&larger);
         return false;
     }
+    // -1 in every slot
     memset(larger.label, 0xff, (size_t)room * sizeof(int64_t));
     for (int64_t i = 0; i < map->room; ++i) {
         if (map->label[i] >= 0) {
@@ -105,6 +108,7 @@ bool pl_inp_set_add(pl_inp_set *set, int64_t entry)
     return true;
 }
 
+// A name within a set, once.
 bool pl_inp_set_add_word(pl_inp_sets *sets, int32_t set, const char *word)
 {
     const int32_t k = pl_names_add(&sets->word, word);
@@ -184,12 +188,15 @@ static pl_status inp_resolve_elements(pl_inp *inp)
 
 // ---- regions
 
-// Sections decide, later ones over earlier ones; without any, the smallest set.
+// Sections decide, later ones over earlier ones; without any, the smallest set, because
+// it says most about an element.
 static pl_status inp_resolve_regions(pl_inp *inp)
 {
     pl_build *b = &inp->build;
     pl_inp_sets *sets = &inp->elsets;
     bool sections = false;
+
+    // are there sections?
     for (int32_t s = 0; s < sets->count; ++s) {
         sections = sections || sets->set[s].section;
     }
@@ -199,6 +206,8 @@ static pl_status inp_resolve_regions(pl_inp *inp)
         b->region[e] = -1;
         size[e] = INT32_MAX;
     }
+
+    // set by set; `size` remembers the smallest so far
     for (int32_t s = 0; status == PL_OK && s < sets->count; ++s) {
         const pl_inp_set *set = sets->set + s;
         if (sections ? !set->section : set->for_surface && !set->of_elements) {
@@ -256,6 +265,7 @@ int pl_inp_side_corners(pl_element_kind kind, int side, int corner[4])
     return corner[3] < 0 ? 3 : 4;
 }
 
+// The corners of a side in our numbering; b->node holds indices already.
 static pl_status inp_add_side(pl_inp *inp, const pl_inp_side *s, int32_t e, const int64_t *start)
 {
     pl_build *b = &inp->build;
@@ -273,12 +283,14 @@ static pl_status inp_add_side(pl_inp *inp, const pl_inp_side *s, int32_t e, cons
     return PL_OK;
 }
 
+// Sides of single elements and of sets.
 static pl_status inp_resolve_sides(pl_inp *inp)
 {
     pl_build *b = &inp->build;
     int64_t *start = PL_NEW_ARRAY(int64_t, b->element_count + 1);
     int32_t *mark = PL_NEW_ARRAY(int32_t, b->element_count);
     pl_status status = start && mark ? PL_OK : pl_fail_memory(inp->err, inp->path);
+    // where the nodes of each element begin
     for (int32_t e = 0; status == PL_OK && e < b->element_count; ++e) {
         start[e + 1] = start[e] + pl_element_node_count((pl_element_kind)b->kind[e]);
     }
@@ -310,6 +322,7 @@ static pl_status inp_resolve_sides(pl_inp *inp)
     return status;
 }
 
+// Shell elements as faces.
 static pl_status inp_resolve_shells(pl_inp *inp)
 {
     for (int32_t f = 0; f < inp->face_count; ++f) {
@@ -347,6 +360,7 @@ static pl_status inp_resolve_node_sets(pl_inp *inp)
             in[v] = mark[v] == s + 1;
             members += in[v];
         }
+        // every file has such a set
         if (members == b->vertex_count) {
             continue; // a name for all nodes is no surface
         }
@@ -362,6 +376,7 @@ static pl_status inp_resolve_node_sets(pl_inp *inp)
     return status;
 }
 
+// Elements first: everything else needs their nodes.
 pl_status pl_inp_resolve(pl_inp *inp)
 {
     pl_status status = inp->build.failed ? pl_fail_memory(inp->err, inp->path) : inp_resolve_elements(inp);

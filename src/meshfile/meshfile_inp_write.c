@@ -53,6 +53,7 @@ static int inp_side_of(const pl_mesh_view *v, int32_t e, const int32_t *corner, 
     for (int side = 1;; ++side) {
         int local[4];
         const int n = pl_inp_side_corners((pl_element_kind)v->kind[e], side, local);
+        // a face of a mesh is a side of its element
         PL_ASSERT(n > 0);
         int same = 0;
         for (int a = 0; a < n && n == count; ++a) {

@@ -2,6 +2,7 @@
 #include <strings.h>
 #include "meshfile/meshfile_build.h"
 
+// With the dot, "" if there is none.
 static const char *mesh_extension(const char *path)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
@@ -18,6 +19,7 @@ static bool mesh_one_of(const char *extension, const char *const *known, int cou
     return false;
 }
 
+// Formats with readers of our own, then those that need the mesher; surfaces are the usual mistake.
 pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, pl_mesh **out,
                        pl_findings *findings, pl_error *err)
 {

@@ -3,6 +3,7 @@
 // quadrilaterals two.
 #include "meshfile/meshfile_build.h"
 
+// Little endian, whatever the machine.
 static void stl_put_float(unsigned char *to, double value)
 {
     const float f = (float)value;
@@ -13,6 +14,7 @@ static void stl_put_float(unsigned char *to, double value)
     }
 }
 
+// Record of 50 bytes; the normal of a triangle without area is 0.
 static void stl_put_triangle(pl_text *text, const double *a, const double *b, const double *c)
 {
     unsigned char record[50] = {0};
@@ -34,6 +36,8 @@ pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const doub
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     const double *x = position ? position : v.position;
+
+    // a surface, or all of the boundary
     const int64_t *face;
     int64_t count;
     if (surface) {
@@ -49,6 +53,7 @@ pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const doub
         count = pl_mesh_boundary(mesh, &face);
     }
 
+    // the head is filled with the count at the end
     pl_text text = {0};
     unsigned char head[84] = "pliant surface, mm";
     pl_text_add_bytes(&text, head, sizeof head);

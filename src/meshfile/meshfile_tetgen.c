@@ -21,6 +21,7 @@ typedef struct tetgen_file {
     const char *word; // "region" or "surface": which comments matter
 } tetgen_file;
 
+// Replaces the extension and reads the whole file.
 static pl_status tetgen_open(tetgen_file *f, const char *path, const char *extension, pl_error *err)
 {
     const char *dot = strrchr(path, '.');
@@ -52,6 +53,7 @@ static void tetgen_comment(tetgen_file *f, const char *p, const char *stop)
     }
 }
 
+// Commas count as blanks.
 static void tetgen_skip_space(tetgen_file *f)
 {
     while (f->p < f->stop && (*f->p == ' ' || *f->p == '\t' || *f->p == '\r' || *f->p == ',')) {
@@ -93,6 +95,7 @@ static bool tetgen_real(tetgen_file *f, double *value)
     return pl_scan_real(&f->p, f->stop, value);
 }
 
+// Names the line.
 static pl_status tetgen_fail(const tetgen_file *f, pl_error *err, const char *what)
 {
     return pl_fail(err, PL_BAD_INPUT, "%s:%d: %s", f->path, f->line, what);
@@ -111,6 +114,7 @@ static pl_status tetgen_head(tetgen_file *f, int64_t *number, int want, int need
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: the first line must give %s", f->path, f->line, what);
         }
     }
+
     // a line holds at least one character per number, so the file bounds the count
     if (number[0] < 0 || number[0] > (int64_t)(f->end - f->at)) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -120,6 +124,7 @@ static pl_status tetgen_head(tetgen_file *f, int64_t *number, int want, int need
     return PL_OK;
 }
 
+// Numbers must be consecutive from 0 or 1, which *first becomes.
 static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *first, pl_error *err)
 {
     int64_t head[4];
@@ -156,6 +161,7 @@ static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *fir
     return PL_OK;
 }
 
+// A node number as an index.
 static pl_status tetgen_node(tetgen_file *f, const pl_build *build, int64_t first, int32_t *node,
                              pl_error *err)
 {
@@ -220,6 +226,7 @@ static int32_t tetgen_named(const tetgen_file *f, pl_names *names, const char *s
     return pl_names_add_numbered(names, stem, (long long)number);
 }
 
+// The region of an element: its attribute, or `body`.
 static pl_status tetgen_region(tetgen_file *f, pl_build *build, bool has_attribute, int32_t *region,
                                pl_error *err)
 {
@@ -235,6 +242,7 @@ static pl_status tetgen_region(tetgen_file *f, pl_build *build, bool has_attribu
     return *region < 0 ? pl_fail_memory(err, f->path) : PL_OK;
 }
 
+// Elements of one kind; numbers are not used.
 static pl_status tetgen_read_elements(tetgen_file *f, pl_build *build, int64_t first, bool *quadratic,
                                       pl_error *err)
 {
@@ -244,6 +252,7 @@ static pl_status tetgen_read_elements(tetgen_file *f, pl_build *build, int64_t f
     if (status != PL_OK) {
         return status;
     }
+    // a missing number of nodes means 4
     const int nodes = head[1] == 10 ? 10 : 4;
     if (head[1] != 4 && head[1] != 10 && head[1] != 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: tetrahedra have %lld nodes, expected 4 or 10", f->path,
@@ -290,6 +299,8 @@ static pl_status tetgen_read_faces(tetgen_file *f, pl_build *build, int64_t firs
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: ends after %lld of %lld faces", f->path, f->line,
                            (long long)i, (long long)head[0]);
         }
+
+        // all numbers of the line: their count shows how many nodes a face has
         while (count < PL_COUNT(number) && tetgen_whole(f, number + count)) {
             ++count;
         }
@@ -306,6 +317,7 @@ static pl_status tetgen_read_faces(tetgen_file *f, pl_build *build, int64_t firs
             }
             corner[a] = (int32_t)v;
         }
+        // after the number and the nodes
         const int64_t marker = number[1 + nodes];
         if (marker == 0) {
             continue;
@@ -322,6 +334,7 @@ static pl_status tetgen_read_faces(tetgen_file *f, pl_build *build, int64_t firs
     return status;
 }
 
+// Also forgets the names of the file before.
 static void tetgen_close(tetgen_file *f)
 {
     pl_file_free(f->data);
@@ -334,6 +347,7 @@ static void tetgen_close(tetgen_file *f)
     }
 }
 
+// Three files: nodes and elements are required.
 pl_status pl_mesh_read_tetgen(const char *path, double unit, pl_mesh **out, pl_findings *findings,
                               pl_error *err)
 {
@@ -374,6 +388,7 @@ pl_status pl_mesh_read_tetgen(const char *path, double unit, pl_mesh **out, pl_f
 
 // ---- writing
 
+// Clears `text` in any case.
 static pl_status tetgen_write_file(const char *path, const char *extension, pl_text *text, pl_error *err)
 {
     char name[4096];
@@ -391,6 +406,7 @@ static pl_status tetgen_write_file(const char *path, const char *extension, pl_t
     return status;
 }
 
+// Names of regions as comments, which TetGen skips.
 static void tetgen_put_elements(pl_text *text, const pl_mesh_view *v, bool quadratic)
 {
     for (int32_t r = 0; r < v->region_count; ++r) {
@@ -411,6 +427,7 @@ static void tetgen_put_elements(pl_text *text, const pl_mesh_view *v, bool quadr
     }
 }
 
+// The same for surfaces.
 static void tetgen_put_faces(pl_text *text, const pl_mesh *mesh, const pl_mesh_view *v)
 {
     for (int32_t s = 0; s < v->surface_count; ++s) {
@@ -431,6 +448,7 @@ static void tetgen_put_faces(pl_text *text, const pl_mesh *mesh, const pl_mesh_v
     }
 }
 
+// Numbers start at 0.
 pl_status pl_mesh_write_tetgen(const pl_mesh *mesh, const char *path, pl_error *err)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);

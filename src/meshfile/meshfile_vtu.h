@@ -38,9 +38,9 @@ typedef struct pl_vtu_array {
     char name[64];
     pl_vtu_type type;
     pl_vtu_format format;
-    int64_t components, offset;
-    int line;
-    pl_text text;
+    int64_t components, offset; // numbers per tuple; bytes into the appended data
+    int line;                   // in the file, for messages
+    pl_text text;               // of ascii and binary arrays
 } pl_vtu_array;
 
 // What the head of the file says about all arrays.
@@ -66,6 +66,7 @@ pl_status pl_vtu_decode_names(const pl_vtu_coding *coding, const pl_vtu_array *a
                               pl_error *err);
 
 // ---- writing
+// An array of points or cells.
 typedef struct pl_vtu_field {
     const char *name;
     pl_vtu_type type; // UINT8, INT32, INT64 or FLOAT64: what `data` points at
@@ -73,15 +74,17 @@ typedef struct pl_vtu_field {
     const void *data;
 } pl_vtu_field;
 
+// A list of names as field data.
 typedef struct pl_vtu_names {
     const char *name;
     const char *const *text;
     int32_t count;
 } pl_vtu_names;
 
+// Borrowed arrays of what is written.
 typedef struct pl_vtu_grid {
     int64_t point_count, cell_count;
-    const double *point;
+    const double *point;                  // mm, 3 per point
     const int64_t *connectivity, *offset; // offset: the end of each cell
     const uint8_t *type;                  // VTK cell types
     const pl_vtu_field *point_data, *cell_data;
