@@ -85,6 +85,35 @@ static int multifrontal_workers(multifrontal *f, int wanted)
     return f->worker_count;
 }
 
+// Memory of the copy in 16 bits: nothing is allocated while solving. It is not touched before the copy is
+// made.
+static bool multifrontal_allocate_packed(multifrontal *f)
+{
+    const front_tree *t = &f->tree;
+    f->packed_start = PL_NEW_ARRAY(int64_t, t->count + 1);
+    if (!f->packed_start) {
+        return false;
+    }
+
+    for (int32_t s = 0; s < t->count; ++s) {
+        const int k = front_pivots(t, s), rows = k + front_rows_below(t, s);
+        int64_t bytes = 0;
+        for (int c = 0; c < k; c += PACKED_COLUMNS) {
+            const int width = k - c < PACKED_COLUMNS ? k - c : PACKED_COLUMNS;
+            bytes += packed_block_size(width, (rows - c - width + PACKED_ROWS - 1) / PACKED_ROWS);
+        }
+        f->packed_start[s + 1] = f->packed_start[s] + bytes;
+    }
+
+    f->packed_memory = pl_resize_array(NULL, (size_t)f->packed_start[t->count] + FRONT_ALIGN, 1);
+    if (!f->packed_memory) {
+        return false;
+    }
+    const uintptr_t at = (uintptr_t)f->packed_memory;
+    f->packed = (char *)((at + FRONT_ALIGN - 1) & ~(uintptr_t)(FRONT_ALIGN - 1));
+    return true;
+}
+
 static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
 {
     const front_tree *t = &f->tree;
@@ -100,7 +129,7 @@ static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
     f->x = PL_NEW_ARRAY(double, n *MULTIFRONTAL_SIDES);
     f->residual = PL_NEW_ARRAY(double, 3 * n);
     if (!f->factor || !f->arena || !f->d || !f->e || !f->swaps || !f->note || !f->x || !f->residual ||
-        !pl_tasks_init(&f->tasks, t->count) ||
+        !multifrontal_allocate_packed(f) || !pl_tasks_init(&f->tasks, t->count) ||
         pl_sparse_create(matrix->n, matrix->start[n], &f->copy, NULL) != PL_OK) {
         return false;
     }
@@ -209,41 +238,10 @@ static void multifrontal_solve_for(void *object, double *b, int count)
                                            threads < f->worker_count ? threads : f->worker_count);
 }
 
-// Memory of the second copy, taken when it is asked for first.
-static bool multifrontal_pack_memory(multifrontal *f)
-{
-    const front_tree *t = &f->tree;
-    if (f->packed_memory) {
-        return true;
-    }
-    if (!f->packed_start) {
-        f->packed_start = PL_NEW_ARRAY(int64_t, t->count + 1);
-    }
-    if (!f->packed_start) {
-        return false;
-    }
-    for (int32_t s = 0; s < t->count; ++s) {
-        const int k = front_pivots(t, s), rows = k + front_rows_below(t, s);
-        int64_t bytes = 0;
-        for (int c = 0; c < k; c += PACKED_COLUMNS) {
-            const int width = k - c < PACKED_COLUMNS ? k - c : PACKED_COLUMNS;
-            bytes += packed_block_size(width, (rows - c - width + PACKED_ROWS - 1) / PACKED_ROWS);
-        }
-        f->packed_start[s + 1] = f->packed_start[s] + bytes;
-    }
-    f->packed_memory = pl_resize_array(NULL, (size_t)f->packed_start[t->count] + FRONT_ALIGN, 1);
-    if (!f->packed_memory) {
-        return false;
-    }
-    const uintptr_t at = (uintptr_t)f->packed_memory;
-    f->packed = (char *)((at + FRONT_ALIGN - 1) & ~(uintptr_t)(FRONT_ALIGN - 1));
-    return true;
-}
-
 static bool multifrontal_pack(void *object)
 {
     multifrontal *f = object;
-    if (!f->has_packed && f->single && !f->refine && multifrontal_pack_memory(f)) {
+    if (!f->has_packed && f->single && !f->refine) {
         front_kernels_choose(true)->pack(f);
         f->has_packed = true;
     }
