@@ -2,6 +2,7 @@
 #ifndef PLIANT_CALIB_H
 #define PLIANT_CALIB_H
 
+#include "pliant/camera.h"
 #include "pliant/material.h"
 #include "pliant/mesh.h"
 #include "pliant/model.h"
@@ -123,6 +124,13 @@ typedef struct pl_poses_def {
     const double *command; // internal units; NAN: idle
     const double *marker;  // 3 per marker, mm; NAN: not measured
     const bool *fit;       // rows used; the others are predicted only. NULL: all
+    // Pixels instead (bundle adjustment): residuals are those of the markers in calibrated cameras, and the
+    // measured frame is that of `rig`. 2 per row, marker and camera; NAN: not seen. `marker` is then not
+    // used. 0: positions
+    const pl_camera *camera;
+    const pl_camera_pose *rig;
+    int camera_count;
+    const double *pixel;
     // Builds the model with these values of the parameters (only kinds NUMBER and MATERIAL differ).
     pl_status (*build)(void *user, const double *value, pl_model **out, pl_error *err);
     void *user;
@@ -134,7 +142,8 @@ typedef struct pl_poses_report {
     double value[PL_POSE_PARAMETERS];
     double deviation[PL_POSE_PARAMETERS]; // one standard deviation, from the scatter of the fit
     double quantile;                      // 95 % interval: value +- quantile * deviation (Student's t)
-    double rms_start, rms_fit, rms_held;  // mm per marker; NAN: no such rows
+    double rms_start, rms_fit,
+        rms_held; // mm per marker, with cameras pixels per view of one; NAN: no such rows
     // directions in the space of relative changes, from the best known to the least: relative standard
     // deviation along it, and its components
     double direction_deviation[PL_POSE_PARAMETERS];
@@ -142,6 +151,10 @@ typedef struct pl_poses_report {
     int iterations, solves;
     bool converged;
 } pl_poses_report;
+// The placement of the base that brings positions `from` (of the model) onto `to` (measured) best, 3 each,
+// NAN: left out: a start for PL_POSE_BASE, displacement and rotation vector. False: fewer than three, or on a
+// line.
+PL_API bool pl_poses_place(const double *from, const double *to, int count, double base[6]);
 // `predicted` (3 marker_count per row) receives the positions at the result, in the measured frame.
 PL_API_CHECKED pl_status pl_poses_calibrate(const pl_poses_def *def, double *predicted,
                                             pl_poses_report *report, pl_error *err);
@@ -179,7 +192,8 @@ typedef struct pl_relaxation_fit {
     double error;       // root mean square of the residuals over log t, over the largest stress
     double correlation; // of neighbouring residuals: near 1 the model, not the noise, is left over
 } pl_relaxation_fit;
-// Prony weights g >= 0 of the relaxation times `tau` (count 0: those that the test resolves, three in two decades).
+// Prony weights g >= 0 of the relaxation times `tau` (count 0: those that the test resolves, three in two
+// decades).
 PL_API_CHECKED pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, int count,
                                                  pl_relaxation_fit *fit, pl_error *err);
 PL_API double pl_relaxation_stress(const pl_relaxation *test, const pl_relaxation_fit *fit, int row);

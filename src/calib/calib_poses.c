@@ -1,7 +1,10 @@
 // Parameters from measured poses: Gauss-Newton on the marker deviations with exact sensitivities.
 //   r = Q(w) (p(theta, c) ) + t - p_measured,   c = factor c_table + offset
-// where t and w are the placement of the measured frame.
+// where t and w are the placement of the measured frame. With cameras r = pixel(that) - pixel measured, the
+// derivative of the projection times that of the position.
 #include "base/base.h"
+#include "base/rotation.h"
+#include "base/vec.h"
 #include "pliant/calib.h"
 #include "solver/solver.h"
 
@@ -247,20 +250,64 @@ static pl_status pose_differences(poses *s, const double *value, double *low, do
     return status;
 }
 
-// Mean square distance of the measured markers; rows as `fitted` says.
+#define POSE_RESIDUALS (3 + 2 * 8) // most residuals of one marker in one row
+
+// Residuals of marker k (row by row) where it is predicted at p, and, where wanted, their derivatives by its
+// position (3 each). Returns how many there are; *seen: positions, or cameras that saw it.
+static int pose_residuals(const pl_poses_def *d, int64_t k, const double *p, double *r, double *by, int *seen)
+{
+    int count = 0;
+    *seen = 0;
+    if (d->camera_count == 0) {
+        const double *q = d->marker + 3 * k;
+        for (int i = 0; isfinite(q[0] + q[1] + q[2]) && i < 3; ++i) {
+            r[count] = p[i] - q[i];
+            for (int j = 0; by && j < 3; ++j) {
+                by[3 * count + j] = i == j;
+            }
+            ++count;
+        }
+        *seen = count > 0;
+        return count;
+    }
+    for (int c = 0; c < d->camera_count; ++c) {
+        const double *q = d->pixel + 2 * (k * d->camera_count + c);
+        double at[2], J[6];
+        if (!isfinite(q[0] + q[1])) {
+            continue;
+        }
+        // behind the camera there is no pixel: far off, so that no step leads there
+        const bool before = pl_camera_project(&d->camera[c], &d->rig[c], p, at, NULL, NULL, J);
+        for (int i = 0; i < 2; ++i) {
+            r[count] = before ? at[i] - q[i] : 1e6;
+            for (int j = 0; by && j < 3; ++j) {
+                by[3 * count + j] = before ? J[3 * i + j] : 0;
+            }
+            ++count;
+        }
+        ++*seen;
+    }
+    return count;
+}
+
+// Mean square of the residuals per measured marker, or per view of one; rows as `fitted` says.
 static double pose_mean(const poses *s, const double *predicted, bool fitted, int *count)
 {
     const pl_poses_def *d = s->d;
-    double sum = 0;
+    double sum = 0, r[POSE_RESIDUALS];
     *count = 0;
     for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
         const bool in = !d->fit || d->fit[k / d->marker_count];
-        const double *p = predicted + 3 * k, *q = d->marker + 3 * k;
-        if (in == fitted && isfinite(p[0] + q[0] + q[1] + q[2])) {
-            sum +=
-                (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2]);
-            ++*count;
+        const double *p = predicted + 3 * k;
+        int seen = 0;
+        if (in != fitted || !isfinite(p[0])) {
+            continue;
         }
+        const int rows = pose_residuals(d, k, p, r, NULL, &seen);
+        for (int i = 0; i < rows; ++i) {
+            sum += r[i] * r[i];
+        }
+        *count += seen;
     }
     return *count ? sum / *count : NAN;
 }
@@ -273,17 +320,26 @@ static int pose_normal(const poses *s, double *H, double *g)
     int count = 0;
     memset(H, 0, sizeof(double) * (size_t)(P * P));
     memset(g, 0, sizeof(double) * (size_t)P);
-    for (int64_t i = 0; i < s->N; ++i) {
-        if ((d->fit && !d->fit[i / (3 * d->marker_count)]) || !isfinite(d->marker[i])) {
+    for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
+        double r[POSE_RESIDUALS], by[3 * POSE_RESIDUALS], row[PL_POSE_PARAMETERS];
+        int seen;
+        if (d->fit && !d->fit[k / d->marker_count]) {
             continue;
         }
-        const double r = s->predicted[i] - d->marker[i];
-        ++count;
-        for (int a = 0; a < P; ++a) {
-            const double ja = s->J[i * P + a] * pose_scale(&d->parameter[a]);
-            g[a] += ja * r;
-            for (int b = 0; b < P; ++b) {
-                H[a * P + b] += ja * s->J[i * P + b] * pose_scale(&d->parameter[b]);
+        const int rows = pose_residuals(d, k, s->predicted + 3 * k, r, by, &seen);
+        for (int i = 0; i < rows; ++i, ++count) {
+            for (int a = 0; a < P; ++a) {
+                row[a] = 0;
+                for (int j = 0; j < 3; ++j) {
+                    row[a] += by[3 * i + j] * s->J[(3 * k + j) * P + a];
+                }
+                row[a] *= pose_scale(&d->parameter[a]);
+            }
+            for (int a = 0; a < P; ++a) {
+                g[a] += row[a] * r[i];
+                for (int b = 0; b < P; ++b) {
+                    H[a * P + b] += row[a] * row[b];
+                }
             }
         }
     }
@@ -420,10 +476,16 @@ pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_
         return pl_fail(err, PL_BAD_INPUT, "calibration: %d free parameters, must be 1 to %d",
                        d->parameter_count, PL_POSE_PARAMETERS);
     }
+    if (d->camera_count < 0 || d->camera_count > 8) {
+        return pl_fail(err, PL_BAD_INPUT, "calibration: %d cameras, must be 0 to 8", d->camera_count);
+    }
     int numbers = 0;
     for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
-        const double *at = d->marker + 3 * k; // a position counts whole
-        numbers += isfinite(at[0] + at[1] + at[2]) && (!d->fit || d->fit[k / d->marker_count]) ? 3 : 0;
+        double r[POSE_RESIDUALS];
+        int seen;
+        numbers += !d->fit || d->fit[k / d->marker_count]
+                       ? pose_residuals(d, k, (double[3]){0, 0, 1}, r, NULL, &seen)
+                       : 0;
     }
     if (numbers <= d->parameter_count) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -446,4 +508,50 @@ pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_
     pl_free(s.J);
     pl_free(s.work);
     return status;
+}
+
+// Rotation that fits sum (to - mean) (from - mean)^T best, then the displacement of the means.
+bool pl_poses_place(const double *from, const double *to, int count, double base[6])
+{
+    double mean[2][3] = {{0}}, C[9] = {0}, R[9], turned[3], spread = 0;
+    int used = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int k = 0; k < count; ++k) {
+            const double *a = from + 3 * k, *b = to + 3 * k;
+            if (!isfinite(a[0] + a[1] + a[2] + b[0] + b[1] + b[2])) {
+                continue;
+            }
+            used += pass == 0;
+            for (int i = 0; i < 3; ++i) {
+                mean[0][i] += pass == 0 ? a[i] : 0;
+                mean[1][i] += pass == 0 ? b[i] : 0;
+                for (int j = 0; pass == 1 && j < 3; ++j) {
+                    C[3 * i + j] += (b[i] - mean[1][i]) * (a[j] - mean[0][j]);
+                }
+            }
+        }
+        for (int i = 0; pass == 0 && i < 3; ++i) {
+            mean[0][i] /= used > 0 ? used : 1;
+            mean[1][i] /= used > 0 ? used : 1;
+        }
+    }
+    double cofactor[9];
+    pl_cofactor3(C, cofactor);
+    for (int i = 0; i < 9; ++i) {
+        spread += cofactor[i] * cofactor[i];
+    }
+    double size = 0;
+    for (int i = 0; i < 9; ++i) {
+        size += C[i] * C[i];
+    }
+    if (used < 3 || !(sqrt(spread) > 1e-9 * size)) {
+        return false;
+    }
+    pl_nearest_rotation3(C, R);
+    pl_mulv3(R, mean[0], turned);
+    pl_rotation_log(R, base + 3);
+    for (int i = 0; i < 3; ++i) {
+        base[i] = mean[1][i] - turned[i];
+    }
+    return true;
 }
