@@ -27,6 +27,9 @@ static const cli_option options[] = {
      "poses: parameters to fit, separated by commas: MATERIAL.CONSTANT, COMMAND.factor, "
      "COMMAND.offset, base.x .. base.rz, or the path of a number in the robot file",
      NULL},
+    {"images", 0, "CAMERAS.json",
+     "poses: fit the pixels of the table (tip.u1, tip.v1, ..., as `track` writes them) in these cameras",
+     NULL},
     {"held-rows", 0, "ROWS", "poses: rows that are predicted, not fitted, such as 5-8", NULL},
     {"folds", 0, "N", "poses: cross-validation, leaving out every N-th pose in turn", NULL},
     {"board", 0, "COLUMNSxROWS", "cameras: inner corners of the chessboard (9x6)", NULL},

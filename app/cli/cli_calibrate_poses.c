@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include "cli.h"
+#include "pliant/dataset.h"
 
 typedef struct posing {
     const cli_args *args;
@@ -23,6 +24,11 @@ typedef struct posing {
     pl_poses_report report;
     double cross; // mm, cross-validation; NAN: none
     int folds;
+    // --images: pixels instead of positions
+    pl_camera camera[8];
+    pl_camera_pose rig[8];
+    int cameras;
+    double *pixel; // 2 per row, marker and camera; NAN: not seen
 } posing;
 
 // ---- parameters
@@ -204,6 +210,87 @@ static pl_status pose_build(void *user, const double *value, pl_model **out, pl_
     return status;
 }
 
+// Pixels of the markers that the table has, NAME.u1 and NAME.v1 for the first camera, beside their positions.
+static int pose_images(posing *p)
+{
+    const cli_args *args = p->args;
+    const int M = p->info.marker_count;
+    pl_error err = {0};
+    char *text = NULL, (*name)[96] = NULL;
+    const char **extra = NULL;
+    int(*to)[2] = NULL, count = 0;
+    size_t bytes = 0;
+    pl_series series = {0};
+    pl_status status = pl_cameras_read(cli_value(args, "images"), p->camera, p->rig, 8, &p->cameras, &err);
+    status = status == PL_OK ? pl_file_read(args->plain[2], &text, &bytes, &err) : status;
+    status = status == PL_OK ? pl_series_parse(text, bytes, args->plain[2], &series, &err) : status;
+    const size_t most = 2 * (size_t)M * (size_t)p->cameras + 1;
+    if (status == PL_OK && (!(name = calloc(most, sizeof *name)) || !(extra = calloc(most, sizeof *extra)) ||
+                            !(to = calloc(most, sizeof *to)))) {
+        cli_error(args, "no memory for the pixels");
+        status = err.status = PL_NO_MEMORY;
+    }
+    for (int k = 0; status == PL_OK && k < 2 * M * p->cameras; ++k) {
+        const int m = k / (2 * p->cameras), c = k / 2 % p->cameras;
+        snprintf(name[count], sizeof name[count], "%.80s.%c%d", p->info.marker_name[m], "uv"[k % 2], c + 1);
+        extra[count] = name[count];
+        if (pl_series_find(&series, &extra[count], 1) >= 0) {
+            to[count][0] = m;
+            to[count++][1] = 2 * c + k % 2;
+        }
+    }
+    if (status == PL_OK && count == 0) {
+        status = err.status = PL_BAD_INPUT;
+        snprintf(err.text, sizeof err.text,
+                 "no column of pixels; expected for example '%s.u1 [px]', '%s.v1 [px]'",
+                 M ? p->info.marker_name[0] : "tip", M ? p->info.marker_name[0] : "tip");
+    }
+    status = status == PL_OK ? pl_measured_read(args->plain[2], &p->info, extra, count, &p->measured, &err)
+                             : status;
+    const size_t size = 2 * (size_t)p->measured.count * (size_t)M * (size_t)p->cameras;
+    p->pixel = status == PL_OK ? malloc(size * sizeof *p->pixel + 1) : NULL;
+    for (size_t i = 0; p->pixel && i < size; ++i) {
+        p->pixel[i] = NAN;
+    }
+    for (int r = 0; p->pixel && r < p->measured.count; ++r) {
+        for (int e = 0; e < count; ++e) {
+            p->pixel[(r * M + to[e][0]) * 2 * p->cameras + to[e][1]] = p->measured.extra[r * count + e];
+        }
+    }
+    pl_series_clear(&series);
+    pl_file_free(text);
+    free(name);
+    free(extra);
+    free(to);
+    return status == PL_OK && p->pixel ? CLI_DONE : cli_fail_file(args, args->plain[2], &err);
+}
+
+// Where the base is free and the table has positions too: a start that brings the markers there.
+static int pose_start(posing *p)
+{
+    const int M = p->info.marker_count, rows = p->measured.count;
+    double *own = malloc(3 * (size_t)rows * (size_t)M * sizeof *own + 1), base[6];
+    pl_error err = {0};
+    bool known = own != NULL;
+    for (int r = 0; known && r < rows; ++r) {
+        pl_solve_report report;
+        known = pl_model_fk(p->model, p->measured.command + (size_t)r * (size_t)p->info.command_count,
+                            &report, &err) == PL_OK &&
+                report.outcome == PL_SOLVED;
+        if (known) {
+            memcpy(own + 3 * r * M, pl_model_get_answer(p->model).marker, 3 * (size_t)M * sizeof *own);
+        }
+    }
+    known = known && pl_poses_place(own, p->measured.marker, rows * M, base);
+    for (int k = 0; known && k < p->count; ++k) {
+        if (p->parameter[k].kind == PL_POSE_BASE) {
+            p->parameter[k].value = base[p->parameter[k].index];
+        }
+    }
+    free(own);
+    return CLI_DONE;
+}
+
 static int pose_open(posing *p)
 {
     const cli_args *args = p->args;
@@ -223,6 +310,9 @@ static int pose_open(posing *p)
         return cli_robot_refused(args, status, p->findings, &err);
     }
     p->info = pl_model_get_info(p->model);
+    if (cli_value(args, "images")) {
+        return pose_images(p);
+    }
     if (pl_measured_read(args->plain[2], &p->info, NULL, 0, &p->measured, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -271,9 +361,11 @@ static void pose_print(const posing *p)
         }
     }
     cli_table_print(args, &table);
-    cli_say(args, "\n  all markers: %.3g mm rms at the start, %.3g mm fitted", r->rms_start, r->rms_fit);
+    const char *unit = p->pixel ? "pixels" : "mm";
+    cli_say(args, "\n  all markers: %.3g %s rms at the start, %.3g %s fitted", r->rms_start, unit, r->rms_fit,
+            unit);
     if (isfinite(r->rms_held)) {
-        cli_say(args, ", %.3g mm on the poses held", r->rms_held);
+        cli_say(args, ", %.3g %s on the poses held", r->rms_held, unit);
     }
     if (isfinite(p->cross)) {
         cli_say(args, "; cross-validation over %d folds: %.3g mm", p->folds, p->cross);
@@ -436,7 +528,12 @@ static pl_poses_def pose_def(posing *p)
                           .command = p->measured.command,
                           .marker = p->measured.marker,
                           .fit = p->fit,
+                          .camera = p->camera,
+                          .rig = p->rig,
+                          .camera_count = p->pixel ? p->cameras : 0,
+                          .pixel = p->pixel,
                           .build = pose_build,
+                          .iteration_limit = p->pixel ? 30 : 0,
                           .user = p,
                           .progress = cli_progress};
 }
@@ -487,6 +584,7 @@ static int pose_work(posing *p)
     }
     int status = pose_open(p);
     status = status ? status : pose_parameters(p);
+    status = status ? status : p->pixel ? pose_start(p) : CLI_DONE;
     status = status ? status : pose_hold(p);
     if (status) {
         return status;
@@ -531,5 +629,6 @@ int cli_calibrate_poses(const cli_args *args)
     free(p.path);
     free(p.fit);
     free(p.predicted);
+    free(p.pixel);
     return status;
 }
