@@ -291,7 +291,7 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
     } else if (d->report.friction) {
         cli_say(
             args,
-            "\n  approximate: friction acts at a contact (sticking points yield a little, slipping ones keep "
+            "\n  approximate: friction acts at a contact or on a cable (sticking points yield a little, slipping ones keep "
             "their limit); %d factorizations, %d solves\n",
             d->report.factorizations, d->report.solves);
     } else {

@@ -126,6 +126,7 @@ typedef struct pl_actuator_def {
     int guide_count;
     double radius;       // cable guides: force distributed over this radius, mm
     bool default_radius; // no radius is given: one that suits the body and its mesh is taken, and noted
+    double friction;     // cable: coefficient at its guides; the drive is at the first one; 0: none
     // syringe
     double line_volume; // mm^3 of dead volume
     bool liquid;        // incompressible; otherwise an ideal gas

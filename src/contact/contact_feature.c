@@ -51,9 +51,9 @@ static void feature_add(feature_list *l, const double local[3], double radius)
     ++l->count;
 }
 
-// Intervals are lengths of the obstacle divided by powers of two: features stay where they are when the spacing
-// asked for, a mean over the body's faces, changes a little, and one is in the middle, where planes of symmetry
-// are.
+// Intervals are lengths of the obstacle divided by powers of two: features stay where they are when the
+// spacing asked for, a mean over the body's faces, changes a little, and one is in the middle, where planes
+// of symmetry are.
 static int feature_intervals(double length, double spacing, int most)
 {
     int n = 1;

@@ -92,6 +92,7 @@ static bool actuator_other_keys(doc_robot_file *f, const doc_node *node, const p
     } owner[] = {
         {"through", PL_CABLE, -1},
         {"radius", PL_CABLE, -1},
+        {"friction", PL_CABLE, -1},
         {"line_volume", PL_CHAMBER, PL_DRIVE_SYRINGE},
         {"fluid", PL_CHAMBER, PL_DRIVE_SYRINGE},
         {"ambient", PL_CHAMBER, PL_DRIVE_SYRINGE},
@@ -226,6 +227,7 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
         {"region", DOC_TEXT, 0, offsetof(pl_actuator_def, region), 0},
         {"through", DOC_OTHER, 0, 0, 0},
         {"radius", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, radius), DOC_NOT_NEGATIVE},
+        {"friction", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, friction), DOC_NOT_NEGATIVE},
         {"line_volume", DOC_QUANTITY, PL_DIM_VOLUME, offsetof(pl_actuator_def, line_volume),
          DOC_NOT_NEGATIVE},
         {"fluid", DOC_OTHER, 0, 0, 0},

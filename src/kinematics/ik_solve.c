@@ -527,6 +527,12 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
         return PL_OK;
     }
 
+    // friction of cables remembers where the search began, not what it tried
+    pl_statics *statics = pl_model_statics(ik->model);
+    if (statics) {
+        pl_statics_hold_history(statics, true);
+    }
+
     // from the start given, else from where the model was
     pl_status status = pl_model_keep(ik->model, 1, err);
     bool solved = false;
@@ -569,6 +575,9 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     }
     if (status == PL_OK) {
         solve_report(ik, outcome, starts, report);
+    }
+    if (statics) {
+        pl_statics_hold_history(statics, false);
     }
     return status;
 }

@@ -3,6 +3,7 @@
 //
 // The energy of a functional h is Phi(h), or h is constrained; sign * effort = dPhi/dh with sign +1 for
 // cables and -1 for chambers and films.
+#include "problem/term_capstan.h"
 #include "problem/term_drive.h"
 
 typedef enum drive_mode {
@@ -21,9 +22,10 @@ typedef struct drive {
     double sign;
     drive_mode mode; // on the present path
     drive_path path;
-    double effort;  // of potentials: at the x evaluated last
-    double measure; // h(x) there
-    double charged; // c(x) there
+    double effort;    // of potentials: at the x evaluated last
+    double measure;   // h(x) there
+    double charged;   // c(x) there
+    capstan *capstan; // friction of a cable in its guides; NULL: none
 } drive;
 
 typedef struct actuators_term {
@@ -39,6 +41,7 @@ static void actuators_destroy(void *object)
         pl_functional_clear(&t->drive[i].charge);
         pl_slots_clear(&t->drive[i].slots);
         pl_slots_clear(&t->drive[i].charge_slots);
+        capstan_destroy(t->drive[i].capstan);
     }
     pl_free(t->drive);
     pl_free(t);
@@ -62,6 +65,9 @@ static pl_status actuators_bind(void *self, pl_problem *p, pl_error *err)
         status = pl_slots_bind(p, &d->h, &d->slots, err);
         if (status == PL_OK && d->charge.piece_count > 0) {
             status = pl_slots_bind(p, &d->charge, &d->charge_slots, err);
+        }
+        if (status == PL_OK && d->capstan) {
+            status = capstan_bind(p, d->capstan, err);
         }
     }
     return status;
@@ -140,6 +146,9 @@ static void actuators_begin(void *self, pl_problem *p, const pl_state *state, co
         const double now = pl_functional_value(&d->h, state->x);
         drive_begin(d, state, command, now);
         d->effort = state->multiplier[d->actuator];
+        if (d->capstan) {
+            capstan_begin(d->capstan, state, d->effort);
+        }
         row->wanted = d->mode != MODE_EFFORT && d->mode != MODE_VOLTAGE;
         row->constraint = d->mode == MODE_CONSTRAINT;
         row->curvature = 0;
@@ -223,6 +232,12 @@ static double drive_effort(const drive *d, const pl_problem *p)
     return d->mode == MODE_CONSTRAINT ? d->sign * p->row[d->row].multiplier : d->effort;
 }
 
+// The tension with which friction is computed: the one given, or that of the last update.
+static double drive_pull(const drive *d)
+{
+    return d->mode == MODE_EFFORT ? d->path.value : d->capstan->pull;
+}
+
 // Measure, effort and curvature at x; returns Phi. The force of a prescribed effort is known beforehand: it
 // is added to `full`, where that is given, in the same pass.
 static double drive_evaluate(drive *d, pl_row *row, const double *x, double *full)
@@ -293,7 +308,9 @@ static void actuators_evaluate(void *self, pl_problem *p, const double *x, doubl
 {
     actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
-        *energy += drive_evaluate(&t->drive[i], &p->row[t->drive[i].row], x, full);
+        drive *d = &t->drive[i];
+        *energy += drive_evaluate(d, &p->row[d->row], x, full);
+        *energy += d->capstan ? capstan_evaluate(d->capstan, x, drive_pull(d), full) : 0;
     }
     for (int i = 0; full && i < t->count; ++i) {
         drive_gradient(&t->drive[i], p, x, full);
@@ -344,6 +361,9 @@ static void actuators_tangent(void *self, pl_problem *p, const double *x, bool p
         } else if (effort != 0 && (d->mode != MODE_CONSTRAINT || p->row[d->row].active)) {
             pl_problem_add_functional(p, &d->h, &d->slots, x, d->sign * effort);
         }
+        if (d->capstan) {
+            capstan_tangent(d->capstan, p, x, drive_pull(d));
+        }
     }
 }
 
@@ -352,10 +372,39 @@ static uint64_t actuators_fingerprint(const void *self, const pl_problem *p, uin
     (void)p;
     const actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
-        const double number[2] = {t->drive[i].mode, drive_effort(&t->drive[i], p) + 0.0};
+        const drive *d = &t->drive[i];
+        const double number[2] = {d->mode, drive_effort(d, p) + 0.0};
         hash = pl_hash_bytes(hash, number, sizeof number);
+        hash = d->capstan ? pl_hash_bytes(hash, d->capstan->tension,
+                                          (size_t)d->capstan->pieces * sizeof *d->capstan->tension)
+                          : hash;
     }
     return hash;
+}
+
+// ---- friction in guides: forces that follow the shape when advanced
+static bool actuators_lag(const void *self, pl_problem *p, const double *x, const double *dx, double *full)
+{
+    const actuators_term *t = self;
+    bool any = false;
+    for (int i = 0; i < t->count; ++i) {
+        const drive *d = &t->drive[i];
+        any = any || d->capstan;
+        if (d->capstan && full) {
+            capstan_lag(d->capstan, p, x, dx, drive_effort(d, p), full);
+        }
+    }
+    return any;
+}
+
+static void actuators_advance(void *self, pl_problem *p, const double *x)
+{
+    actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        if (t->drive[i].capstan) {
+            capstan_advance(t->drive[i].capstan, x, drive_effort(&t->drive[i], p));
+        }
+    }
 }
 
 // ---- states
@@ -371,6 +420,9 @@ static void actuators_store(const void *self, const pl_problem *p, const double 
         }
         state->multiplier[d->actuator] = drive_effort(d, p);
         state->active[d->actuator] = d->mode != MODE_CONSTRAINT || p->row[d->row].active;
+        if (d->capstan) {
+            capstan_store(d->capstan, state);
+        }
     }
 }
 
@@ -381,7 +433,9 @@ static void actuators_forces(void *self, pl_problem *p, const pl_state *state, d
     for (int i = 0; i < t->count; ++i) {
         const drive *d = &t->drive[i];
         const double effort = state->multiplier[d->actuator];
-        if (d->mode == MODE_VOLTAGE) {
+        if (d->capstan) {
+            capstan_forces(d->capstan, state, full);
+        } else if (d->mode == MODE_VOLTAGE) {
             // e = k c / A
             const double c = pl_functional_value(&d->charge, state->x);
             pl_functional_gradient(&d->charge, state->x,
@@ -463,9 +517,13 @@ static pl_status actuators_derivative(void *self, pl_problem *p, const pl_state 
         if (!drive_derivative(d, p, q, &goal, &force)) {
             continue;
         }
-        if (force != 0) {
+        if (force != 0 && d->capstan) {
+            capstan_rate(d->capstan, state->x, drive_effort(d, p), -force, full);
+        } else if (force != 0) {
             pl_functional_gradient(&d->h, state->x, -force, full);
         }
+        // the tensions of its pieces follow the one that the length determines: not in the derivative
+        p->friction_acts = p->friction_acts || (d->capstan && d->mode == MODE_CONSTRAINT);
         const double field = drive_field_derivative(d, q);
         if (field != 0) {
             pl_functional_gradient(&d->charge, state->x, 0.5 * field, full);
@@ -475,15 +533,42 @@ static pl_status actuators_derivative(void *self, pl_problem *p, const pl_state 
     return PL_OK;
 }
 
-// Two outputs per actuator: measure, effort.
+// Two outputs per actuator: measure, effort; then the tensions of the pieces of cables with friction.
 static int actuators_output_count(const void *self)
 {
-    return 2 * ((const actuators_term *)self)->count;
+    const actuators_term *t = self;
+    int count = 2 * t->count;
+    for (int i = 0; i < t->count; ++i) {
+        count += t->drive[i].capstan ? t->drive[i].capstan->pieces : 0;
+    }
+    return count;
+}
+
+// The cable and the piece of an output beyond measures and efforts; NULL: it is none.
+static const capstan *actuators_piece(const actuators_term *t, int k, int *piece)
+{
+    *piece = k - 2 * t->count;
+    for (int i = 0; *piece >= 0 && i < t->count; ++i) {
+        const capstan *c = t->drive[i].capstan;
+        if (c && *piece < c->pieces) {
+            return c;
+        }
+        *piece -= c ? c->pieces : 0;
+    }
+    return NULL;
 }
 
 static pl_output actuators_output(const void *self, int k)
 {
     const actuators_term *t = self;
+    int piece;
+    const capstan *c = actuators_piece(t, k, &piece);
+    if (c) {
+        return (pl_output){
+            .kind = PL_OUTPUT_READING,
+            .actuator = -1,
+            .info = {.group = "cables", .name = c->a->name, .quantity = c->quantity[piece], .unit = "N"}};
+    }
     return (pl_output){.kind = k % 2 == 0 ? PL_OUTPUT_MEASURE : PL_OUTPUT_EFFORT,
                        .actuator = t->drive[k / 2].actuator};
 }
@@ -491,14 +576,39 @@ static pl_output actuators_output(const void *self, int k)
 static double actuators_value(void *self, pl_problem *p, const pl_state *state, int k)
 {
     (void)p;
+    int piece;
+    const capstan *c = actuators_piece(self, k, &piece);
+    if (c) {
+        return state->contact[c->first + piece];
+    }
     const drive *d = &((const actuators_term *)self)->drive[k / 2];
     const double measure = pl_functional_value(&d->h, state->x);
     return k % 2 == 0 ? measure : drive_reported(d->a, state->multiplier[d->actuator], measure);
 }
 
+// Of the tension of a piece: by that of the drive, and by the angles.
+static double piece_change(actuators_term *t, pl_problem *p, const pl_state *state, const capstan *c,
+                           int piece, const double *dx, const double *mu, const pl_parameter *q)
+{
+    const drive *d = t->drive;
+    while (d->capstan != c) {
+        ++d;
+    }
+    double target, force;
+    drive_derivative(d, p, q, &target, &force);
+    const bool held = p->row[d->row].constraint && p->row[d->row].active;
+    const double pull = d->sign * (held ? (mu ? mu[d->row] : 0) : force);
+    return capstan_change(c, p, state->x, piece, drive_effort(d, p), dx, pull);
+}
+
 static double actuators_change(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
                                const double *mu, const pl_parameter *q)
 {
+    int piece;
+    const capstan *c = actuators_piece(self, k, &piece);
+    if (c) {
+        return piece_change(self, p, state, c, piece, dx, mu, q);
+    }
     const drive *d = &((const actuators_term *)self)->drive[k / 2];
     const pl_row *row = &p->row[d->row];
     const double measure = dx ? drive_measure_change(p, &d->h, state->x, dx) : 0;
@@ -524,6 +634,10 @@ static double actuators_change(void *self, pl_problem *p, const pl_state *state,
 static void actuators_pull_back(void *self, pl_problem *p, const pl_state *state, int k, double weight,
                                 double *full, double *rho)
 {
+    int piece;
+    if (actuators_piece(self, k, &piece)) {
+        return; // systems with forces that lag are differentiated forwards
+    }
     const drive *d = &((const actuators_term *)self)->drive[k / 2];
     const pl_actuator *a = d->a;
     const pl_row *row = &p->row[d->row];
@@ -557,6 +671,8 @@ static const pl_term actuators_kind = {.name = "actuators",
                                        .constrain = actuators_constrain,
                                        .multiply = actuators_multiply,
                                        .tangent = actuators_tangent,
+                                       .lag = actuators_lag,
+                                       .advance = actuators_advance,
                                        .fingerprint = actuators_fingerprint,
                                        .store = actuators_store,
                                        .forces = actuators_forces,
@@ -589,6 +705,9 @@ pl_status term_actuators_create(pl_problem *p, pl_problem_term *out, pl_error *e
             p->row[d->row].inequality = pl_actuator_kind_get(a->kind)->pulls_only;
             p->row[d->row].unit = a->rest;
             status = drive_functional(p, a, &d->h);
+        }
+        if (status == PL_OK) {
+            status = capstan_create(robot, i, &d->capstan);
         }
         if (status == PL_OK && drive_mode_of(a) == MODE_VOLTAGE) {
             status = pl_film_functional(robot->mesh, a, PL_FILM_CHARGE, &d->charge);

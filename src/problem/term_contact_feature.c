@@ -219,8 +219,8 @@ static double feature_potential(const contact_term *t, int o, int32_t k)
     return t->whole_area * (p * p - lambda * lambda) / (2 * t->stiffness[k]);
 }
 
-// dw/dx of the share of a foot, on the nodes of the frame, whose number is returned in `frame`, and then of the
-// face. Returns their number; 0: it does not change.
+// dw/dx of the share of a foot, on the nodes of the frame, whose number is returned in `frame`, and then of
+// the face. Returns their number; 0: it does not change.
 static int feature_share_gradient(const contact_term *t, int o, int32_t k, const double *x,
                                   int32_t node[CONTACT_NODES_MAX], double gradient[3 * CONTACT_NODES_MAX],
                                   int *frame)

@@ -2,8 +2,8 @@
 // evaluation; points that come into contact take hold at the next update. The change of the limit for a
 // motion,
 //   dp = -e n . delta,   df = mu (a dp + p da) s,   s the direction of the traction, where the point slips,
-// is the part of the tangent that is not symmetric; the area a of a foot changes with its share. What the shares
-// add to the symmetric part is taken here too: it couples nodes that have no entry in the factor.
+// is the part of the tangent that is not symmetric; the area a of a foot changes with its share. What the
+// shares add to the symmetric part is taken here too: it couples nodes that have no entry in the factor.
 #include "problem/term_contact.h"
 
 static int64_t friction_numbers(const contact_term *t)

@@ -85,6 +85,7 @@ typedef struct pl_actuator {
     // cable
     pl_point *guide;
     int guide_count;
+    double friction; // at the guides
     // magnet: its region; unit vector of the field
     int32_t magnet;
     double remanence[3], direction[3];
@@ -300,6 +301,9 @@ typedef struct pl_robot_contact {
 } pl_robot_contact;
 #define PL_FEATURE_FACES 6                               // that a feature meets at once, at most
 int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state
+// Behind them in the state: a tension per piece of each cable with friction; where those of an actuator begin
+// (of one beyond the last: where they end).
+int64_t pl_robot_tendon_first(const pl_robot *robot, int actuator);
 typedef struct pl_layer {
     char *name;
     int64_t *face; // triangles of the mesh

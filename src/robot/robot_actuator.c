@@ -254,6 +254,7 @@ static pl_status actuator_read(robot_build *b, int index)
                        .range = {def->range[0], def->range[1]},
                        .has_range = def->has_range,
                        .idle_hold = def->idle_hold,
+                       .friction = def->friction,
                        .line_volume = def->line_volume,
                        .ambient = def->ambient,
                        .thickness = def->thickness,

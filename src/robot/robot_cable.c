@@ -85,3 +85,13 @@ pl_status pl_cable_functional(const pl_mesh *mesh, const pl_actuator *cable, pl_
     }
     return status;
 }
+
+int64_t pl_robot_tendon_first(const pl_robot *robot, int actuator)
+{
+    int64_t first = pl_robot_contact_numbers(robot);
+    for (int i = 0; i < actuator; ++i) {
+        const pl_actuator *a = &robot->actuator[i];
+        first += a->friction > 0 ? a->guide_count - 1 : 0;
+    }
+    return first;
+}

@@ -361,6 +361,16 @@ static void check_growth(check *c, const pl_actuator_def *a)
     }
 }
 
+// Friction of a cable in its guides: the law is that of a constraint or a given tension.
+static void check_friction(check *c, const pl_actuator_def *a)
+{
+    if (!(a->friction >= 0) || !isfinite(a->friction)) {
+        CHECK_DEFECT(c, a->line, "cable '%s': the friction is %g", a->name, a->friction);
+    } else if (a->friction > 0 && a->growth) {
+        CHECK_DEFECT(c, a->line, "cable '%s': friction needs actuation: constraint, not growth", a->name);
+    }
+}
+
 // Region, remanent flux density (V s/mm^2: 1 T is 1e-6) and direction of the field.
 static void check_magnet(check *c, const pl_actuator_def *a)
 {
@@ -406,6 +416,7 @@ static void check_actuators(check *c)
         const pl_actuator_place place = pl_actuator_kind_get(a->kind)->place;
         if (place == PL_PLACE_POINTS) {
             check_guides(c, "cable", a->name, a->guide, a->guide_count, a->radius, a->line);
+            check_friction(c, a);
         } else if (place == PL_PLACE_REGION) {
             check_magnet(c, a);
         } else if ((a->surface != NULL) + (a->region != NULL) != 1) {

@@ -89,6 +89,9 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
         h = hash_real(h, a->table_block, 2 * (size_t)a->table.count);
         h = hash_real(h, &a->modulus, 1);
     }
+    if (a->friction > 0) {
+        h = hash_real(h, &a->friction, 1);
+    }
     if (a->magnet >= 0) {
         h = hash_real(hash_real(hash_whole(h, a->magnet), a->remanence, 3), a->direction, 3);
     }

@@ -30,7 +30,7 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
     s->active = PL_NEW_ARRAY(double, s->actuator_count);
     // one force more: where a hand pulls at the body
     s->force = PL_NEW_ARRAY(double, 3 * ((int64_t)s->marker_count + 1));
-    s->contact_count = pl_robot_contact_numbers(robot);
+    s->contact_count = pl_robot_tendon_first(robot, robot->actuator_count);
     s->contact = PL_NEW_ARRAY(double, s->contact_count);
     if (!s->x || !s->command || !s->multiplier || !s->active || !s->force || !s->contact) {
         pl_state_destroy(s);

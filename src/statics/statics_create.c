@@ -144,7 +144,8 @@ void pl_statics_destroy(pl_statics *s)
         pl_free(s->history.command[i]);
     }
     void *owned[] = {s->x,       s->x_stable, s->stability.mode, s->history.difference,
-                     s->x_begin, s->x_end,    s->mode.x,         s->mode.motion};
+                     s->x_begin, s->x_end,    s->mode.x,         s->mode.motion,
+                     s->tension};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

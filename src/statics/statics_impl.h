@@ -91,6 +91,9 @@ struct pl_statics {
     statics_path_options path;
     statics_mode mode; // of the first critical load of the last solve
     statics_creep creep;
+    // pl_statics_hold_history: tensions of cables with friction where it began
+    double *tension;
+    bool tension_held, tension_known;
     // of the solve under way
     int increments;
     double started;

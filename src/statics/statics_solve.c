@@ -586,6 +586,35 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
     return path.at;
 }
 
+void pl_statics_hold_history(pl_statics *s, bool hold)
+{
+    s->tension_held = hold;
+    s->tension_known = false;
+}
+
+// The tensions of cables with friction where a search began.
+static pl_status solve_history(pl_statics *s, pl_state *state, pl_error *err)
+{
+    const int64_t first = pl_robot_contact_numbers(s->robot), count = state->contact_count - first;
+    if (!s->tension_held || count == 0) {
+        return PL_OK;
+    }
+    if (!s->tension) {
+        s->tension = PL_NEW_ARRAY(double, count);
+        if (!s->tension) {
+            return pl_fail_memory(err, "statics: tensions");
+        }
+    }
+    double *const from = s->tension_known ? s->tension : state->contact + first, *const to =
+                                                                                     s->tension_known
+                                                                                         ? state->contact +
+                                                                                               first
+                                                                                         : s->tension;
+    memcpy(to, from, (size_t)count * sizeof *to);
+    s->tension_known = true;
+    return PL_OK;
+}
+
 pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command, pl_solve_report *report,
                            pl_error *err)
 {
@@ -599,7 +628,8 @@ pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, p
     if (state->robot_hash != s->robot->hash || state->vertex_count != s->problem->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
-    const pl_status possible = pl_problem_check(s->problem, command, err);
+    pl_status possible = pl_problem_check(s->problem, command, err);
+    possible = possible == PL_OK ? solve_history(s, state, err) : possible;
     if (possible != PL_OK) {
         return possible;
     }

@@ -198,8 +198,8 @@ static void test_features(void **state)
     }
 }
 
-// Mirrored, turned and scaled together with the body, an obstacle has its features in the same places: no axis
-// of space, no order and no unit is preferred.
+// Mirrored, turned and scaled together with the body, an obstacle has its features in the same places: no
+// axis of space, no order and no unit is preferred.
 static void test_covariance(void **state)
 {
     (void)state;

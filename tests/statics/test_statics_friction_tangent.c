@@ -1,13 +1,13 @@
 // Friction with features of obstacles: the tangent with limits that follow the pressures, K - C, is the
-// derivative of the forces, where a feature slips on one face and where neighbouring faces share its foot. What
-// is left out, the second derivative of the shares, is proportional to the gaps, which are closed here.
+// derivative of the forces, where a feature slips on one face and where neighbouring faces share its foot.
+// What is left out, the second derivative of the shares, is proportional to the gaps, which are closed here.
 #include "problem/problem.h"
 #include "statics_robot.h"
 
 static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.3};
 
-// A block of 4 x 4 x 4 mm, clamped at z = 0; a ball or a pin of radius 0.5 above (x, y) that has come down and
-// is drawn aside.
+// A block of 4 x 4 x 4 mm, clamped at z = 0; a ball or a pin of radius 0.5 above (x, y) that has come down
+// and is drawn aside.
 static rig feature_rig(plan *p, pl_mesh *mesh, pl_obstacle_def *o, bool pin, const double at[2])
 {
     *o = (pl_obstacle_def){.name = "feature",
