@@ -3,6 +3,7 @@
 #include <zlib.h>
 #include "meshfile/meshfile_vtu.h"
 
+// in the order of pl_vtu_type
 static const struct {
     const char *name;
     int bytes;
@@ -15,6 +16,7 @@ const char *pl_vtu_type_name(pl_vtu_type type)
     return vtu_types[type].name;
 }
 
+// Names file, line and array.
 static pl_status vtu_fail(const pl_vtu_coding *coding, const pl_vtu_array *array, pl_error *err,
                           const char *what)
 {
@@ -23,6 +25,7 @@ static pl_status vtu_fail(const pl_vtu_coding *coding, const pl_vtu_array *array
 
 // ---- bytes out of raw or base64 text
 
+// Bytes of an array, from text in base64 or as they are.
 typedef struct vtu_stream {
     const unsigned char *at, *end;
     bool base64;
@@ -30,6 +33,7 @@ typedef struct vtu_stream {
     int spare_count;
 } vtu_stream;
 
+// Value of a base64 digit, -1 for others.
 static int vtu_digit(unsigned char c)
 {
     if (c >= 'A' && c <= 'Z') {
@@ -77,6 +81,7 @@ static bool vtu_stream_group(vtu_stream *s)
     return true;
 }
 
+// The next bytes; false at the end, or at a character that is not base64.
 static bool vtu_stream_take(vtu_stream *s, void *to, size_t bytes)
 {
     unsigned char *out = to;
@@ -109,6 +114,7 @@ static uint64_t vtu_stream_left(const vtu_stream *s)
     return s->base64 ? left / 4 * 3 + (uint64_t)s->spare_count : left;
 }
 
+// Reverses the bytes of each number.
 static void vtu_swap(void *data, int64_t count, int bytes)
 {
     unsigned char *p = data;
@@ -121,6 +127,7 @@ static void vtu_swap(void *data, int64_t count, int bytes)
     }
 }
 
+// A number of the head: 4 or 8 bytes in the file's order.
 static bool vtu_stream_word(const pl_vtu_coding *coding, vtu_stream *s, uint64_t *word)
 {
     unsigned char bytes[8] = {0};
@@ -137,6 +144,7 @@ static bool vtu_stream_word(const pl_vtu_coding *coding, vtu_stream *s, uint64_t
     return true;
 }
 
+// Where the bytes of an array begin: in its own text, or in the appended data.
 static pl_status vtu_stream_open(const pl_vtu_coding *coding, const pl_vtu_array *array, vtu_stream *s,
                                  pl_error *err)
 {
@@ -161,6 +169,7 @@ static pl_status vtu_stream_open(const pl_vtu_coding *coding, const pl_vtu_array
 
 // ---- blocks of bytes
 
+// A size that does not follow from the counts of the piece.
 static pl_status vtu_size_fail(const pl_vtu_coding *coding, const pl_vtu_array *array, uint64_t got,
                                int64_t want, pl_error *err)
 {
@@ -168,6 +177,7 @@ static pl_status vtu_size_fail(const pl_vtu_coding *coding, const pl_vtu_array *
                    array->line, array->name, (unsigned long long)got, (long long)want);
 }
 
+// most that may be gained by compression, and what is read in any case
 #define VTU_GAIN 100
 #define VTU_FREE_BYTES (UINT64_C(64) << 20)
 
@@ -178,6 +188,7 @@ static pl_status vtu_inflate(const pl_vtu_coding *coding, const pl_vtu_array *ar
 {
     pl_status status = PL_OK;
     uint64_t done = 0;
+    // the last block may be shorter
     for (uint64_t b = 0; status == PL_OK && b < count; ++b) {
         const uint64_t left = total - done, want = left < block ? left : block;
         unsigned char *packed = pl_alloc_array(size[b], 1);
@@ -208,6 +219,7 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
     if (count == 0) {
         block = last = 0;
     }
+    // 1 TB: keeps the products below from overflowing in any honest file
     const uint64_t most = UINT64_C(1) << 40;
     if (count > vtu_stream_left(s) / (uint64_t)coding->header_bytes || block > most || last > block) {
         return vtu_fail(coding, array, err, "has an invalid header of compressed blocks");
@@ -216,6 +228,7 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
     if (expected >= 0 && total != (uint64_t)expected) {
         return vtu_size_fail(coding, array, total, expected, err);
     }
+
     // what describes a mesh becomes smaller by a factor of ten, only a file made to harm gains hundreds
     if (total > VTU_FREE_BYTES && total / VTU_GAIN > vtu_stream_left(s)) {
         return vtu_fail(coding, array, err, "unpacks to more than a hundred times its size; it is not read");
@@ -223,6 +236,8 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
     if (total / 1032 > vtu_stream_left(s)) {
         return vtu_fail(coding, array, err, "ends too early");
     }
+
+    // sizes of the blocks, then their contents
     uint64_t *size = PL_NEW_ARRAY(uint64_t, count);
     unsigned char *data = pl_alloc_array(total + 1, 1);
     pl_status status = size && data ? PL_OK : pl_fail_memory(err, coding->path);
@@ -257,6 +272,8 @@ static pl_status vtu_read_bytes(const pl_vtu_coding *coding, const pl_vtu_array 
     if (coding->compressed) {
         return vtu_read_compressed(coding, array, &s, expected, out, bytes, err);
     }
+
+    // uncompressed: one count of bytes
     uint64_t total;
     if (!vtu_stream_word(coding, &s, &total)) {
         return vtu_fail(coding, array, err, "ends too early");
@@ -326,6 +343,7 @@ static const char *vtu_skip_space(const char *p, const char *end)
     return p;
 }
 
+// Exactly `count` numbers, separated by blanks.
 static pl_status vtu_read_ascii(const pl_vtu_coding *coding, const pl_vtu_array *array, int64_t count,
                                 double *real, int64_t *whole, pl_error *err)
 {
@@ -347,6 +365,7 @@ static pl_status vtu_read_ascii(const pl_vtu_coding *coding, const pl_vtu_array 
     return PL_OK;
 }
 
+// Numbers of any type as double or int64. Sizes are checked against the data before memory is taken.
 static pl_status vtu_decode(const pl_vtu_coding *coding, const pl_vtu_array *array, int64_t count, bool reals,
                             void **out, pl_error *err)
 {
@@ -358,6 +377,8 @@ static pl_status vtu_decode(const pl_vtu_coding *coding, const pl_vtu_array *arr
     }
     unsigned char *data = NULL;
     uint64_t bytes;
+
+    // bytes, unless it is text
     if (array->format == PL_VTU_IN_ASCII) {
         if (count > (int64_t)array->text.length) {
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s ends before its %lld numbers",
@@ -372,6 +393,8 @@ static pl_status vtu_decode(const pl_vtu_coding *coding, const pl_vtu_array *arr
             return status;
         }
     }
+
+    // numbers
     void *numbers = pl_alloc_array((size_t)count, 8);
     pl_status status = numbers ? PL_OK : pl_fail_memory(err, coding->path);
     double *real = reals ? numbers : NULL;
@@ -438,6 +461,7 @@ static pl_status vtu_read_codes(const pl_vtu_coding *coding, const pl_vtu_array 
     return PL_OK;
 }
 
+// Names may not repeat: they become regions or surfaces.
 pl_status pl_vtu_decode_names(const pl_vtu_coding *coding, const pl_vtu_array *array, pl_names *names,
                               pl_error *err)
 {

@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include "meshfile/meshfile_vtu.h"
 
-#define VTU_DEPTH_MAX 32
-#define VTU_ARRAYS_MAX 10000
+#define VTU_DEPTH_MAX 32     // of XML elements
+#define VTU_ARRAYS_MAX 10000 // that matter
 
+// One part of the grid with points and cells of its own.
 typedef struct vtu_piece {
     int64_t point_count, cell_count;
 } vtu_piece;
 
+// What the XML said; owns pieces and arrays.
 typedef struct vtu_reader {
     pl_vtu_coding coding;
     XML_Parser parser;
@@ -28,17 +30,20 @@ typedef struct vtu_reader {
 
 // ---- the XML
 
+// Of the element being read, for messages.
 static int vtu_line(const vtu_reader *r)
 {
     return (int)XML_GetCurrentLineNumber(r->parser);
 }
 
+// Ends parsing; expat returns an error, whose cause is then `status`.
 static void vtu_stop(vtu_reader *r, pl_status status)
 {
     r->status = status;
     XML_StopParser(r->parser, XML_FALSE);
 }
 
+// NULL: not given.
 static const char *vtu_attribute(const char **attribute, const char *name)
 {
     for (int i = 0; attribute[i]; i += 2) {
@@ -66,6 +71,7 @@ static int64_t vtu_count(vtu_reader *r, const char **attribute, const char *name
     return value;
 }
 
+// Type, byte order, width of the heads and compression.
 static void vtu_start_file(vtu_reader *r, const char **attribute)
 {
     const char *type = vtu_attribute(attribute, "type"), *order = vtu_attribute(attribute, "byte_order");
@@ -97,6 +103,7 @@ static void vtu_start_file(vtu_reader *r, const char **attribute)
     }
 }
 
+// Counts of a piece; its arrays follow.
 static void vtu_start_piece(vtu_reader *r, const char **attribute)
 {
     const vtu_piece piece = {vtu_count(r, attribute, "NumberOfPoints", 0),
@@ -114,6 +121,7 @@ static void vtu_start_piece(vtu_reader *r, const char **attribute)
     r->piece[r->piece_count++] = piece;
 }
 
+// Arrays that a mesh needs; all others are skipped without reading them.
 static bool vtu_wanted(pl_vtu_section section, const char *name)
 {
     static const char *const cells[] = {"connectivity", "offsets", "types"};
@@ -131,6 +139,7 @@ static bool vtu_wanted(pl_vtu_section section, const char *name)
     return section == PL_VTU_POINTS;
 }
 
+// Notes an array; its numbers are decoded when all sizes are known.
 static void vtu_start_array(vtu_reader *r, const char **attribute)
 {
     const char *name = vtu_attribute(attribute, "Name"), *type = vtu_attribute(attribute, "type");
@@ -142,6 +151,8 @@ static void vtu_start_array(vtu_reader *r, const char **attribute)
                       .piece = r->section == PL_VTU_FIELD_DATA ? -1 : r->piece_count - 1};
     a.line = vtu_line(r);
     snprintf(a.name, sizeof a.name, "%s", name ? name : "Points");
+
+    // type and format
     while (a.type < PL_VTU_TYPE_COUNT && (!type || strcmp(type, pl_vtu_type_name(a.type)) != 0)) {
         ++a.type;
     }
@@ -173,6 +184,7 @@ static void vtu_start_array(vtu_reader *r, const char **attribute)
     r->in_array = true;
 }
 
+// Sections are opened by their names; unknown elements are passed through.
 static void XMLCALL vtu_start(void *user, const char *name, const char **attribute)
 {
     vtu_reader *r = user;
@@ -218,6 +230,7 @@ static void XMLCALL vtu_end(void *user, const char *name)
     }
 }
 
+// Text comes in pieces.
 static void XMLCALL vtu_characters(void *user, const char *text, int length)
 {
     vtu_reader *r = user;
@@ -240,6 +253,7 @@ static void XMLCALL vtu_doctype(void *user, const char *name, const char *system
                         r->coding.path, vtu_line(r)));
 }
 
+// expat uses our allocator, so that tests can count and fail it.
 static void *vtu_xml_alloc(size_t bytes)
 {
     return pl_alloc(bytes);
@@ -250,6 +264,7 @@ static void *vtu_xml_resize(void *block, size_t bytes)
     return pl_resize_array(block, bytes, 1);
 }
 
+// The first occurrence of a word in bytes, NULL: none.
 static const char *vtu_find(const char *data, size_t bytes, const char *word)
 {
     const size_t length = strlen(word);
@@ -267,6 +282,7 @@ static const char *vtu_find(const char *data, size_t bytes, const char *word)
 // Splits the appended bytes off and returns the length of the XML before them.
 static size_t vtu_split(vtu_reader *r, const char *data, size_t bytes)
 {
+    // the tag may be empty, and an underscore precedes the bytes
     const char *end = data + bytes, *tag = vtu_find(data, bytes, "<AppendedData");
     const char *close = tag ? memchr(tag, '>', (size_t)(end - tag)) : NULL;
     if (!close || close[-1] == '/') {
@@ -280,6 +296,7 @@ static size_t vtu_split(vtu_reader *r, const char *data, size_t bytes)
     return (size_t)(close + 1 - data);
 }
 
+// Feeds the XML before the appended data, then closes its elements.
 static pl_status vtu_parse(vtu_reader *r, const char *data, size_t bytes)
 {
     static const char tail[] = "</AppendedData></VTKFile>";
@@ -289,6 +306,7 @@ static pl_status vtu_parse(vtu_reader *r, const char *data, size_t bytes)
     if (!r->parser) {
         return pl_fail_memory(r->err, r->coding.path);
     }
+    // expat would read random numbers otherwise: the same file is read the same way every time
     XML_SetHashSalt(r->parser, 0x706c6961);
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, vtu_start, vtu_end);
@@ -318,6 +336,7 @@ static pl_status vtu_parse(vtu_reader *r, const char *data, size_t bytes)
 
 // ---- from arrays to a mesh
 
+// The array of that name in a piece; NULL: none. Without a name any of the section.
 static const pl_vtu_array *vtu_array(const vtu_reader *r, pl_vtu_section section, int piece, const char *name)
 {
     for (int32_t i = 0; i < r->array_count; ++i) {
@@ -329,6 +348,7 @@ static const pl_vtu_array *vtu_array(const vtu_reader *r, pl_vtu_section section
     return NULL;
 }
 
+// The same; a missing one is an error.
 static pl_status vtu_need_array(const vtu_reader *r, pl_vtu_section section, int piece, const char *name,
                                 const pl_vtu_array **out)
 {
@@ -348,6 +368,7 @@ typedef struct vtu_ids {
     int32_t count, id_room, index_room;
 } vtu_ids;
 
+// The index of a number, whose name is added when it is new.
 static pl_status vtu_id_index(const vtu_reader *r, vtu_ids *ids, pl_names *names, double id, int64_t cell,
                               int32_t *index)
 {
@@ -360,6 +381,7 @@ static pl_status vtu_id_index(const vtu_reader *r, vtu_ids *ids, pl_names *names
         *index = (int32_t)id;
         return PL_OK;
     }
+    // backwards: neighbours have the same number mostly
     for (int32_t i = ids->count - 1; i >= 0; --i) {
         if (ids->id[i] == id) {
             *index = ids->index[i];
@@ -396,6 +418,7 @@ static void vtu_cells_clear(vtu_cells *c)
     pl_free(c->surface);
 }
 
+// Cells of one piece. Offsets first: they tell how long the connectivity is.
 static pl_status vtu_decode_cells(const vtu_reader *r, int piece, vtu_cells *c)
 {
     static const char *const words[] = {"region", "material", "gmsh:physical", "CellEntityIds"};
@@ -409,6 +432,8 @@ static pl_status vtu_decode_cells(const vtu_reader *r, int piece, vtu_cells *c)
     if (status == PL_OK) {
         status = pl_vtu_decode_wholes(&r->coding, end, count, &c->end, r->err);
     }
+
+    // offsets must not fall
     for (int64_t i = 0; status == PL_OK && i < count; ++i) {
         if (c->end[i] < (i ? c->end[i - 1] : 0) || c->end[i] - (i ? c->end[i - 1] : 0) > INT32_MAX) {
             status = pl_fail(r->err, PL_BAD_INPUT,
@@ -444,6 +469,7 @@ typedef struct vtu_cell_kind {
     int corners; // of a face, or 0
 } vtu_cell_kind;
 
+// NULL for types that are not supported.
 static const vtu_cell_kind *vtu_kind_of(int64_t type)
 {
     static const vtu_cell_kind table[] = {
@@ -460,6 +486,7 @@ static const vtu_cell_kind *vtu_kind_of(int64_t type)
     return NULL;
 }
 
+// Numbers of regions and of surfaces met so far.
 typedef struct vtu_names {
     vtu_ids region, surface;
 } vtu_names;
@@ -487,6 +514,7 @@ static pl_status vtu_add_face(vtu_reader *r, pl_build *build, vtu_names *names, 
     return PL_OK;
 }
 
+// An element, a face, or nothing.
 static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, const vtu_cells *c, int piece,
                               int64_t cell, int32_t first_vertex)
 {
@@ -507,6 +535,8 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
         return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld of VTK type %d has %lld nodes, expected %d", path,
                        (long long)cell, kind->type, (long long)count, kind->nodes);
     }
+
+    // points of the piece become vertices of the mesh
     int32_t node[PL_ELEMENT_NODES_MAX];
     for (int a = 0; a < kind->nodes; ++a) {
         const int64_t v = c->node[start + a];
@@ -516,6 +546,8 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
         }
         node[a] = first_vertex + (int32_t)v;
     }
+
+    // a face of a surface, or an element of a region
     if (kind->corners) {
         return vtu_add_face(r, build, names, c, cell, node, kind->corners);
     }
@@ -536,6 +568,7 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
     return PL_OK;
 }
 
+// Points, then cells, whose numbers count within the piece.
 static pl_status vtu_add_piece(vtu_reader *r, pl_build *build, vtu_names *names, int piece)
 {
     const vtu_piece *p = r->piece + piece;
@@ -574,6 +607,7 @@ static pl_status vtu_add_piece(vtu_reader *r, pl_build *build, vtu_names *names,
     return status;
 }
 
+// Names of field data first: numbers refer to them.
 static pl_status vtu_build(vtu_reader *r, pl_build *build)
 {
     vtu_names names = {.region = {.stem = "region"}, .surface = {.stem = "surface"}};

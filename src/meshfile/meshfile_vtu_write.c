@@ -15,6 +15,7 @@ typedef struct vtu_writer {
     pl_text xml, appended;
 } vtu_writer;
 
+// Of the types that are written.
 static size_t vtu_type_bytes(pl_vtu_type type)
 {
     return type == PL_VTU_UINT8 ? 1 : type == PL_VTU_INT32 ? 4 : 8;
@@ -41,6 +42,7 @@ void pl_text_add_base64(pl_text *text, const unsigned char *data, size_t bytes)
     pl_text_add_bytes(text, chunk, n);
 }
 
+// Twelve numbers per line; 17 digits restore every bit.
 static void vtu_add_ascii(pl_text *text, pl_vtu_type type, const void *data, int64_t count)
 {
     for (int64_t i = 0; i < count; ++i) {
@@ -74,6 +76,7 @@ void pl_vtu_add_escaped(pl_text *text, const char *s)
     }
 }
 
+// One array; raw data go behind the XML and are found by their offset.
 static void vtu_add_array(vtu_writer *w, const pl_vtu_field *field, int64_t tuples)
 {
     static const char *const format[] = {"ascii", "binary", "appended"};
@@ -81,6 +84,7 @@ static void vtu_add_array(vtu_writer *w, const pl_vtu_field *field, int64_t tupl
     const uint64_t bytes = (uint64_t)count * vtu_type_bytes(field->type);
     pl_text_add(&w->xml, "<DataArray type=\"%s\" Name=\"", pl_vtu_type_name(field->type));
     pl_vtu_add_escaped(&w->xml, field->name);
+
     // scalars without a count: meshio makes columns of them otherwise
     if (field->components > 1) {
         pl_text_add(&w->xml, "\" NumberOfComponents=\"%d", field->components);
@@ -126,6 +130,7 @@ static void vtu_add_names(vtu_writer *w, const pl_vtu_names *names)
     pl_text_add(&w->xml, "</DataArray>\n");
 }
 
+// A section with its arrays.
 static void vtu_add_section(vtu_writer *w, const char *name, const pl_vtu_field *field, int count,
                             int64_t tuples)
 {
@@ -136,6 +141,7 @@ static void vtu_add_section(vtu_writer *w, const char *name, const pl_vtu_field 
     pl_text_add(&w->xml, "</%s>\n", name);
 }
 
+// The XML in the order that ParaView writes: field data, then points and cells of the only piece.
 static void vtu_add_grid(vtu_writer *w, const pl_vtu_grid *grid)
 {
     const uint16_t probe = 1;
@@ -169,6 +175,8 @@ pl_status pl_vtu_write(const pl_vtu_grid *grid, pl_vtu_encoding encoding, const 
 {
     vtu_writer w = {.encoding = encoding};
     vtu_add_grid(&w, grid);
+
+    // appended bytes begin after an underscore
     if (encoding == PL_VTU_RAW) {
         pl_text_add(&w.xml, "<AppendedData encoding=\"raw\">\n_");
         pl_text_add_bytes(&w.xml, w.appended.data ? w.appended.data : "", w.appended.length);
@@ -189,7 +197,7 @@ pl_status pl_vtu_write(const pl_vtu_grid *grid, pl_vtu_encoding encoding, const 
 typedef struct vtu_cells {
     int64_t *connectivity, *offset;
     uint8_t *type;
-    int32_t *region, *surface;
+    int32_t *region, *surface; // -1 where it does not apply
 } vtu_cells;
 
 static void vtu_cells_clear(vtu_cells *cells)
@@ -201,6 +209,7 @@ static void vtu_cells_clear(vtu_cells *cells)
     pl_free(cells->surface);
 }
 
+// Elements carry their region, faces their surface.
 static void vtu_cells_fill(const pl_mesh *mesh, vtu_cells *cells)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
