@@ -69,6 +69,7 @@ typedef struct cli_option {
     }
 
 typedef struct cli_args cli_args;
+// A verb: its table says all that help, completion and manual pages need.
 typedef struct cli_verb {
     const char *name;
     const char *summary;  // one line
@@ -81,14 +82,15 @@ typedef struct cli_verb {
     const char *stopping; // what Ctrl-C is answered with; NULL: "stopping, keeping the last equilibrium"
 } cli_verb;
 
+// An option as given on the command line.
 typedef struct cli_given {
     const cli_option *option;
-    const char *value;
+    const char *value; // NULL: a flag
 } cli_given;
 
 struct cli_args {
     const cli_verb *verb;
-    const char **plain;
+    const char **plain; // arguments that are no options
     int plain_count;
     cli_given *given;
     int given_count;
@@ -235,6 +237,7 @@ void cli_stage_talk(void); // says the times also where standard error is no ter
 void cli_stages_report(const char *verb);
 
 // ---- a robot, loaded
+// Owns everything; close it also after a failure.
 typedef struct cli_robot {
     char *path;
     pl_robot_document *document;
@@ -304,9 +307,9 @@ int cli_command_split(const cli_args *args, cli_commands commands, const char *o
                       const char **value);
 // Checks the range. Returns an exit status.
 int cli_command_check(const cli_args *args, const pl_command_info *command, double value);
-// Reads every --set NAME=VALUE into `command` (NAN: idle), checks ranges. Returns an exit status.
 // Whether --set names commands of the robot, as its file says them. Returns an exit status.
 int cli_commands_check(const cli_args *args, const pl_robot_document *document);
+// Reads every --set NAME=VALUE into `command` (NAN: idle), checks ranges. Returns an exit status.
 int cli_commands_read(const cli_args *args, cli_commands commands, double *command);
 // "air = 30 kPa, tendon = 4 mm"
 void cli_commands_text(cli_commands commands, const double *command, char *buffer, size_t size);
@@ -334,10 +337,11 @@ pl_status cli_shape_look(const cli_args *args, cli_model *m, pl_picture *picture
 // Series of shapes for every --out that cli_series_is. Zeroed at first.
 #define CLI_SERIES 8
 #define CLI_SERIES_EXTENSIONS ".pvd", ".xdmf", ".glb", ".usda", ".gif", ".webm", ".mp4"
+// One writer per --out of a series.
 typedef struct cli_series {
     pl_series *series[CLI_SERIES];
     int count;
-    bool begun;
+    bool begun; // the first shape has been added
 } cli_series;
 // Adds the current state of the model; nothing without such an --out. Returns an exit status.
 int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m);

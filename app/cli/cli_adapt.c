@@ -20,6 +20,7 @@ static const cli_option options[] = {
 };
 static const char *const extensions[] = {".yaml", ".yml", NULL};
 
+// What is fitted and reported.
 typedef struct adapting {
     cli_model m;
     pl_measured measured;
@@ -29,6 +30,7 @@ typedef struct adapting {
     int next_count;
 } adapting;
 
+// Options; those that do not fit the kind are refused.
 static int adapt_read(const cli_args *args, adapting *a)
 {
     int seed = 1;
@@ -56,6 +58,7 @@ static int adapt_read(const cli_args *args, adapting *a)
     return CLI_DONE;
 }
 
+// Errors before and after, on measurements that were not used for the fit.
 static void adapt_print(const cli_args *args, const adapting *a, const pl_learned *l)
 {
     const pl_adapt_report *r = &a->report;
@@ -108,6 +111,7 @@ static json_t *adapt_json(const adapting *a)
     return root;
 }
 
+// Options, outputs and the model first: mistakes are found before the fit.
 static int adapt_work(const cli_args *args, adapting *a)
 {
     int status = adapt_read(args, a);
@@ -122,6 +126,8 @@ static int adapt_work(const cli_args *args, adapting *a)
         cli_advice("take samples with `pliant sample` and fit a model with `pliant learn`");
         return CLI_EXIT_USAGE;
     }
+
+    // measurements, with further inputs by name
     const char *extra[16];
     int count = 0, cursor = 0;
     for (const char *name; count < 16 && (name = cli_next(args, "extra", &cursor));) {
@@ -131,6 +137,8 @@ static int adapt_work(const cli_args *args, adapting *a)
     if (pl_measured_read(args->plain[1], &a->m.info, extra, count, &a->measured, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
+    // the correction, and where to measure next
     cli_stage("adapting", false);
     if (pl_learned_adapt(l, &a->measured, &a->options, &a->report, &err) != PL_OK) {
         cli_error(args, "%s: %s", args->plain[1], err.text);
@@ -147,6 +155,8 @@ static int adapt_work(const cli_args *args, adapting *a)
     }
     cli_progress_done();
     adapt_print(args, a, l);
+
+    // the file says what it was made from
     char comment[300];
     snprintf(comment, sizeof comment,
              "# Adapted by `pliant adapt` to %d measurements (%s): %.3g mm rms before, %.3g "

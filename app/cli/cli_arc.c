@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARC_STEPS 400
+#define ARC_STEPS 400 // equilibria at most
 
+// The path as text and as points of a plot.
 typedef struct arc_table {
     const cli_model *m;
-    pl_statics *statics;
+    pl_statics *statics; // of its own: the model stays where it is
     FILE *csv;
     char *text;
     size_t bytes;
@@ -28,6 +29,7 @@ static void arc_head(arc_table *t)
     fputs("\n", t->csv);
 }
 
+// One equilibrium; called along the path.
 static bool arc_row(void *user, const pl_arc_point *point, const pl_state *state)
 {
     arc_table *t = user;
@@ -49,6 +51,7 @@ static bool arc_row(void *user, const pl_arc_point *point, const pl_state *state
     return true;
 }
 
+// By extension: a table or a plot.
 static int arc_write(const cli_args *args, const arc_table *t, const char *path)
 {
     pl_error err = {0};
@@ -66,6 +69,7 @@ static int arc_write(const cli_args *args, const arc_table *t, const char *path)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// From the undeformed configuration to the commands of the model.
 static int arc_follow(const cli_args *args, cli_model *m, arc_table *t, const char *path)
 {
     pl_error err = {0};

@@ -8,9 +8,10 @@
 #include <unistd.h>
 #include "cli_guess.h"
 
-#define ASK_WORDS 96
-#define ASK_TRIES 5 // of one question
+#define ASK_WORDS 96 // of the command line
+#define ASK_TRIES 5  // of one question
 
+// The command line that follows from the answers.
 typedef struct asker {
     char *word[ASK_WORDS]; // the command line after `pliant new`
     int count;
@@ -18,6 +19,7 @@ typedef struct asker {
 } asker;
 
 static void ask_add(asker *a, const char *format, ...) PL_PRINTF(2, 3);
+// After too many words nothing is run.
 static void ask_add(asker *a, const char *format, ...)
 {
     char text[1200];
@@ -55,12 +57,14 @@ static const char *ask_line(asker *a, char *line, size_t size, const char *quest
 }
 
 // ---- a design
+// Full designs, then reduced ones.
 static const char *ask_design_name(int i)
 {
     const int full = pl_design_count();
     return i < full ? pl_design_at(i)->kind : pl_reduced_design_at(i - full)->kind;
 }
 
+// Index of a design, by number or name.
 static int ask_design(asker *a)
 {
     const int full = pl_design_count(), count = full + pl_reduced_design_count();
@@ -83,6 +87,7 @@ static int ask_design(asker *a)
     return 0;
 }
 
+// Only dimensions that were changed become options.
 static void ask_parameters(asker *a, const pl_design *d)
 {
     char line[200], question[300], otherwise[60];
@@ -119,6 +124,7 @@ static bool ask_is_surface(const char *path)
     return strcasecmp(cli_extension(path), ".stl") == 0 || strcasecmp(cli_extension(path), ".obj") == 0;
 }
 
+// A file that exists, its unit where it has none, a material.
 static void ask_part(asker *a, char *file, size_t size)
 {
     char line[1000];
@@ -148,6 +154,7 @@ static void ask_part(asker *a, char *file, size_t size)
     }
 }
 
+// A folder without a robot.
 static void ask_folder(asker *a, const char *proposed)
 {
     char line[1000];

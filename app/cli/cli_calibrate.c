@@ -44,14 +44,15 @@ static const cli_option options[] = {
 };
 
 #define CALIBRATE_MODELS 5
-#define CALIBRATE_POINTS 120
+#define CALIBRATE_POINTS 120 // of a plotted curve
 static const pl_material_model models[CALIBRATE_MODELS] = {PL_NEO_HOOKEAN, PL_MOONEY_RIVLIN, PL_YEOH, PL_GENT,
                                                            PL_OGDEN};
 
+// A test and the laws fitted to it.
 typedef struct calibration {
     pl_tensile test;
     pl_tensile_fit fit[CALIBRATE_MODELS];
-    bool has[CALIBRATE_MODELS];
+    bool has[CALIBRATE_MODELS]; // the fit succeeded
 } calibration;
 
 // A constant that the fit has found: not the compressibility, and no ogden term that is absent.
@@ -79,6 +80,7 @@ static void calibrate_constants(const pl_material *material, bool file, char *bu
     }
 }
 
+// All laws, or one. A law that cannot be fitted is no failure unless it was asked for.
 static int calibrate_fit(const cli_args *args, calibration *c)
 {
     const char *only = cli_value(args, "model");
@@ -111,6 +113,7 @@ static int calibrate_fit(const cli_args *args, calibration *c)
     return fits ? CLI_DONE : CLI_EXIT_UNSOLVED;
 }
 
+// A law that is not stable can be fitted but not used.
 static void calibrate_print(const cli_args *args, const calibration *c)
 {
     const pl_tensile *t = &c->test;
@@ -172,6 +175,7 @@ static json_t *calibrate_json(const calibration *c)
     return root;
 }
 
+// Test as points, laws as curves over the same strains.
 static int calibrate_plot(const cli_args *args, const calibration *c, const char *path)
 {
     double x[CALIBRATE_POINTS], y[CALIBRATE_MODELS][CALIBRATE_POINTS];
@@ -227,6 +231,7 @@ static int calibrate_work(const cli_args *args, const char *path, calibration *c
     return status ? status : cli_json_write(args, cli_value(args, "json") ? calibrate_json(c) : NULL);
 }
 
+// The kind of measurement decides what else is expected.
 static int calibrate_run(cli_args *args)
 {
     static const char *const extensions[] = {".png", ".svg", NULL};

@@ -17,6 +17,7 @@ static const cli_option options[] = {
     {0},
 };
 
+// The loop that is checked.
 typedef struct loop_numbers {
     double kp, ki, delay, lag, period; // s; gains per tick
 } loop_numbers;
@@ -49,6 +50,8 @@ static int control_numbers(const cli_args *args, loop_numbers *n)
             return status;
         }
     }
+
+    // options win over the file
     return cli_number(args, "kp", PL_DIM_NUMBER, 0, 1e6, &n->kp) &&
                    cli_number(args, "ki", PL_DIM_NUMBER, 0, 1e6, &n->ki) &&
                    cli_number(args, "delay", PL_DIM_TIME, 0, 1e6, &n->delay) &&
@@ -58,6 +61,7 @@ static int control_numbers(const cli_args *args, loop_numbers *n)
                : CLI_EXIT_USAGE;
 }
 
+// With the actuators as they are: delay and lag.
 static void control_print_response(const cli_args *args, const loop_numbers *n, const pl_response *r)
 {
     if (!r->stable) {
@@ -124,6 +128,7 @@ static void control_print_margin(const cli_args *args, const loop_numbers *n, co
     }
 }
 
+// Exit 0 only for a loop that is stable and well damped.
 static int control_check(const cli_args *args)
 {
     loop_numbers n;
@@ -134,6 +139,7 @@ static int control_check(const cli_args *args)
     pl_margin m;
     pl_response r;
     pl_error err = {0};
+    // ticks
     const int delay = (int)fmin(n.delay / n.period + 0.5, 1e9);
     if (pl_margin_compute(n.kp, n.ki, samples, 1, &m, &err) != PL_OK ||
         pl_response_compute(n.kp, n.ki, delay, n.lag / n.period, &r, &err) != PL_OK) {

@@ -4,6 +4,7 @@
 
 #define CRITICAL_DRAWN 0.1 // of the robot's size: largest displacement drawn
 
+// By the name of the file: mode.png, mode.vtu ...
 bool cli_critical_is(const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -44,6 +45,7 @@ static pl_status critical_stand(cli_model *m, const pl_critical_mode *mode, pl_s
     return status;
 }
 
+// The model is moved to the critical equilibrium, then by the mode, and back; nothing of the solve is lost.
 int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *record)
 {
     pl_critical_mode mode;
@@ -57,6 +59,8 @@ int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *r
     }
     const size_t size = pl_model_state_size(m->model), markers = 3 * (size_t)m->info.marker_count + 1;
     pl_state *state = NULL;
+
+    // one block: where it stood, scratch, markers before and after
     double *block = calloc(2 * (size + 1) + 2 * markers, sizeof *block);
     if (!block || pl_state_create(robot, &state, &err) != PL_OK) {
         free(block);
@@ -81,6 +85,8 @@ int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *r
                                       mode.limit ? "limit" : "bifurcation", "markers",
                                       critical_markers(m, from, to)));
     }
+
+    // back
     const pl_status back = pl_model_unpack(m->model, block, size, &err);
     pl_state_destroy(state);
     free(block);

@@ -46,6 +46,8 @@ static pl_findings *doctor_sorted(const pl_findings *findings)
 }
 
 // ---- results
+// Elements of a finding are marked by its number; one with a place but without
+// elements marks the element there.
 static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_findings *findings)
 {
     const char *path = cli_value(args, "out");
@@ -142,6 +144,7 @@ static pl_status doctor_examine(const cli_args *args, cli_robot *r, uint64_t *ha
     return status;
 }
 
+// Everything is examined even if the robot cannot be built: all defects at once.
 static int doctor_work(const cli_args *args, cli_robot *r)
 {
     int status = cli_setup(args);
@@ -160,6 +163,8 @@ static int doctor_work(const cli_args *args, cli_robot *r)
     }
     pl_error err = {0};
     uint64_t hash = 0;
+
+    // the order to fix them in
     const pl_status examined = doctor_examine(args, r, &hash, &err);
     pl_findings *sorted = doctor_sorted(r->findings);
     if (!sorted) {
@@ -168,6 +173,8 @@ static int doctor_work(const cli_args *args, cli_robot *r)
     pl_findings_destroy(r->findings);
     r->findings = sorted;
     cli_findings_numbered(sorted);
+
+    // files, record, summary
     if (examined != PL_OK) {
         status = cli_robot_refused(args, examined, r->findings, &err);
     } else if (r->robot) {

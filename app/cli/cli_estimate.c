@@ -32,6 +32,7 @@ static const char *const extensions[] = {".csv", NULL};
 
 #define ESTIMATE_MARKER_NOISE 0.2 // mm
 
+// One run; `measured` and `value` are parallel.
 typedef struct work {
     cli_model m;
     pl_control_setup setup;
@@ -41,15 +42,16 @@ typedef struct work {
     double *value;
     pl_estimator *estimator;
     double *marker_noise;
-    int bad, outliers, missing;
-    int contradicted; // rows in which no more readings agree with the estimate than disagree
-    double worst_fit;
+    int bad, outliers, missing; // rows; readings
+    int contradicted;           // rows in which no more readings agree with the estimate than disagree
+    double worst_fit;           // sigmas
     FILE *csv;
     char *csv_text;
     size_t csv_bytes;
     json_t *json;
 } work;
 
+// Of sensors in their units, of markers in mm.
 static int estimate_noise(const cli_args *args, work *w)
 {
     static const pl_dimension dimension[] = {[PL_SENSOR_LENGTH] = PL_DIM_LENGTH,
@@ -183,6 +185,7 @@ static void estimate_csv_head(work *w)
     fprintf(w->csv, ",fit,used,missing,outliers,converged\n");
 }
 
+// Sigmas beside every value.
 static void estimate_csv_row(work *w, int row, const pl_estimate *e)
 {
     const pl_model_info *info = &w->m.info;
@@ -239,6 +242,7 @@ static json_t *estimate_json_row(work *w, int row, const pl_estimate *e)
     return one;
 }
 
+// The table for people has the first marker only, and ends before a line gets too long.
 static void estimate_print_row(const cli_args *args, const work *w, int row, const pl_estimate *e,
                                cli_table *table)
 {
@@ -260,6 +264,8 @@ static void estimate_print_row(const cli_args *args, const work *w, int row, con
         }
         cli_row(table, "%s\tfit\toff", text);
     }
+
+    // the row
     snprintf(text, sizeof text, "%d", row + 1);
     for (int j = 0; j < info->command_count && strlen(text) < 300; ++j) {
         const double scale = pl_drive_scale(info->command[j].drive);
@@ -282,6 +288,7 @@ static void estimate_print_row(const cli_args *args, const work *w, int row, con
     cli_row(table, "%s\t%.2f\t%d", text, e->fit, e->outliers);
 }
 
+// Readings of a row in the order of w->measured.
 static void estimate_gather(work *w, int row)
 {
     const pl_model_info *info = &w->m.info;
@@ -293,6 +300,7 @@ static void estimate_gather(work *w, int row)
     }
 }
 
+// A row that cannot be solved ends the run: with --recursive the next ones would start from it.
 static int estimate_rows(const cli_args *args, work *w)
 {
     cli_table table = {0};
@@ -311,6 +319,8 @@ static int estimate_rows(const cli_args *args, work *w)
             status = err.status == PL_NO_MEMORY ? CLI_EXIT_SYSTEM : CLI_EXIT_UNSOLVED;
             break;
         }
+
+        // counts, then outputs
         w->bad += !e.converged;
         w->contradicted += e.used == 0 || e.outliers > e.used;
         w->outliers += e.outliers;
@@ -326,6 +336,8 @@ static int estimate_rows(const cli_args *args, work *w)
             json_array_append_new(w->json, estimate_json_row(w, row, &e));
         }
     }
+
+    // summary
     cli_stage(NULL, false);
     cli_say(args, "%s: estimates from %d readings a row\n\n", w->m.info.name, w->options.measured_count);
     cli_table_print(args, &table);
@@ -353,6 +365,7 @@ static int estimate_rows(const cli_args *args, work *w)
     return status;
 }
 
+// Which sensor helps most, then which one in addition, and so on.
 static int estimate_place(const cli_args *args, work *w)
 {
     const int marker = cli_model_marker(args, &w->m, "place", cli_value(args, "place"));
@@ -404,6 +417,7 @@ static int estimate_write(const cli_args *args, work *w)
     return CLI_DONE;
 }
 
+// Options, table and robot first; the estimator last.
 static int estimate_work(const cli_args *args, work *w, int **force_marker)
 {
     pl_error err = {0};
@@ -435,6 +449,8 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
     if (status) {
         return status;
     }
+
+    // outputs are opened before the rows are solved
     w->json = cli_value(args, "json") ? json_array() : NULL;
     if (cli_value(args, "out")) {
         w->csv = open_memstream(&w->csv_text, &w->csv_bytes);
@@ -443,6 +459,8 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
         }
         estimate_csv_head(w);
     }
+
+    // rows, or placement
     const bool place = cli_value(args, "place") != NULL;
     status = place ? estimate_place(args, w) : estimate_rows(args, w);
     const int written = status <= CLI_EXIT_UNSOLVED && !place ? estimate_write(args, w) : CLI_DONE;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "cli.h"
 
+// With the dot; that of the file name, not of a folder.
 const char *cli_extension(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -59,6 +60,7 @@ const char *cli_out(const cli_args *args, const char *extension)
     return found;
 }
 
+// The same file, whatever the path.
 static bool files_same(const char *a, const char *b)
 {
     struct stat s, t;
@@ -96,6 +98,7 @@ static bool files_named_in(const char *robot_path, const char *path)
     return found;
 }
 
+// Suggests what is possible.
 static int files_check_extension(const cli_args *args, const char *path, const char *const *extensions)
 {
     char list[200] = "";
@@ -111,6 +114,7 @@ static int files_check_extension(const cli_args *args, const char *path, const c
     return CLI_EXIT_USAGE;
 }
 
+// Found out before the work, not after it.
 static int files_check_place(const cli_args *args, const char *option, const char *path)
 {
     struct stat s;
@@ -131,6 +135,7 @@ static int files_check_place(const cli_args *args, const char *option, const cha
     return status;
 }
 
+// Inputs of the run must not be replaced without --force.
 static int files_check_input(const cli_args *args, const char *option, const char *path,
                              const char *robot_path, const char *input)
 {
@@ -168,6 +173,7 @@ int cli_check_outputs(const cli_args *args, const char *const *extensions, const
                 status = files_check_extension(args, path, extensions);
             }
             status = status ? status : files_check_place(args, outputs[k], path);
+
             // a state file may be read and replaced: that is what it is for
             status =
                 status ? status : files_check_input(args, outputs[k], path, robot_path, k < 2 ? input : NULL);

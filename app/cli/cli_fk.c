@@ -66,6 +66,7 @@ static int fk_hold(const cli_args *args, cli_model *m, double seconds)
     return CLI_DONE;
 }
 
+// --after gives the shape at a time; everything else the relaxed one.
 static int fk_solve(const cli_args *args, cli_model *m)
 {
     double seconds = -1;
@@ -84,6 +85,7 @@ static int fk_solve(const cli_args *args, cli_model *m)
     return fk_hold(args, m, seconds);
 }
 
+// Options and names first, then the solve, the state, the record, the files.
 static int fk_work(const cli_args *args, cli_model *m)
 {
     int status = cli_setup(args);
@@ -94,6 +96,7 @@ static int fk_work(const cli_args *args, cli_model *m)
     status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
     status = status ? status : cli_arc(args, m);
     status = status ? status : fk_solve(args, m);
+    // beyond a limit point statics ends; a damped motion lands somewhere
     if (!status && cli_flag(args, "after-snap") && m->report.outcome == PL_LIMIT_POINT &&
         !m->report.no_state) {
         status = cli_motion_land(args, m);

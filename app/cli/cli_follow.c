@@ -47,6 +47,7 @@ static const cli_option options[] = {
 static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, ".html", ".png", ".svg", NULL};
 
 // ---- files for the machine, judged before the work
+// 0: marlin, 1: pressures, -1 after a message.
 static int follow_export_kind(const cli_args *args, const char *text, const char **file)
 {
     static const char *const kinds[] = {"marlin", "pressures"}, *const usual[] = {"follow.gcode",
@@ -62,6 +63,7 @@ static int follow_export_kind(const cli_args *args, const char *text, const char
     return -1;
 }
 
+// The robot must have what the file describes: axes, or chambers.
 static int follow_check_exports(const cli_args *args, const follow *f)
 {
     int cursor = 0, status = CLI_DONE;
@@ -71,6 +73,7 @@ static int follow_check_exports(const cli_args *args, const follow *f)
         if (kind < 0) {
             return CLI_EXIT_USAGE;
         }
+
         // judged like any other output
         static const cli_option out = {.name = "out"}, force = {.name = "force"};
         cli_given given[2] = {{&out, file}, {&force, NULL}};
@@ -94,6 +97,7 @@ static int follow_check_exports(const cli_args *args, const follow *f)
 }
 
 // ---- goals and rates
+// Position first: pl_ik_set_target counts on it.
 static int follow_goals(const cli_args *args, follow *f)
 {
     pl_objective *o = cli_goals_add(args, &f->g, PL_OBJECTIVE_POSITION);
@@ -110,6 +114,8 @@ static int follow_goals(const cli_args *args, follow *f)
         return CLI_EXIT_USAGE;
     }
     f->direction = f->orientation = -1;
+
+    // columns of the file become goals of their own
     if (f->normal) {
         f->direction = f->g.count;
         o = cli_goals_add(args, &f->g, PL_OBJECTIVE_DIRECTION);
@@ -131,6 +137,7 @@ static int follow_goals(const cli_args *args, follow *f)
     return CLI_DONE;
 }
 
+// Rates of the robot file, then those of the options; they bind only where time is known.
 static int follow_rates(const cli_args *args, follow *f)
 {
     for (int i = 0; i < f->m.info.command_count; ++i) {
@@ -174,6 +181,7 @@ static int follow_rates(const cli_args *args, follow *f)
 }
 
 // ---- along the path
+// Called before each waypoint.
 static pl_status follow_set(void *user, pl_ik *ik, int i, pl_error *err)
 {
     follow *f = user;
@@ -198,6 +206,7 @@ static void follow_part(const follow *f, int index)
                       f->count);
 }
 
+// Called after each waypoint; false ends the motion.
 static bool follow_record(void *user, const pl_waypoint *w)
 {
     follow *f = user;
@@ -221,6 +230,7 @@ static bool follow_record(void *user, const pl_waypoint *w)
     return f->status == CLI_DONE && !cli_interrupted();
 }
 
+// Without times the schedule follows from the rates of the commands.
 static int follow_go(const cli_args *args, follow *f)
 {
     pl_error err = {0};
@@ -247,6 +257,8 @@ static int follow_go(const cli_args *args, follow *f)
         err.status = status;
         return cli_fail(args, &err);
     }
+
+    // times of the file, or from rates
     if (f->time) {
         for (int k = 0; k < f->motion.count; ++k) {
             f->motion.time[k] = f->time[k] - f->time[0];
@@ -270,6 +282,7 @@ typedef struct follow_drawing {
     char title[200];
 } follow_drawing;
 
+// Two lines: the targets, and where the marker went.
 static pl_status follow_draw(const cli_args *args, follow *f, follow_drawing *d, pl_error *err)
 {
     const int n = f->motion.count;
@@ -312,6 +325,7 @@ static pl_status follow_picture(const cli_args *args, follow *f, const char *pat
     return status;
 }
 
+// The report says how it was computed.
 static pl_status follow_report_html(const cli_args *args, follow *f, const char *path, pl_error *err)
 {
     char cost[200], model[200], title[300];
@@ -330,6 +344,7 @@ static pl_status follow_report_html(const cli_args *args, follow *f, const char 
                                    {"cost", cost}};
     pl_report_def def = {.title = title, .fact = fact, .fact_count = 5};
     memcpy(def.axes, f->g.objective[0].axes, sizeof def.axes);
+
     // a model without a body has no picture
     follow_drawing d;
     pl_error ignored = {0};
@@ -343,6 +358,7 @@ static pl_status follow_report_html(const cli_args *args, follow *f, const char 
     return status;
 }
 
+// Series first: they are complete; then files for people, then for the machine.
 static int follow_write(const cli_args *args, follow *f)
 {
     int cursor = 0;
@@ -410,6 +426,7 @@ static int follow_json(const cli_args *args, follow *f)
 
 #define FOLLOW_ROWS 60 // printed at most
 
+// At most FOLLOW_ROWS lines: every k-th waypoint.
 static void follow_print(const cli_args *args, const follow *f)
 {
     cli_table table = {0};
@@ -427,6 +444,8 @@ static void follow_print(const cli_args *args, const follow *f)
         cli_motion_cells(m, k, row, sizeof row);
         cli_row(&table, "%s\t%s", row, m->reached[k] ? "" : pl_ik_outcome_name(m->outcome[k]));
     }
+
+    // summary
     cli_table_print(args, &table);
     const pl_follow_report *r = &f->report;
     const int n = m->count > 0 ? m->count : 1;
@@ -440,6 +459,7 @@ static void follow_print(const cli_args *args, const follow *f)
             (double)r->costs.factorizations / n, (double)r->costs.solves / n, r->seconds);
 }
 
+// In the order in which mistakes are cheapest to find.
 static int follow_prepare(const cli_args *args, follow *f)
 {
     f->args = args;
@@ -464,6 +484,7 @@ static int follow_prepare(const cli_args *args, follow *f)
     return CLI_DONE;
 }
 
+// Exit 0 only if every waypoint was reached.
 static int follow_work(const cli_args *args, follow *f)
 {
     int status = follow_prepare(args, f);
@@ -481,6 +502,8 @@ static int follow_work(const cli_args *args, follow *f)
     if (status) {
         return status;
     }
+
+    // why not
     if (f->motion.count < f->count) {
         cli_error(args, "%s after %d of %d waypoints, which are kept", cli_stop_reason(), f->motion.count,
                   f->count);

@@ -4,6 +4,7 @@
 
 #include "cli_goal.h"
 
+// A run of `follow`; freed at the end, however it ends.
 typedef struct follow {
     const cli_args *args;
     cli_model m;
@@ -16,10 +17,10 @@ typedef struct follow {
     int direction, orientation; // goals of these columns; -1: none
     double period;              // s; 0: none given
     pl_motion motion;
-    json_t *json;
+    json_t *json; // the record
     cli_series series;
     pl_follow_report report;
-    int status;
+    int status; // exit status so far
 } follow;
 
 // Reads the waypoints: of a file, or of --path; resampled where asked. Returns an exit status.

@@ -6,6 +6,7 @@
 
 #define CLI_GOALS 32
 
+// Goals of a search and what they refer to; owns its arrays.
 typedef struct cli_goals {
     pl_objective objective[CLI_GOALS];
     int count;
@@ -19,8 +20,8 @@ typedef struct cli_goals {
     int surface_goal; // its objective; -1: none
     // limits
     pl_ik_options options;
-    bool *hold;
-    double *rate;
+    bool *hold;   // per command: stays
+    double *rate; // per command: largest change per second
     pl_effort_bound bound[CLI_GOALS];
     pl_store_samples stored;
     pl_samples samples;

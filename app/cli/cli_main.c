@@ -16,6 +16,7 @@ const cli_verb *const cli_verbs[] = {
     // clang-format on
 };
 
+// NULL: no verb of that name.
 static const cli_verb *main_find(const char *name)
 {
     for (int i = 0; cli_verbs[i]; ++i) {
@@ -45,6 +46,7 @@ static void main_usage(FILE *to)
         to);
 }
 
+// An unknown word with the nearest known one; `topics`: pages of `help` count, too.
 static int main_unknown(const char *name, bool topics)
 {
     const char *known[96];
@@ -69,6 +71,7 @@ static int main_unknown(const char *name, bool topics)
     return CLI_EXIT_USAGE;
 }
 
+// `pliant help --man [VERB]`
 static int main_help_man(const char *name)
 {
     const cli_verb *verb = name ? main_find(name) : NULL;
@@ -79,6 +82,7 @@ static int main_help_man(const char *name)
     return CLI_DONE;
 }
 
+// `pliant help`: all verbs, one of them, an outcome, or the tables behind them.
 static int main_help(int argc, char **argv)
 {
     if (argc < 3) {
@@ -120,6 +124,7 @@ static const char *main_json_path(int argc, char **argv)
     return path;
 }
 
+// Help wins over everything else on the line, so that it works on a line that is not finished.
 static int main_run(const cli_verb *verb, int argc, char **argv)
 {
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; ++i) {
@@ -128,6 +133,8 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
             return CLI_DONE;
         }
     }
+
+    // parse and run
     cli_args args = {0};
     int status = CLI_EXIT_USAGE;
     cli_interrupt_words(verb->name,
@@ -137,6 +144,8 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
         status = verb->run(&args);
         cli_stages_report(verb->name);
     }
+
+    // a result that lacks memory somewhere must not look complete
     cli_progress_done();
     if (cli_memory_missed() && verb != &cli_verb_serve) {
         if (status == CLI_DONE) {
@@ -144,6 +153,7 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
         }
         status = CLI_EXIT_SYSTEM;
     }
+
     // a file that is an input of the robot must not be replaced by the record of an error
     const char *json = main_json_path(argc, argv);
     const bool safe =
@@ -171,6 +181,7 @@ static void main_meet_limits(char **argv)
 
 int main(int argc, char **argv)
 {
+    // before anything that may take long
     cli_interrupt_install();
     main_meet_limits(argv);
     cli_memory_install();
@@ -187,6 +198,7 @@ int main(int argc, char **argv)
         const cli_verb *verb = main_find(argv[1]);
         status = verb ? main_run(verb, argc, argv) : main_unknown(argv[1], false);
     }
+
     // a full disk or a closed pipe must not look like success
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("pliant: error: standard output cannot be written\n", stderr);

@@ -15,11 +15,13 @@
 #define MARLIN_RESENDS 5 // of one line
 #define MARLIN_START 2.5 // s that a board may take to start after its line was opened
 
+// A move to a safe place must end even after Ctrl-C.
 static bool marlin_interrupted(const marlin *m)
 {
     return !m->ignore_interrupts && cli_interrupted();
 }
 
+// s on a clock that nobody sets.
 static double marlin_now(void)
 {
     struct timespec t;
@@ -61,6 +63,7 @@ static int marlin_hear(marlin *m, double until, char *text, size_t size)
     }
 }
 
+// All of the text until `until` (s on the clock); false when that fails.
 static bool marlin_write(marlin *m, const char *text, double until)
 {
     for (size_t at = 0, length = strlen(text); at < length;) {
@@ -80,6 +83,7 @@ static bool marlin_write(marlin *m, const char *text, double until)
     return true;
 }
 
+// A reason with what the board said, without control characters.
 static const char *marlin_say(marlin *m, const char *what, const char *line)
 {
     snprintf(m->reason, sizeof m->reason, "%s%.150s", what, line);
@@ -97,6 +101,8 @@ static const char *marlin_line(marlin *m, const char *gcode, long number, double
     if (length >= (int)sizeof text - 8) {
         return "a line is too long for the machine";
     }
+
+    // checksum: exclusive or of the bytes before the star
     int sum = 0;
     for (int i = 0; i < length; ++i) {
         sum ^= (unsigned char)text[i];
@@ -105,6 +111,7 @@ static const char *marlin_line(marlin *m, const char *gcode, long number, double
     bool again = true, asked = false;
     int tries = 0;
     double until = 0;
+    // until `ok`, a reason to give up, or too many resends
     for (;;) {
         if (again) {
             if (tries++ > MARLIN_RESENDS) {
@@ -123,6 +130,8 @@ static const char *marlin_line(marlin *m, const char *gcode, long number, double
                    : marlin_interrupted(m) ? "interrupted"
                                            : "the machine does not answer";
         }
+
+        // what the board answers
         long wanted = number;
         if (strncmp(answer, "ok", 2) == 0) {
             if (!asked) {
@@ -143,6 +152,7 @@ static const char *marlin_line(marlin *m, const char *gcode, long number, double
     }
 }
 
+// Comments and empty lines are not sent. NULL, or why it failed.
 const char *marlin_send(marlin *m, const char *gcode, double timeout)
 {
     const char *why = NULL;
@@ -165,6 +175,7 @@ const char *marlin_send(marlin *m, const char *gcode, double timeout)
     return why;
 }
 
+// The constant of a baud rate; B0: none.
 static speed_t marlin_speed(long baud)
 {
     static const struct {
@@ -181,9 +192,12 @@ static speed_t marlin_speed(long baud)
     return B0;
 }
 
+// Sets the line raw, waits for the board to start and sets its line number to 0.
 int marlin_open(const cli_args *args, const char *device, double timeout, marlin *m)
 {
     *m = (marlin){.fd = -1};
+
+    // DEVICE@BAUD
     const char *at = strrchr(device, '@');
     char path[400], *end = NULL;
     snprintf(path, sizeof path, "%.*s", at ? (int)(at - device) : (int)strlen(device), device);
@@ -200,6 +214,8 @@ int marlin_open(const cli_args *args, const char *device, double timeout, marlin
         cli_error(args, "--marlin %s: %s", path, strerror(errno));
         return CLI_EXIT_USAGE;
     }
+
+    // raw bytes, no flow control
     struct termios t;
     if (tcgetattr(m->fd, &t) != 0) {
         cli_error(args, "--marlin %s: not a serial line", path);
@@ -212,6 +228,7 @@ int marlin_open(const cli_args *args, const char *device, double timeout, marlin
         cli_error(args, "--marlin %s: the line cannot be set: %s", path, strerror(errno));
         return CLI_EXIT_SYSTEM;
     }
+
     // most boards start again when their line is opened, and say `start` and their settings
     char answer[300];
     const double until = marlin_now() + MARLIN_START;

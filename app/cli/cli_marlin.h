@@ -5,14 +5,15 @@
 
 #include "cli.h"
 
+// The line and what was read from it but not used yet.
 typedef struct marlin {
-    int fd; // -1: none
-    long line;
+    int fd;    // -1: none
+    long line; // number of the last one taken
     char buffer[1024];
     size_t used;
-    char reason[200]; // why the last line was not taken
-    int resent;       // lines that were sent again
-    bool ignore_interrupts;
+    char reason[200];       // why the last line was not taken
+    int resent;             // lines that were sent again
+    bool ignore_interrupts; // while the machine is brought to a safe state
 } marlin;
 
 // "DEVICE" or "DEVICE@BAUD". Waits for the board to start, then begins to count lines. Returns an exit

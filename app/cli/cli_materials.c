@@ -20,6 +20,7 @@ static void materials_constants(const pl_material *material, char *buffer, size_
     }
 }
 
+// One entry of the library.
 static json_t *materials_json(const pl_material_entry *entry)
 {
     pl_material copy = entry->material;
@@ -42,6 +43,7 @@ static json_t *materials_json(const pl_material_entry *entry)
     return one;
 }
 
+// All about one material, with stresses over the strains it was fitted to.
 static void materials_print_one(const cli_args *args, const pl_material_entry *entry)
 {
     char constants[200];
@@ -64,6 +66,7 @@ static void materials_print_one(const cli_args *args, const pl_material_entry *e
     cli_say(args, "\nin a robot file:\n  materials:\n    silicone: {use: %s}\n", entry->name);
 }
 
+// One line per material.
 static void materials_print_all(const cli_args *args)
 {
     cli_table table = {0};
@@ -84,6 +87,7 @@ static void materials_print_all(const cli_args *args)
     cli_say(args, "\n`pliant materials NAME` shows source and stresses; in a robot file: {use: NAME}\n");
 }
 
+// Suggests the nearest one.
 static int materials_unknown(const cli_args *args, const char *name)
 {
     const char *known[200];

@@ -15,6 +15,7 @@ static const cli_option options[] = {
     {0},
 };
 
+// mm per unit of the file; 1 without the option.
 bool cli_unit(const cli_args *args, double *unit)
 {
     static const struct {
@@ -35,6 +36,7 @@ bool cli_unit(const cli_args *args, double *unit)
     return !text;
 }
 
+// Whether the argument is a mesh, by its extension.
 static bool mesh_is_file(const char *path)
 {
     static const char *const known[] = {".msh", ".vtk", ".vtu", ".unv", ".inp", ".node", ".ele"};
@@ -59,6 +61,7 @@ json_t *cli_json_quality(const pl_mesh_quality *q)
     return quality;
 }
 
+// Counts, volumes and areas in mm.
 static json_t *mesh_json(const pl_mesh *mesh, const pl_mesh_quality *q, const pl_findings *findings)
 {
     const pl_mesh_view view = pl_mesh_get(mesh);
@@ -95,6 +98,7 @@ static void mesh_print(const cli_args *args, const pl_mesh *mesh, const pl_mesh_
     cli_say(args, "  edges: %.3g to %.3g mm, mean %.3g\n", q->shortest_edge, q->longest_edge, q->mean_edge);
 }
 
+// Quality, files, record.
 static int mesh_finish(const cli_args *args, const pl_mesh *mesh, const pl_findings *findings)
 {
     const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
@@ -131,6 +135,7 @@ static pl_status mesh_order(const cli_args *args, pl_mesh **mesh, pl_error *err)
     return status;
 }
 
+// A mesh file: nothing of a robot applies to it.
 static int mesh_from_file(const cli_args *args, const char *path)
 {
     double unit = 1;

@@ -24,6 +24,7 @@ static int model_mesh_options(const cli_args *args)
     return CLI_DONE;
 }
 
+// Options of the library from those of the command line.
 static int model_options(const cli_args *args, pl_model_load_options *options)
 {
     *options = (pl_model_load_options){.load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress},
@@ -41,6 +42,7 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
         cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
         return CLI_EXIT_USAGE;
     }
+
     // of ik and related verbs the limit is one of the search
     const bool search =
         args->verb == &cli_verb_ik || args->verb == &cli_verb_follow || args->verb == &cli_verb_task;
@@ -50,6 +52,7 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
     return good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
+// A file that does not exist yet is no error: the first of a series of calls has none.
 static int model_read_state(const cli_args *args, cli_model *m)
 {
     const char *from = cli_value(args, "state"), *to = cli_value(args, "save-state");
@@ -64,10 +67,13 @@ static int model_read_state(const cli_args *args, cli_model *m)
     return !from || pl_model_state_load(m->model, from, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// Opened in the order in which mistakes are cheapest to find: file, options, names, and only then the mesh.
 int cli_model_open(const cli_args *args, const char *given, cli_model *m)
 {
     pl_model_load_options options;
     int status = cli_document_open(args, given, &m->path, &m->document, &m->findings);
+
+    // options that would be ignored are refused
     if (!status && pl_robot_document_kind(m->document) != PL_ROBOT_FULL) {
         status = model_mesh_options(args);
     }
@@ -76,6 +82,8 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
     if (status) {
         return status;
     }
+
+    // mesh and model
     pl_error err = {0};
     cli_stage("loading", true);
     const pl_status loaded = pl_model_from_document(m->document, &options, &m->model, m->findings, &err);
@@ -84,6 +92,8 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
     if (loaded != PL_OK) {
         return cli_robot_refused(args, loaded, m->findings, &err);
     }
+
+    // all commands idle
     m->info = pl_model_get_info(m->model);
     m->command = calloc((size_t)m->info.command_count + 1, sizeof *m->command);
     if (!m->command) {
@@ -158,6 +168,7 @@ void cli_model_estimate(cli_model *m)
     }
 }
 
+// 0 only for a solved state; otherwise says why, and what to try.
 int cli_model_outcome(const cli_args *args, const cli_model *m)
 {
     if (m->report.outcome == PL_SOLVED) {

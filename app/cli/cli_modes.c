@@ -3,7 +3,7 @@
 #include <string.h>
 #include "cli_motion.h"
 
-#define MODES_COUNT 6
+#define MODES_COUNT 6        // frequencies without --count
 #define MODES_FRAMES 24      // of one period in a series
 #define MODES_AMPLITUDE 0.08 // of the size of the robot: largest displacement drawn
 
@@ -27,14 +27,16 @@ static const cli_option options[] = {
     {0},
 };
 
+// What is computed and written.
 typedef struct modes {
     cli_motion s;
-    int count, found, shown;
+    int count, found, shown; // wanted, found; number of the mode that is written
     pl_mode mode[32];
     double *shape; // 3 per vertex and mode
     cli_series series;
 } modes;
 
+// Equilibrium, then a solver of motions about it, then the modes.
 static int modes_solve(const cli_args *args, modes *d)
 {
     cli_motion *s = &d->s;
@@ -59,6 +61,7 @@ static int modes_solve(const cli_args *args, modes *d)
     return solved == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// A negative frequency stands for an imaginary one.
 static void modes_print(const cli_args *args, modes *d)
 {
     char text[400];
@@ -94,6 +97,7 @@ static int modes_series(const cli_args *args, modes *d)
     if (!x) {
         return cli_no_memory(args);
     }
+    // shapes are drawn about the equilibrium
     memcpy(x, pl_state_positions(s->state), (size_t)n * sizeof *x);
     int status = CLI_DONE;
     for (int k = 0; !status && k <= MODES_FRAMES; ++k) {
@@ -127,6 +131,7 @@ static json_t *modes_json(modes *d)
     return root;
 }
 
+// Options, robot, commands, modes, outputs.
 static int modes_work(const cli_args *args, modes *d)
 {
     d->count = MODES_COUNT;

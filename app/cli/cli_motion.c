@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+// Weights that hang at markers: mass (t) for the motion, force m g (N) for the equilibrium.
 static int motion_masses(const cli_args *args, cli_motion *s)
 {
     int cursor = 0;
@@ -29,6 +30,7 @@ static int motion_masses(const cli_args *args, cli_motion *s)
             cli_error(args, "--mass %s: a mass must be positive", text);
             return CLI_EXIT_USAGE;
         }
+        // N
         for (int i = 0; i < 3; ++i) {
             s->force[3 * k + i] = s->mass[k] * gravity[i];
         }
@@ -75,6 +77,7 @@ int cli_motion_create(const cli_args *args, cli_motion *s, pl_dynamics_options *
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The shape of the model becomes the state of the motion.
 int cli_motion_from_model(const cli_args *args, cli_motion *s)
 {
     pl_error err = {0};
@@ -84,6 +87,7 @@ int cli_motion_from_model(const cli_args *args, cli_motion *s)
                : cli_fail(args, &err);
 }
 
+// And back, so that results are written as those of every other verb.
 int cli_motion_to_model(const cli_args *args, cli_motion *s)
 {
     pl_error err = {0};
@@ -92,6 +96,7 @@ int cli_motion_to_model(const cli_args *args, cli_motion *s)
     return pl_model_unpack(s->m.model, s->block, size, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// Accepts a half-prepared motion.
 void cli_motion_clear(cli_motion *s)
 {
     pl_dynamics_destroy(s->dynamics);
@@ -115,10 +120,11 @@ void cli_motion_clear(cli_motion *s)
 typedef struct land_ramp {
     const double *from, *to;
     const pl_command_info *info;
-    double time;
+    double time; // s, until the commands are reached
     int count;
 } land_ramp;
 
+// From the rest value where a command was idle.
 static void land_command(void *user, double t, double *command)
 {
     const land_ramp *r = user;
@@ -128,6 +134,7 @@ static void land_command(void *user, double t, double *command)
     }
 }
 
+// The end of the ramp: the integrator ends a step there.
 static double land_corner(void *user, double t)
 {
     const land_ramp *r = user;
@@ -150,6 +157,7 @@ static int land_create(const cli_args *args, cli_motion *s, double *period, doub
         return cli_fail(args, &err);
     }
     *period = 1 / fabs(mode.frequency);
+    // critical damping is 2 omega: mass_damping = 2 zeta omega
     *damping = options.mass_damping = 2 * LAND_DAMPING * 2 * LAND_PI * fabs(mode.frequency);
     pl_dynamics_destroy(s->dynamics);
     s->dynamics = NULL;
@@ -164,6 +172,8 @@ static int land_move(const cli_args *args, cli_motion *s, const pl_signal *signa
     pl_motion_report report = {0};
     double fastest = 0;
     *rest = false;
+    // period by period until the kinetic energy has died away; not before three
+    // periods, in which it may pass zero
     pl_status status = pl_dynamics_start(s->dynamics, s->state, signal, &err);
     for (int k = 1; status == PL_OK && k <= LAND_PERIODS && !*rest && !cli_interrupted(); ++k) {
         status = pl_dynamics_advance(s->dynamics, k * period, NULL, NULL, &report, &err);
@@ -178,6 +188,7 @@ static int land_move(const cli_args *args, cli_motion *s, const pl_signal *signa
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The motion from the last equilibrium to rest; its shape goes back to the model.
 static int land_work(const cli_args *args, cli_motion *s, double *time, double *damping, bool *rest)
 {
     double period = 0;
@@ -206,8 +217,11 @@ static int land_work(const cli_args *args, cli_motion *s, double *time, double *
     return status ? status : cli_motion_to_model(args, s);
 }
 
+// What lies beyond a limit point: the body snaps, which statics cannot follow but a motion can. The shape
+// at rest starts the final solve.
 int cli_motion_land(const cli_args *args, cli_model *m)
 {
+    // where it was before the snap, for the message
     const double reached = m->report.load_reached;
     const pl_model_answer before = pl_model_get_answer(m->model);
     double place[3] = {0}, time = 0, damping = 0;
@@ -217,6 +231,8 @@ int cli_motion_land(const cli_args *args, cli_model *m)
     char commands[300];
     cli_commands_text(cli_model_commands(m), before.command, commands, sizeof commands);
     bool rest = false;
+
+    // the motion borrows the model
     cli_motion s = {.m = *m};
     int status = land_work(args, &s, &time, &damping, &rest);
     s.m = (cli_model){0}; // the caller's
@@ -229,6 +245,8 @@ int cli_motion_land(const cli_args *args, cli_model *m)
                   100 * reached, time);
         return CLI_EXIT_UNSOLVED;
     }
+
+    // exact equilibrium from the shape at rest
     status = cli_model_solve(args, m);
     if (!status && m->report.outcome == PL_SOLVED) {
         cli_say(args, "snapped at %.4g %% of the load path (%s)", 100 * reached,

@@ -51,6 +51,7 @@ static json_t *new_list_json(void)
     return root;
 }
 
+// Designs with their parameters; test bodies come last in the table.
 static int new_list(const cli_args *args)
 {
     for (int i = 0; i < pl_design_count(); ++i) {
@@ -73,6 +74,7 @@ static int new_list(const cli_args *args)
     return cli_json_write(args, cli_value(args, "json") ? new_list_json() : NULL);
 }
 
+// Suggests the nearest design and lists all.
 static int new_unknown(const cli_args *args, const char *kind)
 {
     const char *known[64];
@@ -93,6 +95,7 @@ static int new_unknown(const cli_args *args, const char *kind)
     return CLI_EXIT_USAGE;
 }
 
+// NULL after a message that names the nearest one.
 static const pl_design_parameter *new_parameter(const cli_args *args, const pl_design *d, const char *text,
                                                 size_t length)
 {
@@ -114,6 +117,7 @@ static const pl_design_parameter *new_parameter(const cli_args *args, const pl_d
     return NULL;
 }
 
+// One --param: checked against the design's limits, then set in the document.
 static int new_apply(const cli_args *args, const pl_design *d, const char *text, pl_robot_document *document)
 {
     const size_t length = strcspn(text, "=");
@@ -163,6 +167,7 @@ static int new_text(const cli_args *args, const pl_design *d, char **text)
     return status;
 }
 
+// Makes the folder; a robot that exists is not replaced without --force.
 static int new_folder(const cli_args *args, const char *folder, char **robot_path)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -226,6 +231,7 @@ static void new_try(const char *yaml, char *text, size_t size)
     pl_robot_document_destroy(document);
 }
 
+// What a newcomer would do next.
 static void new_next(const cli_args *args, const char *folder, const char *yaml)
 {
     char try[120];
@@ -255,6 +261,7 @@ static int new_reduced(const cli_args *args, const pl_reduced_design *d, const c
     return status;
 }
 
+// The file is made before the folder, so that a mistake leaves nothing behind.
 static int new_design(const cli_args *args, const char *kind, const char *folder)
 {
     const pl_design *d = pl_design_find(kind);
@@ -299,6 +306,7 @@ static int new_material_unknown(const cli_args *args, const char *name)
     return CLI_EXIT_USAGE;
 }
 
+// A part of the user's own.
 static int new_from(const cli_args *args, const char *part, const char *folder)
 {
     char *path = NULL;

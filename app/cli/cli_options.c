@@ -24,6 +24,7 @@ const cli_option cli_common[] = {
     {0},
 };
 
+// In one table.
 static const cli_option *options_in(const cli_option *table, const char *name, size_t length)
 {
     for (const cli_option *o = table; o->name; ++o) {
@@ -34,6 +35,7 @@ static const cli_option *options_in(const cli_option *table, const char *name, s
     return NULL;
 }
 
+// The verb's own table wins over the common one.
 static const cli_option *options_find(const cli_verb *verb, const char *name, size_t length)
 {
     const cli_option *own = options_in(verb->option, name, length);
@@ -53,6 +55,7 @@ static const cli_option *options_find_short(const cli_verb *verb, char name)
     return NULL;
 }
 
+// Suggests the nearest option of the verb. Returns false.
 static bool options_unknown(const cli_args *args, const char *text)
 {
     const char *known[40];
@@ -75,6 +78,7 @@ static bool options_unknown(const cli_args *args, const char *text)
     return false;
 }
 
+// There is memory for all: cli_parse counts the letters.
 static void options_add(cli_args *args, const cli_option *option, const char *value)
 {
     args->given[args->given_count++] = (cli_given){option, value};
@@ -129,6 +133,7 @@ static bool options_long(cli_args *args, const char *text, const char *next, boo
     return true;
 }
 
+// Arguments that are no options.
 static bool options_count(const cli_args *args)
 {
     if (args->plain_count >= args->verb->least && args->plain_count <= args->verb->most) {
@@ -143,6 +148,7 @@ static bool options_count(const cli_args *args)
     return false;
 }
 
+// False after a message. Words after -- are no options; - alone is a file.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
 {
     *args = (cli_args){.verb = verb};
@@ -157,6 +163,8 @@ bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
         cli_no_memory(args);
         return false;
     }
+
+    // word by word
     bool plain_only = false;
     for (int i = 0; i < argc; ++i) {
         const char *text = argv[i];
@@ -175,6 +183,8 @@ bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
         }
         i += used;
     }
+
+    // what all verbs need at once
     const char *json = cli_value(args, "json");
     args->silent = json && strcmp(json, "-") == 0;
     cli_quiet = cli_flag(args, "quiet");
@@ -188,6 +198,7 @@ void cli_args_clear(cli_args *args)
     *args = (cli_args){0};
 }
 
+// The next value of an option that may be repeated.
 const char *cli_next(const cli_args *args, const char *name, int *cursor)
 {
     while (*cursor < args->given_count) {
@@ -199,6 +210,7 @@ const char *cli_next(const cli_args *args, const char *name, int *cursor)
     return NULL;
 }
 
+// The last one wins.
 const char *cli_value(const cli_args *args, const char *name)
 {
     const char *value = NULL;
@@ -223,6 +235,7 @@ bool cli_flag(const cli_args *args, const char *name)
     return cli_flag_count(args, name) > 0;
 }
 
+// *out changes only if the option is given and good.
 bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, double low, double high,
                 double *out)
 {
@@ -244,6 +257,7 @@ bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, 
     return true;
 }
 
+// A time limit in s, above 0.
 bool cli_limit(const cli_args *args, const char *name, double *out)
 {
     double limit = 1;

@@ -50,6 +50,7 @@ static json_t *plant_hello(const pl_model_info *info, double period)
     return hello;
 }
 
+// The readings one period later, in the units of the greeting.
 static json_t *plant_answer(const pl_model_info *info, const pl_plant_reading *r, json_int_t sequence)
 {
     json_t *answer = json_object(), *sensors = json_object(), *markers = json_object(), *acts = json_object();
@@ -84,6 +85,7 @@ typedef struct talk {
     int steps; // taken
 } talk;
 
+// A message that was not taken, with its number if it had one.
 static json_t *plant_refuse(json_t *sequence, const char *why)
 {
     json_t *answer = json_object();
@@ -107,6 +109,7 @@ static const char *plant_take(const pl_model_info *info, json_t *set, double *co
         if (j == info->command_count) {
             return "there is no such command";
         }
+        // the unit of the drive
         const double number = json_number_value(value) * pl_drive_scale(info->command[j].drive);
         if (!json_is_number(value) || !isfinite(number)) {
             return "a command is not a number";
@@ -138,6 +141,8 @@ static const char *plant_check(talk *k, json_t *message, bool *step)
     if (timeout && !(json_number_value(timeout) > 0)) {
         return "the timeout must be a number of seconds greater than 0";
     }
+
+    // on trial: nothing changes unless all of it is good
     double *stop = k->trial + info->command_count;
     memcpy(k->trial, k->command, bytes);
     memcpy(stop, k->on_stop, bytes);
@@ -153,6 +158,7 @@ static const char *plant_check(talk *k, json_t *message, bool *step)
     return NULL;
 }
 
+// A step, an agreement about the end, or a refusal. *status: a failure of the plant itself.
 static wire_end plant_hear(const cli_args *args, talk *k, json_t *message, int *status)
 {
     bool step;
@@ -209,6 +215,7 @@ static json_t *plant_json(const talk *k)
     return root;
 }
 
+// Until the connection ends, the controller is silent, or Ctrl-C.
 static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant, wire *w, double period)
 {
     const size_t n = (size_t)m->info.command_count;
@@ -228,6 +235,8 @@ static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant,
         k.command[j] = m->info.command[j].rest;
         k.on_stop[j] = NAN;
     }
+
+    // hello, then message by message
     int status = CLI_DONE;
     wire_end end = wire_send(w, plant_hello(&m->info, period));
     while (end == WIRE_OK && !status && !cli_interrupted()) {
@@ -249,6 +258,7 @@ static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant,
     return status;
 }
 
+// Options and model first; the connection is waited for last.
 static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setup, pl_plant **plant)
 {
     pl_error err = {0};
@@ -280,6 +290,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     if (pl_plant_create(m->model, &setup->plant, plant, &err) != PL_OK) {
         return cli_fail_file(args, m->path, &err);
     }
+    // a controller that is gone must not end the program
     signal(SIGPIPE, SIG_IGN);
     const int client = port >= 0 ? wire_listen(args, port) : -1;
     if (port >= 0 && client < 0) {

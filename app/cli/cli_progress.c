@@ -28,7 +28,7 @@ static volatile sig_atomic_t progress_expendable = 1; // nothing is lost when th
 static char stop_line[200] = "pliant: stopping\n",
             late_line[200] = "pliant: error: the time limit was reached\n", late_verb[40];
 
-#define STAGES_MOST 12
+#define STAGES_MOST 12 // different names
 static struct {
     const char *prefix;
     char part_text[80];
@@ -46,6 +46,7 @@ static struct {
     bool talkative; // says times also where no terminal is
 } bar = {.fraction = -1, .stage_now = -1, .part_count = 1};
 
+// s on a clock that nobody sets.
 static double progress_now(void)
 {
     struct timespec t;
@@ -64,6 +65,7 @@ static void progress_write(const char *line)
     (void)written;
 }
 
+// 0 disarms the alarm.
 static void progress_alarm_in(double seconds)
 {
     struct itimerval timer = {0};
@@ -107,6 +109,7 @@ static void progress_on_signal(int signal_number)
     progress_alarm_in(PROGRESS_ANSWER);
 }
 
+// The program's time counts from here.
 void cli_interrupt_install(void)
 {
     bar.begin = progress_now();
@@ -131,6 +134,7 @@ void cli_interrupt_words(const char *verb, const char *words)
     snprintf(late_verb, sizeof late_verb, "%s", verb);
 }
 
+// Two mechanisms: asking at every progress call, and an alarm for work that does not ask.
 void cli_time_limit(double seconds)
 {
     const double margin = PROGRESS_MARGIN_SHARE * seconds;
@@ -146,6 +150,7 @@ void cli_time_limit(double seconds)
     }
 }
 
+// Also disarms the alarm where the work has answered.
 bool cli_interrupted(void)
 {
     const double now = progress_now();
@@ -198,12 +203,15 @@ static void progress_left(char *text, size_t size, double done, double now)
     }
 }
 
+// One line that fits the window: bar, share, time, what.
 static void progress_draw(const char *what, double now)
 {
     struct winsize window = {0};
     const int width =
         ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 20 ? window.ws_col : 80;
     char line[25], text[300];
+
+    // parts of a stage count alike
     double all = bar.fraction < 0 ? 0 : bar.fraction > 1 ? 1 : bar.fraction;
     all = (bar.part + all) / bar.part_count;
     const bool known = bar.fraction >= 0 || bar.part_count > 1;
@@ -234,6 +242,7 @@ static bool progress_step(void *user, double fraction, const char *what)
         bar.fraction = fraction > bar.fraction || level > bar.level ? fraction : bar.fraction;
         bar.level = level;
     }
+    // at most ten times a second, and only where someone looks
     if (now - bar.begin > PROGRESS_QUIET && now - bar.last > 0.1 && !progress_silent && !cli_quiet &&
         isatty(STDERR_FILENO)) {
         progress_draw(what, now);
@@ -273,10 +282,13 @@ void cli_progress_done(void)
 }
 
 // ---- stages
+// Times of stages of one name are added up.
 void cli_stage(const char *what, bool expendable)
 {
     const double now = progress_now();
     cli_progress_done();
+
+    // end the stage before
     if (bar.stage_now >= 0) {
         bar.stage[bar.stage_now].seconds += now - bar.stage_begin;
     }
@@ -288,6 +300,8 @@ void cli_stage(const char *what, bool expendable)
     bar.stage_now = -1;
     bar.stage_begin = now;
     progress_expendable = expendable;
+
+    // begin this one
     for (int i = 0; what && i < bar.stage_count; ++i) {
         bar.stage_now = strcmp(bar.stage[i].what, what) == 0 ? i : bar.stage_now;
     }

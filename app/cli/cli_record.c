@@ -12,6 +12,7 @@ static const pl_record *record_of(cli_model *m)
     return pl_model_record(m->model, NULL, &record, &err) == PL_OK ? record : NULL;
 }
 
+// Only a full body has strains.
 static bool record_full(const pl_record *r)
 {
     return strcmp(r->kind, "full") == 0;
@@ -28,6 +29,7 @@ static void record_number(char *text, size_t size, const char *format, double va
 }
 
 // ---- for people
+// An error of the model is shown only where it is a surrogate of another one.
 static void record_print_markers(const cli_args *args, const pl_record *r)
 {
     const bool surrogate = r->model_error.source > PL_ERROR_UNMEASURED;
@@ -127,6 +129,7 @@ static void record_print_readings(const cli_args *args, const pl_record *r)
     }
 }
 
+// Forces and moments at supports, about the origin.
 static void record_print_reactions(const cli_args *args, const pl_record *r)
 {
     cli_table table = {0};
@@ -143,6 +146,7 @@ static void record_print_reactions(const cli_args *args, const pl_record *r)
     cli_table_print(args, &table);
 }
 
+// How it was solved and how accurately.
 static void record_print_solve(const cli_args *args, const pl_record *r)
 {
     const pl_solve_report *p = &r->report;
@@ -171,6 +175,7 @@ static void record_print_solve(const cli_args *args, const pl_record *r)
     }
 }
 
+// Warnings first, then tables from what is asked for most to what is asked for least.
 void cli_record_print(const cli_args *args, cli_model *m)
 {
     const pl_record *r = record_of(m);

@@ -23,6 +23,7 @@ static const char *const extensions[] = {".yaml", ".yml", NULL};
 
 static const double degree = 3.14159265358979323846 / 180;
 
+// What is loaded, fitted and written.
 typedef struct reduce {
     char *path, *out, *file; // the last: of the full robot, as the reduced file names it
     pl_robot_document *document;
@@ -42,6 +43,7 @@ static int reduce_read(const cli_args *args, reduce *r)
         !cli_number(args, "share", PL_DIM_NUMBER, 0, 1, &share)) {
         return CLI_EXIT_USAGE;
     }
+    // vertebrae cannot be fitted: the kinds before it can
     const char *kind = cli_value(args, "kind");
     pl_reduced_kind k = PL_BEAM;
     while (kind && k < PL_VERTEBRAE && strcmp(kind, pl_reduced_kind_name(k)) != 0) {
@@ -60,6 +62,7 @@ static int reduce_read(const cli_args *args, reduce *r)
     return CLI_DONE;
 }
 
+// `probe`: the marker whose compliance the fit needs; NULL: none.
 static int reduce_load(const cli_args *args, reduce *r, const char *probe)
 {
     pl_load_options load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress, .probe = probe};
@@ -69,6 +72,7 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
         !cli_whole(args, "order", 1, 2, &load.order)) {
         return CLI_EXIT_USAGE;
     }
+
     // the fit needs derivatives with respect to loads, which only the exact method has
     const pl_model_load_options how = {.load = load, .method = "exact"};
     const pl_status status = pl_model_from_document(r->document, &how, &r->full, r->findings, &err);
@@ -76,6 +80,7 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
         return CLI_DONE;
     }
     cli_findings(r->findings);
+
     // what `err` repeats has been printed with its line
     if ((status == PL_BAD_INPUT || status == PL_BAD_FILE) && pl_findings_defect_count(r->findings) > 0) {
         return CLI_EXIT_USAGE;
@@ -95,6 +100,7 @@ static int reduce_open(const cli_args *args, reduce *r)
         cli_error(args, "%s is already a reduced robot", r->path);
         return CLI_EXIT_USAGE;
     }
+    // the name must outlive the model it comes from
     static char name[200];
     if (!r->options.marker) {
         status = reduce_load(args, r, NULL);
@@ -112,6 +118,7 @@ static int reduce_open(const cli_args *args, reduce *r)
     return status ? status : reduce_load(args, r, r->options.marker);
 }
 
+// The file to write: given, or beside the robot under the name of the kind.
 static int reduce_place(const cli_args *args, reduce *r)
 {
     const char *given = cli_value(args, "out"), *kind = pl_reduced_kind_name(r->options.kind);
@@ -154,6 +161,7 @@ static int reduce_name(const cli_args *args, reduce *r)
     return r->file ? CLI_DONE : cli_no_memory(args);
 }
 
+// The errors stand in the file's first lines, where people see them.
 static int reduce_write(const cli_args *args, reduce *r)
 {
     const pl_reduce_report *p = &r->report;
@@ -223,6 +231,7 @@ static json_t *reduce_json(const reduce *r)
     return root;
 }
 
+// Everything that can be wrong is checked before the fit.
 static int reduce_work(const cli_args *args, reduce *r)
 {
     int status = cli_setup(args);

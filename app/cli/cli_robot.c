@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include "cli.h"
 
+// Indented by level; the bar is wiped first.
 static void robot_log(void *user, int level, const char *text)
 {
     (void)user;
@@ -52,6 +53,7 @@ char *cli_robot_path(const char *given)
 
 static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
 {
+    // doubled, so that the number of copies stays small
     size_t length = 0, capacity = 1 << 16;
     char *text = malloc(capacity);
     for (size_t got = 1; text && got > 0 && length < ROBOT_INPUT_MOST;) {
@@ -101,6 +103,7 @@ int cli_document_open(const cli_args *args, const char *given, char **path, pl_r
     return cli_robot_refused(args, status, *findings, &err);
 }
 
+// Leaves the findings to the caller.
 pl_status cli_robot_build(const cli_args *args, bool fill, cli_robot *r, pl_error *err)
 {
     pl_load_options options = {.mesher = pl_meshing_mesher(), .progress = &cli_progress, .fill = fill};
@@ -164,6 +167,8 @@ int cli_command_split(const cli_args *args, cli_commands commands, const char *o
     }
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     *value = text + length + 1;
+
+    // not found: which there are
     const char *known[64];
     int kept = 0;
     for (int i = 0; i < commands.count; ++i) {
@@ -217,6 +222,7 @@ int cli_commands_check(const cli_args *args, const pl_robot_document *document)
     return status;
 }
 
+// Commands without --set are idle.
 int cli_commands_read(const cli_args *args, cli_commands commands, double *command)
 {
     for (int i = 0; i < commands.count; ++i) {

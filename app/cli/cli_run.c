@@ -54,6 +54,7 @@ double run_now(void)
 }
 
 // ---- options
+// [TIME:]X,Y,Z in rising order of time.
 static int run_goals(const cli_args *args, run *r)
 {
     int cursor = 0;
@@ -89,6 +90,7 @@ static int run_goals(const cli_args *args, run *r)
     return CLI_DONE;
 }
 
+// Options over what the robot file says about control.
 static int run_options(const cli_args *args, run *r)
 {
     r->steps = 200;
@@ -101,6 +103,8 @@ static int run_options(const cli_args *args, run *r)
         !cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 1e9, &r->tolerance)) {
         return CLI_EXIT_USAGE;
     }
+
+    // what happens at the end
     static const char *const states[] = {"hold", "rest", "vent"};
     const char *state = cli_value(args, "on-stop");
     int found = 0;
@@ -116,6 +120,8 @@ static int run_options(const cli_args *args, run *r)
     if (bounds) {
         return bounds;
     }
+
+    // controller
     const char *kind = cli_value(args, "controller");
     if (kind) {
         r->setup.controller.kind = pl_control_kind_find(kind);
@@ -131,6 +137,8 @@ static int run_options(const cli_args *args, run *r)
         return CLI_EXIT_USAGE;
     }
     r->setup.controller.period = r->period;
+
+    // the marker of the goals
     const char *name = cli_value(args, "marker");
     r->marker = name                   ? cli_model_marker(args, &r->m, "marker", name)
                 : r->setup.marker >= 0 ? r->setup.marker
@@ -144,12 +152,14 @@ static int run_options(const cli_args *args, run *r)
     return run_goals(args, r);
 }
 
+// The loop of the library: estimator unless there is nothing to estimate from.
 static int run_loop_create(const cli_args *args, run *r)
 {
     bool *varies = calloc((size_t)r->m.info.sensor_count + 1, sizeof *varies);
     if (!varies) {
         return cli_no_memory(args);
     }
+    // noise that exceeds the steps of the display: a reading that stays the same is then suspect
     for (int i = 0; i < r->m.info.sensor_count; ++i) {
         varies[i] = r->setup.noise[i] > 2 * r->setup.resolution[i];
     }
@@ -221,6 +231,8 @@ static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
     r->bounded += p->bounded;
     r->lost += p->missing > 0;
     r->contradicted += p->contradicted;
+
+    // readings that are not used: said once per sensor, at once
     for (int i = 0; i < r->m.info.sensor_count; ++i) {
         if (p->rejected[i] && r->rejected[i]++ == 0) {
             r->rejected_at[i] = tick * r->period;
@@ -229,6 +241,8 @@ static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
                     p->frozen == i ? "frozen" : "contradicted by the others");
         }
     }
+
+    // errors and overshoot, from readings only
     if (!p->measured) {
         return;
     }
@@ -255,6 +269,7 @@ static void run_watch(run *r, const pl_loop_report *p)
     }
 }
 
+// One tick: wait, exchange, compute, log.
 static int run_ticks(const cli_args *args, run *r)
 {
     int current = -1;
@@ -262,6 +277,7 @@ static int run_ticks(const cli_args *args, run *r)
     for (int tick = 0; tick < r->steps && !r->stop; ++tick) {
         const double t = tick * r->period;
         cli_progress.step(cli_progress.user, (double)tick / r->steps, "running");
+        // goals that begin now
         while (current + 1 < r->goal_count && r->goal[current + 1].from <= t + 1e-12) {
             pl_error err = {0};
             goal *g = &r->goal[++current];
@@ -270,6 +286,8 @@ static int run_ticks(const cli_args *args, run *r)
             }
             g->first = tick;
         }
+
+        // wait for the clock
         const double due = start + t;
         if (r->real_time && run_now() < due) {
             const double left = due - run_now();
@@ -282,6 +300,8 @@ static int run_ticks(const cli_args *args, run *r)
         if (r->stop || current < 0) {
             continue;
         }
+
+        // compute
         const double began = run_now();
         pl_loop_report report;
         pl_error err = {0};
@@ -290,6 +310,8 @@ static int run_ticks(const cli_args *args, run *r)
         }
         const double ended = run_now(), busy = ended - began;
         r->missed += (r->real_time ? ended - began_tick : busy) > r->period;
+
+        // record
         run_count(r, tick, &r->goal[current], &report);
         r->time[tick] = t;
         r->error[tick] = report.measured ? report.error : NAN;
@@ -307,6 +329,7 @@ static int run_ticks(const cli_args *args, run *r)
 }
 
 // ---- what is reported
+// Rising.
 static int run_compare(const void *a, const void *b)
 {
     const double p = *(const double *)a, q = *(const double *)b;
@@ -322,6 +345,7 @@ static void run_judge_goal(run *r, goal *g, int end)
     int measured = 0;
     double error = 0;
     g->miss = 0;
+    // settled: from then on below 5 % to the end
     for (int i = g->first; i < end; ++i) {
         if (!(r->error[i] <= 0.05 * g->first_error)) {
             g->settled = -1;
@@ -329,6 +353,7 @@ static void run_judge_goal(run *r, goal *g, int end)
             g->settled = i - g->first;
         }
     }
+    // the last tenth of the ticks
     for (int i = last; i < end; ++i) {
         measured += !isnan(r->error[i]);
         error += isnan(r->error[i]) ? 0 : r->error[i];
@@ -340,6 +365,7 @@ static void run_judge_goal(run *r, goal *g, int end)
     g->reached = g->distance <= r->tolerance && g->miss <= r->tolerance && (g->measured || blind);
 }
 
+// Goals that never began are not reached.
 static void run_judge(run *r)
 {
     for (int k = 0; k < r->goal_count; ++k) {
@@ -352,6 +378,7 @@ static void run_judge(run *r)
     }
 }
 
+// Sorts `busy`, which is not needed in order afterwards.
 static void run_print(const cli_args *args, run *r)
 {
     double sum = 0;
@@ -385,6 +412,8 @@ static void run_print(const cli_args *args, run *r)
                                   : "by the model");
         }
     }
+
+    // what went wrong
     cli_table_print(args, &table);
     cli_say(args,
             "\n  errors are the largest of the outputs; %d ticks held, %d at a limit, %d without a reading\n",
@@ -411,6 +440,8 @@ static void run_print(const cli_args *args, run *r)
     if (r->machine.resent > 0) {
         cli_say(args, "  the machine asked for %d lines again\n", r->machine.resent);
     }
+
+    // computing times
     cli_say(args,
             "  computing a tick: mean %.2f ms, 99 %% below %.2f, worst %.2f; %d of %d longer than the period",
             1e3 * mean, r->done ? 1e3 * r->busy[(int)(0.99 * (r->done - 1))] : 0,
@@ -460,6 +491,7 @@ static json_t *run_json(const run *r)
     return root;
 }
 
+// Opened from what fails fastest to what takes longest; the plant is connected last.
 static int run_work(const cli_args *args, run *r)
 {
     pl_error err = {0};
@@ -475,6 +507,8 @@ static int run_work(const cli_args *args, run *r)
     if (status) {
         return status;
     }
+
+    // memory for all ticks: nothing is allocated in the loop
     const size_t n = (size_t)r->steps;
     double **const list[] = {&r->time, &r->error, &r->distance, &r->busy, &r->estimated_miss};
     bool whole = true;
@@ -492,6 +526,8 @@ static int run_work(const cli_args *args, run *r)
         return cli_no_memory(args);
     }
     memcpy(r->sent, pl_loop_command(r->loop), (size_t)r->m.info.command_count * sizeof *r->sent);
+
+    // run, then report
     status = run_log_open(args, r);
     status = status ? status : run_connect(args, r);
     status = status ? status : run_ticks(args, r);
@@ -506,6 +542,7 @@ static int run_work(const cli_args *args, run *r)
     return status ? status : r->stop || r->unreached > 0 ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }
 
+// Leaves the commands in the state of --on-stop, however the run ended.
 static int run_run(cli_args *args)
 {
     run r = {.w = {.in = -1, .out = -1}, .machine = {.fd = -1}, .heard = -INFINITY};

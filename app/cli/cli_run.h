@@ -10,9 +10,10 @@
 #define RUN_GOALS 64
 #define RUN_LOGS 4
 
+// A set point and how it went.
 typedef struct goal {
-    double from, target[3], distance;
-    int first;          // tick it began at; -1: not yet
+    double from, target[3], distance; // s; mm, or units of the sensors; mm
+    int first;                        // tick it began at; -1: not yet
     double overshoot;   // farthest that an output went beyond its set point, over the first error
     int settled;        // ticks until the measured error stayed below 5 % of the first; -1: never
     double first_error; // of the outputs, the first measured; NAN: none
@@ -35,20 +36,20 @@ typedef struct run {
     pl_gcode *gcode; // NULL: no machine
     double due;      // the clock when the current tick began
     goal goal[RUN_GOALS];
-    int goal_count, marker, steps, done;
-    double period, timeout; // timeout 0: a few periods of a real clock
-    double tolerance;       // mm, of the goals
+    int goal_count, marker, steps, done; // index of the marker; ticks of the run, and so far
+    double period, timeout;              // timeout 0: a few periods of a real clock
+    double tolerance;                    // mm, of the goals
     run_on_stop on_stop;
-    bool real_time;
+    bool real_time;   // ticks follow the clock; else as fast as possible
     cli_goals limits; // bounds on efforts
     // messages
-    json_int_t sequence; // of the last one sent
-    double heard;        // time of the last reply, s
-    double *sent;        // per command: taken by the plant last
-    bool connected;      // the plant has accepted the run
-    int stale;           // replies that were old or repeated
-    char why[300];       // text of a reason to stop
-    double *sensor, *true_marker;
+    json_int_t sequence;                    // of the last one sent
+    double heard;                           // time of the last reply, s
+    double *sent;                           // per command: taken by the plant last
+    bool connected;                         // the plant has accepted the run
+    int stale;                              // replies that were old or repeated
+    char why[300];                          // text of a reason to stop
+    double *sensor, *true_marker;           // as read; of a simulated plant, mm
     double *first;                          // per output: error when the goal began
     double *time, *error, *distance, *busy; // per tick; error NAN: not measured
     double *estimated_miss;                 // per tick: of the estimated marker, mm
@@ -60,8 +61,8 @@ typedef struct run {
     const char *held_why;                   // of the first tick held
     double held_at;                         // s
     int held_now;                           // ticks held one after the other
-    double jitter;
-    const char *stop; // why it ended before the last tick
+    double jitter;                          // s, largest
+    const char *stop;                       // why it ended before the last tick
     pl_run_log *log[RUN_LOGS];
     int log_count;
     double *row; // of the logs

@@ -18,6 +18,8 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
         cli_error(args, "no socket for the plant");
         return CLI_EXIT_SYSTEM;
     }
+
+    // its mesh is that of the controller's options
     char period[40];
     snprintf(period, sizeof period, "%.9gs", r->period);
     const char *argv[16] = {"pliant", "plant", robot, "--stdio", "--period", period};
@@ -30,6 +32,7 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
             argv[count++] = text[i];
         }
     }
+    // the child keeps only its end of the pair
     r->child = fork();
     if (r->child == 0) {
         setpgid(0, 0); // Ctrl-C is for the controller, which stops the plant
@@ -49,6 +52,7 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
     return CLI_DONE;
 }
 
+// Axes are set up before the first move.
 static int run_connect_machine(const cli_args *args, run *r)
 {
     pl_error err = {0};
@@ -73,6 +77,8 @@ static int run_refuse(const cli_args *args, const char *what, const char *name, 
     return CLI_EXIT_USAGE;
 }
 
+// Units agree, the plant's range covers the robot's, and its rate is not slower than
+// what the controller plans with.
 static int run_check_command(const cli_args *args, const pl_command_info *c, json_t *found)
 {
     const char *unit = json_string_value(json_object_get(found, "unit"));
@@ -101,6 +107,8 @@ static int run_check_command(const cli_args *args, const pl_command_info *c, jso
     return CLI_DONE;
 }
 
+// Protocol and period, then every command and sensor; commands that only the plant has are refused, too,
+// because they would stay unset.
 static int run_check_greeting(const cli_args *args, const run *r, json_t *hello)
 {
     const pl_model_info *info = &r->m.info;
@@ -140,6 +148,7 @@ static int run_check_greeting(const cli_args *args, const run *r, json_t *hello)
 }
 
 // ---- messages
+// One message with all commands, in their units, under the next number.
 static json_t *run_message(run *r, double t, const char *what, const double *command)
 {
     const pl_model_info *info = &r->m.info;
@@ -176,6 +185,8 @@ static const char *run_reply(run *r, json_t **answer)
         default:
             break;
         }
+
+        // a refusal, a wrong number, the answer, or an old one
         json_t *sequence = json_object_get(*answer, "seq");
         const char *refused = json_string_value(json_object_get(*answer, "error"));
         if (refused) {
@@ -194,7 +205,7 @@ static const char *run_reply(run *r, json_t **answer)
     }
 }
 
-// The state of --on-stop: where each command ends.
+// The state of --on-stop: where each command ends, within its range.
 static void run_stop_command(const run *r, double *command)
 {
     for (int j = 0; j < r->m.info.command_count; ++j) {
@@ -229,6 +240,7 @@ static const char *run_accept(run *r)
     return why;
 }
 
+// Waits for the greeting, checks it, and agrees about the end of the run.
 static int run_greet(const cli_args *args, run *r)
 {
     json_t *hello = NULL;
@@ -282,6 +294,7 @@ int run_connect(const cli_args *args, run *r)
     return status ? status : run_greet(args, r);
 }
 
+// NAN: nothing was read in this tick.
 static void run_no_readings(run *r)
 {
     for (int i = 0; i < r->m.info.sensor_count; ++i) {
@@ -305,6 +318,8 @@ static const char *run_read(run *r, json_t *answer)
         return NULL;
     }
     r->heard = json_number_value(time);
+
+    // sensors must be numbers or null, markers may be missing
     for (int i = 0; i < info->sensor_count; ++i) {
         json_t *value = json_object_get(json_object_get(answer, "sensors"), info->sensor_name[i]);
         if (!json_is_number(value) && !json_is_null(value)) {
@@ -323,6 +338,7 @@ static const char *run_read(run *r, json_t *answer)
     return NULL;
 }
 
+// A command and the readings that follow it.
 static const char *run_ask_plant(run *r, double t, const double *command)
 {
     json_t *answer = NULL;
@@ -336,6 +352,7 @@ static const char *run_ask_plant(run *r, double t, const double *command)
     return why;
 }
 
+// One move of the machine to the axes of the command.
 static const char *run_move_machine(run *r, const double *command)
 {
     const pl_model_answer answer = pl_model_get_answer(r->m.model);
@@ -371,6 +388,7 @@ static const char *run_stop(run *r)
         memcpy(command, r->sent, (size_t)n * sizeof *command);
         run_stop_command(r, end);
     }
+    // a step per period, no faster than the rates
     for (double t = r->done * r->period; !there && !lost; t += r->period) {
         there = true;
         for (int j = 0; j < n; ++j) {
@@ -379,6 +397,8 @@ static const char *run_stop(run *r)
             command[j] += fmin(fmax(end[j] - command[j], -most), most);
             there = there && command[j] == end[j];
         }
+
+        // the machine first: it moves even if the plant is gone
         if (r->gcode) {
             why = run_move_machine(r, command);
             lost = why != NULL;
@@ -398,6 +418,7 @@ static const char *run_stop(run *r)
     return why;
 }
 
+// Also after errors and signals: nothing in here may be interrupted.
 void run_disconnect(const cli_args *args, run *r)
 {
     static const char *const words[] = {"hold: the last commands", "rest", "vent: no pressure or tension"};

@@ -12,6 +12,7 @@ static bool log_is_table(const char *path)
     return strcmp(end, ".csv") == 0 || strcmp(end, ".sqlite") == 0 || strcmp(end, ".db") == 0;
 }
 
+// Of a row; in the order of log_names.
 static int log_columns(const run *r)
 {
     const pl_model_info *info = &r->m.info;
@@ -51,6 +52,7 @@ static void log_names(const run *r, char (*name)[NAME_SIZE])
     }
 }
 
+// In the units of the headings.
 static void log_fill(run *r, double t, const pl_loop_report *p, double busy)
 {
     const pl_model_info *info = &r->m.info;
@@ -80,6 +82,7 @@ static void log_fill(run *r, double t, const pl_loop_report *p, double busy)
     }
 }
 
+// Opened before the run, so that a file that cannot be written is found at once.
 int run_log_open(const cli_args *args, run *r)
 {
     const int count = log_columns(r);
@@ -127,6 +130,7 @@ int run_log_row(const cli_args *args, run *r, double t, const pl_loop_report *p,
     return status;
 }
 
+// The distance is drawn only where the marker is measured.
 static pl_status log_picture(const run *r, const char *path, pl_error *err)
 {
     const pl_curve curve[] = {{.name = "error of the outputs", .x = r->time, .y = r->error, .count = r->done},
@@ -142,6 +146,7 @@ static pl_status log_picture(const run *r, const char *path, pl_error *err)
     return pl_plot_write(&plot, path, err);
 }
 
+// Closes the tables and draws the pictures.
 int run_log_write(const cli_args *args, run *r)
 {
     int status = CLI_DONE, cursor = 0, log = 0;

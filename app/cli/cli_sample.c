@@ -13,7 +13,7 @@
 #include "cli.h"
 
 #define SAMPLE_CHAIN 16 // samples that start from each other
-#define SAMPLE_JOBS 256
+#define SAMPLE_JOBS 256 // processes at most
 
 static const cli_option options[] = {
     {"levels", 0, "N", "N values of every command, all combinations", NULL},
@@ -37,11 +37,12 @@ static const cli_option options[] = {
 };
 static const char *const extensions[] = {".sqlite", ".db", NULL};
 
+// A data set being made.
 typedef struct sampling {
     const cli_args *args;
     cli_model m;
-    char *out, *file;
-    char settings[200];
+    char *out, *file;   // of this rank; of the robot, resolved
+    char settings[200]; // how the plan was made: a run with others does not continue it
     pl_dataset_file *set;
     int limit_each;  // as in pl_sample_options
     int rank, ranks; // of a parallel launcher
@@ -59,6 +60,7 @@ typedef struct sampling {
 } sampling;
 
 // ---- the launcher's variables: OpenMPI, MPICH and Slurm
+// The first that is set, -1: none.
 static int sample_variable(const char *const *name)
 {
     for (; *name; ++name) {
@@ -70,6 +72,7 @@ static int sample_variable(const char *const *name)
     return -1;
 }
 
+// Rank 0 of 1 outside of a launcher.
 static void sample_ranks(sampling *s)
 {
     static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
@@ -103,6 +106,8 @@ static int sample_read(const cli_args *args, sampling *s)
         !cli_whole(args, "jobs", 1, SAMPLE_JOBS, &s->jobs)) {
         return CLI_EXIT_USAGE;
     }
+
+    // what bounds the cost of one sample
     const char *limit = cli_value(args, "iteration-limit");
     if (limit && strcmp(limit, "none") == 0) {
         s->limit_each = -1;
@@ -118,6 +123,8 @@ static int sample_read(const cli_args *args, sampling *s)
         cli_error(args, "--adaptive needs all samples in one file: run it in one process with --jobs");
         return CLI_EXIT_USAGE;
     }
+
+    // the plan in words, which the file keeps
     s->total = samples;
     snprintf(s->settings, sizeof s->settings,
              grid          ? "grid %d"
@@ -137,6 +144,7 @@ static int sample_read(const cli_args *args, sampling *s)
     return s->out ? CLI_DONE : cli_no_memory(args);
 }
 
+// The first plan is stored before anything is solved; a file that has one keeps it.
 static int sample_plan(sampling *s)
 {
     const cli_args *args = s->args;
@@ -151,6 +159,7 @@ static int sample_plan(sampling *s)
         cli_error(args, "%d commands, at most 64 can be sampled", s->m.info.command_count);
         return CLI_EXIT_USAGE;
     }
+    // adaptive: a quarter first, at least 20, so that networks can be fitted
     int first = s->adaptive ? (s->total / 4 > 20 ? s->total / 4 : 20) : s->total;
     first = first < s->total ? first : s->total;
     const pl_workspace_def def = {.order = grid ? PL_WORKSPACE_GRID : PL_WORKSPACE_HALTON,
@@ -161,6 +170,7 @@ static int sample_plan(sampling *s)
         return cli_fail(args, &err);
     }
     s->total = grid ? plan.count : s->total;
+
     // the outermost points of the sequence are moved to the bounds, so that all of a range is inside
     for (int c = 0; !grid && plan.count > 1 && c < plan.command_count; ++c) {
         const double *range = s->m.info.command[c].range;
@@ -183,6 +193,7 @@ static int sample_plan(sampling *s)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// Plan and what of it is stored.
 static int sample_reload(sampling *s)
 {
     pl_error err = {0};
@@ -195,6 +206,7 @@ static int sample_reload(sampling *s)
                : cli_fail(s->args, &err);
 }
 
+// Opens or makes the file; settings of an earlier run must agree.
 static int sample_open(sampling *s)
 {
     const cli_args *args = s->args;
@@ -214,6 +226,7 @@ static int sample_open(sampling *s)
 }
 
 // ---- progress
+// s since the round began.
 static double sample_seconds(const sampling *s)
 {
     struct timespec now;
@@ -221,6 +234,7 @@ static double sample_seconds(const sampling *s)
     return (double)(now.tv_sec - s->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - s->start.tv_nsec);
 }
 
+// Rate and time left count from this run only.
 static void sample_progress(sampling *s, int mine)
 {
     const double seconds = sample_seconds(s), rate = s->computed / fmax(seconds, 1e-3);
@@ -237,6 +251,7 @@ static void sample_progress(sampling *s, int mine)
 }
 
 // ---- solving a chain in this process
+// Stores each sample before the next is solved; false ends the chain.
 static bool sample_record(void *user, const pl_sample *sample)
 {
     sampling *s = user;
@@ -251,6 +266,7 @@ static bool sample_record(void *user, const pl_sample *sample)
         sample_progress(s, s->mine);
     }
     s->failed += bad;
+    // the parent counts lines
     if (cli_flag(s->args, "worker")) {
         printf("%d\n", bad);
         if (fflush(stdout) != 0) {
@@ -278,6 +294,7 @@ static pl_status chain_model(sampling *s, pl_model **out, pl_error *err)
     return status == PL_OK ? pl_model_from_robot(body, &o, out, err) : status;
 }
 
+// One chain, from its first sample to its last; those stored are only passed through.
 static int sample_chain(sampling *s, int from, int to)
 {
     const pl_sample_options o = {.jacobians = !cli_flag(s->args, "no-jacobians"),
@@ -303,14 +320,16 @@ static int sample_chain(sampling *s, int from, int to)
 }
 
 // ---- workers
+// A process that solves chains.
 typedef struct worker {
     pid_t pid;
-    int to, from;
+    int to, from; // pipes: chains down, samples up
     bool busy;
-    char line[64];
+    char line[64]; // of its answer so far
     int length;
 } worker;
 
+// This program again with the same options and --worker, on one thread.
 static bool worker_start(const cli_args *args, worker *w)
 {
     int down[2], up[2];
@@ -323,6 +342,7 @@ static bool worker_start(const cli_args *args, worker *w)
         return false;
     }
     w->pid = fork();
+    // the child: pipes as standard input and output, nothing else open
     if (w->pid == 0) {
         dup2(down[0], 0);
         dup2(up[1], 1);
@@ -409,6 +429,7 @@ static void worker_line(sampling *s, worker *w)
     }
 }
 
+// Hands chains to workers that are free until none is left; then closes their input, which ends them.
 static int sample_parallel(sampling *s, int mine)
 {
     worker list[SAMPLE_JOBS] = {{0}};
@@ -428,6 +449,7 @@ static int sample_parallel(sampling *s, int mine)
     }
     bool more = true;
     while (open > 0) {
+        // chains for those that wait
         for (int i = 0; i < started; ++i) {
             if (list[i].to > 0 && !list[i].busy) {
                 more = more && !cli_interrupted() && chain_next(s, &chain, &from, &to);
@@ -443,6 +465,8 @@ static int sample_parallel(sampling *s, int mine)
         if (poll(poll_list, (nfds_t)started, 500) < 0 && errno != EINTR) {
             break;
         }
+
+        // what they have stored
         for (int i = 0; i < started; ++i) {
             char block[512];
             if (list[i].from <= 0 || !(poll_list[i].revents & (POLLIN | POLLHUP | POLLERR))) {
@@ -467,6 +491,8 @@ static int sample_parallel(sampling *s, int mine)
         }
         sample_progress(s, mine);
     }
+
+    // how they ended
     for (int i = 0; i < started; ++i) {
         int ended = 0;
         if (list[i].to > 0) {
@@ -495,6 +521,7 @@ static int sample_serial(sampling *s, int mine)
     return status;
 }
 
+// Chains from standard input until it ends.
 static int sample_worker(sampling *s)
 {
     cli_progress_silence();
@@ -506,7 +533,6 @@ static int sample_worker(sampling *s)
         if (sscanf(line, "%d %d", &from, &to) != 2 || from < 0 || to > s->planned || from >= to) {
             return CLI_EXIT_USAGE;
         }
-        // the parent may have extended the plan, or another run may have stored samples
         status = sample_chain(s, from, to);
         printf("chain\n");
         if (fflush(stdout) != 0) {
@@ -517,6 +543,7 @@ static int sample_worker(sampling *s)
 }
 
 // ---- the whole
+// The next commands where fitted networks disagree most, appended to the plan.
 static int sample_extend(sampling *s)
 {
     pl_error err = {0};
@@ -538,6 +565,7 @@ static int sample_extend(sampling *s)
     return status == PL_OK ? CLI_DONE : cli_fail(s->args, &err);
 }
 
+// Without --adaptive one round; with it, solve and extend in turn.
 static int sample_rounds(sampling *s)
 {
     int status = CLI_DONE, earlier = -1, all = 0;
@@ -568,6 +596,7 @@ static int sample_rounds(sampling *s)
     return status;
 }
 
+// Counts what is stored now, whoever stored it.
 static int sample_report(sampling *s, double seconds)
 {
     int mine = 0;
@@ -601,6 +630,7 @@ static int sample_report(sampling *s, double seconds)
     return status;
 }
 
+// The model is loaded once; its state at rest is the start of every chain.
 static int sample_work(const cli_args *args, sampling *s)
 {
     s->args = args;
@@ -608,6 +638,8 @@ static int sample_work(const cli_args *args, sampling *s)
     int status = cli_setup(args);
     s->jobs = s->ranks > 1 ? 1 : (int)sysconf(_SC_NPROCESSORS_ONLN);
     s->jobs = s->jobs < 1 ? 1 : s->jobs > SAMPLE_JOBS ? SAMPLE_JOBS : s->jobs;
+
+    // options, then outputs, then the robot
     status = status ? status : sample_read(args, s);
     status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
     if (!status && s->jobs == 1 && !cli_value(args, "threads")) {
@@ -625,6 +657,8 @@ static int sample_work(const cli_args *args, sampling *s)
     if (status || cli_flag(args, "worker")) {
         return status ? status : sample_worker(s);
     }
+
+    // the plan, then the samples
     status = sample_plan(s);
     status = status ? status : sample_reload(s);
     if (status) {

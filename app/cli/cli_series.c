@@ -14,6 +14,7 @@ bool cli_series_is(const char *path)
     return strcasecmp(cli_extension(path), ".png") == 0 && strchr(path, '%');
 }
 
+// Opened at the first shape, when the model is there.
 static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
 {
     int cursor = 0;

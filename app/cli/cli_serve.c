@@ -26,6 +26,7 @@ static const cli_option options[] = {
 };
 
 #ifdef PLIANT_SERVER
+// Letters that need no encoding in an address.
 static bool serve_token_is_good(const char *token)
 {
     size_t n = 0;
@@ -37,6 +38,7 @@ static bool serve_token_is_good(const char *token)
     return n >= 8 && n <= 200;
 }
 
+// Other machines may connect only with a token.
 static int serve_read(const cli_args *args, server_options *o)
 {
     *o = (server_options){.host = cli_value(args, "host"), .token = cli_value(args, "token"), .port = 8765};
@@ -112,6 +114,7 @@ static char *serve_gallery(void)
     return NULL;
 }
 
+// Called once the page is served.
 static void serve_ready(void *user, const char *address)
 {
     const cli_args *args = user;
@@ -130,6 +133,7 @@ static bool serve_stop(void *user)
     return cli_interrupted();
 }
 
+// Page, gallery and robot must exist before the port is opened.
 static int serve_work(cli_args *args, server_options *o)
 {
     char *page = NULL, *three = NULL, *gallery = NULL, *robot = NULL;

@@ -10,6 +10,7 @@ const char *const cli_shape_extensions[] = {".vtu",  ".vtm", ".pvd",  ".xdmf", "
                                             ".ply",  ".stl", ".csv",  ".png",  ".svg", ".inp",  ".py",
                                             ".urdf", ".sdf", ".mjcf", ".xml",  NULL};
 
+// Without regard to case.
 static bool shape_is(const char *path, const char *extension)
 {
     return strcasecmp(cli_extension(path), extension) == 0;
@@ -77,6 +78,7 @@ static pl_status shape_look(const cli_args *args, const pl_mesh *mesh, pl_pictur
         picture->clip_point[i] = 0.5 * (low[i] + high[i]);
         picture->clip_normal[i] = cut[0] - 'x' == i;
     }
+
     // keep the half behind the cut, so that the eye looks into it
     static const double usual[3] = {1, -1, 1};
     const bool given = picture->view[0] != 0 || picture->view[1] != 0 || picture->view[2] != 0;
@@ -115,6 +117,7 @@ pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *
 }
 
 // ---- a solved shape
+// fields that pictures can show; in kPa where people expect it
 static const struct {
     const char *name, *legend;
     pl_field field;
@@ -143,6 +146,7 @@ pl_field cli_shape_color(const cli_args *args, const cli_model *m, const char *p
 {
     const int k = shape_colour_asked(args);
     const bool given = cli_value(args, "color") != NULL;
+
     // readers of OBJ that do not know colours take them for coordinates
     if (k < 0 || k == SHAPE_COLOURS || (!given && shape_is(path, ".obj"))) {
         return PL_FIELD_COUNT;
@@ -159,6 +163,7 @@ static pl_status shape_colour(const cli_args *args, cli_model *m, double **value
     if (k < 0) {
         return shape_wrong(err, "--color takes displacement, von_mises, stretch, contact_pressure or region");
     }
+
     // a model that does not know the usual field is drawn by region
     if (k == SHAPE_COLOURS ||
         (!cli_value(args, "color") && !(m->info.fields & (1u << shape_colours[k].field)))) {
@@ -174,6 +179,7 @@ static pl_status shape_colour(const cli_args *args, cli_model *m, double **value
     *value = field;
     picture->value_name = shape_colours[k].legend;
     const pl_status status = pl_model_field(m->model, shape_colours[k].field, field, err);
+
     // vectors by their length, in place
     for (int32_t v = 0; v < n; ++v) {
         const double *f = field + (size_t)v * (size_t)components;
@@ -194,12 +200,14 @@ pl_status cli_shape_look(const cli_args *args, cli_model *m, pl_picture *picture
     return status;
 }
 
+// Options of pictures are checked before the solve.
 int cli_shape_check(const cli_args *args, cli_model *m)
 {
     pl_error err = {0};
     pl_picture picture = pl_picture_default();
     const char *surface;
     const pl_mesh *mesh = NULL;
+
     // the body of a learned model is that of its robot, which is built only to be drawn
     const bool needed = cli_value(args, "out") || !pl_model_is_learned(m->model);
     pl_status status = needed ? pl_model_body(m->model, &mesh, &err) : PL_OK;
@@ -232,6 +240,8 @@ static bool shape_lines(cli_model *m, const double *place, double **line, int32_
             points += pl_robot_fibre_line(robot, i, k, place, NULL, 0);
         }
     }
+
+    // one block for all points, then line by line
     *line = calloc(3 * (size_t)points + 1, sizeof **line);
     *start = calloc(lines, sizeof **start);
     if (!*line || !*start) {
@@ -275,6 +285,7 @@ pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_e
     return PL_OK;
 }
 
+// Triangles of obstacles where they are now.
 static bool shape_obstacles(cli_model *m, const pl_picture *picture, double **out, int *count)
 {
     *count = pl_model_obstacles(m->model, picture->position, NULL);
@@ -285,6 +296,7 @@ static bool shape_obstacles(cli_model *m, const pl_picture *picture, double **ou
     return *out != NULL;
 }
 
+// Everything that a picture shows: body, colours, cables and fibres, obstacles, a mark.
 static pl_status shape_picture(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
     pl_picture picture = pl_picture_default();
@@ -328,6 +340,7 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
     return status;
 }
 
+// Head and row of the table of results.
 static pl_status shape_csv(cli_model *m, const char *path, pl_error *err)
 {
     char *head = cli_record_csv_head(m), *row = cli_record_csv_row(m);
@@ -385,6 +398,7 @@ static pl_status shape_program(cli_model *m, const char *path, pl_error *err)
     return status;
 }
 
+// A chain of rigid links that follows the marker; how well is printed.
 static pl_status shape_chain(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
     pl_chain_options options = pl_chain_options_default();

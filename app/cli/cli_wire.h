@@ -1,10 +1,11 @@
-// The protocol between a controller and a robot, real or simulated (docs/howto/control.md): one JSON object per
-// line.
+// The protocol between a controller and a robot, real or simulated (docs/howto/control.md): one JSON object
+// per line.
 #ifndef PL_CLI_WIRE_H
 #define PL_CLI_WIRE_H
 
 #include "cli.h"
 
+// A connection and what was read from it but not used yet.
 typedef struct wire {
     int in, out; // descriptors; may be the same socket
     char *buffer;
