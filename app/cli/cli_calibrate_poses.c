@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "pliant/dataset.h"
 
+// What the verb holds; cli_calibrate_poses releases all of it.
 typedef struct posing {
     const cli_args *args;
     char *path;
@@ -19,8 +20,8 @@ typedef struct posing {
     pl_pose_parameter parameter[PL_POSE_PARAMETERS];
     char name[PL_POSE_PARAMETERS][80], key[PL_POSE_PARAMETERS][100], unit[PL_POSE_PARAMETERS][16];
     int count;
-    bool *fit;
-    double *predicted;
+    bool *fit;         // per row: fitted, or held
+    double *predicted; // marker positions with the fitted values, like those measured
     pl_poses_report report;
     double cross; // mm, cross-validation; NAN: none
     int folds;
@@ -32,8 +33,10 @@ typedef struct posing {
 } posing;
 
 // ---- parameters
+// The placement of the robot in the frame of the camera: shifts, then a rotation vector.
 static const char *const base_names[6] = {"base.x", "base.y", "base.z", "base.rx", "base.ry", "base.rz"};
 
+// What a material constant is measured in.
 static pl_dimension constant_dimension(const char *name)
 {
     if (strcmp(name, "density") == 0) {
@@ -44,6 +47,8 @@ static pl_dimension constant_dimension(const char *name)
                : PL_DIM_STRESS;
 }
 
+// Whether `name` is MATERIAL.CONSTANT; fills parameter k then. Values stay in the unit that the file uses, so
+// that the fitted file reads like the one given.
 static bool pose_material(posing *p, int k, const char *name)
 {
     const pl_robot *robot = pl_model_robot(p->model);
@@ -56,6 +61,7 @@ static bool pose_material(posing *p, int k, const char *name)
             if (strcmp(full, name) != 0) {
                 continue;
             }
+
             snprintf(p->key[k], sizeof p->key[k], "materials.%.80s", full);
             char one[40];
             double factor = 1;
@@ -69,6 +75,7 @@ static bool pose_material(posing *p, int k, const char *name)
                     factor = 1;
                 }
             }
+
             p->parameter[k].unit = factor;
             p->parameter[k].kind = PL_POSE_MATERIAL;
             p->parameter[k].index = m;
@@ -79,6 +86,9 @@ static bool pose_material(posing *p, int k, const char *name)
     return false;
 }
 
+// One parameter of --free, by what its name says: base.*, COMMAND.factor or
+// .offset, MATERIAL.CONSTANT, or the
+// path of any number in the robot file. The scale is a change that matters, so that all are fitted alike.
 static int pose_parameter(posing *p, const char *name)
 {
     const cli_args *args = p->args;
@@ -90,6 +100,7 @@ static int pose_parameter(posing *p, const char *name)
     pl_pose_parameter *q = &p->parameter[k];
     snprintf(p->name[k], sizeof p->name[k], "%.79s", name);
     *q = (pl_pose_parameter){.name = p->name[k], .unit = 1};
+
     for (int i = 0; i < 6; ++i) {
         if (strcmp(name, base_names[i]) == 0) {
             q->kind = PL_POSE_BASE;
@@ -99,12 +110,14 @@ static int pose_parameter(posing *p, const char *name)
             return CLI_DONE;
         }
     }
+
     const char *dot = strrchr(name, '.');
     for (int c = 0; dot && c < p->info.command_count; ++c) {
         const size_t length = strlen(p->info.command[c].name);
         if (length != (size_t)(dot - name) || strncmp(p->info.command[c].name, name, length) != 0) {
             continue;
         }
+
         const bool factor = strcmp(dot, ".factor") == 0;
         if (factor || strcmp(dot, ".offset") == 0) {
             q->kind = factor ? PL_POSE_FACTOR : PL_POSE_OFFSET;
@@ -118,6 +131,7 @@ static int pose_parameter(posing *p, const char *name)
             return CLI_DONE;
         }
     }
+
     pl_error err = {0};
     if (pose_material(p, k, name)) {
         double value;
@@ -126,6 +140,8 @@ static int pose_parameter(posing *p, const char *name)
         }
         return CLI_DONE;
     }
+
+    // what remains is taken for a path; the message names all that it could have been
     snprintf(p->key[k], sizeof p->key[k], "%.99s", name);
     q->kind = PL_POSE_NUMBER;
     if (pl_robot_document_number(p->document, p->key[k], &q->value, p->unit[k], &err) != PL_OK) {
@@ -139,6 +155,7 @@ static int pose_parameter(posing *p, const char *name)
     return CLI_DONE;
 }
 
+// All parameters of --free, which may be repeated and may list several.
 static int pose_parameters(posing *p)
 {
     int cursor = 0, status = CLI_DONE;
@@ -158,7 +175,7 @@ static int pose_parameters(posing *p)
     return status;
 }
 
-// "5-8,10": rows of the table, from 1
+// predictions.
 static int pose_hold(posing *p)
 {
     const char *text = cli_value(p->args, "held-rows");
@@ -167,9 +184,11 @@ static int pose_hold(posing *p)
     if (!p->fit || !p->predicted) {
         return cli_no_memory(p->args);
     }
+
     for (int i = 0; i < p->measured.count; ++i) {
         p->fit[i] = true;
     }
+
     while (text && *text) {
         char *end;
         const long from = strtol(text, &end, 10), to = *end == '-' ? strtol(end + 1, &end, 10) : from;
@@ -187,6 +206,8 @@ static int pose_hold(posing *p)
 }
 
 // ---- models with other numbers
+// A copy of the robot file with other numbers; the caller destroys it. Parameters without a path (the base,
+// factors and offsets of commands) are not in the file.
 static pl_status pose_edit(const posing *p, const double *value, pl_robot_document **out, pl_error *err)
 {
     pl_status status = pl_robot_document_copy(p->document, out, err);
@@ -198,6 +219,7 @@ static pl_status pose_edit(const posing *p, const double *value, pl_robot_docume
     return status;
 }
 
+// Called by the library for values that need another model, such as lengths of a design.
 static pl_status pose_build(void *user, const double *value, pl_model **out, pl_error *err)
 {
     posing *p = user;
@@ -291,6 +313,7 @@ static int pose_start(posing *p)
     return CLI_DONE;
 }
 
+// Opens the robot and reads the measured poses.
 static int pose_open(posing *p)
 {
     const cli_args *args = p->args;
@@ -304,11 +327,13 @@ static int pose_open(posing *p)
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &p->options.load.size)) {
         return CLI_EXIT_USAGE;
     }
+
     const pl_status status = pl_model_from_document(p->document, &p->options, &p->model, p->findings, &err);
     cli_findings(p->findings);
     if (status != PL_OK) {
         return cli_robot_refused(args, status, p->findings, &err);
     }
+
     p->info = pl_model_get_info(p->model);
     if (cli_value(args, "images")) {
         return pose_images(p);
@@ -320,6 +345,7 @@ static int pose_open(posing *p)
 }
 
 // ---- results
+// Root mean square distance of a marker over the fitted poses, or over those held; NAN and count 0 for none.
 static void pose_marker_rms(const posing *p, int marker, bool fit, double *rms, int *count)
 {
     double sum = 0;
@@ -327,6 +353,8 @@ static void pose_marker_rms(const posing *p, int marker, bool fit, double *rms, 
     for (int r = 0; r < p->measured.count; ++r) {
         const size_t at = 3 * ((size_t)r * (size_t)p->info.marker_count + (size_t)marker);
         const double *a = p->predicted + at, *b = p->measured.marker + at;
+
+        // a pose without equilibrium has no prediction; a marker that was not seen has no measurement
         if (p->fit[r] == fit && isfinite(a[0] + b[0] + b[1] + b[2])) {
             sum += pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2);
             ++*count;
@@ -335,6 +363,7 @@ static void pose_marker_rms(const posing *p, int marker, bool fit, double *rms, 
     *rms = *count ? sqrt(sum / *count) : NAN;
 }
 
+// The fitted values with their uncertainty, then errors by marker on fitted and held poses.
 static void pose_print(const posing *p)
 {
     const cli_args *args = p->args;
@@ -343,11 +372,13 @@ static void pose_print(const posing *p)
     cli_say(args, "%s: %d poses, %d parameters; %s after %d steps (%d solves)\n\n", p->info.name,
             p->measured.count, p->count, r->converged ? "converged" : "not converged", r->iterations,
             r->solves);
+
     cli_row(&table, "parameter\tstart\tfitted\t+- (95 %%)\tunit");
     for (int k = 0; k < p->count; ++k) {
         cli_row(&table, "%s\t%.5g\t%.5g\t%.2g\t%s", p->name[k], p->parameter[k].value, r->value[k],
                 r->quantile * r->deviation[k], p->unit[k][0] ? p->unit[k] : "1");
     }
+
     cli_table_print(args, &table);
     cli_say(args, "\n");
     cli_row(&table, "marker\tfitted poses mm rms\theld poses mm rms");
@@ -361,6 +392,7 @@ static void pose_print(const posing *p)
         }
     }
     cli_table_print(args, &table);
+
     const char *unit = p->pixel ? "pixels" : "mm";
     cli_say(args, "\n  all markers: %.3g %s rms at the start, %.3g %s fitted", r->rms_start, unit, r->rms_fit,
             unit);
@@ -371,6 +403,7 @@ static void pose_print(const posing *p)
         cli_say(args, "; cross-validation over %d folds: %.3g mm", p->folds, p->cross);
     }
     cli_say(args, "\n");
+
     for (int row = 0; row < p->measured.count; ++row) {
         if (!p->fit[row] && !isfinite(p->predicted[3 * row * p->info.marker_count])) {
             cli_say(args,
@@ -378,6 +411,8 @@ static void pose_print(const posing *p)
                     p->measured.line[row]);
         }
     }
+
+    // directions in the space of parameters that the poses leave open by more than 20 %
     for (int j = 0; j < p->count; ++j) {
         if (r->direction_deviation[j] > 0.2) {
             cli_say(args, "  not determined by these poses (+- %.0f %%):", 100 * r->direction_deviation[j]);
@@ -391,6 +426,7 @@ static void pose_print(const posing *p)
     }
 }
 
+// The result for programs. The caller owns it.
 static json_t *pose_json(const posing *p)
 {
     const pl_poses_report *r = &p->report;
@@ -401,6 +437,7 @@ static json_t *pose_json(const posing *p)
     json_object_set_new(root, "rms_fit", cli_json_number(r->rms_fit));
     json_object_set_new(root, "rms_held", cli_json_number(r->rms_held));
     json_object_set_new(root, "rms_cross", cli_json_number(p->cross));
+
     for (int k = 0; k < p->count; ++k) {
         json_t *one = json_object();
         json_object_set_new(one, "value", cli_json_number(r->value[k]));
@@ -435,6 +472,8 @@ static int pose_plot(posing *p, const char *path)
     if (!block) {
         return cli_no_memory(p->args);
     }
+
+    // in one block: measured, predicted of fitted poses, predicted of poses held
     double *x[3] = {block, block + n, block + 2 * n}, *y[3] = {block + 3 * n, block + 4 * n, block + 5 * n};
     int count[3] = {0, 0, 0};
     for (int k = 0; k < n; ++k) {
@@ -447,6 +486,7 @@ static int pose_plot(posing *p, const char *path)
             y[which][count[which]++] = q[b];
         }
     }
+
     const pl_curve curve[3] = {{"measured", x[0], y[0], count[0], true},
                                {"predicted, fitted poses", x[1], y[1], count[1], true},
                                {"predicted, poses held", x[2], y[2], count[2], true}};
@@ -462,9 +502,12 @@ static int pose_plot(posing *p, const char *path)
     return status == PL_OK ? CLI_DONE : cli_fail(p->args, &err);
 }
 
+// Measured and predicted positions as .csv.
 static int pose_table(posing *p, const char *path)
 {
     const int M = p->info.marker_count;
+
+    // 240 bytes hold any line: a name of 60 and nine numbers
     char *text = malloc((size_t)p->measured.count * (size_t)M * 240 + 200), *at = text;
     if (!text) {
         return cli_no_memory(p->args);
@@ -479,12 +522,14 @@ static int pose_table(posing *p, const char *path)
                           sqrt(pow(m[0] - q[0], 2) + pow(m[1] - q[1], 2) + pow(m[2] - q[2], 2)));
         }
     }
+
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
     return status == PL_OK ? CLI_DONE : cli_fail(p->args, &err);
 }
 
+// The robot file with the fitted values in place of its own.
 static int pose_write_robot(const posing *p, const char *path)
 {
     pl_error err = {0};
@@ -499,6 +544,7 @@ static int pose_write_robot(const posing *p, const char *path)
     return good ? CLI_DONE : cli_fail(p->args, &err);
 }
 
+// The files of --out, by their extension.
 static int pose_write(posing *p)
 {
     int cursor = 0, status = CLI_DONE;
@@ -518,6 +564,7 @@ static int pose_write(posing *p)
     return status;
 }
 
+// What the library needs to know.
 static pl_poses_def pose_def(posing *p)
 {
     return (pl_poses_def){.parameter = p->parameter,
@@ -538,7 +585,7 @@ static pl_poses_def pose_def(posing *p)
                           .progress = cli_progress};
 }
 
-// Refits without each fold, from the values found with all of them.
+// are near: a few iterations are enough.
 static pl_status pose_cross(posing *p, pl_error *err)
 {
     pl_poses_def def = pose_def(p);
@@ -549,6 +596,7 @@ static pl_status pose_cross(posing *p, pl_error *err)
     int count = 0;
     pl_status status = fit && predicted ? PL_OK : PL_NO_MEMORY;
     for (int f = 0; status == PL_OK && f < p->folds; ++f) {
+        // every folds-th pose is left out, so that a fold is spread over the test
         for (int i = 0; i < n; ++i) {
             fit[i] = p->fit[i] && i % p->folds != f;
         }
@@ -561,6 +609,8 @@ static pl_status pose_cross(posing *p, pl_error *err)
         def.iteration_limit = 4;
         pl_poses_report report;
         status = pl_poses_calibrate(&def, predicted, &report, err);
+
+        // only the poses left out of this fit count
         for (int k = 0; status == PL_OK && k < n * M; ++k) {
             const double *m = p->measured.marker + 3 * k, *q = predicted + 3 * k;
             if (p->fit[k / M] && k / M % p->folds == f && isfinite(q[0] + m[0] + m[1] + m[2])) {
@@ -569,12 +619,14 @@ static pl_status pose_cross(posing *p, pl_error *err)
             }
         }
     }
+
     p->cross = count ? sqrt(sum / count) : NAN;
     free(fit);
     free(predicted);
     return status;
 }
 
+// The verb from its options to its exit status.
 static int pose_work(posing *p)
 {
     const cli_args *args = p->args;
@@ -582,6 +634,7 @@ static int pose_work(posing *p)
     if (!cli_whole(args, "folds", 2, 1000, &p->folds)) {
         return CLI_EXIT_USAGE;
     }
+
     int status = pose_open(p);
     status = status ? status : pose_parameters(p);
     status = status ? status : p->pixel ? pose_start(p) : CLI_DONE;
@@ -589,6 +642,7 @@ static int pose_work(posing *p)
     if (status) {
         return status;
     }
+
     pl_error err = {0};
     const pl_poses_def def = pose_def(p);
     cli_stage("fitting", false);
@@ -605,6 +659,7 @@ static int pose_work(posing *p)
         err.status = fitted;
         return cli_fail_file(args, args->plain[2], &err);
     }
+
     pose_print(p);
     status = pose_write(p);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? pose_json(p) : NULL);

@@ -19,6 +19,7 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
         !cli_number(args, "r-omega", PL_DIM_NUMBER, 1e-2, 1, &t->r_omega)) {
         return CLI_EXIT_USAGE;
     }
+
     static const char *const methods[] = {"exact", "local_global", "fang2020"};
     const char *method = cli_value(args, "method");
     for (int k = 0; method && k < 3; ++k) {
@@ -31,6 +32,7 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
         cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
         return CLI_EXIT_USAGE;
     }
+
     if ((elasticity > 0) == (t->moved > 0)) {
         cli_error(args, "expected either --moved (displacement of the interface) or --elasticity (R_m)");
         cli_advice("the test: pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84");
@@ -44,6 +46,7 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
     return CLI_DONE;
 }
 
+// The bar of the test, as wide and high as 0.15 of its length; 13 elements along it by default.
 static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **mesh)
 {
     double size = t->length / 13;
@@ -51,6 +54,7 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-3, 1e4, &size)) {
         return CLI_EXIT_USAGE;
     }
+
     const pl_source_parameter parameter[] = {{"soft_length", t->interface, 0},
                                              {"stiff_length", t->length - t->interface, 0},
                                              {"width", width, 0},
@@ -61,6 +65,7 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
                                    .parameter_count = 4,
                                    .size = size,
                                    .order = 2};
+
     const pl_mesher *mesher = pl_meshing_mesher();
     pl_error err = {0};
     if (mesher->build(mesher->user, &source, &cli_progress, mesh, NULL, &err) != PL_OK) {
@@ -69,17 +74,20 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
     return CLI_DONE;
 }
 
+// The result for people, and the lines for a robot file.
 static void ratio_print(const cli_args *args, const pl_ratio_test *t, const pl_ratio_fit *f)
 {
     cli_say(args, "elongation test: bar of %g mm, interface at %g mm, elongated by %g mm\n", t->length,
             t->interface, t->pull);
     cli_say(args, "  R_m = %.4f (E of A over E of B, from the strains)\n\n", f->elasticity);
+
     cli_table table = {0};
     cli_row(&table, "material\tR_omega\tE / weight\tPoisson");
     for (int k = 0; k < 2; ++k) {
         cli_row(&table, "%c\t%.5f\t%.5f\t%.4f", 'A' + k, f->r_omega[k], f->young[k], f->poisson[k]);
     }
     cli_table_print(args, &table);
+
     cli_say(args, "\n  R_omega of A over B: %.4f; of E: %.4f\n", f->ratio, f->young[0] / f->young[1]);
     cli_say(args,
             "  interface displacement %.5f mm, measured %.5f: error %.2e of the bar length, %d solves\n",
@@ -89,12 +97,15 @@ static void ratio_print(const cli_args *args, const pl_ratio_test *t, const pl_r
         "  twist test: rotating the tip by %.0f deg rotates the interface by %.3f deg (thin bars: %.3f)\n",
         f->twist * 180 / 3.14159265358979323846, f->twisted * 180 / 3.14159265358979323846,
         f->twisted_thin * 180 / 3.14159265358979323846);
+
+    // only the ratio of weights matters where no forces are compared
     cli_say(args, "\nin a robot file (any weight, the same for both):\n");
     for (int k = 0; k < 2; ++k) {
         cli_say(args, "  %c: {model: shape, weight: 1 MPa, r_omega: %.6g}\n", 'a' + k, f->r_omega[k]);
     }
 }
 
+// The result for programs. The caller owns it.
 static json_t *ratio_json(const pl_ratio_test *t, const pl_ratio_fit *f)
 {
     json_t *root = cli_json_head(0, NULL);
@@ -111,6 +122,7 @@ static json_t *ratio_json(const pl_ratio_test *t, const pl_ratio_fit *f)
     return root;
 }
 
+// Reads the test, meshes the bar, fits both parameters.
 int cli_calibrate_ratio(const cli_args *args)
 {
     pl_ratio_test test;
@@ -121,6 +133,7 @@ int cli_calibrate_ratio(const cli_args *args)
     if (status) {
         return status;
     }
+
     pl_error err = {0};
     if (pl_ratio_calibrate(mesh, &test, &fit, &err) != PL_OK) {
         pl_mesh_destroy(mesh);

@@ -5,16 +5,20 @@
 #include "cli.h"
 #include "pliant/calib.h"
 
+// What the verb holds; cli_calibrate_relaxation releases all of it.
 typedef struct relaxation {
     pl_series series;
     double *column; // time, strain, stress: one after another
     pl_relaxation test;
     pl_relaxation_fit fit;
     double tau[PL_PRONY_TERMS];
-    int tau_count;
+    int tau_count; // times given by --times; none: the library chooses them
     char unit[16]; // of the stress
 } relaxation;
 
+// Takes time, strain and stress from a table whose columns may have one of
+// several usual names. Without a strain
+// it is constant, as in an ideal test.
 static int relaxation_columns(const cli_args *args, const char *path, relaxation *r)
 {
     static const char *const time[] = {"t", "time", "t_s", "time_s"}, *const strain[] = {"strain", "stretch"},
@@ -27,23 +31,27 @@ static int relaxation_columns(const cli_args *args, const char *path, relaxation
                   path);
         return CLI_EXIT_USAGE;
     }
+
     r->column = calloc(3 * (size_t)n, sizeof *r->column);
     if (!r->column) {
         return cli_no_memory(args);
     }
+
+    // a stretch is 1 at rest, a strain 0
     const double rest = e >= 0 && strcmp(r->series.column[e].name, "stretch") == 0 ? 1 : 0;
     for (int k = 0; k < n; ++k) {
         r->column[k] = pl_series_at(&r->series, k, t);
         r->column[n + k] = e >= 0 ? pl_series_at(&r->series, k, e) - rest : 1;
         r->column[2 * n + k] = pl_series_at(&r->series, k, s);
     }
+
     snprintf(r->unit, sizeof r->unit, "%s", r->series.column[s].unit);
     r->test = (pl_relaxation){
         .count = n, .time = r->column, .strain = e >= 0 ? r->column + n : NULL, .stress = r->column + 2 * n};
     return CLI_DONE;
 }
 
-// --times 0.1s,1s,10s
+// --times 0.1s,1s,10s: relaxation times that are prescribed.
 static int relaxation_times(const cli_args *args, relaxation *r)
 {
     const char *text = cli_value(args, "times");
@@ -64,12 +72,14 @@ static int relaxation_times(const cli_args *args, relaxation *r)
     return CLI_DONE;
 }
 
+// The result for people: the branches with their uncertainty, and the line for a robot file.
 static void relaxation_print(const cli_args *args, const relaxation *r)
 {
     const pl_relaxation_fit *f = &r->fit;
     cli_say(args, "%d rows over %.4g s; long-term modulus %.5g %s; rms %.2f %% of the largest stress\n",
             r->test.count, r->test.time[r->test.count - 1] - r->test.time[0], f->modulus, r->unit,
             100 * f->error);
+
     cli_table table = {0};
     cli_row(&table, "tau s\tg\t+- (95 %%)");
     for (int i = 0; i < f->count; ++i) {
@@ -80,6 +90,7 @@ static void relaxation_print(const cli_args *args, const relaxation *r)
         }
     }
     cli_table_print(args, &table);
+
     if (f->correlation > 0.5) {
         cli_say(args,
                 "residuals of neighbouring rows are correlated (%.2f): the branches do not follow the test "
@@ -87,6 +98,7 @@ static void relaxation_print(const cli_args *args, const relaxation *r)
                 "noise; the intervals account for it\n",
                 f->correlation);
     }
+
     cli_say(args, "\nin a robot file (the other constants being the long-term ones):\n  prony: [");
     bool first = true;
     for (int i = 0; i < f->count; ++i) {
@@ -98,6 +110,7 @@ static void relaxation_print(const cli_args *args, const relaxation *r)
     cli_say(args, "]\n");
 }
 
+// The result for programs. The caller owns it.
 static json_t *relaxation_json(const relaxation *r)
 {
     json_t *root = cli_json_head(0, NULL);
@@ -110,6 +123,7 @@ static json_t *relaxation_json(const relaxation *r)
     return root;
 }
 
+// The test and the fitted branches over time.
 static int relaxation_plot(const cli_args *args, const relaxation *r, const char *path)
 {
     const int n = r->test.count;
@@ -134,6 +148,7 @@ static int relaxation_plot(const cli_args *args, const relaxation *r, const char
     return CLI_DONE;
 }
 
+// Reads, fits, prints and writes.
 static int relaxation_work(const cli_args *args, const char *path, relaxation *r)
 {
     char *text = NULL;
@@ -147,6 +162,7 @@ static int relaxation_work(const cli_args *args, const char *path, relaxation *r
     if (read != PL_OK) {
         return cli_fail(args, &err);
     }
+
     int status = relaxation_columns(args, path, r);
     status = status ? status : relaxation_times(args, r);
     if (status) {
@@ -155,6 +171,7 @@ static int relaxation_work(const cli_args *args, const char *path, relaxation *r
     if (pl_relaxation_calibrate(&r->test, r->tau, r->tau_count, &r->fit, &err) != PL_OK) {
         return cli_fail_file(args, path, &err);
     }
+
     relaxation_print(args, r);
     int cursor = 0;
     for (const char *out; status == CLI_DONE && (out = cli_next(args, "out", &cursor));) {

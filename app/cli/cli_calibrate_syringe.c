@@ -1,8 +1,9 @@
-// pliant calibrate syringe: the volume ratio of a chamber by pressure, as a table for a robot file.
+// volume is known and the pressure measured; what the air in syringe and tube takes up is subtracted.
 #include <string.h>
 #include "cli.h"
 #include "pliant/calib.h"
 
+// The volumes of syringe, tube and chamber, and the pressure around; internal units (mm^3, MPa).
 static int syringe_line(const cli_args *args, pl_syringe_line *line)
 {
     *line = (pl_syringe_line){.ambient = 0.1, .gauge = cli_flag(args, "gauge")};
@@ -19,6 +20,7 @@ static int syringe_line(const cli_args *args, pl_syringe_line *line)
     return CLI_DONE;
 }
 
+// What was measured while the pressure rose, or fell; nothing for a branch that was not measured.
 static void syringe_print_branch(const cli_args *args, const char *name, const pl_syringe_branch *b)
 {
     if (b->count < 2) {
@@ -29,6 +31,7 @@ static void syringe_print_branch(const cli_args *args, const char *name, const p
             b->error);
 }
 
+// A branch as the table of a robot file.
 static void syringe_print_table(const cli_args *args, const char *name, const pl_syringe_branch *b)
 {
     if (b->count < 2) {
@@ -41,12 +44,14 @@ static void syringe_print_table(const cli_args *args, const char *name, const pl
     cli_say(args, "]\n");
 }
 
+// A branch for programs. The caller owns it.
 static json_t *syringe_json_branch(const pl_syringe_branch *b)
 {
     json_t *list = json_array();
     for (int i = 0; i < b->count; ++i) {
         json_array_append_new(list, cli_json_numbers((double[]){1e3 * b->pressure[i], b->ratio[i]}, 2));
     }
+
     json_t *one = json_object();
     json_object_set_new(one, "table_kpa_ratio", list);
     json_object_set_new(one, "measured", json_integer(b->measured));
@@ -54,16 +59,20 @@ static json_t *syringe_json_branch(const pl_syringe_branch *b)
     return one;
 }
 
+// Measurements and both branches over gauge pressure.
 static int syringe_plot(const cli_args *args, const pl_syringe *test, const pl_syringe_line *line,
                         const pl_syringe_result *r, const char *path)
 {
     double *x = malloc((size_t)test->count * sizeof *x), *y = malloc((size_t)test->count * sizeof *y);
     int status = x && y ? CLI_DONE : cli_no_memory(args);
+
+    // MPa to kPa; the library takes absolute pressures
     for (int i = 0; status == CLI_DONE && i < test->count; ++i) {
         const double p = test->pressure[i] + (line->gauge ? line->ambient : 0);
         x[i] = 1e3 * (p - line->ambient);
         y[i] = pl_syringe_ratio(line, p, test->pushed[i]);
     }
+
     if (status == CLI_DONE) {
         double kpa[2][PL_SYRINGE_POINTS];
         const pl_syringe_branch *branch[2] = {&r->loading, &r->unloading};
@@ -78,6 +87,7 @@ static int syringe_plot(const cli_args *args, const pl_syringe *test, const pl_s
                                             branch[b]->count, false};
             }
         }
+
         const pl_plot plot = {.title = "Volume of the chamber over pressure",
                               .x_label = "gauge pressure (kPa)",
                               .y_label = "volume over rest",
@@ -86,6 +96,7 @@ static int syringe_plot(const cli_args *args, const pl_syringe *test, const pl_s
         pl_error err = {0};
         status = pl_plot_write(&plot, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
     }
+
     free(x);
     free(y);
     if (status == CLI_DONE) {
@@ -94,6 +105,7 @@ static int syringe_plot(const cli_args *args, const pl_syringe *test, const pl_s
     return status;
 }
 
+// Fits the test, prints the tables and writes the files.
 static int syringe_report(const cli_args *args, const pl_syringe *test, const pl_syringe_line *line)
 {
     pl_syringe_result result;
@@ -101,12 +113,14 @@ static int syringe_report(const cli_args *args, const pl_syringe *test, const pl
     if (pl_syringe_fit(test, line, &result, &err) != PL_OK) {
         return cli_fail_file(args, args->plain[1], &err);
     }
+
     cli_say(args, "%d measurements of pressure and pushed volume\n", test->count);
     syringe_print_branch(args, "loading", &result.loading);
     syringe_print_branch(args, "unloading", &result.unloading);
     cli_say(args, "\nin a robot file, for an actuator {kind: chamber, drive: pressure, ...}:\n");
     syringe_print_table(args, "inflating", &result.loading);
     syringe_print_table(args, "letting out", &result.unloading);
+
     int cursor = 0, status = CLI_DONE;
     for (const char *out; status == CLI_DONE && (out = cli_next(args, "out", &cursor));) {
         status = syringe_plot(args, test, line, &result, out);
@@ -120,6 +134,7 @@ static int syringe_report(const cli_args *args, const pl_syringe *test, const pl
     return status;
 }
 
+// Reads the test and reports it.
 int cli_calibrate_syringe(const cli_args *args, const char *path)
 {
     pl_syringe_line line;
@@ -127,6 +142,7 @@ int cli_calibrate_syringe(const cli_args *args, const char *path)
     if (status) {
         return status;
     }
+
     char *text = NULL;
     size_t bytes = 0;
     pl_error err = {0};

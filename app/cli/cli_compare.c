@@ -1,4 +1,4 @@
-// pliant compare: one pose by several methods, side by side.
+// elements), which all methods have.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +19,14 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+
 static const char *const extensions[] = {".vtu", NULL};
 
+// Bars of the histogram.
 #define COMPARE_BINS 40
 #define COMPARE_METHODS 4 // exact has two rows
 
+// What the verb holds; compare_close releases all of it.
 typedef struct compare {
     cli_robot r;           // as the file says
     pl_robot *linear;      // the same with order 1
@@ -45,12 +48,14 @@ static void compare_close(compare *c)
     cli_robot_close(&c->r);
 }
 
+// The commands of the robot, for reading --set.
 static cli_commands compare_commands(const compare *c)
 {
     return (cli_commands){c->info, pl_robot_command_count(c->r.robot)};
 }
 
 // ---- loading
+// Whether the mesh has elements of second order.
 static bool compare_is_quadratic(const pl_robot *robot)
 {
     const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(robot));
@@ -62,6 +67,7 @@ static bool compare_is_quadratic(const pl_robot *robot)
     return false;
 }
 
+// Loads the robot once more with linear elements; cavities are filled, as the geometric methods need it.
 static int compare_linear(const cli_args *args, compare *c)
 {
     pl_load_options load = {
@@ -76,12 +82,14 @@ static int compare_linear(const cli_args *args, compare *c)
                : cli_fail(args, &err);
 }
 
+// Opens the robot; the second mesh is made only where the first is not linear.
 static int compare_open(const cli_args *args, compare *c)
 {
     const int status = cli_robot_open(args, args->plain[0], true, &c->r);
     if (status) {
         return status;
     }
+
     const int commands = pl_robot_command_count(c->r.robot);
     c->command = calloc((size_t)commands + 1, sizeof *c->command);
     c->info = calloc((size_t)commands + 1, sizeof *c->info);
@@ -95,11 +103,13 @@ static int compare_open(const cli_args *args, compare *c)
 }
 
 // ---- the methods
+// --methods, cut at its commas.
 static int compare_list(const cli_args *args, compare *c)
 {
     static const char *const known[] = {"exact", "local_global", "fang2020"};
     const char *list = cli_value(args, "methods");
     snprintf(c->list, sizeof c->list, "%s", list ? list : "exact,local_global,fang2020");
+
     char *rest = c->list;
     for (char *word; (word = strtok_r(rest, ",", &rest));) {
         bool good = false;
@@ -124,6 +134,7 @@ static int compare_list(const cli_args *args, compare *c)
     return CLI_DONE;
 }
 
+// Called by the library before each method.
 static void compare_begin(void *user, const char *method)
 {
     compare *c = user;
@@ -132,6 +143,7 @@ static void compare_begin(void *user, const char *method)
     ++c->begun;
 }
 
+// Solves with all methods; the options of the robot file hold for each.
 static int compare_solve(const cli_args *args, compare *c)
 {
     pl_error err = {0};
@@ -140,12 +152,14 @@ static int compare_solve(const cli_args *args, compare *c)
         PL_OK) {
         return cli_fail(args, &err);
     }
+
     c->def.statics.progress = c->def.geometric.progress = cli_progress;
     c->def.linear = c->linear;
     c->def.method = c->method;
     c->def.command = c->command;
     c->def.begin = compare_begin;
     c->def.user = c;
+
     cli_stage("solving", false);
     const pl_status status = pl_compare_methods(c->r.robot, &c->def, &c->result, &err);
     cli_stage(NULL, false);
@@ -159,6 +173,7 @@ static int compare_solve(const cli_args *args, compare *c)
 }
 
 // ---- for people
+// A number, or a dash for one that is not known.
 static void compare_number(char *text, size_t size, const char *format, double value)
 {
     if (isnan(value)) {
@@ -168,6 +183,7 @@ static void compare_number(char *text, size_t size, const char *format, double v
     }
 }
 
+// One row per method, then for every actuator what was asked of it and what each method reached.
 static void compare_print(const cli_args *args, const compare *c)
 {
     char set[300];
@@ -175,11 +191,13 @@ static void compare_print(const cli_args *args, const compare *c)
     cli_say(args, "%s at %s: %d elements, %d corner vertices\n\n", pl_robot_name(c->r.robot), set,
             (int)pl_mesh_get(c->result.corner).element_count,
             (int)pl_mesh_get(c->result.corner).vertex_count);
+
     cli_table table = {0};
     cli_row(&table,
             "method\t%s x\ty\tz mm\tenergy mJ\titerations\tsolves\tfactors\ts\tfrom corners mm\tmean "
             "mm\tfrom quadratic mm\toutcome",
             pl_robot_marker_count(c->r.robot) > 0 ? pl_robot_marker_name(c->r.robot, 0) : "tip");
+
     for (int i = 0; i < c->result.row_count; ++i) {
         const pl_compare_row *row = &c->result.row[i];
         char text[3][32];
@@ -192,6 +210,7 @@ static void compare_print(const cli_args *args, const compare *c)
                 row->report.factorizations, row->report.seconds, text[0], text[1], text[2],
                 pl_outcome_name(row->report.outcome));
     }
+
     cli_table_print(args, &table);
     const int actuators = pl_robot_actuator_count(c->r.robot);
     cli_table ratios = {0};
@@ -210,11 +229,13 @@ static void compare_print(const cli_args *args, const compare *c)
 }
 
 // ---- for machines
+// The result for programs. The caller owns it.
 static json_t *compare_json(const compare *c)
 {
     json_t *root = cli_json_head(pl_robot_hash(c->r.robot), c->r.findings), *all = json_array();
     for (int i = 0; i < c->result.row_count; ++i) {
         const pl_compare_row *row = &c->result.row[i];
+
         json_t *one = json_object(), *actuators = json_object();
         json_object_set_new(one, "name", json_string(row->name));
         json_object_set_new(one, "method", json_string(row->method));
@@ -231,6 +252,7 @@ static json_t *compare_json(const compare *c)
         json_object_set_new(one, "from_corners", cli_json_number(row->from_corners));
         json_object_set_new(one, "mean_from_corners", cli_json_number(row->mean_corners));
         json_object_set_new(one, "from_quadratic", cli_json_number(row->from_quadratic));
+
         for (int a = 0; a < pl_robot_actuator_count(c->r.robot); ++a) {
             json_t *ratio = json_object();
             json_object_set_new(ratio, "asked", cli_json_number(row->asked[a]));
@@ -250,15 +272,18 @@ static json_t *compare_json(const compare *c)
 static pl_status compare_vtu(const compare *c, const char *path, pl_error *err)
 {
     const pl_comparison *r = &c->result;
+
     const size_t n = 3 * (size_t)pl_mesh_get(r->corner).vertex_count;
     const pl_compare_row *from = &r->row[0];
     for (int i = r->row_count - 1; i >= 0; --i) {
         from = strcmp(r->row[i].method, "exact") == 0 && r->row[i].corners ? &r->row[i] : from;
     }
+
     pl_data_array array[PL_COMPARE_ROWS];
     char name[PL_COMPARE_ROWS][80];
     double *value = malloc(n * (size_t)r->row_count * sizeof *value + 1);
     int count = 0;
+
     for (int i = 0; value && i < r->row_count; ++i) {
         double *d = value + n * (size_t)i;
         for (size_t k = 0; k < n; ++k) {
@@ -275,6 +300,7 @@ static pl_status compare_vtu(const compare *c, const char *path, pl_error *err)
     return status;
 }
 
+// The histogram as .csv; one column per method.
 static pl_status compare_histogram_csv(const compare *c, const char *path, const double *middle,
                                        const double *share, pl_error *err)
 {
@@ -284,6 +310,7 @@ static pl_status compare_histogram_csv(const compare *c, const char *path, const
     if (!t) {
         return PL_NO_MEMORY;
     }
+
     fprintf(t, "strain");
     for (int i = 0; i < c->result.row_count; ++i) {
         fprintf(t, ",\"%s %%\"", c->result.row[i].name);
@@ -301,6 +328,7 @@ static pl_status compare_histogram_csv(const compare *c, const char *path, const
     return status;
 }
 
+// Volume over strain, as a picture or a table.
 static pl_status compare_histogram(const compare *c, const char *path, pl_error *err)
 {
     double share[PL_COMPARE_ROWS * COMPARE_BINS], middle[COMPARE_BINS];
@@ -311,6 +339,7 @@ static pl_status compare_histogram(const compare *c, const char *path, pl_error 
     if (strcasecmp(cli_extension(path), ".csv") == 0) {
         return compare_histogram_csv(c, path, middle, share, err);
     }
+
     pl_curve curve[PL_COMPARE_ROWS];
     for (int i = 0; i < c->result.row_count; ++i) {
         curve[i] = (pl_curve){
@@ -324,6 +353,7 @@ static pl_status compare_histogram(const compare *c, const char *path, pl_error 
     return pl_plot_write(&plot, path, err);
 }
 
+// The files of --out and --histogram, and the record.
 static int compare_write(const cli_args *args, const compare *c)
 {
     pl_error err = {0};
@@ -344,7 +374,7 @@ static int compare_write(const cli_args *args, const compare *c)
     return cli_json_write(args, cli_value(args, "json") ? compare_json(c) : NULL);
 }
 
-// Before the work, not after it.
+// Refuses a wrong extension of --histogram before the work, not after it.
 static int compare_check_histogram(const cli_args *args)
 {
     const char *path = cli_value(args, "histogram"), *end = path ? cli_extension(path) : NULL;
@@ -356,6 +386,7 @@ static int compare_check_histogram(const cli_args *args)
     return CLI_EXIT_USAGE;
 }
 
+// Compares methods on one robot; from the options to the exit status.
 static int compare_work(const cli_args *args, compare *c)
 {
     int status = cli_setup(args);
@@ -372,6 +403,7 @@ static int compare_work(const cli_args *args, compare *c)
     if (status) {
         return status;
     }
+
     compare_print(args, c);
     status = compare_write(args, c);
     for (int i = 0; status == CLI_DONE && i < c->result.row_count; ++i) {
@@ -385,6 +417,7 @@ static int compare_work(const cli_args *args, compare *c)
     return status;
 }
 
+// One robot with a mesh: its methods are compared. Several robots, or one without a mesh: the robots.
 static int compare_run(cli_args *args)
 {
     compare c = {0};

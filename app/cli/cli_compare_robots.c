@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "cli_compare.h"
 
+// Seconds that only go forward.
 static double side_seconds(void)
 {
     struct timespec t;
@@ -13,7 +14,7 @@ static double side_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// One robot: opened, solved, its markers in the table and the record; the first one's markers are kept.
+// marker of that name of the first robot.
 static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first, cli_table *table,
                     json_t *all)
 {
@@ -24,6 +25,7 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
     if (status) {
         return status;
     }
+
     const double seconds = side_seconds() - start;
     const pl_model_answer a = pl_model_get_answer(m->model);
     json_t *one = json_object(), *markers = json_object();
@@ -42,9 +44,11 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
         } else if (a.error.source != PL_ERROR_NONE) {
             snprintf(bound, sizeof bound, "not known");
         }
+
         cli_row(table, "%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s\t%.2g", k ? "" : args->plain[i],
                 m->info.kind, pl_outcome_name(m->report.outcome), m->info.marker_name[k], cli_tidy(p[0], 3),
                 cli_tidy(p[1], 3), cli_tidy(p[2], 3), apart, bound, seconds);
+
         json_t *marker = json_object();
         json_object_set_new(marker, "position", cli_json_numbers(p, 3));
         json_object_set_new(marker, "apart", cli_json_number(off));
@@ -53,6 +57,7 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
         }
         json_object_set_new(markers, m->info.marker_name[k], marker);
     }
+
     json_object_set_new(one, "file", json_string(args->plain[i]));
     json_object_set_new(one, "model", json_string(m->info.kind));
     json_object_set_new(one, "converged", json_boolean(m->report.outcome == PL_SOLVED));
@@ -65,6 +70,7 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
     return CLI_DONE;
 }
 
+// Compares robots; options that are for methods are refused, not ignored.
 int cli_compare_robots(cli_args *args)
 {
     static const char *const only_methods[] = {"methods", "out", "histogram", "limit-each"};
@@ -76,6 +82,7 @@ int cli_compare_robots(cli_args *args)
             status = CLI_EXIT_USAGE;
         }
     }
+
     status = status ? status : cli_check_outputs(args, NULL, NULL, NULL);
     cli_table table = {0};
     cli_model *m = calloc((size_t)args->plain_count, sizeof *m);
@@ -85,6 +92,8 @@ int cli_compare_robots(cli_args *args)
         status = side_one(args, i, &m[i], &m[0], &table, all);
         bad += m[i].report.outcome != PL_SOLVED;
     }
+
+    // a table that is not complete would be taken for the result: released without printing
     status = m ? status : cli_no_memory(args);
     cli_table_print(status ? &(cli_args){.silent = true} : args, &table);
     if (status == CLI_DONE) {
@@ -92,6 +101,7 @@ int cli_compare_robots(cli_args *args)
         json_object_set(root, "robots", all);
         status = cli_json_write(args, root);
     }
+
     for (int i = 0; m && i < args->plain_count; ++i) {
         cli_model_close(&m[i]);
     }

@@ -7,6 +7,7 @@ static const cli_option options[] = {
     {0},
 };
 
+// Whether the shell should offer files as the value of an option.
 static bool completion_is_file(const cli_option *o)
 {
     return o->value && strncmp(o->value, "FILE", 4) == 0;
@@ -33,6 +34,7 @@ static void completion_words(const char *verb)
     }
 }
 
+// What `pliant help` takes.
 static void completion_topics(void)
 {
     for (int i = 0; cli_verbs[i]; ++i) {
@@ -44,6 +46,7 @@ static void completion_topics(void)
 }
 
 // ---- bash
+// What comes after an option that takes a value.
 static void bash_options(const cli_option *table)
 {
     for (const cli_option *o = table; o->name; ++o) {
@@ -58,6 +61,7 @@ static void bash_options(const cli_option *table)
     }
 }
 
+// One verb: its options and its words.
 static void bash_verb(const cli_verb *verb)
 {
     printf("    %s)\n        case \"$prev\" in\n", verb->name);
@@ -74,6 +78,7 @@ static void bash_verb(const cli_verb *verb)
     printf("\"\n        ;;\n");
 }
 
+// A function that looks at the verb and the word before the cursor.
 static void completion_bash(void)
 {
     printf("# bash completion for pliant %s; written by `pliant completion bash`\n_pliant() {\n",
@@ -120,6 +125,7 @@ static void quoted(const char *text, bool zsh)
     }
 }
 
+// Options as specifications of _arguments: '*--name[help]:value:action'.
 static void zsh_options(const cli_option *table)
 {
     for (const cli_option *o = table; o->name; ++o) {
@@ -140,6 +146,7 @@ static void zsh_options(const cli_option *table)
     }
 }
 
+// A function for zsh, that works both as a file in $fpath and with eval.
 static void completion_zsh(void)
 {
     printf(
@@ -168,6 +175,7 @@ static void completion_zsh(void)
            "pliant; fi\n");
 }
 
+// One `complete` line per option.
 static void fish_options(const char *verb, const cli_option *table)
 {
     for (const cli_option *o = table; o->name; ++o) {
@@ -186,6 +194,7 @@ static void fish_options(const char *verb, const cli_option *table)
     }
 }
 
+// Lines for fish, which has conditions instead of a function.
 static void completion_fish(void)
 {
     printf("# fish completion for pliant %s; written by `pliant completion fish`\n", pl_version());
@@ -206,6 +215,7 @@ static void completion_fish(void)
     printf("'\n");
 }
 
+// Prints the script of the shell.
 static int completion_run(cli_args *args)
 {
     static const struct {

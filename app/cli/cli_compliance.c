@@ -1,14 +1,16 @@
-// pliant jacobian --compliance: how efforts and forces move actuators, markers and sensors.
+// d(measures, markers, sensors) = W d(efforts, forces at markers), all efforts free.
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
 
+// What stands at a row or column.
 typedef struct compliance_label {
     char name[120];
     const char *unit;
     double scale; // internal value of one unit
 } compliance_label;
 
+// Names and units in the order of the library's matrix: actuators, markers by component, sensors (rows only).
 static void compliance_labels(const pl_model_info *info, compliance_label *row, compliance_label *column)
 {
     int r = 0, c = 0;
@@ -39,6 +41,7 @@ static void compliance_labels(const pl_model_info *info, compliance_label *row, 
     }
 }
 
+// Names and units for programs.
 static json_t *compliance_names(const compliance_label *label, int count)
 {
     json_t *list = json_array();
@@ -51,12 +54,14 @@ static json_t *compliance_names(const compliance_label *label, int count)
     return list;
 }
 
+// W as a table; columns that do not fit the line are left out, files have them all.
 static void compliance_print(const cli_args *args, const cli_model *m, const double *W,
                              const compliance_label *row, const compliance_label *column, int rows, int n)
 {
     char text[2000];
     cli_commands_text(cli_model_commands(m), m->command, text, 900);
     cli_say(args, "%s at %s: compliance, all efforts free\n\n", m->info.name, text);
+
     cli_table table = {0};
     snprintf(text, sizeof text, "of\tin");
     for (int j = 0; j < n && strlen(text) < 1800; ++j) {
@@ -64,6 +69,7 @@ static void compliance_print(const cli_args *args, const cli_model *m, const dou
         snprintf(text + at, sizeof text - at, "\tper %s of %s", column[j].unit, column[j].name);
     }
     cli_row(&table, "%s", text);
+
     for (int i = 0; i < rows; ++i) {
         snprintf(text, sizeof text, "%s\t%s", row[i].name, row[i].unit);
         for (int j = 0; j < n && strlen(text) < 1950; ++j) {
@@ -75,6 +81,7 @@ static void compliance_print(const cli_args *args, const cli_model *m, const dou
     cli_table_print(args, &table);
 }
 
+// W as .csv; made in memory, so that the file is never half of it.
 static int compliance_csv(const cli_args *args, const char *path, const double *W,
                           const compliance_label *row, const compliance_label *column, int rows, int n)
 {
@@ -84,6 +91,7 @@ static int compliance_csv(const cli_args *args, const char *path, const double *
     if (!csv) {
         return cli_no_memory(args);
     }
+
     fprintf(csv, "of");
     for (int j = 0; j < n; ++j) {
         fprintf(csv, ",per %s of %s", column[j].unit, column[j].name);
@@ -105,6 +113,7 @@ static int compliance_csv(const cli_args *args, const char *path, const double *
     return fine ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The record of `pliant fk` with W added. The caller owns it.
 static json_t *compliance_json(cli_model *m, const double *W, const compliance_label *row,
                                const compliance_label *column, int rows, int n,
                                const pl_jacobian_report *report)
@@ -123,6 +132,7 @@ static json_t *compliance_json(cli_model *m, const double *W, const compliance_l
     return root;
 }
 
+// Computes W at the solved state of the model, prints and writes it.
 int cli_compliance(const cli_args *args, cli_model *m)
 {
     const int rows = pl_compliance_rows(m->model), n = pl_compliance_columns(m->model);
@@ -135,6 +145,8 @@ int cli_compliance(const cli_args *args, cli_model *m)
     if (!status && pl_compliance(m->model, W, &report, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
+
+    // to the units people use: per unit of the column, in units of the row
     if (!status) {
         compliance_labels(&m->info, row, column);
         for (int i = 0; i < rows * n; ++i) {

@@ -3,8 +3,11 @@
 #include <string.h>
 #include "cli_follow.h"
 
+// the most waypoints of one path
 #define FOLLOW_COUNT 100000
 
+// The plane of a built-in path: --plane as the name of two axes (xy: the first axis to the right, the second
+// upward) or as two vectors. Without the option `def` keeps its own plane.
 static int follow_plane(const cli_args *args, pl_path_def *def)
 {
     static const struct {
@@ -20,6 +23,8 @@ static int follow_plane(const cli_args *args, pl_path_def *def)
             return CLI_DONE;
         }
     }
+
+    // not a name: two vectors separated by a colon
     const char *colon = text ? strchr(text, ':') : NULL;
     if (!text) {
         return CLI_DONE;
@@ -36,6 +41,7 @@ static int follow_plane(const cli_args *args, pl_path_def *def)
                : CLI_EXIT_USAGE;
 }
 
+// --span: one to three sizes of the path, mm; those not given keep their defaults.
 static int follow_span(const cli_args *args, pl_path_def *def)
 {
     const char *text = cli_value(args, "span");
@@ -43,10 +49,13 @@ static int follow_span(const cli_args *args, pl_path_def *def)
     snprintf(copy, sizeof copy, "%s", text ? text : "");
     for (int i = 0; text && i < 4 && part; ++i) {
         char *comma = strchr(part, ',');
+
         pl_error err = {0};
         if (comma) {
             *comma = 0;
         }
+
+        // a fourth length is an error, not ignored
         if (i == 3 || pl_quantity_parse(part, PL_DIM_LENGTH, &def->size[i], &err) != PL_OK ||
             !(def->size[i] > 0)) {
             cli_error(args, "--span %s: expected one to three lengths greater than 0%s%s", text,
@@ -58,6 +67,8 @@ static int follow_span(const cli_args *args, pl_path_def *def)
     return CLI_DONE;
 }
 
+// Waypoints of a built-in kind, around --center or, by default, around the marker at rest. The caller frees
+// f->point.
 static int follow_built_in(const cli_args *args, follow *f, const char *name)
 {
     const pl_path_kind kind = pl_path_find(name);
@@ -65,6 +76,8 @@ static int follow_built_in(const cli_args *args, follow *f, const char *name)
         cli_error(args, "--path %s: expected circle, eight, flower, square, ell, flame, line or box", name);
         return CLI_EXIT_USAGE;
     }
+
+    // the size is a default of the kind until --span says otherwise
     pl_path_def def = pl_path_default(kind);
     memcpy(def.centre, f->m.info.marker_at + 3 * f->g.marker, sizeof def.centre);
     const char *center = cli_value(args, "center");
@@ -77,6 +90,8 @@ static int follow_built_in(const cli_args *args, follow *f, const char *name)
     if (status) {
         return status;
     }
+
+    // the number of points is known: make room, then compute them
     pl_error err = {0};
     f->count = def.count;
     f->closed = pl_path_is_closed(kind);
@@ -87,12 +102,14 @@ static int follow_built_in(const cli_args *args, follow *f, const char *name)
     return pl_path_points(&def, f->point, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// A copy on the heap; NULL for NULL or when memory is out.
 static double *follow_copy(const double *from, size_t count)
 {
     double *to = from ? malloc((count + 1) * sizeof *to) : NULL;
     return to ? memcpy(to, from, count * sizeof *to) : NULL;
 }
 
+// Waypoints of a table, with directions, rotations and times where it has such columns.
 static int follow_file(const cli_args *args, follow *f, const char *path)
 {
     pl_error err = {0};
@@ -100,6 +117,8 @@ static int follow_file(const cli_args *args, follow *f, const char *path)
     if (pl_path_read(path, &file, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
+    // the file belongs to the library: copy what is needed, then release it
     f->count = file.count;
     f->point = follow_copy(file.point, 3 * (size_t)file.count);
     f->normal = follow_copy(file.direction, 3 * (size_t)file.count);
@@ -115,6 +134,8 @@ static int follow_file(const cli_args *args, follow *f, const char *path)
         cli_error(args, "%s: %d waypoints, the limit is %d", path, f->count, FOLLOW_COUNT);
         return CLI_EXIT_USAGE;
     }
+
+    // a table does not say whether it is closed, nor where its origin is
     f->closed = cli_flag(args, "closed");
     for (int i = 0; cli_flag(args, "relative") && i < 3 * f->count; ++i) {
         f->point[i] += f->m.info.marker_at[3 * f->g.marker + i % 3];
@@ -122,6 +143,7 @@ static int follow_file(const cli_args *args, follow *f, const char *path)
     return CLI_DONE;
 }
 
+// --resample: as many waypoints as asked, evenly spaced along the path.
 static int follow_resample(const cli_args *args, follow *f)
 {
     int count = 0;
@@ -131,6 +153,8 @@ static int follow_resample(const cli_args *args, follow *f)
     if (count == 0) {
         return CLI_DONE;
     }
+
+    // between waypoints there is nothing to say which direction or time would hold
     if (f->normal || f->turn || f->time) {
         cli_error(
             args,
@@ -152,6 +176,7 @@ static int follow_resample(const cli_args *args, follow *f)
     return CLI_DONE;
 }
 
+// The waypoints of `follow`, from exactly one source: a file or a built-in kind.
 int cli_follow_path(const cli_args *args, follow *f)
 {
     const char *kind = cli_value(args, "path"), *file = args->plain_count > 1 ? args->plain[1] : NULL;

@@ -5,6 +5,8 @@
 #include <strings.h>
 #include "cli_goal.h"
 
+// Three quantities "X,Y,Z" of one dimension; false after an error message. A text longer than the copy is
+// refused, not cut.
 bool cli_triple(const cli_args *args, const char *option, const char *text, pl_dimension dimension,
                 double out[3])
 {
@@ -14,9 +16,12 @@ bool cli_triple(const cli_args *args, const char *option, const char *text, pl_d
         return false;
     }
     strcpy(copy, text);
+
     for (int i = 0; i < 3; ++i) {
         char *comma = strchr(part, ',');
         pl_error err = {0};
+
+        // two commas, not fewer and not more
         if ((comma != NULL) != (i < 2)) {
             cli_error(args, "--%s %s: expected three numbers X,Y,Z", option, text);
             return false;
@@ -33,6 +38,7 @@ bool cli_triple(const cli_args *args, const char *option, const char *text, pl_d
     return true;
 }
 
+// Empty goals with the defaults of the library, and room for one hold and one rate per command.
 int cli_goals_init(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     *g = (cli_goals){.marker = -1, .surface_goal = -1, .options = pl_ik_options_default()};
@@ -47,6 +53,7 @@ int cli_goals_init(const cli_args *args, const cli_model *m, cli_goals *g)
     return CLI_DONE;
 }
 
+// Releases what the goals own: points and places of shapes, the surface, the stored samples.
 void cli_goals_clear(cli_goals *g)
 {
     for (int i = 0; i < g->count; ++i) {
@@ -61,6 +68,7 @@ void cli_goals_clear(cli_goals *g)
     *g = (cli_goals){0};
 }
 
+// A new goal with the defaults of its kind, or NULL after an error message.
 pl_objective *cli_goals_add(const cli_args *args, cli_goals *g, pl_objective_kind kind)
 {
     if (g->count == CLI_GOALS) {
@@ -71,6 +79,7 @@ pl_objective *cli_goals_add(const cli_args *args, cli_goals *g, pl_objective_kin
     return &g->objective[g->count++];
 }
 
+// The marker of --marker; without it the only marker of the robot, or the one named tip, or -1.
 int cli_goals_marker(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     const char *name = cli_value(args, "marker");
@@ -93,6 +102,8 @@ static int goal_needs_marker(const cli_args *args, const cli_model *m, const cli
         }
         return CLI_EXIT_USAGE;
     }
+
+    // the answer at rest already tells: a marker that is a point has no rotation (NaN)
     if (frame && isnan(pl_model_get_answer(m->model).rotation[9 * g->marker])) {
         cli_error(args, "--%s: marker %s has no frame, only a position", option,
                   m->info.marker_name[g->marker]);
@@ -103,6 +114,8 @@ static int goal_needs_marker(const cli_args *args, const cli_model *m, const cli
 }
 
 // ---- body points
+// Points of the body: those of a named surface or region, or those along a straight line X,Y,Z:X,Y,Z of the
+// undeformed configuration. The caller frees them with pl_mesh_free_indices.
 int cli_body_points(const cli_args *args, const cli_model *m, const char *option, const char *text,
                     int32_t **point, int32_t *count)
 {
@@ -121,6 +134,8 @@ int cli_body_points(const cli_args *args, const cli_model *m, const char *option
     } else {
         status = pl_model_points(m->model, text, point, count, &err);
     }
+
+    // a wrong name or an empty line is the user's: say what would be right
     if (status == PL_BAD_INPUT) {
         cli_error(args, "--%s %s: %s", option, text, err.text);
         cli_advice("or give a line in the undeformed configuration: --%s 0,0,5:100,0,5", option);
@@ -130,6 +145,7 @@ int cli_body_points(const cli_args *args, const cli_model *m, const char *option
 }
 
 // ---- one reader per option; `value` is its text
+// --target: the marker shall be at X,Y,Z.
 static int goal_target(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
 {
     const int status = goal_needs_marker(args, m, g, "target", false);
@@ -141,6 +157,7 @@ static int goal_target(const cli_args *args, const cli_model *m, cli_goals *g, c
     return cli_triple(args, "target", value, PL_DIM_LENGTH, o->target) ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
+// --direction: an axis of the marker shall point along X,Y,Z; --axis gives the axis afterwards.
 static int goal_direction(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
 {
     const int status = goal_needs_marker(args, m, g, "direction", true);
@@ -170,6 +187,7 @@ void cli_rotation(const double w[3], double R[9])
     }
 }
 
+// --orientation: the marker shall be turned by the rotation vector X,Y,Z (axis times angle).
 static int goal_orientation(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
 {
     const int status = goal_needs_marker(args, m, g, "orientation", true);
@@ -183,7 +201,7 @@ static int goal_orientation(const cli_args *args, const cli_model *m, cli_goals 
     return CLI_DONE;
 }
 
-// The goal last given, which the options after it refine.
+// `option` can refine.
 static pl_objective *goal_last(const cli_args *args, cli_goals *g, const char *option, const char *of,
                                unsigned kinds)
 {
@@ -195,6 +213,7 @@ static pl_objective *goal_last(const cli_args *args, cli_goals *g, const char *o
     return o;
 }
 
+// --distance turns the target before it into a goal of distance: anywhere on the sphere around it.
 static int goal_distance(const cli_args *args, cli_goals *g, const char *value)
 {
     pl_objective *o = goal_last(args, g, "distance", "--target", 1u << PL_OBJECTIVE_POSITION);
@@ -210,6 +229,7 @@ static int goal_distance(const cli_args *args, cli_goals *g, const char *value)
     return CLI_DONE;
 }
 
+// --axes: the coordinates of the target or orientation before it that count; the others are free.
 static int goal_axes(const cli_args *args, cli_goals *g, const char *value)
 {
     pl_objective *o = goal_last(args, g, "axes", "--target or --orientation",
@@ -227,6 +247,7 @@ static int goal_axes(const cli_args *args, cli_goals *g, const char *value)
     return o && good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
+// --axis: the axis of the marker that --direction turns, or the axis that gives a curvature its sign.
 static int goal_axis(const cli_args *args, cli_goals *g, const char *value)
 {
     pl_objective *o = goal_last(args, g, "axis", "--direction or --curvature",
@@ -234,6 +255,7 @@ static int goal_axis(const cli_args *args, cli_goals *g, const char *value)
     return o && cli_triple(args, "axis", value, PL_DIM_NUMBER, o->axis) ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
+// --weight and --tolerance of the goal before them.
 static int goal_number(const cli_args *args, cli_goals *g, const char *option, const char *value)
 {
     pl_objective *o = goal_last(args, g, option, "a goal", ~0u);
@@ -246,6 +268,8 @@ static int goal_number(const cli_args *args, cli_goals *g, const char *option, c
         cli_error(args, "--%s %s: %s", option, value, err.text[0] ? err.text : "must be greater than 0");
         return CLI_EXIT_USAGE;
     }
+
+    // a tolerance so large would report success for every shape
     if (option[0] == 't' && number > 100) {
         cli_error(args, "--tolerance %s: expected at most 100: beyond it any shape meets the goal", value);
         return CLI_EXIT_USAGE;
@@ -254,6 +278,7 @@ static int goal_number(const cli_args *args, cli_goals *g, const char *option, c
     return CLI_DONE;
 }
 
+// --curvature in 1/mm; --along says afterwards of which points.
 static int goal_curvature(const cli_args *args, cli_goals *g, const char *value)
 {
     pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_CURVATURE);
@@ -269,6 +294,7 @@ static int goal_curvature(const cli_args *args, cli_goals *g, const char *value)
     return CLI_DONE;
 }
 
+// --along: the points to which the circle of --curvature is fitted.
 static int goal_along(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
 {
     pl_objective *o = goal_last(args, g, "along", "--curvature", 1u << PL_OBJECTIVE_CURVATURE);
@@ -283,6 +309,7 @@ static int goal_along(const cli_args *args, const cli_model *m, cli_goals *g, co
     return CLI_DONE;
 }
 
+// --sensor NAME=VALUE: a sensor shall read VALUE, in the unit of its kind.
 static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
 {
     char name[200];
@@ -291,12 +318,15 @@ static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, c
         cli_error(args, "--sensor %s: expected NAME=VALUE", value);
         return CLI_EXIT_USAGE;
     }
+
     snprintf(name, sizeof name, "%.*s", (int)length, value);
     const int sensor = cli_model_sensor(args, m, "sensor", name);
     pl_objective *o = sensor < 0 ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_SENSOR);
     if (!o) {
         return CLI_EXIT_USAGE;
     }
+
+    // goals of other units are weighted so that a usual error counts like 1 mm
     static const pl_dimension dimension[] = {PL_DIM_LENGTH, PL_DIM_VOLUME, PL_DIM_PRESSURE};
     static const double weight[] = {1, 1e-2, 1e3}; // 100 mm^3 and 1 kPa beside 1 mm
     pl_error err = {0};
@@ -346,6 +376,8 @@ static int shape_from_mesh(const cli_args *args, const cli_model *m, const char 
     return status;
 }
 
+// A surface (.stl, .obj) has no points that correspond to those of the robot: the fit finds them, so the
+// places start at rest and are only room for it.
 static int shape_from_surface(const cli_args *args, const cli_model *m, cli_goals *g, const char *path,
                               const int32_t *point, int32_t count, double *place)
 {
@@ -368,6 +400,8 @@ static int shape_from_surface(const cli_args *args, const cli_model *m, cli_goal
     return CLI_DONE;
 }
 
+// A table of points at rest and their places in the shape. A point at rest stands for the nearest vertex
+// within 2 % of the robot's size; the table owns what the goal refers to.
 static int shape_from_table(const cli_args *args, const cli_model *m, cli_goals *g, const char *path,
                             pl_objective *o)
 {
@@ -383,6 +417,7 @@ static int shape_from_table(const cli_args *args, const cli_model *m, cli_goals 
     return CLI_DONE;
 }
 
+// --shape: the extension says in which of three forms it is given.
 static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, const char *path)
 {
     pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_SHAPE);
@@ -398,6 +433,8 @@ static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, co
         cli_error(args, "--shape %s: expected .vtu (a shape of this mesh), .stl, .obj or .csv", path);
         return CLI_EXIT_USAGE;
     }
+
+    // .vtu and surfaces use the points of --of; the goals own both arrays, also when reading fails
     int32_t *point = NULL, count = 0;
     int status = shape_points(args, m, &point, &count);
     double *place = status ? NULL : calloc(3 * (size_t)count + 1, sizeof *place);
@@ -414,6 +451,8 @@ static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, co
 }
 
 // ---- all of them, in the order they stand
+// One option as it was given. The order matters: --marker holds for the goals after it, and --axis, --weight
+// and others refine the goal before them.
 static int goal_one(const cli_args *args, const cli_model *m, cli_goals *g, const char *name,
                     const char *value)
 {
@@ -454,6 +493,7 @@ static int goal_one(const cli_args *args, const cli_model *m, cli_goals *g, cons
     return strcmp(name, "shape") == 0 ? goal_shape(args, m, g, value) : CLI_DONE;
 }
 
+// All goals of the command line.
 int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     g->marker = m->info.marker_count == 1 ? 0 : pl_model_find_marker(m->model, "tip");
@@ -463,6 +503,8 @@ int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g)
             return status;
         }
     }
+
+    // what a goal needs and a later option could have given
     for (int i = 0; i < g->count; ++i) {
         const pl_objective *o = &g->objective[i];
         if (o->kind == PL_OBJECTIVE_DIRECTION && o->axis[0] == 0 && o->axis[1] == 0 && o->axis[2] == 0) {

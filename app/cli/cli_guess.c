@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 #include "cli_guess.h"
 
+// Whether a path ends in one of two extensions, in upper or lower case.
 static bool guess_is(const char *path, const char *one, const char *other)
 {
     return strcasecmp(cli_extension(path), one) == 0 || strcasecmp(cli_extension(path), other) == 0;
 }
 
+// Copies the part beside the robot file, so that the folder is complete. A part that is already there (the
+// same file by its inode) is left alone, another file of that name is overwritten only with --force.
 static int guess_copy(const cli_args *args, const char *from, const char *folder, const char *name)
 {
     char *to = cli_join(folder, name), *data = NULL;
@@ -46,6 +49,8 @@ static int guess_refuse(const cli_args *args, pl_status status, pl_findings *fin
     return defects > 0 && status == PL_BAD_INPUT ? CLI_EXIT_USAGE : cli_fail(args, err);
 }
 
+// The mesh of a part that is a volume: made from a STEP file, or read from a
+// mesh file. The caller destroys it.
 static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
 {
     pl_mesh_source source = {.kind = PL_SOURCE_STEP, .path = part, .order = 1, .file = part};
@@ -58,14 +63,18 @@ static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
     const pl_status status = guess_is(part, ".step", ".stp")
                                  ? mesher->build(mesher->user, &source, &cli_progress, mesh, findings, &err)
                                  : cli_mesh_read(part, source.unit, mesh, findings, &err);
+
+    // findings come first: they say more than the error does
     cli_findings(findings);
     const int refused = status == PL_OK ? CLI_DONE : guess_refuse(args, status, findings, &err);
     pl_findings_destroy(findings);
     return refused;
 }
 
+// One line that says what was guessed, so that a wrong guess is seen at once.
 static void guess_report(const cli_args *args, const pl_guess *g)
 {
+    // a base at the end of an axis is named by the axis that the direction is nearest to
     int axis = 0;
     for (int i = 1; i < 3; ++i) {
         axis = fabs(g->axis[i]) > fabs(g->axis[axis]) ? i : axis;
@@ -79,6 +88,8 @@ static void guess_report(const cli_args *args, const pl_guess *g)
         cli_say(args, "%s end of %c%s; ", g->axis[axis] < 0 ? "high" : "low", 'x' + axis,
                 g->base_area > 0 ? "" : " (not flat)");
     }
+
+    // volumes are NaN where an opening could not be closed to measure it
     cli_say(args, g->cavity_count ? "cavities:" : "no cavity found");
     for (int k = 0; k < g->cavity_count; ++k) {
         cli_say(args, k ? "," : "");
@@ -100,17 +111,22 @@ static int guess_material(const cli_args *args, char **text)
                       about[] =
                           "# guessed: a soft silicone. `pliant materials` lists the measured materials.";
     const char *name = cli_value(args, "material");
+
+    // the library writes both texts: the guessed material, and above it the note that it is guessed
     const char *at = strstr(*text, guessed), *note = strstr(*text, about);
     char *copy = malloc(strlen(*text) + strlen(name ? name : "") + 64);
     if (!copy) {
         return cli_no_memory(args);
     }
+
     if (!name) {
         strcpy(copy, *text);
     } else if (at && note && note < at) {
         sprintf(copy, "%.*s# `pliant materials` lists the measured materials.%.*s{use: %s}%s",
                 (int)(note - *text), *text, (int)(at - note - (ptrdiff_t)strlen(about)), note + strlen(about),
                 name, at + strlen(guessed));
+
+        // a part with several materials has no single place for the name
     } else {
         cli_error(args, "--material %s: the file names its materials, set them in robot.yaml", name);
         free(copy);
@@ -121,6 +137,7 @@ static int guess_material(const cli_args *args, char **text)
     return CLI_DONE;
 }
 
+// Writes the robot file `path` for a part, and the part beside it.
 int cli_guess_write(const cli_args *args, const char *part, const char *folder, const char *path)
 {
     const char *slash = strrchr(part, '/');
@@ -133,6 +150,8 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
     if (!cli_unit(args, &unit)) {
         return CLI_EXIT_USAGE;
     }
+
+    // a surface goes to the library as it is, a volume as its mesh
     pl_mesh *mesh = NULL;
     int status = guess_is(part, ".stl", ".obj") ? CLI_DONE : guess_mesh(args, part, &mesh);
     pl_findings *findings = pl_findings_create();
@@ -148,6 +167,8 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
             guess_report(args, &summary);
         }
     }
+
+    // write only after everything else succeeded: the folder is never left with half of it
     status = status ? status : guess_material(args, &text);
     status = status ? status : guess_copy(args, part, folder, name);
     if (status == CLI_DONE && pl_file_write(path, text, strlen(text), &err) != PL_OK) {

@@ -5,6 +5,7 @@
 #include "cli.h"
 
 // ---- text
+// Options in two columns; the help of one that is too long for the first column begins on the next line.
 static void help_options(const cli_option *table)
 {
     for (const cli_option *o = table; o->name; ++o) {
@@ -49,12 +50,14 @@ static void man_text(const char *text, bool fill)
     }
 }
 
+// One paragraph of roff.
 static void man_line(const char *text)
 {
     man_text(text, true);
     putchar('\n');
 }
 
+// The title and the NAME section, from which `apropos` and `whatis` take their line.
 static void man_head(const char *name, const char *summary)
 {
     char capitals[64];
@@ -69,6 +72,7 @@ static void man_head(const char *name, const char *summary)
     man_line(summary);
 }
 
+// Options as a list of tagged paragraphs: names bold, values in italics.
 static void man_options(const cli_option *table)
 {
     for (const cli_option *o = table; o->name; ++o) {
@@ -94,6 +98,7 @@ static const char man_status[] =
     "interrupted\n.TP\n.B 2\nwrong input\n.TP\n.B 3\nsystem failure: memory, a file that cannot be opened or "
     "written\n";
 
+// The page of the program: its verbs, the options of all, the outcomes, the exit status.
 static void man_program(void)
 {
     man_head("pliant", "kinematics of soft robots");
@@ -122,12 +127,14 @@ static void man_program(void)
     fputs(man_status, stdout);
 }
 
+// The manual page of a verb; of the whole program for NULL.
 void cli_help_man(const cli_verb *verb)
 {
     if (!verb) {
         man_program();
         return;
     }
+
     char name[64];
     snprintf(name, sizeof name, "pliant-%s", verb->name);
     man_head(name, verb->summary);
@@ -146,6 +153,7 @@ void cli_help_man(const cli_verb *verb)
 }
 
 // ---- JSON
+// Options as JSON, for programs that show them. The caller owns the array.
 static json_t *help_options_json(const cli_option *table)
 {
     json_t *list = json_array();
@@ -162,6 +170,7 @@ static json_t *help_options_json(const cli_option *table)
     return list;
 }
 
+// All verbs, the common options and the names of the outcomes. The caller owns the object.
 json_t *cli_help_json(void)
 {
     json_t *root = cli_json_head(0, NULL), *verbs = json_array(), *outcomes = json_array();
@@ -186,6 +195,8 @@ json_t *cli_help_json(void)
 }
 
 // ---- outcomes
+// The page of an outcome; its name may be written with blanks or hyphens instead of underscores, as messages
+// print it. NULL for an unknown one.
 const cli_topic *cli_topic_find(const char *name)
 {
     for (const cli_topic *t = cli_topics; t->name; ++t) {
@@ -201,6 +212,7 @@ const cli_topic *cli_topic_find(const char *name)
     return NULL;
 }
 
+// Refers to the page of an outcome, if there is one.
 void cli_outcome_advice(const char *outcome)
 {
     const cli_topic *topic = cli_topic_find(outcome);

@@ -44,21 +44,26 @@ static const cli_option options[] = {
     {0},
 };
 
+// What the verb holds; ik_run releases all of it.
 typedef struct ik_verb {
     cli_model m;
     cli_goals g;
     pl_ik *ik;
-    pl_ik_report report;
+    pl_ik_report report; // of the search; the report of the last forward solve is m.report
 } ik_verb;
 
+// The search. On return the model is at the commands found and v->m has them and their solver report.
 static int ik_solve(const cli_args *args, ik_verb *v)
 {
     pl_error err = {0};
+
     if (v->g.count == 0 || !pl_objective_is_goal(v->g.objective[0].kind)) {
         cli_error(args, "no goal is given: expected --target, --direction, --orientation, --shape, "
                         "--curvature or --sensor");
         return CLI_EXIT_USAGE;
     }
+
+    // samples already give good starts: few are enough
     if (v->g.samples.count > 0) {
         v->g.options.start_limit = 4;
     }
@@ -74,7 +79,7 @@ static int ik_solve(const cli_args *args, ik_verb *v)
     if (solved != PL_OK) {
         return cli_fail(args, &err);
     }
-    // what the solver says of the shape it ended at
+    // what the solver says of the shape it ended at: the search itself keeps no solver report
     if (v->report.outcome != PL_IK_FORWARD && v->report.outcome != PL_IK_STOPPED) {
         const pl_model_answer answer = pl_model_get_answer(v->m.model);
         memcpy(v->m.command, answer.command, (size_t)v->m.info.command_count * sizeof *v->m.command);
@@ -85,6 +90,7 @@ static int ik_solve(const cli_args *args, ik_verb *v)
     return CLI_DONE;
 }
 
+// Unit of a goal's deviation as printed, and the factor from it to the library's unit.
 static const char *ik_unit(const cli_model *m, const pl_objective *o, double *scale)
 {
     *scale = 1;
@@ -105,6 +111,7 @@ static const char *ik_unit(const cli_model *m, const pl_objective *o, double *sc
     }
 }
 
+// What a goal concerns: the name of the marker or sensor, otherwise the body.
 static const char *ik_about(const cli_model *m, const pl_objective *o)
 {
     switch (o->kind) {
@@ -120,11 +127,15 @@ static const char *ik_about(const cli_model *m, const pl_objective *o)
     }
 }
 
+// The result for people: commands and markers, how far each goal is off, the cost, the active bounds.
 static void ik_print(const cli_args *args, ik_verb *v)
 {
     const pl_ik_report *r = &v->report;
     cli_record_print(args, &v->m);
+
     cli_table table = {0};
+
+    // only goals have a deviation; bounds and regularizations are objectives, too
     cli_row(&table, "goal\tof\toff by");
     for (int i = 0; i < v->g.count; ++i) {
         const pl_objective *o = &v->g.objective[i];
@@ -137,7 +148,10 @@ static void ik_print(const cli_args *args, ik_verb *v)
     }
     cli_say(args, "\n");
     cli_table_print(args, &table);
+
     char text[600], certificate[80] = "";
+
+    // the projected gradient certifies a minimum; models without derivatives have none (NaN)
     cli_active_text(&v->m, r, text, sizeof text);
     if (isfinite(r->gradient)) {
         snprintf(certificate, sizeof certificate, ", projected gradient %.1e", r->gradient);
@@ -183,8 +197,11 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
                    "--check shows more");
         return;
     }
+
     cli_active_text(&v->m, r, bounds, sizeof bounds);
     ik_contacts(&v->m, contacts, sizeof contacts);
+
+    // a nearest point has a meaning only for a goal of position
     const pl_objective *o = &v->g.objective[0];
     if (o->kind == PL_OBJECTIVE_POSITION || o->kind == PL_OBJECTIVE_DISTANCE) {
         const double *p = pl_model_get_answer(v->m.model).marker + 3 * o->index;
@@ -205,6 +222,7 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
     cli_outcome_advice(pl_ik_outcome_name(r->outcome));
 }
 
+// Files and JSON of the result; also for a target that was not reached, whose nearest point is wanted then.
 static int ik_write(const cli_args *args, ik_verb *v)
 {
     int status = cli_shape_outputs(args, &v->m);
@@ -231,6 +249,8 @@ static int ik_write(const cli_args *args, ik_verb *v)
     return cli_json_write(args, root);
 }
 
+// The verb from its options to its exit status. Outputs are checked before the robot is loaded: a wrong file
+// name shall not be found after minutes of meshing.
 static int ik_work(const cli_args *args, ik_verb *v)
 {
     int status = cli_setup(args);
@@ -246,6 +266,8 @@ static int ik_work(const cli_args *args, ik_verb *v)
     if (status) {
         return status;
     }
+
+    // print first: the checks and files below may fail and the result shall be seen
     ik_print(args, v);
     status = cli_learned_check(args, &v->m);
     status = status ? status : ik_write(args, v);

@@ -7,6 +7,7 @@
 
 static const cli_option options[] = {CLI_JSON, CLI_MESHING, CLI_WORKING, CLI_FORCE, {0}};
 
+// By the kinds of pl_element_kind.
 static const char *const element_name[] = {"tet4", "tet10", "prism6", "prism15"};
 
 // Mass in tonnes: densities by region.
@@ -14,6 +15,7 @@ static double info_mass(const pl_robot *robot)
 {
     const pl_mesh *mesh = pl_robot_mesh(robot);
     double mass = 0;
+
     for (int32_t r = 0; r < pl_mesh_get(mesh).region_count; ++r) {
         const char *name = pl_robot_region_material(robot, r);
         for (int m = 0; name && m < pl_robot_material_count(robot); ++m) {
@@ -25,7 +27,7 @@ static double info_mass(const pl_robot *robot)
     return mass;
 }
 
-// The box around a region, mm; zeros for one without elements.
+// The box around the elements of a region, mm; zeros for one without elements.
 static void info_region_box(const pl_mesh_view *view, int32_t region, double low[3], double high[3])
 {
     for (int i = 0; i < 3; ++i) {
@@ -47,6 +49,7 @@ static void info_region_box(const pl_mesh_view *view, int32_t region, double low
     }
 }
 
+// Counts elements by kind and by region; both arrays begin at zero.
 static void info_counts(const pl_mesh_view *view, int64_t kinds[PL_ELEMENT_KIND_COUNT], int64_t *regions)
 {
     for (int32_t e = 0; e < view->element_count; ++e) {
@@ -62,11 +65,16 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
     const pl_mesh *mesh = pl_robot_mesh(robot);
     const pl_mesh_view view = pl_mesh_get(mesh);
     double low[3], high[3];
+
     pl_mesh_bounds(mesh, low, high);
+
+    // tonnes to grams
     const double mass = info_mass(robot) * 1e6;
     cli_say(args, "%s: %.4g x %.4g x %.4g mm, %.4g mL", pl_robot_name(robot), high[0] - low[0],
             high[1] - low[1], high[2] - low[2], pl_mesh_region_volume(mesh, -1) / 1000);
     cli_say(args, mass > 0 ? ", %.4g g\n" : ", no mass (no density given)\n", mass);
+
+    // elements by kind, only the kinds that occur
     cli_say(args, "  %d vertices, %d elements (", view.vertex_count, view.element_count);
     const char *comma = "";
     for (int k = 0; k < PL_ELEMENT_KIND_COUNT; ++k) {
@@ -75,11 +83,16 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
             comma = ", ";
         }
     }
+
     const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
+
+    // slivers are named only where there are some
     cli_say(args, ")\n  quality: worst %.3f, mean %.3f; edges %.3g to %.3g mm, mean %.3g", q.worst, q.mean,
             q.shortest_edge, q.longest_edge, q.mean_edge);
     cli_say(args, q.sliver_count + q.inverted_count ? "; %d slivers, %d inverted\n\n" : "\n\n",
             q.sliver_count, q.inverted_count);
+
+    // regions, with centre and size: enough to tell parts of a STEP file apart
     cli_table table = {0};
     cli_row(&table, "region\tvolume mm^3\telements\tmaterial\tcentre x\ty\tz mm\tsize x\ty\tz mm");
     for (int32_t r = 0; r < view.region_count; ++r) {
@@ -92,6 +105,8 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
                 cli_tidy(0.5 * (from[2] + to[2]), 2), to[0] - from[0], to[1] - from[1], to[2] - from[2]);
     }
     cli_table_print(args, &table);
+
+    // surfaces, with openings: a cavity that should be closed and has a rim is seen here
     if (view.surface_count > 0) {
         cli_row(&table, "surface\tarea mm^2\tfaces\tshape");
     }
@@ -111,12 +126,14 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
     cli_table_print(args, &table);
 }
 
+// Commands with the unit and range in which they are given; the columns stay empty without a range.
 static void info_print_commands(const cli_args *args, const pl_model_info *info)
 {
     cli_table table = {0};
     for (int i = 0; i < info->command_count; ++i) {
         const pl_command_info *c = &info->command[i];
         const double scale = pl_drive_scale(c->drive);
+
         char low[32] = "", high[32] = "";
         if (c->has_range) {
             snprintf(low, sizeof low, "%g", c->range[0] / scale);
@@ -131,6 +148,7 @@ static void info_print_commands(const cli_args *args, const pl_model_info *info)
     cli_table_print(args, &table);
 }
 
+// Actuators with their drive, what they do when idle, and their length, volume or area at rest.
 static void info_print_actuators(const cli_args *args, const pl_model_info *info)
 {
     static const char *const unit[] = {"mm long", "mm^3", "mm^2"};
@@ -151,6 +169,7 @@ static void info_print_actuators(const cli_args *args, const pl_model_info *info
     cli_table_print(args, &table);
 }
 
+// Layers and fibres that are bonded to the body; `robot` may be NULL.
 static void info_print_bonded(const cli_args *args, const pl_robot *robot)
 {
     cli_table table = {0};
@@ -161,6 +180,7 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
             cli_row(&table,
                     "layer\tmaterial\tthickness mm\tarea mm^2\tfaces\tkind\twrinkles at %%\tprestretch");
         }
+
         char wrinkles[20] = "-";
         if (l.wrinkle > 0) {
             snprintf(wrinkles, sizeof wrinkles, "%.2g", 100 * l.wrinkle);
@@ -170,6 +190,7 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
                 l.bending ? "shell" : "membrane", wrinkles, l.prestretch);
     }
     cli_table_print(args, &table);
+
     table = (cli_table){0};
     for (int i = 0; robot && i < pl_robot_fibre_count(robot); ++i) {
         const pl_fibre_info f = pl_robot_fibre(robot, i);
@@ -184,6 +205,7 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
     cli_table_print(args, &table);
 }
 
+// Markers, sensors and supports. off: distance of each marker from the body, mm.
 static void info_print_points(const cli_args *args, const pl_model_info *info, const double *off)
 {
     cli_table table = {0};
@@ -196,6 +218,7 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
         cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.3g", info->marker_name[i], x[0], x[1], x[2], off[i]);
     }
     cli_table_print(args, &table);
+
     for (int i = 0; i < info->sensor_count; ++i) {
         if (i == 0) {
             cli_say(args, "\n");
@@ -205,6 +228,7 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
                 pl_sensor_unit(info->sensor_kind[i]));
     }
     cli_table_print(args, &table);
+
     for (int i = 0; i < info->support_count; ++i) {
         cli_say(args, i ? ", %s" : "\n  held at %s", info->support_name[i]);
     }
@@ -212,11 +236,13 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
 }
 
 // ---- for machines
+// A range in units of the drive, or null.
 static json_t *info_json_range(const double range[2], bool has, double scale)
 {
     return has ? cli_json_numbers((double[]){range[0] / scale, range[1] / scale}, 2) : json_null();
 }
 
+// Regions, surfaces and elements by kind, as info_print_mesh shows them.
 static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *kinds, const int64_t *regions)
 {
     const pl_mesh *mesh = pl_robot_mesh(robot);
@@ -231,6 +257,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
         }
     }
     json_object_set_new(root, "element_kinds", by_kind);
+
     for (int32_t r = 0; r < view.region_count; ++r) {
         const char *material = pl_robot_region_material(robot, r);
         json_t *one = json_object();
@@ -247,6 +274,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
         json_object_set_new(all, view.region_name[r], one);
     }
     json_object_set_new(root, "regions", all);
+
     for (int32_t s = 0; s < view.surface_count; ++s) {
         const int64_t *face = view.surface_face + view.surface_start[s];
         const int64_t count = view.surface_start[s + 1] - view.surface_start[s];
@@ -262,6 +290,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
     json_object_set_new(root, "surfaces", surfaces);
 }
 
+// Commands and actuators; the size at rest has the name of what the kind measures (length, volume, area).
 static void info_json_actuators(json_t *root, const pl_model_info *info)
 {
     json_t *commands = json_object(), *actuators = json_object();
@@ -288,6 +317,7 @@ static void info_json_actuators(json_t *root, const pl_model_info *info)
     json_object_set_new(root, "actuators", actuators);
 }
 
+// Markers and sensors by name.
 static void info_json_points(json_t *root, const pl_model_info *info, const double *off)
 {
     json_t *markers = json_object(), *sensors = json_object();
@@ -307,6 +337,7 @@ static void info_json_points(json_t *root, const pl_model_info *info, const doub
     json_object_set_new(root, "sensors", sensors);
 }
 
+// Quality, volume in mm^3 and mass in g.
 static void info_json_quality(json_t *root, const pl_robot *robot)
 {
     const pl_mesh *mesh = pl_robot_mesh(robot);
@@ -337,6 +368,7 @@ static void info_parts_clear(info_parts *p)
     free(p->off);
 }
 
+// False when memory is out; info_parts_clear releases also what is half made.
 static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
 {
     pl_model_info *i = &p->info;
@@ -345,6 +377,8 @@ static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
     i->marker_count = pl_robot_marker_count(robot);
     i->sensor_count = pl_robot_sensor_count(robot);
     i->support_count = pl_robot_fixed_count(robot);
+
+    // one more than needed: an empty list shall not look like missing memory
     p->command = calloc((size_t)i->command_count + 1, sizeof *p->command);
     p->actuator = calloc((size_t)i->actuator_count + 1, sizeof *p->actuator);
     p->name = calloc((size_t)(i->marker_count + i->sensor_count + i->support_count) + 1, sizeof *p->name);
@@ -354,12 +388,15 @@ static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
     if (!p->command || !p->actuator || !p->name || !p->sensor_kind || !p->marker_at || !p->off) {
         return false;
     }
+
     for (int k = 0; k < i->command_count; ++k) {
         p->command[k] = pl_robot_command(robot, k);
     }
     for (int k = 0; k < i->actuator_count; ++k) {
         p->actuator[k] = pl_robot_actuator(robot, k);
     }
+
+    // one array of names for three lists: markers, sensors, supports
     const char **sensor = p->name + i->marker_count, **support = sensor + i->sensor_count;
     for (int k = 0; k < i->marker_count; ++k) {
         p->name[k] = pl_robot_marker_name(robot, k);
@@ -372,6 +409,7 @@ static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
     for (int k = 0; k < i->support_count; ++k) {
         support[k] = pl_robot_fixed_name(robot, k);
     }
+
     i->command = p->command;
     i->actuator = p->actuator;
     i->marker_name = p->name;
@@ -382,6 +420,7 @@ static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
     return true;
 }
 
+// Layers and fibres, as info_print_bonded shows them.
 static void info_json_bonded(json_t *root, const pl_robot *robot)
 {
     json_t *layers = json_array(), *fibres = json_array();
@@ -417,6 +456,7 @@ static int info_report(const cli_args *args, const pl_model_info *info, const do
     return cli_json_write(args, root);
 }
 
+// Info of a robot with a mesh: loads it, makes the mesh if it is not cached, but no solver.
 static int info_full(const cli_args *args, cli_robot *r)
 {
     int status = cli_robot_open(args, args->plain[0], false, r);
@@ -424,6 +464,7 @@ static int info_full(const cli_args *args, cli_robot *r)
     if (status) {
         return status;
     }
+
     const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(r->robot));
     int64_t kinds[PL_ELEMENT_KIND_COUNT] = {0};
     int64_t *regions = calloc((size_t)view.region_count + 1, sizeof *regions);
@@ -445,6 +486,8 @@ static int info_full(const cli_args *args, cli_robot *r)
     return status;
 }
 
+// Info of a reduced or learned model. They have no body that a marker could be
+// off, so all distances are zero.
 static int info_reduced(const cli_args *args, cli_model *m)
 {
     int status = cli_model_open(args, args->plain[0], m);
@@ -453,6 +496,7 @@ static int info_reduced(const cli_args *args, cli_model *m)
     if (status || !off) {
         return status ? status : cli_no_memory(args);
     }
+
     const double length = pl_reduced_length(m->model);
     if (pl_model_is_learned(m->model)) {
         const char *from = pl_learned_robot_file(pl_model_learned(m->model));
@@ -461,6 +505,7 @@ static int info_reduced(const cli_args *args, cli_model *m)
         cli_say(args, "%s: a reduced model of kind %s, %.4g mm long, %d points along it\n", m->info.name,
                 m->info.kind, length, (int)m->info.point_count);
     }
+
     json_t *root = cli_json_head(m->info.robot_hash, m->findings);
     json_object_set_new(root, "name", json_string(m->info.name));
     json_object_set_new(root, "model", json_string(m->info.kind));
@@ -472,6 +517,7 @@ static int info_reduced(const cli_args *args, cli_model *m)
     return status;
 }
 
+// The document says which kind it is before anything large is made.
 static int info_run(cli_args *args)
 {
     cli_robot r = {0};
@@ -480,6 +526,7 @@ static int info_run(cli_args *args)
     status = status ? status : cli_check_outputs(args, NULL, NULL, NULL);
     status = status ? status : cli_document_open(args, args->plain[0], &m.path, &m.document, &m.findings);
     if (!status && pl_robot_document_kind(m.document) == PL_ROBOT_FULL) {
+        // the robot takes over what the model opened, so that it is released once
         r = (cli_robot){.path = m.path, .document = m.document, .findings = m.findings};
         m = (cli_model){0};
         status = info_full(args, &r);

@@ -1,4 +1,4 @@
-// pliant jacobian: exact derivatives of markers, rotations, sensors and efforts at a solved state.
+// units, this file shows them in the units people use.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,10 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+// What --out may end in.
 static const char *const extensions[] = {".csv", NULL};
 
+// The most parameters of one run; a table or line with more is not readable.
 #define JACOBIAN_COLUMNS 200
 
 // One parameter: what the library calls it, what people call it, and the size of their unit.
@@ -35,6 +37,7 @@ typedef struct column {
     double scale; // internal value of one unit
 } column;
 
+// The matrix: its columns, and the rows of `j` with `count` numbers each.
 typedef struct derivatives {
     column column[JACOBIAN_COLUMNS];
     int count;
@@ -44,6 +47,7 @@ typedef struct derivatives {
 } derivatives;
 
 // ---- columns
+// A further column without its name, or NULL when there is no room.
 static column *jacobian_add(derivatives *d, pl_parameter_kind kind, int index, int part, const char *unit,
                             double scale)
 {
@@ -56,6 +60,7 @@ static column *jacobian_add(derivatives *d, pl_parameter_kind kind, int index, i
     return c;
 }
 
+// One column per command that is set: an idle one (NaN) has no value at which to differentiate.
 static void jacobian_commands(derivatives *d, const cli_model *m)
 {
     for (int i = 0; i < m->info.command_count; ++i) {
@@ -70,11 +75,15 @@ static void jacobian_commands(derivatives *d, const cli_model *m)
     }
 }
 
+// One column per elastic constant of every material.
 static void jacobian_materials(derivatives *d, const pl_robot *robot)
 {
     for (int m = 0; m < pl_robot_material_count(robot); ++m) {
         const pl_material material = pl_robot_material(robot, m);
+
         for (int k = 0; k < PL_DENSITY; ++k) {
+            // bulk modulus and Poisson's ratio say the same: only the one that
+            // the material gives is a parameter
             const bool ratio = k == PL_POISSON;
             pl_material copy = material;
             const bool from_poisson = k == PL_BULK && *pl_material_at(&copy, PL_BULK) == 0;
@@ -90,6 +99,7 @@ static void jacobian_materials(derivatives *d, const pl_robot *robot)
     }
 }
 
+// The components of every point force and of gravity.
 static void jacobian_loads(derivatives *d, const pl_robot *robot)
 {
     for (int f = 0; f < pl_robot_force_count(robot); ++f) {
@@ -108,6 +118,7 @@ static void jacobian_loads(derivatives *d, const pl_robot *robot)
     }
 }
 
+// The columns that --by asks for; commands without it.
 static int jacobian_columns(const cli_args *args, const cli_model *m, derivatives *d)
 {
     int cursor = 0;
@@ -121,6 +132,8 @@ static int jacobian_columns(const cli_args *args, const cli_model *m, derivative
         } else if (!material && strcmp(by, "loads") != 0) {
             cli_error(args, "--by %s: expected commands, material or loads", by);
             return CLI_EXIT_USAGE;
+
+            // other methods and models differentiate by commands only
         } else if (!pl_model_robot(m->model) || strcmp(m->info.method, "exact") != 0) {
             cli_error(args, "--by %s: only the exact method on a robot with a mesh has these derivatives",
                       by);
@@ -139,6 +152,7 @@ static int jacobian_columns(const cli_args *args, const cli_model *m, derivative
     return CLI_DONE;
 }
 
+// All arrays of the matrix in one block, which jacobian_run frees.
 static bool jacobian_memory(derivatives *d, const pl_model_info *info)
 {
     const size_t markers = 3 * (size_t)info->marker_count, sensors = (size_t)info->sensor_count,
@@ -162,6 +176,7 @@ typedef void (*jacobian_visit)(void *user, const char *group, const char *name, 
 static void jacobian_rows(const derivatives *d, const pl_model_info *info, jacobian_visit visit, void *user)
 {
     static const char *const axis[] = {"x", "y", "z"}, *const turn[] = {"rx", "ry", "rz"};
+
     const int n = d->count;
     for (int m = 0; m < info->marker_count; ++m) {
         for (int i = 0; i < 3; ++i) {
@@ -172,11 +187,13 @@ static void jacobian_rows(const derivatives *d, const pl_model_info *info, jacob
                   1);
         }
     }
+
     for (int s = 0; s < info->sensor_count; ++s) {
         const pl_sensor_kind kind = info->sensor_kind[s];
         visit(user, "sensors", info->sensor_name[s], "", pl_sensor_unit(kind), d->j.sensor + s * n,
               pl_sensor_scale(kind));
     }
+
     for (int a = 0; a < info->actuator_count; ++a) {
         const pl_actuator_info *actuator = &info->actuator[a];
         visit(user, "efforts", actuator->name, "effort", pl_effort_unit(actuator->kind), d->j.effort + a * n,
@@ -192,6 +209,7 @@ static double jacobian_value(const derivatives *d, const double *row, double sca
     return row[c] * d->column[c].scale / scale + 0.0; // no -0
 }
 
+// Where a row goes: one of the three is set, by the function that visits.
 typedef struct jacobian_writer {
     const derivatives *d;
     const cli_model *m; // csv of a surrogate: its errors get a column
@@ -200,6 +218,7 @@ typedef struct jacobian_writer {
     json_t *json;
 } jacobian_writer;
 
+// A row of the table on the terminal; columns that do not fit the line are left out, files have them all.
 static void jacobian_visit_table(void *user, const char *group, const char *name, const char *part,
                                  const char *unit, const double *row, double scale)
 {
@@ -231,6 +250,7 @@ static double jacobian_error(const cli_model *m, const char *group, const char *
                : NAN;
 }
 
+// A row of the .csv, with all digits.
 static void jacobian_visit_csv(void *user, const char *group, const char *name, const char *part,
                                const char *unit, const double *row, double scale)
 {
@@ -260,6 +280,7 @@ static void jacobian_visit_json(void *user, const char *group, const char *name,
         json_object_set_new(one, "unit", json_string(unit));
         json_object_set_new(one, "d", json_array());
     }
+
     json_t *values = json_array();
     for (int c = 0; c < w->d->count; ++c) {
         json_array_append_new(values, cli_json_number(jacobian_value(w->d, row, scale, c)));
@@ -268,6 +289,7 @@ static void jacobian_visit_json(void *user, const char *group, const char *name,
     json_array_append_new(json_object_get(one, "d"), values);
 }
 
+// The matrix as a table, how good it is, and what to know before using it.
 static void jacobian_print(const cli_args *args, const cli_model *m, const derivatives *d)
 {
     const pl_record *record = NULL;
@@ -275,6 +297,8 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
     char text[900];
     cli_commands_text(cli_model_commands(m), m->command, text, sizeof text);
     cli_say(args, "%s at %s: derivatives\n\n", m->info.name, text);
+
+    // the head: one column per parameter
     cli_table table = {0};
     snprintf(text, sizeof text, "of\tin");
     for (int c = 0; c < d->count && strlen(text) < 760; ++c) {
@@ -284,6 +308,8 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
     cli_row(&table, "%s", text);
     jacobian_rows(d, &m->info, jacobian_visit_table, &(jacobian_writer){.d = d, .table = &table});
     cli_table_print(args, &table);
+
+    // where it is not exact, say why
     if (m->info.approximate_derivative) {
         cli_say(args,
                 "\n  approximate: central differences of forward solves; %d factorizations, %d solves\n",
@@ -298,10 +324,13 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
         cli_say(args, "\n  exact: linear systems solved to %.1e; %d factorizations, %d solves\n",
                 d->report.residual, d->report.factorizations, d->report.solves);
     }
+
+    // at such a point the derivative is different in both directions: say which one is shown
     if (d->report.one_sided) {
         cli_say(args, "  one-sided: a cable has tension 0 or a one-sided command is 0; the derivative is for "
                       "an increasing command\n");
     }
+
     if (pl_model_record_brief(m->model, &m->report, &record, &err) == PL_OK &&
         pl_record_model_error_text(record, text, sizeof text)) {
         cli_say(args, "  %s\n  derivatives are those of the model: their own error was not measured\n", text);
@@ -311,6 +340,7 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
     }
 }
 
+// The record of `pliant fk` with the matrix added. The caller owns it.
 static json_t *jacobian_json(cli_model *m, const derivatives *d)
 {
     json_t *root = cli_record_json(m), *by = json_array(), *jacobian = json_object();
@@ -320,6 +350,7 @@ static json_t *jacobian_json(cli_model *m, const derivatives *d)
         json_object_set_new(one, "unit", json_string(d->column[c].unit));
         json_array_append_new(by, one);
     }
+
     json_object_set_new(jacobian, "by", by);
     jacobian_rows(d, &m->info, jacobian_visit_json, &(jacobian_writer){.d = d, .json = jacobian});
     json_object_set_new(jacobian, "residual", cli_json_number(d->report.residual));
@@ -332,6 +363,7 @@ static json_t *jacobian_json(cli_model *m, const derivatives *d)
     return root;
 }
 
+// Writes the matrix as .csv; made in memory, so that the file is never half of it.
 static int jacobian_csv(const cli_args *args, const cli_model *m, const derivatives *d, const char *path)
 {
     char *text = NULL;
@@ -340,15 +372,19 @@ static int jacobian_csv(const cli_args *args, const cli_model *m, const derivati
     if (!csv) {
         return cli_no_memory(args);
     }
+
     fprintf(csv, "of");
     for (int c = 0; c < d->count; ++c) {
         fprintf(csv, ",per %s of %s", d->column[c].unit, d->column[c].name);
     }
+
+    // for a model that is not the full one, the error of each row's quantity
     const pl_model_answer answer = pl_model_get_answer(m->model);
     const bool surrogate = pl_answer_has_error(&answer);
     fprintf(csv, surrogate ? ",model_error (of the quantity)\n" : "\n");
     jacobian_rows(d, &m->info, jacobian_visit_csv,
                   &(jacobian_writer){.d = d, .csv = csv, .m = surrogate ? m : NULL});
+
     pl_error err = {.status = PL_NO_MEMORY};
     const bool failed = ferror(csv);
     const bool fine = fclose(csv) == 0 && !failed && pl_file_write(path, text, bytes, &err) == PL_OK;
@@ -369,6 +405,7 @@ static void jacobian_pick(const derivatives *d, int commands, const double *from
     }
 }
 
+// Derivatives by commands, which every kind of model has; those of all commands, then the ones asked for.
 static pl_status jacobian_commands_only(cli_model *m, derivatives *d, pl_error *err)
 {
     const pl_model_info *info = &m->info;
@@ -386,6 +423,7 @@ static pl_status jacobian_commands_only(cli_model *m, derivatives *d, pl_error *
     return status;
 }
 
+// Differentiates at the solved state, prints and writes.
 static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
 {
     pl_parameter parameter[JACOBIAN_COLUMNS];
@@ -394,10 +432,13 @@ static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
         parameter[c] = d->column[c].parameter;
         commands = commands && parameter[c].kind == PL_PARAMETER_COMMAND;
     }
+
     pl_error err = {0};
     if (!jacobian_memory(d, &m->info)) {
         return cli_no_memory(args);
     }
+
+    // models of every kind differentiate by commands; only a full one by the rest
     cli_stage("derivatives", false);
     const pl_status derived =
         commands ? jacobian_commands_only(m, d, &err)
@@ -407,6 +448,7 @@ static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
         err.status = derived;
         return cli_fail(args, &err);
     }
+
     jacobian_print(args, m, d);
     int status = CLI_DONE, cursor = 0;
     for (const char *path; status == CLI_DONE && (path = cli_next(args, "out", &cursor));) {
@@ -415,6 +457,8 @@ static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
     return status ? status : cli_json_write(args, cli_value(args, "json") ? jacobian_json(m, d) : NULL);
 }
 
+// The verb from its options to its exit status. Columns are found before the solve: a wrong --by shall not
+// cost one.
 static int jacobian_work(const cli_args *args, cli_model *m, derivatives *d)
 {
     int status = cli_setup(args);

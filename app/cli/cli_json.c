@@ -8,21 +8,25 @@
 // ---- what was reported on standard error, for the record of an error
 #define JSON_NOTES 200 // more would hide the first ones, which matter
 
+// Kept for the whole run: cli_json_error writes them and cli_json_write says that a record exists.
 static json_t *json_notes;
 static bool json_written;
 
+// Remembers a message of standard error for the record of an error.
 void cli_json_note(const char *severity, const char *file, int line, const char *text)
 {
     json_notes = json_notes ? json_notes : json_array();
     json_t *note = json_object();
     json_object_set_new(note, "severity", json_string(severity));
     json_object_set_new(note, "text", json_string(text));
+
     if (file) {
         json_object_set_new(note, "file", json_string(file));
     }
     if (file && line > 0) {
         json_object_set_new(note, "line", json_integer(line));
     }
+
     if (json_array_size(json_notes) < JSON_NOTES) {
         json_array_append_new(json_notes, note);
     } else {
@@ -30,6 +34,7 @@ void cli_json_note(const char *severity, const char *file, int line, const char 
     }
 }
 
+// Advice belongs to the message before it.
 void cli_json_note_advice(const char *text)
 {
     const size_t count = json_array_size(json_notes);
@@ -39,6 +44,7 @@ void cli_json_note_advice(const char *text)
 }
 
 // ---- JSON
+// A number, or null for what JSON cannot say (infinite, not a number).
 json_t *cli_json_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -53,6 +59,7 @@ json_t *cli_json_numbers(const double *value, int count)
     return array;
 }
 
+// Warnings and errors as texts; notes are for people.
 json_t *cli_json_findings(const pl_findings *findings)
 {
     json_t *array = json_array();
@@ -65,6 +72,8 @@ json_t *cli_json_findings(const pl_findings *findings)
     return array;
 }
 
+// What every record begins with: format, version, the hash of the robot (0: none) and the warnings. The
+// caller owns it.
 json_t *cli_json_head(uint64_t robot, const pl_findings *findings)
 {
     json_t *root = json_object();
@@ -79,6 +88,7 @@ json_t *cli_json_head(uint64_t robot, const pl_findings *findings)
     return root;
 }
 
+// Writes the record to --json (- is standard output) and releases it; without the option only releases it.
 int cli_json_write(const cli_args *args, json_t *root)
 {
     const char *path = cli_value(args, "json");
@@ -96,6 +106,7 @@ int cli_json_write(const cli_args *args, json_t *root)
     if (!text) {
         return cli_no_memory(args);
     }
+
     int status = CLI_DONE;
     json_written = true;
     if (strcmp(path, "-") == 0) {
@@ -127,12 +138,15 @@ static json_t *json_first_error(void)
     return NULL;
 }
 
+// The record of a run that failed and wrote none, so that a program that asked for JSON always gets some.
+// Releases the notes.
 void cli_json_error(const char *path, const char *verb, int status)
 {
     static const char *const kind[] = {"none", "unsolved", "input", "system"};
     if (path && status != CLI_DONE && !json_written) {
         json_t *root = cli_json_head(0, NULL), *error = json_object(), *first = json_first_error();
         const char *text = json_string_value(json_object_get(first, "text"));
+
         json_object_set_new(error, "exit_status", json_integer(status));
         json_object_set_new(error, "kind", json_string(kind[status < 4 ? status : 3]));
         json_object_set_new(error, "message", json_string(text ? text : "no message"));

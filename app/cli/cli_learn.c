@@ -1,4 +1,4 @@
-// pliant learn: a learned model from a data set.
+// of its own, and a share of the samples is held out to measure its error.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,25 +40,30 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+// What --out may end in.
 static const char *const extensions[] = {".yaml", ".yml", ".csv", ".png", ".svg", ".onnx", NULL};
+// In rad.
 static const double degree = 3.14159265358979323846 / 180;
 
+// Errors over epochs; the three arrays lie in one block that `epoch` begins.
 typedef struct curve {
-    double *epoch, *train, *held;
+    double *epoch, *train, *held; // train, held: rms relative to the spread
     int count, room;
 } curve;
 
+// What the verb holds; learn_run releases all of it.
 typedef struct learning {
     pl_dataset data;
     pl_learned_options options;
     pl_learned_report report;
     pl_learned *learned;
     curve curve[PL_LEARN_PART_COUNT];
-    pl_learned_part part;
-    bool no_memory;
-    int begun;
+    pl_learned_part part; // the network being trained
+    bool no_memory;       // a curve could not grow
+    int begun;            // networks begun, for the progress
 } learning;
 
+// Called before each network is trained.
 static void learn_begin(void *user, pl_learned_part part)
 {
     learning *l = user;
@@ -68,6 +73,7 @@ static void learn_begin(void *user, pl_learned_part part)
     ++l->begun;
 }
 
+// Called after each epoch: keeps the errors for the files.
 static void learn_record(void *user, int epoch, double train, double held)
 {
     learning *l = user;
@@ -92,12 +98,14 @@ static void learn_record(void *user, int epoch, double train, double held)
     c->held[c->count++] = held;
 }
 
+// --hidden: widths of the hidden layers, separated by commas.
 static bool learn_hidden(const cli_args *args, pl_network_def *def)
 {
     const char *text = cli_value(args, "hidden");
     if (!text) {
         return true;
     }
+
     def->layer_count = 0;
     for (const char *at = text; *at;) {
         char *end;
@@ -114,11 +122,13 @@ static bool learn_hidden(const cli_args *args, pl_network_def *def)
     return true;
 }
 
+// The options of the training, checked.
 static int learn_read(const cli_args *args, learning *l)
 {
     pl_learned_options *o = &l->options;
     *o = pl_learned_options_default();
     int seed = 1;
+
     o->network.skip = !cli_flag(args, "no-skip");
     if (!learn_hidden(args, &o->network) || !cli_whole(args, "epochs", 1, 10000000, &o->train.epoch_limit) ||
         !cli_whole(args, "patience", 0, 10000000, &o->train.patience) ||
@@ -130,6 +140,7 @@ static int learn_read(const cli_args *args, learning *l)
         !cli_whole(args, "modes", 1, 200, &o->mode_count) || !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
         return CLI_EXIT_USAGE;
     }
+
     o->train.seed = o->network.seed = (uint64_t)seed;
     const char *trainer = cli_value(args, "trainer"), *activation = cli_value(args, "activation");
     if (trainer && (o->train.trainer = pl_trainer_find(trainer)) == PL_TRAINER_COUNT) {
@@ -140,19 +151,24 @@ static int learn_read(const cli_args *args, learning *l)
         o->train.epoch_limit = cli_value(args, "epochs") ? o->train.epoch_limit : 2000;
         o->train.patience = cli_value(args, "patience") ? o->train.patience : 300;
     }
+
     if (activation && (o->network.activation = pl_activation_find(activation)) == PL_ACTIVATION_COUNT) {
         cli_error(args, "--activation %s: expected tansig, logistic, softplus, silu or sine", activation);
         return CLI_EXIT_USAGE;
     }
+
     if (cli_flag(args, "positions-only")) {
         o->parts = 1u << PL_LEARN_POSITION;
     }
     o->parts |= cli_flag(args, "separate-jacobian") ? 1u << PL_LEARN_JACOBIAN : 0;
     o->parts |= cli_flag(args, "inverse") ? 1u << PL_LEARN_INVERSE : 0;
+
     o->train.progress = cli_progress;
     o->train.record = learn_record;
     o->train.user = l;
     o->begin = learn_begin;
+
+    // exactly one model is written; other outputs are additions
     int cursor = 0, models = 0;
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         models +=
@@ -165,13 +181,15 @@ static int learn_read(const cli_args *args, learning *l)
     return CLI_DONE;
 }
 
-// Keeps every so many samples in place.
+// its source is never before its place.
 static int learn_thin(const cli_args *args, pl_dataset *d)
 {
     int use = d->count;
     if (!cli_whole(args, "use", 10, d->count > 10 ? d->count : 10, &use)) {
         return CLI_EXIT_USAGE;
     }
+
+    // every array of the data set, with its numbers per sample
     const size_t C = (size_t)d->about.info.command_count, M = (size_t)d->about.info.marker_count,
                  S = (size_t)d->about.info.sensor_count, A = (size_t)d->about.info.actuator_count;
     const struct {
@@ -182,6 +200,7 @@ static int learn_thin(const cli_args *args, pl_dataset *d)
                 {d->energy, 1},       {d->d_marker, 3 * M * C}, {d->d_rotation, 3 * M * C},
                 {d->d_sensor, S * C}, {d->d_effort, A * C},     {d->d_measure, A * C},
                 {d->d_energy, C}};
+
     for (int k = 0; k < use; ++k) {
         const size_t from = (size_t)((long long)k * d->count / use);
         for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
@@ -200,7 +219,7 @@ static int learn_thin(const cli_args *args, pl_dataset *d)
     return CLI_DONE;
 }
 
-// What is missing from the data set.
+// Warns about what is missing from the data set or damaged: the model will be as good as its samples.
 static void learn_state(const cli_args *args, const pl_dataset *d)
 {
     const int stored = d->count + d->failed + d->damaged;
@@ -230,6 +249,7 @@ static void learn_state(const cli_args *args, const pl_dataset *d)
     }
 }
 
+// One row per network, with errors on the samples held out.
 static void learn_print(const cli_args *args, const learning *l)
 {
     static const char *const unit[PL_LEARN_PART_COUNT] = {"mm", "deg", "mm, mm^3, MPa", "N, MPa, mm, mm^3",
@@ -240,6 +260,7 @@ static void learn_print(const cli_args *args, const learning *l)
     cli_say(args, "%s: %d samples%s, %d commands, %d markers; the first marker moves over %.4g mm\n\n",
             d->about.info.name, d->count, d->d_marker ? " with derivatives" : "", d->about.info.command_count,
             d->about.info.marker_count, r->width);
+
     cli_row(&table, "network\toutputs\tweights\tepochs\tended by\theld-out rms\tlargest\tin");
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         const pl_learned_fit_report *f = &r->part[p];
@@ -250,7 +271,10 @@ static void learn_print(const cli_args *args, const learning *l)
                     scale * f->largest, unit[p]);
         }
     }
+
     cli_table_print(args, &table);
+
+    // beside the size of the workspace an error can be judged
     cli_say(args, "\n  positions: %.3g %% of the width rms, %.3g %% at most, over %d samples held out\n",
             100 * r->part[0].rms / r->width, 100 * r->part[0].largest / r->width,
             r->part[0].train.held_count);
@@ -259,12 +283,15 @@ static void learn_print(const cli_args *args, const learning *l)
     }
 }
 
+// Errors over epochs as .csv.
 static int learn_csv(const cli_args *args, const learning *l, const char *path)
 {
     size_t bytes = 200;
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         bytes += (size_t)l->curve[p].count * 100;
     }
+
+    // 100 bytes hold any line of it
     char *text = malloc(bytes), *at = text;
     if (!text) {
         return cli_no_memory(args);
@@ -276,12 +303,14 @@ static int learn_csv(const cli_args *args, const learning *l, const char *path)
                           l->curve[p].train[k], l->curve[p].held[k]);
         }
     }
+
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// Errors over epochs as a picture; takes the logarithms in place, so nothing may use the curves after it.
 static int learn_plot(const cli_args *args, learning *l, const char *path)
 {
     pl_curve list[2 * PL_LEARN_PART_COUNT];
@@ -302,6 +331,7 @@ static int learn_plot(const cli_args *args, learning *l, const char *path)
             }
         }
     }
+
     const pl_plot plot = {.title = "training",
                           .x_label = "epoch",
                           .y_label = "log10 of the error (RMS, relative to the spread)",
@@ -311,6 +341,7 @@ static int learn_plot(const cli_args *args, learning *l, const char *path)
     return pl_plot_write(&plot, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The files of --out; the model carries its error in a comment.
 static int learn_write(const cli_args *args, learning *l)
 {
     int cursor = 0, status = CLI_DONE;
@@ -351,6 +382,7 @@ static int learn_write(const cli_args *args, learning *l)
     return status;
 }
 
+// The result for programs; errors in internal units. The caller owns it.
 static json_t *learn_json(const learning *l)
 {
     json_t *root = cli_json_head(l->data.about.info.hash, NULL), *parts = json_object();
@@ -375,9 +407,12 @@ static json_t *learn_json(const learning *l)
     return root;
 }
 
+// The verb from its options to its exit status.
 static int learn_work(const cli_args *args, learning *l)
 {
     pl_error err = {0};
+
+    // options of the other kind of learning are refused, not ignored
     static const char *const only[] = {"cells", "piece", "burn", "held-runs"};
     for (size_t i = 0; i < sizeof only / sizeof only[0]; ++i) {
         if (cli_value(args, only[i])) {
@@ -385,11 +420,14 @@ static int learn_work(const cli_args *args, learning *l)
             return CLI_EXIT_USAGE;
         }
     }
+
     int status = learn_read(args, l);
     status = status ? status : cli_check_outputs(args, extensions, NULL, args->plain[0]);
     if (status) {
         return status;
     }
+
+    // a table of measurements is a likely mistake: say which option reads it
     if (pl_dataset_read(args->plain[0], &l->data, &err) != PL_OK) {
         const int failed = cli_fail(args, &err);
         if (strcasecmp(cli_extension(args->plain[0]), ".csv") == 0) {
@@ -397,11 +435,13 @@ static int learn_work(const cli_args *args, learning *l)
         }
         return failed;
     }
+
     learn_state(args, &l->data);
     status = learn_thin(args, &l->data);
     if (status) {
         return status;
     }
+
     cli_stage("training", false);
     const pl_status fitted = pl_learned_fit(&l->data, &l->options, &l->learned, &l->report, &err);
     cli_stage(NULL, false);
@@ -412,6 +452,8 @@ static int learn_work(const cli_args *args, learning *l)
         }
         return fitted != PL_OK ? cli_fail(args, &err) : cli_no_memory(args);
     }
+
+    // an interrupted training still gives networks: they are written before the exit status says so
     learn_print(args, l);
     status = cli_value(args, "json") ? cli_json_write(args, learn_json(l)) : CLI_DONE;
     status = status ? status : learn_write(args, l);
@@ -463,6 +505,9 @@ const cli_verb cli_verb_learn = {
     .stopping = "stopping, keeping the best weights so far",
 };
 
+// --check and --check-full after an answer of a learned model: how far it is
+// from the full one, by a few Newton
+// steps from the answer or by a whole solve.
 int cli_learned_check(const cli_args *args, cli_model *m)
 {
     const bool step = cli_flag(args, "check"), solve = cli_flag(args, "check-full");
@@ -473,12 +518,15 @@ int cli_learned_check(const cli_args *args, cli_model *m)
         cli_error(args, "--check is for learned models; this one is the full model itself");
         return CLI_EXIT_USAGE;
     }
+
     pl_learned_check check;
     pl_error err = {0};
     if (pl_learned_check_full(m->model, !solve, &check, &err) != PL_OK) {
         return cli_fail_file(args, m->path, &err);
     }
     cli_progress_done();
+
+    // without an equilibrium there is nothing to compare with
     const char *marker = check.marker >= 0 ? m->info.marker_name[check.marker] : "";
     if (check.full.outcome != PL_SOLVED) {
         cli_say(args, "  checked: the full model gives no equilibrium here (%s)\n",

@@ -1,4 +1,4 @@
-// pliant learn --history: a model with memory from a table of measured sequences.
+// that see the present commands only, and the last three: a memory that is no better is not needed.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,20 +6,23 @@
 #include "cli.h"
 
 static const char *const extensions[] = {".yaml", ".yml", ".csv", ".png", ".svg", ".onnx", NULL};
+// The most runs that --held-runs can name.
 #define HISTORY_HELD 64
 
+// What the verb holds; cli_learn_history releases all of it.
 typedef struct remembering {
     pl_sequences rows;
     pl_history_options options;
     pl_history_report report;
     pl_learned *learned;
-    char *names;
-    const char *held[HISTORY_HELD];
-    double *curve; // epoch, trained, ending the training: three numbers per epoch
+    char *names;                    // copy of --held-runs, which `held` points into
+    const char *held[HISTORY_HELD]; // names of runs
+    double *curve;                  // epoch, trained, ending the training: three numbers per epoch
     int count, room;
     bool no_memory;
 } remembering;
 
+// Called after each epoch: keeps the errors for the files.
 static void history_record(void *user, int epoch, double train, double held)
 {
     remembering *h = user;
@@ -32,12 +35,14 @@ static void history_record(void *user, int epoch, double train, double held)
         h->curve = more;
         h->room = 2 * h->room + 64;
     }
+
     double *at = h->curve + 3 * (size_t)h->count++;
     at[0] = epoch;
     at[1] = train;
     at[2] = held;
 }
 
+// The options, checked; those of networks without memory are refused, not ignored.
 static int history_read(const cli_args *args, remembering *h)
 {
     static const char *const other[] = {"hidden", "activation",      "trainer", "batch",
@@ -57,6 +62,7 @@ static int history_read(const cli_args *args, remembering *h)
             return CLI_EXIT_USAGE;
         }
     }
+
     pl_history_options *o = &h->options;
     *o = pl_history_options_default();
     int seed = 1, models = 0, cursor = 0;
@@ -70,10 +76,13 @@ static int history_read(const cli_args *args, remembering *h)
         !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
         return CLI_EXIT_USAGE;
     }
+
     o->train.seed = (uint64_t)seed;
     o->train.progress = cli_progress;
     o->train.record = history_record;
     o->train.user = h;
+
+    // names of runs, cut out of one copy
     if (cli_value(args, "held-runs")) {
         h->names = strdup(cli_value(args, "held-runs"));
         if (!h->names) {
@@ -89,6 +98,7 @@ static int history_read(const cli_args *args, remembering *h)
         }
         o->held = h->held;
     }
+
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         models +=
             strcasecmp(cli_extension(path), ".yaml") == 0 || strcasecmp(cli_extension(path), ".yml") == 0;
@@ -100,6 +110,7 @@ static int history_read(const cli_args *args, remembering *h)
     return CLI_DONE;
 }
 
+// Errors of the three networks side by side, by marker.
 static void history_print(const cli_args *args, const remembering *h)
 {
     const pl_history_report *r = &h->report;
@@ -111,6 +122,7 @@ static void history_print(const cli_args *args, const remembering *h)
             i->name, h->rows.data.count, r->run_count, r->run_count == 1 ? "" : "s", i->command_count,
             i->marker_count, r->train_count, r->piece_count, r->by_time ? "the end of" : "",
             r->held_run_count, r->held_run_count == 1 ? "" : "s", r->held_count);
+
     cli_row(&table, "marker\tspread\tpresent commands\tlast three\twith memory\tmm rms, held out");
     for (int m = 0; m < i->marker_count; ++m) {
         cli_row(&table, "%s\t%.4g\t%.4g\t%.4g\t%.4g", i->marker_name[m], r->spread[m], r->rms[0][m],
@@ -119,6 +131,7 @@ static void history_print(const cli_args *args, const remembering *h)
     cli_row(&table, "all\t\t%.4g\t%.4g\t%.4g", r->all[0], r->all[1], r->all[2]);
     cli_row(&table, "largest\t\t%.4g\t%.4g\t%.4g", r->largest[0], r->largest[1], r->largest[2]);
     cli_table_print(args, &table);
+
     cli_say(args, "\n  memory: %d cells, %d weights, %d epochs (best %d), ended by %s, %.3g s\n",
             h->options.cell_count, r->weight_count, r->train.epochs, r->train.best_epoch,
             pl_train_outcome_name(r->train.outcome), r->train.seconds);
@@ -127,6 +140,7 @@ static void history_print(const cli_args *args, const remembering *h)
     }
 }
 
+// The result for programs. The caller owns it.
 static json_t *history_json(const remembering *h)
 {
     static const char *const kind[PL_HISTORY_KIND_COUNT] = {"present", "last_three", "memory"};
@@ -147,6 +161,8 @@ static json_t *history_json(const remembering *h)
     json_object_set_new(root, "seconds", cli_json_number(r->train.seconds));
     json_object_set_new(root, "width", cli_json_number(r->width));
     json_object_set_new(root, "interrupted", json_boolean(r->stopped));
+
+    // errors of each network, in all and by marker
     for (int k = 0; k < PL_HISTORY_KIND_COUNT; ++k) {
         json_t *one = json_object(), *markers = json_object();
         json_object_set_new(one, "held_rms", cli_json_number(r->all[k]));
@@ -165,8 +181,10 @@ static json_t *history_json(const remembering *h)
     return root;
 }
 
+// Errors over epochs as .csv.
 static int history_csv(const cli_args *args, const remembering *h, const char *path)
 {
+    // 80 bytes hold any line of it
     char *text = malloc(100 + 80 * (size_t)h->count), *at = text;
     if (!text) {
         return cli_no_memory(args);
@@ -176,12 +194,14 @@ static int history_csv(const cli_args *args, const remembering *h, const char *p
         const double *c = h->curve + 3 * (size_t)k;
         at += sprintf(at, "history,%g,%.6g,%.6g\n", c[0], c[1], c[2]);
     }
+
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// Errors over epochs as a picture, in logarithms.
 static int history_plot(const cli_args *args, const remembering *h, const char *path)
 {
     const size_t n = (size_t)h->count;
@@ -189,11 +209,14 @@ static int history_plot(const cli_args *args, const remembering *h, const char *
     if (!x) {
         return cli_no_memory(args);
     }
+
+    // the three columns of the curve become three arrays
     for (size_t k = 0; k < n; ++k) {
         x[k] = h->curve[3 * k];
         x[n + k] = log10(fmax(h->curve[3 * k + 1], 1e-12));
         x[2 * n + k] = log10(fmax(h->curve[3 * k + 2], 1e-12));
     }
+
     const pl_curve list[2] = {{"memory, trained", x, x + n, h->count, false},
                               {"memory, ends the training", x, x + 2 * n, h->count, false}};
     const pl_plot plot = {.title = "training",
@@ -207,6 +230,7 @@ static int history_plot(const cli_args *args, const remembering *h, const char *
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The files of --out; the model carries its error, and that without memory, in a comment.
 static int history_write(const cli_args *args, const remembering *h)
 {
     int cursor = 0, status = CLI_DONE;
@@ -238,6 +262,7 @@ static int history_write(const cli_args *args, const remembering *h)
     return status;
 }
 
+// The work from its options to its exit status.
 static int history_work(const cli_args *args, remembering *h)
 {
     pl_error err = {0};
@@ -249,6 +274,7 @@ static int history_work(const cli_args *args, remembering *h)
     if (pl_sequences_read(args->plain[0], &h->rows, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     cli_stage("training", false);
     const pl_status fitted = pl_learned_fit_history(&h->rows, &h->options, &h->learned, &h->report, &err);
     cli_stage(NULL, false);
@@ -259,6 +285,8 @@ static int history_work(const cli_args *args, remembering *h)
     if (fitted != PL_OK || h->no_memory) {
         return fitted != PL_OK ? cli_fail(args, &err) : cli_no_memory(args);
     }
+
+    // an interrupted training still gives a network: it is written before the exit status says so
     history_print(args, h);
     status = cli_value(args, "json") ? cli_json_write(args, history_json(h)) : CLI_DONE;
     status = status ? status : history_write(args, h);

@@ -5,6 +5,7 @@
 #include "cli_goal.h"
 
 // ---- limits
+// --hold: commands that stay where they start.
 static int limit_hold(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     int cursor = 0;
@@ -18,6 +19,7 @@ static int limit_hold(const cli_args *args, const cli_model *m, cli_goals *g)
     return CLI_DONE;
 }
 
+// Bounds the effort of one actuator from above, in the unit of its kind. Of two bounds the smaller holds.
 static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, const char *option,
                        int actuator, const char *text)
 {
@@ -29,12 +31,14 @@ static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, c
         cli_error(args, "--%s %s: %s", option, text, err.text[0] ? err.text : "must be greater than 0");
         return CLI_EXIT_USAGE;
     }
+
     for (int i = 0; i < g->options.effort_count; ++i) {
         if (g->bound[i].actuator == actuator) {
             g->bound[i].high = fmin(g->bound[i].high, value);
             return CLI_DONE;
         }
     }
+
     if (g->options.effort_count == CLI_GOALS) {
         cli_error(args, "--%s: at most %d efforts can be bounded", option, CLI_GOALS);
         return CLI_EXIT_USAGE;
@@ -45,6 +49,7 @@ static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, c
     return CLI_DONE;
 }
 
+// One bound for all actuators of a kind, as --max-pressure and --max-tension give it.
 static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g, const char *option,
                          pl_actuator_kind kind)
 {
@@ -59,6 +64,8 @@ static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g,
             ++found;
         }
     }
+
+    // a limit that limits nothing is a mistake of the user
     if (text && found == 0) {
         cli_error(args, "--%s: the robot has no %s", option, pl_actuator_kind_name(kind));
         return CLI_EXIT_USAGE;
@@ -66,6 +73,7 @@ static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g,
     return CLI_DONE;
 }
 
+// All bounds of efforts: --max-effort NAME=VALUE, --max-pressure, --max-tension.
 int cli_goals_efforts(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     int cursor = 0;
@@ -88,7 +96,7 @@ int cli_goals_efforts(const cli_args *args, const cli_model *m, cli_goals *g)
     return status ? status : limit_of_kind(args, m, g, "max-tension", PL_CABLE);
 }
 
-// --least effort|energy|motion[=WEIGHT]
+// weight is small beside that of the goals (1 per mm), so that it decides only between equals.
 static int limit_least(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     int cursor = 0;
@@ -101,6 +109,8 @@ static int limit_least(const cli_args *args, const cli_model *m, cli_goals *g)
             cli_error(args, "--least %s: the weight must be a number greater than 0", text);
             return CLI_EXIT_USAGE;
         }
+
+        // an effort counts in the unit people use, whatever the actuator
         if (length == 6 && strncmp(text, "effort", 6) == 0) {
             for (int i = 0; i < m->info.actuator_count; ++i) {
                 pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_EFFORT);
@@ -126,6 +136,7 @@ static int limit_least(const cli_args *args, const cli_model *m, cli_goals *g)
     return CLI_DONE;
 }
 
+// --search: the method; gauss_newton is another name for newton.
 static int limit_method(const cli_args *args, cli_goals *g)
 {
     const char *name = cli_value(args, "search");
@@ -140,6 +151,7 @@ static int limit_method(const cli_args *args, cli_goals *g)
     return CLI_DONE;
 }
 
+// --workspace: stored samples as starts of the search. g->stored owns them, g->samples refers to it.
 static int limit_workspace(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     const char *path = cli_value(args, "workspace");
@@ -148,6 +160,8 @@ static int limit_workspace(const cli_args *args, const cli_model *m, cli_goals *
     if (!path) {
         return CLI_DONE;
     }
+
+    // without settings every plan is accepted: any solved sample is a good start
     pl_status status = pl_store_open(path, m->model, NULL, &store, &err);
     if (status == PL_OK) {
         status = pl_store_read(store, &g->stored, &err);
@@ -160,6 +174,7 @@ static int limit_workspace(const cli_args *args, const cli_model *m, cli_goals *
     return CLI_DONE;
 }
 
+// Everything that restricts the search, and the check that it has something to search in.
 int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     int status = limit_hold(args, m, g);
@@ -184,6 +199,9 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
 }
 
 // ---- where it starts
+// Where the search starts: the state of --start, then the commands of --set.
+// Only commands that are set cost a
+// forward solve; the others keep the value of the state.
 int cli_goals_start(const cli_args *args, cli_model *m)
 {
     const char *path = cli_value(args, "start");
@@ -198,6 +216,7 @@ int cli_goals_start(const cli_args *args, cli_model *m)
         any = any || !isnan(m->command[i]);
         m->command[i] = isnan(m->command[i]) ? answer.command[i] : m->command[i];
     }
+
     if (status || !any) {
         return status;
     }
@@ -212,6 +231,7 @@ int cli_goals_start(const cli_args *args, cli_model *m)
 }
 
 // ---- what it found
+// The bounds that hold the result, in words: "the upper end of air's range (40 kPa), ...".
 void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffer, size_t size)
 {
     buffer[0] = 0;
@@ -237,6 +257,7 @@ void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffe
 
 #define LIMITS_SHOWN 7 // commands in a table on the terminal
 
+// The error of the model at step k, if it has one.
 void cli_motion_error(const pl_motion *m, int k, char *row, size_t size)
 {
     const size_t at = strlen(row);
@@ -247,6 +268,7 @@ void cli_motion_error(const pl_motion *m, int k, char *row, size_t size)
     }
 }
 
+// Cells with the commands of step k, or for k < 0 their names and units.
 void cli_motion_cells(const pl_motion *m, int k, char *row, size_t size)
 {
     for (int c = 0; c < m->info.command_count && c < LIMITS_SHOWN; ++c) {
@@ -264,6 +286,7 @@ void cli_motion_cells(const pl_motion *m, int k, char *row, size_t size)
     }
 }
 
+// Names of the active bounds.
 json_t *cli_active_json(const pl_ik_report *report)
 {
     json_t *all = json_array();
@@ -273,6 +296,9 @@ json_t *cli_active_json(const pl_ik_report *report)
     return all;
 }
 
+// What shows that a result is a minimum within its bounds: the projected
+// gradient, and a multiplier per active
+// bound (the gain in the objective per unit that the bound would yield).
 static json_t *limit_certificate(const cli_model *m, const pl_ik_report *report)
 {
     static const char *const kinds[] = {"range", "rate", "effort"};
@@ -281,10 +307,13 @@ static json_t *limit_certificate(const cli_model *m, const pl_ik_report *report)
         const pl_ik_active *a = &report->active[i];
         const double scale = a->kind == PL_BOUND_EFFORT ? pl_effort_scale(m->info.actuator[a->index].kind)
                                                         : pl_drive_scale(m->info.command[a->index].drive);
+
         json_t *one = json_object();
         json_object_set_new(one, "name", json_string(a->name));
         json_object_set_new(one, "kind", json_string(kinds[a->kind]));
         json_object_set_new(one, "side", json_string(a->upper ? "upper" : "lower"));
+
+        // value per unit and multiplier in units: they scale the opposite way
         json_object_set_new(one, "value", cli_json_number(a->value / scale));
         json_object_set_new(one, "multiplier", cli_json_number(a->multiplier * scale));
         json_array_append_new(all, one);
@@ -294,12 +323,14 @@ static json_t *limit_certificate(const cli_model *m, const pl_ik_report *report)
     return root;
 }
 
+// The part of a record that every inverse solve has.
 void cli_ik_json(json_t *root, const cli_model *m, const pl_ik_report *report)
 {
     json_object_set_new(root, "reached", json_boolean(report->outcome == PL_IK_REACHED));
     json_object_set_new(root, "error", cli_json_number(report->distance));
     json_object_set_new(root, "active_bounds", cli_active_json(report));
     json_object_set_new(root, "certificate", limit_certificate(m, report));
+
     json_t *ik = json_object();
     json_object_set_new(ik, "outcome", json_string(pl_ik_outcome_name(report->outcome)));
     json_object_set_new(ik, "message", json_string(report->message));

@@ -1,4 +1,4 @@
-// pliant shapes: the stable shapes at given commands.
+// put into the model once more, so that files and records are those of `pliant fk`.
 #include <math.h>
 #include <string.h>
 #include "cli_motion.h"
@@ -26,18 +26,21 @@ static const cli_option options[] = {
     {0},
 };
 
+// What --out may end in: one file per shape, so no series.
 static const char *const shapes_extensions[] = {".vtu", ".vtm", ".glb", ".obj", ".ply",
                                                 ".stl", ".csv", ".png", ".svg", NULL};
 
+// What the verb holds; shapes_run_verb releases all of it.
 typedef struct shapes_run {
     cli_model m;
-    pl_statics *statics;
+    pl_statics *statics; // a solver of its own, whose states the shapes are
     pl_shapes *shapes;
     pl_shapes_report report;
     pl_shapes_options options;
-    double *block;
+    double *block; // a packed state, on its way from the search to the model
 } shapes_run;
 
+// The options of the search, checked.
 static int shapes_options_read(const cli_args *args, shapes_run *r)
 {
     r->options = pl_shapes_options_default();
@@ -49,6 +52,7 @@ static int shapes_options_read(const cli_args *args, shapes_run *r)
                : CLI_EXIT_USAGE;
 }
 
+// Looks for the shapes at the commands of --set. PL_FAILED is an answer (no equilibrium), not a defect.
 static int shapes_find(const cli_args *args, shapes_run *r)
 {
     const pl_robot *robot = pl_model_robot(r->m.model);
@@ -57,10 +61,12 @@ static int shapes_find(const cli_args *args, shapes_run *r)
                   r->m.path, r->m.info.method);
         return CLI_EXIT_USAGE;
     }
+
     pl_error err = {0};
     pl_statics_options solver = pl_statics_options_default();
     solver.displacement = cli_flag(args, "displacement");
     solver.progress = cli_progress;
+
     cli_stage("shapes", false);
     pl_status status = pl_statics_create(robot, &solver, &r->statics, &err);
     if (status == PL_OK) {
@@ -68,6 +74,7 @@ static int shapes_find(const cli_args *args, shapes_run *r)
     }
     cli_stage(NULL, false);
     cli_progress_done();
+
     if (status == PL_FAILED) {
         cli_error(args, "%s", err.text);
         return CLI_EXIT_UNSOLVED;
@@ -76,7 +83,7 @@ static int shapes_find(const cli_args *args, shapes_run *r)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
-// "0.423 (limit)", "0", "beyond 2"
+// Where a shape ends on one side of the load: "0.423 (limit)", "0", "beyond 2", or "?".
 static void shapes_end_text(const pl_stable_shape *shape, int side, double most, char *text, size_t size)
 {
     const double load = shape->load[side];
@@ -89,6 +96,7 @@ static void shapes_end_text(const pl_stable_shape *shape, int side, double most,
     }
 }
 
+// Whether no command is set: the loads followed are then the dead loads.
 static bool shapes_idle(const shapes_run *r)
 {
     bool idle = true;
@@ -98,19 +106,23 @@ static bool shapes_idle(const shapes_run *r)
     return idle;
 }
 
+// One row per shape: energies, the softest stiffness, the loads between which it is stable, its image.
 static void shapes_print(const cli_args *args, shapes_run *r)
 {
     char text[400], low[60], high[60];
     const int count = pl_shapes_count(r->shapes);
     cli_commands_text(cli_model_commands(&r->m), r->m.command, text, sizeof text);
     cli_say(args, "%d stable shape%s at %s\n\n", count, count == 1 ? "" : "s", text);
+
     const bool marker = r->m.info.marker_count > 0;
     cli_table table = {0};
     cli_row(&table, "shape\tenergy mJ\tabove lowest mJ\tsoftest N/mm\tstable from\tto%s%s%s\tfound by\timage",
             marker ? "\t" : "", marker ? r->m.info.marker_name[0] : "", marker ? " x\ty\tz mm" : "");
+
     for (int i = 0; i < count; ++i) {
         const pl_stable_shape s = pl_shapes_get(r->shapes, i);
         char place[100] = "", image[60] = "-";
+
         shapes_end_text(&s, 0, r->options.load_most, low, sizeof low);
         shapes_end_text(&s, 1, r->options.load_most, high, sizeof high);
         if (marker) {
@@ -118,6 +130,7 @@ static void shapes_print(const cli_args *args, shapes_run *r)
             snprintf(place, sizeof place, "\t%.3f\t%.3f\t%.3f", cli_tidy(at.position[0], 3),
                      cli_tidy(at.position[1], 3), cli_tidy(at.position[2], 3));
         }
+
         if (s.image >= 0) {
             snprintf(image, sizeof image, "%d %s", s.image + 1, s.image_of);
         }
@@ -125,12 +138,15 @@ static void shapes_print(const cli_args *args, shapes_run *r)
                 s.potential - pl_shapes_get(r->shapes, 0).potential, s.stiffness, low, high, place,
                 pl_shape_source_name(s.source), image);
     }
+
     cli_table_print(args, &table);
     cli_say(args,
             "\n  loads are fractions of the %s; %d searches, %d without a stable shape, %d saddles, %d "
             "factorizations\n",
             shapes_idle(r) ? "dead loads" : "commands", r->report.starts, r->report.failed, r->report.saddles,
             r->report.factorizations);
+
+    // say why the columns are empty although they were asked for
     if (r->options.branches && !r->report.branches) {
         cli_say(args,
                 "  loads at which shapes appear are not known with contact, pressures on open surfaces and "
@@ -150,6 +166,7 @@ static char *shapes_numbered(const char *path, int number)
     return out;
 }
 
+// Writes shape i, or its state, under its numbered name.
 static int shapes_write_one(const cli_args *args, shapes_run *r, int i, const char *path, bool state)
 {
     pl_error err = {0};
@@ -167,7 +184,7 @@ static int shapes_write_one(const cli_args *args, shapes_run *r, int i, const ch
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
-// The model stands at shape i from now on.
+// Puts the model at shape i, where it stays: files and records are made from the model.
 static int shapes_show(const cli_args *args, shapes_run *r, int i)
 {
     pl_error err = {0};
@@ -175,12 +192,14 @@ static int shapes_show(const cli_args *args, shapes_run *r, int i)
     if (!r->block && !(r->block = calloc(size + 1, sizeof *r->block))) {
         return cli_no_memory(args);
     }
+
     const pl_stable_shape shape = pl_shapes_get(r->shapes, i);
     pl_state_pack(shape.state, r->block, size);
     r->m.report = shape.report;
     return pl_model_unpack(r->m.model, r->block, size, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// All files of all shapes.
 static int shapes_write(const cli_args *args, shapes_run *r)
 {
     int status = CLI_DONE;
@@ -198,6 +217,7 @@ static int shapes_write(const cli_args *args, shapes_run *r)
     return status;
 }
 
+// One end of the loads at which a shape is stable; null where it is not known.
 static json_t *shapes_json_end(const pl_stable_shape *shape, int side)
 {
     const bool known = shape->end[side] != PL_SHAPE_UNKNOWN;
@@ -205,6 +225,7 @@ static json_t *shapes_json_end(const pl_stable_shape *shape, int side)
                      pl_shape_end_name(shape->end[side]));
 }
 
+// The result for programs: per shape what the table shows and the record of `pliant fk`. The caller owns it.
 static json_t *shapes_json(const cli_args *args, shapes_run *r)
 {
     json_t *root = cli_json_head(r->m.info.robot_hash, r->m.findings), *list = json_array();
@@ -222,6 +243,7 @@ static json_t *shapes_json(const cli_args *args, shapes_run *r)
         json_array_append_new(list, one);
     }
     json_object_set_new(root, "shapes", list);
+
     json_object_set_new(root, "search",
                         json_pack("{s:i,s:i,s:i,s:i,s:b,s:b}", "starts", r->report.starts, "failed",
                                   r->report.failed, "saddles", r->report.saddles, "factorizations",
@@ -230,6 +252,7 @@ static json_t *shapes_json(const cli_args *args, shapes_run *r)
     return root;
 }
 
+// The verb from its options to its exit status; a search that is interrupted reports what it has.
 static int shapes_work(const cli_args *args, shapes_run *r)
 {
     int status = cli_setup(args);
@@ -243,6 +266,7 @@ static int shapes_work(const cli_args *args, shapes_run *r)
     if (status) {
         return status;
     }
+
     shapes_print(args, r);
     status = shapes_write(args, r);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? shapes_json(args, r) : NULL);

@@ -1,4 +1,4 @@
-// pliant simulate: the motion in time of a robot, from a start, along commands over time.
+// the motion goes on; an interrupted run keeps them.
 #include <math.h>
 #include <string.h>
 #include "cli_motion.h"
@@ -53,32 +53,35 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+// What --out may end in.
 static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, NULL};
 
+// What the verb holds; simulate_run releases all of it.
 typedef struct simulate {
     const cli_args *args;
     cli_motion s;
-    double until, every, ramp, load_ramp, begin;
+    double until, every, ramp, load_ramp, begin; // all s; begin: time of the state it starts from
     pl_dynamics_options options;
     double *first, *last; // commands where it begins and ends
     double *line;         // s: times of filling, then of venting, per command; NAN: those of the robot
-    pl_measured table;
+    pl_measured table;    // of --table, with times in `extra`
     bool has_table;
     pl_simulation *simulation;
-    pl_schedule *schedule;
+    pl_schedule *schedule; // what the commands are asked to be
     // output
     FILE *csv;
     char *csv_text;
     size_t csv_bytes;
-    json_t *rows;
+    json_t *rows; // of --json, or NULL
     cli_series series;
     double *time; // of the rows
     int count, capacity;
     pl_motion_report report;
-    int status;
+    int status; // of a row that failed
 } simulate;
 
 // ---- reading
+// The options that are numbers, checked and brought into a consistent whole.
 static int simulate_numbers(const cli_args *args, simulate *d)
 {
     d->options = pl_dynamics_options_default();
@@ -90,16 +93,21 @@ static int simulate_numbers(const cli_args *args, simulate *d)
                 cli_number(args, "tolerance", PL_DIM_NUMBER, 1e-8, 0.1, &d->options.tolerance) &&
                 cli_number(args, "damping", PL_DIM_NUMBER, 0, 1e6, &d->options.mass_damping) &&
                 cli_number(args, "stiffness-damping", PL_DIM_TIME, 0, 1e3, &d->options.stiffness_damping);
+
+    // a model that is convenient and wrong for silicone is allowed, but not silently
     if (good && d->options.stiffness_damping > 0) {
         cli_finding(&(pl_finding){
             .severity = PL_WARNING,
             .text = "stiffness-proportional damping grows with the frequency, that of silicone hardly does: "
                     "prefer viscous branches (prony, `pliant calibrate relaxation`)"});
     }
+
     if (good && d->until < 0) {
         cli_error(args, "--until is missing: how long does the motion last (--until 2s)?");
         return CLI_EXIT_USAGE;
     }
+
+    // without --every: 200 rows
     d->every = d->until / 200;
     // steps are the largest one halved: one that the first step is a part of
     good = good && cli_number(args, "first-step", PL_DIM_TIME, 1e-6, 0.1, &d->options.first_step);
@@ -107,10 +115,12 @@ static int simulate_numbers(const cli_args *args, simulate *d)
         const double halvings = round(log2(d->options.largest_step / d->options.first_step));
         d->options.largest_step = ldexp(d->options.first_step, (int)fmax(0, halvings));
     }
+
     good = good && cli_number(args, "every", PL_DIM_TIME, 1e-6, 1e6, &d->every);
     if (good && step && strcmp(step, "auto") != 0) {
         good = cli_number(args, "step", PL_DIM_TIME, 1e-8, 10, &d->options.step);
     }
+
     if (good && d->until / d->every > 1e6) {
         cli_error(args, "--every gives %.3g rows, expected at most 1e6", d->until / d->every);
         good = false;
@@ -118,6 +128,7 @@ static int simulate_numbers(const cli_args *args, simulate *d)
     return good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
+// --set or --from: commands by name into `command`; those not given keep their value.
 static int simulate_read_set(const cli_args *args, simulate *d, const char *option, double *command)
 {
     int cursor = 0;
@@ -127,6 +138,7 @@ static int simulate_read_set(const cli_args *args, simulate *d, const char *opti
         if (c < 0) {
             return CLI_EXIT_USAGE;
         }
+
         const pl_command_info *info = &d->s.m.info.command[c];
         if (pl_quantity_parse(value, pl_drive_dimension(info->drive), &command[c], &err) != PL_OK) {
             cli_error(args, "--%s %s: %s", option, set, err.text);
@@ -140,6 +152,7 @@ static int simulate_read_set(const cli_args *args, simulate *d, const char *opti
     return CLI_DONE;
 }
 
+// --table: commands over time, each value checked against its range.
 static int simulate_read_table(const cli_args *args, simulate *d)
 {
     const char *path = cli_value(args, "table");
@@ -154,6 +167,7 @@ static int simulate_read_table(const cli_args *args, simulate *d)
     if (pl_timed_commands_read(path, &d->s.m.info, &d->table, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     d->has_table = true;
     for (int i = 0; i < d->table.count * d->table.command_count; ++i) {
         const pl_command_info *info = &d->s.m.info.command[i % d->table.command_count];
@@ -178,12 +192,15 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
         if (c < 0) {
             return CLI_EXIT_USAGE;
         }
+
         const pl_command_info *info = &d->s.m.info.command[c];
         if (sscanf(value, "%63[^,],%63[^,],%63[^,]", part[0], part[1], part[2]) != 3) {
             cli_error(args, "--sine %s: expected NAME=MEAN,AMPLITUDE,FREQUENCY, such as air=20kPa,5kPa,2Hz",
                       set);
             return CLI_EXIT_USAGE;
         }
+
+        // MEAN and AMPLITUDE in the unit of the command, FREQUENCY in Hz with or without the word
         for (int k = 0; k < 3; ++k) {
             const pl_dimension dimension = k < 2 ? pl_drive_dimension(info->drive) : PL_DIM_NUMBER;
             char *hertz = k == 2 ? strstr(part[k], "Hz") : NULL;
@@ -195,11 +212,15 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
                 return CLI_EXIT_USAGE;
             }
         }
+
+        // both extremes shall be within the range
         int status = cli_command_check(args, info, number[0] - fabs(number[1]));
         status = status ? status : cli_command_check(args, info, number[0] + fabs(number[1]));
         if (status) {
             return status;
         }
+
+        // a command that swings starts at its mean unless --from says otherwise
         d->last[c] = number[0];
         d->first[c] = isnan(d->first[c]) ? number[0] : d->first[c];
         if (schedule &&
@@ -250,6 +271,7 @@ static int simulate_read_pushes(const cli_args *args, simulate *d)
                       text);
             return CLI_EXIT_USAGE;
         }
+
         const int k = cli_model_marker(args, &d->s.m, "push", name);
         if (k < 0) {
             return CLI_EXIT_USAGE;
@@ -280,11 +302,14 @@ static int simulate_schedule(const cli_args *args, simulate *d)
     const int C = i->command_count;
     const double *first = pl_state_commands(pl_simulation_state(d->simulation));
     pl_error err = {0};
+
+    // idle commands (NaN) stay idle unless --set names them
     memcpy(d->last, first, (size_t)C * sizeof *first);
     int status = simulate_read_set(args, d, "set", d->last);
     if (status) {
         return status;
     }
+
     pl_status done = pl_schedule_create(i->command, C, d->begin, first, &d->schedule, &err);
     for (int c = 0; done == PL_OK && c < C; ++c) {
         if (d->has_table) {
@@ -293,6 +318,8 @@ static int simulate_schedule(const cli_args *args, simulate *d)
         } else if (d->last[c] != first[c] && !(isnan(d->last[c]) && isnan(first[c]))) {
             done = pl_schedule_ramp(d->schedule, c, d->begin, d->ramp, d->last[c], &err);
         }
+
+        // what is asked for is followed at the rate and with the times of filling and venting of the line
         const double fill = isnan(d->line[c]) ? i->command[c].fill : d->line[c],
                      vent = isnan(d->line[C + c]) ? i->command[c].vent : d->line[C + c];
         if (done == PL_OK) {
@@ -302,12 +329,14 @@ static int simulate_schedule(const cli_args *args, simulate *d)
     if (done != PL_OK) {
         return cli_fail(args, &err);
     }
+
     pl_schedule_load_ramp(d->schedule, d->load_ramp);
     status = simulate_read_sines(args, d, true);
     return status ? status : simulate_read_pushes(args, d);
 }
 
 // ---- where the motion begins
+// Where the motion begins, and with it the schedule. Options are read before anything is solved.
 static int simulate_start(const cli_args *args, simulate *d)
 {
     cli_motion *s = &d->s;
@@ -320,6 +349,7 @@ static int simulate_start(const cli_args *args, simulate *d)
     if (!d->first || !d->last || !d->line) {
         return cli_no_memory(args);
     }
+
     for (int c = 0; c < C; ++c) {
         d->first[c] = d->last[c] = d->line[c] = d->line[C + c] = NAN;
     }
@@ -331,6 +361,8 @@ static int simulate_start(const cli_args *args, simulate *d)
     if (status) {
         return status;
     }
+
+    // the two options that have a meaning for one start only
     if (d->load_ramp > 0 && (!start || strcmp(start, "undeformed") != 0)) {
         cli_error(args, "--load-ramp is for --start undeformed");
         return CLI_EXIT_USAGE;
@@ -340,6 +372,7 @@ static int simulate_start(const cli_args *args, simulate *d)
         cli_error(args, "--from is for --start equilibrium");
         return CLI_EXIT_USAGE;
     }
+
     if (equilibrium) {
         for (int c = 0; d->has_table && !cli_value(args, "from") && c < C; ++c) {
             d->first[c] = d->table.command[c]; // of the first row
@@ -355,11 +388,15 @@ static int simulate_start(const cli_args *args, simulate *d)
         if (!status && pl_simulation_from_model(d->simulation, &err) != PL_OK) {
             return cli_fail(args, &err);
         }
+
+        // a saved state brings its time, its velocities and its commands with it
     } else if (strcmp(start, "undeformed") != 0) {
         status = pl_state_load(pl_simulation_state(d->simulation), s->robot, start, &err) == PL_OK
                      ? CLI_DONE
                      : cli_fail(args, &err);
     }
+
+    // the motion goes on from the time of the state
     d->begin = pl_simulation_begin(d->simulation);
     if (!status && d->until <= d->begin) {
         cli_error(args, "--until is %g s, the state is at %g s already", d->until, d->begin);
@@ -392,6 +429,7 @@ static void simulate_head(simulate *d, FILE *out)
           out);
 }
 
+// One cell of a row; one that is not finite stays empty (null in JSON).
 static void simulate_cell(FILE *out, json_t *row, double value)
 {
     if (isfinite(value)) {
@@ -404,6 +442,7 @@ static void simulate_cell(FILE *out, json_t *row, double value)
     }
 }
 
+// Remembers the time of a row, for the files of shapes.
 static int simulate_note_time(simulate *d, double t)
 {
     if (d->count == d->capacity) {
@@ -418,15 +457,19 @@ static int simulate_note_time(simulate *d, double t)
     return CLI_DONE;
 }
 
+// The cells of one row in the order of simulate_head; into the JSON rows, too, if asked for.
 static int simulate_cells(simulate *d, const pl_motion_row *r, FILE *out)
 {
     const pl_model_info *i = &d->s.m.info;
     const pl_model_answer *answer = r->answer;
     json_t *row = d->rows ? json_array() : NULL;
+
     simulate_cell(out, row, r->time);
     for (int c = 0; c < i->command_count; ++c) {
         simulate_cell(out, row, answer->command[c] / pl_drive_scale(i->command[c].drive));
     }
+
+    // positions and velocities, marker by marker
     for (int k = 0; k < 6 * i->marker_count; ++k) {
         const int at = 3 * (k / 6) + k % 3;
         simulate_cell(out, row, k % 6 < 3 ? answer->marker[at] : r->velocity[at]);
@@ -437,6 +480,7 @@ static int simulate_cells(simulate *d, const pl_motion_row *r, FILE *out)
     for (int k = 0; k < i->sensor_count; ++k) {
         simulate_cell(out, row, answer->sensor[k] / pl_sensor_scale(i->sensor_kind[k]));
     }
+
     const pl_motion_energy *e = &r->energy;
     const double energy[7] = {e->kinetic,   e->elastic, e->viscous,  e->damped,
                               e->actuators, e->loads,   e->imbalance};
@@ -449,6 +493,7 @@ static int simulate_cells(simulate *d, const pl_motion_row *r, FILE *out)
     return CLI_DONE;
 }
 
+// Called by the library at every row: writes it, and prints it where there is no other output. False: stop.
 static bool simulate_row(void *user, const pl_motion_row *r)
 {
     simulate *d = user;
@@ -465,12 +510,14 @@ static bool simulate_row(void *user, const pl_motion_row *r)
         }
     }
     free(text);
+
     d->status = d->status ? d->status : simulate_note_time(d, r->time);
     d->status = d->status ? d->status : cli_series_frame(d->args, &d->series, &d->s.m);
     return !d->status && !cli_interrupted();
 }
 
 // ---- the run
+// Integrates the motion.
 static int simulate_go(const cli_args *args, simulate *d)
 {
     pl_error err = {0};
@@ -486,6 +533,8 @@ static int simulate_go(const cli_args *args, simulate *d)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The result for programs. The names of the columns are those of the .csv head, cut at its commas. The caller
+// owns it.
 static json_t *simulate_json(simulate *d)
 {
     const pl_motion_report *r = &d->report;
@@ -493,6 +542,7 @@ static json_t *simulate_json(simulate *d)
     size_t bytes = 0;
     FILE *head = open_memstream(&text, &bytes);
     json_t *root = cli_json_head(d->s.m.info.robot_hash, d->s.m.findings), *names = json_array();
+
     if (head) {
         simulate_head(d, head);
         fclose(head);
@@ -501,6 +551,7 @@ static json_t *simulate_json(simulate *d)
         json_array_append_new(names, json_string(name));
     }
     free(text);
+
     json_object_set_new(root, "outcome", json_string(pl_motion_outcome_name(r->outcome)));
     json_object_set_new(root, "message", json_string(r->message));
     json_object_set_new(root, "time_s", cli_json_number(r->time));
@@ -512,10 +563,11 @@ static json_t *simulate_json(simulate *d)
     json_object_set_new(root, "seconds", cli_json_number(r->seconds));
     json_object_set_new(root, "columns", names);
     json_object_set_new(root, "rows", d->rows);
-    d->rows = NULL;
+    d->rows = NULL; // root owns them now
     return root;
 }
 
+// Writes what is written at the end: the table, the shapes, the last state, the record.
 static int simulate_finish(const cli_args *args, simulate *d)
 {
     const char *csv = cli_out(args, ".csv"), *state = cli_value(args, "save-state");
@@ -526,6 +578,7 @@ static int simulate_finish(const cli_args *args, simulate *d)
     if (csv && pl_file_write(csv, d->csv_text, d->csv_bytes, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     int status = cli_series_finish(args, &d->series, d->time);
     if (!status && state) {
         if (pl_state_save(pl_simulation_state(d->simulation), d->s.robot, state, &err) != PL_OK) {
@@ -535,6 +588,8 @@ static int simulate_finish(const cli_args *args, simulate *d)
     return status ? status : cli_json_write(args, cli_value(args, "json") ? simulate_json(d) : NULL);
 }
 
+// What is said at the end, and the exit status. The energies show at a glance whether the motion is to be
+// trusted: the imbalance is the error of the balance.
 static int simulate_outcome(const cli_args *args, simulate *d)
 {
     const pl_motion_report *r = &d->report;
@@ -551,6 +606,7 @@ static int simulate_outcome(const cli_args *args, simulate *d)
                 "%.4g; imbalance %.2g\n",
                 e->kinetic, e->elastic, e->viscous, e->damped, e->actuators, e->loads, e->imbalance);
     }
+
     if (r->outcome == PL_MOTION_STALLED) {
         cli_error(args, "%s; %d rows are kept", r->message, d->count);
         return CLI_EXIT_UNSOLVED;
@@ -563,6 +619,7 @@ static int simulate_outcome(const cli_args *args, simulate *d)
     return CLI_DONE;
 }
 
+// Opens the table and writes its head; prints it where rows are printed.
 static int simulate_prepare(const cli_args *args, simulate *d)
 {
     d->csv = open_memstream(&d->csv_text, &d->csv_bytes);
@@ -578,6 +635,7 @@ static int simulate_prepare(const cli_args *args, simulate *d)
     return CLI_DONE;
 }
 
+// Makes the integrator: mass matrix and everything else that does not change during the motion.
 static int simulate_create(const cli_args *args, simulate *d)
 {
     pl_error err = {0};
@@ -592,6 +650,7 @@ static int simulate_create(const cli_args *args, simulate *d)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The verb from its options to its exit status.
 static int simulate_work(const cli_args *args, simulate *d)
 {
     int status = cli_setup(args);

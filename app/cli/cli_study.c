@@ -1,4 +1,4 @@
-// pliant study: tables and plots over parameters of the design, the materials and the loads.
+// is a robot of its own, meshed and solved by the library on several cores.
 #include <math.h>
 #include <string.h>
 #include "cli.h"
@@ -23,14 +23,17 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+// What --out may end in.
 static const char *const study_extensions[] = {".csv", ".png", ".svg", NULL};
 
+// What --vary and --set say. The text of a variation is one block that its path begins.
 typedef struct study_args {
     pl_study_axis axis[PL_STUDY_AXES];
     pl_variation set[48];
     int axis_count, set_count;
 } study_args;
 
+// Reads --vary and --set; whether the names exist is found when the robot is loaded.
 static int study_read(const cli_args *args, study_args *s)
 {
     pl_error err = {0};
@@ -49,6 +52,8 @@ static int study_read(const cli_args *args, study_args *s)
         cli_error(args, "expected --vary NAME=FROM:TO:COUNT, such as --vary design.wall=1:2:5");
         return CLI_EXIT_USAGE;
     }
+
+    // NAME and VALUE stay in one copy, cut at the equals sign
     cursor = 0;
     for (const char *text; (text = cli_next(args, "set", &cursor));) {
         const size_t n = strcspn(text, "=");
@@ -68,6 +73,7 @@ static int study_read(const cli_args *args, study_args *s)
     return CLI_DONE;
 }
 
+// Whether a column was asked for: by --plot (its beginning is enough), --stiffness or --blocked.
 static bool study_wants(const cli_args *args, const char *quantity)
 {
     int cursor = 0;
@@ -98,11 +104,15 @@ static void study_print(const cli_args *args, const pl_study *s)
             low = fmin(low, v);
             high = fmax(high, v);
         }
+
+        // a relative change of 1e-6 is rounding; the floor keeps values around 0 from counting as changing
         if (high - low > 1e-6 * fmax(fabs(high), 1e-3)) {
             shown[q] = true;
             column[columns++] = q;
         }
     }
+
+    // the head
     size_t at = 0;
     for (int i = 0; i < s->axis_count; ++i) {
         at += (size_t)snprintf(line + at, sizeof line - at, "%s\t", s->axis[i]);
@@ -111,6 +121,8 @@ static void study_print(const cli_args *args, const pl_study *s)
         at += (size_t)snprintf(line + at, sizeof line - at, "%s\t", s->quantity[column[c]]);
     }
     cli_row(&table, "%s", line);
+
+    // one row per point; one that was not solved says why instead of results
     for (int p = 0; p < s->count; ++p) {
         at = 0;
         for (int i = 0; i < s->axis_count; ++i) {
@@ -151,12 +163,14 @@ static void study_print_error(const cli_args *args, const pl_study *s)
     }
 }
 
+// The result for programs, with all columns.
 static int study_json(const cli_args *args, const pl_study *s, const pl_findings *findings)
 {
     json_t *root = cli_json_head(0, findings), *rows = json_array(), *names = json_array();
     for (int i = 0; i < s->quantity_count; ++i) {
         json_array_append_new(names, json_string(s->quantity[i]));
     }
+
     for (int p = 0; p < s->count; ++p) {
         json_t *row = json_object(), *given = json_object(), *values = json_object();
         for (int i = 0; i < s->axis_count; ++i) {
@@ -172,6 +186,7 @@ static int study_json(const cli_args *args, const pl_study *s, const pl_findings
         json_object_set_new(row, "results", values);
         json_array_append_new(rows, row);
     }
+
     json_object_set_new(root, "points", json_integer(s->count));
     json_object_set_new(root, "solved", json_integer(s->solved));
     json_object_set_new(root, "quantities", names);
@@ -180,6 +195,7 @@ static int study_json(const cli_args *args, const pl_study *s, const pl_findings
 }
 
 // NAME.svg for one quantity; NAME-QUANTITY.svg where several are asked for.
+// Without --plot the first column that says how far a marker moved.
 static int study_plot(const cli_args *args, const pl_study *s, const char *path)
 {
     int cursor = 0, count = 0;
@@ -198,6 +214,7 @@ static int study_plot(const cli_args *args, const pl_study *s, const char *path)
             cli_advice("the first line of the .csv file names all columns");
             return CLI_EXIT_USAGE;
         }
+
         char name[1200], word[120];
         const char *extension = cli_extension(path);
         snprintf(word, sizeof word, "%.*s", (int)strcspn(s->quantity[q], " "), s->quantity[q]);
@@ -212,6 +229,7 @@ static int study_plot(const cli_args *args, const pl_study *s, const char *path)
     return CLI_DONE;
 }
 
+// The files of --out.
 static int study_write(const cli_args *args, const pl_study *s)
 {
     int cursor = 0, status = CLI_DONE;
@@ -229,6 +247,7 @@ static int study_write(const cli_args *args, const pl_study *s)
     return status;
 }
 
+// Runs the study, prints and writes it; an interrupted one shows the points solved.
 static int study_solve(const cli_args *args, const char *path, const study_args *given, pl_findings *findings)
 {
     pl_study_def def = {.path = path,
@@ -242,6 +261,7 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
                         .blocked = cli_flag(args, "blocked"),
                         .store = cli_value(args, "store"),
                         .progress = cli_progress_search};
+
     const char *axis = cli_value(args, "blocked-axis");
     if (axis && (strlen(axis) != 1 || !strchr("xyz", axis[0]))) {
         fprintf(stderr, "pliant study: --blocked-axis %s: must be x, y or z\n", axis);
@@ -249,6 +269,7 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
     }
     def.blocked = def.blocked || axis;
     def.blocked_axis = axis ? axis[0] - 'x' + 1 : 0;
+
     def.load.load.no_cache = cli_flag(args, "no-cache");
     def.load.displacement = cli_flag(args, "displacement");
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &def.load.load.size) ||
@@ -257,22 +278,27 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
         !cli_limit(args, "limit-each", &def.load.time_limit)) {
         return CLI_EXIT_USAGE;
     }
+
     pl_study study;
     pl_error err = {0};
     cli_stage("solving", false);
     const pl_status ran = pl_study_run(&def, &study, findings, &err);
     cli_stage(NULL, false);
     cli_findings(findings);
+
+    // a defect of the robot file was printed as a finding: no second message for it
     if (ran != PL_OK && ran != PL_INTERRUPTED) {
         return pl_findings_defect_count(findings) > 0 ? cli_robot_refused(args, ran, findings, &err)
                                                       : cli_fail(args, &err);
     }
+
     study_print(args, &study);
     study_print_error(args, &study);
     cli_say(args, "  %d of %d points solved%s", study.solved, study.count, study.kept ? "" : "\n");
     if (study.kept) {
         cli_say(args, ", %d of them read from %s\n", study.kept, def.store);
     }
+
     int status = study_write(args, &study);
     status = status ? status : study_json(args, &study, findings);
     if (!status && ran == PL_INTERRUPTED) {
@@ -289,6 +315,7 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
     return status;
 }
 
+// The verb from its options to its exit status.
 static int study_run(cli_args *args)
 {
     study_args given = {0};
@@ -301,6 +328,7 @@ static int study_run(cli_args *args)
     status = status ? status : study_read(args, &given);
     status = status ? status : cli_check_outputs(args, study_extensions, path, NULL);
     status = status ? status : study_solve(args, path, &given, findings);
+
     for (int i = 0; i < given.axis_count; ++i) {
         pl_study_axis_clear(&given.axis[i]);
     }

@@ -34,30 +34,32 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+// What --out may end in.
 static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, NULL};
 
+// What the verb holds; sweep_run releases all of it.
 typedef struct sweep {
     const cli_args *args;
     cli_model m;
-    pl_sweep_axis axis[PL_SWEEP_AXES];
+    pl_sweep_axis axis[PL_SWEEP_AXES]; // commands that are varied
     pl_sweep_def def;
-    pl_measured table;
-    char *fresh_text;
-    bool *fresh;
+    pl_measured table;      // of --table: commands, and markers where they were measured
+    char *fresh_text;       // per row of the table: starts from rest; the library's
+    bool *fresh;            // the same without the first row
     double square, largest; // deviations from markers measured in the table, mm
-    int compared;
+    int compared;           // positions compared
     int point_count;
     FILE *csv;
     char *csv_text;
     size_t csv_bytes;
-    json_t *json;
+    json_t *json; // array of records
     cli_series series;
-    int done, bad;
-    int status; // of recording
+    int done, bad; // points solved or tried, points without a solution
+    int status;    // of recording
 } sweep;
 
 // ---- reading FROM:TO:N
-// The unit behind a number, or NULL when there is none.
+// The unit behind a number, or NULL when there is none. Not freed: a part of `text`.
 static const char *sweep_unit(const char *text)
 {
     char *end = NULL;
@@ -68,6 +70,7 @@ static const char *sweep_unit(const char *text)
     return end != text && *end ? end : NULL;
 }
 
+// One end of a range; without a unit it has that of the other end, so that 0:40kPa means what it says.
 static int sweep_end(const cli_args *args, const char *set, const char *text, const char *other,
                      pl_dimension dimension, double *value)
 {
@@ -82,6 +85,7 @@ static int sweep_end(const cli_args *args, const char *set, const char *text, co
     return CLI_DONE;
 }
 
+// NAME=FROM:TO:N, a command that is varied.
 static int sweep_axis_read(const cli_args *args, sweep *s, const char *set, int command, const char *value)
 {
     char text[200], *part[3] = {text, NULL, NULL};
@@ -92,6 +96,7 @@ static int sweep_axis_read(const cli_args *args, sweep *s, const char *set, int 
             *part[k]++ = 0;
         }
     }
+
     char *end = NULL;
     const long count = part[2] ? strtol(part[2], &end, 10) : 0;
     if (!part[2] || end == part[2] || *end || count < 1 || count > PL_SWEEP_POINTS) {
@@ -99,10 +104,12 @@ static int sweep_axis_read(const cli_args *args, sweep *s, const char *set, int 
                   set, PL_SWEEP_POINTS);
         return CLI_EXIT_USAGE;
     }
+
     if (s->def.axis_count == PL_SWEEP_AXES) {
         cli_error(args, "--set %s: at most %d commands can be varied", set, PL_SWEEP_AXES);
         return CLI_EXIT_USAGE;
     }
+
     pl_sweep_axis *a = &s->axis[s->def.axis_count++];
     const pl_command_info *c = &s->m.info.command[command];
     const pl_dimension dimension = pl_drive_dimension(c->drive);
@@ -113,6 +120,7 @@ static int sweep_axis_read(const cli_args *args, sweep *s, const char *set, int 
     return status ? status : cli_command_check(args, c, a->to);
 }
 
+// NAME=VALUE, a command that is held.
 static int sweep_value_read(const cli_args *args, sweep *s, const char *set, int command, const char *value)
 {
     pl_error err = {0};
@@ -139,21 +147,28 @@ static int sweep_table(const cli_args *args, sweep *s)
     if (pl_commands_read(path, &s->m.info, &s->table, &s->fresh_text, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     const int C = s->m.info.command_count;
     s->fresh = calloc((size_t)s->table.count + 1, sizeof *s->fresh);
     if (!s->fresh) {
         return cli_no_memory(args);
     }
+
     for (int r = 0; r < s->table.count; ++r) {
         s->fresh[r] = r > 0 && s->fresh_text[r]; // the first row may start from a state
         for (int c = 0; c < C; ++c) {
             double *v = &s->table.command[(size_t)r * (size_t)C + (size_t)c];
             const pl_command_info *k = &s->m.info.command[c];
+
+            // a value from two sources would hide which one holds
             if (!isnan(*v) && !isnan(s->m.command[c])) {
                 cli_error(args, "--set %s: the table %s has a column for it", k->name, path);
                 return CLI_EXIT_USAGE;
             }
+
             *v = isnan(*v) ? s->m.command[c] : *v;
+
+            // a bound written with rounding in the table is still the bound
             const double slack = 1e-9 * fabs(k->range[1] - k->range[0]);
             if (k->has_range && !cli_flag(args, "beyond-range") &&
                 (*v < k->range[0] - slack || *v > k->range[1] + slack)) {
@@ -166,12 +181,14 @@ static int sweep_table(const cli_args *args, sweep *s)
             }
         }
     }
+
     s->def.table = s->table.command;
     s->def.table_count = s->table.count;
     s->def.fresh = s->fresh;
     return CLI_DONE;
 }
 
+// Reads --set and --table: what is varied and what is held.
 static int sweep_read(const cli_args *args, sweep *s)
 {
     int cursor = 0;
@@ -180,6 +197,8 @@ static int sweep_read(const cli_args *args, sweep *s)
         if (command < 0) {
             return CLI_EXIT_USAGE;
         }
+
+        // the same command twice, varied or held, is a mistake and not a correction
         bool twice = !isnan(s->m.command[command]);
         for (int a = 0; a < s->def.axis_count; ++a) {
             twice = twice || s->axis[a].command == command;
@@ -194,6 +213,7 @@ static int sweep_read(const cli_args *args, sweep *s)
             return status;
         }
     }
+
     if (cli_value(args, "table")) {
         return sweep_table(args, s);
     }
@@ -204,11 +224,14 @@ static int sweep_read(const cli_args *args, sweep *s)
     return CLI_DONE;
 }
 
+// Completes the definition and counts its points.
 static int sweep_count(const cli_args *args, sweep *s)
 {
     s->def.axis = s->axis;
     s->def.grid = cli_flag(args, "grid");
     s->def.command = s->m.command;
+
+    // varied together: point k takes the k-th value of each, so all need as many
     for (int a = 1; a < s->def.axis_count && !s->def.grid; ++a) {
         if (s->axis[a].count != s->axis[0].count) {
             cli_error(args, "commands varied together need the same number of points, found %d and %d",
@@ -223,6 +246,7 @@ static int sweep_count(const cli_args *args, sweep *s)
 }
 
 // ---- output
+// One point into all outputs.
 static int sweep_record(const cli_args *args, sweep *s)
 {
     char *row = cli_record_csv_row(&s->m);
@@ -235,6 +259,7 @@ static int sweep_record(const cli_args *args, sweep *s)
         cli_say(args, "%s", row);
         fflush(stdout);
     }
+
     pl_file_free(row);
     if (cli_value(args, "json")) {
         json_array_append_new(s->json, cli_record_json(&s->m));
@@ -245,6 +270,7 @@ static int sweep_record(const cli_args *args, sweep *s)
     return status;
 }
 
+// Called by the library before each point. False: stop.
 static bool sweep_begin(void *user, int index, int count)
 {
     (void)user;
@@ -252,17 +278,21 @@ static bool sweep_begin(void *user, int index, int count)
     return !cli_interrupted();
 }
 
+// Called by the library after each point: compares with markers measured in the table, then records it.
 static bool sweep_take(void *user, const pl_sweep_point *point)
 {
     sweep *s = user;
     s->m.report = *point->fk;
     cli_model_warn(&s->m);
+
     const int M = s->m.info.marker_count;
     for (int k = 0; s->def.table && point->fk->outcome == PL_SOLVED && k < M; ++k) {
         const double *q = s->table.marker + 3 * ((size_t)point->index * (size_t)M + (size_t)k);
         const double *p = point->answer.marker + 3 * (size_t)k;
         const double square =
             (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2]);
+
+        // a marker that was not measured in this row is NaN
         if (isfinite(square)) {
             s->square += square;
             s->largest = fmax(s->largest, sqrt(square));
@@ -273,6 +303,7 @@ static bool sweep_take(void *user, const pl_sweep_point *point)
     return s->status == CLI_DONE;
 }
 
+// Solves all points.
 static int sweep_points(const cli_args *args, sweep *s)
 {
     pl_error err = {0};
@@ -280,6 +311,8 @@ static int sweep_points(const cli_args *args, sweep *s)
     cli_stage("solving", false);
     const pl_status status = pl_sweep_run(s->m.model, &s->def, sweep_begin, sweep_take, s, &report, &err);
     cli_stage(NULL, false);
+
+    // the record that failed says more than the interruption it caused
     if (s->status) {
         return s->status;
     }
@@ -290,6 +323,7 @@ static int sweep_points(const cli_args *args, sweep *s)
     return CLI_DONE;
 }
 
+// Writes what is written at the end: the table, the shapes, the records, the last state.
 static int sweep_finish(const cli_args *args, sweep *s)
 {
     const char *csv = cli_out(args, ".csv");
@@ -301,16 +335,20 @@ static int sweep_finish(const cli_args *args, sweep *s)
     if (csv && pl_file_write(csv, s->csv_text, s->csv_bytes, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     int status = cli_series_finish(args, &s->series, NULL);
     if (status) {
         return status;
     }
+
+    // the array is released by the call that writes it
     json_t *root = s->json;
     s->json = NULL;
     status = cli_json_write(args, root);
     return status ? status : cli_model_save_state(args, &s->m);
 }
 
+// Opens the table and writes its head; prints it where rows are printed.
 static int sweep_prepare(const cli_args *args, sweep *s)
 {
     s->csv = open_memstream(&s->csv_text, &s->csv_bytes);
@@ -320,6 +358,7 @@ static int sweep_prepare(const cli_args *args, sweep *s)
         pl_file_free(head);
         return cli_no_memory(args);
     }
+
     fputs(head, s->csv);
     if (!cli_out(args, ".csv")) {
         cli_say(args, "%s", head);
@@ -328,6 +367,7 @@ static int sweep_prepare(const cli_args *args, sweep *s)
     return CLI_DONE;
 }
 
+// The verb from its options to its exit status.
 static int sweep_work(const cli_args *args, sweep *s)
 {
     int status = cli_setup(args);
@@ -342,6 +382,8 @@ static int sweep_work(const cli_args *args, sweep *s)
     if (status) {
         return status;
     }
+
+    // what was done is written already: the exit status only says that it is not all
     if (cli_interrupted()) {
         cli_error(args, "%s after %d of %d points, which are kept", cli_stop_reason(), s->done,
                   s->point_count);

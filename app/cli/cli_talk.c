@@ -1,4 +1,4 @@
-// Talking to people: errors, findings and aligned tables.
+// standard output; the record of --json gets the same messages.
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,11 +11,13 @@
 // end as if all were well.
 static atomic_bool talk_memory_failed;
 
+// For JSON; malloc is the macro of cli.h, which leaves the mark.
 static void *talk_malloc(size_t bytes)
 {
     return malloc(bytes);
 }
 
+// For the library, likewise; size 0 releases.
 static void *talk_realloc(void *user, void *block, size_t bytes)
 {
     (void)user;
@@ -26,6 +28,7 @@ static void *talk_realloc(void *user, void *block, size_t bytes)
     return realloc(block, bytes);
 }
 
+// To be called first, before any JSON or library call takes memory.
 void cli_memory_install(void)
 {
     json_set_alloc_funcs(talk_malloc, free);
@@ -66,6 +69,7 @@ static char *talk_format(char *small, size_t size, const char *format, va_list l
     return text;
 }
 
+// Prints a text of any length.
 static void talk_print(FILE *to, const char *format, va_list list)
 {
     char small[1024], *text = talk_format(small, sizeof small, format, list);
@@ -75,6 +79,7 @@ static void talk_print(FILE *to, const char *format, va_list list)
     }
 }
 
+// Replaces control characters in place, also those of two bytes; line ends and tabs stay.
 void cli_text_tame(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; ++c) {
@@ -97,6 +102,8 @@ static void talk_line(FILE *to, const char *format, ...)
     va_end(list);
 }
 
+// An error that ends the verb, with the verb's name. The progress line is ended first, so that it is not
+// written over.
 void cli_error(const cli_args *args, const char *format, ...)
 {
     cli_progress_done();
@@ -111,6 +118,7 @@ void cli_error(const cli_args *args, const char *format, ...)
     }
 }
 
+// What to do about the error or finding before it.
 void cli_advice(const char *format, ...)
 {
     va_list list;
@@ -124,6 +132,7 @@ void cli_advice(const char *format, ...)
     }
 }
 
+// A part of the result on standard output; silent with -q and where JSON goes to standard output.
 void cli_say(const cli_args *args, const char *format, ...)
 {
     // what is missing could be the word that matters: after memory ran out only the error is said
@@ -137,11 +146,13 @@ void cli_say(const cli_args *args, const char *format, ...)
     va_end(list);
 }
 
+// One finding in the form of compilers, FILE:LINE: severity: text, which editors understand.
 void cli_finding(const pl_finding *f)
 {
     static const char *const word[] = {"note", "warning", "error"};
     cli_json_note(word[f->severity], f->file, f->line, f->text);
     cli_json_note_advice(f->advice);
+
     if (cli_quiet && f->severity == PL_NOTE) {
         return;
     }
@@ -176,6 +187,7 @@ static const char *talk_next(const char *c, bool names)
     }
 }
 
+// Whether two findings say the same of different places: a mesh with 500 slivers shall not fill the screen.
 static bool talk_alike(const pl_finding *a, const pl_finding *b)
 {
     // of errors every name matters
@@ -184,6 +196,7 @@ static bool talk_alike(const pl_finding *a, const pl_finding *b)
     if (a->severity != b->severity || !same_file) {
         return false;
     }
+
     const char *p = a->text, *q = b->text;
     for (;; ++p, ++q) {
         p = talk_next(p, names);
@@ -215,6 +228,7 @@ static void talk_group(const pl_findings *findings, int i)
             ++named;
         }
     }
+
     cli_finding(first);
     if (more > 0) {
         if (cli_quiet && first->severity == PL_NOTE) {
@@ -228,10 +242,13 @@ static void talk_group(const pl_findings *findings, int i)
     }
 }
 
+// All findings, those alike as one.
 static void talk_findings(const pl_findings *findings, bool numbered)
 {
     cli_progress_done();
     int number = 0;
+
+    // each group is printed where its first one stands
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         bool reported = false;
         for (int k = 0; k < i && !reported; ++k) {
@@ -292,6 +309,7 @@ int cli_fail_file(const cli_args *args, const char *path, const pl_error *err)
     return cli_fail(args, &named);
 }
 
+// Says that memory is out and returns the exit status of it.
 int cli_no_memory(const cli_args *args)
 {
     cli_memory_note();
@@ -300,11 +318,13 @@ int cli_no_memory(const cli_args *args)
 }
 
 // ---- tables
+// A value that would be printed as -0.00 becomes 0.
 double cli_tidy(double value, int digits)
 {
     return fabs(value) < 0.5 * pow(10, -digits) ? 0 : value;
 }
 
+// Adds a row; cells are separated by tabs. A row for which there is no memory is left out.
 void cli_row(cli_table *table, const char *format, ...)
 {
     char text[1000];
@@ -312,6 +332,7 @@ void cli_row(cli_table *table, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+
     if (table->count == table->capacity) {
         const int capacity = table->capacity ? 2 * table->capacity : 16;
         char **row = realloc(table->row, (size_t)capacity * sizeof *row);
@@ -321,6 +342,7 @@ void cli_row(cli_table *table, const char *format, ...)
         table->row = row;
         table->capacity = capacity;
     }
+
     char *copy = malloc(strlen(text) + 1);
     if (copy) {
         strcpy(copy, text);
@@ -328,6 +350,7 @@ void cli_row(cli_table *table, const char *format, ...)
     }
 }
 
+// Columns beyond these are not shown.
 #define TALK_COLUMNS 16
 
 // The c-th cell of a row and its length; NULL when the row is shorter.
@@ -344,11 +367,15 @@ static const char *talk_cell(const char *row, int c, int *length)
     return row;
 }
 
+// Whether a cell looks like a number; an empty one does not say otherwise.
 static bool talk_is_number(const char *cell, int length)
 {
     return length == 0 || isdigit((unsigned char)cell[0]) || cell[0] == '-' || cell[0] == '+';
 }
 
+// Prints the table, aligned, and releases it. Columns of numbers are set to the
+// right, others to the left; the
+// first is always text, and the head does not decide.
 void cli_table_print(const cli_args *args, cli_table *table)
 {
     int width[TALK_COLUMNS] = {0};
@@ -364,6 +391,7 @@ void cli_table_print(const cli_args *args, cli_table *table)
             }
         }
     }
+
     for (int r = 0; r < table->count; ++r) {
         char line[2000] = " ";
         int at = 1, length = 0;
@@ -372,10 +400,13 @@ void cli_table_print(const cli_args *args, cli_table *table)
             if (!cell || at + width[c] + 3 > (int)sizeof line) {
                 break;
             }
+
             const int pad = width[c] - length;
             at += sprintf(line + at, " %*s%.*s%*s%s", number[c] ? pad : 0, "", length, cell,
                           number[c] ? 0 : pad, "", " ");
         }
+
+        // no blanks at the end of a line
         while (at > 0 && line[at - 1] == ' ') {
             line[--at] = 0;
         }

@@ -25,8 +25,10 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+// What --out may end in.
 static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, ".html", NULL};
 
+// What the verb holds; task_run releases all of it.
 typedef struct task_verb {
     const cli_args *args;
     cli_model m;
@@ -34,19 +36,23 @@ typedef struct task_verb {
     pl_task_file file;
     const char *path; // of the task file
     pl_task_job *job;
-    pl_motion motion;
-    json_t *json;
-    cli_series series;
-    int reached, steps, status;
-    int *stage_of; // per recorded step
-    const pl_task_item *item;
+    pl_motion motion;           // the steps done, in their order
+    json_t *json;               // the records of --json, or NULL
+    cli_series series;          // files of shapes being written
+    int reached, steps, status; // steps that met their goal, steps done, exit status of a record that failed
+    int *stage_of;              // per recorded step
+    const pl_task_item *item;   // the stage that runs
 } task_verb;
 
 // ---- recording
+// Called by the library after every step: keeps it, and writes its shape at once, since the model moves on.
+// Returns false to end the task.
 static bool task_record(void *user, const pl_task_step *step)
 {
     task_verb *t = user;
     pl_error err = {0};
+
+    // a search that was interrupted has not found a step worth keeping
     if (step->ik->outcome == PL_IK_STOPPED && cli_interrupted()) {
         return false;
     }
@@ -68,6 +74,7 @@ static bool task_record(void *user, const pl_task_step *step)
     return t->status == CLI_DONE && !cli_interrupted();
 }
 
+// Runs the stages in their order; each begins where the one before it ended.
 static int task_go(task_verb *t)
 {
     for (int i = 0; i < t->file.item_count && !cli_interrupted(); ++i) {
@@ -76,6 +83,8 @@ static int task_go(task_verb *t)
         cli_progress_part(i, t->file.item_count, "stage %d of %d, %s", i + 1, t->file.item_count,
                           t->item->name);
         const pl_status status = pl_task_job_run(t->job, i, &t->g.options, task_record, t, &err);
+
+        // the record that failed says more than the interruption it caused
         if (t->status) {
             return t->status;
         }
@@ -90,11 +99,14 @@ static int task_go(task_verb *t)
 }
 
 // ---- what comes out
+// The table: one row per step, with the stage it belongs to.
 static void task_print(const task_verb *t)
 {
     cli_table table = {0};
     const pl_motion *m = &t->motion;
     char row[900];
+
+    // models that are not the full one have a further column: the error of the model itself
     snprintf(row, sizeof row, "stage\tx\ty\tz mm\terror mm%s", m->surrogate ? "\tmodel error mm" : "");
     cli_motion_cells(m, -1, row, sizeof row);
     cli_row(&table, "%s\t", row);
@@ -110,9 +122,12 @@ static void task_print(const task_verb *t)
     cli_table_print(t->args, &table);
 }
 
+// The files of --out, the saved state, and the JSON.
 static int task_write(task_verb *t)
 {
     int cursor = 0;
+
+    // films and shapes were written step by step and only need their end
     const int done = cli_series_finish(t->args, &t->series, t->motion.time);
     if (done) {
         return done;
@@ -131,6 +146,7 @@ static int task_write(task_verb *t)
         }
         cli_say(t->args, "  wrote %s\n", path);
     }
+
     const int saved = cli_model_save_state(t->args, &t->m);
     if (saved || !t->json) {
         return saved;
@@ -139,10 +155,11 @@ static int task_write(task_verb *t)
     json_object_set_new(root, "task", json_string(t->file.name ? t->file.name : "task"));
     json_object_set_new(root, "reached_count", json_integer(t->reached));
     json_object_set_new(root, "waypoints", t->json);
-    t->json = NULL;
+    t->json = NULL; // root owns it now
     return cli_json_write(t->args, root);
 }
 
+// Reads the task file; t->path was checked to be readable. Findings name line and column.
 static int task_read(task_verb *t)
 {
     pl_error err = {0};
@@ -152,11 +169,14 @@ static int task_read(task_verb *t)
     }
     const pl_status status = pl_task_read(t->path, &t->file, findings, &err);
     cli_findings(findings);
+
+    // a defect was printed as a finding: no second message for it
     const bool reported = pl_findings_defect_count(findings) > 0;
     pl_findings_destroy(findings);
     return status == PL_OK ? CLI_DONE : reported ? CLI_EXIT_USAGE : cli_fail(t->args, &err);
 }
 
+// Names in the task become parts of this robot; also makes room for the stage of every step.
 static int task_resolve(task_verb *t)
 {
     pl_error err = {0};
@@ -167,6 +187,8 @@ static int task_resolve(task_verb *t)
     return t->stage_of ? CLI_DONE : cli_no_memory(t->args);
 }
 
+// The verb from its options to its exit status. The task file is read first, since it costs nothing and the
+// model may need a mesh.
 static int task_work(const cli_args *args, task_verb *t)
 {
     t->args = args;
@@ -187,6 +209,8 @@ static int task_work(const cli_args *args, task_verb *t)
     if (status) {
         return status;
     }
+
+    // the marker worth showing is the gripper's, unless one is asked for
     const int gripper = pl_task_job_gripper(t->job);
     const int shown = cli_value(args, "marker") || gripper < 0 ? t->g.marker : gripper;
     pl_motion_init(&t->motion, t->m.model, shown);
@@ -196,9 +220,12 @@ static int task_work(const cli_args *args, task_verb *t)
         cli_error(args, "%s before the first step was done", cli_stop_reason());
         status = CLI_EXIT_UNSOLVED;
     }
+
     if (status) {
         return status;
     }
+
+    // what was done is shown and written also when it was interrupted or did not reach
     task_print(t);
     status = task_write(t);
     if (!status && cli_interrupted()) {

@@ -1,4 +1,4 @@
-// Lines of JSON over a socket or a pair of pipes.
+// local only: there is no authentication.
 #include "cli_wire.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+// Takes both descriptors; they are equal for a socket.
 void wire_open(wire *w, int in, int out)
 {
     *w = (wire){.in = in, .out = out};
@@ -28,6 +29,7 @@ void wire_close(wire *w)
     *w = (wire){.in = -1, .out = -1};
 }
 
+// Sends one message and releases it. 12 digits keep what a robot can measure and make lines short.
 wire_end wire_send(wire *w, json_t *message)
 {
     char *text = message ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
@@ -35,9 +37,13 @@ wire_end wire_send(wire *w, json_t *message)
     if (!text) {
         return WIRE_WRONG;
     }
+
+    // the end of line replaces the terminating zero: the text is written by its length
     const size_t length = strlen(text);
     text[length] = '\n'; // in the place of the end
     wire_end end = WIRE_OK;
+
+    // a pipe or socket may take only a part at a time
     for (size_t at = 0; end == WIRE_OK && at < length + 1;) {
         const ssize_t sent = write(w->out, text + at, length + 1 - at);
         if (sent > 0) {
@@ -50,6 +56,7 @@ wire_end wire_send(wire *w, json_t *message)
     return end;
 }
 
+// Seconds that only go forward: a deadline shall not move when the clock of the system is set.
 static double wire_now(void)
 {
     struct timespec t;
@@ -75,7 +82,7 @@ static char *wire_line(wire *w)
     return line;
 }
 
-// Bytes of a line that is too long are dropped up to its end.
+// Drops the bytes of a line that is too long, up to its end.
 static void wire_skip(wire *w)
 {
     char *end = w->used ? memchr(w->buffer, '\n', w->used) : NULL;
@@ -85,6 +92,8 @@ static void wire_skip(wire *w)
     w->skipping = !end;
 }
 
+// Makes room for the next read, by doubling; false when the line is longer than WIRE_LINE_MAX, or when memory
+// is out.
 static bool wire_grow(wire *w)
 {
     if (w->room - w->used >= 4096) {
@@ -99,6 +108,8 @@ static bool wire_grow(wire *w)
     return more != NULL;
 }
 
+// The next message; waits at most `seconds`, or without limit when they are negative. The caller owns
+// `*message`, also when the text was JSON but no object.
 wire_end wire_receive(wire *w, double seconds, json_t **message)
 {
     const double until = wire_now() + seconds;
@@ -107,6 +118,8 @@ wire_end wire_receive(wire *w, double seconds, json_t **message)
         if (w->skipping) {
             wire_skip(w);
         }
+
+        // a line that is complete is taken before more is read
         char *line = w->skipping ? NULL : wire_line(w);
         if (line) {
             *message = json_loads(line, 0, NULL);
@@ -117,10 +130,14 @@ wire_end wire_receive(wire *w, double seconds, json_t **message)
             w->skipping = true;
             return WIRE_LONG;
         }
+
+        // an interruption ends the wait like a deadline
         const double left = until - wire_now();
         if ((!w->ignore_interrupts && cli_interrupted()) || (seconds >= 0 && left <= 0)) {
             return WIRE_LATE;
         }
+
+        // at most 0.2 s at a time, so that an interruption is seen soon
         struct pollfd p = {.fd = w->in, .events = POLLIN};
         const int ready = poll(&p, 1, seconds < 0 ? 200 : (int)(1000 * (left < 0.2 ? left : 0.2)) + 1);
         if (ready <= 0) {
@@ -134,6 +151,8 @@ wire_end wire_receive(wire *w, double seconds, json_t **message)
     }
 }
 
+// Waits for one client on the loopback address. Port 0 lets the system choose; the port is printed, so that a
+// test can read it. Returns the descriptor, which the caller closes, or -1.
 int wire_listen(const cli_args *args, int port)
 {
     const int server = socket(AF_INET, SOCK_STREAM, 0);
@@ -141,6 +160,7 @@ int wire_listen(const cli_args *args, int port)
     struct sockaddr_in at = {
         .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof at;
+
     if (server < 0 || setsockopt(server, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         bind(server, (struct sockaddr *)&at, sizeof at) != 0 || listen(server, 1) != 0 ||
         getsockname(server, (struct sockaddr *)&at, &size) != 0) {
@@ -151,6 +171,8 @@ int wire_listen(const cli_args *args, int port)
         return -1;
     }
     fprintf(stderr, "listening on 127.0.0.1:%d\n", ntohs(at.sin_port));
+
+    // one client is enough: the server closes after it
     int client = -1;
     while (client < 0 && !cli_interrupted()) {
         struct pollfd p = {.fd = server, .events = POLLIN};
@@ -159,12 +181,15 @@ int wire_listen(const cli_args *args, int port)
         }
     }
     close(server);
+
+    // each message is a line that is waited for: no delay to collect more
     if (client >= 0) {
         setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     }
     return client;
 }
 
+// Connects to a plant on this machine; the descriptor, which the caller closes, or -1 after an error message.
 int wire_connect(const cli_args *args, const char *address)
 {
     const char *colon = strrchr(address, ':');
@@ -175,6 +200,7 @@ int wire_connect(const cli_args *args, const char *address)
                   address);
         return -1;
     }
+
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     const struct sockaddr_in at = {
         .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};

@@ -24,24 +24,28 @@ static const cli_option options[] = {
 };
 static const char *const extensions[] = {".csv", ".vtu", ".png", ".svg", NULL};
 
+// The most samples of one run: a month at 3 s each.
 #define WORKSPACE_SAMPLES 1000000
 
+// What the verb holds; workspace_run releases all of it.
 typedef struct workspace {
     const cli_args *args;
     cli_model m;
     int marker;
-    pl_workspace_plan plan;
-    pl_store *store;
-    pl_store_samples samples;
+    pl_workspace_plan plan;        // the commands to visit, in order
+    pl_store *store;               // of --store, or NULL
+    pl_store_samples samples;      // solved ones: read from the store, or kept in memory
     int before, done;              // samples found in the store, made now
     int outcome[PL_OUTCOME_COUNT]; // of those made now
     int crossing, cold;            // of them: solved bodies that penetrate themselves; started from rest
     const pl_mesh *mesh;           // of a full body, or NULL
-    int status;
-    char settings[200];
+    int status;                    // of a record that failed
+    char settings[200];            // what decides the plan, for the store
 } workspace;
 
 // ---- what to visit
+// The commands to visit: a grid with the same number of levels in all, or the ends of the ranges and a Halton
+// sequence between them.
 static int workspace_plan(const cli_args *args, workspace *w)
 {
     int grid = 0, count = 200;
@@ -54,6 +58,8 @@ static int workspace_plan(const cli_args *args, workspace *w)
         cli_error(args, "--levels and --samples are both given, expected one");
         return CLI_EXIT_USAGE;
     }
+
+    // the number of combinations is computed as real: it may exceed every integer
     if (grid > 0 && pow(grid, commands) > WORKSPACE_SAMPLES) {
         cli_error(args, "--levels %d: %.0f samples, the limit is %d", grid, pow(grid, commands),
                   WORKSPACE_SAMPLES);
@@ -66,6 +72,7 @@ static int workspace_plan(const cli_args *args, workspace *w)
     for (int i = 0; i < commands; ++i) {
         steps[i] = grid;
     }
+
     const pl_workspace_def def = {.order = grid > 0 ? PL_WORKSPACE_GRID : PL_WORKSPACE_HALTON,
                                   .count = count,
                                   .ends = true,
@@ -79,6 +86,7 @@ static int workspace_plan(const cli_args *args, workspace *w)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The marker to measure: of --marker, the only one, or the one named tip.
 static int workspace_marker(const cli_args *args, workspace *w)
 {
     const char *name = cli_value(args, "marker");
@@ -104,12 +112,15 @@ static void workspace_keep(workspace *w, const pl_workspace_sample *s)
     ++w->samples.count;
 }
 
+// Shows how many samples are done.
 static void workspace_part(const workspace *w, int index)
 {
     const int n = w->plan.count;
     cli_progress_part(index, n, "sample %d of %d", index < n ? index + 1 : n, n);
 }
 
+// Called by the library after every sample. A store gets all of them, also unsolved ones, which are not tried
+// again; the lists in memory only the solved. Returns false to end the run.
 static bool workspace_record(void *user, const pl_workspace_sample *s)
 {
     workspace *w = user;
@@ -121,9 +132,12 @@ static bool workspace_record(void *user, const pl_workspace_sample *s)
     if (!w->store && s->fk->outcome == PL_SOLVED) {
         workspace_keep(w, s);
     }
+
     ++w->done;
     ++w->outcome[s->fk->outcome < PL_OUTCOME_COUNT ? s->fk->outcome : PL_NOT_CONVERGED];
     w->cold += s->cold;
+
+    // a body that penetrates itself is a solution of the equations but not of the robot: count them
     pl_crossings crossings = {0};
     if (w->mesh && s->fk->outcome == PL_SOLVED && s->answer.point &&
         pl_mesh_crossings(w->mesh, s->answer.point, &crossings, &err) == PL_OK) {
@@ -133,6 +147,7 @@ static bool workspace_record(void *user, const pl_workspace_sample *s)
     return !cli_interrupted();
 }
 
+// Room for every planned sample, since without a store nothing else keeps them.
 static int workspace_room(const cli_args *args, workspace *w)
 {
     const size_t n = (size_t)w->plan.count + 1;
@@ -142,6 +157,7 @@ static int workspace_room(const cli_args *args, workspace *w)
     return w->samples.command && w->samples.marker && w->samples.effort ? CLI_DONE : cli_no_memory(args);
 }
 
+// Computes the samples that the store does not have yet, then collects all.
 static int workspace_go(const cli_args *args, workspace *w)
 {
     const char *path = cli_value(args, "store");
@@ -149,10 +165,13 @@ static int workspace_go(const cli_args *args, workspace *w)
     if (path && pl_store_open(path, w->m.model, w->settings, &w->store, &err) != PL_OK) {
         return err.status == PL_BAD_FILE ? cli_fail(args, &err) : cli_fail(args, &err);
     }
+
     const int room = path ? CLI_DONE : workspace_room(args, w);
     if (room) {
         return room;
     }
+
+    // a store may hold more than this plan asks for
     w->before = w->store ? pl_store_next(w->store) : 0;
     w->before = w->before < w->plan.count ? w->before : w->plan.count;
     if (w->before > 0) {
@@ -161,14 +180,18 @@ static int workspace_go(const cli_args *args, workspace *w)
     // only a full body's points are the vertices of its mesh; reduced models draw themselves as tubes
     const pl_robot *robot = pl_model_robot(w->m.model);
     w->mesh = robot ? pl_robot_mesh(robot) : NULL;
+
     cli_stage("solving", false);
     workspace_part(w, w->before);
     const pl_status status = pl_workspace_run(w->m.model, &w->plan, w->before, workspace_record, w, &err);
     cli_stage(NULL, false);
+
     if (w->status || (status != PL_OK && status != PL_INTERRUPTED)) {
         err.status = status;
         return w->status ? w->status : cli_fail(args, &err);
     }
+
+    // samples of earlier runs count, too: what is reported comes from the store as a whole
     if (w->store && pl_store_read(w->store, &w->samples, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -193,6 +216,8 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
 {
     const int n = w->samples.count;
     const char *view = cli_value(args, "view");
+
+    // arms of the cross: small beside the body, yet visible
     const double arm = 0.004 * w->m.info.size;
     char title[200];
     double *place = NULL, *line = calloc(18 * (size_t)n + 1, sizeof *line);
@@ -206,6 +231,8 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
     if (status == PL_OK && view) {
         status = pl_picture_view(view, picture.view, err);
     }
+
+    // three lines per place, one along each axis: line k belongs to place k / 3 and goes along axis k % 3
     if (status == PL_OK) {
         for (int k = 0; k < 3 * n; ++k) {
             for (int end = 0; end < 2; ++end) {
@@ -215,6 +242,8 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
             }
             start[k + 1] = 2 * (k + 1);
         }
+
+        // at rest: the shape last solved is only one of many
         snprintf(title, sizeof title, "%s: %d positions of %s", w->m.info.name, n,
                  w->m.info.marker_name[w->marker]);
         picture.position = picture.ghost = NULL;
@@ -231,6 +260,7 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
     return status;
 }
 
+// The files of --out by their extension; pictures are the rest.
 static int workspace_write(const cli_args *args, workspace *w, const double *point)
 {
     int cursor = 0;
@@ -261,6 +291,7 @@ static double workspace_error(const workspace *w)
     return most;
 }
 
+// The error of a model that is not the full one, or null.
 static json_t *workspace_error_json(const workspace *w)
 {
     if (!w->samples.model_error) {
@@ -274,6 +305,7 @@ static json_t *workspace_error_json(const workspace *w)
     return one;
 }
 
+// The result for programs. hull_* that have no meaning for the dimension found are 0 or null.
 static json_t *workspace_json(const workspace *w, const pl_hull *hull, const double low[3],
                               const double high[3])
 {
@@ -282,6 +314,7 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
     json_object_set_new(root, "planned", json_integer(w->plan.count));
     json_object_set_new(root, "computed", json_integer(w->before + w->done));
     json_object_set_new(root, "solved", json_integer(w->samples.count));
+
     json_t *outcomes = json_object();
     for (int i = 0; i < PL_OUTCOME_COUNT; ++i) {
         if (w->outcome[i] > 0 || i == PL_SOLVED) {
@@ -292,6 +325,7 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
     json_object_set_new(root, "outcomes", outcomes);
     json_object_set_new(root, "crossing", w->mesh ? json_integer(w->crossing) : json_null());
     json_object_set_new(root, "cold_starts", json_integer(w->cold));
+
     json_object_set_new(root, "hull_corners", json_integer(hull->vertex_count));
     json_object_set_new(root, "marker", json_string(w->m.info.marker_name[w->marker]));
     json_object_set_new(root, "low", cli_json_numbers(low, 3));
@@ -315,6 +349,8 @@ static void workspace_outcomes(const cli_args *args, const workspace *w)
                      pl_outcome_name((pl_outcome)i));
         }
     }
+
+    // all solved: the first line said so already
     if (w->done > w->outcome[PL_SOLVED]) {
         cli_say(args, "  outcomes: %s\n", text);
     }
@@ -330,6 +366,7 @@ static void workspace_outcomes(const cli_args *args, const workspace *w)
     }
 }
 
+// Measures the positions and prints, writes and reports them.
 static int workspace_report(const cli_args *args, workspace *w, const double *point)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -337,11 +374,14 @@ static int workspace_report(const cli_args *args, workspace *w, const double *po
         low[i % 3] = fmin(low[i % 3], point[i]);
         high[i % 3] = fmax(high[i % 3], point[i]);
     }
+
+    // the convex hull may be flat: all positions in a plane or on a line, as with one command
     pl_hull hull = {0};
     pl_error err = {0};
     if (pl_hull_measure(point, w->samples.count, &hull, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     cli_say(args, "%s: %d of %d samples, %d solved\n", w->m.info.name, w->before + w->done, w->plan.count,
             w->samples.count);
     workspace_outcomes(args, w);
@@ -355,6 +395,8 @@ static int workspace_report(const cli_args *args, workspace *w, const double *po
     } else {
         cli_say(args, "  convex hull: all positions lie on a line of %.6g mm\n", hull.length);
     }
+
+    // a model that is not the full one has an error of its own; NaN at one sample: not known for all
     const double error = workspace_error(w);
     if (w->samples.model_error && isfinite(error)) {
         cli_say(args, "  of a %s model: its positions are off by %.2g mm at most (%.0f %% each)\n",
@@ -362,11 +404,13 @@ static int workspace_report(const cli_args *args, workspace *w, const double *po
     } else if (w->samples.model_error) {
         cli_say(args, "  of a %s model whose error is not known at some samples\n", w->m.info.kind);
     }
+
     const int status = workspace_write(args, w, point);
     return status || !cli_value(args, "json") ? status
                                               : cli_json_write(args, workspace_json(w, &hull, low, high));
 }
 
+// The verb from its options to its exit status; a run that is interrupted reports what it has.
 static int workspace_work(const cli_args *args, workspace *w)
 {
     w->args = args;
@@ -382,6 +426,7 @@ static int workspace_work(const cli_args *args, workspace *w)
     if (status) {
         return status;
     }
+
     const bool whole = w->before + w->done == w->plan.count;
     if (w->samples.count > 0) {
         double *point = workspace_points(w);
@@ -407,6 +452,8 @@ static int workspace_run(cli_args *args)
     workspace w = {0};
     const int status = workspace_work(args, &w);
     pl_workspace_plan_clear(&w.plan);
+
+    // arrays of the store belong to the library, those of workspace_room to this program
     if (w.store) {
         pl_store_samples_clear(&w.samples);
     } else {
