@@ -50,9 +50,10 @@ typedef struct newton_run {
     // the step
     double scale, turn; // of the direction; rad: it rotates the body by
 
-    // full steps in a row that raised the energy above `reference`, that of x_reference; -1: none may again
+    // full steps in a row that raised the energy above `reference`, that of x_reference; -1: none may until
+    // it has fallen
     int raised;
-    double reference, raised_norm; // mJ; sqrt(mJ): of the last of these steps
+    double reference;
 
     // contacts: factors in a row made with those that a step would have hit
     int hits;

@@ -196,7 +196,7 @@ static void newton_take(pl_newton_solver *N, double *x, double energy, newton_ru
     memcpy(N->work.g, N->work.g_new, bytes);
     report->energy = energy;
     pl_problem_residual(p, N->work.g, N->work.r);
-    run->raised = run->raised > 0 && energy < run->reference ? 0 : run->raised;
+    run->raised = run->raised != 0 && energy < run->reference ? 0 : run->raised;
     run->gradient = GRADIENT_TRUE;
     run->hits = 0;
     if (!predicted && run->turn <= NEWTON_STRAIGHT) {

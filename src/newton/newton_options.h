@@ -17,8 +17,9 @@
 #define NEWTON_ARMIJO 1e-4
 // Of |E|: differences below it are rounding errors, and the slope decides (approximate Wolfe test).
 #define NEWTON_ENERGY_NOISE 1e-10
-// Halvings of a step.
+// Halvings of a step; full steps in a row that may raise the energy before they are taken back.
 #define NEWTON_TRIALS 12
+#define NEWTON_RAISED 8
 // Factors in a row with contacts that a full step would hit, before the step is cut.
 #define NEWTON_HITS 4
 // Of the size: shapes that near are on one branch.

@@ -1,6 +1,6 @@
 // How far along a direction: co-rotated where it rotates, bounded in rotation and strain, full where the
 // energy falls. Along a mode of negative curvature farther, while it falls. A full step that raises the
-// energy may be taken all the same, while such steps contract: the energy of stiff parts falls again when
+// energy may be taken all the same, for a few in a row: the energy of stiff parts falls again when
 // their stresses follow.
 #include <float.h>
 #include "newton/newton_impl.h"
@@ -106,7 +106,6 @@ static bool step_raises(pl_newton_solver *N, const double *x, newton_run *run)
         memcpy(N->work.x_reference, x, pl_problem_full_bytes(N->problem));
         run->reference = run->report->energy;
     }
-    run->raised_norm = run->norm;
     return true;
 }
 
@@ -150,9 +149,8 @@ newton_search_end newton_search(pl_newton_solver *N, const double *x, newton_run
         if (attempt == 0 && hits > 0 && run->hits < NEWTON_HITS && p->contact_hard > 1) {
             return SEARCH_HIT;
         }
-        // full steps in a row must contract: Deuflhard's natural test
-        if (attempt == 0 && run->raised > 0 && run->norm > run->raised_norm) {
-            return SEARCH_NOWHERE;
+        if (attempt == 0 && run->raised >= NEWTON_RAISED) {
+            return SEARCH_NOWHERE; // back to where they began
         }
         if (attempt == 0 && step_raises(N, x, run)) {
             return SEARCH_FOUND;

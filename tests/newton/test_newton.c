@@ -146,10 +146,41 @@ static void test_ends(void **state)
     bench_clear(&b);
 }
 
+// A new factor pays where the old one leaves more iterations than the new one and its cost: never when
+// nothing is left to do, always when the iteration does not contract, sooner the slower it is and the less a
+// factor costs.
+static void test_renewal(void **state)
+{
+    (void)state;
+    assert_false(pl_newton_renewal_pays(2, 1, 1, 0));
+    assert_true(pl_newton_renewal_pays(1, 1, 0.5, 100));
+    // 1e-6 to go: 6 iterations at 0.1, 131 at 0.9; after a fall by 10 a new factor takes 3, or 6
+    assert_false(pl_newton_renewal_pays(0.1, 0.1, 1e-6, 3.5));
+    assert_true(pl_newton_renewal_pays(0.1, 0.1, 1e-6, 2.5));
+    assert_true(pl_newton_renewal_pays(0.9, 0.1, 1e-6, 100));
+    assert_false(pl_newton_renewal_pays(0.9, 0.1, 1e-6, 130));
+
+    // a cantilever that bends by 40 degrees: with the rule few iterations, without it L-BFGS has to bend the
+    // beam
+    const double inertia = 4.0 / 3 * pow(bench_side, 4) / 12,
+                 force[3] = {0, 2 * inertia / (bench_length * bench_length), 0};
+    bench b;
+    bench_build(&b, force);
+    pl_newton_report report;
+    pl_error err = {0};
+    assert_int_equal(pl_newton_minimise(&b.newton, b.x, &bench_goal, &report, &err), NEWTON_DONE);
+    print_message("bent cantilever: %d factors, %d iterations, cost of a factor %.1f solves\n",
+                  report.factors, b.newton.iterations, pl_newton_factor_cost(&b.newton));
+    assert_in_range(report.factors, 3, 12);
+    assert_in_range(b.newton.iterations, 4, 24);
+    bench_clear(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start),
+        cmocka_unit_test(test_renewal),
         cmocka_unit_test(test_saddle),
         cmocka_unit_test(test_ends),
     };
