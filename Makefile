@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 # tests run side by side, so each gets one thread; those about threads ask for more
 TEST_THREADS = PLIANT_THREADS=1
-.PHONY: all deps web python demo test docs deb wheel asan tsan fuzz bench validate cookbook format tidy install clean
+.PHONY: all deps web python demo test docs deb wheel bundle asan tsan fuzz bench validate cookbook format tidy install clean
 
 all: deps web
 	@tools/build release -j $(JOBS)
@@ -43,6 +43,11 @@ deb: deps web
 wheel: deps web
 	@tools/install-deps python numpy wheel
 	@tools/make-wheel
+
+# a folder that runs without anything installed, and its archive, in build-bundle
+bundle: all
+	@tools/install-deps wheel
+	@tools/make-bundle
 
 # allocations that cannot be met return NULL, as they do without the sanitizer: tests ask for them
 asan: deps
@@ -87,4 +92,4 @@ install: all
 	@if [ -z "$(PREFIX)$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
 clean:
-	@rm -rf build build-dev build-asan build-tsan build-fuzz build-deb
+	@rm -rf build build-dev build-asan build-tsan build-fuzz build-deb build-wheel build-bundle

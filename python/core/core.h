@@ -119,6 +119,8 @@ PyObject *core_model_body_points(PyObject *self, PyObject *args);
 // ---- methods of models (core_record.c)
 PyObject *core_model_record(PyObject *self, PyObject *unused);
 PyObject *core_model_write(PyObject *self, PyObject *args);
+PyObject *core_model_write_chain(PyObject *self, PyObject *args);
+PyObject *core_model_write_series(PyObject *self, PyObject *args);
 PyObject *core_model_read_state(PyObject *self, PyObject *arg);
 PyObject *core_model_picture(PyObject *self, PyObject *args);
 // ---- compliance and estimation (core_control.c)

@@ -599,6 +599,8 @@ static PyMethodDef model_methods[] = {
     {"record", core_model_record, METH_NOARGS,
      "The record of the result: JSON, CSV head, CSV row, crossing."},
     {"write", core_model_write, METH_VARARGS, "Writes the shape or the state to a file."},
+    {"write_chain", core_model_write_chain, METH_VARARGS, "Writes a chain of rigid links."},
+    {"write_series", core_model_write_series, METH_VARARGS, "Writes a series of shapes or a film."},
     {"read_state", core_model_read_state, METH_O, "Reads a state file."},
     {"picture", core_model_picture, METH_VARARGS, "Draws the shape to a PNG or SVG file."},
     {"costs", model_costs, METH_NOARGS, "Costs since the model was made."},

@@ -31,10 +31,10 @@ PyObject *core_model_record(PyObject *self, PyObject *unused)
 }
 
 // A series of one shape.
-static pl_status core_write_series(pl_model *model, const char *path, pl_error *err)
+static pl_status core_write_series(pl_model *model, const char *path, pl_field color, pl_error *err)
 {
     pl_series *series;
-    pl_status status = pl_series_create(model, path, PL_FIELD_COUNT, &series, err);
+    pl_status status = pl_series_create(model, path, color, &series, err);
     if (status == PL_OK) {
         status = pl_series_add(series, err);
     }
@@ -45,8 +45,70 @@ static pl_status core_write_series(pl_model *model, const char *path, pl_error *
     return status;
 }
 
-// write(path, kind, surface, color): kind is vtu, vtm, xdmf, obj, ply, glb, stl or state; `color` is the
-// number of a field for surfaces, past the last: by region.
+static pl_field core_color(int color)
+{
+    return color >= 0 && color < PL_FIELD_COUNT ? (pl_field)color : PL_FIELD_COUNT;
+}
+
+// write_chain(path, marker, links): the error of the chain, as a dictionary.
+PyObject *core_model_write_chain(PyObject *self, PyObject *args)
+{
+    core_model *m = (core_model *)self;
+    const char *path;
+    pl_chain_options options = pl_chain_options_default();
+    if (!PyArg_ParseTuple(args, "sii:write_chain", &path, &options.marker, &options.link_count) ||
+        !core_enter(m, NULL)) {
+        return NULL;
+    }
+    pl_chain_report r;
+    pl_error err = {0};
+    pl_status status;
+    CORE_RUN(m, status = pl_model_write_chain(m->model, &options, path, &r, &err));
+    core_leave(m);
+    return status != PL_OK
+               ? core_raise(status, &err, NULL)
+               : Py_BuildValue("{s:i,s:d,s:d,s:d,s:d,s:d,s:O}", "links", r.link_count, "position_error",
+                               r.position_error, "rotation_error", r.rotation_error, "motion", r.motion,
+                               "compliance_error", r.compliance_error, "half_error", r.half_error,
+                               "density_assumed", r.density_assumed ? Py_True : Py_False);
+}
+
+// write_series(path, states, color): the shapes of a list of states, as a series or film.
+PyObject *core_model_write_series(PyObject *self, PyObject *args)
+{
+    core_model *m = (core_model *)self;
+    const char *path;
+    PyObject *states;
+    int color;
+    if (!PyArg_ParseTuple(args, "sO!i:write_series", &path, &PyList_Type, &states, &color) ||
+        !core_enter(m, NULL)) {
+        return NULL;
+    }
+    pl_series *series = NULL;
+    pl_error err = {0};
+    pl_status status = pl_series_create(m->model, path, core_color(color), &series, &err);
+    bool wrong = false;
+    for (Py_ssize_t i = 0; status == PL_OK && !wrong && i < PyList_Size(states); ++i) {
+        core_numbers block;
+        wrong = !core_numbers_get(PyList_GetItem(states, i), 'd', -1, "state", &block);
+        if (!wrong) {
+            CORE_RUN(m, status = pl_model_unpack(m->model, block.data, (size_t)block.count, &err));
+            core_numbers_release(&block);
+        }
+        if (!wrong && status == PL_OK) {
+            CORE_RUN(m, status = pl_series_add(series, &err));
+        }
+    }
+    if (status == PL_OK && !wrong) {
+        CORE_RUN(m, status = pl_series_finish(series, NULL, &err));
+    }
+    pl_series_destroy(series);
+    core_leave(m);
+    return wrong ? NULL : status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
+}
+
+// write(path, kind, surface, color): kind is vtu, vtm, xdmf, usda, obj, ply, glb, stl, inp, py or state;
+// `color` is the number of a field for surfaces, past the last: by region.
 PyObject *core_model_write(PyObject *self, PyObject *args)
 {
     core_model *m = (core_model *)self;
@@ -63,11 +125,14 @@ PyObject *core_model_write(PyObject *self, PyObject *args)
         CORE_RUN(m, status = pl_model_write_vtu(m->model, path, &err));
     } else if (strcmp(kind, "vtm") == 0) {
         CORE_RUN(m, status = pl_model_write_vtm(m->model, path, &err));
-    } else if (strcmp(kind, "xdmf") == 0) {
-        CORE_RUN(m, status = core_write_series(m->model, path, &err));
+    } else if (strcmp(kind, "xdmf") == 0 || strcmp(kind, "usda") == 0) {
+        CORE_RUN(m, status = core_write_series(m->model, path, core_color(color), &err));
+    } else if (strcmp(kind, "inp") == 0) {
+        CORE_RUN(m, status = pl_model_write_deck(m->model, path, NULL, &err));
+    } else if (strcmp(kind, "py") == 0) {
+        CORE_RUN(m, status = pl_model_write_sofa(m->model, path, NULL, &err));
     } else if (strcmp(kind, "stl") != 0 && strcmp(kind, "state") != 0) {
-        const pl_field field = color >= 0 && color < PL_FIELD_COUNT ? (pl_field)color : PL_FIELD_COUNT;
-        CORE_RUN(m, status = pl_model_write_surface(m->model, field, path, &err));
+        CORE_RUN(m, status = pl_model_write_surface(m->model, core_color(color), path, &err));
     } else if (strcmp(kind, "state") == 0) {
         status = pl_model_state_save(m->model, path, &err);
     } else {

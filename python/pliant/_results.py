@@ -176,12 +176,21 @@ class Solutions:
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a table (.csv), or arrays (.npz): one array per column with its unit in the name, ``outcome`` as text,
-        Jacobians as ``NAME.jacobian [mm per unit]`` where they were computed.
+        Jacobians as ``NAME.jacobian [mm per unit]`` where they were computed; or the shapes as a series (.pvd, .xdmf, .glb,
+        .usda) or film (.gif, .webm, .mp4, ``frame_%04d.png``), for which each row is solved again.
 
+        >>> pliant.testing.arm().sweep(t1=[0, 1, 2]).save("sweep.glb")
         >>> pliant.testing.arm().sweep(t1=[0, 1, 2]).save("sweep.csv")
         >>> pliant.testing.arm().sweep(t1=[0, 1, 2]).save("sweep.npz")
         """
         path = os.fspath(path)
+        if os.path.splitext(path)[1].lower() in (".pvd", ".xdmf", ".glb", ".usda", ".gif", ".webm", ".mp4", ".png"):
+            shapes = list(self.shapes())
+            if not shapes:
+                raise _core.InputError(f"{path}: no row is solved")
+            with shapes[0]._model() as model:
+                model.write_series(path, [np.asarray(s._block) for s in shapes], shapes[0]._surface_color("displacement"))
+            return
         columns = self._columns()
         if path.lower().endswith(".npz"):
             if self._slopes is not None:
@@ -196,7 +205,7 @@ class Solutions:
                     os.remove(whole)
             return
         if not path.lower().endswith(".csv"):
-            raise _core.InputError(f"{path}: expected .csv or .npz")
+            raise _core.InputError(f"{path}: expected .csv, .npz, .pvd, .xdmf, .glb, .usda, .gif, .webm, .mp4 or NAME_%04d.png")
         with replacing(path) as file:
             table = csv.writer(file, lineterminator="\n")
             table.writerow(columns)

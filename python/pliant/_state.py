@@ -761,7 +761,8 @@ class State:
     def save(self, path: Union[str, "os.PathLike[str]"], surface: Optional[str] = None, **picture: Any) -> None:
         """Writes a file by its extension: .vtu and .xdmf (the body with all fields), .vtm (body, cavities and cables as
         blocks), .stl (mm; surface: this one only), .obj and .ply (mm), .glb and .gltf (metres; color: displacement,
-        von_mises, stretch or region), .png and .svg (options of plot), .html (the interactive view), .csv, .json (the
+        von_mises, stretch or region), .usda (mm), .inp (a job for CalculiX), .py (a scene for SOFA), .urdf, .sdf and .mjcf
+        (a chain of rigid links; see ``save_chain``), .png and .svg (options of plot), .html (the interactive view), .csv, .json (the
         record), .state (for `pliant fk --state`).
 
         >>> pliant.testing.arm().solve(t1=1).save("arm.vtu")
@@ -773,7 +774,12 @@ class State:
                 model.write(path, kind[1:], surface, 0)
         elif kind in (".png", ".svg"):
             self._picture(path, **picture)
-        elif kind in (".obj", ".ply", ".glb", ".gltf"):
+        elif kind in (".inp", ".py"):
+            with self._model() as model:
+                model.write(path, kind[1:], None, 0)
+        elif kind in (".urdf", ".sdf", ".mjcf", ".xml"):
+            self.save_chain(path)
+        elif kind in (".obj", ".ply", ".glb", ".gltf", ".usda"):
             color = self._surface_color(picture.pop("color", None if kind == ".obj" else "displacement"))
             if picture:
                 raise TypeError(f"{kind} files have no {', '.join(picture)}")
@@ -789,7 +795,22 @@ class State:
         elif kind == ".csv":
             _write(path, "".join(self._record()[1:3]))
         else:
-            raise _core.InputError(f"{path}: expected .vtu .vtm .xdmf .stl .obj .ply .glb .gltf .png .svg .html .csv .json or .state")
+            raise _core.InputError(f"{path}: expected .vtu .vtm .xdmf .stl .obj .ply .glb .gltf .usda .inp .py .urdf .sdf .mjcf .png .svg .html .csv .json or .state")
+
+    def save_chain(self, path: Union[str, "os.PathLike[str]"], marker: Optional[str] = None, links: int = 8) -> dict[str, Any]:
+        """Writes the body as a chain of rigid links with springs, from its support to a marker (default: the first), for
+        MuJoCo (.mjcf), Drake and Gazebo (.urdf, .sdf). Returns its error: ``position_error``, ``motion`` and ``half_error``
+        (at half of the commands) in mm, ``rotation_error`` in rad, ``compliance_error`` relative.
+
+        >>> error = pliant.testing.bar().solve().save_chain("bar.urdf", links=3)
+        >>> error["links"], error["position_error"] < 0.1
+        (3, True)
+        """
+        names = list(self.robot.markers)
+        if marker is not None and marker not in names:
+            raise unknown("marker", marker, names)
+        with self._model() as model:
+            return model.write_chain(os.fspath(path), names.index(marker) if marker is not None else 0, links)
 
     def _surface_color(self, color: Optional[str]) -> int:
         """The number of the field by which a surface is coloured; past the last: by region."""
