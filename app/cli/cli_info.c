@@ -148,13 +148,14 @@ static void info_print_commands(const cli_args *args, const pl_model_info *info)
     cli_table_print(args, &table);
 }
 
-// Actuators with their drive, what they do when idle, and their length, volume or area at rest.
+// Actuators with their drive, what they do when idle, and their measure at rest: length, volume, area,
+// moment.
 static void info_print_actuators(const cli_args *args, const pl_model_info *info)
 {
-    static const char *const unit[] = {"mm long", "mm^3", "mm^2"};
     cli_table table = {0};
     for (int i = 0; i < info->actuator_count; ++i) {
         const pl_actuator_info *a = &info->actuator[i];
+        const pl_actuator_kind_info *kind = pl_actuator_kind_get(a->kind);
         char rims[60] = "";
         if (a->rim_count > 0) {
             snprintf(rims, sizeof rims, ", %d opening%s capped", a->rim_count, a->rim_count == 1 ? "" : "s");
@@ -164,7 +165,8 @@ static void info_print_actuators(const cli_args *args, const pl_model_info *info
             cli_row(&table, "actuator\tkind\tdrive\tidle\tat rest");
         }
         cli_row(&table, "%s\t%s\t%s\t%s\t%.2f\t%s%s", a->name, pl_actuator_kind_name(a->kind),
-                pl_drive_name(a->drive), a->idle_hold ? "hold" : "free", a->rest, unit[a->kind], rims);
+                pl_drive_name(a->drive), a->idle_hold ? "hold" : "free", a->rest / kind->measure_scale,
+                kind->measure_unit, rims);
     }
     cli_table_print(args, &table);
 }
@@ -309,7 +311,8 @@ static void info_json_actuators(json_t *root, const pl_model_info *info)
         json_object_set_new(one, "unit", json_string(pl_drive_unit(a->drive)));
         json_object_set_new(one, "range", info_json_range(a->range, a->has_range, pl_drive_scale(a->drive)));
         json_object_set_new(one, "idle", json_string(a->idle_hold ? "hold" : "free"));
-        json_object_set_new(one, pl_measure_name(a->kind), cli_json_number(a->rest));
+        json_object_set_new(one, pl_measure_name(a->kind),
+                            cli_json_number(a->rest / pl_actuator_kind_get(a->kind)->measure_scale));
         json_object_set_new(one, "rims", json_integer(a->rim_count));
         json_object_set_new(actuators, a->name, one);
     }

@@ -13,6 +13,10 @@ expect_words up.json '"kind": "magnet"' '"drive": "field"' '"field_mt"' '"moment
 expect_near "field reported" "$(json_number up.json field_mt)" 20 1e-9
 expect_status 0 fk magnet $coarse --set coil=0.02T --json same.json
 expect_near "tesla are understood" "$(json_number same.json field_mt)" 20 1e-9
+# info shows the moment at rest in the unit of the kind: B V / mu0 = 143 mT * 72.24 mm^3 / mu0
+expect_status 0 info magnet $coarse --json info.json
+expect_words out.txt "8.22  mA m^2"
+expect_near "moment at rest" "$(json_number info.json moment)" 8.22 5e-3
 expect_status 2 fk magnet $coarse --set coil=20
 expect_words err.txt "20 could be mT or T"
 expect_status 2 fk magnet $coarse --set coil=80mT
