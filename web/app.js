@@ -11,6 +11,7 @@ import { Predict } from "./predict.js";
 import { Forces } from "./forces.js";
 import { Bonded } from "./bonded.js";
 import { Probe } from "./probe.js";
+import { Motion } from "./motion.js";
 import { Pull } from "./pull.js";
 import { Efforts } from "./efforts.js";
 import { Timeline } from "./timeline.js";
@@ -45,6 +46,7 @@ class App {
         this.reach = new Reach(this);
         this.save = new Save(this);
         this.pull = new Pull(this);
+        this.motion = new Motion(this);
         this.probe = new Probe(this);
         this.wireTabs();
         this.wireKeys();
@@ -140,6 +142,9 @@ class App {
         this.toast(message.text);
         this.sketch.end(false);
         this.reach.refused();
+        if (/^no motion/.test(message.text)) {
+            this.motion.end();
+        }
         for (const give of this.waiting.values()) {
             give(null);
         }
@@ -183,6 +188,7 @@ class App {
         this.look.reset(robot);
         this.reach.reset(robot);
         this.pull.reset(robot);
+        this.motion.reset(this.robot);
         this.timeline.reset(robot);
         const mine = this.owner === this.viewer && keep && robot.commands.some((c) => keep[c.name] !== null && keep[c.name] !== undefined);
         this.move.reset(robot, mine ? keep : null);
@@ -389,7 +395,9 @@ class App {
         const coarse = head.level === "coarse";
         $("level").hidden = false;
         $("level").textContent = this.robot.model !== "full" ? this.robot.model.replaceAll("_", " ") : `${head.level} mesh`;
-        if (!this.truth.answers(head)) {
+        if (head.live) {
+            this.status("busy", this.motion.text(head.live));
+        } else if (!this.truth.answers(head)) {
             this.status("busy", "Solving…");
         } else if (coarse && head.waypoint === undefined) {
             this.status("busy", coarseText);

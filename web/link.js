@@ -40,6 +40,7 @@ export class Link {
         this.change = change;
         this.wait = 300;
         this.serial = 0;
+        this.live = false;
         this.heard = performance.now(); // ms, when the server said anything
         this.connect();
     }
@@ -81,6 +82,9 @@ export class Link {
     // A request that shapes will answer with the same number.
     request(message) {
         message.serial = ++this.serial;
+        if (this.live && (message.type === "set" || message.type === "pull")) {
+            message.live = true; // in time: see motion.js
+        }
         return this.send(message) ? message.serial : 0;
     }
 }

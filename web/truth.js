@@ -52,6 +52,9 @@ export class Truth {
     }
 
     predicted() {
+        if (this.app.link.live) {
+            return null; // derivatives of equilibria say nothing about a motion
+        }
         const { app, asked } = this;
         const mesh = app.body.meshes.get(app.shape.head.mesh);
         if (asked.hand) {

@@ -57,6 +57,7 @@ typedef struct server_pose {
     int marker;
     double target[3];        // mm
     double grip[3], hand[3]; // pull: the point gripped (undeformed) and where the hand is, mm
+    bool live;               // in time: the body swings there
 } server_pose;
 
 typedef enum server_job_kind {
@@ -161,6 +162,7 @@ typedef struct server_model {
     int ik_marker;
     bool ik_hold[SERVER_COMMANDS];
     server_pull pull;
+    pl_simulation *simulation; // made when a motion is first asked for
     // scratch for the snapshots
     double *place, *field, *weight;
     int32_t *along; // a tube's vertices: the nearest point of its centre line

@@ -41,6 +41,7 @@ pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint3
 void server_model_close(server_model *m)
 {
     pl_ik_destroy(m->ik);
+    pl_simulation_destroy(m->simulation);
     free(m->pull.response);
     pl_model_destroy(m->model);
     free(m->home);

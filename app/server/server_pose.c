@@ -245,6 +245,14 @@ void worker_pose(server_worker *w, const server_pose *pose)
     w->begun = server_now();
     w->serial = pose->serial;
     double command[SERVER_COMMANDS];
+    // in time: until a newer request comes; come to rest, the equilibrium there is solved
+    if (pose->live && pose->kind != SERVER_POSE_TARGET) {
+        if (!pose_commands(w, pose, command) || worker_live(w, pose, command) || worker_overtaken(w)) {
+            return;
+        }
+    } else {
+        worker_live_end(w);
+    }
     if (pose->kind == SERVER_POSE_COMMANDS) {
         pose_to_commands(w, pose);
     } else if (pose->kind == SERVER_POSE_PULL) {

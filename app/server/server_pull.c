@@ -243,6 +243,21 @@ static void pull_publish_tangent(server_worker *w, server_model *m)
     free(value);
 }
 
+bool worker_grip(server_worker *w, server_model *m, const server_pose *pose, const double *command)
+{
+    return pull_begin(w, m, pose, command);
+}
+
+double worker_live_spring(const server_worker *w)
+{
+    return PULL_SOFT * w->spring;
+}
+
+double worker_grip_radius(const server_model *m)
+{
+    return PULL_RADIUS * m->info.size;
+}
+
 // Follows the hand on one mesh; false when a newer request stopped it or it was refused.
 static bool pull_follow(server_worker *w, server_model *m, const server_pose *pose, const double *command)
 {

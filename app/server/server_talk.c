@@ -76,6 +76,7 @@ static void talk_set(server_net *net, server_viewer *v, const json_t *root)
     server_pose pose = {.kind = SERVER_POSE_COMMANDS, .viewer = v->id};
     if (talk_robot(net, v, root, &pose.robot) && talk_number(net, v, root, "serial", &pose.serial) &&
         talk_numbers(net, v, root, "commands", 0, SERVER_COMMANDS, true, pose.command, &pose.command_count)) {
+        pose.live = json_is_true(json_object_get(root, "live"));
         server_request_pose(net->queue, &pose);
     }
 }
@@ -117,6 +118,7 @@ static void talk_pull(server_net *net, server_viewer *v, const json_t *root)
         talk_numbers(net, v, root, "commands", 0, SERVER_COMMANDS, true, pose.command, &pose.command_count) &&
         talk_numbers(net, v, root, "at", 3, 3, false, pose.grip, &count) &&
         talk_numbers(net, v, root, "hand", 3, 3, false, pose.hand, &count)) {
+        pose.live = json_is_true(json_object_get(root, "live"));
         server_request_pose(net->queue, &pose);
     }
 }

@@ -166,6 +166,11 @@ void worker_publish_shape(server_worker *w, server_model *m, json_t *extra)
     worker_show(w, m, false, extra);
 }
 
+void worker_publish_frame(server_worker *w, server_model *m, json_t *extra)
+{
+    worker_show(w, m, true, extra);
+}
+
 void worker_publish_brief(server_worker *w, server_model *m, json_t *extra)
 {
     worker_show(w, m, m->info.element_count >= WORKER_LARGE, extra);
@@ -231,6 +236,7 @@ void worker_check(server_model *m, const pl_ik_report *ik)
 // ---- opening a robot
 static void worker_close(server_worker *w)
 {
+    w->live = NULL;
     json_decref(w->extra);
     w->extra = NULL;
     w->brief = NULL;
@@ -414,6 +420,7 @@ void worker_free_slot(server_worker *w)
 
 static void worker_run_job(server_worker *w, server_job *job)
 {
+    worker_live_end(w);
     w->slot = job->slot;
     if (job->slot > 0) {
         atomic_store(&w->queue->cancel, false); // it was meant for the work before
@@ -484,7 +491,7 @@ static void *worker_main(void *user)
         if (!worker_overtaken(w) && w->has_fine && !failed) {
             worker_report(w, "ready", "", -1);
         }
-        if (w->has_fine && !failed && (request.load || request.pose)) {
+        if (w->has_fine && !failed && !w->live && (request.load || request.pose)) {
             worker_afterwards(w);
         }
         atomic_store(&w->queue->busy, false);

@@ -50,6 +50,11 @@ struct server_worker {
     bool intermediate;      // the shape in hand is an intermediate one towards that pose
     bool walking;           // the solve in hand leads from one set of commands to another:
     double from[SERVER_COMMANDS], aim[SERVER_COMMANDS];
+    // a motion in time: of which model, NULL: none; the force of the hand, N; its largest kinetic energy, mJ;
+    // frames in which it rested
+    server_model *live;
+    double live_force[3], live_most;
+    int live_still;
     server_model *brief;           // its last shape was published without its details
     json_t *extra;                 // of that shape's header
     double detailed;               // s: when details were published last
@@ -61,7 +66,8 @@ struct server_worker {
 
 // A progress hook that tells the viewers and stops work as `yield` says.
 pl_progress worker_progress(server_worker *w);
-// The same for inverse kinematics, which it also stops between two steps at the end of a slice (w->slice_end).
+// The same for inverse kinematics, which it also stops between two steps at the end of a slice
+// (w->slice_end).
 pl_progress worker_search_progress(server_worker *w);
 bool worker_must_stop(server_worker *w);
 // Whether a newer request waits.
@@ -75,6 +81,7 @@ void worker_publish_shape(server_worker *w, server_model *m, json_t *extra);
 // at once, and once more with these by worker_details, when nothing waits or the last ones are old.
 void worker_publish_brief(server_worker *w, server_model *m, json_t *extra);
 void worker_details(server_worker *w);
+void worker_publish_frame(server_worker *w, server_model *m, json_t *extra); // without details, of a motion
 // The shape of that number as a model's answer; NULL when it is not remembered.
 const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer);
 // After inverse kinematics: a report made from an independent check of the shape.
@@ -93,6 +100,16 @@ bool worker_approaches(server_worker *w);
 void worker_walk(server_worker *w, server_model *m, const double *command, bool preview);
 // Pulls at the body with the commands as they are; `preview`: on the coarse mesh first.
 void worker_pull(server_worker *w, const server_pose *pose, const double *command, bool preview);
+// Takes hold of a point of the body, which stands at the commands; what this needs is known afterwards: the
+// stiffness of the hand in a motion (N/mm), the radius of the grip (mm). False after telling the viewer why
+// not.
+bool worker_grip(server_worker *w, server_model *m, const server_pose *pose, const double *command);
+double worker_live_spring(const server_worker *w);
+double worker_grip_radius(const server_model *m);
+// Moves on in time towards the commands, with the hand, frame by frame. True: a newer request waits, the
+// motion goes on with it; false: it has ended, and the model stands at the equilibrium it began at.
+bool worker_live(server_worker *w, const server_pose *pose, const double *command);
+void worker_live_end(server_worker *w);
 // The model goes back to where it stands without a hand.
 bool worker_let_go(server_worker *w, server_model *m);
 // Gives the derivative of the model's shape to the viewers, who predict the shapes between two solves from

@@ -22,6 +22,7 @@ typedef struct seen {
     double tip[3];   // mm
     bool searching;  // after a target: a better place is still looked for
     double distance; // mm, to it
+    double time;     // s, of a motion; NAN: none
 } seen;
 
 static void request(int fd, double pressure)
@@ -60,6 +61,8 @@ static bool read_shape(const unsigned char *message, size_t bytes, seen *out)
         const json_t *ik = json_object_get(head, "ik");
         out->searching = json_is_true(json_object_get(ik, "searching"));
         out->distance = ik ? json_number_value(json_object_get(ik, "distance")) : NAN;
+        const json_t *live = json_object_get(head, "live");
+        out->time = live ? json_number_value(json_object_get(live, "time")) : NAN;
         assert_int_equal(json_array_size(tip), 3);
         for (size_t i = 0; i < 3; ++i) {
             out->tip[i] = json_number_value(json_array_get(tip, i));
@@ -231,9 +234,36 @@ static void test_out_of_reach(void **state)
     expect_same(&back, &start);
 }
 
+// In time: frames follow each other, none of them is called solved, the body moves; commands without `live`
+// end the motion and are answered by the same equilibrium as ever.
+static void test_motion(void **state)
+{
+    (void)state;
+    const int fd = enter();
+    const seen start = settle(fd, 0.1 * HIGH);
+    char text[200];
+    double time = 0, way = 0;
+    seen s = {0};
+    snprintf(text, sizeof text,
+             "{\"type\":\"set\",\"robot\":1,\"serial\":%d,\"commands\":[%.9g],\"live\":true}", ++serial,
+             0.2 * HIGH);
+    assert_true(ws_say(fd, text));
+    for (int frame = 0; frame < 4; ++frame) {
+        next_shape(fd, &s);
+        print_message("t = %.3f s, tip z %.4f mm\n", s.time, s.tip[2]);
+        assert_true(s.time > time && !s.converged);
+        time = s.time;
+        way = fmax(way, fabs(s.tip[2] - start.tip[2]));
+    }
+    assert_true(way > SAME);
+    const seen back = settle(fd, 0.1 * HIGH);
+    assert_true(isnan(back.time));
+    expect_same(&back, &start);
+}
+
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/pliant-drag-XXXXXX", command[700], robot[100];
+    char folder[] = "/tmp/pliant-drag-XXXXXX", command[1000], robot[100];
     if (argc < 2 || !mkdtemp(folder)) {
         fprintf(stderr, "usage: %s PLIANT\n", argv[0]);
         return 2;
@@ -242,12 +272,16 @@ int main(int argc, char **argv)
     setenv("PLIANT_WEB", folder, 1); // a page that stands in for the real one, which needs npm
     snprintf(command, sizeof command,
              "cd %s && mkdir -p three/build && touch index.html three/build/three.module.js && "
-             "'%.300s' new bending_finger %s --param modules=4 --param length=50 >/dev/null",
-             folder, argv[1], robot);
+             "'%.300s' new bending_finger %s --param modules=4 --param length=50 >/dev/null && "
+             "sed -i 's|poisson: 0.49}|poisson: 0.49, density: 1070 kg/m^3}|; s|poisson: 0.4}|poisson: 0.4, "
+             "density: 1200 "
+             "kg/m^3}|' %s/robot.yaml",
+             folder, argv[1], robot, robot);
     const char *const arguments[] = {robot, "--size", "7", NULL};
     int failed = 1;
     if (system(command) == 0 && ws_start(&server, argv[1], arguments)) {
         const struct CMUnitTest tests[] = {
+            cmocka_unit_test(test_motion),
             cmocka_unit_test(test_solved_on_the_path),
             cmocka_unit_test(test_turns_back),
             cmocka_unit_test(test_out_of_reach),
