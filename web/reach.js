@@ -261,7 +261,8 @@ export class Reach {
         }
         const { outcome, distance, bounds, target } = head.ik;
         // the verdict names its target, and says when another has been asked for since
-        const about = `${this.app.truth.answers(head) ? "" : "Earlier target "}${point(target)} on the ${this.robot.model === "full" ? `${head.level} mesh` : `${this.robot.model.replaceAll("_", " ")} model`}:`;
+        const current = this.app.truth.answers(head) || head.towards === this.app.link.serial;
+        const about = `${current ? "" : "Earlier target "}${point(target)} on the ${this.robot.model === "full" ? `${head.level} mesh` : `${this.robot.model.replaceAll("_", " ")} model`}:`;
         if (head.ik.searching) {
             this.tell("warn", `${about} ${brief(distance)} mm away so far, still searching.`);
         } else if (outcome === "reached") {

@@ -13,6 +13,7 @@
 
 #define LIVE_FRAME (1.0 / 30) // s
 #define LIVE_TOLERANCE 0.01   // error of a step, of the largest displacement
+#define LIVE_RANGE 0.5        // s: commands take at least so long for their whole range, as a hand does
 #define LIVE_LARGE 3000       // elements from which the coarse mesh swings, where there is one
 #define LIVE_STILL 1e-5       // of the largest kinetic energy: the body rests
 #define LIVE_FRAMES_STILL 15  // after so many frames of it
@@ -99,6 +100,19 @@ static void live_pull(server_worker *w, server_model *m, const server_pose *pose
     pl_simulation_pull(m->simulation, pulls ? w->live_force : NULL);
 }
 
+// The commands at the end of the next frame: a jump would shake the body at frequencies that nobody can see.
+static void live_commands(const server_model *m, const double *command, double *out)
+{
+    const double *now = pl_model_get_answer(m->model).command;
+    for (int i = 0; i < m->info.command_count; ++i) {
+        const server_command_view view = server_command_view_of(m, i);
+        const double most = (view.high - view.low) * view.scale * LIVE_FRAME / LIVE_RANGE,
+                     from = isnan(now[i]) ? view.rest * view.scale : now[i],
+                     to = isnan(command[i]) ? view.rest * view.scale : command[i];
+        out[i] = fabs(to - from) <= most ? command[i] : from + copysign(most, to - from);
+    }
+}
+
 static void live_show(server_worker *w, server_model *m, const pl_motion_row *row, double ratio)
 {
     double speed = 0;
@@ -144,12 +158,15 @@ bool worker_live(server_worker *w, const server_pose *pose, const double *comman
         pl_motion_report report = {0};
         pl_error err = {0};
         w->yield = WORKER_NEVER;
+        double next[SERVER_COMMANDS];
         live_pull(w, m, pose);
-        if (pl_simulation_advance(m->simulation, command, NULL, LIVE_FRAME, &row, &report, &err) != PL_OK) {
+        live_commands(m, command, next);
+        if (pl_simulation_advance(m->simulation, next, NULL, LIVE_FRAME, &row, &report, &err) != PL_OK) {
             server_refuse(w->queue, pose->viewer, "the motion ends: %s", err.text);
             worker_live_end(w);
             return false;
         }
+        atomic_store(&w->queue->alive, server_now());
         const double taken = server_now() - start, left = LIVE_FRAME - taken;
         live_show(w, m, &row, left > 0 ? 1 : LIVE_FRAME / taken);
         if (worker_overtaken(w)) {
