@@ -697,7 +697,8 @@ const cli_verb cli_verb_simulate = {
         "an equilibrium, the undeformed body or a saved state. Commands go to --set at once or in a\n"
         "ramp, follow a sine or a table; rates and times of filling and venting of the robot file hold. "
         "Steps follow from the tolerance. Every material needs a density;\n"
-        "robots with contact are refused. Efforts are those of the motion; the energy balance is in\n"
+        "contact acts, free rigid bodies are refused. Efforts are those of the motion; the energy balance is "
+        "in\n"
         "every row. An interrupted run keeps its rows.",
     .examples =
         "  pliant simulate finger --until 2s --set air=30kPa --ramp 50ms --every 10ms --out motion.csv\n"

@@ -6,7 +6,8 @@
 // are damped. Steps follow from the error of the positions, as powers of two of one step, or are given.
 //
 // A pl_dynamics belongs to one thread at a time; many may share one robot. Results are bitwise independent of
-// the number of threads. Robots with contact are refused.
+// the number of threads. Contact with obstacles and of the body with itself acts implicitly: impacts lose
+// energy and create none. Free rigid bodies are refused.
 #ifndef PLIANT_DYNAMICS_H
 #define PLIANT_DYNAMICS_H
 
@@ -89,7 +90,7 @@ typedef struct pl_motion_report {
 typedef struct pl_dynamics pl_dynamics;
 
 // Builds pattern, mass matrix and all memory needed later. Keeps a reference to `robot`, which must outlive
-// the result. Refused: robots with contact, and deformable or rigid regions without density.
+// the result. Refused: robots with free rigid bodies, and deformable or rigid regions without density.
 PL_API_CHECKED pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *options,
                                             pl_dynamics **out, pl_error *err);
 PL_API void pl_dynamics_destroy(pl_dynamics *dynamics);

@@ -49,10 +49,10 @@ static pl_status options_check(const pl_robot *robot, const pl_dynamics_options 
                            robot->marker[k].name, o->marker_mass[k]);
         }
     }
-    if (robot->contact.surface) {
+    if (robot->contact.free_count > 0) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "robot '%s' has contact, which motions in time do not have yet: remove the block "
-                       "`contact` to simulate it",
+                       "robot '%s' has a free body, whose inertia motions in time do not have yet: fix the "
+                       "obstacle, or remove it",
                        robot->name);
     }
     return PL_OK;
@@ -63,14 +63,16 @@ static bool create_point(dynamics_point *point, const pl_robot *robot, int64_t f
     point->x = PL_NEW_ARRAY(double, full);
     point->v = PL_NEW_ARRAY(double, full);
     point->a = PL_NEW_ARRAY(double, full);
-    return point->x && point->v && point->a && pl_state_create(robot, &point->state, err) == PL_OK;
+    point->total = PL_NEW_ARRAY(double, full);
+    return point->x && point->v && point->a && point->total &&
+           pl_state_create(robot, &point->state, err) == PL_OK;
 }
 
 static pl_status create_work(pl_dynamics *d, pl_error *err)
 {
     const int64_t full = dynamics_full(d), n = d->problem->unknowns.n;
     dynamics_point *point[] = {&d->now, &d->before, &d->middle, &d->next};
-    double **fulls[] = {&d->start, &d->target, &d->work, &d->trial, &d->x_before, &d->dx};
+    double **fulls[] = {&d->start, &d->v_before, &d->target, &d->work, &d->trial, &d->x_before, &d->dx};
     double **unknowns[] = {&d->g, &d->r, &d->r_old, &d->d, &d->y};
     bool ok = true;
     for (int i = 0; i < PL_COUNT(point); ++i) {
@@ -177,6 +179,15 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
         pl_log(1, "dynamics: a factorisation costs as much as %.1f iterations", d->cost);
         status = create_work(d, err);
     }
+    d->touches = status == PL_OK && pl_problem_touches(d->problem);
+    if (d->touches) {
+        const int64_t numbers = d->now.state->contact_count;
+        d->contact_none = PL_NEW_ARRAY(double, numbers);
+        d->contact_first = PL_NEW_ARRAY(double, numbers);
+        status = d->contact_none && d->contact_first ? pl_newton_init(&d->newton, d->problem, false, err)
+                                                     : pl_fail_memory(err, "dynamics: contact");
+        d->problem->watch = &d->watch;
+    }
     if (status == PL_OK) {
         status = create_viscous(d, err);
     }
@@ -195,6 +206,9 @@ void pl_dynamics_destroy(pl_dynamics *d)
     }
     pl_viscous_destroy(d->viscous);
     pl_free(d->force);
+    if (d->touches) {
+        pl_newton_clear(&d->newton);
+    }
     dynamics_levels_clear(d);
     pl_problem_destroy(d->problem);
     dynamics_point *point[] = {&d->now, &d->before, &d->middle, &d->next};
@@ -202,6 +216,7 @@ void pl_dynamics_destroy(pl_dynamics *d)
         pl_free(point[i]->x);
         pl_free(point[i]->v);
         pl_free(point[i]->a);
+        pl_free(point[i]->total);
         pl_state_destroy(point[i]->state);
     }
     for (int i = 0; i < DYNAMICS_PAIRS; ++i) {
@@ -209,6 +224,9 @@ void pl_dynamics_destroy(pl_dynamics *d)
         pl_free(d->pairs.y[i]);
     }
     void *owned[] = {d->start,
+                     d->v_before,
+                     d->contact_none,
+                     d->contact_first,
                      d->target,
                      d->work,
                      d->trial,
@@ -270,9 +288,13 @@ static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves
     return PL_OK;
 }
 
+// Work of growth and of obstacles that are moved is not counted.
 static bool start_grows(const pl_robot *robot)
 {
     bool grows = false;
+    for (int o = 0; o < robot->contact.obstacle_count; ++o) {
+        grows = grows || robot->contact.obstacle[o].command >= 0;
+    }
     for (int i = 0; i < robot->actuator_count; ++i) {
         grows = grows || robot->actuator[i].growth;
     }
@@ -324,6 +346,7 @@ pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_sign
     d->report = (pl_motion_report){.time = d->now.time, .smallest_step = INFINITY};
     d->level = start_level(&d->options);
     d->contraction = 0.3;
+    d->contact_known = false;
     d->scale = d->exchanged = d->kinetic_most = 0;
     d->anchor = d->now.time;
     d->energy = d->energy_next = (pl_motion_energy){0};

@@ -10,7 +10,8 @@ typedef enum energy_part { PART_NONE, PART_ACTUATORS, PART_LOADS, PART_STORED } 
 
 static energy_part energy_part_of(const pl_term *kind)
 {
-    if (kind->elastic || !kind->evaluate || strcmp(kind->name, "inertia") == 0) {
+    // contacts store nothing: their potential is a means of finding pressures at closed gaps
+    if (kind->elastic || !kind->evaluate || strcmp(kind->name, "inertia") == 0 || kind->unsettled) {
         return PART_NONE;
     }
     if (strcmp(kind->name, "springs") == 0) {

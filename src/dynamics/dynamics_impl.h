@@ -3,6 +3,7 @@
 #define PL_DYNAMICS_IMPL_H
 
 #include "pliant/dynamics.h"
+#include "newton/newton.h"
 #include "problem/problem.h"
 
 // ---- dynamics_inertia.c: the term |x - target|^2_M coefficient / 2 of the problem
@@ -70,7 +71,8 @@ void dynamics_stage_count(pl_dynamics *d); // work of the linear solver, into th
 // ---- a point in time
 typedef struct dynamics_point {
     double time;
-    double *x, *v, *a; // full
+    double *x, *v, *a; // full; with contact, a is the acceleration without its forces
+    double *total;     // full: with contact, the acceleration with its forces, for predictions
     pl_state *state;   // x, commands, efforts
     // of constraints: measures and the forces along their rows; 0 for others
     double measure[PL_ROWS_MAX], force[PL_ROWS_MAX];
@@ -91,6 +93,12 @@ struct pl_dynamics {
     dynamics_levels levels;
     pl_signal signal;
     pl_watch watch;
+    bool touches; // contacts have multipliers: stages are solved by `newton`
+    pl_newton_solver newton;
+    // numbers of contact that stages begin with: none before impacts, those of the last first stage for the
+    // next
+    double *contact_none, *contact_first;
+    bool contact_known; // the last step was accepted at once: its numbers serve the next
 
     bool started;
     bool forces_changed;        // by pl_dynamics_set_forces, since the last step
@@ -99,6 +107,7 @@ struct pl_dynamics {
     dynamics_point middle;      // of the step under way: after its first stage
     dynamics_point next;        // of the step under way
     double *start;              // full: positions where the run began
+    double *v_before;           // full: velocity of `now` before contact changed it
     double *target;             // full: y* of the stage under way
     double *work;               // full
     double *command;            // of the stage under way
@@ -133,6 +142,7 @@ struct pl_dynamics {
 // positions, mm.
 pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *error, stage_outcome *outcome,
                         pl_error *err);
+void dynamics_step_undo(pl_dynamics *d); // after a step that is not accepted
 double dynamics_filtered_error(pl_dynamics *d, double h);
 // The acceleration of `now` at the forces and commands that act now, with the factor for s; where drives
 // start to move, the velocity too.

@@ -90,6 +90,11 @@ static pl_status run_accept(pl_dynamics *d, double h, double error, int iteratio
     d->exchanged = fabs(d->energy_next.actuators - d->energy.actuators) +
                    fabs(d->energy_next.loads - d->energy.loads) + RUN_EXCHANGE_LEAST * d->kinetic_most;
     d->energy = d->energy_next;
+    if (d->touches) {
+        memcpy(d->contact_first, d->middle.state->contact,
+               (size_t)d->now.state->contact_count * sizeof *d->contact_first);
+        d->contact_known = true;
+    }
     pl_viscous_accept(d->viscous);
     d->report.steps++;
     d->report.time = d->now.time;
@@ -179,6 +184,7 @@ static pl_status run_try(pl_dynamics *d, double h, bool *accepted, const char **
     }
     *accepted = outcome == STAGE_SOLVED && (!automatic || error <= limit);
     if (!*accepted) {
+        dynamics_step_undo(d);
         *failure = run_failure(outcome, error);
         pl_log(1, "  step %.3g ms at %.6g s rejected: %s, error %.2e of %.2e mm", 1e3 * h, d->now.time,
                *failure, error, limit);

@@ -14,6 +14,12 @@
 #define STAGE_DAMPING 0.2   // Powell's damping: curvature of a pair, at least this share of the factor's
 #define STAGE_WORK_SHARE 5  // work of what is left unbalanced: this part of the tolerance
 #define STAGE_WORK_LEAST 1e-3
+#define STAGE_ROUNDS 25    // updates of contact in one stage
+#define STAGE_FORCE 1e-5   // residual over the largest nodal force, with contact
+#define STAGE_RESOLVED 0.1 // of the tolerance
+#define STAGE_GAP 1e-3     // of the edge: gaps of contacts that press, at most
+#define STAGE_HARD 1.0
+#define STAGE_HARD_MOST 1048576.0
 #define STAGE_CONTRACTION_LOW 0.05
 #define STAGE_CONTRACTION_HIGH 0.9
 
@@ -337,6 +343,89 @@ static pl_status stage_iterate(pl_dynamics *d, stage *run, double *x, stage_outc
     return PL_OK;
 }
 
+static double stage_edge(const pl_dynamics *d)
+{
+    const pl_elements *E = d->problem->elements;
+    return cbrt(E->volume / fmax(1, E->element_count));
+}
+
+// Contacts are harder than the inertia that hits them, over the usual stiffness, some mu / h of a face: with
+// M / s^2 about rho h^3 / s^2 the ratio is rho h^2 / (mu s^2), as a power of two.
+static double stage_hard(const pl_dynamics *d, double s)
+{
+    const pl_elements *E = d->problem->elements;
+    double mu = INFINITY, density = 0;
+    for (int r = 0; r < E->law_count; ++r) {
+        mu = E->law[r].mu > 0 ? fmin(mu, E->law[r].mu) : mu;
+        density = fmax(density, E->density[r]);
+    }
+    const double h = stage_edge(d), ratio = STAGE_HARD * (1 + density * h * h / (mu * s * s));
+    return fmin(STAGE_HARD_MOST, exp2(ceil(log2(ratio))));
+}
+
+// Newton's method with a line search and factors that follow the set of contacts.
+static pl_status stage_newton(pl_dynamics *d, const stage *run, double *x, stage_outcome *outcome,
+                              pl_error *err)
+{
+    const pl_newton_goal goal = {.force_tolerance = STAGE_FORCE,
+                                 .length_tolerance = run->tolerance,
+                                 .limit = STAGE_ITERATIONS,
+                                 .last = true};
+    pl_newton_report found;
+    pl_error why = {0};
+    memcpy(d->newton.work.x_start, x, pl_problem_full_bytes(d->problem));
+    pl_newton_forget(&d->newton);
+    const int before = d->newton.iterations;
+    const pl_newton_end end = pl_newton_minimise(&d->newton, x, &goal, &found, &why);
+    d->report.evaluations += d->newton.iterations - before;
+    // with hard contacts the energy does not resolve steps far below the tolerance
+    const bool solved = end == NEWTON_DONE || found.step < STAGE_RESOLVED * run->tolerance;
+    *outcome = solved ? STAGE_SOLVED : end == NEWTON_INVERTED ? STAGE_INVERTED : STAGE_DIVERGED;
+    if (end == NEWTON_STOPPED) {
+        return pl_fail(err, PL_INTERRUPTED, "interrupted");
+    }
+    return why.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", why.text) : PL_OK;
+}
+
+// Equilibria of the stage one after another, each with the pressures of the one before as multipliers, until
+// gaps and pressures are complementary; otherwise the step is too long.
+static pl_status stage_touch(pl_dynamics *d, stage *run, double *x, stage_outcome *outcome, pl_error *err)
+{
+    pl_problem *p = d->problem;
+    pl_status status =
+        d->touches ? stage_newton(d, run, x, outcome, err) : stage_iterate(d, run, x, outcome, err);
+    for (int round = 0; d->touches && status == PL_OK && *outcome == STAGE_SOLVED; ++round) {
+        double penetration = 0;
+        const double unsettled = pl_problem_unsettled(p, x, &penetration);
+        pl_log(2, "      contact: update %d, penetration %.2e of the edge, %.2e of the aim", round,
+               penetration, unsettled);
+        if (unsettled <= 1) {
+            break;
+        }
+        if (round == STAGE_ROUNDS) {
+            *outcome = STAGE_DIVERGED;
+            break;
+        }
+        p->limits_only = p->limits_off > PL_CONTACT_LIMIT;
+        status = pl_problem_advance(p, x, err);
+        p->limits_only = false;
+        if (status != PL_OK) {
+            break;
+        }
+        status = stage_newton(d, run, x, outcome, err);
+    }
+    return status;
+}
+
+// A prediction that goes through an obstacle ends before it.
+static void stage_stop_before(const pl_dynamics *d, const double *from, double *x)
+{
+    const double limit = pl_problem_step_limit(d->problem, from, x);
+    for (int64_t i = 0; limit < 1 && i < dynamics_full(d); ++i) {
+        x[i] = d->problem->unknowns.rigid_count > 0 ? from[i] : from[i] + limit * (x[i] - from[i]);
+    }
+}
+
 pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const double *from, double *x,
                                stage_outcome *outcome, pl_error *err)
 {
@@ -346,6 +435,14 @@ pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const
     pl_status status = dynamics_levels_use(d, s, err);
     if (status != PL_OK) {
         return status;
+    }
+
+    if (d->touches) {
+        // an error of a gap is one of velocities, larger by 1 / s
+        p->options.contact_tolerance = fmin(STAGE_GAP, tolerance / stage_edge(d));
+        p->contact_hard = stage_hard(d, s);
+        pl_problem_evaluate(p, from, NULL); // contacts take their stiffness
+        stage_stop_before(d, from, x);
     }
 
     // a prediction strains stiff parts to second order: they begin at a shape in balance
@@ -376,7 +473,7 @@ pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const
             return PL_OK;
         }
     }
-    status = stage_iterate(d, &run, x, outcome, err);
+    status = stage_touch(d, &run, x, outcome, err);
     dynamics_stage_count(d);
     return status;
 }

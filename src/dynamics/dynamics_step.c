@@ -7,6 +7,8 @@
 #include "dynamics/dynamics_impl.h"
 
 #define ACCELERATION_PASSES 3
+#define CONTACT_MASS_TOLERANCE 1e-4 // of the contact forces, in the acceleration they cause
+#define CONTACT_MASS_STEPS 200
 #define STEP_BEFORE 1e-6 // of a step: just before its end
 #define STEP_JUMP 1e-4   // of the change in a step: more than that just before its end is a jump
 
@@ -82,6 +84,24 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
     return status;
 }
 
+// The same with other numbers of contact than those of the state: pressures of a first stage are twice the
+// mean ones, those of an impact are not there before it.
+static pl_status stage_begin_contact(pl_dynamics *d, pl_state *from, double *numbers, double t, pl_error *err)
+{
+    double *own = from->contact;
+    from->contact = numbers;
+    const pl_status status = stage_begin(d, from, t, err);
+    from->contact = own;
+    return status;
+}
+
+// What a stage begins with: the pressures of the same stage of the last step, none after a rejected one
+// (those of an impact grow as its step shrinks). Friction remembers places: it begins with its own.
+static double *stage_contact(const pl_dynamics *d, double *last, double *own)
+{
+    return d->robot->contact.friction || !d->touches ? own : d->contact_known ? last : d->contact_none;
+}
+
 // A step that ends where something jumps ends with the values before the jump: the time at which the signal
 // has them.
 static double step_end(pl_dynamics *d, double h)
@@ -147,7 +167,8 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
     const double s = dynamics_stage_length(h);
     const int64_t n = dynamics_full(d);
     to->time = now->time + TR_GAMMA * h;
-    pl_status status = stage_begin(d, now->state, to->time, err);
+    pl_status status = stage_begin_contact(
+        d, now->state, stage_contact(d, d->contact_first, now->state->contact), to->time, err);
     if (status != PL_OK) {
         return status;
     }
@@ -157,6 +178,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
     for (int64_t i = 0; i < n; ++i) {
         d->target[i] = now->x[i] + 2 * s * now->v[i] + s * s * now->a[i];
         to->x[i] = d->target[i] + s * s * now->a[i];
+        to->x[i] += d->touches ? 2 * s * s * (now->total[i] - now->a[i]) : 0;
         d->work[i] = now->x[i] + s * now->v[i];
     }
     predict_finish(d->problem, now->x, to->x);
@@ -175,6 +197,52 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
     return PL_OK;
 }
 
+// Contact acts implicitly in both stages: the first one then takes x + 2 s v + s^2 a with the acceleration a
+// of everything else, and its contact forces are twice the mean ones, so that a force that was there when the
+// step began cannot push a body that leaves (Deuflhard, Krause, Ertel 2008; otherwise impacts create energy).
+// a <- a - M^-1 f with the contact forces f at the end of the step, by conjugate gradients.
+static void step_without_contact(pl_dynamics *d, dynamics_point *to)
+{
+    pl_problem *p = d->problem;
+    const int32_t n = p->unknowns.n;
+    if (!d->touches) {
+        return;
+    }
+    memcpy(to->total, to->a, (size_t)dynamics_full(d) * sizeof *to->a);
+    double *f = d->g, *r = d->r, *q = d->r_old, *u = d->d, *w = d->y;
+    pl_problem_evaluate(p, to->x, f);
+    p->contact_mode = PL_CONTACT_ABSENT;
+    pl_problem_evaluate(p, to->x, r);
+    p->contact_mode = PL_CONTACT_ACTS;
+    for (int32_t i = 0; i < n; ++i) {
+        r[i] -= f[i]; // the force, minus the gradient
+        q[i] = r[i];
+        u[i] = 0;
+    }
+    double square = dynamics_dot(r, r, n);
+    const double end = CONTACT_MASS_TOLERANCE * CONTACT_MASS_TOLERANCE * square;
+    for (int k = 0; k < CONTACT_MASS_STEPS && square > end && square > 0; ++k) {
+        pl_problem_expand(p, to->x, q, d->work);
+        dynamics_mass_multiply(d->inertia, d->work, d->trial);
+        pl_problem_gather(p, d->trial, to->x, w);
+        const double along = square / dynamics_dot(q, w, n);
+        double next = 0;
+        for (int32_t i = 0; i < n; ++i) {
+            u[i] += along * q[i];
+            r[i] -= along * w[i];
+        }
+        next = dynamics_dot(r, r, n);
+        for (int32_t i = 0; i < n; ++i) {
+            q[i] = r[i] + next / square * q[i];
+        }
+        square = next;
+    }
+    pl_problem_expand(p, to->x, u, d->work);
+    for (int64_t i = 0; i < dynamics_full(d); ++i) {
+        to->a[i] -= d->work[i];
+    }
+}
+
 static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_outcome *outcome,
                              pl_error *err)
 {
@@ -183,7 +251,8 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
     const double s = dynamics_stage_length(h);
     const int64_t n = dynamics_full(d);
     to->time = now->time + h;
-    pl_status status = stage_begin(d, middle->state, step_end(d, h), err);
+    pl_status status = stage_begin_contact(
+        d, middle->state, stage_contact(d, now->state->contact, middle->state->contact), step_end(d, h), err);
     if (status != PL_OK) {
         return status;
     }
@@ -195,7 +264,8 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
                      V = TR_C1 * middle->v[i] - TR_C0 * now->v[i];
         d->work[i] = X;
         d->target[i] = X + s * V;
-        to->x[i] = d->target[i] + s * s * ((middle->a[i] - now->a[i]) / TR_GAMMA + now->a[i]);
+        const double a = d->touches ? now->total[i] : (middle->a[i] - now->a[i]) / TR_GAMMA + now->a[i];
+        to->x[i] = d->target[i] + s * s * a;
         to->v[i] = V;
     }
     predict_finish(d->problem, middle->x, to->x);
@@ -211,6 +281,7 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
     }
     dynamics_work_second(d, &d->energy_next);
     pl_problem_store(d->problem, d->command, 1, to->x, to->state);
+    step_without_contact(d, to);
     d->energy_next.damped += step_damped(d, h);
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, true, to->x);
     return PL_OK;
@@ -253,8 +324,46 @@ double dynamics_filtered_error(pl_dynamics *d, double h)
     return step_largest(d, d->work) / (s * s);
 }
 
-pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *error, stage_outcome *outcome,
-                        pl_error *err)
+// Moreau's velocity: before a step, the velocity nearest to that of `now`, in the metric of the mass, with
+// which nothing penetrates within s: y minimises |y - x - s v|^2_M / (2 s^2) under contact, v <- (y - x) / s.
+// The trapezoidal rule would throw a vertex back that it finds on an obstacle. Kinetic energy can only fall.
+static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_outcome *outcome,
+                             pl_error *err)
+{
+    dynamics_point *now = &d->now, *scratch = &d->next;
+    const double s = dynamics_stage_length(h);
+    const int64_t n = dynamics_full(d);
+    *outcome = STAGE_SOLVED;
+    if (!d->touches) {
+        return PL_OK;
+    }
+    memcpy(d->v_before, now->v, (size_t)n * sizeof *now->v);
+    pl_status status = stage_begin_contact(d, now->state, d->contact_none, now->time, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    pl_viscous_begin(d->viscous, s, false);
+    for (int64_t i = 0; i < n; ++i) {
+        d->target[i] = now->x[i] + s * now->v[i] - s * s * now->a[i]; // what else acts is balanced
+        scratch->x[i] = now->x[i] + s * now->v[i];
+    }
+    predict_finish(d->problem, now->x, scratch->x);
+    d->inertia->coefficient = 1 / (s * s);
+    d->inertia->target = d->target;
+    pl_problem_evaluate(d->problem, scratch->x, NULL);
+    double penetration = 0;
+    if (pl_problem_unsettled(d->problem, scratch->x, &penetration) <= 1 && !(penetration > 0)) {
+        return PL_OK; // nothing is near
+    }
+    status = dynamics_stage_solve(d, s, tolerance, now->x, scratch->x, outcome, err);
+    for (int64_t i = 0; status == PL_OK && *outcome == STAGE_SOLVED && i < n; ++i) {
+        now->v[i] = (scratch->x[i] - now->x[i]) / s;
+    }
+    return status;
+}
+
+static pl_status step_stages(pl_dynamics *d, double h, double tolerance, double *error,
+                             stage_outcome *outcome, pl_error *err)
 {
     d->energy_next = d->energy;
     pl_status status = step_first(d, h, tolerance, outcome, err);
@@ -266,6 +375,23 @@ pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *erro
     }
     *error = status == PL_OK && *outcome == STAGE_SOLVED ? step_error(d, h) : INFINITY;
     return status;
+}
+
+pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *error, stage_outcome *outcome,
+                        pl_error *err)
+{
+    *error = INFINITY;
+    const pl_status status = step_impact(d, h, tolerance, outcome, err);
+    return status == PL_OK && *outcome == STAGE_SOLVED ? step_stages(d, h, tolerance, error, outcome, err)
+                                                       : status;
+}
+
+void dynamics_step_undo(pl_dynamics *d)
+{
+    if (d->touches) {
+        memcpy(d->now.v, d->v_before, (size_t)dynamics_full(d) * sizeof *d->now.v);
+        d->contact_known = false;
+    }
 }
 
 pl_status dynamics_recall(pl_dynamics *d, pl_error *err)
@@ -380,7 +506,10 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
         for (int64_t i = 0; i < n; ++i) {
             d->target[i] = d->now.x[i] - s * s * (d->now.a[i] + d->options.mass_damping * d->now.v[i]);
         }
-        if (isinf(pl_problem_evaluate(p, d->now.x, d->g))) {
+        p->contact_mode = PL_CONTACT_ABSENT;
+        const double energy = pl_problem_evaluate(p, d->now.x, d->g);
+        p->contact_mode = PL_CONTACT_ACTS;
+        if (isinf(energy)) {
             return pl_fail(err, PL_BAD_INPUT, "the state where the motion begins has inverted elements");
         }
         pl_problem_residual(p, d->g, d->r);
@@ -395,6 +524,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
             d->now.a[i] += d->work[i] / (s * s);
         }
     }
+    memcpy(d->now.total, d->now.a, (size_t)n * sizeof *d->now.a);
     dynamics_rows(p, &d->now);
     dynamics_stage_count(d);
 
