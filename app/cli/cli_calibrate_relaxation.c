@@ -7,7 +7,7 @@
 
 // What the verb holds; cli_calibrate_relaxation releases all of it.
 typedef struct relaxation {
-    pl_series series;
+    pl_recording series;
     double *column; // time, strain, stress: one after another
     pl_relaxation test;
     pl_relaxation_fit fit;
@@ -23,8 +23,8 @@ static int relaxation_columns(const cli_args *args, const char *path, relaxation
 {
     static const char *const time[] = {"t", "time", "t_s", "time_s"}, *const strain[] = {"strain", "stretch"},
                              *const stress[] = {"stress", "force", "load", "modulus"};
-    const int t = pl_series_find(&r->series, time, 4), e = pl_series_find(&r->series, strain, 2),
-              s = pl_series_find(&r->series, stress, 4), n = r->series.count;
+    const int t = pl_recording_find(&r->series, time, 4), e = pl_recording_find(&r->series, strain, 2),
+              s = pl_recording_find(&r->series, stress, 4), n = r->series.count;
     if (t < 0 || s < 0) {
         cli_error(args,
                   "%s: expected columns named t [s] and stress [MPa] (or force [N]), and optionally strain",
@@ -40,9 +40,9 @@ static int relaxation_columns(const cli_args *args, const char *path, relaxation
     // a stretch is 1 at rest, a strain 0
     const double rest = e >= 0 && strcmp(r->series.column[e].name, "stretch") == 0 ? 1 : 0;
     for (int k = 0; k < n; ++k) {
-        r->column[k] = pl_series_at(&r->series, k, t);
-        r->column[n + k] = e >= 0 ? pl_series_at(&r->series, k, e) - rest : 1;
-        r->column[2 * n + k] = pl_series_at(&r->series, k, s);
+        r->column[k] = pl_recording_at(&r->series, k, t);
+        r->column[n + k] = e >= 0 ? pl_recording_at(&r->series, k, e) - rest : 1;
+        r->column[2 * n + k] = pl_recording_at(&r->series, k, s);
     }
 
     snprintf(r->unit, sizeof r->unit, "%s", r->series.column[s].unit);
@@ -156,7 +156,7 @@ static int relaxation_work(const cli_args *args, const char *path, relaxation *r
     pl_error err = {0};
     pl_status read = pl_file_read(path, &text, &bytes, &err);
     if (read == PL_OK) {
-        read = pl_series_parse(text, bytes, path, &r->series, &err);
+        read = pl_recording_parse(text, bytes, path, &r->series, &err);
     }
     pl_file_free(text);
     if (read != PL_OK) {
@@ -184,7 +184,7 @@ int cli_calibrate_relaxation(const cli_args *args, const char *path)
 {
     relaxation r = {0};
     const int status = relaxation_work(args, path, &r);
-    pl_series_clear(&r.series);
+    pl_recording_clear(&r.series);
     free(r.column);
     return status;
 }

@@ -160,22 +160,22 @@ PL_API_CHECKED pl_status pl_poses_calibrate(const pl_poses_def *def, double *pre
                                             pl_poses_report *report, pl_error *err);
 
 // ---- measurements over time
-#define PL_SERIES_COLUMNS 64
-typedef struct pl_series_column {
+#define PL_RECORDING_COLUMNS 64
+typedef struct pl_recording_column {
     char name[48], unit[16]; // "tip.x [mm]": "tip.x", "mm"
-} pl_series_column;
+} pl_recording_column;
 // A table of numbers, row by row; NAN where a field is empty.
-typedef struct pl_series {
-    pl_series_column column[PL_SERIES_COLUMNS];
+typedef struct pl_recording {
+    pl_recording_column column[PL_RECORDING_COLUMNS];
     int column_count, count;
     double *value;
-} pl_series;
-PL_API_CHECKED pl_status pl_series_parse(const char *text, size_t length, const char *name, pl_series *out,
-                                         pl_error *err);
-PL_API void pl_series_clear(pl_series *series);
+} pl_recording;
+PL_API_CHECKED pl_status pl_recording_parse(const char *text, size_t length, const char *name,
+                                            pl_recording *out, pl_error *err);
+PL_API void pl_recording_clear(pl_recording *series);
 // The column with the first of the names that there is; -1: none.
-PL_API int pl_series_find(const pl_series *series, const char *const *name, int count);
-PL_API double pl_series_at(const pl_series *series, int row, int column);
+PL_API int pl_recording_find(const pl_recording *series, const char *const *name, int count);
+PL_API double pl_recording_at(const pl_recording *series, int row, int column);
 
 // A relaxation test: stress (any unit) over time at a strain that is applied and held. Arrays are borrowed.
 typedef struct pl_relaxation {

@@ -367,10 +367,8 @@ static double stage_hard(const pl_dynamics *d, double s)
 static pl_status stage_newton(pl_dynamics *d, const stage *run, double *x, stage_outcome *outcome,
                               pl_error *err)
 {
-    const pl_newton_goal goal = {.force_tolerance = STAGE_FORCE,
-                                 .length_tolerance = run->tolerance,
-                                 .limit = STAGE_ITERATIONS,
-                                 .last = true};
+    const pl_newton_goal goal = {
+        .force_tolerance = STAGE_FORCE, .length_tolerance = run->tolerance, .limit = STAGE_ITERATIONS};
     pl_newton_report found;
     pl_error why = {0};
     memcpy(d->newton.work.x_start, x, pl_problem_full_bytes(d->problem));

@@ -114,12 +114,13 @@ static pl_status creep_run(pl_statics *s, pl_state *state, const double *command
         const double factor = error > 0 ? CREEP_SAFETY * cbrt(CREEP_TOLERANCE / error) : CREEP_GROW;
         h = length * fmin(CREEP_GROW, fmax(CREEP_SHRINK, factor));
         if (error > CREEP_TOLERANCE) {
-            pl_state_copy(state, s->creep.before);
+            if (pl_state_copy(state, s->creep.before) != PL_OK) {
+                return pl_fail_memory(err, "statics: state");
+            }
             creep->rejected++;
             if (h < CREEP_SMALLEST * (t + pl_viscous_shortest(v)) || creep->rejected > CREEP_REJECTED) {
-                statics_say(report, PL_LIMIT_POINT,
-                            "after %.4g s of creep there is no equilibrium near the last one: the body snaps",
-                            t);
+                statics_say(report, PL_STEP_LIMIT,
+                            "no equilibrium was found after %.4g s of creep: the body may snap", t);
                 return PL_OK;
             }
             continue;

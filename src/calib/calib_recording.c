@@ -6,10 +6,10 @@
 
 #define SERIES_LINE 8192
 
-void pl_series_clear(pl_series *s)
+void pl_recording_clear(pl_recording *s)
 {
     pl_free(s->value);
-    *s = (pl_series){0};
+    *s = (pl_recording){0};
 }
 
 static bool series_blank(const char *line)
@@ -19,7 +19,7 @@ static bool series_blank(const char *line)
 }
 
 // "tip.x [mm]" -> name "tip.x", unit "mm"; "t_s" as it is.
-static void series_name(const char *part, pl_series_column *out)
+static void series_name(const char *part, pl_recording_column *out)
 {
     size_t length = strcspn(part, "[(");
     const char *open = part + length;
@@ -55,7 +55,7 @@ static char *series_part(char **at)
     return part;
 }
 
-static pl_status series_row(char *line, const char *name, int number, pl_series *s, double *out,
+static pl_status series_row(char *line, const char *name, int number, pl_recording *s, double *out,
                             pl_error *err)
 {
     char *at = line;
@@ -72,9 +72,10 @@ static pl_status series_row(char *line, const char *name, int number, pl_series 
     return PL_OK;
 }
 
-pl_status pl_series_parse(const char *text, size_t length, const char *name, pl_series *out, pl_error *err)
+pl_status pl_recording_parse(const char *text, size_t length, const char *name, pl_recording *out,
+                             pl_error *err)
 {
-    *out = (pl_series){0};
+    *out = (pl_recording){0};
     int lines = 1;
     for (size_t i = 0; i < length; ++i) {
         lines += text[i] == '\n';
@@ -97,7 +98,7 @@ pl_status pl_series_parse(const char *text, size_t length, const char *name, pl_
         }
         if (out->column_count == 0) {
             char *rest = line;
-            for (char *part; (part = series_part(&rest)) && out->column_count < PL_SERIES_COLUMNS;) {
+            for (char *part; (part = series_part(&rest)) && out->column_count < PL_RECORDING_COLUMNS;) {
                 series_name(part, &out->column[out->column_count++]);
             }
             out->value = PL_NEW_ARRAY(double, (int64_t)out->column_count *lines);
@@ -112,12 +113,12 @@ pl_status pl_series_parse(const char *text, size_t length, const char *name, pl_
         status = pl_fail(err, PL_BAD_FILE, "%s: fewer than two rows of measurements", name);
     }
     if (status != PL_OK) {
-        pl_series_clear(out);
+        pl_recording_clear(out);
     }
     return status;
 }
 
-int pl_series_find(const pl_series *s, const char *const *name, int count)
+int pl_recording_find(const pl_recording *s, const char *const *name, int count)
 {
     for (int k = 0; k < count; ++k) {
         for (int c = 0; c < s->column_count; ++c) {
@@ -129,7 +130,7 @@ int pl_series_find(const pl_series *s, const char *const *name, int count)
     return -1;
 }
 
-double pl_series_at(const pl_series *s, int row, int column)
+double pl_recording_at(const pl_recording *s, int row, int column)
 {
     return s->value[(int64_t)row * s->column_count + column];
 }
