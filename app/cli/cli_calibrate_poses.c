@@ -242,10 +242,10 @@ static int pose_images(posing *p)
     const char **extra = NULL;
     int(*to)[2] = NULL, count = 0;
     size_t bytes = 0;
-    pl_series series = {0};
+    pl_recording series = {0};
     pl_status status = pl_cameras_read(cli_value(args, "images"), p->camera, p->rig, 8, &p->cameras, &err);
     status = status == PL_OK ? pl_file_read(args->plain[2], &text, &bytes, &err) : status;
-    status = status == PL_OK ? pl_series_parse(text, bytes, args->plain[2], &series, &err) : status;
+    status = status == PL_OK ? pl_recording_parse(text, bytes, args->plain[2], &series, &err) : status;
     const size_t most = 2 * (size_t)M * (size_t)p->cameras + 1;
     if (status == PL_OK && (!(name = calloc(most, sizeof *name)) || !(extra = calloc(most, sizeof *extra)) ||
                             !(to = calloc(most, sizeof *to)))) {
@@ -256,7 +256,7 @@ static int pose_images(posing *p)
         const int m = k / (2 * p->cameras), c = k / 2 % p->cameras;
         snprintf(name[count], sizeof name[count], "%.80s.%c%d", p->info.marker_name[m], "uv"[k % 2], c + 1);
         extra[count] = name[count];
-        if (pl_series_find(&series, &extra[count], 1) >= 0) {
+        if (pl_recording_find(&series, &extra[count], 1) >= 0) {
             to[count][0] = m;
             to[count++][1] = 2 * c + k % 2;
         }
@@ -279,7 +279,7 @@ static int pose_images(posing *p)
             p->pixel[(r * M + to[e][0]) * 2 * p->cameras + to[e][1]] = p->measured.extra[r * count + e];
         }
     }
-    pl_series_clear(&series);
+    pl_recording_clear(&series);
     pl_file_free(text);
     free(name);
     free(extra);
