@@ -22,7 +22,7 @@ expect_status 2 calibrate ratio --moved 5 --pull 4
 expect_words err.txt "between 0 and the elongation"
 expect_status 2 calibrate ratio some.csv
 expect_status 2 calibrate pressure some.csv
-expect_words err.txt "tensile, relaxation, ratio, syringe or poses"
+expect_words err.txt "tensile, relaxation, ratio, syringe, poses or cameras"
 
 # a relaxation test: its branches, and lines for a robot file
 awk 'BEGIN { print "t [s],stress [MPa]"; for (k = 0; k <= 300; ++k) { t = 0.01 * exp(k * 0.03); print t ", " 0.1 * (1 + 0.3 * exp(-t / 0.5) + 0.1 * exp(-t / 8)) } }' >held.csv
