@@ -136,7 +136,7 @@ static const pl_camera lens[2] = {{.fx = 700,
                                    .height = 480}};
 
 typedef struct bars {
-    path_robot r[64];
+    pl_robot *r[64];
     int count;
 } bars;
 
@@ -156,18 +156,21 @@ static pl_status bar_build(void *user, const double *value, pl_model **out, pl_e
              "tension, range: [0, 9]}\n"
              "markers: {tip: {at: [60, 0, 5]}, middle: {at: [35, 5, 5]}, foot: {at: [8, -5, 5]}}\n",
              value[0]);
-    if (b->count == PL_COUNT(b->r) || !path_robot_load(text, &b->r[b->count])) {
-        return pl_fail(err, PL_FAILED, "the bar cannot be built");
+    // the mesh is the same every time, so it comes from the cache
+    const pl_load_options load = {.mesher = pl_meshing_mesher()};
+    const pl_statics_options options = pl_statics_options_default();
+    if (b->count == PL_COUNT(b->r)) {
+        return pl_fail(err, PL_FAILED, "too many bars");
     }
-    *out = b->r[b->count].model; // the caller destroys the model
-    b->r[b->count++].model = NULL;
-    return PL_OK;
+    const pl_status status =
+        pl_robot_load_text(text, strlen(text), "bar.yaml", &load, &b->r[b->count], NULL, err);
+    return status == PL_OK ? pl_model_from_robot(b->r[b->count++], &options, out, err) : status;
 }
 
 static void bars_clear(bars *b)
 {
     while (b->count > 0) {
-        path_robot_clear(&b->r[--b->count]);
+        pl_robot_destroy(b->r[--b->count]);
     }
 }
 
@@ -178,15 +181,18 @@ static void draw(const double *pixel, pl_random *random, pl_image *image)
     for (int v = 0; v < image->height; ++v) {
         for (int u = 0; u < image->width; ++u) {
             float *p = image->color + 3 * ((int64_t)v * image->width + u);
-            double rgb[3] = {0.45, 0.45, 0.45};
+            double rgb[3] = {0.45, 0.45, 0.45}, nearest = INFINITY;
             for (int m = 0; m < M; ++m) {
-                const double share = fmin(fmax(6.5 - hypot(u - pixel[4 * m], v - pixel[4 * m + 1]), 0), 1);
+                const double far = hypot(u - pixel[4 * m], v - pixel[4 * m + 1]);
+                const double share = fmin(fmax(6.5 - far, 0), 1);
+                nearest = fmin(nearest, far);
                 for (int i = 0; i < 3; ++i) {
                     rgb[i] += share * (color[m][i] - rgb[i]);
                 }
             }
             for (int i = 0; i < 3; ++i) {
-                p[i] = (float)(rgb[i] + 0.03 * pl_random_uniform(random, -1.732, 1.732));
+                const double noise = nearest < 20 ? 0.03 * pl_random_uniform(random, -1.732, 1.732) : 0;
+                p[i] = (float)(rgb[i] + noise);
             }
         }
     }
