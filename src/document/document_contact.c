@@ -1,17 +1,7 @@
 // The block `contact`: contact of a body with itself, friction, and rigid obstacles.
+#include <stdio.h>
 #include "base/vec.h"
 #include "document/document_reader.h"
-
-// A shape and the key that names it.
-typedef struct obstacle_form {
-    const char *key;
-    pl_obstacle_kind kind;
-} obstacle_form;
-static const obstacle_form obstacle_forms[] = {{"plane", PL_OBSTACLE_PLANE},
-                                               {"sphere", PL_OBSTACLE_SPHERE},
-                                               {"cylinder", PL_OBSTACLE_CYLINDER},
-                                               {"box", PL_OBSTACLE_BOX},
-                                               {"surface", PL_OBSTACLE_SURFACE}};
 
 // The rotation vector (rad); the point it turns about does not matter for a shape with a centre.
 static bool obstacle_turn(doc_robot_file *f, const doc_node *node, const char *what, double rotate[3])
@@ -19,45 +9,6 @@ static bool obstacle_turn(doc_robot_file *f, const doc_node *node, const char *w
     double about[3];
     const doc_node *turn = doc_child(node, "rotate");
     return !turn || doc_read_rotation(f, turn, what, rotate, about);
-}
-
-// The keys of the shape itself.
-static bool obstacle_shape(doc_robot_file *f, const doc_node *node, pl_obstacle_def *def)
-{
-    static const doc_key plane[] = {
-        {"point", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, point), DOC_REQUIRED},
-        {"normal", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, direction), DOC_REQUIRED},
-    };
-    static const doc_key sphere[] = {
-        {"centre", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, point), DOC_REQUIRED},
-        {"radius", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_obstacle_def, radius),
-         DOC_REQUIRED | DOC_POSITIVE},
-        {"hollow", DOC_BOOL, 0, offsetof(pl_obstacle_def, hollow), 0},
-    };
-    static const doc_key cylinder[] = {
-        {"centre", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, point), DOC_REQUIRED},
-        {"axis", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, direction), DOC_REQUIRED},
-        {"radius", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_obstacle_def, radius),
-         DOC_REQUIRED | DOC_POSITIVE},
-        {"length", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_obstacle_def, length), DOC_POSITIVE},
-        {"hollow", DOC_BOOL, 0, offsetof(pl_obstacle_def, hollow), 0},
-    };
-    static const doc_key box[] = {
-        {"centre", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, point), DOC_REQUIRED},
-        {"size", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, size), DOC_REQUIRED},
-        {"rotate", DOC_OTHER, 0, 0, 0},
-    };
-    switch (def->kind) {
-    case PL_OBSTACLE_PLANE:
-        return doc_read_map(f, node, "plane", plane, PL_COUNT(plane), def);
-    case PL_OBSTACLE_SPHERE:
-        return doc_read_map(f, node, "sphere", sphere, PL_COUNT(sphere), def);
-    case PL_OBSTACLE_CYLINDER:
-        return doc_read_map(f, node, "cylinder", cylinder, PL_COUNT(cylinder), def);
-    default:
-        return doc_read_map(f, node, "box", box, PL_COUNT(box), def) &&
-               obstacle_turn(f, node, "box: rotate", def->rotate);
-    }
 }
 
 // A surface file: the path relative to the robot file, the unit, which such files lack, and the place.
@@ -81,66 +32,101 @@ static bool obstacle_file(doc_robot_file *f, const doc_node *node, const doc_nod
            obstacle_turn(f, node, "obstacle: rotate", def->rotate);
 }
 
-// One shape and its motion. False after a defect.
-static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_def *def,
-                          doc_obstacle_file *file)
+// The shapes of obstacles by their keys; a surface has its keys beside it, and is read from a file.
+static const doc_key plane_keys[] = {
+    {"point", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, point), DOC_REQUIRED},
+    {"normal", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, direction), DOC_REQUIRED},
+};
+static const doc_key sphere_keys[] = {
+    {"centre", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, point), DOC_REQUIRED},
+    {"radius", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_obstacle_def, radius), DOC_REQUIRED | DOC_POSITIVE},
+    {"hollow", DOC_BOOL, 0, offsetof(pl_obstacle_def, hollow), 0},
+};
+static const doc_key cylinder_keys[] = {
+    {"centre", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, point), DOC_REQUIRED},
+    {"axis", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, direction), DOC_REQUIRED},
+    {"radius", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_obstacle_def, radius), DOC_REQUIRED | DOC_POSITIVE},
+    {"length", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_obstacle_def, length), DOC_POSITIVE},
+    {"hollow", DOC_BOOL, 0, offsetof(pl_obstacle_def, hollow), 0},
+};
+static const doc_key box_keys[] = {
+    {"centre", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, point), DOC_REQUIRED},
+    {"size", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, size), DOC_REQUIRED},
+    {"rotate", DOC_OTHER, 0, 0, 0},
+};
+typedef struct obstacle_shape {
+    const char *key;
+    pl_obstacle_kind kind;
+    const doc_key *keys; // inside its braces; NULL: the value is the name of a file
+    int key_count;
+} obstacle_shape;
+static const obstacle_shape obstacle_shapes[] = {
+    {"plane", PL_OBSTACLE_PLANE, plane_keys, PL_COUNT(plane_keys)},
+    {"sphere", PL_OBSTACLE_SPHERE, sphere_keys, PL_COUNT(sphere_keys)},
+    {"cylinder", PL_OBSTACLE_CYLINDER, cylinder_keys, PL_COUNT(cylinder_keys)},
+    {"box", PL_OBSTACLE_BOX, box_keys, PL_COUNT(box_keys)},
+    {"surface", PL_OBSTACLE_SURFACE, NULL, 0},
+};
+
+// The shape that an obstacle has; NULL, with a defect, where it has none or two.
+static const obstacle_shape *obstacle_find_shape(doc_robot_file *f, const doc_node *node, const char *name)
 {
-    static const doc_key keys[] = {
-        {"name", DOC_NAME, 0, offsetof(pl_obstacle_def, name), DOC_REQUIRED},
-        {"plane", DOC_OTHER, 0, 0, 0},
-        {"sphere", DOC_OTHER, 0, 0, 0},
-        {"cylinder", DOC_OTHER, 0, 0, 0},
-        {"box", DOC_OTHER, 0, 0, 0},
-        {"surface", DOC_OTHER, 0, 0, 0},
-        {"unit", DOC_OTHER, 0, 0, 0},
-        {"at", DOC_OTHER, 0, 0, 0},
-        {"rotate", DOC_OTHER, 0, 0, 0},
-        {"move", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, move), 0},
-        {"range", DOC_OTHER, 0, 0, 0},
-        {"friction", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_obstacle_def, friction), DOC_NOT_NEGATIVE},
-        {"free", DOC_BOOL, 0, offsetof(pl_obstacle_def, free), 0},
-        {"mass", DOC_QUANTITY, PL_DIM_MASS, offsetof(pl_obstacle_def, mass), DOC_POSITIVE},
-        {"density", DOC_QUANTITY, PL_DIM_DENSITY, offsetof(pl_obstacle_def, density), DOC_POSITIVE},
-        {"pull", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, pull), 0},
-    };
-    if (!doc_read_map(f, node, "obstacle", keys, PL_COUNT(keys), def)) {
-        return false;
-    }
-
-    // exactly one shape
-    const doc_node *shape = NULL, *range = doc_child(node, "range");
-    for (int i = 0; i < PL_COUNT(obstacle_forms); ++i) {
-        const doc_node *n = doc_child(node, obstacle_forms[i].key);
-        if (n && shape) {
-            doc_defect(f, n->line, "obstacle '%s' has two shapes, '%s' and '%s', expected one", def->name,
-                       shape->key, n->key);
-            return false;
+    const obstacle_shape *found = NULL;
+    char known[160] = "";
+    for (int i = 0; i < PL_COUNT(obstacle_shapes); ++i) {
+        const obstacle_shape *shape = &obstacle_shapes[i];
+        const doc_node *n = doc_child(node, shape->key);
+        if (n && found) {
+            doc_defect(f, n->line, "obstacle '%s' has two shapes, '%s' and '%s', expected one", name,
+                       found->key, n->key);
+            return NULL;
         }
-        if (n) {
-            shape = n;
-            def->kind = obstacle_forms[i].kind;
-        }
+        found = n ? shape : found;
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", shape->key);
     }
-    if (!shape) {
-        doc_defect(f, node->line,
-                   "obstacle '%s' has no shape, expected one of plane, sphere, cylinder, box, surface",
-                   def->name);
-        return false;
+    if (!found) {
+        doc_defect(f, node->line, "obstacle '%s' has no shape, expected one of %s", name, known);
     }
+    return found;
+}
 
-    // keys of surfaces would be ignored silently elsewhere
-    for (int i = 0; def->kind != PL_OBSTACLE_SURFACE && i < 3; ++i) {
-        static const char *const only[] = {"unit", "at", "rotate"};
+// The keys of an obstacle that all shapes have; `unit`, `at` and `rotate` belong to surfaces.
+static const doc_key obstacle_keys[] = {
+    {"name", DOC_NAME, 0, offsetof(pl_obstacle_def, name), DOC_REQUIRED},
+    {"unit", DOC_OTHER, 0, 0, 0},
+    {"at", DOC_OTHER, 0, 0, 0},
+    {"rotate", DOC_OTHER, 0, 0, 0},
+    {"move", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, move), 0},
+    {"range", DOC_OTHER, 0, 0, 0},
+    {"friction", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_obstacle_def, friction), DOC_NOT_NEGATIVE},
+    {"free", DOC_BOOL, 0, offsetof(pl_obstacle_def, free), 0},
+    {"mass", DOC_QUANTITY, PL_DIM_MASS, offsetof(pl_obstacle_def, mass), DOC_POSITIVE},
+    {"density", DOC_QUANTITY, PL_DIM_DENSITY, offsetof(pl_obstacle_def, density), DOC_POSITIVE},
+    {"pull", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, pull), 0},
+};
+
+// Keys that only surfaces have: the other shapes have their place inside their braces.
+static bool obstacle_check_keys(doc_robot_file *f, const doc_node *node, const obstacle_shape *shape,
+                                const char *name)
+{
+    static const char *const only[] = {"unit", "at", "rotate"};
+    for (int i = 0; shape->keys && i < PL_COUNT(only); ++i) {
         const doc_node *n = doc_child(node, only[i]);
         if (n) {
             doc_defect(f, n->line,
                        "obstacle '%s': '%s' belongs to surfaces; the %s has its place inside its braces",
-                       def->name, only[i], shape->key);
+                       name, only[i], shape->key);
             return false;
         }
     }
+    return true;
+}
 
-    // motion by a command, and its range in mm, or in N for a pull
+// Motion by a command, and its range in mm, or in N for a pull.
+static bool obstacle_range(doc_robot_file *f, const doc_node *node, pl_obstacle_def *def)
+{
+    const doc_node *range = doc_child(node, "range");
     def->moves = doc_child(node, "move") != NULL;
     def->pulled = doc_child(node, "pull") != NULL;
     def->has_range = range != NULL;
@@ -150,12 +136,37 @@ static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_d
                    def->name, def->free ? ", and no `pull`, the force per N" : "");
         return false;
     }
-    if (range && !doc_read_range(f, range, "obstacle: range", def->pulled ? PL_DIM_FORCE : PL_DIM_LENGTH,
-                                 def->range)) {
+    return !range || doc_read_range(f, range, "obstacle: range", def->pulled ? PL_DIM_FORCE : PL_DIM_LENGTH,
+                                    def->range);
+}
+
+// One shape and its motion. False after a defect.
+static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_def *def,
+                          doc_obstacle_file *file)
+{
+    doc_key keys[PL_COUNT(obstacle_keys) + PL_COUNT(obstacle_shapes)];
+    memcpy(keys, obstacle_keys, sizeof obstacle_keys);
+    for (int i = 0; i < PL_COUNT(obstacle_shapes); ++i) {
+        keys[PL_COUNT(obstacle_keys) + i] = (doc_key){obstacle_shapes[i].key, DOC_OTHER, 0, 0, 0};
+    }
+    if (!doc_read_map(f, node, "obstacle", keys, PL_COUNT(keys), def)) {
         return false;
     }
-    return def->kind == PL_OBSTACLE_SURFACE ? obstacle_file(f, node, shape, def, file)
-                                            : obstacle_shape(f, shape, def);
+
+    const obstacle_shape *shape = obstacle_find_shape(f, node, def->name);
+    if (!shape || !obstacle_check_keys(f, node, shape, def->name) || !obstacle_range(f, node, def)) {
+        return false;
+    }
+    def->kind = shape->kind;
+
+    const doc_node *value = doc_child(node, shape->key);
+    if (!shape->keys) {
+        return obstacle_file(f, node, value, def, file);
+    }
+    char rotate[40];
+    snprintf(rotate, sizeof rotate, "%s: rotate", shape->key);
+    return doc_read_map(f, value, shape->key, shape->keys, shape->key_count, def) &&
+           obstacle_turn(f, value, rotate, def->rotate);
 }
 
 // Files of surfaces are only noted here: they are read when the robot is built.
@@ -197,7 +208,7 @@ pl_status doc_load_obstacles(doc_robot_file *f, const pl_load_options *options)
     pl_obstacle_def *def = f->obstacle.item;
     doc_obstacle_file *file = f->obstacle_file.item;
     for (int i = 0; i < f->obstacle.count; ++i) {
-        if (def[i].kind != PL_OBSTACLE_SURFACE) {
+        if (!file[i].path) {
             continue;
         }
         pl_error err = {0};

@@ -619,7 +619,8 @@ static void check_free(check *c, const pl_obstacle_def *o)
         }
         return;
     }
-    if (o->kind == PL_OBSTACLE_PLANE || o->hollow || (o->kind == PL_OBSTACLE_CYLINDER && !(o->length > 0))) {
+    const robot_obstacle_row *kind = robot_obstacle_kind(o->kind);
+    if (!kind->measure || o->hollow || (kind->has_length && !(o->length > 0))) {
         CHECK_DEFECT(c, o->line,
                      "obstacle '%s': a free body is a sphere, a box, a cylinder with a length or a closed "
                      "surface, and not hollow",
@@ -641,23 +642,21 @@ static void check_free(check *c, const pl_obstacle_def *o)
 static void check_obstacle(check *c, const pl_obstacle_def *o)
 {
     const char *name = o->name ? o->name : "";
-    const bool round = o->kind == PL_OBSTACLE_SPHERE || o->kind == PL_OBSTACLE_CYLINDER;
+    const robot_obstacle_row *kind = robot_obstacle_kind(o->kind);
     if (!check_finite(o->point, 3) || !check_finite(o->move, 3) || !check_finite(o->rotate, 3)) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': its place is not finite", name);
     }
-    if ((o->kind == PL_OBSTACLE_PLANE || o->kind == PL_OBSTACLE_CYLINDER) &&
-        !(pl_norm3(o->direction) > 0 && check_finite(o->direction, 3))) {
-        CHECK_DEFECT(c, o->line, "obstacle '%s': its %s has no direction", name,
-                     o->kind == PL_OBSTACLE_PLANE ? "normal" : "axis");
+    if (kind->direction && !(pl_norm3(o->direction) > 0 && check_finite(o->direction, 3))) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': its %s has no direction", name, kind->direction);
     }
-    if (round && !(o->radius > 0 && isfinite(o->radius))) {
+    if (kind->has_radius && !(o->radius > 0 && isfinite(o->radius))) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': the radius is %g mm, must be above 0", name, o->radius);
     }
-    if (o->kind == PL_OBSTACLE_CYLINDER && !(o->length >= 0 && isfinite(o->length))) {
+    if (kind->has_length && !(o->length >= 0 && isfinite(o->length))) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': the length is %g mm, must be 0 (without end) or more", name,
                      o->length);
     }
-    for (int i = 0; o->kind == PL_OBSTACLE_BOX && i < 3; ++i) {
+    for (int i = 0; kind->has_size && i < 3; ++i) {
         if (!(o->size[i] > 0 && isfinite(o->size[i]))) {
             CHECK_DEFECT(c, o->line, "obstacle '%s': an edge of the box is %g mm, must be above 0", name,
                          o->size[i]);

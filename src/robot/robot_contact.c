@@ -6,8 +6,6 @@
 #define CONTACT_FEATURES 0.5 // of the edge: distance between features
 #define CONTACT_PRELOAD 0.25 // of the edge, or of the obstacle's half width: overlap that contact pushes out
 
-static const char *const contact_kind_name[] = {"plane", "sphere", "cylinder", "box", "surface"};
-
 void robot_contact_clear(pl_robot_contact *c)
 {
     for (int i = 0; c->obstacle && i < c->obstacle_count; ++i) {
@@ -26,74 +24,6 @@ void robot_contact_clear(pl_robot_contact *c)
     *c = (pl_robot_contact){0};
 }
 
-// Rows: two directions across, then `along`.
-static void contact_frame(const double along[3], double frame[9])
-{
-    double *z = frame + 6, *x = frame, *y = frame + 3;
-    const double length = pl_norm3(along);
-    for (int i = 0; i < 3; ++i) {
-        z[i] = along[i] / length;
-    }
-
-    // cross with the unit vector that is least parallel to z, so that the product is far from 0
-    const int least =
-        fabs(z[0]) < fabs(z[1]) ? (fabs(z[0]) < fabs(z[2]) ? 0 : 2) : (fabs(z[1]) < fabs(z[2]) ? 1 : 2);
-    const double e[3] = {least == 0, least == 1, least == 2};
-    pl_cross3(e, z, x);
-    const double across = pl_norm3(x);
-    for (int i = 0; i < 3; ++i) {
-        x[i] /= across;
-    }
-    pl_cross3(z, x, y);
-}
-
-// The surface, turned and moved, checked to be closed and turned outwards.
-static pl_status contact_surface(robot_build *b, const pl_obstacle_def *def, pl_shape *shape)
-{
-    const pl_trisurf *from = def->surface;
-    pl_trisurf *to = &shape->surface;
-    if (!from || from->triangle_count == 0) {
-        ROBOT_DEFECT(b, def->line, "obstacle '%s' has no surface", def->name);
-        return PL_OK;
-    }
-    *to = (pl_trisurf){.vertex_count = from->vertex_count,
-                       .triangle_count = from->triangle_count,
-                       .position = PL_NEW_ARRAY(double, 3 * (int64_t)from->vertex_count),
-                       .corner = PL_NEW_ARRAY(int32_t, 3 * (int64_t)from->triangle_count)};
-    if (!to->position || !to->corner) {
-        return robot_memory(b);
-    }
-
-    // to its place
-    double R[9];
-    pl_rotation_exp(def->rotate, R);
-    for (int32_t v = 0; v < from->vertex_count; ++v) {
-        pl_mulv3(R, from->position + 3 * (size_t)v, to->position + 3 * (size_t)v);
-        for (int i = 0; i < 3; ++i) {
-            to->position[3 * (size_t)v + (size_t)i] += def->point[i];
-        }
-    }
-    memcpy(to->corner, from->corner, 3 * (size_t)from->triangle_count * sizeof *to->corner);
-
-    // what follows needs a closed surface; its defects have been reported
-    const int before = pl_findings_defect_count(b->findings);
-    const pl_status status = pl_trisurf_check(to, def->name, b->findings, b->err);
-    if (status != PL_OK || pl_findings_defect_count(b->findings) > before) {
-        return status;
-    }
-
-    // a negative volume: the triangles face inwards, so two corners of each are exchanged
-    if (pl_trisurf_volume(to) < 0) {
-        for (int32_t t = 0; t < to->triangle_count; ++t) {
-            const int32_t keep = to->corner[3 * (size_t)t + 1];
-            to->corner[3 * (size_t)t + 1] = to->corner[3 * (size_t)t + 2];
-            to->corner[3 * (size_t)t + 2] = keep;
-        }
-    }
-    return pl_shape_prepare(shape, b->err);
-}
-
-// The shape in its own frame. Rows of `frame` are the directions of the shape, hence the transpose for boxes.
 static pl_status contact_obstacle(robot_build *b, const pl_obstacle_def *def, pl_obstacle *o)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -114,24 +44,7 @@ static pl_status contact_obstacle(robot_build *b, const pl_obstacle_def *def, pl
     memcpy(o->range, def->range, sizeof o->range);
     memcpy(o->shape.centre, def->point, sizeof o->shape.centre);
     memcpy(o->shape.frame, identity, sizeof identity);
-
-    // size and directions, by kind
-    if (def->kind == PL_OBSTACLE_PLANE || def->kind == PL_OBSTACLE_CYLINDER) {
-        contact_frame(def->direction, o->shape.frame);
-        o->shape.half[2] = def->length > 0 ? 0.5 * def->length : INFINITY;
-    } else if (def->kind == PL_OBSTACLE_BOX) {
-        double R[9];
-        pl_rotation_exp(def->rotate, R);
-        for (int i = 0; i < 9; ++i) {
-            o->shape.frame[i] = R[3 * (i % 3) + i / 3];
-        }
-        for (int i = 0; i < 3; ++i) {
-            o->shape.half[i] = 0.5 * def->size[i];
-        }
-    } else if (def->kind == PL_OBSTACLE_SURFACE) {
-        return contact_surface(b, def, &o->shape);
-    }
-    return PL_OK;
+    return robot_obstacle_kind(def->kind)->place(b, def, &o->shape);
 }
 
 // Bodies by the first part of the names of their regions, `body.region`; one body: all.
@@ -418,7 +331,7 @@ const char *pl_robot_obstacle_name(const pl_robot *robot, int i)
 const char *pl_robot_obstacle_kind(const pl_robot *robot, int i)
 {
     const pl_obstacle *o = contact_get(robot, i);
-    return o ? contact_kind_name[o->shape.kind] : NULL;
+    return o ? robot_obstacle_kind((pl_obstacle_kind)o->shape.kind)->name : NULL;
 }
 
 double pl_robot_obstacle_friction(const pl_robot *robot, int i)

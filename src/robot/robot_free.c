@@ -5,73 +5,25 @@
 
 #define FREE_INSIDE 0.5 // of the smallest half extent: distance of the frame's corners from its centroid
 
-// mm^3, mm
-typedef struct free_shape {
-    double volume, centre[3];
-    double radius; // of the frame
-    double size;   // of the shape: half its smallest extent
-} free_shape;
-
-// Volume and centre of mass of a closed surface, as drawn in its file: sums over the tetrahedra of its
-// triangles and a corner of its box, V = sum r0 x r1 . r2 / 6. The corner keeps the terms small.
-static void free_surface(const pl_trisurf *s, free_shape *out)
+// Volume, centre and size of a free body; 1 where the shape has none, so that a wrong file is reported, not
+// divided by.
+static robot_extent free_extent(const pl_obstacle_def *def)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, c[3] = {0};
-    for (int32_t v = 0; v < s->vertex_count; ++v) {
-        for (int i = 0; i < 3; ++i) {
-            low[i] = fmin(low[i], s->position[3 * (size_t)v + (size_t)i]);
-            high[i] = fmax(high[i], s->position[3 * (size_t)v + (size_t)i]);
-        }
-    }
-    for (int32_t t = 0; t < s->triangle_count; ++t) {
-        double r[3][3], n[3];
-        for (int a = 0; a < 3; ++a) {
-            pl_sub3(s->position + 3 * (size_t)s->corner[3 * (size_t)t + (size_t)a], low, r[a]);
-        }
-        pl_cross3(r[0], r[1], n);
-        const double volume = pl_dot3(n, r[2]) / 6;
-        out->volume += volume;
-        for (int i = 0; i < 3; ++i) {
-            c[i] += 0.25 * volume * (r[0][i] + r[1][i] + r[2][i]);
-        }
-    }
-
-    // a surface without volume is a defect that is reported elsewhere; its centre is that of the box
-    out->size = INFINITY;
-    for (int i = 0; i < 3; ++i) {
-        out->centre[i] = out->volume != 0 ? low[i] + c[i] / out->volume : 0.5 * (low[i] + high[i]);
-        out->size = fmin(out->size, 0.5 * (high[i] - low[i]));
-    }
-    out->volume = fabs(out->volume);
-}
-
-// In the world; nothing is 0, so that what follows can divide.
-static free_shape free_measure(const pl_obstacle_def *def)
-{
-    free_shape s = {0};
+    robot_extent s = {0};
     memcpy(s.centre, def->point, sizeof s.centre);
-    if (def->kind == PL_OBSTACLE_SPHERE) {
-        s.volume = 4.0 / 3 * PL_PI * def->radius * def->radius * def->radius;
-        s.size = def->radius;
-    } else if (def->kind == PL_OBSTACLE_CYLINDER) {
-        s.volume = PL_PI * def->radius * def->radius * def->length;
-        s.size = fmin(def->radius, 0.5 * def->length);
-    } else if (def->kind == PL_OBSTACLE_BOX) {
-        s.volume = def->size[0] * def->size[1] * def->size[2];
-        s.size = 0.5 * fmin(def->size[0], fmin(def->size[1], def->size[2]));
-    } else if (def->surface && def->surface->triangle_count > 0) {
-        double R[9], c[3];
-        free_surface(def->surface, &s);
-        pl_rotation_exp(def->rotate, R);
-        pl_mulv3(R, s.centre, c);
-        for (int i = 0; i < 3; ++i) {
-            s.centre[i] = c[i] + def->point[i];
-        }
+    const robot_obstacle_row *kind = robot_obstacle_kind(def->kind);
+    if (kind->measure) {
+        kind->measure(def, &s);
     }
     s.size = s.size > 0 && isfinite(s.size) ? s.size : 1;
     s.volume = s.volume > 0 ? s.volume : 1;
-    s.radius = FREE_INSIDE * s.size;
     return s;
+}
+
+// Distance of the corners of the frame from its centroid.
+static double free_radius(const robot_extent *s)
+{
+    return FREE_INSIDE * s->size;
 }
 
 // Number of free bodies.
@@ -106,7 +58,7 @@ static pl_status free_append(robot_build *b, pl_mesh_def *def, double *position,
         if (!o->free) {
             continue;
         }
-        const free_shape s = free_measure(o);
+        const robot_extent s = free_extent(o);
         const int32_t e = def->element_count++;
         kind[e] = PL_TET4;
         region[e] = def->region_count;
@@ -115,7 +67,7 @@ static pl_status free_append(robot_build *b, pl_mesh_def *def, double *position,
             node[start[e] + a] = def->vertex_count;
             for (int c = 0; c < 3; ++c) {
                 position[3 * (size_t)def->vertex_count + (size_t)c] =
-                    s.centre[c] + s.radius / sqrt(3.0) * corner[a][c];
+                    s.centre[c] + free_radius(&s) / sqrt(3.0) * corner[a][c];
             }
             ++def->vertex_count;
         }
@@ -203,7 +155,7 @@ pl_status robot_free_materials(robot_build *b)
         if (region < 0) {
             continue;
         }
-        const double mass = o->mass > 0 ? o->mass : o->density * free_measure(o).volume;
+        const double mass = o->mass > 0 ? o->mass : o->density * free_extent(o).volume;
         const int m = robot->material_count++;
         robot->material[m] = (pl_material){.model = PL_LINEAR,
                                            .young = 1,
@@ -278,7 +230,7 @@ void robot_free_obstacle(const robot_build *b, int i, pl_obstacle *o)
     if (region < 0) {
         return;
     }
-    const free_shape s = free_measure(def);
+    const robot_extent s = free_extent(def);
     o->free = true;
     o->pulled = def->pulled;
     memcpy(o->pull, def->pull, sizeof o->pull);

@@ -54,6 +54,23 @@ pl_status robot_markers(robot_build *b);                                   // ro
 pl_status robot_sensors(robot_build *b);
 pl_status robot_springs(robot_build *b);
 pl_status robot_contact(robot_build *b); // robot_contact.c
+
+// ---- robot_obstacle.c: the table of obstacle shapes
+typedef struct robot_extent {
+    double volume, centre[3]; // mm^3, mm
+    double size;              // mm: half the smallest extent
+} robot_extent;
+typedef struct robot_obstacle_row {
+    const char *name;                      // in robot files
+    const char *direction;                 // what `direction` is called; NULL: not used
+    bool has_radius, has_length, has_size; // which of them are used, and must then be above 0 (length: or 0)
+    // Fills frame and sizes of the shape, whose centre, radius and `hollow` are set.
+    pl_status (*place)(robot_build *b, const pl_obstacle_def *def, pl_shape *shape);
+    void (*measure)(const pl_obstacle_def *def,
+                    robot_extent *out); // NULL: has no volume, so it is never free
+} robot_obstacle_row;
+const robot_obstacle_row *robot_obstacle_kind(pl_obstacle_kind kind);
+
 // Free bodies (robot_free.c): the mesh with a frame for each; the region of a frame by obstacle (-1: none);
 // the material of that region; what the frame says about the obstacle.
 int robot_free_count(const robot_build *b);
