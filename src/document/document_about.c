@@ -165,7 +165,7 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
                doc_real_read(f, n, "factor", &a->factor) && about_flag(f, n, "one_sided", &a->one_sided) &&
                about_flag(f, n, "growth", &a->growth) &&
                doc_whole_read(f, n, "table", 0, 1 << 20, &a->table_count);
-        a->kind = good ? pl_drive_kind(a->drive) : PL_CABLE;
+        a->kind = pl_drive_kind(a->drive); // of a drive that was not read: refused below
     }
     for (const doc_node *n = markers->child; n && good; n = n->next, ++marker, at += 3) {
         *marker = n->kind == DOC_MAP ? about_text(f, n, "name") : NULL;

@@ -82,36 +82,67 @@ static bool actuator_kind(doc_robot_file *f, const doc_node *node, pl_actuator_d
     return actuator_drive(f, drive, def);
 }
 
-// Keys that belong to another kind or drive would be ignored silently: refused.
+// The keys of an actuator, with the kind and the drive that they belong to: a key of another one would be
+// ignored silently, so it is refused.
+#define ANY (-1)
+typedef struct actuator_key {
+    doc_key key;
+    int kind, drive; // ANY: of all
+} actuator_key;
+static const actuator_key actuator_keys[] = {
+    {{"name", DOC_NAME, 0, offsetof(pl_actuator_def, name), DOC_REQUIRED}, ANY, ANY},
+    {{"kind", DOC_OTHER, 0, 0, DOC_REQUIRED}, ANY, ANY},
+    {{"drive", DOC_OTHER, 0, 0, DOC_REQUIRED}, ANY, ANY},
+    {{"range", DOC_OTHER, 0, 0, 0}, ANY, ANY},
+    {{"idle", DOC_OTHER, 0, 0, 0}, ANY, ANY},
+    {{"surface", DOC_TEXT, 0, offsetof(pl_actuator_def, surface), 0}, ANY, ANY},
+    {{"region", DOC_TEXT, 0, offsetof(pl_actuator_def, region), 0}, ANY, ANY},
+    {{"through", DOC_OTHER, 0, 0, 0}, PL_CABLE, ANY},
+    {{"radius", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, radius), DOC_NOT_NEGATIVE},
+     PL_CABLE,
+     ANY},
+    {{"friction", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, friction), DOC_NOT_NEGATIVE},
+     PL_CABLE,
+     ANY},
+    {{"line_volume", DOC_QUANTITY, PL_DIM_VOLUME, offsetof(pl_actuator_def, line_volume), DOC_NOT_NEGATIVE},
+     PL_CHAMBER,
+     PL_DRIVE_SYRINGE},
+    {{"fluid", DOC_OTHER, 0, 0, 0}, PL_CHAMBER, PL_DRIVE_SYRINGE},
+    {{"ambient", DOC_QUANTITY, PL_DIM_PRESSURE, offsetof(pl_actuator_def, ambient), DOC_POSITIVE},
+     PL_CHAMBER,
+     PL_DRIVE_SYRINGE},
+    {{"thickness", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, thickness), DOC_POSITIVE},
+     PL_FILM,
+     ANY},
+    {{"permittivity", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, permittivity), DOC_POSITIVE},
+     PL_FILM,
+     PL_DRIVE_VOLTAGE},
+    {{"remanence", DOC_VECTOR, PL_DIM_FLUX_DENSITY, offsetof(pl_actuator_def, remanence), 0}, PL_MAGNET, ANY},
+    {{"direction", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_actuator_def, direction), 0}, PL_MAGNET, ANY},
+    {{"rate", DOC_OTHER, 0, 0, 0}, ANY, ANY},
+    {{"delay", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, delay), DOC_NOT_NEGATIVE}, ANY, ANY},
+    {{"dead_zone", DOC_OTHER, 0, 0, 0}, ANY, ANY},
+    {{"fill", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, fill), DOC_NOT_NEGATIVE}, ANY, ANY},
+    {{"vent", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, vent), DOC_NOT_NEGATIVE}, ANY, ANY},
+    {{"table", DOC_OTHER, 0, 0, 0}, ANY, ANY},
+    {{"actuation", DOC_OTHER, 0, 0, 0}, ANY, ANY},
+    {{"modulus", DOC_QUANTITY, PL_DIM_STRESS, offsetof(pl_actuator_def, modulus), DOC_POSITIVE}, ANY, ANY},
+};
+
 static bool actuator_other_keys(doc_robot_file *f, const doc_node *node, const pl_actuator_def *def)
 {
-    static const struct {
-        const char *key;
-        int kind;  // pl_actuator_kind
-        int drive; // -1: any
-    } owner[] = {
-        {"through", PL_CABLE, -1},
-        {"radius", PL_CABLE, -1},
-        {"friction", PL_CABLE, -1},
-        {"line_volume", PL_CHAMBER, PL_DRIVE_SYRINGE},
-        {"fluid", PL_CHAMBER, PL_DRIVE_SYRINGE},
-        {"ambient", PL_CHAMBER, PL_DRIVE_SYRINGE},
-        {"thickness", PL_FILM, -1},
-        {"permittivity", PL_FILM, PL_DRIVE_VOLTAGE},
-        {"remanence", PL_MAGNET, -1},
-        {"direction", PL_MAGNET, -1},
-    };
     bool good = true;
-    for (int i = 0; i < PL_COUNT(owner); ++i) {
-        const doc_node *n = doc_child(node, owner[i].key);
-        if (n && (int)def->kind != owner[i].kind) {
+    for (int i = 0; i < PL_COUNT(actuator_keys); ++i) {
+        const actuator_key *k = &actuator_keys[i];
+        const doc_node *n = doc_child(node, k->key.name);
+        if (n && k->kind != ANY && (int)def->kind != k->kind) {
             doc_defect(f, n->key_line, "actuator '%s': '%s' is only for a %s, this is a %s", def->name,
-                       n->key, pl_actuator_kind_name((pl_actuator_kind)owner[i].kind),
+                       n->key, pl_actuator_kind_name((pl_actuator_kind)k->kind),
                        pl_actuator_kind_name(def->kind));
             good = false;
-        } else if (n && owner[i].drive >= 0 && (int)def->drive != owner[i].drive) {
+        } else if (n && k->drive != ANY && (int)def->drive != k->drive) {
             doc_defect(f, n->key_line, "actuator '%s': '%s' is only for the drive %s, this is %s", def->name,
-                       n->key, pl_drive_name((pl_drive)owner[i].drive), pl_drive_name(def->drive));
+                       n->key, pl_drive_name((pl_drive)k->drive), pl_drive_name(def->drive));
             good = false;
         }
     }
@@ -217,34 +248,10 @@ static bool actuator_choices(doc_robot_file *f, const doc_node *node, pl_actuato
 static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_scope *scope,
                           pl_actuator_def *def)
 {
-    static const doc_key keys[] = {
-        {"name", DOC_NAME, 0, offsetof(pl_actuator_def, name), DOC_REQUIRED},
-        {"kind", DOC_OTHER, 0, 0, DOC_REQUIRED},
-        {"drive", DOC_OTHER, 0, 0, DOC_REQUIRED},
-        {"range", DOC_OTHER, 0, 0, 0},
-        {"idle", DOC_OTHER, 0, 0, 0},
-        {"surface", DOC_TEXT, 0, offsetof(pl_actuator_def, surface), 0},
-        {"region", DOC_TEXT, 0, offsetof(pl_actuator_def, region), 0},
-        {"through", DOC_OTHER, 0, 0, 0},
-        {"radius", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, radius), DOC_NOT_NEGATIVE},
-        {"friction", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, friction), DOC_NOT_NEGATIVE},
-        {"line_volume", DOC_QUANTITY, PL_DIM_VOLUME, offsetof(pl_actuator_def, line_volume),
-         DOC_NOT_NEGATIVE},
-        {"fluid", DOC_OTHER, 0, 0, 0},
-        {"ambient", DOC_QUANTITY, PL_DIM_PRESSURE, offsetof(pl_actuator_def, ambient), DOC_POSITIVE},
-        {"thickness", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, thickness), DOC_POSITIVE},
-        {"permittivity", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, permittivity), DOC_POSITIVE},
-        {"remanence", DOC_VECTOR, PL_DIM_FLUX_DENSITY, offsetof(pl_actuator_def, remanence), 0},
-        {"direction", DOC_VECTOR, PL_DIM_NUMBER, offsetof(pl_actuator_def, direction), 0},
-        {"rate", DOC_OTHER, 0, 0, 0},
-        {"delay", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, delay), DOC_NOT_NEGATIVE},
-        {"dead_zone", DOC_OTHER, 0, 0, 0},
-        {"fill", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, fill), DOC_NOT_NEGATIVE},
-        {"vent", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, vent), DOC_NOT_NEGATIVE},
-        {"table", DOC_OTHER, 0, 0, 0},
-        {"actuation", DOC_OTHER, 0, 0, 0},
-        {"modulus", DOC_QUANTITY, PL_DIM_STRESS, offsetof(pl_actuator_def, modulus), DOC_POSITIVE},
-    };
+    doc_key keys[PL_COUNT(actuator_keys)];
+    for (int i = 0; i < PL_COUNT(actuator_keys); ++i) {
+        keys[i] = actuator_keys[i].key;
+    }
     bool good = doc_read_map(f, node, "actuator", keys, PL_COUNT(keys), def);
 
     // kind and drive first: units and allowed keys follow from them

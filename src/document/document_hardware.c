@@ -2,6 +2,7 @@
 // actuator and what the machine does with pressures below zero.
 #include <stdio.h>
 #include "document/document_reader.h"
+#include "robot/robot_kind.h"
 
 // A quantity per second, above 0.
 bool doc_read_rate(doc_robot_file *f, const doc_node *node, const char *what, pl_dimension dimension,
@@ -54,7 +55,7 @@ static bool hardware_axis(doc_robot_file *f, const doc_node *node, const char *w
 static bool hardware_per_unit(doc_robot_file *f, const doc_node *node, const char *what,
                               const pl_actuator_def *actuator, pl_hardware *h)
 {
-    const pl_dimension dimension = actuator->kind == PL_CABLE ? PL_DIM_LENGTH : PL_DIM_VOLUME;
+    const pl_dimension dimension = pl_actuator_traits_get(actuator->kind)->travel;
     if (!doc_read_quantity(f, node, what, dimension, &h->per_unit)) {
         return false;
     }
@@ -73,7 +74,7 @@ static bool hardware_below(doc_robot_file *f, const doc_node *node, const char *
 {
     static const char *const words[] = {"refuse", "clip", "pull"};
     const int i = doc_read_choice(f, node, what, words, PL_COUNT(words));
-    if (i >= 0 && actuator && actuator->kind != PL_CHAMBER) {
+    if (i >= 0 && actuator && !pl_actuator_traits_get(actuator->kind)->encloses) {
         doc_defect(f, node->line, "%s: only a chamber has a pressure", what);
         return false;
     }

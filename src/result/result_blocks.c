@@ -2,6 +2,7 @@
 #include "result/result_blocks.h"
 #include <ctype.h>
 #include "meshfile/meshfile_vtu.h"
+#include "robot/robot_kind.h"
 
 pl_status result_field_take(pl_model *model, const pl_mesh *body, pl_field field, double **out, pl_error *err)
 {
@@ -107,24 +108,24 @@ static bool blocks_actuator(result_blocks *b, int i)
 {
     const pl_robot *robot = pl_model_robot(b->model);
     const pl_actuator_info *a = &b->info.actuator[i];
-    const double effort = pl_model_get_answer(b->model).effort[i];
+    const pl_actuator_traits *traits = pl_actuator_traits_get(a->kind);
+    const char *group = traits->group, *value_name = traits->group_value;
+    const double value =
+        pl_model_get_answer(b->model).effort[i] / pl_actuator_kind_get(a->kind)->effort_scale;
     const int64_t *face = NULL;
     const int64_t faces = robot ? pl_robot_actuator_faces(robot, i, &face) : 0;
     if (faces > 0) {
-        return a->kind == PL_CHAMBER
-                   ? blocks_add_faces(b, "cavities", a->name, face, faces, "pressure_kpa", 1e3 * effort)
-                   : blocks_add_faces(b, "films", a->name, face, faces, "maxwell_stress_kpa", 1e3 * effort);
+        return blocks_add_faces(b, group, a->name, face, faces, value_name, value);
     }
     const int points = pl_model_line(b->model, i, NULL, 0);
     if (points < 2) {
         return true;
     }
-    const bool cable = a->kind == PL_CABLE;
-    result_block *k = blocks_add_line(b, cable ? "cables" : "cavities", a->name, points);
+    result_block *k = blocks_add_line(b, group, a->name, points);
     if (k) {
         pl_model_line(b->model, i, k->point, points);
-        k->value_name = cable ? "tension_n" : "pressure_kpa";
-        k->value = cable ? effort : 1e3 * effort;
+        k->value_name = value_name;
+        k->value = value;
     }
     return k != NULL;
 }
@@ -175,12 +176,11 @@ pl_status result_blocks_take(result_blocks *b, pl_model *model, unsigned wanted,
         }
     }
     // one kind after the other, so that groups stand together
-    static const pl_actuator_kind kind[] = {PL_CHAMBER, PL_CABLE, PL_FILM};
     const int actuators = wanted & RESULT_BLOCKS_PARTS ? b->info.actuator_count : 0;
     bool good = true;
-    for (int k = 0; k < PL_COUNT(kind); ++k) {
+    for (int k = 0; k < PL_ACTUATOR_KIND_COUNT; ++k) {
         for (int i = 0; good && i < actuators; ++i) {
-            good = b->info.actuator[i].kind != kind[k] || blocks_actuator(b, i);
+            good = (int)b->info.actuator[i].kind != k || blocks_actuator(b, i);
         }
     }
     good = good && (!(wanted & RESULT_BLOCKS_PARTS) || blocks_bonded(b));

@@ -1,6 +1,7 @@
 // The boundary of a body as triangles in parts.
 #include "result/result_skin.h"
 #include "result/result_blocks.h"
+#include "robot/robot_kind.h"
 
 #define SKIN_SMOOTH 0.8 // cosine of the angle below which neighbouring triangles share a vertex
 
@@ -124,8 +125,9 @@ static bool skin_owners(const result_skin *s, pl_model *model, const int64_t *fa
     uint8_t *of = PL_NEW_ARRAY(uint8_t, sides);
     for (int a = 0; of && robot && a < info.actuator_count && a < 255; ++a) {
         const int64_t *wall = NULL;
-        const int64_t count =
-            info.actuator[a].kind == PL_CHAMBER ? pl_robot_actuator_faces(robot, a, &wall) : 0;
+        const int64_t count = pl_actuator_traits_get(info.actuator[a].kind)->encloses
+                                  ? pl_robot_actuator_faces(robot, a, &wall)
+                                  : 0;
         for (int64_t f = 0; f < count; ++f) {
             of[wall[f]] = (uint8_t)(a + 1);
         }

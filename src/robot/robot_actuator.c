@@ -1,6 +1,7 @@
 // Actuators, resolved: the faces and rims of chambers, the faces of films, the guide points of cables, and
 // the rest measure of each.
 #include "robot/robot_impl.h"
+#include "robot/robot_kind.h"
 
 // Guide points of a cable or length sensor, and its length at rest in mm. Points off the body are defects
 // with the nearest point as advice.
@@ -147,8 +148,8 @@ static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *de
 // mesh, or around one that stays.
 static pl_status actuator_faces(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
 {
-    const char *what = def->kind == PL_FILM ? "film" : "chamber";
-    if (def->kind == PL_FILM && def->region) {
+    const char *what = pl_actuator_kind_name(def->kind);
+    if (def->region && !pl_actuator_traits_get(def->kind)->encloses) {
         const int32_t region = robot_find_region(b, def->region, what, def->line);
         return region < 0 ? PL_OK : robot_film_faces(b, region, &a->face, &a->face_count);
     }

@@ -1,6 +1,7 @@
 // The checks of a def that need no mesh: names, materials, ranges, references between its items, implausible
 // values.
 #include "robot/robot_impl.h"
+#include "robot/robot_kind.h"
 
 // What the checks share.
 typedef struct check {
@@ -340,7 +341,8 @@ static void check_growth(check *c, const pl_actuator_def *a)
         return;
     }
     const bool ratio = pl_drive_dimension(a->drive) == PL_DIM_NUMBER;
-    if (a->kind == PL_CABLE && !(a->modulus > 0)) {
+    const pl_growth_form form = pl_actuator_traits_get(a->kind)->growth;
+    if (form == PL_GROWTH_LINE && !(a->modulus > 0)) {
         CHECK_DEFECT(c, a->line,
                      "actuator '%s': expected 'modulus' (of the growing triangles between cable and body)",
                      a->name);
@@ -352,7 +354,7 @@ static void check_growth(check *c, const pl_actuator_def *a)
                      "table, not by %s alone",
                      a->name, pl_drive_name(a->drive));
     }
-    if (a->kind == PL_FILM && !a->region) {
+    if (form == PL_GROWTH_AREA && !a->region) {
         CHECK_DEFECT(c, a->line,
                      "actuator '%s': growth of a film needs a region of prisms, expected 'region'", a->name);
     }
@@ -532,7 +534,7 @@ static void check_readings(check *c)
         }
         const int a = check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count, s->actuator,
                                       "sensors", "actuator", s->line);
-        if (a >= 0 && d->actuator[a].kind != PL_CHAMBER) {
+        if (a >= 0 && !pl_actuator_traits_get(d->actuator[a].kind)->encloses) {
             CHECK_DEFECT(c, s->line, "sensor '%s' measures a chamber, but '%s' is a %s", name, s->actuator,
                          pl_actuator_kind_name(d->actuator[a].kind));
         }

@@ -1,6 +1,7 @@
 // What looks wrong with a robot although it can be built: its mesh, chambers, markers and cables.
 #include <stdio.h>
 #include "robot/robot_impl.h"
+#include "robot/robot_kind.h"
 
 #define EXAMINE_SAMPLES 40 // points looked at between two guides of a cable
 
@@ -9,14 +10,17 @@ static void examine_chambers(const pl_robot *robot, pl_findings *findings)
 {
     for (int i = 0; i < robot->actuator_count; ++i) {
         const pl_actuator *a = &robot->actuator[i];
-        if (a->kind == PL_CHAMBER && a->rim_count > 0) {
+        if (!pl_actuator_traits_get(a->kind)->encloses) {
+            continue;
+        }
+        if (a->rim_count > 0) {
             pl_findings_add(findings, PL_NOTE, NULL, 0,
                             "chamber '%s' is open at %d rim%s, capped flat; its volume is %.4g mL", a->name,
                             a->rim_count, a->rim_count == 1 ? "" : "s", a->rest / 1000);
             pl_findings_advise(findings, "correct for an air inlet; otherwise check the surface with `pliant "
                                          "mesh --out cavity.stl --surface ...`");
         }
-        if (a->kind == PL_CHAMBER && !(a->rest > 0)) {
+        if (!(a->rest > 0)) {
             pl_findings_add(findings, PL_DEFECT, NULL, 0,
                             "chamber '%s' encloses %.3g mm^3, expected a positive volume", a->name, a->rest);
             pl_findings_advise(
@@ -223,7 +227,7 @@ pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_erro
     examine_chambers(robot, findings);
     examine_markers(robot, edge, findings);
     for (int i = 0; i < robot->actuator_count; ++i) {
-        if (robot->actuator[i].kind == PL_CABLE) {
+        if (pl_actuator_kind_get(robot->actuator[i].kind)->place == PL_PLACE_POINTS) {
             examine_cable(robot, &robot->actuator[i], edge, findings);
         }
     }

@@ -2,6 +2,7 @@
 // that grow; the material of chamber elements that have only a modulus; tables of drives; the faces of films
 // of prisms.
 #include "robot/robot_impl.h"
+#include "robot/robot_kind.h"
 
 // The material of an actuator's elements, appended to the robot's: W = mu |F - R|^2, mu = modulus / 2.
 static int32_t growth_material(robot_build *b, const pl_actuator_def *a)
@@ -17,13 +18,19 @@ static int32_t growth_material(robot_build *b, const pl_actuator_def *a)
     return robot->material_name[m] ? m : -1;
 }
 
+// Whether an actuator is a region that grows; a cable grows triangles of its own.
+static bool growth_has_region(const pl_actuator_def *def)
+{
+    return def->growth && pl_actuator_traits_get(def->kind)->growth != PL_GROWTH_LINE;
+}
+
 // The material of a growing region: its own or from the modulus, never both.
 static pl_status growth_region(robot_build *b, const pl_actuator_def *a)
 {
     const char *name = robot_air_name(a);
     const int32_t r = robot_find_region(b, name, "growth", a->line);
     if (r < 0) {
-        if (a->kind == PL_CHAMBER) {
+        if (pl_actuator_traits_get(a->kind)->growth == PL_GROWTH_VOLUME) {
             pl_findings_advise(b->findings, "mesh: {fill: true} meshes the chambers");
         }
         return PL_OK;
@@ -90,7 +97,7 @@ pl_status robot_rest_shapes(robot_build *b)
     // actuators that grow a region
     pl_status status = PL_OK;
     for (int a = 0; status == PL_OK && a < b->def->actuator_count; ++a) {
-        if (b->def->actuator[a].growth && b->def->actuator[a].kind != PL_CABLE) {
+        if (growth_has_region(&b->def->actuator[a])) {
             status = growth_region(b, &b->def->actuator[a]);
         }
     }
@@ -125,9 +132,9 @@ pl_status robot_growth(robot_build *b, int actuator)
 {
     const pl_actuator_def *def = &b->def->actuator[actuator];
     pl_actuator *a = &b->robot->actuator[actuator];
-    if (def->growth && def->kind != PL_CABLE) {
+    if (growth_has_region(def)) {
         a->region = pl_mesh_find_region(b->robot->mesh, robot_air_name(def));
-        if (a->region >= 0 && def->kind == PL_FILM) {
+        if (a->region >= 0 && pl_actuator_traits_get(def->kind)->growth == PL_GROWTH_AREA) {
             growth_is_shell(b, a->region, "growth", def->line);
             // thickness mm = volume / area
             a->thickness = a->thickness > 0 || !(a->rest > 0)

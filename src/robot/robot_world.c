@@ -2,6 +2,7 @@
 // picked. Faces are numbers 8 e + s: side s of element e. picked.
 #include <stdio.h>
 #include "robot/robot_impl.h"
+#include "robot/robot_kind.h"
 
 // One body, placed in the world.
 typedef struct world_body {
@@ -151,7 +152,8 @@ static bool world_is_hollow(const robot_build *b, int body, const char *region, 
 {
     const pl_actuator_def *a = &b->def->actuator[actuator];
     const char *air = robot_air_name(a);
-    if (a->kind != PL_CHAMBER || a->growth || !air || !world_name_is(b, body, region, air)) {
+    if (!pl_actuator_traits_get(a->kind)->encloses || a->growth || !air ||
+        !world_name_is(b, body, region, air)) {
         return false;
     }
     for (int r = 0; r < b->def->region_count; ++r) {

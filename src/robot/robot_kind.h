@@ -1,0 +1,26 @@
+// Properties of the actuator kinds that several rooms ask for, instead of asking for a kind: columns of the
+// table in robot_kind.c. What users see of a kind is pl_actuator_kind_info.
+#ifndef PL_ROBOT_KIND_H
+#define PL_ROBOT_KIND_H
+
+#include "pliant/robot.h"
+
+// What grows where `actuation: growth` replaces the functional of an actuator.
+typedef enum pl_growth_form {
+    PL_GROWTH_NONE,   // cannot be driven by growth
+    PL_GROWTH_LINE,   // triangles between the cable and the body, which need a modulus
+    PL_GROWTH_VOLUME, // elements of a region, in all directions
+    PL_GROWTH_AREA    // prisms of a region, in their plane
+} pl_growth_form;
+
+typedef struct pl_actuator_traits {
+    const char *group;       // of its parts in result files,
+    const char *group_value; // and the name of its effort there, with the unit
+    bool encloses;           // its faces enclose the volume that it measures: rims, a gas, gauge pressures
+    pl_dimension travel;     // what a motor moves: a length, or a volume of fluid
+    pl_growth_form growth;
+} pl_actuator_traits;
+
+const pl_actuator_traits *pl_actuator_traits_get(pl_actuator_kind kind);
+
+#endif
