@@ -5,6 +5,8 @@
 // noise).
 #include "bench.h"
 #include "pliant/dataset.h"
+#include "learn/learn.h"
+#include "learned/learned.h"
 
 // A camera's noise of 0.1 mm, nearly normal: twelve uniform numbers have the variance 1.
 static void measure(pl_random *random, double x[3])

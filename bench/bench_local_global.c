@@ -15,6 +15,8 @@
 //       the same on the finger of modules, all asked for the volumes that bend it by the constraint
 #include "bench.h"
 #include "geometric/geometric_block.h"
+#include "robot/robot_def.h"
+#include "geometric/geometric.h"
 
 // A bending_finger of two linear materials.
 typedef struct body {

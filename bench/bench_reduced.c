@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/base.h"
-#include "pliant/reduced.h"
+#include "reduced/reduced.h"
 
 static long allocations;
 

@@ -5,6 +5,7 @@
 
 #include "pliant/model.h"
 #include "statics_robot.h"
+#include "robot/robot_def.h"
 
 typedef struct bar {
     pl_mesh *mesh;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "check.h"
 #include "base/base.h"
-#include "pliant/reduced.h"
+#include "reduced/reduced.h"
 
 typedef struct line_plan {
     pl_reduced_def def;

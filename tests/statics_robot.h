@@ -8,6 +8,7 @@
 #include "box_mesh.h"
 #include "check.h"
 #include "pliant/statics.h"
+#include "robot/robot_def.h"
 
 #define PLAN_FIXED 400
 

@@ -5,6 +5,7 @@
 #include "../tests/box_mesh.h"
 #include "mesh/mesh.h"
 #include "validate.h"
+#include "robot/robot_def.h"
 
 #define PI 3.14159265358979323846
 

@@ -5,6 +5,7 @@
 // law_chambers [CASES [SEED]]
 #include "../tests/mirror_mesh.h"
 #include "pliant/statics.h"
+#include "robot/robot_def.h"
 
 // ---- random bodies: one layer of wall around a cavity of cells in the first octant
 typedef struct octant {

@@ -20,6 +20,7 @@
 #include "mesh/mesh.h"
 #include "pliant/model.h"
 #include "validate.h"
+#include "robot/robot_def.h"
 
 #define JUDGED 2 // meshes with an estimate: as drawn and refined once
 #define GRADED 2 // refinements at the singular places, at most

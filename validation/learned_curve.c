@@ -9,6 +9,8 @@
 #include "pliant/dataset.h"
 #include "pliant/motion.h"
 #include "validate.h"
+#include "learn/learn.h"
+#include "learned/learned.h"
 
 enum { WAYPOINTS = 240, JUDGED = 60, TARGETS = 100000 };
 

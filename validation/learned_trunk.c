@@ -2,7 +2,7 @@
 // that see the last three, and one with memory (LSTM). Whole runs are left out of the training and predicted;
 // the error is that of the tip disc. Skipped where the data is absent.
 #include "base/base.h"
-#include "pliant/learn.h"
+#include "learn/learn.h"
 #include "validate.h"
 
 enum { U = 6, Y = 9, ROWS = 4000, RUNS = 40, PIECE = 30, BURN = 5 };

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/rotation.h"
 #include "pliant/statics.h"
+#include "robot/robot_def.h"
 
 #define META_SURFACES 6
 #define META_ACTUATORS 4

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "pliant/pliant.h"
 #include "pliant/meshing.h"
+#include "reduced/reduced.h"
 
 static const double degree = PL_PI / 180;
 

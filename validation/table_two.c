@@ -4,8 +4,9 @@
 // with several: a row passes when its computed interface stands within 0.1 % of the bar of the measured one.
 // The last columns say where the interface stands with the published ratio instead.
 #include "base/base.h"
-#include "pliant/geometric.h"
+#include "geometric/geometric.h"
 #include "validate.h"
+#include "robot/robot_def.h"
 
 static const double measured[2] = {3.75, 5.68}, published[2] = {7.08, 10.30};
 

@@ -184,18 +184,16 @@ static int reduce_write(const cli_args *args, reduce *r)
 static void reduce_print(const cli_args *args, const reduce *r)
 {
     const pl_reduce_report *p = &r->report;
-    const pl_reduced_def *d = pl_reduction_def(r->reduction);
-    const pl_section_def *s = d->section;
     cli_table table = {0};
     cli_say(args,
             "%s as a %s: %.4g mm long, EA %.4g N, EI %.4g and %.4g, GJ %.4g N mm^2, GA %.4g and %.4g N\n\n",
-            d->name, pl_reduced_kind_name(d->kind), p->length, s->EA, s->EI[0], s->EI[1], s->GJ, s->GA[0],
-            s->GA[1]);
+            pl_model_get_info(r->full).name, pl_reduced_kind_name(r->options.kind), p->length, p->EA,
+            p->EI[0], p->EI[1], p->GJ, p->GA[0], p->GA[1]);
     cli_row(&table, "actuator\tkind\tradius mm\tangle deg\tarea mm^2\teffectiveness");
-    for (int i = 0; i < d->actuator_count; ++i) {
-        const pl_line_actuator_def *a = &d->actuator[i];
-        cli_row(&table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%.4g", a->name, pl_actuator_kind_name(a->kind),
-                a->path.radius[0], a->path.angle / degree, a->area, a->effectiveness[0]);
+    for (int i = 0; i < pl_reduction_actuator_count(r->reduction); ++i) {
+        const pl_fitted_actuator a = pl_reduction_actuator(r->reduction, i);
+        cli_row(&table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%.4g", a.name, pl_actuator_kind_name(a.kind), a.radius,
+                a.angle / degree, a.area, a.effectiveness);
     }
     cli_table_print(args, &table);
     cli_say(args, "\n");
@@ -211,15 +209,14 @@ static void reduce_print(const cli_args *args, const reduce *r)
 static json_t *reduce_json(const reduce *r)
 {
     const pl_reduce_report *p = &r->report;
-    const pl_section_def *s = pl_reduction_def(r->reduction)->section;
     json_t *root = cli_json_head(0, r->findings);
     json_object_set_new(root, "file", json_string(r->out));
     json_object_set_new(root, "kind", json_string(pl_reduced_kind_name(r->options.kind)));
     json_object_set_new(root, "length", cli_json_number(p->length));
-    json_object_set_new(root, "EA", cli_json_number(s->EA));
-    json_object_set_new(root, "EI", cli_json_numbers(s->EI, 2));
-    json_object_set_new(root, "GJ", cli_json_number(s->GJ));
-    json_object_set_new(root, "GA", cli_json_numbers(s->GA, 2));
+    json_object_set_new(root, "EA", cli_json_number(p->EA));
+    json_object_set_new(root, "EI", cli_json_numbers(p->EI, 2));
+    json_object_set_new(root, "GJ", cli_json_number(p->GJ));
+    json_object_set_new(root, "GA", cli_json_numbers(p->GA, 2));
     json_object_set_new(root, "solves", json_integer(p->solves));
     json_object_set_new(root, "samples", json_integer(p->sample_count));
     json_object_set_new(root, "seed", json_integer((json_int_t)r->options.seed));

@@ -23,8 +23,6 @@ typedef struct pl_about {
     pl_model_info info;
     void *memory;
 } pl_about;
-PL_API_CHECKED pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err);
-PL_API void pl_about_clear(pl_about *about);
 
 // ---- samples of a model; arrays hold the solved ones
 typedef struct pl_dataset {
@@ -49,8 +47,6 @@ typedef struct pl_dataset {
     float *point;       // 3 point_count per sample
 } pl_dataset;
 PL_API void pl_dataset_clear(pl_dataset *data);
-// Numbers per sample of all derivatives together.
-PL_API int pl_dataset_slopes(const pl_model_info *info);
 
 // ---- fitting
 typedef enum pl_learned_part {
@@ -104,28 +100,8 @@ PL_API const pl_network *pl_learned_network(const pl_learned *learned, pl_learne
 PL_API_CHECKED pl_status pl_learned_propose(const pl_dataset *data, int count, uint64_t seed, double *command,
                                             pl_error *err);
 
-// ---- the error of an answer
-typedef struct pl_learned_estimate {
-    double outside;  // largest distance of a command from the sampled range, as a fraction of it; 0: inside
-    int command;     // which one
-    double distance; // to the nearest sample over the usual distance of neighbours; above 2: a hole
-    double error;    // mm, bound on the error of all markers (pl_answer_error); NAN: not known
-} pl_learned_estimate;
-PL_API pl_learned_estimate pl_learned_judge(pl_learned *learned, const double *command);
-
 // ---- the model
 typedef enum pl_outside { PL_OUTSIDE_WARN, PL_OUTSIDE_FALLBACK } pl_outside;
-typedef struct pl_learned_use {
-    pl_outside outside; // of the sampled region: answer with a warning, or by the full model
-    // Opens the full model (once, when it is needed: for drawing, checks and fallback). NULL: not available.
-    pl_status (*open)(void *user, pl_model **full, pl_error *err);
-    void *user;
-    void (*release)(void *user); // may be NULL
-} pl_learned_use;
-// Takes ownership of `learned`, also on failure. Idle commands are at their rest value. The estimate is part
-// of the answer as readings (group "learned").
-PL_API_CHECKED pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use, pl_model **out,
-                                          pl_error *err);
 PL_API bool pl_model_is_learned(const pl_model *model);
 PL_API pl_learned *pl_model_learned(const pl_model *model); // NULL: it is not learned
 // The full model at the commands of the learned one: errors of its markers, without the adaptation. `step`:
@@ -182,11 +158,6 @@ typedef struct pl_adapt_report {
 PL_API_CHECKED pl_status pl_learned_adapt(pl_learned *learned, const pl_measured *measured,
                                           const pl_adapt_options *options, pl_adapt_report *report,
                                           pl_error *err);
-PL_API bool pl_learned_is_adapted(const pl_learned *learned);
-// Values of the extra inputs at which the model answers from now on; default: the mean of the measured ones.
-PL_API int pl_learned_extra_count(const pl_learned *learned);
-PL_API const char *pl_learned_extra_name(const pl_learned *learned, int i);
-PL_API_CHECKED pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_error *err);
 // The commands (within the sampled region) whose measurement would lower the largest uncertainty most, one
 // after the other; for an adaptation by a process. `command` has count * command_count numbers.
 PL_API_CHECKED pl_status pl_learned_next_poses(pl_learned *learned, int count, double *command,
@@ -236,41 +207,6 @@ PL_API_CHECKED pl_status pl_learned_fit_history(const pl_sequences *sequences,
                                                 const pl_history_options *options, pl_learned **out,
                                                 pl_history_report *report, pl_error *err);
 PL_API const pl_lstm *pl_learned_history(const pl_learned *learned); // NULL: the model has no memory
-
-// ---- inverse kinematics of one marker at a fixed rate: no allocation, a bounded number of evaluations
-typedef enum pl_reach_method {
-    PL_REACH_NEWTON,    // damped Gauss-Newton within the ranges, with least motion
-    PL_REACH_PUBLISHED, // gradient with the Jacobian network (or the derivative) and the soft line search
-    PL_REACH_DIRECT,    // the direct-inverse network, clipped to the ranges
-    PL_REACH_METHOD_COUNT
-} pl_reach_method;
-typedef struct pl_reach_options {
-    pl_reach_method method;
-    int marker;
-    bool axes[3];         // world axes that count; all false: all
-    double tolerance;     // mm; 0: 0.1 % of the width of the workspace, as published (newton: a tenth of it)
-    int evaluation_limit; // of the networks; 0: 25 (newton), 20000 (published: it ends where it no longer
-                          // improves)
-    double least_motion;  // mm per range: keeps redundant commands near the start
-    double shrink;        // published: factor of the line search
-} pl_reach_options;
-PL_API pl_reach_options pl_reach_options_default(void);
-typedef struct pl_reach_result {
-    bool converged;  // the learned model is within the tolerance
-    bool reached;    // and so is the robot: distance + error <= tolerance
-    double distance; // mm, of the learned model
-    double error;    // mm, of the marker, as pl_answer_error; NAN: not known
-    int evaluations;
-} pl_reach_result;
-typedef struct pl_reach pl_reach;
-PL_API_CHECKED pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, pl_reach **out,
-                                         pl_error *err);
-PL_API void pl_reach_destroy(pl_reach *reach);
-// `command` is the start (the last commands) and receives the result, within the ranges of the samples.
-PL_API pl_reach_result pl_reach_solve(pl_reach *reach, const double target[3], double *command);
-// The marker's position and its derivative (3 x command_count; may be NULL) by the networks, adaptation
-// included.
-PL_API void pl_reach_forward(pl_reach *reach, const double *command, double position[3], double *jacobian);
 
 #ifdef __cplusplus
 }

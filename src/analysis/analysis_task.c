@@ -5,6 +5,7 @@
 #include "pliant/target.h"
 #include "pliant/analysis.h"
 #include "pliant/text.h"
+#include "kinematics/kinematics_task.h"
 
 struct pl_task_job {
     pl_model *model;

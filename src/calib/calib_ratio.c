@@ -9,8 +9,9 @@
 #include "base/base.h"
 #include "base/vec.h"
 #include "pliant/calib.h"
-#include "pliant/geometric.h"
+#include "geometric/geometric.h"
 #include "pliant/statics.h"
+#include "robot/robot_def.h"
 
 #define RATIO_SMALLEST 1e-3 // R_omega: Poisson's ratio is 0.4993 there
 #define RATIO_ROUNDS 60

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "base/base.h"
 #include "pliant/dataset.h"
+#include "learn/learn.h"
 
 // ---- protocol buffers: a field is its number and wire type, then a number or a length and bytes
 // A varint: seven bits per byte, lowest first; the high bit says that more follow.

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "text/text_table.h"
 #include "pliant/dataset.h"
+#include "learned/learned.h"
 
 typedef struct sequence_columns {
     int command[TEXT_TABLE_COLUMNS], command_count;

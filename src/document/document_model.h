@@ -3,7 +3,7 @@
 #define PL_DOCUMENT_MODEL_H
 
 #include "document/document_reader.h"
-#include "pliant/reduced.h"
+#include "reduced/reduced.h"
 
 // Owns the lists; the def borrows them.
 typedef struct doc_model {

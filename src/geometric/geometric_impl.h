@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "geometric/geometric_block.h"
 #include "mesh/mesh.h"
-#include "pliant/geometric.h"
+#include "geometric/geometric.h"
 #include "robot/robot.h"
 #include "solver/solver.h"
 

@@ -1,6 +1,7 @@
 // Body points by name or place, for shapes and curvatures.
 #include "kinematics/kinematics_impl.h"
 #include "pliant/target.h"
+#include "kinematics/kinematics_task.h"
 
 #define POINTS_ON_LINE 41 // places looked at along a line
 

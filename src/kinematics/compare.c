@@ -3,6 +3,7 @@
 // shapes is the mesh's.
 #include "kinematics/kinematics_impl.h"
 #include "model/model.h"
+#include "robot/robot_def.h"
 
 // What the rows of one comparison share.
 typedef struct compare {

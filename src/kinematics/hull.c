@@ -4,6 +4,7 @@
 // with one rim, however many points are nearly in a plane or nearly the same.
 #include <stdlib.h>
 #include "kinematics/kinematics_impl.h"
+#include "kinematics/kinematics_task.h"
 
 #define HULL_FLAT 1e-6    // of the cloud's length: thinner counts as flat
 #define HULL_FAR 1e40     // mm: squares of products of three lengths are still numbers

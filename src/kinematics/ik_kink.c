@@ -12,6 +12,7 @@
 // The derivatives with respect to p come from one factorisation, with the row of a slack cable as a right
 // side instead of a constraint. The command that belongs to p > 0 is the predicted length of the cable.
 #include "kinematics/kinematics_impl.h"
+#include "robot/robot_def.h"
 
 #define KINK_SIDES 4    // all combinations are tried up to this many commands at their kink
 #define KINK_AT 1e-12   // of the span: a one-sided command is at its kink

@@ -1,6 +1,7 @@
 // Tasks: stages of inverse problems, each continuing the one before; and the stages of picking, grasping and
 // placing a round object (Fang 2022, thesis, section 4.4).
 #include "kinematics/kinematics_impl.h"
+#include "kinematics/kinematics_task.h"
 
 typedef bool (*task_record)(void *user, const pl_task_step *step);
 

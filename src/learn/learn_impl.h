@@ -3,7 +3,7 @@
 #define PL_LEARN_IMPL_H
 
 #include "base/base.h"
-#include "pliant/learn.h"
+#include "learn/learn.h"
 
 struct pl_network {
     pl_network_def def;

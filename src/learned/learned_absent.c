@@ -1,5 +1,6 @@
 // In place of the room in a build without learning (-DPLIANT_LEARNING=OFF): no model is a learned one.
 #include "pliant/learned.h"
+#include "learned/learned.h"
 
 pl_learned *pl_model_learned(const pl_model *model)
 {

@@ -4,6 +4,7 @@
 #include "learned/learned.h"
 #include "base/vec.h"
 #include "model/model.h"
+#include "robot/robot_def.h"
 
 // ---- markers with adaptation
 // layer: q = N(p), dq = N' dp. process: q = p + g(c, extra), dq = dp + dg/dc.

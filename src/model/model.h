@@ -4,6 +4,7 @@
 
 #include "pliant/model.h"
 #include "statics/statics.h"
+#include "geometric/geometric.h"
 
 // The model's own memory when it is of this type, NULL otherwise.
 void *pl_model_self(const pl_model *model, const pl_model_type *type);

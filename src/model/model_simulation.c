@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "pliant/simulation.h"
+#include "robot/robot_def.h"
 
 // Commands of the frame under way: linear between its ends.
 typedef struct simulation_live {

@@ -6,6 +6,7 @@
 // stiffness. In a cone every arc takes its part of an actuator's length, hence turns as 1 / diameter.
 #include "reduced/reduced_cc.h"
 #include "solver/solver.h"
+#include "robot/robot_def.h"
 
 // Pieces between stations with their share of a section's elongation and of its rotation.
 static void cc_piece_create(const pl_reduced_model *m, cc_data *c)

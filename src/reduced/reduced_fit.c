@@ -39,6 +39,22 @@ const pl_reduced_def *pl_reduction_def(const pl_reduction *reduction)
     return &reduction->def;
 }
 
+int pl_reduction_actuator_count(const pl_reduction *reduction)
+{
+    return reduction->def.actuator_count;
+}
+
+pl_fitted_actuator pl_reduction_actuator(const pl_reduction *reduction, int i)
+{
+    const pl_line_actuator_def *a = &reduction->def.actuator[i];
+    return (pl_fitted_actuator){.name = a->name,
+                                .kind = a->kind,
+                                .radius = a->path.radius[0],
+                                .angle = a->path.angle,
+                                .area = a->area,
+                                .effectiveness = a->effectiveness[0]};
+}
+
 // Everything about one reduction.
 typedef struct fit {
     pl_model *full;
@@ -755,6 +771,11 @@ pl_status pl_reduce(pl_model *full, const pl_reduce_options *options, pl_reducti
         pl_reduction_destroy(f.r);
         return status;
     }
+    const pl_section_def *s = &f.r->section;
+    report->EA = s->EA;
+    report->GJ = s->GJ;
+    memcpy(report->EI, s->EI, sizeof report->EI);
+    memcpy(report->GA, s->GA, sizeof report->GA);
     *out = f.r;
     return PL_OK;
 }

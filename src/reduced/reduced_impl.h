@@ -6,8 +6,8 @@
 #include "base/base.h"
 #include "base/vec.h"
 #include "model/model.h"
-#include "pliant/learn.h"
-#include "pliant/reduced.h"
+#include "learn/learn.h"
+#include "reduced/reduced.h"
 
 #define REDUCED_ACTUATORS_MAX 32 // so that one command per actuator fits on the stack
 #define REDUCED_STATIONS_MAX 4000

@@ -2,6 +2,7 @@
 // derivatives by commands from those by actuators.
 #include <stdio.h>
 #include "reduced/reduced_impl.h"
+#include "robot/robot_def.h"
 
 static void model_info(void *self, pl_model_info *out)
 {

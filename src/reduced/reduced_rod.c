@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "reduced/reduced_rod_solver.h"
 #include "solver/solver.h"
+#include "robot/robot_def.h"
 
 #define ROD_TOLERANCE 1e-11 // rad, and chord change over element length: size of the last step
 #define ROD_ITERATIONS 60   // Newton steps on one load increment

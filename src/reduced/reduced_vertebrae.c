@@ -8,6 +8,7 @@
 // Newton; derivatives by the implicit function theorem. Inverse of a gap: the formula above.
 #include "reduced/reduced_impl.h"
 #include "solver/solver.h"
+#include "robot/robot_def.h"
 
 // x and y of B_n on the plate below and A_n on the one above
 typedef struct gap_ends {

@@ -6,6 +6,7 @@
 // Positions are rounded first and F is cut, not rounded, so the words as written keep every limit.
 #include <stdio.h>
 #include "result/result_motion.h"
+#include "robot/robot_def.h"
 
 #define GCODE_AXES 10
 #define GCODE_GRAIN 1e-5 // units of an axis, as written

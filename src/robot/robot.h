@@ -5,7 +5,7 @@
 #include "actuator/actuator.h"
 #include "base/base.h"
 #include "contact/contact.h"
-#include "pliant/robot.h"
+#include "robot/robot_def.h"
 
 // A material point as a weighted sum of vertices: y = sum_j weight_j x_j. Weights sum to 1 and reproduce
 // linear fields, so a rigid motion of the body moves the point rigidly. A point fixed in space has count 0

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "check.h"
 #include "pliant/dataset.h"
+#include "learned/learned.h"
 
 enum { RUNS = 6, STEPS = 80 };
 

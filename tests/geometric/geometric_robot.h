@@ -2,7 +2,7 @@
 #ifndef PL_GEOMETRIC_ROBOT_H
 #define PL_GEOMETRIC_ROBOT_H
 
-#include "pliant/geometric.h"
+#include "geometric/geometric.h"
 #include "statics_robot.h"
 
 // Tolerances to round-off rather than to a user's.

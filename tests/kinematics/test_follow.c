@@ -3,6 +3,7 @@
 #include "arm_model.h"
 #include "base/base.h"
 #include "base/vec.h"
+#include "kinematics/kinematics_task.h"
 
 // Points lie equally far apart along the path, in its plane and box.
 static void test_shapes(void **state)

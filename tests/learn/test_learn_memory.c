@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 #include "check.h"
-#include "pliant/learn.h"
+#include "learn/learn.h"
 
 // A play operator (backlash of half width 0.3): the output depends on the past of the input.
 static void play(int sequences, int length, uint64_t seed, double *x, double *y, int *start)

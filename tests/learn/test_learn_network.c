@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 #include "check.h"
-#include "pliant/learn.h"
+#include "learn/learn.h"
 
 static pl_network *kinked(int in, int out, int layers, int width, pl_activation f, bool skip, uint64_t seed,
                           uint64_t kinks)

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "check.h"
 #include "pliant/learned.h"
+#include "learned/learned.h"
 
 // ---- a robot in closed form: an arc of 100 mm that bends in two planes and stretches
 enum { C = 3 };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "meshing_tools.h"
 #include "pliant/pliant.h"
+#include "geometric/geometric.h"
 
 static const char text[] =
     "pliant: 1\nname: box\nmesh:\n  design: {kind: pillows, side: 20, height: 12, across: 1, wall: 5, roof: "

@@ -6,6 +6,8 @@
 #include "base/base.h"
 #include "check.h"
 #include "pliant/result.h"
+#include "robot/robot_def.h"
+#include "reduced/reduced.h"
 
 static void test_designs_read(void **state)
 {

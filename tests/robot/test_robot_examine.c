@@ -1,5 +1,6 @@
 // What a robot is examined for: markers and cables off the body.
 #include "robot/robot_fixture.h"
+#include "robot/robot_def.h"
 
 static pl_error err;
 static const pl_body_def body[] = {{.name = "body", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}}};
