@@ -1,5 +1,6 @@
 // pliant new: writes a ready, commented robot: a parametric design, or a first guess for the user's own part.
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -198,35 +199,83 @@ static json_t *new_json(const char *path)
     return root;
 }
 
-// A first command to try: the first command of the robot, at half the range of the first actuator.
+// The number at `key`, where $index of a repeated entry is 1; false: there is none.
+static bool new_number(pl_robot_document *document, const char *key, const char *index,
+                       pl_dimension dimension, double *value)
+{
+    const char *text = pl_robot_document_value(document, key), *at;
+    char first[200] = "";
+    while (text && index && (at = strstr(text, index)) && strlen(first) + strlen(text) < sizeof first - 2) {
+        strncat(first, text, (size_t)(at - text));
+        strcat(first, "1");
+        text = at + strlen(index);
+    }
+    if (first[0]) {
+        strncat(first, text, sizeof first - strlen(first) - 1);
+        if (pl_robot_document_set(document, key, first, NULL) != PL_OK) {
+            return false;
+        }
+    }
+    return pl_robot_document_evaluate(document, key, dimension, value, NULL) == PL_OK;
+}
+
+// The value in the middle between rest and the farther end of a range; for lengths and volumes, whose rest
+// the file does not have, between the ends.
+static double new_value(pl_drive drive, const double range[2])
+{
+    if (drive == PL_DRIVE_LENGTH || drive == PL_DRIVE_VOLUME) {
+        return 0.75 * range[0] + 0.25 * range[1];
+    }
+    const double rest = pl_drive_dimension(drive) == PL_DIM_NUMBER ? 1 : 0;
+    const bool low = fabs(range[0] - rest) >= fabs(range[1] - rest);
+    return 0.5 * (rest + range[low ? 0 : 1]);
+}
+
+// A first command to try: the first command of the robot, halfway to the end of the range of the first
+// actuator.
 static void new_try(const char *yaml, char *text, size_t size)
 {
-    static const struct {
-        const char *drive, *unit;
-        pl_dimension dimension;
-        double scale;
-    } known[] = {{"pressure", "kPa", PL_DIM_PRESSURE, 1e3}, {"shortening", "mm", PL_DIM_LENGTH, 1}};
     pl_robot_document *document = NULL;
-    char name[60] = "";
-    double high = 0;
     text[0] = 0;
     if (pl_robot_document_parse(yaml, strlen(yaml), NULL, &document, NULL) != PL_OK) {
         return;
     }
-    const char *actuator = pl_robot_document_value(document, "actuators.0.name");
-    const char *drive = pl_robot_document_value(document, "actuators.0.drive");
+
+    // the first actuator may be the first of a repeated entry: its index is then 1
+    const char *index = pl_robot_document_value(document, "actuators.0.repeat.index");
+    const char *entry = index ? "actuators.0.repeat.each.0" : "actuators.0";
+    char key[80], name[80] = "", repeated[40] = "";
+    snprintf(repeated, sizeof repeated, "$%.30s", index ? index : "");
+    snprintf(key, sizeof key, "%s.name", entry);
+    const char *actuator = pl_robot_document_value(document, key);
+    const char *mark = actuator && index ? strstr(actuator, repeated) : NULL;
+    snprintf(name, sizeof name, "%.*s%s", mark ? (int)(mark - actuator) : 50, actuator ? actuator : "",
+             mark ? "1" : "");
     const char *command = strstr(yaml, "\ncommands:\n  ");
-    snprintf(name, sizeof name, "%.50s", actuator ? actuator : "");
     if (command) {
         command += strlen("\ncommands:\n  ");
         snprintf(name, sizeof name, "%.*s", (int)strcspn(command, ":\n"), command);
     }
-    for (int k = 0; actuator && drive && k < 2; ++k) {
-        if (strcmp(drive, known[k].drive) == 0 &&
-            pl_robot_document_evaluate(document, "actuators.0.range.1", known[k].dimension, &high, NULL) ==
-                PL_OK) {
-            snprintf(text, size, " --set %s=%.4g%s", name, 0.5 * high * known[k].scale, known[k].unit);
+
+    snprintf(key, sizeof key, "%s.drive", entry);
+    const char *drive = pl_robot_document_value(document, key);
+    for (int d = 0; name[0] && drive && d < PL_DRIVE_COUNT; ++d) {
+        if (strcmp(drive, pl_drive_name((pl_drive)d)) != 0) {
+            continue;
         }
+        const pl_dimension dimension = pl_drive_dimension((pl_drive)d);
+        double range[2];
+        bool known = true;
+        for (int i = 0; known && i < 2; ++i) {
+            snprintf(key, sizeof key, "%s.range.%d", entry, i);
+            known = new_number(document, key, index ? repeated : NULL, dimension, &range[i]);
+        }
+        if (known) {
+            snprintf(text, size, " --set %s=%.4g%s", name,
+                     new_value((pl_drive)d, range) / pl_drive_scale((pl_drive)d),
+                     dimension == PL_DIM_NUMBER ? "" : pl_drive_unit((pl_drive)d));
+        }
+        break;
     }
     pl_robot_document_destroy(document);
 }

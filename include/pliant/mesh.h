@@ -309,6 +309,8 @@ typedef struct pl_mesher {
                       pl_findings *findings, pl_error *err);
     // Reads a triangle surface (STL, OBJ), in units of `unit` mm; may be NULL.
     pl_status (*surface)(void *user, const char *path, double unit, pl_trisurf *out, pl_error *err);
+    // Whether the parameters of a design are known and possible, without meshing; may be NULL.
+    pl_status (*check)(void *user, const pl_mesh_source *source, pl_error *err);
 } pl_mesher;
 
 #ifdef __cplusplus

@@ -259,6 +259,20 @@ static void load_probe(doc_robot_file *f, const char *marker)
     f->def.force_count = f->force.count;
 }
 
+// Unknown or impossible parameters of designs, reported together with the other defects of the file.
+static void load_check_designs(doc_robot_file *f, const pl_load_options *options)
+{
+    for (int i = 0; options->mesher && options->mesher->check && i < f->def.body_count; ++i) {
+        const pl_mesh_source *source = &f->def.body[i].source;
+        pl_error err = {0};
+        if (options->mesher->check(options->mesher->user, source, &err) != PL_OK) {
+            int line = source->line;
+            const char *text = load_sentence(err.text, f->path, &line);
+            doc_defect(f, line, "mesh: %s", text);
+        }
+    }
+}
+
 // Builds from a file that has been read; its defects are reported first. *out is NULL on failure.
 pl_status doc_robot_file_build(doc_robot_file *f, const pl_load_options *options, pl_robot **out,
                                pl_findings *findings, pl_error *err)
@@ -272,6 +286,7 @@ pl_status doc_robot_file_build(doc_robot_file *f, const pl_load_options *options
                        options->order);
     }
     pl_status status = PL_OK;
+    load_check_designs(f, options);
     if (!f->no_memory && pl_findings_defect_count(f->findings) == 0 && f->model) {
         doc_defect(f, f->model->def.line, "the robot is a reduced model; a robot with a mesh is needed here");
     } else if (!f->no_memory && pl_findings_defect_count(f->findings) == 0) {

@@ -211,6 +211,19 @@ static pl_status design_place_mesh(const design *d, const double *value, const c
     return status;
 }
 
+pl_status meshing_check_design(const pl_mesh_source *source, pl_error *err)
+{
+    double value[DESIGN_PARAMETERS_MAX];
+    const design *d = design_find(source->design);
+    if (!d) {
+        char place[300];
+        design_place(source->file, source->line, place, sizeof place);
+        return design_unknown(place, source->design, err);
+    }
+    return design_values(d, source->file, source->line, source->parameter, source->parameter_count, value,
+                         err);
+}
+
 // Draws the design with the values of the source and meshes it.
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err)

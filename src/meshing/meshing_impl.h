@@ -200,6 +200,7 @@ extern const design design_bending_finger, design_cable_finger, design_three_cha
     design_knuckle_finger, design_gripper_finger, design_tentacle, design_parallel, design_bellows_trunk,
     design_fiber_bender, design_cbha, design_twister, design_membrane, design_pillows;
 
+pl_status meshing_check_design(const pl_mesh_source *source, pl_error *err); // kind and parameters
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);
 // A shell of prisms; sizes are judged, and without one a twelfth of the longest side is taken.

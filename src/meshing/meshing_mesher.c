@@ -97,9 +97,16 @@ static pl_status mesher_surface(void *user, const char *path, double unit, pl_tr
     return pl_meshing_read_surface(path, unit, out, err);
 }
 
+static pl_status mesher_check(void *user, const pl_mesh_source *source, pl_error *err)
+{
+    (void)user;
+    return source->kind == PL_SOURCE_DESIGN ? meshing_check_design(source, err) : PL_OK;
+}
+
 // Static, never NULL.
 const pl_mesher *pl_meshing_mesher(void)
 {
-    static const pl_mesher mesher = {.build = mesher_build, .fill = mesher_fill, .surface = mesher_surface};
+    static const pl_mesher mesher = {
+        .build = mesher_build, .fill = mesher_fill, .surface = mesher_surface, .check = mesher_check};
     return &mesher;
 }
