@@ -167,7 +167,6 @@ typedef struct pl_controller pl_controller;
 PL_API_CHECKED pl_status pl_controller_create(const pl_controller_options *options, pl_controller **out,
                                               pl_error *err);
 PL_API void pl_controller_destroy(pl_controller *controller);
-PL_API void pl_controller_reset(pl_controller *controller); // the integral
 // Moves `command` on by one tick. A tick that cannot be computed (numbers that are not finite) keeps
 // `command` as it is and says so in the report.
 PL_API void pl_controller_tick(pl_controller *controller, const pl_control_input *input, double *command,

@@ -40,7 +40,6 @@ PL_API_CHECKED pl_status pl_dataset_read_plan(pl_dataset_file *file, double **co
                                               int *count, pl_error *err);
 // Stores one sample of the model at its current state.
 PL_API_CHECKED pl_status pl_dataset_put(pl_dataset_file *file, const pl_sample *sample, pl_error *err);
-PL_API int pl_dataset_done(pl_dataset_file *file); // rows stored; -1: cannot be read
 // Copies the rows of another file of the same robot and settings that are missing here; returns their number.
 PL_API_CHECKED pl_status pl_dataset_merge(const char *path, const char *const *shard, int shard_count,
                                           int *copied, pl_error *err);

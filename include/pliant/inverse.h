@@ -167,7 +167,6 @@ typedef struct pl_ik pl_ik;
 PL_API_CHECKED pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objective_count,
                                       const pl_ik_options *options, pl_ik **out, pl_error *err);
 PL_API void pl_ik_destroy(pl_ik *ik);
-PL_API pl_model *pl_ik_model(const pl_ik *ik);
 
 // New targets for objective i: `target` has 3 values (position, direction, distance, orthogonality), 9
 // (orientation), 3 per point (shape), 1 (curvature, sensor, effort) or one per command (command).

@@ -171,12 +171,6 @@ void pl_controller_destroy(pl_controller *c)
     pl_free(c);
 }
 
-// Forgets the integral.
-void pl_controller_reset(pl_controller *c)
-{
-    memset(c->h, 0, (size_t)c->options.output_count * sizeof *c->h);
-}
-
 // Whether an array is given and has only finite numbers.
 static bool loop_finite(const double *v, int count)
 {

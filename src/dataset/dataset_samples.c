@@ -412,13 +412,6 @@ pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done
     return status;
 }
 
-// Number of samples stored; -1 when it cannot be read.
-int pl_dataset_done(pl_dataset_file *s)
-{
-    int64_t count = 0;
-    return dataset_count(s, "sample", &count, NULL) == PL_OK ? (int)count : -1;
-}
-
 // Insert and checksum in one transaction: a kill leaves the sample whole or not at all.
 pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *err)
 {

@@ -400,11 +400,6 @@ void pl_ik_destroy(pl_ik *ik)
     pl_free(ik);
 }
 
-pl_model *pl_ik_model(const pl_ik *ik)
-{
-    return ik->model;
-}
-
 // The target's meaning follows the kind: 3 numbers, a rotation matrix, places of points, commands or one
 // value. Checked as at creation; on failure the old target stays.
 pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err)

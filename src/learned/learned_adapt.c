@@ -36,11 +36,6 @@ int pl_learned_extra_count(const pl_learned *learned)
     return learned->adaptation ? learned->adaptation->extra_count : 0;
 }
 
-const char *pl_learned_extra_name(const pl_learned *learned, int i)
-{
-    return i >= 0 && i < pl_learned_extra_count(learned) ? learned->adaptation->extra_name[i] : "";
-}
-
 pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_error *err)
 {
     for (int i = 0; i < pl_learned_extra_count(learned); ++i) {

@@ -357,12 +357,6 @@ bool pl_robot_obstacle_is_free(const pl_robot *robot, int i)
     return o && o->free;
 }
 
-double pl_robot_obstacle_mass(const pl_robot *robot, int i)
-{
-    const pl_obstacle *o = contact_get(robot, i);
-    return o && o->free ? o->mass : 0;
-}
-
 // Pose relative to rest, y = R x + t. Free bodies have theirs from their frame's vertices: t = c - R c0.
 void pl_robot_obstacle_pose(const pl_robot *robot, int i, const double *command, const double *x,
                             double rotation[9], double translation[3])

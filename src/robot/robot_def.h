@@ -303,7 +303,6 @@ bool pl_robot_has_contact(const pl_robot *robot);                   // with itse
 bool pl_robot_has_self_contact(const pl_robot *robot);
 // Where the commands (NULL: at rest) have moved an obstacle, mm.
 void pl_robot_obstacle_offset(const pl_robot *robot, int i, const double *command, double offset[3]);
-double pl_robot_obstacle_mass(const pl_robot *robot, int i); // t; 0 where it is not free
 // Signed distance of a point (negative inside) from an obstacle moved by the commands.
 double pl_robot_obstacle_distance(const pl_robot *robot, int i, const double *command, const double point[3]);
 bool pl_drive_is_geometric(pl_drive drive); // prescribes a measure: a constraint
