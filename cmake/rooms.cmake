@@ -183,6 +183,10 @@ function(pl_tests)
         endif()
         add_test(NAME rooms COMMAND ${PL_PYTHON3} tools/check-rooms WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         add_test(NAME docs.kinds COMMAND ${PL_PYTHON3} tools/check-kinds WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        if(TARGET pliant_command)
+            add_test(NAME docs.commands COMMAND ${PL_PYTHON3} tools/check-commands $<TARGET_FILE:pliant_command>
+                WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        endif()
     endif()
     # the command line, end to end: each script gets the path of the command
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/cli/test_*.sh)
