@@ -6,9 +6,31 @@
 #include "cli.h"
 
 const char *const cli_mesh_extensions[] = {".vtu", ".msh", ".stl", ".inp", ".node", ".png", ".svg", NULL};
-const char *const cli_shape_extensions[] = {".vtu",  ".vtm", ".pvd",  ".xdmf", ".glb", ".usda", ".obj",
-                                            ".ply",  ".stl", ".csv",  ".png",  ".svg", ".inp",  ".py",
-                                            ".urdf", ".sdf", ".mjcf", ".xml",  NULL};
+
+// The formats that `--out` writes of a shape: extension, writer. Another format is one more row; what is
+// refused, completed and written follows it. docs/reference/files.md describes the formats.
+#define SHAPE_FORMATS(F)                                                                                     \
+    F(".vtu", shape_vtu)                                                                                     \
+    F(".vtm", shape_vtm)                                                                                     \
+    F(".pvd", shape_series)                                                                                  \
+    F(".xdmf", shape_series)                                                                                 \
+    F(".glb", shape_scene)                                                                                   \
+    F(".usda", shape_series)                                                                                 \
+    F(".obj", shape_scene)                                                                                   \
+    F(".ply", shape_scene)                                                                                   \
+    F(".stl", shape_stl)                                                                                     \
+    F(".csv", shape_csv)                                                                                     \
+    F(".png", shape_picture)                                                                                 \
+    F(".svg", shape_picture)                                                                                 \
+    F(".inp", shape_program)                                                                                 \
+    F(".py", shape_program)                                                                                  \
+    F(".urdf", shape_chain)                                                                                  \
+    F(".sdf", shape_chain)                                                                                   \
+    F(".mjcf", shape_chain)                                                                                  \
+    F(".xml", shape_chain)
+#define SHAPE_EXTENSION(extension, writer) extension,
+#define SHAPE_ROW(extension, writer) {extension, writer},
+const char *const cli_shape_extensions[] = {SHAPE_FORMATS(SHAPE_EXTENSION) NULL};
 
 // Without regard to case.
 static bool shape_is(const char *path, const char *extension)
@@ -341,8 +363,9 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
 }
 
 // Head and row of the table of results.
-static pl_status shape_csv(cli_model *m, const char *path, pl_error *err)
+static pl_status shape_csv(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
+    (void)args;
     char *head = cli_record_csv_head(m), *row = cli_record_csv_row(m);
     char *text = head && row ? malloc(strlen(head) + strlen(row) + 1) : NULL;
     pl_status status = text ? PL_OK : shape_no_memory(err);
@@ -388,8 +411,9 @@ static pl_status shape_series(const cli_args *args, cli_model *m, const char *pa
 }
 
 // Jobs and scenes of other programs; what differs there is printed.
-static pl_status shape_program(cli_model *m, const char *path, pl_error *err)
+static pl_status shape_program(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
+    (void)args;
     pl_findings *findings = pl_findings_create();
     const pl_status status = shape_is(path, ".inp") ? pl_model_write_deck(m->model, path, findings, err)
                                                     : pl_model_write_sofa(m->model, path, findings, err);
@@ -424,35 +448,36 @@ static pl_status shape_chain(const cli_args *args, cli_model *m, const char *pat
     return status;
 }
 
+static pl_status shape_vtu(const cli_args *args, cli_model *m, const char *path, pl_error *err)
+{
+    (void)args;
+    return pl_model_write_vtu(m->model, path, err);
+}
+
+static pl_status shape_vtm(const cli_args *args, cli_model *m, const char *path, pl_error *err)
+{
+    (void)args;
+    return pl_model_write_vtm(m->model, path, err);
+}
+
+static pl_status shape_scene(const cli_args *args, cli_model *m, const char *path, pl_error *err)
+{
+    return pl_model_write_surface(m->model, cli_shape_color(args, m, path), path, err);
+}
+
 pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
+    static const struct {
+        const char *extension;
+        pl_status (*write)(const cli_args *args, cli_model *m, const char *path, pl_error *err);
+    } format[] = {SHAPE_FORMATS(SHAPE_ROW)};
     *err = (pl_error){0};
-    if (shape_is(path, ".vtu")) {
-        return pl_model_write_vtu(m->model, path, err);
+    for (size_t i = 0; i < sizeof format / sizeof format[0]; ++i) {
+        if (shape_is(path, format[i].extension)) {
+            return format[i].write(args, m, path, err);
+        }
     }
-    if (shape_is(path, ".vtm")) {
-        return pl_model_write_vtm(m->model, path, err);
-    }
-    if (shape_is(path, ".pvd") || shape_is(path, ".xdmf") || shape_is(path, ".usda")) {
-        return shape_series(args, m, path, err);
-    }
-    if (shape_is(path, ".glb") || shape_is(path, ".ply") || shape_is(path, ".obj")) {
-        return pl_model_write_surface(m->model, cli_shape_color(args, m, path), path, err);
-    }
-    if (shape_is(path, ".inp") || shape_is(path, ".py")) {
-        return shape_program(m, path, err);
-    }
-    if (shape_is(path, ".urdf") || shape_is(path, ".sdf") || shape_is(path, ".mjcf") ||
-        shape_is(path, ".xml")) {
-        return shape_chain(args, m, path, err);
-    }
-    if (shape_is(path, ".stl")) {
-        return shape_stl(args, m, path, err);
-    }
-    if (shape_is(path, ".csv")) {
-        return shape_csv(m, path, err);
-    }
-    return shape_picture(args, m, path, err);
+    return shape_wrong(err, "the extension of the file is not known"); // refused before: cli_check_outputs
 }
 
 int cli_shape_outputs(const cli_args *args, cli_model *m)

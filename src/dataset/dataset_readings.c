@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include "pliant/dataset.h"
+#include "robot/robot_kind.h"
 #include "text/text_table.h"
 
 void pl_readings_clear(pl_readings *r)
@@ -43,9 +44,6 @@ static pl_status readings_column(const text_table *t, int column, pl_dimension d
 static pl_status readings_match(const text_table *t, int column, const pl_model_info *info, pl_readings *out,
                                 bool *known, pl_error *err)
 {
-    static const pl_dimension sensor_dimension[] = {[PL_SENSOR_LENGTH] = PL_DIM_LENGTH,
-                                                    [PL_SENSOR_VOLUME] = PL_DIM_VOLUME,
-                                                    [PL_SENSOR_PRESSURE] = PL_DIM_PRESSURE};
     *known = true;
     if (readings_is(t, column, "t") || readings_is(t, column, "time")) {
         return readings_column(t, column, PL_DIM_TIME, TEXT_TABLE_WHOLE, out->time, 1, err);
@@ -59,8 +57,8 @@ static pl_status readings_match(const text_table *t, int column, const pl_model_
     for (int i = 0; i < info->sensor_count; ++i) {
         if (readings_is(t, column, info->sensor_name[i])) {
             out->has_sensor[i] = true;
-            return readings_column(t, column, sensor_dimension[info->sensor_kind[i]], TEXT_TABLE_GAPS,
-                                   out->sensor + i, info->sensor_count, err);
+            return readings_column(t, column, pl_sensor_traits_get(info->sensor_kind[i])->dimension,
+                                   TEXT_TABLE_GAPS, out->sensor + i, info->sensor_count, err);
         }
     }
     for (int k = 0; k < 3 * info->marker_count; ++k) {

@@ -1,6 +1,7 @@
 // The blocks about what moves and what is read: actuators, commands, markers, sensors, loads.
 #include <stdio.h>
 #include "document/document_reader.h"
+#include "robot/robot_kind.h"
 
 #define DRIVE_AMBIENT 0.101325 // MPa, the standard atmosphere
 
@@ -423,16 +424,13 @@ void doc_read_markers(doc_robot_file *f, const doc_node *node, const doc_scope *
 static bool sensor_quality(doc_robot_file *f, const doc_node *node, const char *key, const pl_sensor_def *def,
                            double *value)
 {
-    static const pl_dimension dimension[] = {[PL_SENSOR_LENGTH] = PL_DIM_LENGTH,
-                                             [PL_SENSOR_VOLUME] = PL_DIM_VOLUME,
-                                             [PL_SENSOR_PRESSURE] = PL_DIM_PRESSURE};
     const doc_node *n = doc_child(node, key);
     char what[100];
     snprintf(what, sizeof what, "sensor '%.60s': %s", def->name, key);
     if (!n) {
         return true;
     }
-    if (!doc_read_quantity(f, n, what, dimension[def->kind], value)) {
+    if (!doc_read_quantity(f, n, what, pl_sensor_traits_get(def->kind)->dimension, value)) {
         return false;
     }
     if (*value < 0) {
@@ -459,7 +457,11 @@ bool doc_read_sensor_quality(doc_robot_file *f, const doc_node *node, pl_sensor_
 // A length has points, everything else an actuator.
 static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope *scope, pl_sensor_def *def)
 {
-    static const char *const kinds[] = {"length", "volume", "pressure"};
+    const char *kinds[PL_SENSOR_KIND_COUNT];
+    for (int k = 0; k < PL_SENSOR_KIND_COUNT; ++k) {
+        kinds[k] = pl_sensor_traits_get((pl_sensor_kind)k)->name;
+    }
+
     static const doc_key keys[] = {
         {"name", DOC_NAME, 0, offsetof(pl_sensor_def, name), DOC_REQUIRED},
         {"kind", DOC_OTHER, 0, 0, DOC_REQUIRED},
@@ -482,7 +484,7 @@ static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope
         return false;
     }
     const doc_node *through = doc_child(node, "through");
-    if (kind != PL_SENSOR_LENGTH) {
+    if (pl_sensor_traits_get(def->kind)->of_chamber) {
         if (!def->actuator || through) {
             doc_defect(f, node->line, "sensor '%s': a %s is measured in a chamber: expected 'actuator'%s",
                        def->name, kinds[kind], through ? " and no 'through'" : "");

@@ -3,15 +3,9 @@
 #include "document/document_control.h"
 #include "document/document_tree.h"
 #include "learned/learned.h"
+#include "robot/robot_kind.h"
 
 #define CONTROL_NOISE_MARKER 0.2 // mm: a common motion capture
-
-// Noise of a sensor whose file does not give it: a string potentiometer, a flow meter, a pressure gauge.
-static double control_usual_noise(pl_sensor_kind kind)
-{
-    // mm, mm^3, MPa
-    return kind == PL_SENSOR_LENGTH ? 0.1 : kind == PL_SENSOR_VOLUME ? 10 : 1e-4;
-}
 
 void pl_control_clear(pl_control_setup *setup)
 {
@@ -96,8 +90,9 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
         s->sensor_rate[i] = def ? def->rate : 0;
         // a reading rounded to steps of q has an error of variance q^2 / 12
         const double sigma = sqrt(s->noise[i] * s->noise[i] + s->resolution[i] * s->resolution[i] / 12);
-        s->measured[i] = (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0,
-                                          sigma > 0 ? sigma : control_usual_noise(info->sensor_kind[i])};
+        s->measured[i] =
+            (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0,
+                             sigma > 0 ? sigma : pl_sensor_traits_get(info->sensor_kind[i])->noise};
     }
 
     // commands: limits, and what is given as a share of the span

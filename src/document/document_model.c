@@ -6,6 +6,7 @@
 #include "document/document_learned.h"
 #include "document/document_reader.h"
 #include "document/document_model.h"
+#include "robot/robot_kind.h"
 
 // One number, or a pair; one number counts twice.
 static bool model_pair(doc_robot_file *f, const doc_node *node, const char *what, pl_dimension dimension,
@@ -375,7 +376,11 @@ static void model_markers(doc_robot_file *f, const doc_node *node)
 // Sensors of a reduced robot run along paths instead of points.
 static void model_sensors(doc_robot_file *f, const doc_node *node)
 {
-    static const char *const kinds[] = {"length", "volume", "pressure"};
+    const char *kinds[PL_SENSOR_KIND_COUNT];
+    for (int k = 0; k < PL_SENSOR_KIND_COUNT; ++k) {
+        kinds[k] = pl_sensor_traits_get((pl_sensor_kind)k)->name;
+    }
+
     static const doc_key keys[] = {
         {"name", DOC_NAME, 0, offsetof(pl_line_sensor_def, name), DOC_REQUIRED},
         {"kind", DOC_OTHER, 0, 0, DOC_REQUIRED},
@@ -391,7 +396,8 @@ static void model_sensors(doc_robot_file *f, const doc_node *node)
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_line_sensor_def def = {.line = n->line};
         bool good = doc_read_map(f, n, "sensor", keys, PL_COUNT(keys), &def);
-        const int kind = good ? doc_read_choice(f, doc_child(n, "kind"), "sensor: kind", kinds, 3) : -1;
+        const int kind =
+            good ? doc_read_choice(f, doc_child(n, "kind"), "sensor: kind", kinds, PL_COUNT(kinds)) : -1;
         good = kind >= 0;
         def.kind = good ? (pl_sensor_kind)kind : PL_SENSOR_LENGTH;
         good = good && (def.kind != PL_SENSOR_LENGTH || model_path(f, n, "sensor", true, &def.path));

@@ -215,7 +215,7 @@ void model_body_shape(void *self, double *position)
 int model_body_line(void *self, int actuator, double *point, int room)
 {
     const model_body *b = self;
-    return b->actuator[actuator].kind == PL_CABLE
+    return pl_actuator_kind_get(b->actuator[actuator].kind)->place == PL_PLACE_POINTS
                ? pl_statics_cable_points(b->statics, b->state, actuator, point, room)
                : 0;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "model/model_impl.h"
 #include "robot/robot.h"
+#include "robot/robot_kind.h"
 
 // The record and the arrays that it points to; made once, filled for every result.
 struct model_record {
@@ -39,17 +40,17 @@ const char *pl_measure_unit(pl_actuator_kind kind)
 
 const char *pl_sensor_kind_name(pl_sensor_kind kind)
 {
-    return kind == PL_SENSOR_LENGTH ? "length" : kind == PL_SENSOR_VOLUME ? "volume" : "pressure";
+    return pl_sensor_traits_get(kind)->name;
 }
 
 const char *pl_sensor_unit(pl_sensor_kind kind)
 {
-    return kind == PL_SENSOR_LENGTH ? "mm" : kind == PL_SENSOR_VOLUME ? "mm^3" : "kPa";
+    return pl_sensor_traits_get(kind)->unit;
 }
 
 double pl_sensor_scale(pl_sensor_kind kind)
 {
-    return kind == PL_SENSOR_PRESSURE ? 1e-3 : 1;
+    return pl_sensor_traits_get(kind)->scale;
 }
 
 // ---- its parts

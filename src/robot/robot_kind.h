@@ -23,4 +23,15 @@ typedef struct pl_actuator_traits {
 
 const pl_actuator_traits *pl_actuator_traits_get(pl_actuator_kind kind);
 
+// ---- sensors (robot_sensor.c)
+#define PL_SENSOR_KIND_COUNT (PL_SENSOR_PRESSURE + 1)
+typedef struct pl_sensor_traits {
+    const char *name, *unit; // in robot files; on the terminal
+    double scale;            // internal value of one unit
+    pl_dimension dimension;
+    double noise;    // internal units: standard deviation where the robot file gives none
+    bool of_chamber; // reads an actuator; otherwise a length along points
+} pl_sensor_traits;
+const pl_sensor_traits *pl_sensor_traits_get(pl_sensor_kind kind);
+
 #endif
