@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "result/result_motion.h"
 #include "robot/robot_def.h"
+#include "robot/robot_kind.h"
 
 #define GCODE_AXES 10
 #define GCODE_GRAIN 1e-5 // units of an axis, as written
@@ -86,7 +87,7 @@ static void gcode_head(gcode *g)
     pl_text_add(&g->text, ": %d waypoints, written by pliant %s\n", g->motion->count, pl_version());
     for (int i = 0; i < g->count; ++i) {
         const pl_hardware *h = &g->axis[i].info.hardware;
-        const bool cable = g->axis[i].info.kind == PL_CABLE;
+        const bool cable = pl_actuator_traits_get(g->axis[i].info.kind)->travel == PL_DIM_LENGTH;
         pl_text_add(&g->text, "; %c moves ", h->axis);
         gcode_comment(&g->text, g->axis[i].info.name);
         pl_text_add(&g->text, ": one unit is %g %s%s, at rest %c%.5f\n",
@@ -127,7 +128,7 @@ static double gcode_distance(const gcode *g, const double *d)
 
 static bool gcode_clips(const gcode_axis *x)
 {
-    return x->info.kind == PL_CHAMBER && x->info.hardware.below_zero == PL_BELOW_CLIP;
+    return pl_actuator_traits_get(x->info.kind)->encloses && x->info.hardware.below_zero == PL_BELOW_CLIP;
 }
 
 // Chambers that the machine may not pull below zero: refused before anything is written, or said in the head.
@@ -137,8 +138,8 @@ static pl_status gcode_check(gcode *g, const char *path, bool *row, pl_findings 
         const gcode_axis *x = &g->axis[i];
         const pl_below_zero below = x->info.hardware.below_zero;
         double lowest;
-        if (x->info.kind != PL_CHAMBER || below == PL_BELOW_UNSAID || below == PL_BELOW_PULL ||
-            result_rows_below(g->motion, x->actuator, row, &lowest) == 0) {
+        if (!pl_actuator_traits_get(x->info.kind)->encloses || below == PL_BELOW_UNSAID ||
+            below == PL_BELOW_PULL || result_rows_below(g->motion, x->actuator, row, &lowest) == 0) {
             continue;
         }
         if (below == PL_BELOW_REFUSE) {
@@ -280,7 +281,8 @@ pl_status pl_gcode_move(pl_gcode *g, const double *command, const pl_model_answe
         .command = command, .measure = answer->measure, .effort = answer->effort, .seconds = seconds};
     for (int i = 0; i < g->count; ++i) {
         const gcode_axis *x = &g->axis[i];
-        if (x->info.kind == PL_CHAMBER && x->info.hardware.below_zero == PL_BELOW_REFUSE &&
+        if (pl_actuator_traits_get(x->info.kind)->encloses &&
+            x->info.hardware.below_zero == PL_BELOW_REFUSE &&
             pose.effort[x->actuator] < -RESULT_PRESSURE_NOISE) {
             return pl_fail(err, PL_BAD_INPUT,
                            "axis %c: %s would be at %.3g kPa, and its hardware refuses to pull",

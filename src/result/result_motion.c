@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "pliant/result.h"
 #include "result/result_motion.h"
+#include "robot/robot_kind.h"
 
 void pl_motion_init(pl_motion *motion, const pl_model *model, int marker)
 {
@@ -258,7 +259,7 @@ static pl_status pressures_check(const pl_motion *m, const char *path, bool *row
     for (int a = 0; a < m->info.actuator_count; ++a) {
         const pl_actuator_info *info = &m->info.actuator[a];
         double lowest;
-        if (info->kind != PL_CHAMBER || info->hardware.below_zero == PL_BELOW_PULL ||
+        if (!pl_actuator_traits_get(info->kind)->encloses || info->hardware.below_zero == PL_BELOW_PULL ||
             result_rows_below(m, a, row, &lowest) == 0) {
             continue;
         }
@@ -283,7 +284,7 @@ static int pressures_head(const pl_motion *m, pl_text *text)
     int chambers = 0;
     pl_text_add(text, "time [s]");
     for (int a = 0; a < m->info.actuator_count; ++a) {
-        if (m->info.actuator[a].kind == PL_CHAMBER) {
+        if (pl_actuator_traits_get(m->info.actuator[a].kind)->encloses) {
             pl_text_add(text, ",");
             pl_text_add_cell(text, "%s [kPa]", m->info.actuator[a].name);
             ++chambers;
@@ -314,7 +315,7 @@ pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, p
         pl_text_add(&text, "%.6f", motion->time[k]);
         for (int a = 0; a < motion->info.actuator_count; ++a) {
             const pl_actuator_info *info = &motion->info.actuator[a];
-            if (info->kind == PL_CHAMBER) {
+            if (pl_actuator_traits_get(info->kind)->encloses) {
                 pl_text_add(&text, ",%.6f",
                             pressures_cell(info, motion->effort[k * motion->info.actuator_count + a]));
             }
