@@ -178,14 +178,14 @@ static void pose_search_widely(server_worker *w, server_model *m, const server_p
 {
     pl_ik_report report = {0};
     const uint32_t shown = m->shape;
-    if (worker_overtaken(w) || pl_model_keep(m->model, 3, NULL) != PL_OK) {
+    if (worker_overtaken(w) || pl_model_keep(m->model, SERVER_SLOT, NULL) != PL_OK) {
         return;
     }
     pl_ik_set_start_limit(ik, pl_ik_options_default().start_limit);
     m->shape = 0;
     const pl_status status = pl_ik_solve(ik, NULL, &report, NULL);
     if (worker_must_stop(w) || status != PL_OK || report.outcome == PL_IK_STOPPED) {
-        if (pl_model_recall(m->model, 3, NULL) != PL_OK) {
+        if (pl_model_recall(m->model, SERVER_SLOT, NULL) != PL_OK) {
             pl_model_reset(m->model);
         }
         m->shape = shown;

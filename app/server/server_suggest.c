@@ -226,7 +226,7 @@ void worker_suggest(server_worker *w, const server_job *job)
     worker_let_go(w, m);
     double axis[2][3] = {{0}}, reach[2] = {0};
     int directions = 0;
-    const bool kept = pl_model_keep(m->model, 3, NULL) == PL_OK;
+    const bool kept = pl_model_keep(m->model, SERVER_SLOT, NULL) == PL_OK;
     w->quiet = true;
     const bool known =
         suggest_derivative(m, job->marker, s.middle, &s) || suggest_derivative(m, job->marker, s.rest, &s);
@@ -242,7 +242,7 @@ void worker_suggest(server_worker *w, const server_job *job)
         json_object_set_new(root, "path", suggest_path(w, m, job->marker, &s, axis[0]));
     }
     if (kept) {
-        if (pl_model_recall(m->model, 3, NULL) != PL_OK) {
+        if (pl_model_recall(m->model, SERVER_SLOT, NULL) != PL_OK) {
             pl_model_reset(m->model);
         }
     }

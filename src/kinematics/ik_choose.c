@@ -171,10 +171,10 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
             ik_swap(&ik->here, &ik->trial);
             ik->slope.fresh = false;
             ++ik->record.iterations;
-            status = pl_model_keep(ik->model, 0, err);
+            status = pl_model_keep(ik->model, IK_SLOT_HERE, err);
         } else if (status == PL_OK) {
             radius = 0.25 * fmin(radius, length);
-            status = pl_model_recall(ik->model, 0, err);
+            status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
         }
     }
     return status;

@@ -44,7 +44,7 @@ static pl_status search_value(pl_ik *ik, double h, double *value, pl_error *err)
     search_point(ik, ik->here.z, h, ik->trial.z);
     const pl_status status = ik_go(ik, &ik->trial, &solved, err);
     *value = solved ? 2 * ik->trial.value : INFINITY;
-    return status == PL_OK && !solved ? pl_model_recall(ik->model, 0, err) : status;
+    return status == PL_OK && !solved ? pl_model_recall(ik->model, IK_SLOT_HERE, err) : status;
 }
 
 // dO/dz_j = (O(z + dz e_j) - O(z - dz e_j)) / (2 dz), one-sided at the ends of the range
@@ -62,7 +62,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
             value[side] = solved ? 2 * ik->trial.value : 2 * ik->here.value;
             at[side] = solved ? at[side] : ik->here.z[j];
             if (status == PL_OK && !solved) {
-                status = pl_model_recall(ik->model, 0, err);
+                status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
             }
         }
         ik->local.g[j] = at[1] > at[0] ? (value[1] - value[0]) / (at[1] - at[0]) : 0;
@@ -201,7 +201,7 @@ static pl_status search_step(pl_ik *ik, search_memory *memory, bool *found, pl_e
     ik_swap(&ik->here, &ik->trial);
     ik->slope.fresh = ik->slope.known = false;
     ++ik->record.iterations;
-    return pl_model_keep(ik->model, 0, err);
+    return pl_model_keep(ik->model, IK_SLOT_HERE, err);
 }
 
 // Ends when the goals are met, no step makes O fall, or a limit is reached.
@@ -217,7 +217,7 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         }
         if (!found && !memory.known) {
             *outcome = PL_IK_STALLED;
-            status = pl_model_recall(ik->model, 0, err);
+            status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
             break;
         }
         if (!ik_go_on(ik, outcome)) {
@@ -230,7 +230,7 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         status = search_step(ik, &memory, &found, err);
         memory.known = found ? memory.known : conjugate;
         if (status == PL_OK && !found) {
-            status = pl_model_recall(ik->model, 0, err);
+            status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
         }
     }
     pl_free(memory.g);

@@ -293,7 +293,7 @@ static void together_save(pl_ik *ik)
 static pl_status together_back(pl_ik *ik, pl_error *err)
 {
     const ik_together *t = &ik->together;
-    const pl_status status = pl_model_recall(ik->model, 0, err);
+    const pl_status status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
     place_copy(ik, &t->from, &ik->here);
     ik_evaluate(ik, &ik->here);
     memcpy(ik->slope.Jy, t->Jy, together_jacobian_bytes(ik));
@@ -348,7 +348,7 @@ static pl_status together_round(pl_ik *ik, bool *better, pl_error *err)
     ik->local.was_fresh = false;
     ik_outputs_note_bend(ik, &t->from, &ik->here);
     ik_outputs_update(ik, &t->from, &ik->here);
-    return pl_model_keep(ik->model, 0, err);
+    return pl_model_keep(ik->model, IK_SLOT_HERE, err);
 }
 
 // Which variables take part: commands of slack cables stay where they are.
