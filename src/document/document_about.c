@@ -3,32 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "document/document_learned.h"
-
-// A name in double quotes; control characters as \x, so that any name can be read again.
-static void about_quoted(pl_text *t, const char *name)
-{
-    pl_text_add(t, "\"");
-    for (const char *c = name; *c; ++c) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            pl_text_add(t, "\\x%02x", (unsigned char)*c);
-        } else {
-            pl_text_add(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-        }
-    }
-    pl_text_add(t, "\"");
-}
+#include "robot/robot_kind.h"
 
 // 17 digits restore every bit: the hash of a model depends on them.
 void doc_about_write(pl_text *t, const pl_model_info *info)
 {
     pl_text_add(t, "  name: ");
-    about_quoted(t, info->name);
+    doc_write_quoted(t, info->name);
     pl_text_add(t, "\n  kind: %s\n  method: %s\n  hash: \"%016llx\"\n  size: %.17g\n  commands:\n",
                 info->kind, info->method, (unsigned long long)info->hash, info->size);
     for (int i = 0; i < info->command_count; ++i) {
         const pl_command_info *c = &info->command[i];
         pl_text_add(t, "    - {name: ");
-        about_quoted(t, c->name);
+        doc_write_quoted(t, c->name);
         pl_text_add(t,
                     ", drive: %s, has_range: %d, range: \"%.17g %.17g\", span: \"%.17g %.17g\", rest: %.17g, "
                     "rate: %.17g, actuators: %d}\n",
@@ -39,7 +26,7 @@ void doc_about_write(pl_text *t, const pl_model_info *info)
     for (int i = 0; i < info->actuator_count; ++i) {
         const pl_actuator_info *a = &info->actuator[i];
         pl_text_add(t, "    - {name: ");
-        about_quoted(t, a->name);
+        doc_write_quoted(t, a->name);
         pl_text_add(t,
                     ", kind: %s, drive: %s, rest: %.17g, command: %d, factor: %.17g, one_sided: %d, growth: "
                     "%d, table: %d}\n",
@@ -50,13 +37,13 @@ void doc_about_write(pl_text *t, const pl_model_info *info)
     for (int i = 0; i < info->marker_count; ++i) {
         const double *p = info->marker_at + 3 * i;
         pl_text_add(t, "    - {name: ");
-        about_quoted(t, info->marker_name[i]);
+        doc_write_quoted(t, info->marker_name[i]);
         pl_text_add(t, ", at: \"%.17g %.17g %.17g\"}\n", p[0], p[1], p[2]);
     }
     pl_text_add(t, "  sensors:%s\n", info->sensor_count ? "" : " []");
     for (int i = 0; i < info->sensor_count; ++i) {
         pl_text_add(t, "    - {name: ");
-        about_quoted(t, info->sensor_name[i]);
+        doc_write_quoted(t, info->sensor_name[i]);
         pl_text_add(t, ", kind: %s}\n", pl_sensor_kind_name(info->sensor_kind[i]));
     }
 }
@@ -175,7 +162,7 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
         *sensor = n->kind == DOC_MAP ? about_text(f, n, "name") : NULL;
         const char *word = *sensor ? about_text(f, n, "kind") : NULL;
         good = word != NULL;
-        for (int k = PL_SENSOR_LENGTH; good && k <= PL_SENSOR_PRESSURE; ++k) {
+        for (int k = 0; good && k < PL_SENSOR_KIND_COUNT; ++k) {
             *kind = strcmp(word, pl_sensor_kind_name(k)) == 0 ? (pl_sensor_kind)k : *kind;
         }
     }

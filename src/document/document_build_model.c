@@ -335,15 +335,8 @@ static void write_name(pl_text *t, const char *name)
         pl_text_add(t, "%s", name);
         return;
     }
-    pl_text_add(t, "\"");
-    for (const char *c = name; *c; ++c) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            pl_text_add(t, "\\x%02x", (unsigned char)*c);
-        } else {
-            pl_text_add(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-        }
-    }
-    pl_text_add(t, "\"");
+
+    doc_write_quoted(t, name);
 }
 
 // "" for numbers without a unit.

@@ -156,6 +156,8 @@ int doc_read_choice(doc_robot_file *f, const doc_node *node, const char *what, c
 // A rotation {axis, angle, about} as a vector (axis times angle) and a point.
 bool doc_read_rotation(doc_robot_file *f, const doc_node *node, const char *what, double rotate[3],
                        double about[3]);
+// A name in double quotes, as YAML reads it back; control characters as \xNN. document_yaml.c
+void doc_write_quoted(pl_text *t, const char *name);
 bool doc_expect(doc_robot_file *f, const doc_node *node, doc_node_kind kind, const char *what);
 
 // ---- blocks, one reader each

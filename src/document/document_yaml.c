@@ -384,3 +384,17 @@ doc_node *doc_yaml_parse(doc_robot_file *f, const char *text, size_t length)
     }
     return builder.stop ? NULL : builder.root;
 }
+
+void doc_write_quoted(pl_text *t, const char *name)
+{
+    pl_text_add(t, "\"");
+    for (const char *c = name; *c; ++c) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            pl_text_add(t, "\\x%02x", (unsigned char)*c);
+        } else {
+            pl_text_add(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        }
+    }
+
+    pl_text_add(t, "\"");
+}
