@@ -2,7 +2,7 @@
 // coarse. Balls, lying and standing pins and wedges, of 0.1 to 1 edges of the coarsest mesh, lift a bar;
 // forces and tip displacements on meshes of 8 and 4 mm beside those on one of 2 mm. Two warnings count: of
 // the footprint (the contact is not resolved) and of the mesh error above 5 % (the bar itself is not).
-//   contact_small [kind]          as in docs/explanation/contact.md
+//   contact_small [kind]          as in docs/results/contact.md
 //   contact_small -1 CASES SEED   random radii, places and travels
 #include "contact_rig.h"
 
