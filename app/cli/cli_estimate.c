@@ -436,6 +436,9 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
         status = cli_fail(args, &err);
     }
     w->marker_noise = status ? NULL : calloc((size_t)w->m.info.marker_count + 1, sizeof *w->marker_noise);
+    if (!status && !w->marker_noise) {
+        status = cli_no_memory(args);
+    }
     for (int k = 0; w->marker_noise && k < w->m.info.marker_count; ++k) {
         w->marker_noise[k] = ESTIMATE_MARKER_NOISE;
     }

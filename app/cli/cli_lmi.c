@@ -108,6 +108,9 @@ const char *cli_lmi_margin(double kp, double ki, double *gamma, double P[3])
         C.blocks[k].blockcategory = MATRIX;
         C.blocks[k].blocksize = size;
         C.blocks[k].data.mat = calloc((size_t)(size * size), sizeof(double));
+        if (!C.blocks[k].data.mat) {
+            return "out of memory";
+        }
     }
     C.blocks[1].data.mat[8] = -1;
     a[4] = -1;

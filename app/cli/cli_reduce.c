@@ -36,7 +36,7 @@ typedef struct reduce {
 
 static int reduce_read(const cli_args *args, reduce *r)
 {
-    int samples = 30, seed = 1;
+    int samples = pl_reduce_options_default().sample_count, seed = 1;
     double share = 0.75;
     r->options = pl_reduce_options_default();
     if (!cli_whole(args, "samples", 1, 100000, &samples) || !cli_whole(args, "seed", 0, 1 << 30, &seed) ||

@@ -114,7 +114,7 @@ static void study_print(const cli_args *args, const pl_study *s)
 
     // the head
     size_t at = 0;
-    for (int i = 0; i < s->axis_count; ++i) {
+    for (int i = 0; i < s->axis_count && at < sizeof line; ++i) {
         at += (size_t)snprintf(line + at, sizeof line - at, "%s\t", s->axis[i]);
     }
     for (int c = 0; c < columns && at < sizeof line; ++c) {
@@ -125,7 +125,7 @@ static void study_print(const cli_args *args, const pl_study *s)
     // one row per point; one that was not solved says why instead of results
     for (int p = 0; p < s->count; ++p) {
         at = 0;
-        for (int i = 0; i < s->axis_count; ++i) {
+        for (int i = 0; i < s->axis_count && at < sizeof line; ++i) {
             at += (size_t)snprintf(line + at, sizeof line - at, "%s\t",
                                    s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]);
         }
@@ -134,7 +134,7 @@ static void study_print(const cli_args *args, const pl_study *s)
             const double v = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)column[c]];
             at += (size_t)snprintf(line + at, sizeof line - at, isfinite(v) ? "%.5g\t" : "-\t", v);
         }
-        if (!solved) {
+        if (!solved && at < sizeof line) {
             snprintf(line + at, sizeof line - at, "%.120s", s->outcome[p] ? s->outcome[p] : "not reached");
         }
         cli_row(&table, "%s", line);

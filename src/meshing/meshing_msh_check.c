@@ -115,7 +115,7 @@ static pl_status msh2_nodes(cursor *c, pl_error *err)
         return cursor_fail(c, "the number of vertices", err);
     }
     c->binary = binary;
-    c->at += binary ? 1 : 0;
+    c->at += binary && c->at < c->end ? 1 : 0;
     for (int64_t i = 0; i < count; ++i) {
         if (!cursor_int(c, 4, &tag) || !msh_tag(tag) || !cursor_skip(c, 0, 4, 3)) {
             return cursor_fail(c, "a vertex: its number and three coordinates", err);
@@ -134,7 +134,7 @@ static pl_status msh2_elements(cursor *c, pl_error *err)
         return cursor_fail(c, "the number of elements", err);
     }
     c->binary = binary;
-    c->at += binary ? 1 : 0;
+    c->at += binary && c->at < c->end ? 1 : 0;
     for (int64_t i = 0; i < count; i += block) {
         if (binary &&
             (!cursor_int(c, 4, &type) || !cursor_count(c, 4, &block) || !cursor_count(c, 4, &tags))) {

@@ -308,16 +308,17 @@ static pl_status vtk_section(vtk_reader *r, const char *word, int64_t *data, boo
         return vtk_cells(r, err);
     }
     if (strcasecmp(word, "CELL_TYPES") == 0) {
-        if (!vtk_count(r, &count) || count != r->cell_count) {
-            return vtk_fail(r, "as many cell types as cells", err);
+        // the number of cells is known once CELLS was read
+        if (!r->cell || r->type || !vtk_count(r, &count) || count != r->cell_count) {
+            return vtk_fail(r, "as many cell types as cells, once, after CELLS", err);
         }
         return vtk_ints(r, count, 4, &r->type, "a type of each cell", err);
     }
     if (strcasecmp(word, "CELL_DATA") == 0 || strcasecmp(word, "POINT_DATA") == 0) {
         *of_cells = strcasecmp(word, "CELL_DATA") == 0;
-        return vtk_count(r, data) && (!*of_cells || *data == r->cell_count)
+        return vtk_count(r, data) && (!*of_cells || (r->cell && *data == r->cell_count))
                    ? PL_OK
-                   : vtk_fail(r, "as many data as cells", err);
+                   : vtk_fail(r, "as many data as cells, after CELLS", err);
     }
     if (strcasecmp(word, "SCALARS") == 0) {
         return vtk_scalars(r, *data, *of_cells, err);

@@ -475,8 +475,7 @@ static void path_helix(fibre_path *p, const fibre_axis *a, double start, double 
     const double step = FIBRE_STEP * p->ground->edge;
     double s = a->low, phi = start, r = a->radius;
     path_break(p);
-    for (int k = 0; s < a->high - 1e-12 * fabs(a->high) && k < FIBRE_STEPS_MAX && !p->failed && !p->too_long;
-         ++k) {
+    for (int k = 0; s < a->high - 1e-12 * fabs(a->high) && !p->failed && !p->too_long; ++k) {
         pl_fibre_point here;
         axis_cast(p, a, s, phi, &here, &r); // the last radius where it misses, first the mean one
         const double slope = p->def->pitch > 0 ? 2 * PL_PI / p->def->pitch : tan(p->def->angle) / r;
@@ -484,6 +483,7 @@ static void path_helix(fibre_path *p, const fibre_axis *a, double start, double 
         path_axis_step(p, a, s, phi, ds, hand * slope * ds, r);
         s += ds;
         phi += hand * slope * ds;
+        p->too_long = p->too_long || k + 1 == FIBRE_STEPS_MAX;
     }
 }
 

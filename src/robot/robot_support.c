@@ -168,8 +168,19 @@ pl_status robot_supports(robot_build *b)
     return status;
 }
 
+// Whether two supports impose the same rigid motion: equal rotations about axes that coincide.
+static bool rigid_same_motion(const pl_support *a, const pl_support *b)
+{
+    double apart[3], off[3];
+    pl_sub3(a->about, b->about, apart);
+    pl_cross3(a->rotate, apart, off);
+    return memcmp(a->move, b->move, sizeof a->move) == 0 &&
+           memcmp(a->rotate, b->rotate, sizeof a->rotate) == 0 &&
+           pl_norm3(off) <= 1e-9 * pl_norm3(a->rotate) * pl_norm3(apart);
+}
+
 // Two supports with different motions on one rigid region tear it; two rigid regions that share a vertex are
-// one. Marks vertices for the search and clears the marks. one.
+// one. Marks vertices for the search and clears the marks.
 static void rigid_check(robot_build *b, int r, int32_t *owner)
 {
     const pl_rigid *rigid = &b->robot->rigid[r];
@@ -203,8 +214,7 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
         if (!touches) {
             continue;
         }
-        if (first && (memcmp(first->move, support->move, sizeof first->move) != 0 ||
-                      memcmp(first->rotate, support->rotate, sizeof first->rotate) != 0)) {
+        if (first && !rigid_same_motion(first, support)) {
             ROBOT_DEFECT(b, line, "rigid: '%s' is fixed by '%s' and by '%s', which move differently",
                          rigid->name, first->name, support->name);
             break;

@@ -176,6 +176,28 @@ static void test_files_vtk_regions(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// Types and data of cells before the cells themselves: their number is not known yet, whatever it claims to
+// be.
+static void test_files_vtk_order(void **state)
+{
+    (void)state;
+    static const char *const early[] = {"CELL_TYPES 0\n", "CELL_DATA 0\n"};
+    for (int i = 0; i < 2; ++i) {
+        char text[600];
+        pl_error err = {0};
+        pl_mesh *mesh = NULL;
+        const int size = snprintf(text, sizeof text,
+                                  "# vtk DataFile Version 3.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+                                  "POINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 1\n%sCELLS 1 5\n4 0 1 2 3\n",
+                                  early[i]);
+        tools_write(tools_path("order.vtk"), text, (size_t)size);
+        assert_int_equal(meshing_read_vtk(tools_path("order.vtk"), 1, &mesh, NULL, &err), PL_BAD_INPUT);
+        print_message("%s\n", err.text);
+        assert_non_null(strstr(err.text, "after CELLS"));
+        assert_null(mesh);
+    }
+}
+
 // A universal file, written by Gmsh.
 static void test_files_unv(void **state)
 {
@@ -301,8 +323,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_round_trip), cmocka_unit_test(test_files_curved_round_trip),
         cmocka_unit_test(test_files_sofa),       cmocka_unit_test(test_files_vtk_regions),
-        cmocka_unit_test(test_files_unv),        cmocka_unit_test(test_files_mutated),
-        cmocka_unit_test(test_files_refuse),
+        cmocka_unit_test(test_files_vtk_order),  cmocka_unit_test(test_files_unv),
+        cmocka_unit_test(test_files_mutated),    cmocka_unit_test(test_files_refuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
