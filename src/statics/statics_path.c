@@ -147,13 +147,18 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     for (int i = 0; i < p->row_count; ++i) {
         kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && found->indefinite == 0);
     }
-    // past an indefinite tangent the tangent at B may belong to another branch: the prediction alone decides
-    if (found->indefinite > 0 && !kink) {
-        return found->error / fmax(found->predicted, NEWTON_NEAR / s->path.error * p->size);
+    // past an indefinite tangent B may lie on another branch, and beside a limit point the nearly singular
+    // tangent at A predicts any motion: the prediction has to hold by itself, and with the tangent at B too
+    const bool doubtful = found->indefinite > 0 && !kink;
+    const double predicted =
+        doubtful ? found->error / fmax(found->predicted, NEWTON_NEAR / s->path.error * p->size) : 0;
+    if (predicted > s->path.error) {
+        return predicted;
     }
-    if (!(one_sided > s->path.error) || kink) {
+    if (!doubtful && (!(one_sided > s->path.error) || kink)) {
         return kink ? 0 : one_sided;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *back = pl_problem_take_full(p), *there = pl_problem_take_full(p), error = INFINITY;
     memcpy(there, x, path_bytes(s));
@@ -185,7 +190,7 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     statics_set_load(s, path_end(path), there);
     pl_problem_evaluate(p, x, s->newton.work.g);
     pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
-    return error;
+    return fmax(predicted, error);
 }
 
 // What may be left of an increment: the last one, and those after a failure, are solved to the tolerances.
