@@ -315,11 +315,11 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
                 "\n  approximate: central differences of forward solves; %d factorizations, %d solves\n",
                 d->report.factorizations, d->report.solves);
     } else if (d->report.friction) {
-        cli_say(
-            args,
-            "\n  approximate: friction acts at a contact or on a cable (sticking points yield a little, slipping ones keep "
-            "their limit); %d factorizations, %d solves\n",
-            d->report.factorizations, d->report.solves);
+        cli_say(args,
+                "\n  approximate: friction acts at a contact or on a cable (sticking points yield a little, "
+                "slipping ones keep "
+                "their limit); %d factorizations, %d solves\n",
+                d->report.factorizations, d->report.solves);
     } else {
         cli_say(args, "\n  exact: linear systems solved to %.1e; %d factorizations, %d solves\n",
                 d->report.residual, d->report.factorizations, d->report.solves);

@@ -196,7 +196,8 @@ PL_API_CHECKED pl_status pl_model_create(const pl_model_type *type, void *self, 
 PL_API void pl_model_destroy(pl_model *model);
 
 // The full body as a model, with the exact method or with the geometric one (whose derivatives are exact too,
-// but by differences with growth, contact, loose rigid regions and the published preset). Keeps a reference to `robot`, which must outlive it.
+// but by differences with growth, contact, loose rigid regions and the published preset). Keeps a reference
+// to `robot`, which must outlive it.
 PL_API_CHECKED pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *options,
                                              pl_model **out, pl_error *err);
 PL_API_CHECKED pl_status pl_model_from_robot_geometric(const pl_robot *robot,

@@ -1,7 +1,7 @@
 // Contact, for the rooms that may call it: signed distances to rigid obstacles, the points of a body's
 // surface where contact is judged, and which of them meet other faces of the surface. No forces here: a term
-// of the problem (problem/term_contact.c) makes them from gaps and their derivatives. docs/explanation/contact.md has the
-// formulas.
+// of the problem (problem/term_contact.c) makes them from gaps and their derivatives.
+// docs/explanation/contact.md has the formulas.
 #ifndef PL_CONTACT_ROOM_H
 #define PL_CONTACT_ROOM_H
 
@@ -87,8 +87,8 @@ typedef struct pl_feature {
     double radius; // mm: of a ball or an axis; 0: a point of a rim or an edge, a vertex
 } pl_feature;
 // Of an obstacle, at most `spacing` apart (but see contact_feature.c: at most 64 intervals along an edge);
-// `ball` (centre, radius) holds the body, for axes without end and the first point of rims; balls with a radius
-// above `widest` are left out. They move with the obstacle and `ball`: no axis of space is preferred.
+// `ball` (centre, radius) holds the body, for axes without end and the first point of rims; balls with a
+// radius above `widest` are left out. They move with the obstacle and `ball`: no axis of space is preferred.
 // `out` NULL: only count.
 int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double ball[4],
                       pl_feature *out);

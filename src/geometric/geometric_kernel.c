@@ -209,7 +209,8 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
         out->energy = law->mu * square + 0.5 * law->lambda * dilatation * dilatation;
         return;
     }
-    const vd j = v_max_scalar(J, GEO_FLAT_J), keep = v_max_scalar(v_min(J, v_set(GEO_FLAT_J)), 0) / GEO_FLAT_J;
+    const vd j = v_max_scalar(J, GEO_FLAT_J),
+             keep = v_max_scalar(v_min(J, v_set(GEO_FLAT_J)), 0) / GEO_FLAT_J;
     vd share = v_set(law->R), own;
     if (law->target == GEO_BLEND) {
         share = 1 - (1 - share) * keep;

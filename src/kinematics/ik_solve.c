@@ -540,8 +540,8 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
         status = solve_begin(ik, start, &solved, err);
     }
     if (status == PL_OK && !solved && start) {
-        status =
-            pl_model_recall(ik->model, IK_SLOT_ENTRY, err); // a start that cannot be computed: from where the model stood
+        status = pl_model_recall(ik->model, IK_SLOT_ENTRY,
+                                 err); // a start that cannot be computed: from where the model stood
         if (status == PL_OK) {
             status = solve_begin(ik, NULL, &solved, err);
         }

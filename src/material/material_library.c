@@ -1,7 +1,7 @@
 // The library of measured materials. Two kinds of entries: constants as a paper or tutorial prints them, and
 // our own fits of tensile tests (tests/calib/test_material_data.c repeats every fit and compares;
-// docs/reference/materials.md tells how they were made). A published entry whose source states no range or error has
-// strain_high 0 and fit_error -1.
+// docs/reference/materials.md tells how they were made). A published entry whose source states no range or
+// error has strain_high 0 and fit_error -1.
 #include <string.h>
 #include "base/base.h"
 #include "pliant/material.h"

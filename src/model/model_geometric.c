@@ -1,7 +1,8 @@
 // The full body by the method of the geometric papers: local_global, with the options of a preset or with
-// others. Statics only evaluates here: markers, sensors, energy and fields of the shape that the method found.
-// Derivatives come from the fixed point by the implicit function theorem; where it has none in closed form
-// (growth, contact, loose rigid regions, the published preset) pl_model takes differences of forward solves.
+// others. Statics only evaluates here: markers, sensors, energy and fields of the shape that the method
+// found. Derivatives come from the fixed point by the implicit function theorem; where it has none in closed
+// form (growth, contact, loose rigid regions, the published preset) pl_model takes differences of forward
+// solves.
 #include "geometric/geometric.h"
 #include "actuator/actuator.h"
 #include "model/model_body.h"

@@ -7,4 +7,5 @@
 
 #define FRONT_TABLE PL_CAT(front_kernels_single_, PL_ISA)
 extern const front_kernels FRONT_TABLE;
-const front_kernels FRONT_TABLE = {PL_TEXT(PL_ISA), front_factor, front_solve, front_pack, front_solve_packed};
+const front_kernels FRONT_TABLE = {PL_TEXT(PL_ISA), front_factor, front_solve, front_pack,
+                                   front_solve_packed};

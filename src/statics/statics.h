@@ -45,8 +45,9 @@ pl_status pl_statics_aim(pl_statics *statics, const pl_state *state, const pl_ai
 void pl_statics_motion(const pl_statics *statics, const pl_state *state, const double *dx, int j, int count,
                        const pl_jacobian *out);
 
-// A search for commands solves many of them, but only the last is carried out: while the history is held, cables
-// with friction have at the start of every solve the tensions that they had at the start of the next one.
+// A search for commands solves many of them, but only the last is carried out: while the history is held,
+// cables with friction have at the start of every solve the tensions that they had at the start of the next
+// one.
 void pl_statics_hold_history(pl_statics *s, bool hold);
 
 #endif

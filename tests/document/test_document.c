@@ -263,8 +263,8 @@ static void test_values(void **state)
         double number = 0;
         assert_true(text_is_expression(names, PL_COUNT(names), good[i].text));
         pl_status status = text_evaluate(names, PL_COUNT(names), good[i].text, &v, &err);
-        status =
-            status == PL_OK ? text_value_as(&v, good[i].text, good[i].dimension, false, &number, &err) : status;
+        status = status == PL_OK ? text_value_as(&v, good[i].text, good[i].dimension, false, &number, &err)
+                                 : status;
         if (status != PL_OK) {
             print_error("%s: %s\n", good[i].text, err.text);
         }
