@@ -30,6 +30,7 @@ static inline void bench_model(char *model, size_t room)
             break;
         }
     }
+
     if (file) {
         fclose(file);
     }
@@ -46,6 +47,7 @@ static inline void bench_title(const char *title)
     if (localtime_r(&now, &local)) {
         strftime(date, sizeof date, "%Y-%m-%d %H:%M", &local);
     }
+
     double load = 0;
     FILE *file = fopen("/proc/loadavg", "r");
     if (!file || fscanf(file, "%lf", &load) != 1) {
@@ -110,6 +112,7 @@ static inline bool bench_load(bench_robot *b, const char *format, ...)
 {
     static char text[8000];
     va_list args;
+
     va_start(args, format);
     const int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -120,6 +123,7 @@ static inline bool bench_load(bench_robot *b, const char *format, ...)
         pl_robot_load_text(text, (size_t)length, "bench.yaml", &load, &b->robot, NULL, &err) != PL_OK) {
         return bench_failed("not loaded", &err);
     }
+
     return true;
 }
 
@@ -136,7 +140,9 @@ static inline bool bench_start(bench_robot *b, const pl_statics_options *options
         pl_state_create(b->robot, &b->state, &err) != PL_OK) {
         return bench_failed("no solver", &err);
     }
+
     b->create = bench_since(start);
+
     return true;
 }
 
@@ -147,6 +153,7 @@ static inline bool bench_solve(bench_robot *b, const double *command)
     double residual, largest;
     bool inverted;
     const bench_clock start = bench_now();
+
     if (pl_statics_solve(b->statics, b->state, command, &b->report, &err) != PL_OK) {
         return bench_failed("no solve", &err);
     }
@@ -155,14 +162,17 @@ static inline bool bench_solve(bench_robot *b, const double *command)
         printf("%s: %s\n", pl_outcome_name(b->report.outcome), b->report.message);
         return false;
     }
+
     if (pl_statics_check(b->statics, b->state, &residual, &largest, &inverted, &err) != PL_OK) {
         return bench_failed("no check", &err);
     }
+
     if (inverted || residual > 1e-5 * largest) {
         printf("called solved, but %.2g of %.2g N are out of balance%s\n", residual, largest,
                inverted ? " and elements are inverted" : "");
         return false;
     }
+
     return true;
 }
 
@@ -216,6 +226,7 @@ static inline bool bench_apart(bench_work work, const void *input, double *resul
     if (pipe(ends) != 0) {
         return false;
     }
+
     const pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
@@ -224,6 +235,7 @@ static inline bool bench_apart(bench_work work, const void *input, double *resul
         const size_t bytes = (size_t)count * sizeof *result;
         _exit(done && write(ends[1], result, bytes) == (ssize_t)bytes ? 0 : 1);
     }
+
     close(ends[1]);
     char *to = (char *)result;
     size_t left = (size_t)count * sizeof *result;
@@ -232,8 +244,10 @@ static inline bool bench_apart(bench_work work, const void *input, double *resul
         to += got;
         left -= (size_t)got;
     }
+
     close(ends[0]);
     int status = 1;
+
     return child > 0 && waitpid(child, &status, 0) == child && status == 0 && left == 0;
 }
 

@@ -21,12 +21,14 @@ static inline int bench_ccx_side(const pl_mesh *mesh, int64_t face)
     const pl_mesh_view v = pl_mesh_get(mesh);
     const int32_t *node = v.node + v.node_start[face / 8];
     int32_t on[PL_FACE_NODES_MAX];
+
     pl_mesh_face_nodes(mesh, face, on);
     for (int a = 0; a < 4; ++a) {
         if (node[a] != on[0] && node[a] != on[1] && node[a] != on[2]) {
             return side_of[a];
         }
     }
+
     return 0;
 }
 
@@ -34,6 +36,7 @@ static inline void bench_ccx_nodes(FILE *file, const pl_mesh *mesh, const char *
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     const int32_t s = pl_mesh_find_surface(mesh, surface);
+
     fprintf(file, "*NSET, NSET=N%s\n", surface);
     for (int64_t f = v.surface_start[s]; f < v.surface_start[s + 1]; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
@@ -48,11 +51,13 @@ static inline void bench_ccx_material(FILE *file, const pl_robot *robot, int reg
 {
     const char *name = pl_robot_region_material(robot, region);
     pl_material m = {0};
+
     for (int i = 0; i < pl_robot_material_count(robot); ++i) {
         if (strcmp(pl_robot_material_name(robot, i), name) == 0) {
             m = pl_robot_material(robot, i);
         }
     }
+
     fprintf(file, "*MATERIAL, NAME=%s\n", name);
     if (m.model == PL_STVK) {
         fprintf(file, "*ELASTIC\n%.12g, %.12g\n", m.young, m.poisson);
@@ -61,6 +66,7 @@ static inline void bench_ccx_material(FILE *file, const pl_robot *robot, int reg
         pl_material_moduli(&m, &mu, &bulk);
         fprintf(file, "*HYPERELASTIC, NEO HOOKE\n%.12g, %.12g\n", m.c10, 2 / bulk);
     }
+
     fprintf(file, "*SOLID SECTION, ELSET=%s, MATERIAL=%s\n", set, name);
 }
 
@@ -73,6 +79,7 @@ static inline bool bench_ccx_write(const pl_robot *robot, const char *const *sur
     const pl_mesh_view v = pl_mesh_get(mesh);
     char path[600];
     pl_error err;
+
     snprintf(path, sizeof path, "%s/mesh.inp", directory);
     if (pl_mesh_write_inp(mesh, path, &err) != PL_OK) {
         return bench_failed("mesh for CalculiX", &err);
@@ -96,7 +103,9 @@ static inline bool bench_ccx_write(const pl_robot *robot, const char *const *sur
             fprintf(file, "%d, P%d, %.12g\n", (int)(face / 8) + 1, bench_ccx_side(mesh, face), pressure[k]);
         }
     }
+
     fprintf(file, "*NODE PRINT, NSET=Ntip, FREQUENCY=1000\nU\n*END STEP\n");
+
     return fclose(file) == 0;
 }
 
@@ -118,10 +127,12 @@ static inline int bench_ccx_execute(const char *directory)
         }
         _exit(errno == ENOENT ? 127 : 126);
     }
+
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
         return 126;
     }
+
     return WEXITSTATUS(status);
 }
 
@@ -139,6 +150,7 @@ static inline void bench_ccx_count(const char *directory, bench_ccx *c)
             sscanf(strstr(line, "Version"), "Version %50[^,\n]", c->version);
         }
     }
+
     if (file) {
         fclose(file);
     }
@@ -149,6 +161,7 @@ static inline bool bench_ccx_tip(const char *directory, double tip[3])
 {
     char path[600], line[400];
     int count = 0;
+
     snprintf(path, sizeof path, "%s/job.dat", directory);
     FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
@@ -164,9 +177,11 @@ static inline bool bench_ccx_tip(const char *directory, double tip[3])
             }
         }
     }
+
     if (file) {
         fclose(file);
     }
+
     return count > 0;
 }
 
@@ -175,10 +190,12 @@ static inline void bench_ccx_remove(const char *directory)
     static const char *const name[] = {"mesh.inp", "job.inp", "job.out", "job.dat",    "job.frd",
                                        "job.sta",  "job.cvg", "job.12d", "spooles.out"};
     char path[600];
+
     for (int i = 0; i < PL_COUNT(name); ++i) {
         snprintf(path, sizeof path, "%s/%s", directory, name[i]);
         unlink(path);
     }
+
     rmdir(directory);
 }
 
@@ -192,6 +209,7 @@ static inline bool bench_ccx_run_loads(const pl_robot *robot, const char *const 
         printf("no input for CalculiX could be written\n");
         return false;
     }
+
     struct rusage before, after;
     getrusage(RUSAGE_CHILDREN, &before);
     const double start = pl_seconds();
@@ -210,7 +228,9 @@ static inline bool bench_ccx_run_loads(const pl_robot *robot, const char *const 
                    : "CalculiX gave up with exit code %d\n",
                code);
     }
+
     bench_ccx_remove(directory);
+
     return done;
 }
 

@@ -18,11 +18,13 @@ static pl_mesh *slotted(int nx, int across)
     bool *hole = calloc((size_t)(nx * across * across), sizeof *hole);
     pl_mesh *mesh = NULL;
     pl_error err = {0};
+
     for (int c = 0; hole && c < nx * across * across; ++c) {
         hole[c] = c % nx % SLOT_EVERY == SLOT_EVERY - 1 && c / (nx * across) >= across / 4;
     }
     box_mesh(nx, across, across, size, hole, NULL, &mesh, &err);
     free(hole);
+
     return mesh;
 }
 
@@ -64,6 +66,7 @@ static double brute(const pl_contact_surface *s, int32_t point, const double *no
 {
     double best = INFINITY;
     const int32_t home = s->home[point];
+
     for (int32_t f = 0; f < s->face_count; ++f) {
         pl_contact_pair pair = {.point = point, .face = f};
         if (f != home && pl_dot3(normal + 3 * (size_t)home, normal + 3 * (size_t)f) < -0.2 &&
@@ -72,6 +75,7 @@ static double brute(const pl_contact_surface *s, int32_t point, const double *no
             best = pair.gap;
         }
     }
+
     return best;
 }
 
@@ -103,11 +107,13 @@ int main(int argc, char **argv)
         printf("%s\n", err.text);
         return 1;
     }
+
     const pl_mesh_view v = pl_mesh_get(mesh);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x),
            *normal = malloc(3 * (size_t)s->face_count * sizeof *x);
     const pl_contact_pair *pair;
     int32_t count = 0;
+
     // the slots of 1 mm close at their rims, 9 mm above the neutral line
     const double closing = 1.0 / 9;
     double ms[3] = {0};
@@ -117,9 +123,11 @@ int main(int argc, char **argv)
         pl_contact_find(finder, x, REACH, &pair, &count);
         ms[k] = 1e3 * bench_since(start).cpu;
     }
+
     const pl_contact_counts n = pl_contact_finder_counts(finder);
     printf("%d tetrahedra, %d faces, %d points; %d pairs nearer than %g of the edge\n", (int)v.element_count,
            (int)s->face_count, (int)s->point_count, (int)count, REACH);
+
     // every face for some points, scaled to all of them
     face_normals(s, x, normal);
     int tested = 0, wrong = 0, in_list = 0;
@@ -138,6 +146,7 @@ int main(int argc, char **argv)
         wrong += near ? !(fabs(found - gap) < 1e-9) : false;
         ++tested;
     }
+
     const double every = 1e3 * bench_since(start).cpu / tested * s->point_count;
     printf("| search | CPU ms | times |\n| --- | --- | --- |\n| every point against every face | %.0f | 1 |\n"
            "| first (tree and query) | %.1f | %.0f |\n| after a motion (refit and query) | %.1f | %.0f |\n"
@@ -152,5 +161,6 @@ int main(int argc, char **argv)
     pl_contact_finder_destroy(finder);
     pl_contact_surface_destroy(s);
     pl_mesh_destroy(mesh);
+
     return wrong > 0;
 }

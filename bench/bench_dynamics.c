@@ -50,6 +50,7 @@ static bool bench_motion(const char *name, pl_robot *robot, double step, double 
     pl_state *state = NULL;
     pl_motion_report r;
     pl_dynamics_options options = pl_dynamics_options_default();
+
     options.step = step;
     bool ok = pl_dynamics_create(robot, &options, &d, &err) == PL_OK &&
               pl_state_create(robot, &state, &err) == PL_OK &&
@@ -66,8 +67,10 @@ static bool bench_motion(const char *name, pl_robot *robot, double step, double 
     } else {
         bench_failed(name, &err);
     }
+
     pl_state_destroy(state);
     pl_dynamics_destroy(d);
+
     return ok;
 }
 
@@ -76,6 +79,7 @@ int main(int count, char **argument)
     static const double beam_size[3] = {20, 7.4, 4.6}, finger_size[3] = {7.5, 3.8, 3.2};
     const int sizes = count > 1 ? atoi(argument[1]) : 2;
     bool ok = true;
+
     bench_title("motions in time");
     printf("\n| motion | steps | count | rejected | factorisations a step | solves a step | CPU ms a step | "
            "wall ms a step "
@@ -95,6 +99,7 @@ int main(int count, char **argument)
         }
         bench_close(&b);
     }
+
     for (int k = 0; k < sizes && k < 3; ++k) {
         bench_robot b;
         char name[100];
@@ -110,5 +115,6 @@ int main(int count, char **argument)
         }
         bench_close(&b);
     }
+
     return ok ? 0 : 1;
 }

@@ -37,6 +37,7 @@ static void measure(const char *name, loop run, body *b, double seconds, int rep
 {
     double best[2] = {INFINITY, INFINITY}, cpu = INFINITY;
     const double begin = pl_seconds();
+
     for (int i = 0; i < 3 || (i < 50 && pl_seconds() - begin < seconds); ++i) {
         for (int threads = 1; threads <= 2; ++threads) {
             pl_threads_set(threads);
@@ -51,6 +52,7 @@ static void measure(const char *name, loop run, body *b, double seconds, int rep
             cpu = i > 0 && threads == 1 ? fmin(cpu, 1e3 * t.cpu / repeats) : cpu;
         }
     }
+
     const double elements = b->elements->element_count;
     printf("%-28s %9.2f %9.2f %9.2f %7.2f %10.2f %10.2f   %s\n", name, cpu, best[0], best[1],
            best[0] / best[1], 1e-3 * elements / cpu, 1e-3 * elements / best[1],
@@ -76,6 +78,7 @@ static bool elements_table(double size, bool displacement, double seconds)
     if (!bench_load(&r, BENCH_FINGER, size, BENCH_NEO_HOOKEAN_49)) {
         return false;
     }
+
     const pl_mesh *mesh = pl_robot_mesh(r.robot);
     const pl_mesh_view v = pl_mesh_get(mesh);
     const pl_material materials[2] = {pl_robot_material(r.robot, 0), pl_robot_material(r.robot, 1)};
@@ -84,6 +87,7 @@ static bool elements_table(double size, bool displacement, double seconds)
         const char *name = pl_robot_region_material(r.robot, k);
         of_region[k] = &materials[strcmp(name, pl_robot_material_name(r.robot, 0)) == 0 ? 0 : 1];
     }
+
     const bool skip[2] = {false, false};
     pl_error err = {0};
     body b = {0};
@@ -91,6 +95,7 @@ static bool elements_table(double size, bool displacement, double seconds)
         bench_close(&r);
         return bench_failed("elements", &err);
     }
+
     b.x = PL_NEW_ARRAY(double, 3 * (int64_t)v.vertex_count);
     b.force = PL_NEW_ARRAY(double, 3 * (int64_t)v.vertex_count);
     b.tangent = PL_NEW_ARRAY(double, b.elements->tangent_size);
@@ -107,11 +112,13 @@ static bool elements_table(double size, bool displacement, double seconds)
         measure("tangents, positive part", loop_positive, &b, seconds, 1);
         measure("bound of J", loop_bound, &b, seconds, repeats);
     }
+
     pl_free(b.x);
     pl_free(b.force);
     pl_free(b.tangent);
     pl_elements_destroy(b.elements);
     bench_close(&r);
+
     return done;
 }
 

@@ -47,10 +47,12 @@ static void case_tet(const bench_case *c, const int cell[3], int t, int32_t node
 {
     static const int axes[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const int32_t step[3] = {1, 2 * c->nx + 1, (2 * c->nx + 1) * (2 * c->ny + 1)};
+
     node[0] = 2 * (cell[0] * step[0] + cell[1] * step[1] + cell[2] * step[2]);
     for (int a = 0; a < 3; ++a) {
         node[a + 1] = node[a] + 2 * step[axes[t][a]];
     }
+
     // on this grid the number of a midpoint is the mean of its ends
     for (int a = 0, k = 4; a < 4; ++a) {
         for (int b = a + 1; b < 4; ++b) {
@@ -88,21 +90,25 @@ static bool case_graph(bench_case *c)
 {
     const int nodes = case_nodes(c);
     int64_t *fill = PL_NEW_ARRAY(int64_t, nodes);
+
     c->start = PL_NEW_ARRAY(int64_t, nodes + 1);
     if (!fill || !c->start) {
         pl_free(fill);
         return false;
     }
+
     case_pairs(c, NULL);
     for (int v = 0; v < nodes; ++v) {
         c->start[v + 1] += c->start[v];
         fill[v] = c->start[v];
     }
+
     c->neighbour = PL_NEW_ARRAY(int32_t, c->start[nodes]);
     int64_t write = 0, begin = 0;
     if (c->neighbour) {
         case_pairs(c, fill);
     }
+
     for (int v = 0; c->neighbour && v < nodes; ++v) {
         const int64_t end = c->start[v + 1], here = write;
         qsort(c->neighbour + begin, (size_t)(end - begin), sizeof *c->neighbour, case_compare);
@@ -114,7 +120,9 @@ static bool case_graph(bench_case *c)
         begin = end;
         c->start[v + 1] = write;
     }
+
     pl_free(fill);
+
     return c->neighbour != NULL;
 }
 
@@ -134,10 +142,12 @@ static double case_entry(pl_random *random, bool diagonal, int row, int column)
     if (row == 3 && column == 3) {
         return diagonal ? -1e-2 : 0;
     }
+
     const double value = pl_random_uniform(random, -1, 1);
     if (row == 3 || column == 3) {
         return 0.3 * value;
     }
+
     return diagonal ? 40 + value : 0.5 * value;
 }
 
@@ -164,6 +174,7 @@ static int64_t case_fill(bench_case *c, bool write)
             }
         }
     }
+
     return count;
 }
 
@@ -182,6 +193,7 @@ static bool case_build(bench_case *c)
         return false;
     }
     case_fill(c, true);
+
     return true;
 }
 
@@ -210,6 +222,7 @@ static bool bench_run(const bench_case *c, pl_factor *factor, bool single, int r
 {
     const int32_t n = c->matrix.n;
     double *x = PL_NEW_ARRAY(double, (SIDES + 2) * (size_t)n), *sides = x + 2 * (int64_t)n;
+
     out->four = INFINITY;
     pl_factor_report report = {.singular = !x};
     for (int threads = 1; threads <= 2 && x; ++threads) {
@@ -243,8 +256,10 @@ static bool bench_run(const bench_case *c, pl_factor *factor, bool single, int r
             }
         }
     }
+
     out->residual = report.singular ? INFINITY : bench_residual(&c->matrix, x, x + n);
     pl_free(x);
+
     return !report.singular;
 }
 
@@ -253,15 +268,18 @@ static bool bench_kind(const bench_case *c, pl_factor_kind kind, bool single, in
     pl_error err;
     pl_factor *factor;
     const double start = pl_seconds();
+
     if (pl_factor_create(kind, &c->matrix, c->group, case_nodes(c), &factor, &err) != PL_OK) {
         fprintf(stderr, "%s\n", err.text);
         return false;
     }
+
     *out = (bench_times){.analyse = pl_seconds() - start};
     const bool done = bench_run(c, factor, single, repeats, out);
     out->bytes = pl_factor_bytes(factor);
     out->flops = pl_factor_flops(factor);
     pl_factor_destroy(factor);
+
     return done;
 }
 
@@ -273,6 +291,7 @@ static bool bench_case_table(bench_case c, int repeats)
         case_clear(&c);
         return false;
     }
+
     printf("\n%s, %s: %d unknowns, %.1f M entries\n", c.name, c.mixed ? "mixed" : "positive definite",
            (int)c.matrix.n, 1e-6 * (double)c.matrix.start[c.matrix.n]);
     printf("%-13s %9s %10s %10s %8s %8s %8s %7s %8s %8s %7s %7s %9s\n", "kind", "analyse s", "factor1 ms",
@@ -296,7 +315,9 @@ static bool bench_case_table(bench_case c, int repeats)
                reference.factor[1] / t.factor[1], t.residual);
         fflush(stdout);
     }
+
     case_clear(&c);
+
     return true;
 }
 
@@ -308,11 +329,13 @@ int main(int argc, char **argv)
                                 {.name = "block", .nx = 20, .ny = 9, .nz = 8},
                                 {.name = "large slab", .nx = 54, .ny = 14, .nz = 6}};
     bool done = true;
+
     for (int i = 0; i < PL_COUNT(cases) && i < last; ++i) {
         bench_case c = cases[i];
         done = bench_case_table(c, repeats) && done;
         c.mixed = true;
         done = bench_case_table(c, repeats) && done;
     }
+
     return done ? 0 : 1;
 }

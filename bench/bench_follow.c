@@ -36,6 +36,7 @@ static int points(path_robot *r, int count, double *command, double *point)
     pl_error err = {0};
     double step = 0.02;
     int made = 0;
+
     for (double t = 0; made < count; ++made) {
         curve(&r->info, t, command);
         if (pl_model_fk(r->model, command, &report, &err) != PL_OK || report.outcome != PL_SOLVED) {
@@ -51,6 +52,7 @@ static int points(path_robot *r, int count, double *command, double *point)
         step = made > 0 ? fmin(fmax(step * SPACING / fmax(sqrt(far), 0.1), 0.3 * step), 3 * step) : step;
         t += fmin(step, 0.5);
     }
+
     return made;
 }
 
@@ -60,6 +62,7 @@ static bool count_waypoint(void *user, const pl_waypoint *w)
     if (w->index == 0) {
         return true;
     }
+
     const pl_model_costs *c = &w->ik->costs;
     ++t->count;
     t->reached += w->ik->outcome == PL_IK_REACHED;
@@ -70,6 +73,7 @@ static bool count_waypoint(void *user, const pl_waypoint *w)
     t->most_solves = c->solves > t->most_solves ? c->solves : t->most_solves;
     t->most_factorizations =
         c->factorizations > t->most_factorizations ? c->factorizations : t->most_factorizations;
+
     return true;
 }
 
@@ -90,6 +94,7 @@ static bool follow(path_robot *r, bool together, const double *point, int count,
     pl_error err = {0};
     pl_ik *ik = NULL;
     tally t = {0};
+
     path.record = count_waypoint;
     path.user = &t;
     pl_model_reset(r->model);
@@ -101,6 +106,7 @@ static bool follow(path_robot *r, bool together, const double *point, int count,
         ik->together.possible = ik->together.possible && together;
         done = pl_follow(ik, point, count, &path, &report, &err) == PL_OK;
     }
+
     if (done) {
         const double n = t.count;
         printf("  %-10s %4d of %-4d %9.1e %8.2f %4d %8.1f %5d %8.2f %9.3f\n",
@@ -111,7 +117,9 @@ static bool follow(path_robot *r, bool together, const double *point, int count,
     } else {
         printf("  %s\n", err.text);
     }
+
     pl_ik_destroy(ik);
+
     return done;
 }
 
@@ -126,19 +134,23 @@ static bool run(const char *design, double size, int count)
 {
     path_robot r;
     static double point[3 * MOST];
+
     if (!path_robot_create(design, size, &r)) {
         return false;
     }
+
     double *command = calloc((size_t)r.info.command_count + 1, sizeof *command);
     printf("%s, %d elements, %d commands\n", design, r.elements, r.info.command_count);
     const int made = command ? points(&r, count, command, point) : 0;
     if (getenv("PLIANT_BENCH_LOG")) {
         pl_log_set(show, NULL, atoi(getenv("PLIANT_BENCH_LOG")));
     }
+
     const bool done =
         made > 1 && follow(&r, false, point, made, command) && follow(&r, true, point, made, command);
     free(command);
     path_robot_clear(&r);
+
     return done;
 }
 
@@ -147,10 +159,12 @@ int main(int argc, char **argv)
     const char *only = argc > 1 ? argv[1] : NULL;
     const double size = argc > 2 ? atof(argv[2]) : 0;
     const int count = argc > 3 ? atoi(argv[3]) : 20;
+
     if (count < 2 || count > MOST) {
         printf("bench_follow [DESIGN [SIZE [WAYPOINTS 2 to %d]]]\n", MOST);
         return 2;
     }
+
     bench_title("inverse kinematics, waypoints about 2 mm apart");
     printf("%-12s %12s %9s %13s %14s %8s %9s\n", "", "reached", "error mm", "factorisations", "solves",
            "forward", "CPU s");
@@ -160,5 +174,6 @@ int main(int argc, char **argv)
             done = run(designs[i], size, count) && done;
         }
     }
+
     return done ? 0 : 1;
 }

@@ -50,6 +50,7 @@ static bool grow(const void *input, double *result)
     const pl_statics_options options = pl_statics_options_default();
     const double command = SHORTENING;
     bench_robot b;
+
     pl_threads_set(g->threads);
     if (!bench_load(&b, finger, g->size)) {
         return false;
@@ -58,6 +59,7 @@ static bool grow(const void *input, double *result)
     if (!bench_start(&b, &options) || !bench_solve(&b, &command)) {
         return false;
     }
+
     const pl_statics_sizes sizes = pl_statics_get_sizes(b.statics);
     result[ELEMENTS] = sizes.elements;
     result[UNKNOWNS] = sizes.unknowns;
@@ -70,6 +72,7 @@ static bool grow(const void *input, double *result)
     result[PEAK_MB] = bench_peak_mb();
     result[TURN] = bench_turn(&b);
     bench_close(&b);
+
     return true;
 }
 
@@ -97,10 +100,12 @@ int main(int argc, char **argv)
 {
     double size[] = {6.2, 3.7, 2.5, 1.95};
     int sizes = PL_COUNT(size);
+
     if (argc > 2 && atof(argv[2]) > 0) {
         size[0] = atof(argv[2]);
         sizes = 1;
     }
+
     const int threads = argc > 1 && atoi(argv[1]) > 0 ? atoi(argv[1]) : 1;
     double result[PL_COUNT(size)][RESULTS];
     bench_title("cost growth, cable finger, locking-free, Poisson 0.49");
@@ -116,16 +121,19 @@ int main(int argc, char **argv)
         }
         row(result[done]);
     }
+
     if (sizes > 1) {
         printf("\nexponents (CPU s)\n");
     }
     for (int i = 1; i < done; ++i) {
         exponents(result[i - 1], result[i]);
     }
+
     if (done == PL_COUNT(size)) {
         const double *last = result[done - 1];
         printf("peak at %.0f tet10: %.2f GiB, %s 4 GiB\n", last[ELEMENTS], last[PEAK_MB] / 1024,
                last[PEAK_MB] < 4096 ? "below" : "NOT below");
     }
+
     return done == sizes ? 0 : 1;
 }

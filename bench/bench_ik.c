@@ -60,6 +60,7 @@ static bool tally_add(void *user, const pl_waypoint *w)
     t->wall[t->count] = w->ik->seconds;
     t->error[t->count] = w->ik->distance;
     ++t->count;
+
     return true;
 }
 
@@ -82,14 +83,17 @@ static bool circle(path_robot *r, int count, double *point)
     double *command = calloc((size_t)r->info.command_count, sizeof *command);
     pl_solve_report report;
     pl_error err = {0};
+
     for (int i = 0; command && i < r->info.command_count; ++i) {
         command[i] = 2;
     }
+
     if (!command || pl_model_fk(r->model, command, &report, &err) != PL_OK || report.outcome != PL_SOLVED) {
         printf("no start: %s\n", err.text);
         free(command);
         return false;
     }
+
     free(command);
     const pl_model_answer a = pl_model_get_answer(r->model);
     const double radius = 5;
@@ -99,6 +103,7 @@ static bool circle(path_robot *r, int count, double *point)
         point[3 * i + 1] = a.marker[1] + radius * sin(t);
         point[3 * i + 2] = a.marker[2] + 0.1 * radius * sin(2 * t);
     }
+
     return true;
 }
 
@@ -110,6 +115,7 @@ static bool run(path_robot *r, pl_ik_method method, double tolerance, int limit,
     pl_follow_options follow = pl_follow_options_default();
     pl_follow_report report;
     static tally t;
+
     t = (tally){0};
     follow.record = tally_add;
     follow.user = &t;
@@ -127,7 +133,9 @@ static bool run(path_robot *r, pl_ik_method method, double tolerance, int limit,
     } else {
         printf("%s: %s\n", name, err.text);
     }
+
     pl_ik_destroy(ik);
+
     return done;
 }
 
@@ -143,16 +151,19 @@ int main(int argc, char **argv)
     const int count = argc > 1 ? atoi(argv[1]) : 40;
     const double size = argc > 2 ? atof(argv[2]) : 14;
     const int few = argc > 3 ? atoi(argv[3]) : 3;
+
     if (count < 2 || count > MOST || !(size > 0)) {
         printf("bench_ik [WAYPOINTS 2 to %d [SIZE [FEW]]]\n", MOST);
         return 2;
     }
+
     bench_title("inverse kinematics, waypoints 2 mm apart on three_chamber");
     path_robot r;
     static double point[3 * MOST];
     if (!path_robot_create("three_chamber", size, &r) || !circle(&r, count, point)) {
         return 1;
     }
+
     const pl_statics_sizes sizes = pl_statics_get_sizes(pl_model_statics(r.model));
     printf("%d tet10, %d unknowns\n%-34s %5s %20s %22s %7s %6s %8s %9s\n%-34s %5s %7s %6s %5s %7s %7s %6s "
            "%7s %6s %8s "
@@ -163,12 +174,15 @@ int main(int argc, char **argv)
     if (getenv("PLIANT_BENCH_LOG")) {
         pl_log_set(show, NULL, atoi(getenv("PLIANT_BENCH_LOG")));
     }
+
     bool done = run(&r, PL_IK_NEWTON, 0, 60, point, count, "newton, to 0.005 mm");
     if (few > 0) {
         done = run(&r, PL_IK_NEWTON, 0.2, 60, point, few + 1, "newton, to 0.2 mm") && done;
         done = run(&r, PL_IK_DESCENT, 0.2, 30, point, few + 1, "exact gradients, to 0.2 mm") && done;
         done = run(&r, PL_IK_GRADIENT, 0.2, 30, point, few + 1, "papers' differences, to 0.2 mm") && done;
     }
+
     path_robot_clear(&r);
+
     return done ? 0 : 1;
 }

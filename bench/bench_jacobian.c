@@ -39,13 +39,16 @@ static bool exact(bench_robot *b, const char *name, const pl_parameter *p, doubl
     pl_jacobian_report report;
     const pl_jacobian out = {.marker = marker};
     const bench_clock start = bench_now();
+
     if (pl_statics_jacobian(b->statics, b->state, p, ACTUATORS, &out, &report, &err) != PL_OK) {
         return bench_failed(name, &err);
     }
+
     const bench_clock t = bench_since(start);
     char note[80];
     snprintf(note, sizeof note, "linear residual %.1e", report.residual);
     row(name, report.factorizations, report.solves, t, note);
+
     return true;
 }
 
@@ -54,9 +57,11 @@ static bool differences(bench_robot *b, const drive_case *c, const double *marke
 {
     pl_state *home = NULL;
     pl_error err = {0};
+
     if (pl_state_create(b->robot, &home, &err) != PL_OK || pl_state_copy(home, b->state) != PL_OK) {
         return bench_failed("state", &err);
     }
+
     int factor = 0, solves = 0;
     double error = 0, largest = 0, column[2][3];
     bool done = true;
@@ -79,12 +84,14 @@ static bool differences(bench_robot *b, const drive_case *c, const double *marke
             largest = fmax(largest, fabs(e));
         }
     }
+
     *spent = bench_since(start);
     pl_state_copy(b->state, home);
     pl_state_destroy(home);
     char note[80];
     snprintf(note, sizeof note, "differs from exact by %.1e", error / largest);
     row("central differences, warm", factor, solves, *spent, note);
+
     return done;
 }
 
@@ -95,9 +102,11 @@ static bool adjoint(bench_robot *b, const char *name, const pl_parameter *p)
     double *by = calloc(3 * (size_t)v.vertex_count, sizeof *by);
     double *position = calloc(3 * (size_t)v.vertex_count * ACTUATORS, sizeof *position);
     int32_t top = 0;
+
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         top = v.position[3 * i + 2] > v.position[3 * top + 2] ? i : top;
     }
+
     pl_error err = {0};
     pl_jacobian_report report, forward;
     const pl_jacobian out = {.position = position};
@@ -112,19 +121,23 @@ static bool adjoint(bench_robot *b, const char *name, const pl_parameter *p)
         t = bench_since(start);
         done = done && pl_statics_jacobian(b->statics, b->state, p, ACTUATORS, &out, &forward, &err) == PL_OK;
     }
+
     for (int j = 0; done && j < ACTUATORS; ++j) {
         const double e = position[(3 * (int64_t)top + 2) * ACTUATORS + j];
         error = fmax(error, fabs(gradient[j] - e));
         largest = fmax(largest, fabs(e));
     }
+
     free(by);
     free(position);
     if (!done) {
         return bench_failed(name, &err);
     }
+
     char note[80];
     snprintf(note, sizeof note, "differs from forward by %.1e", error / largest);
     row(name, report.factorizations, report.solves, t, note);
+
     return true;
 }
 
@@ -135,6 +148,7 @@ static void together(bench_robot *b)
     pl_problem *p = b->statics->problem;
     const size_t n = (size_t)p->unknowns.n;
     double *x = malloc(16 * n * sizeof *x), alone = INFINITY;
+
     printf("right sides at once over one by one, CPU:");
     for (int k = -1; x && k < PL_COUNT(sides); ++k) {
         double least = INFINITY;
@@ -159,6 +173,7 @@ static void together(bench_robot *b)
             printf(" %d: %.2f", sides[k], least / (sides[k] * alone));
         }
     }
+
     printf("\n");
     free(x);
 }
@@ -167,8 +182,10 @@ static bool jacobian_table(const drive_case *c, double size)
 {
     const pl_parameter p[ACTUATORS] = {
         {PL_PARAMETER_COMMAND, 0, 0}, {PL_PARAMETER_COMMAND, 1, 0}, {PL_PARAMETER_COMMAND, 2, 0}};
+
     // the differences are taken of shapes solved further than usual
     pl_statics_options options = pl_statics_options_default();
+
     options.force_tolerance = 1e-9;
     options.length_tolerance = 1e-8;
     double marker[3 * ACTUATORS];
@@ -179,6 +196,7 @@ static bool jacobian_table(const drive_case *c, double size)
         bench_close(&b);
         return false;
     }
+
     printf("\ndriven by %s: %d tet10, tip turned %.1f degrees\n", c->drive,
            (int)pl_statics_get_sizes(b.statics).elements, bench_turn(&b));
     printf("%-38s %7s %7s %11s %9s %9s\n", "", "factor", "solves", "per column", "CPU ms", "wall ms");
@@ -193,6 +211,7 @@ static bool jacobian_table(const drive_case *c, double size)
         printf("central differences over the Jacobian, CPU: %.0f\n", spent.cpu / again.cpu);
     }
     bench_close(&b);
+
     return done;
 }
 
@@ -205,5 +224,6 @@ int main(void)
     for (int i = 0; i < PL_COUNT(cases); ++i) {
         done = jacobian_table(&cases[i], 8) && done;
     }
+
     return done ? 0 : 1;
 }

@@ -64,6 +64,7 @@ static pl_dataset collect(pl_model *m, int count, uint64_t seed)
     pl_dataset d = {.count = count, .planned = count};
     pl_error err = {0};
     pl_model_info info = pl_model_get_info(m);
+
     info.sensor_count = info.actuator_count = 0;
     must(pl_about_copy(&info, &d.about, &err), &err);
     const size_t n = (size_t)count;
@@ -87,6 +88,7 @@ static pl_dataset collect(pl_model *m, int count, uint64_t seed)
         must(pl_model_differentiate(m, PL_PART_MARKER, 0, &der, &how, &err), &err);
         memcpy(d.d_marker + 3 * C * s, der.marker, 3 * C * sizeof(double));
     }
+
     return d;
 }
 
@@ -98,6 +100,7 @@ static pl_learned *fit(pl_dataset *d, int count, bool slopes, int width, unsigne
     pl_learned *l = NULL;
     pl_learned_report r;
     pl_error err = {0};
+
     o.parts = 1u << PL_LEARN_POSITION | more;
     o.network.width[0] = o.network.width[1] = width;
     o.train.jacobian_weight = slopes ? o.train.jacobian_weight : 0;
@@ -107,6 +110,7 @@ static pl_learned *fit(pl_dataset *d, int count, bool slopes, int width, unsigne
     d->count = all;
     d->d_marker = keep;
     *seconds = r.part[0].train.seconds;
+
     return l;
 }
 
@@ -120,6 +124,7 @@ static void samples_table(pl_dataset *train, pl_dataset *test, int width)
 {
     const int M = train->about.info.marker_count, commands = train->about.info.command_count;
     double low[3], high[3], wide = 0;
+
     for (int i = 0; i < 3; ++i) {
         low[i] = INFINITY;
         high[i] = -INFINITY;
@@ -129,6 +134,7 @@ static void samples_table(pl_dataset *train, pl_dataset *test, int width)
         }
         wide = fmax(wide, high[i] - low[i]);
     }
+
     printf("\n%s: network %d,%d; %d independent test samples; workspace %.1f mm wide; error of the first "
            "marker\n",
            train->about.info.name, width, width, test->count, wide);
@@ -215,6 +221,7 @@ static void inverse_table(pl_learned *l, pl_model *m, int count)
                100.0 * (double)reached / n, sum, worst);
         pl_reach_destroy(r);
     }
+
     free(time_of);
 }
 
@@ -231,6 +238,7 @@ static void real_pose(reality *r, const double *c, double *p)
     for (int i = 0; i < C; ++i) {
         r->played[i] = fmax(c[i] - r->slack[i], fmin(c[i] + r->slack[i], r->played[i]));
     }
+
     double d[C];
     for (int i = 0; i < C; ++i) {
         d[i] = fmax(r->played[i], 0);
@@ -246,6 +254,7 @@ static void follow(pl_learned *l, reality *r, pl_path_kind kind, int count, int 
     pl_path_def path = pl_path_default(kind);
     pl_error err = {0};
     double point[3 * 240], command[C] = {12, 12, 12}, sum = 0, most = 0, mean = 0, worst = 0;
+
     path.count = count;
     path.size[0] = path.size[1] = kind == PL_PATH_BOX ? 24 : 40;
     path.size[2] = kind == PL_PATH_BOX ? 8 : 0;
@@ -266,6 +275,7 @@ static void follow(pl_learned *l, reality *r, pl_path_kind kind, int count, int 
         sum += distance(p, point + 3 * k) / count;
         most = fmax(most, distance(p, point + 3 * k));
     }
+
     printf("%34s %8s  mean %7.3f mm  largest %7.3f mm  %8.1f us mean\n", name,
            kind == PL_PATH_BOX ? "box" : "flower", sum, most, 1e6 * mean);
     pl_reach_destroy(reach);
@@ -275,6 +285,7 @@ static void adapt_table(pl_dataset *train, double width, double slack)
 {
     pl_error err = {0};
     static const int counts[] = {25, 50, 100, 300};
+
     printf(
         "\nsim-to-real on the stand-in: E 0.34 for 0.40 MPa, gravity tilted, backlash %.2g mm of 30, marker "
         "offset 1.4 mm, "
@@ -358,11 +369,13 @@ static void passage_pose(pl_model *const *m, const passage *p, double slack, dou
     for (int i = 0; i < C; ++i) {
         length += pow(p->command[i] - p->before[i], 2);
     }
+
     for (int i = 0; i < C; ++i) {
         const double move = p->command[i] - p->before[i];
         const double late = p->command[i] - lag * p->speed * move / fmax(sqrt(length), 1e-9);
         d[i] = fmin(fmax(fmax(late - slack, fmin(late + slack, p->before[i])), range[0]), range[1]);
     }
+
     // linear between the model without and with the load: it is small
     double a[3], b[3];
     solve(m[0], d, a);
@@ -389,6 +402,7 @@ static void passage_inputs(const passage *p, int count, double *out)
     for (int i = 0; i < C; ++i) {
         length += pow(p->command[i] - p->before[i], 2);
     }
+
     for (int i = 0; i < C; ++i) {
         const double move = p->command[i] - p->before[i];
         const double all[] = {fmax(-1, fmin(1, move / 1.0)), p->speed * move / fmax(sqrt(length), 1e-9),
@@ -400,6 +414,7 @@ static void passage_inputs(const passage *p, int count, double *out)
             out[C + i] = all[1];
         }
     }
+
     if (count % C) {
         out[count - 1] = p->load;
     }
@@ -485,6 +500,7 @@ static void past_table(pl_dataset *train, double width)
             printf("\n");
         }
     }
+
     pl_model_destroy(m[0]);
     pl_model_destroy(m[1]);
 }
@@ -493,8 +509,10 @@ static void files_table(const char *train, const char *test)
 {
     pl_dataset a, b;
     pl_error err = {0};
+
     must(pl_dataset_read(train, &a, &err), &err);
     must(pl_dataset_read(test, &b, &err), &err);
+
     // stored in the order of a walk: shuffled, so that the first ones cover the whole range
     const int n = a.about.info.command_count, M = 3 * a.about.info.marker_count;
     pl_random random;
@@ -511,6 +529,7 @@ static void files_table(const char *train, const char *test)
             }
         }
     }
+
     samples_table(&a, &b, 20);
     pl_dataset_clear(&a);
     pl_dataset_clear(&b);
@@ -527,16 +546,19 @@ int main(int argc, char **argv)
         pl_model_destroy(rest);
         return 0;
     }
+
     if (argc > 3) { // the files only
         files_table(argv[1], argv[2]);
         return 0;
     }
+
     pl_model *m = rod(0.4, 0, 0);
     pl_dataset train = collect(m, 800, 1), test = collect(m, 500, 2);
     samples_table(&train, &test, 20);
     if (argc > 2) {
         files_table(argv[1], argv[2]);
     }
+
     double seconds;
     pl_learned *l = fit(&train, 400, true, 24, 1u << PL_LEARN_JACOBIAN | 1u << PL_LEARN_INVERSE, &seconds);
     inverse_table(l, m, 100000);
@@ -556,5 +578,6 @@ int main(int argc, char **argv)
     pl_dataset_clear(&train);
     pl_dataset_clear(&test);
     pl_model_destroy(m);
+
     return 0;
 }

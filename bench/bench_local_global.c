@@ -71,11 +71,13 @@ static bool run_solve(run *r, bench_robot *b, double ratio)
 {
     pl_error err = {0};
     const bench_clock start = bench_now();
+
     if (pl_geometric_solve(r->solver, b->state, &ratio, &r->report, &err) != PL_OK) {
         return bench_failed("no solve", &err);
     }
     r->clock = bench_since(start);
     r->info = pl_geometric_get_info(r->solver);
+
     return true;
 }
 
@@ -149,7 +151,9 @@ static bool counts(const body *of, double size, double ratio, double tolerance, 
             pl_geometric_destroy(r.solver);
         }
     }
+
     bench_close(&b);
+
     return true;
 }
 
@@ -184,6 +188,7 @@ static bool speed(double size)
             pl_geometric_destroy(r.solver);
         }
     }
+
     pl_threads_set(0);
     bench_close(&b);
 
@@ -194,12 +199,14 @@ static bool speed(double size)
     for (int i = 0; i < BLOCKS * 9 * GEO_LANES; ++i) {
         F[i] = pl_random_uniform(&random, -0.3, 0.3) + (i / GEO_LANES % 9 % 4 == 0);
     }
+
     const bench_clock start = bench_now();
     for (int k = 0; k < 200; ++k) {
         geo_kernels_choose()->rotations(F, R, BLOCKS);
     }
     printf("rotations without reflection, one thread: %.1f million a second\n",
            200.0 * BLOCKS * GEO_LANES / bench_since(start).cpu / 1e6);
+
     return true;
 }
 
@@ -220,9 +227,11 @@ static bool bends_row(const char *name, const body *of, double size, double rati
     bench_robot b;
     run r;
     double tip[3];
+
     if (!finger(&b, of, size) || !run_open(&r, &b, options) || !run_solve(&r, &b, ratio)) {
         return false;
     }
+
     const double turn = tip_turn(&b, tip);
     printf("%-58s %7.1f %6d %9.1e %8.4f %8.3f %4d %4d\n", name, turn, r.info.iterations, r.report.step,
            pl_geometric_actuator(r.solver, 0).ratio, r.report.min_J, (int)r.info.inverted,
@@ -230,6 +239,7 @@ static bool bends_row(const char *name, const body *of, double size, double rati
     fflush(stdout);
     pl_geometric_destroy(r.solver);
     bench_close(&b);
+
     return true;
 }
 
@@ -252,6 +262,7 @@ static bool bends(double size)
                       bellows_ten = {"", BELLOWS, {1, 10}, 0.4};
     const double ratio = 2;
     pl_geometric_options published, fixed;
+
     published_options(&published, &fixed);
     fixed.length_tolerance = 1e-4;
     fixed.iteration_limit = 3000;
@@ -285,9 +296,11 @@ static bool bends(double size)
         o.distribution = one[k].distribution;
         done = bends_row(one[k].name, &bellows, size, ratio, &o);
     }
+
     pl_geometric_options plain = published;
     plain.stop = PL_STOP_RESIDUAL;
     plain.iteration_limit = 600;
+
     return done && bends_row("  plain, 600 iterations", &bellows, size, ratio, &plain) &&
            bends_row("  plain, stop when the tip rests (fang2020)", &bellows, size, ratio, &published);
 }
@@ -297,6 +310,7 @@ static void table_row(const char *name, const run *r, const bench_robot *b, doub
 {
     double tip[3];
     const double turn = tip_turn(b, tip);
+
     printf("%-38s %7.1f %7d %7d %8.2f %8.2f %8.4f %8.3f %8.3f %9.1e %7.3f %4d %4d %s\n", name, turn,
            r->report.iterations, r->report.solves, r->clock.wall, r->clock.cpu, reached, tip[0], tip[2],
            r->report.step, r->report.min_J, (int)r->info.inverted, (int)r->info.inverted_chamber,
@@ -324,6 +338,7 @@ static bool table_ratio(run *r, bench_robot *b, double degrees, double *ratio)
         at = at_high = tip_turn(b, tip);
         *ratio = high;
     }
+
     for (int k = 0; k < 6 && fabs(at - degrees) > 0.3; ++k) {
         *ratio = low + (high - low) * (degrees - at_low) / (at_high - at_low);
         if (!run_solve(r, b, *ratio)) {
@@ -333,6 +348,7 @@ static bool table_ratio(run *r, bench_robot *b, double degrees, double *ratio)
         *(at > degrees ? &high : &low) = *ratio;
         *(at > degrees ? &at_high : &at_low) = at;
     }
+
     return true;
 }
 
@@ -345,6 +361,7 @@ static bool table_method(const char *name, const pl_geometric_options *options, 
     }
     table_row(name, &r, b, pl_geometric_actuator(r.solver, 0).ratio);
     pl_geometric_destroy(r.solver);
+
     return true;
 }
 
@@ -358,12 +375,14 @@ static bool table_exact(bench_robot *b, double ratio)
     if (!bench_start(b, &options)) {
         return false;
     }
+
     const bench_clock start = bench_now();
     if (pl_statics_solve(b->statics, b->state, &ratio, &r.report, &err) != PL_OK) {
         return bench_failed("exact", &err);
     }
     r.clock = bench_since(start);
     table_row("exact, the same mesh", &r, b, pl_statics_actuator(b->statics, b->state, 0).ratio);
+
     return true;
 }
 
@@ -385,6 +404,7 @@ static bool table_steps(run *r, bench_robot *b, double from, double to, run *sum
         sum->report.solves = solves;
         sum->clock = clock;
     }
+
     table_row("fang2020 in steps of 0.02, all together", sum, b, pl_geometric_actuator(r->solver, 0).ratio);
     return true;
 }
@@ -414,6 +434,7 @@ static bool table(double size, bool exact)
     bench_robot b, driven, held;
     run growth, published, volume, sum = {0};
     pl_geometric_options as_published, fixed, anderson, constraint = constraint_options();
+
     published_options(&as_published, &fixed);
     as_published.iteration_limit = 20000;
     anderson = fixed;
@@ -423,6 +444,7 @@ static bool table(double size, bool exact)
         !run_open(&volume, &held, &constraint)) {
         return false;
     }
+
     pl_state *at = NULL, *at_held = NULL;
     pl_error err = {0};
     bool done =
@@ -446,6 +468,7 @@ static bool table(double size, bool exact)
         pl_state_copy(held.state, at_held);
         before = ratio;
     }
+
     pl_state_destroy(at);
     pl_state_destroy(at_held);
     pl_geometric_destroy(growth.solver);
@@ -454,6 +477,7 @@ static bool table(double size, bool exact)
     bench_close(&b);
     bench_close(&driven);
     bench_close(&held);
+
     return done;
 }
 
@@ -463,6 +487,7 @@ static bool modules(double size, bool exact)
     bench_robot b;
     run warm;
     pl_geometric_options published, fixed, constraint = constraint_options();
+
     published_options(&published, &fixed);
     pl_state *at = NULL;
     pl_error err = {0};
@@ -470,6 +495,7 @@ static bool modules(double size, bool exact)
         pl_state_create(b.robot, &at, &err) != PL_OK) {
         return false;
     }
+
     table_title(&of_modules, &b, &warm);
     double ratio = 1;
     bool done = true;
@@ -483,9 +509,11 @@ static bool modules(double size, bool exact)
                (!exact || table_exact(&b, ratio));
         pl_state_copy(b.state, at); // go on warm
     }
+
     pl_state_destroy(at);
     pl_geometric_destroy(warm.solver);
     bench_close(&b);
+
     return done;
 }
 
@@ -497,20 +525,24 @@ int main(int argc, char **argv)
     const char *more = argc > 3 ? argv[3] : "";
     const bool quick = strcmp(more, "quick") == 0, exact = strcmp(more, "exact") == 0;
     int mode = -1;
+
     for (int k = 0; k < PL_COUNT(modes); ++k) {
         mode = strcmp(what, modes[k]) == 0 ? k : mode;
     }
+
     if (mode < 0) {
         fprintf(stderr,
                 "usage: bench_local_global [counts|speed|bends|table|modules] [size] [quick|exact]\n");
         return 2;
     }
+
     bench_title("local_global on pneumatic fingers");
     bool done = true;
     if (mode == 0 || mode == 1) {
         done = counts(&thick, size > 0 ? size : 4, 1.5, 1e-5, quick) &&
                counts(&of_modules, size > 0 ? 4 * size : 7, 1.3, 1e-6, quick || mode == 0) && done;
     }
+
     if (mode == 0 || mode == 2) {
         done = speed(size > 0 ? size : 2.2) && done;
     }
@@ -523,5 +555,6 @@ int main(int argc, char **argv)
     if (mode == 5) {
         done = modules(size > 0 ? size : 2.3, exact) && done;
     }
+
     return done ? 0 : 1;
 }

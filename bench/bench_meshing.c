@@ -33,12 +33,14 @@ static bool write_all(const pl_mesh *mesh, const char *directory)
     char path[400];
     pl_error err = {0};
     bool done = true;
+
     for (int i = 0; done && i < 4; ++i) {
         static const char *const name[] = {"raw.vtu", "base64.vtu", "binary.msh", "ascii.msh"};
         snprintf(path, sizeof path, "%s/%s", directory, name[i]);
         done = (i < 2 ? pl_mesh_write_vtu(mesh, path, i == 0 ? PL_VTU_RAW : PL_VTU_BASE64, &err)
                       : pl_meshing_write_msh(mesh, path, i == 2, &err)) == PL_OK;
     }
+
     return done || bench_failed("writing", &err);
 }
 
@@ -52,12 +54,14 @@ static bool work_mesh(const void *input, double *result)
     pl_error err = {0};
     pl_mesh *mesh = NULL;
     const bench_clock start = bench_now();
+
     if (mesher->build(mesher->user, &source, NULL, &mesh, NULL, &err) != PL_OK) {
         return bench_failed("meshing", &err);
     }
     finish(mesh, start, result);
     const bool done = write_all(mesh, j->directory);
     pl_mesh_destroy(mesh);
+
     return done;
 }
 
@@ -76,11 +80,13 @@ static bool work_read(const void *input, double *result)
     const job *j = input;
     const bench_clock start = bench_now();
     pl_mesh *mesh = load(j->path);
+
     if (!mesh) {
         return false;
     }
     finish(mesh, start, result);
     pl_mesh_destroy(mesh);
+
     return true;
 }
 
@@ -89,9 +95,11 @@ static bool work_raise(const void *input, double *result)
     const job *j = input;
     pl_error err = {0};
     pl_mesh *mesh = load(j->path), *raised = NULL;
+
     if (!mesh) {
         return false;
     }
+
     const bench_clock start = bench_now();
     if (pl_mesh_raise(mesh, &raised, &err) != PL_OK) {
         return bench_failed("raising", &err);
@@ -99,6 +107,7 @@ static bool work_raise(const void *input, double *result)
     finish(raised, start, result);
     pl_mesh_destroy(raised);
     pl_mesh_destroy(mesh);
+
     return true;
 }
 
@@ -118,6 +127,7 @@ static void clean(const char *directory)
             unlink(path);
         }
     }
+
     rmdir(directory);
 }
 
@@ -129,6 +139,7 @@ static bool mesh_rows(double size, double before[][RESULTS])
         printf("no directory for meshes could be made\n");
         return false;
     }
+
     bool done = true;
     for (int i = 0; done && i < PL_COUNT(tasks); ++i) {
         job j = {.size = size, .directory = directory};
@@ -150,7 +161,9 @@ static bool mesh_rows(double size, double before[][RESULTS])
         fflush(stdout);
         memcpy(before[i], r, sizeof r);
     }
+
     clean(directory);
+
     return done;
 }
 
@@ -168,5 +181,6 @@ int main(int argc, char **argv)
     for (int i = 0; done && i < PL_COUNT(mesh) && mesh[i].about <= largest; ++i) {
         done = mesh_rows(mesh[i].size, before);
     }
+
     return done ? 0 : 1;
 }

@@ -16,6 +16,7 @@ static void *count_realloc(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     return realloc(block, bytes);
 }
 
@@ -34,10 +35,12 @@ static pl_model *build(const pl_reduced_def *def)
 {
     pl_error err = {0};
     pl_model *model = NULL;
+
     if (pl_reduced_create(def, &model, NULL, &err) != PL_OK) {
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }
+
     return model;
 }
 
@@ -45,6 +48,7 @@ static pl_model *segment(pl_reduced_kind kind, bool as_published, pl_line_actuat
 {
     static pl_section_def section;
     static const pl_line_marker_def tip = {.name = "tip", .at = 45};
+
     section = (pl_section_def){.name = "segment", .length = 45, .diameter = {25, 25}, .pieces = 20};
     const double r = 12.5;
     pl_section_stiffness(&section, 0.3, 0.1, PL_PI * r * r, PL_PI * pow(r, 4) / 4, PL_PI * pow(r, 4) / 4,
@@ -58,6 +62,7 @@ static pl_model *segment(pl_reduced_kind kind, bool as_published, pl_line_actuat
                                 .actuator_count = 3,
                                 .marker = &tip,
                                 .marker_count = 1};
+
     return build(&def);
 }
 
@@ -67,6 +72,7 @@ static pl_model *trunk(void)
     pl_section_def section[2] = {{.name = "a", .length = 103, .diameter = {95, 95}, .pieces = 1},
                                  {.name = "b", .length = 103, .diameter = {85, 85}, .pieces = 1}};
     pl_line_actuator_def act[6];
+
     for (int i = 0; i < 6; ++i) {
         act[i] = actuator(name[i], PL_CABLE, PL_DRIVE_LENGTH, 103 * (i / 3), 103 * (i / 3 + 1),
                           i < 3 ? 47.5 : 42.5, 2 * PL_PI * (i % 3) / 3);
@@ -74,6 +80,7 @@ static pl_model *trunk(void)
         act[i].range[0] = 85;
         act[i].range[1] = 135;
     }
+
     const pl_line_marker_def tip = {.name = "tip", .at = 206};
     const pl_reduced_def def = {.name = "trunk",
                                 .kind = PL_CONSTANT_CURVATURE,
@@ -83,6 +90,7 @@ static pl_model *trunk(void)
                                 .actuator_count = 6,
                                 .marker = &tip,
                                 .marker_count = 1};
+
     return build(&def);
 }
 
@@ -96,6 +104,7 @@ static void run(const char *name, pl_model *model, double low, double high, long
     pl_jacobian_report jacobian;
     pl_model_derivative d;
     long unsolved = 0;
+
     allocations = 0;
     const double start = pl_cpu_seconds();
     for (long i = 0; i < calls; ++i) {
@@ -113,6 +122,7 @@ static void run(const char *name, pl_model *model, double low, double high, long
         unsolved += report.outcome != PL_SOLVED;
         sum += d.marker[0];
     }
+
     const double micro = 1e6 * (pl_cpu_seconds() - start) / (double)calls;
     printf("%-34s %8ld %10.3f %8ld %8ld   %.3g\n", name, calls, micro, unsolved, allocations, sum);
     pl_model_destroy(model);
@@ -123,6 +133,7 @@ static void run_reach(long calls)
     pl_model *model = trunk();
     pl_error err = {0};
     pl_random random;
+
     pl_random_seed(&random, 1);
     double command[6], reached, worst = 0;
     long missed = 0;
@@ -146,6 +157,7 @@ static void run_reach(long calls)
         missed += reached > 1e-6;
         worst = fmax(worst, reached);
     }
+
     printf("%-34s %8ld %10.3f %8ld %8ld   worst error %.2g mm\n", "inverse, two-section trunk, cold", calls,
            1e6 * seconds / (double)calls, missed, allocations, worst);
     pl_model_destroy(model);
@@ -162,11 +174,13 @@ int main(int argc, char **argv)
         chamber[i] = actuator(name[i], PL_CHAMBER, PL_DRIVE_PRESSURE, 0, 45, 7, angle);
         tendon[i] = actuator(name[i], PL_CABLE, PL_DRIVE_SHORTENING, 0, 45, 9, angle);
     }
+
     printf("%-34s %8s %10s %8s %8s\n", "forward and Jacobian", "calls", "us/call", "unsolved", "mallocs");
     run("beam as published", segment(PL_BEAM, true, chamber), 0, 0.1, calls, 1e-3);
     run("constant curvature, two sections", trunk(), 95, 120, calls, 1e-3);
     run("rod, 20 elements, chambers", segment(PL_ROD, false, chamber), 0, 0.1, calls / 10, 1e-3);
     run("rod, 20 elements, tendon lengths", segment(PL_ROD, false, tendon), 0, 10, calls / 10, 1e-3);
     run_reach(calls / 10);
+
     return 0;
 }

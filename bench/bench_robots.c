@@ -148,6 +148,7 @@ static bool robot_load(bench_robot *b, const drawn *d, const char *folder)
     mkdir(path, 0777);
     snprintf(path, sizeof path, "%s/%s/robot.yaml", folder, d->name);
     FILE *file = fopen(path, "w");
+
     // PLIANT_BENCH_SCALE=2: elements twice as large
     const char *scale = getenv("PLIANT_BENCH_SCALE"), *size = strstr(d->text, "\n  size: ") + 9;
     if (!file ||
@@ -157,7 +158,9 @@ static bool robot_load(bench_robot *b, const drawn *d, const char *folder)
         printf("%s cannot be written\n", path);
         return false;
     }
+
     const pl_load_options load = {.mesher = pl_meshing_mesher()};
+
     return pl_robot_load(path, &load, &b->robot, NULL, &err) == PL_OK || bench_failed(d->name, &err);
 }
 
@@ -180,6 +183,7 @@ static bool robot_warm(bench_robot *b, const drawn *d, totals *t)
         t->solves_max = fmax(t->solves_max, b->report.solves);
         t->warm_cpu += b->solve.cpu;
     }
+
     return true;
 }
 
@@ -188,11 +192,13 @@ static bool robot_run(const drawn *d, const char *folder, bool with_ccx, double 
     bench_robot b;
     bench_ccx c;
     totals t = {0};
+
     pl_threads_set(1);
     const pl_statics_options options = pl_statics_options_default();
     if (!robot_load(&b, d, folder) || !bench_start(&b, &options)) {
         return false;
     }
+
     const bool solved = bench_solve(&b, d->command);
     const pl_solve_report cold = b.report;
     t.cold_cpu = b.create.cpu + b.solve.cpu;
@@ -208,15 +214,18 @@ static bool robot_run(const drawn *d, const char *folder, bool with_ccx, double 
     } else {
         printf(" | NOT SOLVED");
     }
+
     fflush(stdout);
     if (solved && with_ccx && d->surface[0] &&
         bench_ccx_run_loads(b.robot, d->surface, d->command, 0.1, &c)) {
         printf(" | %8.1f %5d %8.1f", c.cpu, c.factorizations, c.cpu / t.cold_cpu);
         *worst = fmin(*worst, c.cpu / t.cold_cpu);
     }
+
     printf("\n");
     fflush(stdout);
     bench_close(&b);
+
     return done;
 }
 
@@ -232,6 +241,7 @@ int main(int argc, char **argv)
     if (getenv("PLIANT_BENCH_LOG")) {
         pl_log_set(show, NULL, atoi(getenv("PLIANT_BENCH_LOG")));
     }
+
     char own[] = "/tmp/pliant-robots-XXXXXX";
     const bool with_ccx = argc > 1 && strcmp(argv[1], "all") == 0;
     const char *folder = argc > 2 ? argv[2] : mkdtemp(own);
@@ -248,8 +258,10 @@ int main(int argc, char **argv)
         }
         all = (!wanted || robot_run(&robots[i], folder, with_ccx, &worst)) && all;
     }
+
     if (isfinite(worst)) {
         printf("CPU seconds of CalculiX over ours, worst: %.1f\n", worst);
     }
+
     return done && all ? 0 : 1;
 }

@@ -63,6 +63,7 @@ static double serve_cpu(pid_t pid)
     if (file) {
         fclose(file);
     }
+
     return at ? (double)(user + system) / (double)sysconf(_SC_CLK_TCK) : NAN;
 }
 
@@ -84,6 +85,7 @@ static bool serve_move(int fd, pid_t server, int serial, double pressure, serve_
     if (!ws_say(fd, text)) {
         return false;
     }
+
     for (;;) {
         size_t bytes;
         unsigned char *message = ws_await(fd, wanted, &bytes, 600);
@@ -117,11 +119,13 @@ static pid_t serve_crowd(int port, int viewers)
     if (child != 0) {
         return child;
     }
+
     struct pollfd seat[VIEWERS];
     static char sink[1 << 20];
     for (int i = 0; i < viewers; ++i) {
         seat[i] = (struct pollfd){.fd = ws_connect(port, NULL, "pliant"), .events = POLLIN};
     }
+
     while (poll(seat, (nfds_t)viewers, 60000) > 0) {
         for (int i = 0; i < viewers; ++i) {
             if ((seat[i].revents & (POLLIN | POLLHUP)) && read(seat[i].fd, sink, sizeof sink) <= 0) {
@@ -133,6 +137,7 @@ static pid_t serve_crowd(int port, int viewers)
             }
         }
     }
+
     _exit(0);
 }
 
@@ -141,11 +146,13 @@ static bool serve_case(const char *program, const char *robot, const char *size,
 {
     const char *const arguments[] = {robot, "--size", size, NULL};
     ws_server server;
+
     *r = (serve_result){0};
     if (!ws_start(&server, program, arguments)) {
         printf("the server did not start\n");
         return false;
     }
+
     const int fd = ws_connect(server.port, NULL, "pliant");
     size_t bytes;
     unsigned char *mesh = fd >= 0 ? ws_await(fd, "\"level\":\"fine\",\"vertices\"", &bytes, 600) : NULL;
@@ -153,24 +160,28 @@ static bool serve_case(const char *program, const char *robot, const char *size,
     unsigned char *ready = mesh ? ws_await(fd, "\"state\":\"ready\"", &bytes, 600) : NULL;
     free(mesh);
     free(ready);
+
     // bent by half, then moves of 2 % of the range of 60 kPa
     bool good = ready && serve_move(fd, server.pid, 1, 30, NULL);
     const pid_t crowd = viewers > 1 ? serve_crowd(server.port, viewers - 1) : 0;
     if (crowd > 0) {
         ws_rest(500);
     }
+
     for (int i = 1; good && i <= MOVES; ++i) {
         if (rest > 0) {
             ws_rest(rest);
         }
         good = serve_move(fd, server.pid, 1 + i, 30 + 1.2 * i, r);
     }
+
     close(fd);
     ws_stop(&server, SIGTERM);
     if (crowd > 0) {
         kill(crowd, SIGTERM);
         waitpid(crowd, NULL, 0);
     }
+
     return good;
 }
 
@@ -200,10 +211,12 @@ static double drag_now(drag_clock *c)
     if (cpu > c->cpu || c->worked == 0) {
         c->worked = wall;
     }
+
     // who has not worked for a while waits
     c->time += c->pace > 0 && wall - c->worked < DRAG_IDLE ? (cpu - c->cpu) / c->pace : wall - c->wall;
     c->wall = wall;
     c->cpu = cpu;
+
     return c->time;
 }
 
@@ -227,10 +240,12 @@ static bool drag_range(const unsigned char *robot, int *commands, double *rest, 
     if (*commands == 0) {
         return false;
     }
+
     const double low = strtod(strstr(list, "\"low\":") + 6, NULL),
                  high = strtod(strstr(list, "\"high\":") + 7, NULL);
     *rest = strtod(strstr(list, "\"rest\":") + 7, NULL);
     *far = fabs(high - *rest) >= fabs(low - *rest) ? high : low;
+
     return true;
 }
 
@@ -239,6 +254,7 @@ static bool drag_send(int fd, int serial, int commands, double value)
     char text[1000];
     int n = snprintf(text, sizeof text, "{\"type\":\"set\",\"robot\":1,\"serial\":%d,\"commands\":[%.9g",
                      serial, value);
+
     for (int i = 1; i < commands; ++i) {
         n += snprintf(text + n, sizeof text - (size_t)n, ",null");
     }
@@ -267,9 +283,11 @@ static bool drag_hear(int fd, drag_clock *clock, double hand, int serial, double
     const bool binary = opcode == 2 && bytes > 16 && memcmp(message, "PLV1", 4) == 0, moves = hand < 1;
     const double now = drag_now(clock);
     bool last = false;
+
     if (opcode == 9) {
         ws_frame(fd, 0x8a, message, bytes);
     }
+
     if (binary && message[4] == 5) {
         r->tangents += moves;
         r->hint = isnan(r->hint) ? now : r->hint;
@@ -287,7 +305,9 @@ static bool drag_hear(int fd, drag_clock *clock, double hand, int serial, double
         r->lag = moves ? fmax(r->lag, hand - r->shown) : r->lag;
         r->shown = solved ? (drag_at(message, rest) - rest) / span : r->shown;
     }
+
     free(message);
+
     return last;
 }
 
@@ -297,10 +317,12 @@ static bool drag_case(const char *program, const char *robot, const char *size, 
     const char *const arguments[] = {robot, size ? "--size" : NULL, size, NULL};
     ws_server server;
     size_t bytes;
+
     *r = (drag_result){.first = NAN, .hint = NAN, .release = NAN};
     if (!ws_start(&server, program, arguments)) {
         return false;
     }
+
     const int fd = ws_connect(server.port, NULL, "pliant");
     unsigned char *message = fd >= 0 ? ws_await(fd, "\"type\":\"robot\"", &bytes, 600) : NULL;
     int commands = 0;
@@ -313,6 +335,7 @@ static bool drag_case(const char *program, const char *robot, const char *size, 
     message = good ? ws_await(fd, "\"state\":\"ready\"", &bytes, 600) : NULL;
     good = message != NULL;
     free(message);
+
     // until the first move: the first shape, its details, a derivative
     for (const double end = ws_now() + (at_once ? 0 : DRAG_BEFORE); good && ws_now() < end;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -324,6 +347,7 @@ static bool drag_case(const char *program, const char *robot, const char *size, 
             free(message);
         }
     }
+
     const double span = DRAG_SHARE * (far - rest), cpu = serve_cpu(server.pid);
     const int events = (int)(DRAG * DRAG_EVENTS);
     drag_clock clock = drag_start(server.pid, pace);
@@ -336,6 +360,7 @@ static bool drag_case(const char *program, const char *robot, const char *size, 
             }
         }
     }
+
     const double released = drag_now(&clock);
     while (good && !drag_hear(fd, &clock, 1, events, rest, span, r)) {
         good = clock.time - released < 120;
@@ -344,6 +369,7 @@ static bool drag_case(const char *program, const char *robot, const char *size, 
     r->cpu = serve_cpu(server.pid) - cpu;
     close(fd);
     ws_stop(&server, SIGTERM);
+
     return good;
 }
 
@@ -379,6 +405,7 @@ static bool drag_table(const char *program, const char *folder, const char *only
                r.solved, r.other, r.tangents, r.hint, r.first, 100 * r.lag, r.release, r.cpu);
         fflush(stdout);
     }
+
     printf(
         "%g s at %d events a second from rest to %g of the range; solved: shapes seen while the hand moved, "
         "other: not solved; hint: from the first move to a derivative to predict from (0: there before); "
@@ -389,6 +416,7 @@ static bool drag_table(const char *program, const char *folder, const char *only
     if (pace > 0) {
         printf("the clock of these rows is the CPU time of the server over %g while it works\n", pace);
     }
+
     return true;
 }
 
@@ -405,6 +433,7 @@ int main(int argc, char **argv)
         printf("%s is no program\n", program);
         return 1;
     }
+
     bench_title("serve: from a moved slider to the new shape, bending finger, 2 % moves");
     static const struct {
         const char *name, *size, *parameters;
@@ -434,10 +463,12 @@ int main(int argc, char **argv)
         }
         fflush(stdout);
     }
+
     printf("medians of %d moves, %d ms after the shape before unless said otherwise; coarse and fine: until "
            "the shape has arrived; CPU: of the server until then\n",
            MOVES, REST);
     good = good && drag_table(program, folder, argc > 2 ? argv[2] : "", argc > 3 ? atof(argv[3]) : 0);
     snprintf(command, sizeof command, "rm -rf %s", folder);
+
     return system(command) == 0 && good ? 0 : 1;
 }

@@ -30,6 +30,7 @@ static void tip_mean(const bench_robot *b, double tip[3])
     const int32_t s = pl_mesh_find_surface(mesh, "tip");
     bool *seen = calloc((size_t)v.vertex_count, sizeof *seen);
     int count = 0;
+
     tip[0] = tip[1] = tip[2] = 0;
     for (int64_t f = v.surface_start[s]; seen && f < v.surface_start[s + 1]; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
@@ -44,6 +45,7 @@ static void tip_mean(const bench_robot *b, double tip[3])
             }
         }
     }
+
     free(seen);
 }
 
@@ -58,11 +60,13 @@ static bool run_ours(bench_robot *b, const run *r, double pressure)
         printf("%-34s not solved\n", r->name);
         return false;
     }
+
     const pl_solve_report *p = &b->report;
     printf("%-34s %7d %8.2f %8.2f %6d %6d %7d %7d %8.2f\n", r->name, r->threads, b->create.cpu + b->solve.cpu,
            b->create.wall + b->solve.wall, p->increments, p->iterations, p->factorizations, p->solves,
            bench_turn(b));
     fflush(stdout);
+
     return true;
 }
 
@@ -83,6 +87,7 @@ static bool against_ccx(const char *law, double size, double pressure, bool all_
                                {"pliant, displacement, multifrontal", PL_SOLVER_MULTIFRONTAL, 2, true}};
     bench_robot b;
     bench_ccx c;
+
     if (!bench_load(&b, BENCH_FINGER, size, law)) {
         return false;
     }
@@ -93,6 +98,7 @@ static bool against_ccx(const char *law, double size, double pressure, bool all_
         done = run_ours(&b, &runs[i], pressure) && done;
         single = i == 2 ? b.create.cpu + b.solve.cpu : single;
     }
+
     if (done && with_ccx && bench_ccx_run(b.robot, pressure, &c)) {
         double tip[3];
         tip_mean(&b, tip);
@@ -106,7 +112,9 @@ static bool against_ccx(const char *law, double size, double pressure, bool all_
                c.factorizations / (double)b.report.factorizations);
         printf("tips %.3f mm apart, %.2f %% of the path of %.1f mm\n", apart, 100 * apart / moved, moved);
     }
+
     bench_close(&b);
+
     return done;
 }
 
@@ -118,6 +126,7 @@ static bool locking_free(double size, double pressure)
                                {"pliant, locking-free, default", PL_SOLVER_AUTO, 2, false},
                                {"pliant, displacement, default", PL_SOLVER_AUTO, 2, true}};
     bench_robot b;
+
     if (!bench_load(&b, BENCH_FINGER, size, BENCH_NEO_HOOKEAN_49)) {
         return false;
     }
@@ -127,6 +136,7 @@ static bool locking_free(double size, double pressure)
         done = run_ours(&b, &runs[i], pressure) && done;
     }
     bench_close(&b);
+
     return done;
 }
 
@@ -134,9 +144,11 @@ int main(int argc, char **argv)
 {
     const bool with_ccx = !(argc > 1 && strcmp(argv[1], "ours") == 0);
     const double size = argc > 2 && atof(argv[2]) > 0 ? atof(argv[2]) : BENCH_FINGER_SIZE;
+
     bench_title("equilibrium from rest, bellows finger");
     bool done = against_ccx(BENCH_NEO_HOOKEAN_45, size, 34e-3, true, with_ccx);
     done = against_ccx(BENCH_STVK_45, size, 43e-3, false, with_ccx) && done;
     done = locking_free(size, 34e-3) && done;
+
     return done ? 0 : 1;
 }

@@ -47,10 +47,12 @@ static bool untuned_run(int i, const char *folder, const char *mode, double *wor
     pl_error err = {0};
     const pl_load_options load = {.mesher = pl_meshing_mesher()};
     const pl_statics_options options = pl_statics_options_default();
+
     snprintf(path, sizeof path, "%s/%s.yaml", folder, robots[i].name);
     if (pl_robot_load(path, &load, &b.robot, NULL, &err) != PL_OK) {
         return bench_failed(path, &err);
     }
+
     const bool solved = bench_start(&b, &options) && bench_solve(&b, robots[i].command);
     const double cold = b.create.cpu + b.solve.cpu;
     if (!solved) {
@@ -58,6 +60,7 @@ static bool untuned_run(int i, const char *folder, const char *mode, double *wor
         bench_close(&b);
         return false;
     }
+
     printf("%-9s %6d %7.1f %5d %6d %6d %8.2f %8.2f", robots[i].name,
            (int)pl_mesh_get(pl_robot_mesh(b.robot)).element_count, bench_turn(&b), b.report.increments,
            b.report.factorizations, b.report.solves, b.create.cpu, b.solve.cpu);
@@ -69,14 +72,17 @@ static bool untuned_run(int i, const char *folder, const char *mode, double *wor
                s.solves / MOVES, s.solves_most, 1e3 * s.cpu / MOVES);
         fflush(stdout);
     }
+
     if (strcmp(mode, "all") == 0 && robots[i].surface[0] &&
         bench_ccx_run_loads(b.robot, robots[i].surface, robots[i].command, 0.1, &c)) {
         printf(" | %8.1f %5d %8.1f", c.cpu, c.factorizations, c.cpu / cold);
         *worst = fmin(*worst, c.cpu / cold);
     }
+
     printf("\n");
     fflush(stdout);
     bench_close(&b);
+
     return done;
 }
 
@@ -86,6 +92,7 @@ int main(int argc, char **argv)
         printf("bench_untuned FOLDER [ours|cold|all] [NAME ...]\n");
         return 1;
     }
+
     const char *mode = argc > 2 ? argv[2] : "ours";
     double worst = INFINITY;
     bool all = true;
@@ -100,8 +107,10 @@ int main(int argc, char **argv)
         }
         all = (!wanted || untuned_run(i, argv[1], mode, &worst)) && all;
     }
+
     if (isfinite(worst)) {
         printf("CPU seconds of CalculiX over ours, worst: %.1f\n", worst);
     }
+
     return all ? 0 : 1;
 }

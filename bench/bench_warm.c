@@ -42,6 +42,7 @@ static bool warm_steps(bench_robot *b, double pressure, total *t)
         t->wall += b->solve.wall;
         t->wall_max = fmax(t->wall_max, b->solve.wall);
     }
+
     return true;
 }
 
@@ -59,15 +60,18 @@ static bool warm_variant(bench_robot *b, const pl_state *from, const variant *v,
         printf("%-34s no start\n", v->name);
         return false;
     }
+
     const double before = bench_turn(b);
     if (!warm_steps(b, pressure, &t)) {
         printf("%-34s not solved\n", v->name);
         return false;
     }
+
     printf("%-34s %7d %7.2f %4.0f %8.1f %4.0f %8.0f %8.0f %8.0f %8.2f\n", v->name, v->threads,
            t.factor / INCREMENTS, t.factor_max, t.solves / INCREMENTS, t.solves_max, 1e3 * t.cpu / INCREMENTS,
            1e3 * t.wall / INCREMENTS, 1e3 * t.wall_max, (bench_turn(b) - before) / INCREMENTS);
     fflush(stdout);
+
     return true;
 }
 
@@ -86,6 +90,7 @@ static bool warm_profile(bench_robot *b, double pressure)
         iterations += b->report.iterations;
         cpu += b->solve.cpu;
     }
+
     const double moves = 2.0 * SWEEPS * INCREMENTS;
     printf("%.0f moves up and down: %.3f factorisations, %.2f solves, %.2f iterations, %.1f CPU ms each\n",
            moves, factors / moves, solves / moves, iterations / moves, 1e3 * cpu / moves);
@@ -144,6 +149,7 @@ static bool factor_table(bench_robot *b, const pl_state *from, bool displacement
                factor[0] / factor[1], 1e3 * solve[0], 1e3 * solve[1]);
         fflush(stdout);
     }
+
     return true;
 }
 
@@ -158,6 +164,7 @@ static bool warm_table(const char *law, bool displacement, double pressure, cons
     bench_robot b;
     pl_state *at = NULL;
     pl_statics_options options = pl_statics_options_default();
+
     options.displacement = displacement;
     pl_threads_set(2);
     pl_error err = {0};
@@ -167,6 +174,7 @@ static bool warm_table(const char *law, bool displacement, double pressure, cons
         bench_close(&b);
         return false;
     }
+
     if (strcmp(what, "profile") == 0) {
         pl_threads_set(1);
         const bool done = warm_profile(&b, pressure);
@@ -174,6 +182,7 @@ static bool warm_table(const char *law, bool displacement, double pressure, cons
         bench_close(&b);
         return done;
     }
+
     printf("\n%s, %s: from %.1f degrees, %d increments of 2 %%\n", law,
            displacement ? "displacement" : "locking-free", bench_turn(&b), INCREMENTS);
     printf("%-34s %7s %12s %13s %8s %8s %8s %8s\n%-34s %7s %7s %4s %8s %4s %8s %8s %8s %8s\n", "", "",
@@ -186,6 +195,7 @@ static bool warm_table(const char *law, bool displacement, double pressure, cons
     done = (quick || factor_table(&b, at, displacement, pressure)) && done;
     pl_state_destroy(at);
     bench_close(&b);
+
     return done;
 }
 

@@ -22,9 +22,11 @@ static int print_markers(pl_model *model, int c)
     pl_error err;
     pl_model_derivative derivative;
     pl_jacobian_report report;
+
     if (pl_model_differentiate(model, PL_PART_MARKER, 0, &derivative, &report, &err) != PL_OK) {
         return fail(&err);
     }
+
     const pl_drive drive = info.command[c].drive;
     const double unit = pl_drive_scale(drive);
     for (int i = 0; i < info.marker_count; ++i) {
@@ -36,6 +38,7 @@ static int print_markers(pl_model *model, int c)
         printf("%s is at %.3f %.3f %.3f mm and moves %.4f %.4f %.4f mm per %s\n", info.marker_name[i], x[0],
                x[1], x[2], d[0], d[1], d[2], pl_drive_unit(drive));
     }
+
     return 0;
 }
 
@@ -43,10 +46,12 @@ static int run(pl_model *model, const char *name, const char *value)
 {
     const pl_model_info info = pl_model_get_info(model);
     const int c = pl_model_find_command(model, name);
+
     if (c < 0) {
         fprintf(stderr, "fk: the robot has no command '%s'\n", name);
         return 2;
     }
+
     // commands that are not set are NAN: their actuators are idle
     double *command = malloc((size_t)info.command_count * sizeof *command);
     if (!command) {
@@ -55,6 +60,7 @@ static int run(pl_model *model, const char *name, const char *value)
     for (int i = 0; i < info.command_count; ++i) {
         command[i] = NAN;
     }
+
     pl_error err = {0};
     pl_solve_report report;
     int status = 1;
@@ -66,7 +72,9 @@ static int run(pl_model *model, const char *name, const char *value)
         // unless solved, the model is at the equilibrium at the fraction report.load_reached of the load
         status = report.outcome == PL_SOLVED ? print_markers(model, c) : 1;
     }
+
     free(command);
+
     return status;
 }
 
@@ -76,6 +84,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: fk ROBOT.yaml COMMAND VALUE\n");
         return 2;
     }
+
     // without a mesher (pliant::pliant alone) robots whose mesh is a .vtu, .node or .inp file still load
     const pl_model_load_options options = {.load = {.mesher = pl_meshing_mesher()}};
     pl_error err = {0};
@@ -83,7 +92,9 @@ int main(int argc, char **argv)
     if (pl_model_load(argv[1], &options, &model, NULL, &err) != PL_OK) {
         return fail(&err);
     }
+
     const int status = run(model, argv[2], argv[3]);
     pl_model_destroy(model);
+
     return status;
 }

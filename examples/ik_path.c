@@ -47,6 +47,7 @@ static int make_targets(pl_model *model, int count, double *target)
     double *command = malloc((size_t)info.command_count * sizeof *command);
     pl_error err = {.status = PL_NO_MEMORY, .text = "no memory"};
     pl_solve_report report;
+
     for (int k = count; command && k >= 0; --k) {
         circle(&info, (double)(k % count) / count, command);
         if (pl_model_fk(model, command, &report, &err) != PL_OK || report.outcome != PL_SOLVED) {
@@ -58,7 +59,9 @@ static int make_targets(pl_model *model, int count, double *target)
             target[3 * (k % count) + i] = pl_model_get_answer(model).marker[i];
         }
     }
+
     free(command);
+
     return command ? 0 : fail(&err);
 }
 
@@ -75,6 +78,7 @@ static int follow(pl_ik *ik, const double *target, int count, double period, dou
     pl_ik_report report;
     int reached = 0, late = 0;
     double worst = 0, tick = now();
+
     for (int k = 0; k < count; ++k, tick += period) {
         sleep_until(tick);
         const double begun = now();
@@ -89,12 +93,14 @@ static int follow(pl_ik *ik, const double *target, int count, double period, dou
         reached += report.outcome == PL_IK_REACHED;
         worst = fmax(worst, report.distance);
     }
+
     qsort(seconds, (size_t)count, sizeof *seconds, by_size);
     printf("%d of %d targets reached, at most %.4f mm off\n", reached, count, worst);
     printf(
         "solves: median %.3f ms, 99 %% below %.3f ms, longest %.3f ms; %d of %d periods of %.1f ms missed\n",
         1e3 * seconds[count / 2], 1e3 * seconds[count * 99 / 100], 1e3 * seconds[count - 1], late, count,
         1e3 * period);
+
     return reached == count ? 0 : 1;
 }
 
@@ -104,6 +110,7 @@ static int run(pl_model *model, double period, int count)
     pl_error err = {.status = PL_NO_MEMORY, .text = "no memory"};
     pl_ik *ik = NULL;
     int status = target ? make_targets(model, count, target) : fail(&err);
+
     if (status == 0) {
         // all memory is taken here; a solve stops at the end of its period with the best commands so far
         const pl_objective tip = pl_objective_default(PL_OBJECTIVE_POSITION);
@@ -113,8 +120,10 @@ static int run(pl_model *model, double period, int count)
                      ? follow(ik, target, count, period, target + 3 * (size_t)count)
                      : fail(&err);
     }
+
     pl_ik_destroy(ik);
     free(target);
+
     return status;
 }
 
@@ -122,17 +131,21 @@ int main(int argc, char **argv)
 {
     const double rate = argc == 4 ? strtod(argv[2], NULL) : 0;
     const int count = argc == 4 ? atoi(argv[3]) : 0;
+
     if (!(rate > 0) || count < 1 || count > 1000000) {
         fprintf(stderr, "usage: ik_path ROBOT.yaml RATE COUNT\n");
         return 2;
     }
+
     const pl_model_load_options options = {.load = {.mesher = pl_meshing_mesher()}};
     pl_error err = {0};
     pl_model *model = NULL;
     if (pl_model_load(argv[1], &options, &model, NULL, &err) != PL_OK) {
         return fail(&err);
     }
+
     const int status = pl_model_get_info(model).marker_count > 0 ? run(model, 1 / rate, count) : 2;
     pl_model_destroy(model);
+
     return status;
 }

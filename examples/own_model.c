@@ -29,6 +29,7 @@ static void arm_place(arm *a)
         y += chord * sin(angle + 0.5 * t);
         angle += t;
     }
+
     const double tip[3] = {x, y, 0};
     const double R[9] = {cos(angle), -sin(angle), 0, sin(angle), cos(angle), 0, 0, 0, 1};
     memcpy(a->tip, tip, sizeof tip);
@@ -41,6 +42,7 @@ static void arm_info(void *self, pl_model_info *out)
     static const char *const marker[] = {"tip"};
     static const double rest[3] = {SEGMENTS * LENGTH, 0, 0};
     arm *a = self;
+
     *out = (pl_model_info){.name = "planar arm",
                            .kind = "two arcs",
                            .command_count = SEGMENTS,
@@ -64,6 +66,7 @@ static pl_status arm_fk(void *self, const double *command, pl_solve_report *repo
     arm_place(a);
     report->outcome = PL_SOLVED;
     report->load_reached = 1;
+
     return PL_OK;
 }
 
@@ -88,6 +91,7 @@ static pl_model *arm_create(arm *a, pl_error *err)
     static const pl_model_type type = {
         .info = arm_info, .fk = arm_fk, .answer = arm_answer, .reset = arm_reset};
     static const char *const name[SEGMENTS] = {"root", "end"};
+
     *a = (arm){0};
     for (int k = 0; k < SEGMENTS; ++k) {
         const double range[2] = {-0.05, 0.1}; // MPa
@@ -98,9 +102,11 @@ static pl_model *arm_create(arm *a, pl_error *err)
         a->actuator[k] = (pl_actuator_info){
             .name = name[k], .kind = PL_CHAMBER, .drive = PL_DRIVE_PRESSURE, .command = k, .factor = 1};
     }
+
     arm_reset(a);
     pl_model *model = NULL;
     pl_model_create(&type, a, &model, err); // NULL when it fails
+
     return model;
 }
 
@@ -110,6 +116,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: own_model X Y\n");
         return 2;
     }
+
     arm a;
     pl_error err = {0};
     pl_ik *ik = NULL;
@@ -129,7 +136,9 @@ int main(int argc, char **argv)
                1e3 * report.command[1]);
         status = report.outcome == PL_IK_REACHED ? 0 : 1;
     }
+
     pl_ik_destroy(ik);
     pl_model_destroy(model);
+
     return status;
 }

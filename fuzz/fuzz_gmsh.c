@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) {
         return 0;
     }
+
     pl_error err = {0};
     char *text = fuzz_text(data + 1, size - 1);
     const file_bytes bytes = {.data = text, .size = size - 1};
@@ -22,6 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         (void)meshing_check_msh("mesh.msh", &bytes, data[0] % 2, data[0] % 4 >= 2, &err);
     }
+
     free(text);
+
     return 0;
 }

@@ -17,16 +17,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0 || size > SERVER_RECEIVE) {
         return 0;
     }
+
     server_queue queue;
     if (!server_queue_init(&queue)) {
         return 0;
     }
+
     // two viewers; the first byte says who has the controls and who asked for them
     server_viewer second = {.id = 2}, first = {.id = 1, .next = &second};
     server_net net = {
         .options = &options, .queue = &queue, .viewer = &first, .viewer_count = 2, .last_id = 2};
     net.owner = data[0] % 3, net.asking = data[0] / 3 % 3;
     net_hear(&net, &first, (const char *)data + 1, size - 1);
+
     // the same bytes as an address and as the headers of a request
     char *text = fuzz_text(data + 1, size - 1);
     const char *type = NULL;
@@ -35,5 +38,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(text);
     free(net.path);
     server_queue_clear(&queue);
+
     return 0;
 }

@@ -16,7 +16,9 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
         pl_mesh_write_vtu(mesh, fuzz_path("box.vtu"), PL_VTU_ASCII, &err) != PL_OK) {
         abort();
     }
+
     pl_mesh_destroy(mesh);
+
     return 0;
 }
 
@@ -27,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data, *path = fuzz_path("robot.yaml");
     pl_robot_document *document = NULL;
     pl_status status = pl_robot_document_parse(text, size, path, &document, &err);
+
     status = status == PL_OK ? pl_robot_document_check(document, findings, &err) : status;
     pl_robot_document_destroy(document);
     pl_findings_destroy(findings);
@@ -41,5 +44,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             pl_robot_destroy(robot);
         }
     }
+
     return 0;
 }

@@ -22,6 +22,7 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
     if (box_mesh(2, 1, 1, size, NULL, NULL, &mesh, &err) != PL_OK) {
         abort();
     }
+
     const pl_load_options load = {.no_cache = true};
     if (pl_mesh_write_vtu(mesh, fuzz_path("box.vtu"), PL_VTU_ASCII, &err) != PL_OK ||
         pl_robot_load_text(block, strlen(block), fuzz_path("robot.yaml"), &load, &robot, NULL, &err) !=
@@ -30,11 +31,13 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
+
     pl_mesh_destroy(mesh);
     if (pl_state_save(state, robot, fuzz_path("valid.state"), &err) != PL_OK) {
         abort();
     }
     valid = fuzz_read(fuzz_path("valid.state"));
+
     return 0;
 }
 

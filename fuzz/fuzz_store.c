@@ -22,6 +22,7 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
+
     for (int i = 0; i < 3; ++i) {
         const double command[1] = {100 + i};
         pl_solve_report report;
@@ -34,8 +35,10 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
             abort();
         }
     }
+
     pl_store_close(store);
     valid = fuzz_read(fuzz_path("valid.sqlite"));
+
     return 0;
 }
 
@@ -43,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     pl_error err = {0};
     pl_store *store = NULL;
+
     // what a damaged file left beside it must not serve the next one
     unlink(fuzz_path("fuzz.sqlite-journal"));
     unlink(fuzz_path("fuzz.sqlite-wal"));
@@ -55,5 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         pl_store_close(store);
     }
+
     return 0;
 }

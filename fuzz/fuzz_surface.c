@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) {
         return 0;
     }
+
     pl_error err = {0};
     pl_trisurf surface = {0};
     const char *name = data[0] % 2 ? "part.stl" : "part.obj";
@@ -21,5 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)pl_trisurf_check(&surface, "part", NULL, &err);
         pl_trisurf_clear(&surface);
     }
+
     return 0;
 }

@@ -16,12 +16,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pl_error err = {0};
     const char *path = fuzz_write("table.csv", data, size);
     pl_path_file file = {0};
+
     if (pl_path_read(path, &file, &err) == PL_OK) {
         pl_path_clear(&file);
     }
+
     pl_shape_target target = {0};
     if (pl_shape_target_read(path, rest, 2, 1.0, &target, &err) == PL_OK) {
         pl_shape_target_clear(&target);
     }
+
     return 0;
 }

@@ -14,8 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pl_error err = {0};
     pl_mesh *mesh = NULL;
     pl_mesh_report report = {0};
+
     if (meshing_read_vtk(fuzz_write("mesh.vtk", data, size), 1, &mesh, &report, &err) == PL_OK) {
         pl_mesh_destroy(mesh);
     }
+
     return 0;
 }

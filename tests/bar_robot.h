@@ -20,6 +20,7 @@ static inline bar bar_robot(int order)
     static const pl_guide_def side[3] = {{.point = {0, 7, 4}}, {.point = {20, 7, 4}}, {.point = {38, 7, 4}}};
     bar b = {.mesh = tet_box(5, 1, 1, 40, 8, 8, order, NULL)};
     static plan p;
+
     plan_init(&p, b.mesh, (pl_material){.model = PL_LINEAR, .young = 0.5, .poisson = 0.3});
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
@@ -32,10 +33,12 @@ static inline bar bar_robot(int order)
         a->has_range = true;
         a->range[1] = 4;
     }
+
     plan_marker(&p, "tip", "tip");
     p.sensor[p.def.sensor_count++] = (pl_sensor_def){
         .name = "string", .kind = PL_SENSOR_LENGTH, .guide = top, .guide_count = 3, .radius = 3};
     b.robot = plan_robot(&p);
+
     return b;
 }
 
@@ -54,9 +57,11 @@ static inline bar bar_geometric(void)
     bar b = bar_robot(1);
     pl_error err = {0};
     pl_geometric_options options = pl_geometric_options_default();
+
     options.form = PL_FORM_MU_LAMBDA;
     options.length_tolerance = 1e-9;
     PL_CHECK_OK(pl_model_from_robot_geometric(b.robot, &options, &b.model, &err));
+
     return b;
 }
 

@@ -26,6 +26,7 @@ static inline pl_status box_mesh(int nx, int ny, int nz, const double size[3], c
     int64_t *start = malloc(((size_t)cells * 6 + 1) * sizeof *start);
     int32_t *node = malloc((size_t)cells * 24 * sizeof *node + 1);
     int32_t *region = malloc((size_t)cells * 6 * sizeof *region + 1);
+
     for (int k = 0; k <= nz; ++k) {
         for (int j = 0; j <= ny; ++j) {
             for (int i = 0; i <= nx; ++i) {
@@ -36,6 +37,7 @@ static inline pl_status box_mesh(int nx, int ny, int nz, const double size[3], c
             }
         }
     }
+
     int32_t n = 0;
     for (int c = 0; c < cells; ++c) {
         const int i = c % nx, j = c / nx % ny, k = c / (nx * ny);
@@ -57,9 +59,11 @@ static inline pl_status box_mesh(int nx, int ny, int nz, const double size[3], c
             ++n;
         }
     }
+
     for (int32_t e = 0; e <= n; ++e) {
         start[e] = 4 * (int64_t)e;
     }
+
     const pl_mesh_def def = {.vertex_count = vertices,
                              .position = x,
                              .element_count = n,
@@ -75,6 +79,7 @@ static inline pl_status box_mesh(int nx, int ny, int nz, const double size[3], c
     free(start);
     free(node);
     free(region);
+
     return status;
 }
 

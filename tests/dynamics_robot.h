@@ -66,6 +66,7 @@ static inline int moving_vertex(const moving *m, double x, double y, double z)
 {
     int nearest = 0;
     double least = INFINITY;
+
     for (int v = 0; v < m->n / 3; ++v) {
         const double *X = rig_rest(&m->rig) + 3 * v;
         const double far = hypot(hypot(X[0] - x, X[1] - y), X[2] - z);
@@ -74,6 +75,7 @@ static inline int moving_vertex(const moving *m, double x, double y, double z)
             nearest = v;
         }
     }
+
     return nearest;
 }
 

@@ -48,6 +48,7 @@ static inline void grid_make(layer_grid *g, int nx, int ny, double lx, double ly
             X[1] = ly * (j + (j > 0 && j < ny ? d[1] : 0)) / ny;
         }
     }
+
     for (int j = 0; j <= 2 * ny; ++j) {
         for (int i = 0; i <= 2 * nx; ++i) {
             if (i % 2 == 0 && j % 2 == 0) {
@@ -61,6 +62,7 @@ static inline void grid_make(layer_grid *g, int nx, int ny, double lx, double ly
             }
         }
     }
+
     memcpy(g->x, g->X, 3 * (size_t)g->nodes * sizeof *g->x);
     for (int c = 0; c < nx * ny; ++c) {
         const int i = 2 * (c % nx), j = 2 * (c / nx);
@@ -161,6 +163,7 @@ static inline double grid_mean(const layer_grid *g, int side_axis, double at, in
         const double share = (j % 2 ? 4.0 : j == 0 || j == 2 * g->ny ? 1.0 : 2.0) / (6.0 * g->ny);
         sum += share * g->x[3 * grid_node(g, at > 0 ? 2 * g->nx : 0, j) + axis];
     }
+
     return sum;
 }
 
@@ -168,11 +171,13 @@ static inline double grid_nearest(const layer_grid *g, double x, double y, int a
 {
     int best = 0;
     double distance = INFINITY;
+
     for (int v = 0; v < g->nodes; ++v) {
         const double d = hypot(g->X[3 * v] - x, g->X[3 * v + 1] - y);
         best = d < distance ? v : best;
         distance = fmin(d, distance);
     }
+
     return g->x[3 * best + axis];
 }
 
@@ -183,6 +188,7 @@ static inline bool grid_solve(layer_grid *g, const pl_layer_law *law, int steps)
     double *K = malloc((size_t)n * n * sizeof *K), *r = malloc((size_t)n * sizeof *r),
            *start = calloc((size_t)n, sizeof *start);
     bool good = K && r && start;
+
     // internal forces at the start are carried by the loads applied before
     for (int t = 0; t < g->faces; ++t) {
         double x[45], f[45] = {0};
@@ -194,6 +200,7 @@ static inline bool grid_solve(layer_grid *g, const pl_layer_law *law, int steps)
             start[3 * g->face[t].node[i / 3] + i % 3] += f[i];
         }
     }
+
     for (int step = 1; good && step <= steps; ++step) {
         for (int round = 0; good && round < (steps == 1 ? 1 : 40); ++round) {
             memset(K, 0, (size_t)n * n * sizeof *K);
@@ -255,9 +262,11 @@ static inline bool grid_solve(layer_grid *g, const pl_layer_law *law, int steps)
             }
         }
     }
+
     free(K);
     free(r);
     free(start);
+
     return good;
 }
 

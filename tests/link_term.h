@@ -55,6 +55,7 @@ static inline void link_tangent(void *self, pl_problem *p, const double *x, bool
     if (!t->acts) {
         return;
     }
+
     const double K[9] = {t->k, 0, 0, 0, t->k, 0, 0, 0, t->k}, N[9] = {-t->k, 0, 0, 0, -t->k, 0, 0, 0, -t->k};
     pl_problem_add_block(p, t->a, t->a, K, 3, x);
     pl_problem_add_block(p, t->b, t->b, K, 3, x);
@@ -103,11 +104,13 @@ static inline int32_t link_vertex(const pl_mesh *mesh, double x, double y, doubl
     const pl_mesh_view v = pl_mesh_get(mesh);
     const double at[3] = {x, y, z};
     int32_t best = 0;
+
     for (int32_t i = 1; i < v.vertex_count; ++i) {
         if (pl_distance3(v.position + 3 * i, at) < pl_distance3(v.position + 3 * best, at)) {
             best = i;
         }
     }
+
     return best;
 }
 

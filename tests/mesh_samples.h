@@ -82,6 +82,7 @@ static inline pl_mesh *sample_mesh(bool tets_only)
     static const char *const region[] = {"slab", "spikes"};
     static const char *const surface[] = {"base", "some of base", "left"};
     static sample_def d;
+
     d = (sample_def){0};
     const int n = SAMPLE_N, layer = (n + 1) * (n + 1);
     for (int k = 0; k < 2; ++k) {
@@ -91,6 +92,7 @@ static inline pl_mesh *sample_mesh(bool tets_only)
             }
         }
     }
+
     int32_t faces[3][4 * 100];
     int64_t count[3] = {0};
     for (int j = 0; j < n; ++j) {
@@ -135,10 +137,12 @@ static inline pl_mesh *sample_mesh(bool tets_only)
             }
         }
     }
+
     for (int s = 0; s < 3; ++s) {
         memcpy(d.corner + 4 * d.surface_start[s], faces[s], (size_t)(4 * count[s]) * sizeof(int32_t));
         d.surface_start[s + 1] = d.surface_start[s] + count[s];
     }
+
     const pl_mesh_def def = {.vertex_count = d.vertex_count,
                              .position = d.position,
                              .element_count = d.element_count,
@@ -157,6 +161,7 @@ static inline pl_mesh *sample_mesh(bool tets_only)
     pl_error err = {0};
     PL_CHECK_OK(pl_mesh_create(&def, &mesh, &report, &err));
     assert_int_equal(report.unmatched_faces, 0);
+
     return mesh;
 }
 
@@ -192,6 +197,7 @@ static inline void sample_check_same(const pl_mesh *a, const pl_mesh *b, double 
     for (int32_t e = 0; e < u.element_count; ++e) {
         assert_string_equal(u.region_name[u.region[e]], v.region_name[v.region[e]]);
     }
+
     for (int32_t s = 0; s < u.surface_count; ++s) {
         const int32_t t = pl_mesh_find_surface(b, u.surface_name[s]);
         assert_true(t >= 0);

@@ -11,10 +11,12 @@ static inline pl_mesh *mesh_of_def(const pl_mesh_def *def)
 {
     pl_mesh *out = NULL;
     pl_error err = {0};
+
     if (pl_mesh_create(def, &out, NULL, &err) != PL_OK) {
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
+
     return out;
 }
 
@@ -32,6 +34,7 @@ static inline pl_mesh *moved_mesh(pl_mesh *mesh, const double *x)
                                               .region = v.region,
                                               .region_count = 1,
                                               .region_name = name});
+
     pl_mesh_destroy(mesh);
     return out;
 }
@@ -47,12 +50,14 @@ static inline pl_mesh *mirror_mesh(pl_mesh *mesh, int axis)
     const int64_t nodes = v.node_start[v.element_count];
     double *x = malloc(6 * (size_t)v.vertex_count * sizeof *x);
     int32_t *image = malloc((size_t)v.vertex_count * sizeof *image), count = v.vertex_count;
+
     memcpy(x, v.position, 3 * (size_t)v.vertex_count * sizeof *x);
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         image[i] = fabs(v.position[3 * i + axis]) < 1e-9 ? i : count++;
         memcpy(x + 3 * (size_t)image[i], v.position + 3 * (size_t)i, 3 * sizeof *x);
         x[3 * image[i] + axis] *= -1;
     }
+
     uint8_t *kind = malloc(2 * (size_t)v.element_count);
     int64_t *start = malloc((2 * (size_t)v.element_count + 1) * sizeof *start);
     int32_t *node = malloc(2 * (size_t)nodes * sizeof *node);
@@ -67,6 +72,7 @@ static inline pl_mesh *mirror_mesh(pl_mesh *mesh, int axis)
         }
         start[e + 1] = start[e] + n;
     }
+
     const pl_mesh_def def = {.vertex_count = count,
                              .position = x,
                              .element_count = 2 * v.element_count,
@@ -84,6 +90,7 @@ static inline pl_mesh *mirror_mesh(pl_mesh *mesh, int axis)
     free(node);
     free(region);
     pl_mesh_destroy(mesh);
+
     return out;
 }
 

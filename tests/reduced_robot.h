@@ -66,6 +66,7 @@ static inline pl_model *line_build(line_plan *p)
 {
     pl_error err = {0};
     pl_model *model = NULL;
+
     p->def.section = p->section;
     p->def.actuator = p->actuator;
     p->def.marker = p->marker;
@@ -73,6 +74,7 @@ static inline pl_model *line_build(line_plan *p)
     p->def.force = p->force;
     p->def.load = p->load;
     PL_CHECK_OK(pl_reduced_create(&p->def, &model, NULL, &err));
+
     return model;
 }
 
@@ -80,6 +82,7 @@ static inline void line_solve(pl_model *model, const double *command)
 {
     pl_error err = {0};
     pl_solve_report report;
+
     PL_CHECK_OK(pl_model_fk(model, command, &report, &err));
     if (report.outcome != PL_SOLVED) {
         print_error("outcome %s: %s\n", pl_outcome_name(report.outcome), report.message);
@@ -103,6 +106,7 @@ static inline void line_spin(const double A[9], const double B[9], double w[3])
             R[i] += A[3 * (i / 3) + k] * B[3 * (i % 3) + k];
         }
     }
+
     w[0] = 0.5 * (R[7] - R[5]);
     w[1] = 0.5 * (R[2] - R[6]);
     w[2] = 0.5 * (R[3] - R[1]);
@@ -142,6 +146,7 @@ static inline double line_jacobian_error(pl_model *model, const double *command,
     const pl_model_info info = pl_model_get_info(model);
     const int C = info.command_count;
     double worst = 0;
+
     for (int c = 0; c < C; ++c) {
         double moved[32], Rp[9 * 4], Rm[9 * 4];
         pl_model_derivative d;
@@ -194,6 +199,7 @@ static inline double line_jacobian_error(pl_model *model, const double *command,
             worst = scale > 1e-9 ? fmax(worst, off / scale) : worst;
         }
     }
+
     return worst;
 }
 

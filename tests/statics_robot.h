@@ -121,6 +121,7 @@ static inline pl_robot *plan_robot(plan *p)
     pl_error err = {0};
     pl_robot *robot = NULL;
     pl_findings *findings = pl_findings_create();
+
     p->def.body = p->body;
     p->def.surface = p->surface;
     p->def.material = p->material;
@@ -138,6 +139,7 @@ static inline pl_robot *plan_robot(plan *p)
     p->def.fibre = p->fibre;
     PL_CHECK_OK(pl_robot_create(&p->def, p->mesh, &robot, findings, &err));
     pl_findings_destroy(findings);
+
     return robot;
 }
 
@@ -154,11 +156,13 @@ static inline rig plan_build(plan *p, const pl_statics_options *options)
     const pl_statics_options usual = tight_options();
     pl_error err = {0};
     rig r = {.robot = plan_robot(p)};
+
     if (getenv("PLIANT_TEST_LOG")) {
         pl_log_set(rig_log, NULL, atoi(getenv("PLIANT_TEST_LOG")));
     }
     PL_CHECK_OK(pl_statics_create(r.robot, options ? options : &usual, &r.statics, &err));
     PL_CHECK_OK(pl_state_create(r.robot, &r.state, &err));
+
     return r;
 }
 
@@ -193,6 +197,7 @@ static inline pl_solve_report rig_solve(rig *r, const double *command)
     PL_CHECK_OK(pl_statics_check(r->statics, r->state, &residual, &largest, &inverted, &err));
     assert_false(inverted);
     PL_CHECK_BELOW(residual, 1e-6 * largest + 1e-12);
+
     return report;
 }
 
@@ -231,12 +236,14 @@ static inline pl_mesh *tet_box(int nx, int ny, int nz, double lx, double ly, dou
     pl_error err = {0};
     pl_mesh *linear = NULL, *raised = NULL;
     const double size[3] = {lx, ly, lz};
+
     PL_CHECK_OK(box_mesh(nx, ny, nz, size, hole, NULL, &linear, &err));
     if (order == 1) {
         return linear;
     }
     PL_CHECK_OK(pl_mesh_raise(linear, &raised, &err));
     pl_mesh_destroy(linear);
+
     return raised;
 }
 
@@ -250,11 +257,13 @@ static inline pl_mesh *prism_box(int nx, int ny, int nz, double lx, double ly, d
     int64_t *start = malloc(((size_t)cells * 2 + 1) * sizeof *start);
     int32_t *node = malloc((size_t)cells * 12 * sizeof *node);
     int32_t *region = calloc((size_t)cells * 2, sizeof *region);
+
     for (int v = 0; v < vertices; ++v) {
         x[3 * v] = lx * (v % (nx + 1)) / nx;
         x[3 * v + 1] = ly * (v / (nx + 1) % (ny + 1)) / ny;
         x[3 * v + 2] = lz * (v / ((nx + 1) * (ny + 1))) / nz;
     }
+
     for (int c = 0; c < cells; ++c) {
         static const int corner[2][3][2] = {{{0, 0}, {1, 0}, {1, 1}}, {{0, 0}, {1, 1}, {0, 1}}};
         const int i = c % nx, j = c / nx % ny, k = c / (nx * ny);
@@ -265,6 +274,7 @@ static inline pl_mesh *prism_box(int nx, int ny, int nz, double lx, double ly, d
             }
         }
     }
+
     for (int e = 0; e <= 2 * cells; ++e) {
         start[e] = 6 * (int64_t)e;
     }
@@ -291,6 +301,7 @@ static inline pl_mesh *prism_box(int nx, int ny, int nz, double lx, double ly, d
     }
     PL_CHECK_OK(pl_mesh_raise(linear, &raised, &err));
     pl_mesh_destroy(linear);
+
     return raised;
 }
 

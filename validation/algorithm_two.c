@@ -78,6 +78,7 @@ static bool store_add(void *user, const pl_workspace_sample *sample)
                (size_t)s->commands * sizeof *s->command);
         memcpy(s->marker + 3 * s->count++, sample->answer.marker, 3 * sizeof *s->marker);
     }
+
     return true;
 }
 
@@ -92,19 +93,23 @@ static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, tally *t)
     pl_solve_report fk;
     pl_ik_report report;
     double command[8], target[3];
+
     for (int i = 0; i < r->info.command_count; ++i) {
         const double *range = r->info.command[i].range;
         command[i] = pl_random_uniform(random, range[0], range[1]);
     }
+
     pl_model_reset(r->model);
     if (pl_model_fk(r->model, command, &fk, &err) != PL_OK) {
         printf("  %s\n", err.text);
         return false;
     }
+
     if (fk.outcome != PL_SOLVED) {
         ++t->skipped; // no target where there is no fixed point
         return true;
     }
+
     const pl_model_answer there = pl_model_get_answer(r->model);
     memcpy(target, there.marker, sizeof target);
     bool slack = false;
@@ -117,6 +122,7 @@ static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, tally *t)
         printf("  %s\n", err.text);
         return false;
     }
+
     const double *tip = pl_model_get_answer(r->model).marker;
     const double off =
         sqrt(pow(tip[0] - target[0], 2) + pow(tip[1] - target[1], 2) + pow(tip[2] - target[2], 2));
@@ -136,6 +142,7 @@ static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, tally *t)
         }
         printf(": %.3f mm off, %s\n", off, report.message);
     }
+
     return true;
 }
 
@@ -144,9 +151,11 @@ static bool run(const char *text, int count, bool workspace)
     path_robot r;
     pl_error err = {0};
     pl_model *model = NULL;
+
     if (!path_robot_load(text, &r)) {
         return false;
     }
+
     pl_geometric_options g = pl_geometric_options_default();
     g.form = PL_FORM_MU_LAMBDA;
     bool done = pl_model_from_robot_geometric(r.robot, &g, &model, &err) == PL_OK;
@@ -170,15 +179,18 @@ static bool run(const char *text, int count, bool workspace)
         const pl_samples samples = {.count = s.count, .command = s.command, .marker = s.marker};
         pl_ik_set_samples(ik, &samples);
     }
+
     if (!done) {
         printf("%s\n", err.text);
     }
+
     tally t = {0};
     pl_random random;
     pl_random_seed(&random, 2020);
     for (int i = 0; done && i < count; ++i) {
         done = try_one(&r, ik, &random, &t);
     }
+
     const double each = t.tried > 0 ? t.tried : 1;
     const bool good = done && t.reached == t.tried && t.not_a_number == 0 && t.tried > 0.9 * count;
     printf("%-9s %9d %8d %9s %6d %5d %7d %9.4f %8.1f %7.1f %8.0f %7.2f%s\n", pl_robot_name(r.robot),
@@ -189,6 +201,7 @@ static bool run(const char *text, int count, bool workspace)
     pl_workspace_plan_clear(&plan);
     pl_ik_destroy(ik);
     path_robot_clear(&r);
+
     return good;
 }
 
@@ -199,6 +212,7 @@ int main(int argc, char **argv)
         printf("algorithm_two [COUNT [WITH]]\n");
         return 2;
     }
+
     printf("robot      elements commands workspace targets slack reached  worst mm forward   slopes   solves "
            "  s\n");
     const char *const text[] = {finger, crooked, trunk};
@@ -207,5 +221,6 @@ int main(int argc, char **argv)
         good = run(text[i], count, false) && good;
         good = (with == 0 || run(text[i], with, true)) && good;
     }
+
     return good ? 0 : 1;
 }

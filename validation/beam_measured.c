@@ -13,6 +13,7 @@ static bool next_frame(FILE *file, double *time, double *up)
 {
     char line[1000];
     double v[7];
+
     while (fgets(line, sizeof line, file)) {
         if (sscanf(line, "%lf,%lf,%lf,%lf,%lf,%lf,%lf", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]) ==
             7) {
@@ -21,6 +22,7 @@ static bool next_frame(FILE *file, double *time, double *up)
             return true;
         }
     }
+
     return false;
 }
 
@@ -35,6 +37,7 @@ static double read_drop(const char *name)
     if (!file) {
         return -1;
     }
+
     double time, up, first = 0, last[LAST] = {0}, end = 0;
     int early = 0, count = 0;
     while (next_frame(file, &time, &up)) {
@@ -44,10 +47,12 @@ static double read_drop(const char *name)
         }
         last[count++ % LAST] = up;
     }
+
     fclose(file);
     for (int i = 0; i < LAST; ++i) {
         end += last[i] / LAST;
     }
+
     return early > 0 && count >= LAST ? first / early - end : -1;
 }
 
@@ -61,6 +66,7 @@ static double measured(const char *a, const char *b, double kept)
             a, kept);
         return kept;
     }
+
     printf("%s: %.2f mm, %s: %.2f mm\n", a, drop_a, b, drop_b);
     return 0.5 * (drop_a + drop_b);
 }
@@ -70,11 +76,13 @@ static double drop_of(validate_table *t, const char *model, double modulus, doub
 {
     validate_robot v;
     char law[120];
+
     if (strcmp(model, "linear") == 0) {
         snprintf(law, sizeof law, "model: linear, young: %.12g", modulus);
     } else {
         snprintf(law, sizeof law, "model: %s, c10: %.12g", model, modulus / 6);
     }
+
     if (!validate_open(&v, NULL,
                        "pliant: 1\nname: beam\n"
                        "mesh: {design: {kind: beam, length: 100, width: 30, height: 30}, size: %g}\n"
@@ -88,9 +96,11 @@ static double drop_of(validate_table *t, const char *model, double modulus, doub
         validate_verdict(t, false);
         return NAN;
     }
+
     const double drop =
         validate_solve(t, &v, NULL) ? -0.5 * (validate_tip(&v, 0, 2) + validate_tip(&v, 1, 2)) : NAN;
     validate_close(&v);
+
     return drop;
 }
 
@@ -105,6 +115,7 @@ static double fit_modulus(validate_table *t, const char *model, double drop, dou
             break;
         }
     }
+
     return young;
 }
 
@@ -114,6 +125,7 @@ int main(void)
     validate_table t = {0, 0};
     const double own = measured("beam_gravity_a.csv", "beam_gravity_b.csv", GRAVITY_RUN);
     const double loaded = measured("beam_load52_a.csv", "beam_load52_b.csv", LOAD_RUN);
+
     validate_head("a measured silicone beam: modulus from the gravity run, load run predicted");
     for (int m = 0; m < 2; ++m) {
         for (int k = 0; k < 2; ++k) {
@@ -127,6 +139,8 @@ int main(void)
             validate_row(&t, name, loaded, drop_of(&t, model[m], young, WEIGHT, size), 0.1);
         }
     }
+
     printf("(the authors' own fit, corotated: 0.264 MPa)\n");
+
     return validate_end(&t);
 }

@@ -26,6 +26,7 @@ static int32_t surface_nodes(const pl_mesh *mesh, const char *surface, int32_t *
     const int32_t s = pl_mesh_find_surface(mesh, surface);
     bool *used = calloc((size_t)v.vertex_count, sizeof *used);
     int32_t count = 0;
+
     for (int64_t f = s < 0 ? 0 : v.surface_start[s]; used && s >= 0 && f < v.surface_start[s + 1]; ++f) {
         int32_t face[PL_FACE_NODES_MAX];
         const int n = pl_mesh_face_nodes(mesh, v.surface_face[f], face);
@@ -33,12 +34,15 @@ static int32_t surface_nodes(const pl_mesh *mesh, const char *surface, int32_t *
             used[face[a]] = true;
         }
     }
+
     for (int32_t i = 0; used && i < v.vertex_count; ++i) {
         if (used[i]) {
             node[count++] = i;
         }
     }
+
     free(used);
+
     return count;
 }
 
@@ -48,6 +52,7 @@ static void job_boundary(FILE *file, const pl_mesh *mesh, const char *surface, i
     const pl_mesh_view v = pl_mesh_get(mesh);
     int32_t *node = malloc((size_t)v.vertex_count * sizeof *node);
     const int32_t count = node && surface ? surface_nodes(mesh, surface, node) : 0;
+
     for (int32_t i = 0; i < count; ++i) {
         fprintf(file, "%d, %d, %d, %.12g\n", (int)node[i] + 1, first, last, value);
     }
@@ -61,6 +66,7 @@ static bool job_write(const job *j)
         printf("%s\n", err.text);
         return false;
     }
+
     FILE *file = fopen(in_folder("job.inp"), "w");
     if (!file) {
         return false;
@@ -70,22 +76,26 @@ static bool job_write(const job *j)
         fprintf(file, "*MATERIAL, NAME=M%d\n%s*SOLID SECTION, ELSET=%s, MATERIAL=M%d\n", i,
                 j->material[i].text, j->material[i].region, i);
     }
+
     fprintf(file, "*BOUNDARY\n");
     job_boundary(file, j->mesh, j->fixed, 1, 3, 0);
     for (int a = 0; a < 3; ++a) {
         job_boundary(file, j->mesh, j->slide[a], a + 1, a + 1, 0);
     }
     fprintf(file, "*STEP, NLGEOM, INC=2000\n*STATIC\n0.1, 1., 1e-5, 0.2\n");
+
     // largest residual and correction, far below the defaults of 0.5 and 1 %
     fprintf(file, "*CONTROLS, PARAMETERS=FIELD\n1e-6, 1e-5, , , 1e-6, 1e-6\n");
     if (j->moved) {
         fprintf(file, "*BOUNDARY\n");
         job_boundary(file, j->mesh, j->moved, 1, 1, j->move);
     }
+
     if (j->loaded) {
         fprintf(file, "*DSLOAD\n%s, P, %.12g\n", j->loaded, j->pressure);
     }
     fprintf(file, "*NODE PRINT, NSET=Nall, FREQUENCY=9999\nU\n*END STEP\n");
+
     return fclose(file) == 0;
 }
 
@@ -95,9 +105,11 @@ static bool job_read(const pl_mesh *mesh, double *u)
     FILE *file = fopen(in_folder("job.dat"), "r");
     char line[300];
     double time = 0;
+
     if (!file) {
         return false;
     }
+
     while (fgets(line, sizeof line, file)) {
         const char *word = strstr(line, "time");
         int node;
@@ -109,7 +121,9 @@ static bool job_read(const pl_mesh *mesh, double *u)
             memcpy(u + 3 * (size_t)(node - 1), x, sizeof x);
         }
     }
+
     fclose(file);
+
     return fabs(time - 1) < 1e-9;
 }
 
@@ -125,6 +139,7 @@ static bool job_run(const job *j, double *u)
         printf("ccx did not come to an end");
         return false;
     }
+
     return true;
 }
 
@@ -134,12 +149,14 @@ static void mean_tip(const pl_mesh *mesh, const char *surface, const double *u, 
     const pl_mesh_view v = pl_mesh_get(mesh);
     int32_t *node = malloc((size_t)v.vertex_count * sizeof *node);
     const int32_t count = node ? surface_nodes(mesh, surface, node) : 0;
+
     mean[0] = mean[1] = mean[2] = 0;
     for (int32_t i = 0; i < count; ++i) {
         for (int k = 0; k < 3; ++k) {
             mean[k] += u[3 * (int64_t)node[i] + k] / count;
         }
     }
+
     free(node);
 }
 
@@ -171,6 +188,7 @@ static void block_rows(validate_table *t, const char *law, const char *pliant_la
         validate_verdict(t, false);
         return;
     }
+
     const pl_mesh *mesh = pl_robot_mesh(v.robot);
     double *u = calloc(3 * (size_t)pl_mesh_get(mesh).vertex_count, sizeof *u), tip[3];
     const job j = {.mesh = mesh,
@@ -189,6 +207,7 @@ static void block_rows(validate_table *t, const char *law, const char *pliant_la
             validate_verdict(t, false);
         }
     }
+
     free(u);
     validate_close(&v);
 }
@@ -231,6 +250,7 @@ static double finger_bend(validate_table *t, validate_robot *v, double angle)
         a[0] = a[1];
         p[1] += fmin(step, 0.012);
     }
+
     return p[1];
 }
 
@@ -243,6 +263,7 @@ static void finger_rows(validate_table *t, const char *law, double angle, const 
         validate_verdict(t, false);
         return;
     }
+
     const pl_mesh *mesh = pl_robot_mesh(v.robot);
     const double pressure = finger_bend(t, &v, angle);
     double *u = calloc(3 * (size_t)pl_mesh_get(mesh).vertex_count, sizeof *u), *ours = displacements(&v);
@@ -270,6 +291,7 @@ static void finger_rows(validate_table *t, const char *law, double angle, const 
             validate_verdict(t, false);
         }
     }
+
     free(u);
     free(ours);
     validate_close(&v);
@@ -285,12 +307,14 @@ static bool finger_tip(validate_table *t, double size, bool displacement, double
     if (!finger_open(&v, size, displacement, SKIN_49, LAYER)) {
         return validate_verdict(t, false);
     }
+
     const bool good = validate_solve(t, &v, &pressure);
     double *u = displacements(&v);
     mean_tip(pl_robot_mesh(v.robot), "tip", u, tip);
     *elements = validate_elements(&v);
     free(u);
     validate_close(&v);
+
     return good;
 }
 
@@ -299,10 +323,12 @@ static void locking_rows(validate_table *t, double pressure)
 {
     double fine[3], ours[3], plain[3];
     int32_t n_fine, n;
+
     if (!finger_tip(t, 2.2, false, pressure, fine, &n_fine) || !finger_tip(t, 4, false, pressure, ours, &n) ||
         !finger_tip(t, 4, true, pressure, plain, &n)) {
         return;
     }
+
     printf("  poisson 0.49, %.0f kPa: %d tet10 against %d\n", 1e3 * pressure, (int)n, (int)n_fine);
     const double way = hypot(fine[0], fine[2]);
     validate_row(t, "default formulation: way of the tip mm", way, hypot(ours[0], ours[2]), 0.03);
@@ -332,6 +358,7 @@ static void locking_rows(validate_table *t, double pressure)
         }
         free(u);
     }
+
     validate_close(&v);
 }
 
@@ -342,15 +369,18 @@ int main(void)
         printf("CalculiX (ccx, package calculix-ccx) is not installed: skipped\nPASS: 0 of 0 rows\n");
         return 0;
     }
+
     if (!mkdtemp(folder)) {
         printf("FAIL: no temporary folder\n");
         return 1;
     }
+
     char neo[80];
     snprintf(neo, sizeof neo, "*HYPERELASTIC, NEO HOOKE\n0.12, %.15g\n", 2 / (0.48 * 1.45 / (3 * 0.1)));
     validate_head("CalculiX on the same mesh; expected: ccx");
     block_rows(&t, "stvk", "{model: stvk, young: 0.7, poisson: 0.45}", "*ELASTIC\n0.7, 0.45\n");
     block_rows(&t, "neo_hookean", "{model: neo_hookean, c10: 0.12, poisson: 0.45}", neo);
+
     // stvk goes soft in compression: this finger collapses at 75 degrees
     finger_rows(&t, "stvk", 70, "{model: stvk, young: 0.7, poisson: 0.45}",
                 "{model: stvk, young: 30, poisson: 0.4}",
@@ -359,5 +389,6 @@ int main(void)
                 (job_material[]){{"skin", neo}, {"layer", "*ELASTIC\n30., 0.4\n"}});
     locking_rows(&t, 0.03);
     clean_folder();
+
     return validate_end(&t);
 }

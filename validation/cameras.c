@@ -35,6 +35,7 @@ static bool real_calibrate(const char *folder, pl_camera camera[2], pl_camera_po
     pl_camera_fit fit;
     pl_error err = {0};
     int views = 0;
+
     for (int k = 0; k < PAIRS; ++k) {
         for (int c = 0; c < 2; ++c) {
             char path[1024];
@@ -53,17 +54,20 @@ static bool real_calibrate(const char *folder, pl_camera camera[2], pl_camera_po
             pl_image_clear(&image);
         }
     }
+
     if (pl_cameras_calibrate(&board, view, views, PAIRS, 2, camera, rig, placement, NULL, &fit, &err) !=
         PL_OK) {
         printf("%s\n", err.text);
         return false;
     }
+
     printf(
         "real pictures: %d of %d boards, residual %.3f pixels root mean square, %.2f at most (0.5 allowed)\n",
         views, 2 * PAIRS, fit.rms, fit.largest);
     printf(
         "  base line %.3f +- %.3f mm with squares of 5.5 mm, published %.2f: ratio %.4f (5.5 / 5.4 = %.4f)\n",
         fit.distance, fit.distance_interval, BASELINE, fit.distance / BASELINE, 5.5 / 5.4);
+
     return views == 2 * PAIRS && fit.rms < 0.5;
 }
 
@@ -78,6 +82,7 @@ static bool real_track(const char *folder, const char *name, const pl_camera cam
         printf("%s: cannot be opened\n", path);
         return false;
     }
+
     double sum = 0, worst = 0, apart_low = INFINITY, apart_high = 0, first[3] = {0}, far = 0;
     int count = 0;
     while (fgets(line, sizeof line, file)) {
@@ -102,11 +107,13 @@ static bool real_track(const char *folder, const char *name, const pl_camera cam
         }
         far = fmax(far, pl_distance3(X[0], first));
     }
+
     fclose(file);
     printf("  %s: %d positions, residual %.3f pixels root mean square, %.2f at most; the markers of the "
            "rigid disc stay %.2f to "
            "%.2f mm apart while they move by %.1f mm\n",
            name, count, sqrt(sum / count), worst, apart_low, apart_high, far);
+
     return count > 10 && sqrt(sum / count) < 0.5;
 }
 
@@ -144,6 +151,7 @@ static pl_status bar_build(void *user, const double *value, pl_model **out, pl_e
 {
     bars *b = user;
     char text[1600];
+
     snprintf(text, sizeof text,
              "pliant: 1\nname: bar\nmesh:\n  design: {kind: beam, length: 60, width: 10, height: 10}\n  "
              "size: 10\n  order: 2\n"
@@ -156,14 +164,17 @@ static pl_status bar_build(void *user, const double *value, pl_model **out, pl_e
              "tension, range: [0, 9]}\n"
              "markers: {tip: {at: [60, 0, 5]}, middle: {at: [35, 5, 5]}, foot: {at: [8, -5, 5]}}\n",
              value[0]);
+
     // the mesh is the same every time, so it comes from the cache
     const pl_load_options load = {.mesher = pl_meshing_mesher()};
     const pl_statics_options options = pl_statics_options_default();
     if (b->count == PL_COUNT(b->r)) {
         return pl_fail(err, PL_FAILED, "too many bars");
     }
+
     const pl_status status =
         pl_robot_load_text(text, strlen(text), "bar.yaml", &load, &b->r[b->count], NULL, err);
+
     return status == PL_OK ? pl_model_from_robot(b->r[b->count++], &options, out, err) : status;
 }
 
@@ -205,6 +216,7 @@ static bool truth_pixels(const pl_camera_pose rig[2], double *pixel)
     pl_error err = {0};
     pl_solve_report report = {0};
     double R[9];
+
     pl_rotation_exp(place + 3, R);
     bool good = bar_build(&b, (double[]){C10}, &model, &err) == PL_OK;
     for (int r = 0; good && r < ROWS; ++r) {
@@ -222,8 +234,10 @@ static bool truth_pixels(const pl_camera_pose rig[2], double *pixel)
             }
         }
     }
+
     pl_model_destroy(model);
     bars_clear(&b);
+
     return good;
 }
 
@@ -238,9 +252,11 @@ static bool rendered(int seeds)
         printf("the bar cannot be drawn\n");
         return false;
     }
+
     for (int i = 0; i < ROWS * C; ++i) {
         pull[i] = 0.05 * command[i];
     }
+
     double worst = 0, square = 0, off = 0;
     int covered = 0, intervals = 0, modulus = 0, dots = 0;
     for (int seed = 1; seed <= seeds; ++seed) {
@@ -307,12 +323,14 @@ static bool rendered(int seeds)
                        report.quantile * report.deviation[k];
         }
     }
+
     pl_image_clear(&image);
     const double share = (double)covered / intervals;
     printf("rendered pictures: %d seeds, dots off by %.3f pixels; c10 off by %.2f %% root mean square, %.2f "
            "%% at most (2 allowed); "
            "its interval covers the truth %d times, all intervals %.1f %%\n",
            seeds, sqrt(off / dots), 100 * sqrt(square / seeds), 100 * worst, modulus, 100 * share);
+
     return worst < 0.02 && (seeds < 50 || (share > 0.9 && share < 0.99));
 }
 
@@ -321,6 +339,7 @@ int main(int argc, char **argv)
     const int seeds = argc > 1 ? atoi(argv[1]) : 100;
     const char *data = getenv("PLIANT_DATA");
     bool good = true;
+
     if (data) {
         char folder[900];
         pl_camera camera[2] = {{.width = 0}, {.width = 0}};
@@ -332,7 +351,9 @@ int main(int argc, char **argv)
     } else {
         printf("PLIANT_DATA is not set: no real pictures\n");
     }
+
     good = rendered(seeds) && good;
     printf("%s\n", good ? "ok" : "FAIL");
+
     return good ? 0 : 1;
 }

@@ -18,10 +18,12 @@ static inline void clean_folder(void)
 {
     static const char *const ending[] = {"inp", "dat", "frd", "sta", "cvg", "12d", "log", "out"};
     char name[40];
+
     for (size_t i = 0; i < sizeof ending / sizeof ending[0]; ++i) {
         snprintf(name, sizeof name, "job.%s", ending[i]);
         unlink(in_folder(name));
     }
+
     unlink(in_folder("mesh.inp"));
     unlink(in_folder("spooles.out"));
     rmdir(folder);

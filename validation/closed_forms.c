@@ -36,6 +36,7 @@ static void stretch_block(validate_table *t, double stretch, bool both)
 {
     const double c10 = 0.119, c01 = 0.023, K = 5, a = 10;
     pl_statics_options options = pl_statics_options_default();
+
     options.force_tolerance = 1e-11;
     options.length_tolerance = 1e-9;
     validate_robot v;
@@ -59,6 +60,7 @@ static void stretch_block(validate_table *t, double stretch, bool both)
         validate_verdict(t, false);
         return;
     }
+
     double l[3] = {stretch, stretch, 1};
     mooney_relax(l, both ? 2 : 1, c10, c01, K);
     pl_reaction reaction[5];
@@ -70,6 +72,7 @@ static void stretch_block(validate_table *t, double stretch, bool both)
         snprintf(name, sizeof name, "%s %.2f: free stretch", what, stretch);
         validate_row(t, name, l[2], 1 + validate_tip(&v, 1, 2) / a, 1e-8);
     }
+
     validate_close(&v);
 }
 
@@ -88,10 +91,12 @@ static double inflate_pressure(double ratio, double a, double b, int n, double c
     const double inner = pow(ratio, 1. / n), outer = pow(1 + (ratio - 1) * pow(a / b, n), 1. / n);
     const int steps = 400;
     double sum = 0;
+
     for (int i = 0; i <= steps; ++i) {
         const double l = outer + (inner - outer) * i / steps;
         sum += inflate_slope(l, n, c10, c01) * (i == 0 || i == steps ? 1 : i % 2 ? 4 : 2);
     }
+
     return sum * (inner - outer) / steps / 3;
 }
 
@@ -114,10 +119,12 @@ static void inflate(validate_table *t, bool sphere, double c01, const double *ra
 {
     const double c10 = 0.2, wall = 5;
     validate_robot v;
+
     if (!inflate_open(&v, sphere, wall, 2.5, c10, c01)) {
         validate_verdict(t, false);
         return;
     }
+
     double highest = 0, last = 0;
     for (int i = 0; i < count; ++i) {
         if (!validate_solve(t, &v, &ratio[i])) {
@@ -131,11 +138,13 @@ static void inflate(validate_table *t, bool sphere, double c01, const double *ra
                  ratio[i]);
         validate_row(t, name, 1e3 * p, 1e3 * last, 0.01);
     }
+
     if (ratio[count - 1] >= 8) {
         printf("  (%d elements) the pressure rose to %.3f kPa and fell to %.3f: the maximum is passed\n",
                (int)validate_elements(&v), 1e3 * highest, 1e3 * last);
         validate_absolute(t, "sphere: pressure falls at the end (1: yes)", 1, last < 0.99 * highest, 0);
     }
+
     validate_close(&v);
 }
 
@@ -178,6 +187,7 @@ static double elastica_shoot(double k, double start, double tip[2])
     const int steps = 4000;
     const double h = 1. / steps;
     double theta = 0, slope = start;
+
     tip[0] = tip[1] = 0;
     for (int i = 0; i < steps; ++i) {
         const double k1 = slope, m1 = -k * cos(theta);
@@ -191,6 +201,7 @@ static double elastica_shoot(double k, double start, double tip[2])
         theta = end;
         slope += h * (m1 + 2 * m2 + 2 * m3 + m4) / 6;
     }
+
     return slope;
 }
 
@@ -268,6 +279,7 @@ static void timoshenko_row(validate_table *t, const char *name, const beam_case 
         validate_verdict(t, false);
         return;
     }
+
     const double L = b->length, A = b->height * b->height, EI = E_BEAM * beam_inertia(b);
     const double GA = E_BEAM / (2 * (1 + b->poisson)) * A * 10 * (1 + b->poisson) / (12 + 11 * b->poisson);
     const double q = b->density * 9810 * A;
@@ -280,6 +292,7 @@ static void timoshenko_row(validate_table *t, const char *name, const beam_case 
         // the arms are those of the deformed shape; at these loads they differ by the slope squared
         validate_row(t, "  and moment N mm", -q * L * L / 2 + b->force * L, reaction.moment[1], 2e-3);
     }
+
     validate_close(&v);
 }
 
@@ -309,6 +322,7 @@ static void rigid_rows(validate_table *t)
         validate_verdict(t, false);
         return;
     }
+
     if (validate_solve(t, &v, NULL)) {
         const double want[3] = {40 * cos(2 * PI / 3) + 3, 4, 40 * sin(2 * PI / 3) + 5};
         const pl_marker_result tip = pl_statics_marker(v.statics, v.state, 0);
@@ -316,6 +330,7 @@ static void rigid_rows(validate_table *t)
         validate_row(t, "rigid turn by 120 degrees: tip z mm", want[2], tip.position[2], 1e-6);
         validate_absolute(t, "rigid turn by 120 degrees: energy mJ", 0, v.report.energy, 1e-9);
     }
+
     validate_close(&v);
 }
 
@@ -323,6 +338,7 @@ int main(void)
 {
     static const double ratio[] = {1.2, 1.5, 2, 3, 4}, far[] = {1.2, 1.5, 2, 3, 4, 5, 6, 7, 8};
     validate_table t = {0, 0};
+
     validate_head("closed forms");
     stretch_block(&t, 0.7, false);
     stretch_block(&t, 1.5, false);
@@ -336,5 +352,6 @@ int main(void)
     inflate(&t, false, 0.04, ratio, 5);
     inflate(&t, true, 0.04, ratio, 5);
     inflate(&t, true, 0, far, 9);
+
     return validate_end(&t);
 }

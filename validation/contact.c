@@ -22,6 +22,7 @@ static void poses(validate_table *t, int first, int count)
         {.point = {0, 4, 1}}, {.point = {13, 4, 1}}, {.point = {26, 4, 1}}, {.point = {39, 4, 1}}};
     pl_error err = {0};
     pl_mesh *linear = NULL, *mesh = NULL;
+
     box_mesh(10, 2, 2, size, NULL, NULL, &linear, &err);
     pl_mesh_raise(linear, &mesh, &err);
     pl_material_def material = {.name = "rubber",
@@ -113,6 +114,7 @@ static void poses(validate_table *t, int first, int count)
         }
         contact_clear(&r);
     }
+
     printf(
         "%d poses: %d solved, %d of them in contact, %d refused, %d wrong; deepest vertex %.1e of the edge, "
         "balance %.1e N, %.1e of the normal forces; %ld factorizations\n",

@@ -42,6 +42,7 @@ static void job_slave(FILE *file, const job *j)
     const pl_mesh_view v = pl_mesh_get(j->mesh);
     const int64_t *face;
     const int64_t faces = pl_mesh_boundary(j->mesh, &face);
+
     fprintf(file, "*SURFACE, NAME=SLAVE\n");
     for (int64_t f = 0; f < faces; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
@@ -67,6 +68,7 @@ static bool job_write(const job *j)
     FILE *file = pl_mesh_write_inp(j->mesh, in_folder("mesh.inp"), &err) == PL_OK
                      ? fopen(in_folder("job.inp"), "w")
                      : NULL;
+
     if (!file) {
         return false;
     }
@@ -75,6 +77,7 @@ static bool job_write(const job *j)
         const double *c = j->corner + 3 * k;
         fprintf(file, "%d, %.12g, %.12g, %.12g\n", nodes + 1 + k, c[0], c[1], c[2]);
     }
+
     fprintf(file, "*ELEMENT, TYPE=C3D8, ELSET=PLATE\n");
     for (int e = 0; e + 1 < j->layers; ++e) {
         fprintf(file, "%d", elements + 1 + e);
@@ -83,6 +86,7 @@ static bool job_write(const job *j)
         }
         fprintf(file, "\n");
     }
+
     fprintf(file, "*MATERIAL, NAME=SOFT\n*HYPERELASTIC, NEO HOOKE\n%.12g, %.12g\n", j->c10, 2 / j->bulk);
     fprintf(file, "*SOLID SECTION, ELSET=body, MATERIAL=SOFT\n*MATERIAL, NAME=HARD\n*ELASTIC\n1000, 0.3\n"
                   "*SOLID SECTION, ELSET=PLATE, MATERIAL=HARD\n");
@@ -104,6 +108,7 @@ static bool job_write(const job *j)
             j->increment, j->increment, j->move);
     fprintf(file, "*NODE PRINT, NSET=RIGID, TOTALS=ONLY, FREQUENCY=9999\nRF\n"
                   "*NODE PRINT, NSET=Nall, FREQUENCY=9999\nU\n*END STEP\n");
+
     return fclose(file) == 0;
 }
 
@@ -116,6 +121,7 @@ static bool job_run(const job *j, double *force, double *u)
     double time = 0, x[3];
     int node;
     bool totals = false;
+
     unlink(in_folder("job.dat"));
     if (!job_write(j)) {
         return false;
@@ -134,6 +140,7 @@ static bool job_run(const job *j, double *force, double *u)
             memcpy(u + 3 * (size_t)(node - 1), x, sizeof x);
         }
     }
+
     if (file) {
         fclose(file);
     }
@@ -141,6 +148,7 @@ static bool job_run(const job *j, double *force, double *u)
         printf("ccx did not come to an end\n");
         return false;
     }
+
     return true;
 }
 
@@ -152,6 +160,7 @@ static pl_mesh *ball_moved(pl_mesh *mesh, void (*move)(double x[3], double by), 
     pl_mesh *out = NULL;
     const pl_mesh_view v = pl_mesh_get(mesh);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+
     memcpy(x, v.position, 3 * (size_t)v.vertex_count * sizeof *x);
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         move(x + 3 * (size_t)i, by);
@@ -161,6 +170,7 @@ static pl_mesh *ball_moved(pl_mesh *mesh, void (*move)(double x[3], double by), 
     }
     free(x);
     pl_mesh_destroy(mesh);
+
     return out;
 }
 
@@ -187,6 +197,7 @@ static pl_mesh *ball_mesh(int n, double radius, double grading)
     const double size[3] = {1, 1, 1};
     pl_error err = {0};
     pl_mesh *cube = NULL, *raised = NULL;
+
     if (box_mesh(n, n, n, size, NULL, NULL, &cube, &err) == PL_OK) {
         cube = ball_moved(cube, ball_grade, grading);
     }
@@ -194,6 +205,7 @@ static pl_mesh *ball_mesh(int n, double radius, double grading)
         pl_mesh_raise(cube, &raised, &err);
     }
     pl_mesh_destroy(cube);
+
     return raised ? ball_moved(raised, ball_round, radius) : NULL;
 }
 
@@ -220,6 +232,7 @@ static void ball_fill(ball_case *b, int n, double grading, pl_material material)
         b->fixed[i] = (pl_fixed_def){.name = name[i], .surface = name[i], .body = -1};
         b->fixed[i].axis[i] = true;
     }
+
     b->plane = (pl_obstacle_def){.name = "plane",
                                  .kind = PL_OBSTACLE_PLANE,
                                  .point = {0, 0, b->radius},
@@ -240,12 +253,14 @@ static void hertz(validate_table *t, int n, double grading, double poisson, cons
 {
     const double R = 10, E = 0.3, v = poisson;
     ball_case b = {.radius = R};
+
     ball_fill(&b, n, grading, (pl_material){.model = PL_LINEAR, .young = E, .poisson = v});
     contact_rig r;
     if (!b.mesh || !contact_build(&b.def, NULL, b.mesh, &r)) {
         validate_verdict(t, false);
         return;
     }
+
     for (int k = 0; k < count; ++k) {
         const double d = approach[k];
         pl_solve_report report;
@@ -269,6 +284,7 @@ static void hertz(validate_table *t, int n, double grading, double poisson, cons
         }
         printf(" of the edge, %d factorizations\n", report.factorizations);
     }
+
     contact_clear(&r);
     pl_mesh_destroy(b.mesh);
 }
@@ -283,6 +299,7 @@ static void ball_ccx(validate_table *t)
 {
     const double c10 = 0.05, bulk = 1, d = 0.5;
     pl_statics_options options = pl_statics_options_default();
+
     options.displacement = true;
     ball_case b = {.radius = 10};
     ball_fill(&b, 6, 1.6, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = c10, .bulk = bulk});
@@ -291,6 +308,7 @@ static void ball_ccx(validate_table *t)
         validate_verdict(t, false);
         return;
     }
+
     // a plate above the ball: its lower face is the side S3 of one hexahedron
     static const double plate[] = {-2, -2, 10, -2, -2, 11, -2, 8, 11, -2, 8, 10,
                                    8,  -2, 10, 8,  -2, 11, 8,  8, 11, 8,  8, 10};
@@ -299,6 +317,7 @@ static void ball_ccx(validate_table *t)
         static const int from[8] = {0, 3, 2, 1, 4, 7, 6, 5};
         memcpy(low + 3 * k, plate + 3 * from[k], 3 * sizeof *low);
     }
+
     const pl_mesh *mesh = pl_robot_mesh(r.robot);
     double *u = calloc(3 * (size_t)pl_mesh_get(mesh).vertex_count, sizeof *u), force = 0;
     const job j = {.mesh = mesh,
@@ -320,6 +339,7 @@ static void ball_ccx(validate_table *t)
     } else {
         validate_verdict(t, false);
     }
+
     free(u);
     contact_clear(&r);
     pl_mesh_destroy(b.mesh);
@@ -338,6 +358,7 @@ static void roller(validate_table *t)
     static const double size[3] = {60, 8, 6};
     const double c10 = 0.1, bulk = 2, radius = 8, at = 40, lift = 18;
     pl_statics_options options = pl_statics_options_default();
+
     options.displacement = true;
     pl_error err = {0};
     pl_mesh *linear = NULL, *mesh = NULL;
@@ -367,6 +388,7 @@ static void roller(validate_table *t)
         validate_verdict(t, false);
         return;
     }
+
     // facets of 1.25 degrees over 150 degrees, the outer side first
     double corner[12 * ROLLER_LAYERS];
     for (int k = 0; k < ROLLER_LAYERS; ++k) {
@@ -379,6 +401,7 @@ static void roller(validate_table *t)
             c[2] = -radius + (radius - inner[a]) * sin(angle);
         }
     }
+
     const pl_mesh *same = pl_robot_mesh(r.robot);
     const int32_t vertices = pl_mesh_get(same).vertex_count;
     double *u = calloc(3 * (size_t)vertices, sizeof *u), force = 0, worst = 0, way = 0;
@@ -412,6 +435,7 @@ static void roller(validate_table *t)
     } else {
         validate_verdict(t, false);
     }
+
     free(u);
     contact_clear(&r);
     pl_mesh_destroy(linear);
@@ -425,9 +449,11 @@ static double slope_way(double angle, double mu, double *ratio, pl_outcome *outc
 {
     static const double size[3] = {30, 10, 6};
     int32_t region_of[6 * 2 * 2];
+
     for (int c = 0; c < 24; ++c) {
         region_of[c] = c % 6 < 4; // the band, then the block
     }
+
     pl_error err = {0};
     pl_mesh *linear = NULL, *mesh = NULL;
     box_mesh(6, 2, 2, size, NULL, region_of, &linear, &err);
@@ -470,9 +496,11 @@ static double slope_way(double angle, double mu, double *ratio, pl_outcome *outc
         printf("  slope of %.2f degrees: %s, %.2g mm, %s\n", angle * 180 / PI,
                pl_outcome_name(report.outcome), way, report.message);
     }
+
     contact_clear(&r);
     pl_mesh_destroy(linear);
     pl_mesh_destroy(mesh);
+
     return way;
 }
 
@@ -482,6 +510,7 @@ static void slopes(validate_table *t)
     double ratio = 0;
     pl_outcome outcome = PL_SOLVED;
     const double below = slope_way(limit - 0.5 * PI / 180, mu, &ratio, &outcome);
+
     validate_row(t, "block, half a degree below: friction / normal", tan(limit - 0.5 * PI / 180), ratio,
                  0.01);
     validate_absolute(t, "  its way, mm", 0, below, 0.01);
@@ -497,6 +526,7 @@ int main(void)
     if (!mkdtemp(folder)) {
         return 1;
     }
+
     static const double approach[] = {0.05, 0.1, 0.225};
     hertz(&t, 10, 1.9, 0.45, approach, 3);
     hertz(&t, 10, 1.9, 0.49, approach, 3);
@@ -507,6 +537,8 @@ int main(void)
     } else {
         printf("ccx is not installed\n");
     }
+
     clean_folder();
+
     return validate_end(&t);
 }

@@ -41,6 +41,7 @@ static inline bool contact_build(const pl_robot_def *def, const pl_statics_optio
     const pl_mesh *const meshes[] = {mesh};
     const pl_statics_options standard = pl_statics_options_default();
     pl_findings *findings = pl_findings_create();
+
     *r = (contact_rig){0};
     const bool good =
         pl_robot_create(def, meshes, &r->robot, findings, &err) == PL_OK &&
@@ -50,6 +51,7 @@ static inline bool contact_build(const pl_robot_def *def, const pl_statics_optio
         printf("%s\n", err.text);
     }
     pl_findings_destroy(findings);
+
     return good;
 }
 

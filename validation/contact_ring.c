@@ -19,6 +19,7 @@ static pl_mesh *ring_mesh(int around, int across)
     static const double unit[3] = {1, 1, 1};
     pl_error err = {0};
     pl_mesh *linear = NULL, *raised = NULL, *out = NULL;
+
     box_mesh(around, 1, across, unit, NULL, NULL, &linear, &err);
     pl_mesh_raise(linear, &raised, &err);
     const pl_mesh_view v = pl_mesh_get(raised);
@@ -30,10 +31,12 @@ static pl_mesh *ring_mesh(int around, int across)
         x[3 * i + 1] = RING_THICK * p[1];
         x[3 * i + 2] = r * sin(angle);
     }
+
     pl_mesh_moved(raised, x, &out, &err);
     free(x);
     pl_mesh_destroy(linear);
     pl_mesh_destroy(raised);
+
     return out;
 }
 
@@ -56,11 +59,13 @@ static double ring_force(const pl_mesh *ring, const pl_mesh *block, double d)
         contact_plane("block.y1", 1, RING_THICK), contact_plane("ring.ends", 2, 0),
         contact_plane("ring.y0", 1, 0),           contact_plane("ring.y1", 1, RING_THICK)};
     pl_fixed_def fixed[6] = {{0}};
+
     for (int k = 0; k < 6; ++k) {
         surface[k].body = k >= 3;
         fixed[k] = (pl_fixed_def){.name = surface[k].name, .surface = surface[k].name, .body = -1};
         fixed[k].axis[1] = k % 3 != 0;
     }
+
     fixed[0].axis[0] = fixed[0].axis[2] = fixed[3].axis[0] = fixed[3].axis[2] = true;
     fixed[3].move[2] = -d;
     const pl_robot_def def = {.name = "ring",
@@ -99,8 +104,10 @@ static double ring_force(const pl_mesh *ring, const pl_mesh *block, double d)
     } else {
         printf("%s\n", err.text);
     }
+
     pl_findings_destroy(findings);
     contact_clear(&r);
+
     return force;
 }
 
@@ -113,6 +120,7 @@ int main(void)
     const char *script = getenv("PLIANT_VALIDATION") ? getenv("PLIANT_VALIDATION") : "validation";
     pl_error err = {0};
     pl_mesh *linear = NULL, *block = NULL, *ring = ring_mesh(48, 3);
+
     box_mesh(48, 1, 12, size, NULL, NULL, &linear, &err);
     pl_mesh_raise(linear, &block, &err);
     snprintf(command, sizeof command,
@@ -126,6 +134,7 @@ int main(void)
             theirs[k++] = force;
         }
     }
+
     const int status = pipe ? pclose(pipe) : -1;
     if (status == 77 * 256) {
         printf("skipped: GetFEM is not installed (Debian: python3-getfem)\n");
@@ -138,8 +147,10 @@ int main(void)
             validate_row(&t, name, theirs[k], ours, 0.02);
         }
     }
+
     pl_mesh_destroy(linear);
     pl_mesh_destroy(block);
     pl_mesh_destroy(ring);
+
     return validate_end(&t);
 }

@@ -31,11 +31,13 @@ static pl_obstacle_def small_obstacle(int kind, double radius, const double at[2
     o.point[0] = at[0];
     o.point[1] = at[1];
     o.point[2] = -1e-3 - (kind == 2 ? 10 : kind == 3 ? sqrt(2) * 8 * radius : radius);
+
     // an edge along y, eight times as high as wide: the radius is that of a pin as wide as what is in the
     // body
     o.size[0] = o.size[2] = 16 * radius;
     o.size[1] = 30;
     o.rotate[1] = kind == 3 ? PI / 4 : 0;
+
     return o;
 }
 
@@ -44,11 +46,13 @@ static small_result small_solve(const small_case *c, int fine)
     static const double size[3] = {40, 8, 8};
     pl_error err = {0};
     pl_mesh *linear = NULL, *mesh = NULL;
+
     box_mesh(5 * fine, fine, fine, size, NULL, NULL, &linear, &err);
     if (pl_mesh_raise(linear, &mesh, &err) != PL_OK) {
         fprintf(stderr, "contact_small: %s\n", err.text);
         exit(EXIT_FAILURE);
     }
+
     pl_material_def material = {.name = "rubber",
                                 .material = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.45}};
     pl_body_def body;
@@ -78,8 +82,10 @@ static small_result small_solve(const small_case *c, int fine)
                              .factorizations = report.factorizations};
         contact_clear(&r);
     }
+
     pl_mesh_destroy(linear);
     pl_mesh_destroy(mesh);
+
     return out;
 }
 
@@ -88,6 +94,7 @@ static double small_compare(const small_case *c)
 {
     const small_result reference = small_solve(c, 4);
     double worst = 0;
+
     printf("%-13s radius %.2f mm at %.2f, %.2f mm, %.2f mm high; 2 mm: %s, %.5f N, tip %.4f mm, %d "
            "factorisations\n",
            small_name[c->kind], c->radius, c->at[0], c->at[1], c->travel, pl_outcome_name(reference.outcome),
@@ -103,6 +110,7 @@ static double small_compare(const small_case *c)
         worst = compared && !r.coarse ? fmax(worst, fabs(off)) : worst;
         fflush(stdout);
     }
+
     return worst;
 }
 
@@ -119,6 +127,7 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 3 ? (uint64_t)atoi(argv[3]) : 1;
     double worst = 0;
     int cases = 0;
+
     for (int i = 0; i < (random ? random : 12); ++i) {
         small_case c = {.kind = i / 3, .radius = 8 * part[i % 3], .travel = 6, .at = {27.3, 3.4}};
         if (random) {
@@ -133,9 +142,11 @@ int main(int argc, char **argv)
         worst = fmax(worst, small_compare(&c));
         ++cases;
     }
+
     printf(
         "law: small obstacles press as on a fine mesh | cases %d | worst force without a warning %.1f %% | "
         "allowed %g %% | %s\n",
         cases, 100 * worst, 100 * SMALL_ALLOWED, worst > SMALL_ALLOWED ? "FAIL" : "ok");
+
     return worst > SMALL_ALLOWED;
 }

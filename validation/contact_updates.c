@@ -30,6 +30,7 @@ static void updates_row(validate_table *t, const updates_case *c, double toleran
                         : least;
         }
     }
+
     printf("\n");
     char name[96];
     snprintf(name, sizeof name, "%s: least gain of an update", c->name);
@@ -49,6 +50,7 @@ static void updates_block(validate_table *t, const char *name, pl_obstacle_def o
     static const double size[3] = {12, 12, 6};
     pl_error err = {0};
     pl_mesh *linear = NULL, *mesh = NULL;
+
     box_mesh(8, 8, 4, size, NULL, NULL, &linear, &err);
     pl_mesh_raise(linear, &mesh, &err);
     pl_material_def material = {.name = "rubber",
@@ -74,6 +76,7 @@ static void updates_block(validate_table *t, const char *name, pl_obstacle_def o
         pl_statics_solve(r.statics, r.state, &command, &c.report, &err);
         c.cpu = updates_cpu() - from;
     }
+
     updates_row(t, &c, tolerance);
     contact_clear(&r);
     pl_mesh_destroy(linear);
@@ -91,6 +94,7 @@ static void updates_robot(validate_table *t, const char *name, const char *text,
     pl_statics *statics = NULL;
     pl_state *state = NULL;
     pl_statics_options options = pl_statics_options_default();
+
     options.contact_tolerance = tolerance;
     updates_case c = {.name = name, .report = {.outcome = PL_NOT_CONVERGED}};
     if (pl_robot_load_text(text, strlen(text), "robot.yaml", &load, &robot, findings, &err) == PL_OK &&
@@ -106,6 +110,7 @@ static void updates_robot(validate_table *t, const char *name, const char *text,
     } else {
         printf("%s\n", err.text);
     }
+
     updates_row(t, &c, tolerance);
     pl_findings_destroy(findings);
     pl_statics_destroy(statics);
@@ -119,10 +124,12 @@ static void updates_bodies(validate_table *t, double tolerance)
     static const double size[3] = {8, 8, 5}, unit[3] = {1, 1, 1};
     pl_error err = {0};
     pl_mesh *linear = NULL, *lower = NULL, *cube = NULL, *upper = NULL, *round = NULL;
+
     box_mesh(5, 5, 3, size, NULL, NULL, &linear, &err);
     pl_mesh_raise(linear, &lower, &err);
     box_mesh(4, 4, 4, unit, NULL, NULL, &cube, &err);
     pl_mesh_raise(cube, &round, &err);
+
     // the unit cube onto an eighth of a ball of radius 7 around (0, 0, 0), seen from above: z <= 0
     const pl_mesh_view v = pl_mesh_get(round);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
@@ -134,10 +141,12 @@ static void updates_bodies(validate_table *t, double tolerance)
             x[3 * (size_t)i + (size_t)k] = length > 0 ? 7 * p[k] * most / length : 0;
         }
     }
+
     pl_mesh_moved(round, x, &upper, &err);
     free(x);
     pl_material_def material = {.name = "rubber",
                                 .material = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.47}};
+
     // half a turn about x brings the pole down: z >= 0 becomes z <= 0, y >= 0 becomes y <= 0
     pl_body_def body[2] = {
         {.name = "lower", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
@@ -182,6 +191,7 @@ static void updates_bodies(validate_table *t, double tolerance)
     } else {
         printf("%s\n", err.text);
     }
+
     updates_row(t, &c, tolerance);
     pl_findings_destroy(findings);
     contact_clear(&r);
@@ -220,6 +230,7 @@ int main(int argc, char **argv)
     if (argc > 2) {
         pl_log_set(updates_log, NULL, atoi(argv[2]));
     }
+
     validate_table t = {0};
     const double tolerance = argc > 1 ? atof(argv[1]) : 1e-6;
     printf("contact: penetration (of the edge) before and after each update, down to %.1e\n", tolerance);
@@ -248,5 +259,6 @@ int main(int argc, char **argv)
                   1.0, tolerance);
     updates_robot(&t, "finger with slots of 1 mm, 50 kPa", updates_finger, 0.05, tolerance);
     updates_bodies(&t, tolerance);
+
     return validate_end(&t);
 }

@@ -45,6 +45,7 @@ static bool run_read(run *r, const char *folder)
         printf("%s is not there\n", path);
         return false;
     }
+
     double first = 0;
     while (fgets(line, sizeof line, file) && r->count < ROWS) {
         double t, x1, y1, z1, x2;
@@ -54,10 +55,12 @@ static bool run_read(run *r, const char *folder)
             r->drop[r->count++] = height;
         }
     }
+
     fclose(file);
     for (int i = 0; i < r->count; ++i) {
         r->drop[i] = first - r->drop[i];
     }
+
     return r->count > 400;
 }
 
@@ -74,6 +77,7 @@ static bool record(void *user)
 {
     recorder *r = user;
     pl_error err = {0};
+
     while (r->count < SAMPLES && r->count * SAMPLE <= pl_dynamics_time(r->dynamics) + 1e-9) {
         if (pl_dynamics_sample(r->dynamics, r->count * SAMPLE, r->state, NULL, &err) != PL_OK) {
             return false;
@@ -84,6 +88,7 @@ static bool record(void *user)
         }
         r->drop[r->count++] = sum;
     }
+
     return true;
 }
 
@@ -121,6 +126,7 @@ static bool release(const double *p, double mass, double *drop)
         ok = pl_dynamics_advance(r.dynamics, UNTIL, record, &r, &report, &err) == PL_OK &&
              report.outcome == PL_MOTION_DONE;
     }
+
     for (; r.count > 0 && r.count < SAMPLES; ++r.count) {
         drop[r.count] = drop[r.count - 1];
     }
@@ -131,6 +137,7 @@ static bool release(const double *p, double mass, double *drop)
     pl_dynamics_destroy(r.dynamics);
     pl_statics_destroy(r.statics);
     pl_robot_destroy(robot);
+
     return ok;
 }
 
@@ -161,6 +168,7 @@ static double run_rms(const run *r, const double *U, double start, double durati
 {
     double sum = 0;
     int count = 0;
+
     for (int i = 0; i < r->count; ++i) {
         const double t = 0.01 * i - start;
         if (t >= -0.05 && t <= SPAN) {
@@ -169,6 +177,7 @@ static double run_rms(const run *r, const double *U, double start, double durati
             ++count;
         }
     }
+
     return sqrt(sum / count);
 }
 
@@ -177,9 +186,11 @@ static double run_align(run *r, const double *U)
 {
     int begun = 0;
     const double end = r->drop[r->count - 1];
+
     while (begun < r->count - 1 && r->drop[begun] < 0.05 * end) {
         ++begun;
     }
+
     double best = INFINITY, at = 0.01 * begun - 0.02, lasts = 0.03, wide = 0.04, long_ = 0.03;
     for (int level = 0; level < 6; ++level, wide /= 4, long_ /= 4) {
         const double middle = at, T = lasts;
@@ -195,8 +206,10 @@ static double run_align(run *r, const double *U)
             }
         }
     }
+
     r->start = at;
     r->duration = lasts;
+
     return best;
 }
 
@@ -206,6 +219,7 @@ static double frequency(const double *y, int count, double spacing, double start
     double first = 0, last = 0;
     int maxima = 0;
     const int reach = (int)(0.03 / spacing);
+
     for (int i = reach; i < count - reach; ++i) {
         const double t = i * spacing - start;
         bool top = t > 0.03 && t < 1.2;
@@ -219,6 +233,7 @@ static double frequency(const double *y, int count, double spacing, double start
             ++maxima;
         }
     }
+
     return maxima > 1 ? (maxima - 1) / (last - first) : NAN;
 }
 
@@ -237,6 +252,7 @@ static void run_print(const run *r, const double *u, double rms, const char *kin
     const int i0 = (int)((r->start + SPAN - 0.5) / 0.01), i1 = (int)((r->start + SPAN) / 0.01);
     const int k0 = (int)((SPAN - 0.5) / SAMPLE), k1 = (int)(SPAN / SAMPLE);
     const double end = mean_end(r->drop, i0, i1), model = mean_end(u, k0, k1);
+
     printf("| %s | %s | %.0f | %.3f | %.3f | %+.1f %% | %.2f | %.2f | %+.1f %% | %.3f | %.1f %% |\n", r->name,
            kind, 1e3 * r->duration, f, g, 100 * (g / f - 1), end, model, 100 * (model / end - 1), rms,
            100 * rms / end);
@@ -264,6 +280,7 @@ static double residuals(run *r, const double *p, double *out, int *count)
             }
         }
     }
+
     return sum;
 }
 
@@ -281,12 +298,14 @@ static bool solve5(double A[PARAMETERS][PARAMETERS], double *b)
             b[k] -= f * b[i];
         }
     }
+
     for (int i = PARAMETERS - 1; i >= 0; --i) {
         for (int j = i + 1; j < PARAMETERS; ++j) {
             b[i] -= A[i][j] * b[j];
         }
         b[i] /= A[i][i];
     }
+
     return true;
 }
 
@@ -296,6 +315,7 @@ static void fit(run *r, double *p)
     double damping = 1e-3;
     int count;
     double sum = residuals(r, p, base, &count);
+
     for (int pass = 0; pass < 5; ++pass) {
         for (int k = 0; k < PARAMETERS; ++k) {
             double q[PARAMETERS];
@@ -349,12 +369,14 @@ int main(int argument_count, char **argument)
                 {.name = "beam_gravity_b"},
                 {.name = "beam_load52_a", .mass = 52e-6},
                 {.name = "beam_load52_b", .mass = 52e-6}};
+
     for (int k = 0; k < 4; ++k) {
         if (!folder || !run_read(&r[k], folder)) {
             printf("skipped: the measurements are not there (PLIANT_DATA)\n");
             return 0;
         }
     }
+
     double p[PARAMETERS] = {log(0.2634), log(0.8327), log(0.0009), log(0.0049), log(0.0869)};
     if (argument_count > 1 && strcmp(argument[1], "fit") == 0) {
         fit(r, p);
@@ -371,5 +393,6 @@ int main(int argument_count, char **argument)
         integrate(u, U);
         run_print(&r[k], u, run_align(&r[k], U), k < 2 ? "fitted" : "predicted");
     }
+
     return 0;
 }

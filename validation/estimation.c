@@ -79,9 +79,11 @@ static pl_model *open_model(const char *text)
     const pl_model_load_options o = {.load = {.mesher = pl_meshing_mesher(), .no_cache = true}};
     pl_error err = {0};
     pl_model *model = NULL;
+
     if (pl_model_load_text(whole, (size_t)length, "estimation.yaml", &o, &model, NULL, &err) != PL_OK) {
         printf("not loaded: %s\n", err.text);
     }
+
     return model;
 }
 
@@ -95,14 +97,17 @@ static void pose(const body *b, pl_model *truth, pl_estimator *estimator, bool n
 {
     const pl_model_info info = pl_model_get_info(truth);
     double sent[COMMANDS_MAX], really[COMMANDS_MAX], force[3], value[STRINGS], tip[3];
+
     for (int j = 0; j < info.command_count; ++j) {
         const double span = info.command[j].range[1] - info.command[j].range[0];
         sent[j] = info.command[j].range[0] + (0.1 + 0.8 * uniform()) * span;
         really[j] = fmax(sent[j] + (noisy ? b->share * span * normal() : 0), info.command[j].range[0]);
     }
+
     for (int i = 0; i < 3; ++i) {
         force[i] = b->force * normal();
     }
+
     pl_error err = {0};
     pl_solve_report report;
     if (pl_model_set_forces(truth, force, &err) != PL_OK ||
@@ -110,16 +115,19 @@ static void pose(const body *b, pl_model *truth, pl_estimator *estimator, bool n
         ++s->unsolved;
         return;
     }
+
     const pl_model_answer answer = pl_model_get_answer(truth);
     memcpy(tip, answer.marker, sizeof tip);
     for (int i = 0; i < STRINGS; ++i) {
         value[i] = answer.sensor[i] + (noisy ? b->noise * normal() : 0);
     }
+
     pl_estimate e;
     if (pl_estimator_update(estimator, sent, value, &e, &err) != PL_OK || !e.converged) {
         ++s->unfitted;
         return;
     }
+
     ++s->poses;
     double off2 = 0, force2 = 0, size2 = 0;
     for (int i = 0; i < 3; ++i) {
@@ -129,6 +137,7 @@ static void pose(const body *b, pl_model *truth, pl_estimator *estimator, bool n
         s->inside += fabs(e.marker[i] - tip[i]) < 1.96 * e.marker_sigma[i];
         s->bar2 += e.marker_sigma[i] * e.marker_sigma[i];
     }
+
     s->total += 3;
     s->error2 += off2;
     s->worst_tip = fmax(s->worst_tip, sqrt(off2));
@@ -139,9 +148,11 @@ static score study(const body *b, int poses, bool noisy)
 {
     score s = {0};
     pl_model *truth = open_model(b->text), *model = open_model(b->text);
+
     if (!truth || !model) {
         return s;
     }
+
     const pl_model_info info = pl_model_get_info(model);
     pl_measurement measured[STRINGS];
     double sigma[COMMANDS_MAX];
@@ -152,6 +163,7 @@ static score study(const body *b, int poses, bool noisy)
     for (int j = 0; j < info.command_count; ++j) {
         sigma[j] = noisy ? b->share * (info.command[j].range[1] - info.command[j].range[0]) : 0;
     }
+
     pl_estimator_options o = pl_estimator_options_default();
     o.measured = measured;
     o.measured_count = STRINGS;
@@ -173,6 +185,7 @@ static score study(const body *b, int poses, bool noisy)
     pl_estimator_destroy(estimator);
     pl_model_destroy(truth);
     pl_model_destroy(model);
+
     return s;
 }
 
@@ -182,6 +195,7 @@ int main(int argc, char **argv)
     const body bodies[] = {{"trunk, four tendons", trunk, 0.01, 0.05, 0.02},
                            {"platform, four cables", platform, 0.2, 0.05, 0.02}};
     validate_table t = {0};
+
     validate_head("estimation from six strings");
     for (size_t k = 0; k < sizeof bodies / sizeof bodies[0]; ++k) {
         char name[100];
@@ -200,5 +214,6 @@ int main(int argc, char **argv)
         validate_absolute(&t, "share within 95 % bars", 0.945, (double)noisy.inside / (noisy.total + 1e-9),
                           0.045);
     }
+
     return validate_end(&t);
 }

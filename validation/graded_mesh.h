@@ -59,6 +59,7 @@ static inline bool graded_take(graded_mesh *m, const pl_mesh_view *v)
     for (int32_t e = 0; e < m->tets; ++e) {
         memcpy(m->tet + 4 * (size_t)e, v->node + v->node_start[e], 4 * sizeof *m->tet);
     }
+
     return true;
 }
 
@@ -67,6 +68,7 @@ static inline size_t graded_edges(const graded_mesh *m, graded_edge *edge)
 {
     static const int pair[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
     size_t n = 0;
+
     for (int32_t e = 0; e < m->tets; ++e) {
         for (int k = 0; k < 6; ++k) {
             const int32_t a = m->tet[4 * (size_t)e + pair[k][0]], b = m->tet[4 * (size_t)e + pair[k][1]];
@@ -75,6 +77,7 @@ static inline size_t graded_edges(const graded_mesh *m, graded_edge *edge)
                                       sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2) + pow(p[2] - q[2], 2))};
         }
     }
+
     qsort(edge, n, sizeof *edge, graded_by_key);
     return n;
 }
@@ -86,6 +89,7 @@ static inline void graded_split(graded_mesh *m, const graded_edge *edge, size_t 
     for (int i = 0; i < 3; ++i) {
         m->x[3 * (size_t)c + i] = 0.5 * (m->x[3 * (size_t)a + i] + m->x[3 * (size_t)b + i]);
     }
+
     for (size_t k = 0; k < count; ++k) {
         int32_t *old = m->tet + 4 * (size_t)edge[k].tet, *new = m->tet + 4 * (size_t)m->tets;
         memcpy(new, old, 4 * sizeof *old);
@@ -106,6 +110,7 @@ static inline int graded_round(graded_mesh *m, const graded_wish *wish)
     bool *touched = calloc((size_t)m->tets, sizeof *touched);
     size_t longs = 0;
     int split = edge && long_one && touched ? 0 : -1;
+
     for (size_t i = 0, n = split == 0 ? graded_edges(m, edge) : 0; i < n; ++i) {
         const double *p = m->x + 3 * (size_t)(edge[i].key >> 32),
                      *q = m->x + 3 * (size_t)(edge[i].key & 0xffffffff);
@@ -116,6 +121,7 @@ static inline int graded_round(graded_mesh *m, const graded_wish *wish)
             long_one[longs++].tet = (int32_t)i; // where its tets begin
         }
     }
+
     qsort(long_one, longs, sizeof *long_one, graded_by_length);
     for (size_t k = 0; split >= 0 && k < longs; ++k) {
         const size_t first = (size_t)long_one[k].tet;
@@ -132,9 +138,11 @@ static inline int graded_round(graded_mesh *m, const graded_wish *wish)
             ++split;
         }
     }
+
     free(edge);
     free(long_one);
     free(touched);
+
     return split;
 }
 
@@ -145,6 +153,7 @@ static inline pl_status graded_save(const graded_mesh *m, const pl_mesh_view *v,
     int64_t *start = malloc(((size_t)m->tets + 1) * sizeof *start);
     pl_mesh *mesh = NULL;
     pl_status status = PL_NO_MEMORY;
+
     if (kind && start) {
         for (int32_t e = 0; e <= m->tets; ++e) {
             start[e] = 4 * (int64_t)e;
@@ -161,12 +170,14 @@ static inline pl_status graded_save(const graded_mesh *m, const pl_mesh_view *v,
                                  .region_name = v->region_name};
         status = pl_mesh_create(&def, &mesh, NULL, err);
     }
+
     if (status == PL_OK) {
         status = pl_mesh_write_vtu(mesh, path, PL_VTU_BASE64, err);
     }
     pl_mesh_destroy(mesh);
     free(kind);
     free(start);
+
     return status;
 }
 
@@ -179,6 +190,7 @@ static inline pl_status graded_mesh_write(const graded_wish *wish, const char *p
     pl_mesh *mesh = NULL;
     graded_mesh m = {0};
     pl_status status = mesher->build(mesher->user, &source, NULL, &mesh, NULL, err);
+
     if (status == PL_OK) {
         const pl_mesh_view v = pl_mesh_get(mesh);
         int split = graded_take(&m, &v) ? 1 : -1;
@@ -188,10 +200,12 @@ static inline pl_status graded_mesh_write(const graded_wish *wish, const char *p
         status = split < 0 ? pl_fail(err, PL_NO_MEMORY, "no memory for the graded mesh")
                            : graded_save(&m, &v, path, err);
     }
+
     free(m.x);
     free(m.tet);
     free(m.region);
     pl_mesh_destroy(mesh);
+
     return status;
 }
 

@@ -28,6 +28,7 @@ static octant octant_draw(uint64_t *seed)
                 .waves = 3 + 8 * draw(seed),
                 .fine = 1};
     const bool octant_only = draw(seed) < 0.3;
+
     snprintf(o.cut, sizeof o.cut, "%s", octant_only ? "xyz" : "xy");
     while (!o.kept[0]) {
         int kept = 0;
@@ -37,8 +38,10 @@ static octant octant_draw(uint64_t *seed)
             }
         }
     }
+
     o.floor = octant_only ? 0 : o.floor;
     o.top = octant_only || o.floor == 0 || draw(seed) < 0.7 ? 1 : 0;
+
     return o;
 }
 
@@ -52,10 +55,12 @@ static pl_mesh *octant_mesh(const octant *o)
     const int s = o->fine, nx = s * (o->n[0] + 1), ny = s * (o->n[1] + 1),
               nz = s * (o->floor + o->n[2] + o->top);
     bool *hole = calloc((size_t)(nx * ny * nz), sizeof *hole);
+
     for (int c = 0; c < nx * ny * nz; ++c) {
         const int k = c / (nx * ny) - s * o->floor;
         hole[c] = c % nx < s * o->n[0] && c / nx % ny < s * o->n[1] && k >= 0 && k < s * o->n[2];
     }
+
     const double size[3] = {2.0 * nx / s, 2.0 * ny / s, 2.0 * nz / s};
     pl_mesh *linear = NULL, *mesh = NULL;
     pl_error err;
@@ -63,6 +68,7 @@ static pl_mesh *octant_mesh(const octant *o)
         pl_mesh_raise(linear, &mesh, &err) != PL_OK) {
         abort();
     }
+
     pl_mesh_destroy(linear);
     free(hole);
     const pl_mesh_view v = pl_mesh_get(mesh);
@@ -73,8 +79,10 @@ static pl_mesh *octant_mesh(const octant *o)
         x[3 * i + 1] = scale * v.position[3 * i + 1];
         x[3 * i + 2] = v.position[3 * i + 2];
     }
+
     mesh = moved_mesh(mesh, x);
     free(x);
+
     return mesh;
 }
 
@@ -110,9 +118,11 @@ static int octant_fixed(const char *cut, const char *kept, pl_fixed_def *f)
             f[count].low[k] = -f[count].high[k];
         }
     }
+
     if (!strchr(cut, 'z')) {
         f[count++] = (pl_fixed_def){.name = "z", .surface = "z", .body = -1, .axis = {true, true, true}};
     }
+
     return count;
 }
 
@@ -122,11 +132,13 @@ static answer robot_answer(pl_mesh *mesh, const char *cut, const char *kept, con
     pl_surface_def surface[5];
     pl_fixed_def fixed[5];
     int surfaces = 0;
+
     for (int i = 0; i < 3; ++i) {
         if (strchr(kept, *axis_name[i]) || (i == 2 && !strchr(cut, 'z'))) {
             surface[surfaces++] = plane_at(axis_name[i], i, 0);
         }
     }
+
     surface[surfaces++] = (pl_surface_def){
         .name = "cavity", .pick = {.kind = PL_PICK_SEEN_FROM, .point = {eye[0], eye[1], eye[2]}}};
     const pl_material_def material = {.name = "rubber",
@@ -172,9 +184,11 @@ static answer robot_answer(pl_mesh *mesh, const char *cut, const char *kept, con
     } else {
         printf("  %s %s\n", err.text, report.message);
     }
+
     pl_state_destroy(state);
     pl_statics_destroy(statics);
     pl_robot_destroy(robot);
+
     return out;
 }
 
@@ -182,12 +196,14 @@ static answer octant_answer(const octant *o, const char *kept, pl_drive drive, d
 {
     pl_mesh *mesh = octant_mesh(o);
     double share = 1;
+
     for (const char *c = o->cut; *c; ++c) {
         if (!strchr(kept, *c)) {
             mesh = mirror_mesh(mesh, *c - 'x');
             share *= 2;
         }
     }
+
     const double z = 2.0 * (o->floor + o->n[2]), scale = 1 + o->swell * sin(o->waves * z / octant_height(o)),
                  eye[3] = {0.4, 0.5, 2.0 * o->floor + 0.8 * o->n[2]},
                  tip[3] = {scale * 2 * (o->n[0] + 1), scale * 2 * (o->n[1] + 1), z};
@@ -195,6 +211,7 @@ static answer octant_answer(const octant *o, const char *kept, pl_drive drive, d
     a.rest /= share;
     a.volume /= share;
     pl_mesh_destroy(mesh);
+
     return a;
 }
 
@@ -205,6 +222,7 @@ static double answers_off(const answer *a, const answer *b)
         tip += fabs(a->tip[i] - b->tip[i]);
         size += fabs(b->tip[i]);
     }
+
     return fmax(fmax(fabs(a->rest / b->rest - 1), fabs(a->volume / b->volume - 1)),
                 fmax(fabs(a->effort / b->effort - 1), tip / size));
 }
@@ -213,6 +231,7 @@ static bool law_parts(int count, uint64_t seed)
 {
     double worst = 0;
     int cases = 0, failed = 0;
+
     for (int k = 0; k < count; ++k) {
         octant o = octant_draw(&seed);
         for (o.fine = 1; o.fine <= 2; ++o.fine) {
@@ -231,6 +250,7 @@ static bool law_parts(int count, uint64_t seed)
             ++cases;
         }
     }
+
     printf(
         "law: symmetric parts | cases %d | worst %.1e of volume, pressure or motion | allowed 1e-03 | %s\n",
         cases, worst, failed ? "FAIL" : "ok");
@@ -244,6 +264,7 @@ static pl_mesh *ball_mesh(int cells, int hollow, double outer)
     for (int c = 0; c < cells * cells * cells; ++c) {
         hole[c] = c % cells < hollow && c / cells % cells < hollow && c / (cells * cells) < hollow;
     }
+
     pl_mesh *linear = NULL, *mesh = NULL;
     pl_error err;
     const double size[3] = {outer, outer, outer};
@@ -251,6 +272,7 @@ static pl_mesh *ball_mesh(int cells, int hollow, double outer)
         pl_mesh_raise(linear, &mesh, &err) != PL_OK) {
         abort();
     }
+
     pl_mesh_destroy(linear);
     free(hole);
     const pl_mesh_view v = pl_mesh_get(mesh);
@@ -262,8 +284,10 @@ static pl_mesh *ball_mesh(int cells, int hollow, double outer)
             x[3 * i + k] = scale * p[k];
         }
     }
+
     mesh = moved_mesh(mesh, x);
     free(x);
+
     return mesh;
 }
 
@@ -278,6 +302,7 @@ static bool law_ball(void)
 {
     double worst = 0;
     int cases = 0, failed = 0;
+
     for (int cells = 3; cells <= 6; cells += 3) {
         for (int k = 0; k < 5; ++k) {
             const double outer = 12, inner = 8, ratio = 1.1 + 0.3 * k, a = cbrt(ratio);
@@ -298,6 +323,7 @@ static bool law_ball(void)
             ++cases;
         }
     }
+
     printf("law: pressurised ball | cases %d | worst %.1e of pressure or rest volume | allowed 1e-02 | %s\n",
            cases, worst, failed ? "FAIL" : "ok");
     return failed == 0;

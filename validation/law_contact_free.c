@@ -32,7 +32,9 @@ static bool law_open(validate_robot *v, const law_case *c)
         "cylinder: {centre: [%g, %g, 10.001], axis: [0, 1, 0], radius: 5, length: 15}",
         "sphere: {centre: [%g, %g, 10.001], radius: 5}"};
     char text[200];
+
     snprintf(text, sizeof text, shape[c->kind], 20 + c->dx, c->dy);
+
     // tan(angle) is the part of mu; without friction of 0.05
     const double angle = c->slope ? atan(c->part * (c->mu > 0 ? c->mu : 0.05)) : 0;
     return validate_open(
@@ -60,6 +62,7 @@ static law_answer law_judge(const law_case *c, int number, int *factorizations)
     if (!law_open(&v, c)) {
         return LAW_REFUSED;
     }
+
     const double pull = c->slope ? 0 : c->part * (c->mu > 0 ? c->mu : 0.05) * WEIGHT;
     const pl_status status = pl_statics_solve(v.statics, v.state, &pull, &v.report, &v.err);
     const bool held = status == PL_OK && v.report.outcome == PL_SOLVED,
@@ -78,6 +81,7 @@ static law_answer law_judge(const law_case *c, int number, int *factorizations)
                                      : "");
     fflush(stdout);
     validate_close(&v);
+
     return answer;
 }
 
@@ -87,9 +91,11 @@ int main(int argc, char *argv[])
     const int chosen = argc > 1 ? atoi(argv[1]) : -1;
     uint64_t seed = 5;
     int cases = 0, count[4] = {0}, factorizations = 0, number = 0;
+
     if (chosen >= 0) {
         pl_log_set(law_log, NULL, 2);
     }
+
     for (int mesh = 0; mesh < 2; ++mesh) {
         for (int kind = 0; kind < 4; ++kind) {
             for (int place = 0; place < 4; ++place) {
@@ -108,11 +114,13 @@ int main(int argc, char *argv[])
             }
         }
     }
+
     const int wrong = count[LAW_BEYOND] + count[LAW_REFUSED];
     printf("law: Coulomb on free bodies | cases %d (%d factorisations, %d uncertain below the limit) | worst "
            "%d held "
            "beyond the limit, %d refused below it | allowed 0, 0 | %s\n",
            cases, factorizations, count[LAW_UNCERTAIN], count[LAW_BEYOND], count[LAW_REFUSED],
            wrong > 0 ? "FAIL" : "ok");
+
     return wrong > 0;
 }

@@ -24,10 +24,12 @@ static double law_depth(const pl_obstacle_def *o, double lift, const double p[3]
     if (o->kind == PL_OBSTACLE_CYLINDER) {
         return o->radius - hypot(d[0], d[2]);
     }
+
     double least = INFINITY;
     for (int i = 0; i < 3; ++i) {
         least = fmin(least, 0.5 * o->size[i] - fabs(d[i]));
     }
+
     return least;
 }
 
@@ -36,6 +38,7 @@ static int32_t law_middle(const pl_mesh_view *m, const int32_t *node, int32_t a,
 {
     int32_t best = node[4];
     double least = INFINITY;
+
     for (int k = 4; k < 10; ++k) {
         double off = 0;
         for (int i = 0; i < 3; ++i) {
@@ -45,6 +48,7 @@ static int32_t law_middle(const pl_mesh_view *m, const int32_t *node, int32_t a,
         best = off < least ? node[k] : best;
         least = fmin(least, off);
     }
+
     return best;
 }
 
@@ -54,6 +58,7 @@ static double law_deepest(const pl_mesh_view *m, const double *x, const pl_obsta
 {
     static const int corner[4][3] = {{0, 1, 2}, {0, 1, 3}, {1, 2, 3}, {0, 2, 3}};
     double deepest = 0;
+
     for (int32_t e = 0; e < m->element_count; ++e) {
         const int32_t *node = m->node + m->node_start[e];
         for (int f = 0; f < 4; ++f) {
@@ -80,6 +85,7 @@ static double law_deepest(const pl_mesh_view *m, const double *x, const pl_obsta
             }
         }
     }
+
     return deepest;
 }
 
@@ -89,6 +95,7 @@ int main(int argc, char **argv)
     static const double size[3] = {40, 8, 8};
     int solved = 0, pressed = 0, wrong = 0;
     double worst = 0;
+
     for (int k = 0; k < poses; ++k) {
         pl_error err = {0};
         pl_mesh *linear = NULL, *mesh = NULL;
@@ -148,9 +155,11 @@ int main(int argc, char **argv)
         pl_mesh_destroy(linear);
         pl_mesh_destroy(mesh);
     }
+
     printf(
         "law: no obstacle overlaps a solved shape | cases %d (%d solved, %d in contact) | worst %.3g of the "
         "edge or half width | allowed %g | %s\n",
         poses, solved, pressed, worst, LAW_ALLOWED, wrong ? "FAIL" : "ok");
+
     return wrong > 0;
 }

@@ -49,6 +49,7 @@ static bool names_parameter(const pl_design *d, const char *text)
             }
         }
     }
+
     return false;
 }
 
@@ -79,16 +80,19 @@ static result solve(pl_model *model, char *why, size_t size)
     double command[64];
     pl_solve_report report = {0};
     pl_error err = {0};
+
     for (int i = 0; i < info.command_count && i < 64; ++i) {
         const pl_command_info *c = &info.command[i];
         const double rest = fmin(fmax(c->rest, c->span[0]), c->span[1]);
         command[i] = rest + QUARTER * (c->span[1] - rest);
     }
+
     const pl_status status = pl_model_fk(model, command, &report, &err);
     if (status == PL_OK && report.outcome == PL_SOLVED) {
         return SOLVED;
     }
     snprintf(why, size, "%s", status == PL_OK ? report.message : err.text);
+
     return FAILED;
 }
 
@@ -99,6 +103,7 @@ static result build(const pl_design *d, const pl_robot_document *document, doubl
     pl_model *model = NULL;
     pl_status status = PL_BAD_INPUT;
     pl_error err = {0};
+
     for (int i = 0; i < 4 && status != PL_OK; ++i, size /= 2) {
         const pl_model_load_options options = {
             .load = {.mesher = pl_meshing_mesher(), .no_cache = true, .order = 1, .size = size}};
@@ -108,11 +113,13 @@ static result build(const pl_design *d, const pl_robot_document *document, doubl
             break;
         }
     }
+
     result r = status == PL_OK ? solve(model, why, room) : names_parameter(d, err.text) ? REFUSED : FAILED;
     if (status != PL_OK) {
         snprintf(why, room, "%s", err.text);
     }
     pl_model_destroy(model);
+
     return r;
 }
 
@@ -121,17 +128,20 @@ static result one(const pl_design *d, char *shown, size_t shown_size, char *why,
     pl_robot_document *document = NULL;
     pl_error err = {0};
     double ratio, edge = 0;
+
     if (pl_robot_document_parse(d->robot_yaml, strlen(d->robot_yaml), "design.yaml", &document, &err) !=
         PL_OK) {
         snprintf(why, size, "%s", err.text);
         return FAILED;
     }
+
     set_parameters(d, document, shown, shown_size, &ratio);
     const bool bodies = pl_robot_document_value(document, "bodies.0.mesh.size");
     pl_robot_document_evaluate(document, bodies ? "bodies.0.mesh.size" : "mesh.size", PL_DIM_LENGTH, &edge,
                                &err);
     const result r = build(d, document, 2 * edge * fmax(ratio, 1), why, size);
     pl_robot_document_destroy(document);
+
     return r;
 }
 
@@ -140,6 +150,7 @@ int main(int argc, char **argv)
     const int sets = argc > 1 ? atoi(argv[1]) : getenv("RUN_FULL") ? 30 : 5;
     const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     int total[3] = {0};
+
     for (int i = 0; i < pl_design_count(); ++i) {
         const pl_design *d = pl_design_at(i);
         int count[3] = {0};
@@ -162,9 +173,11 @@ int main(int argc, char **argv)
                count[REFUSED], count[FAILED]);
         fflush(stdout);
     }
+
     const int cases = total[SOLVED] + total[REFUSED] + total[FAILED];
     printf("law: designs follow their parameters | cases %d | worst %d failed, %d refused by name | allowed "
            "0 failed | %s\n",
            cases, total[FAILED], total[REFUSED], total[FAILED] ? "FAIL" : "ok");
+
     return total[FAILED] != 0;
 }

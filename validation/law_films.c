@@ -35,6 +35,7 @@ static film_case film_random(uint64_t *seed, int i)
     c.jm = i % 4 == 3 ? uniform(seed, 60, 150) : 0;
     c.mu = 2 * (c.c10 + c.c01);
     c.bulk = 2 * c.mu * (1 + c.poisson) / (3 * (1 - 2 * c.poisson));
+
     return c;
 }
 
@@ -53,12 +54,14 @@ static double film_field(const film_case *c, double l, double *l3)
 {
     const double h = 1e-5;
     double low = 0.7 / (l * l), high = 1.3 / (l * l), W_l = 0;
+
     for (int i = 0; i < 80; ++i) {
         *l3 = 0.5 * (low + high);
         W_l = (film_energy(c, l + h, *l3) - film_energy(c, l - h, *l3)) / (2 * h);
         const double W_3 = (film_energy(c, l, *l3 + h) - film_energy(c, l, *l3 - h)) / (2 * h);
         *(W_3 + W_l * l / (2 * *l3) > 0 ? &high : &low) = *l3;
     }
+
     return W_l * *l3 / l;
 }
 
@@ -76,6 +79,7 @@ static double film_pull_in(const film_case *c)
         *(film_field(c, a, &l3) < film_field(c, b, &l3) ? &low : &high) =
             film_field(c, a, &l3) < film_field(c, b, &l3) ? a : b;
     }
+
     return 0.5 * (low + high);
 }
 
@@ -95,11 +99,13 @@ static bool film_open(validate_robot *v, const film_case *c, double size)
     const double L = c->length, W = c->width, e = 1e-3;
     char law[200], mesh[300], held[600];
     const double y0 = c->prisms ? 0 : -W / 2, z0 = c->prisms ? 0 : -c->thickness / 2;
+
     if (c->jm > 0) {
         snprintf(law, sizeof law, "model: gent, mu: %.17g, jm: %.17g", c->mu, c->jm);
     } else {
         snprintf(law, sizeof law, "model: mooney_rivlin, c10: %.17g, c01: %.17g", c->c10, c->c01);
     }
+
     if (c->prisms) {
         snprintf(
             mesh, sizeof mesh,
@@ -110,6 +116,7 @@ static bool film_open(validate_robot *v, const film_case *c, double size)
         snprintf(mesh, sizeof mesh, "design: {kind: beam, length: %.17g, width: %.17g, height: %.17g}", L, W,
                  c->thickness);
     }
+
     snprintf(held, sizeof held,
              "  - {name: a, box: [[%g, %g, %g], [%g, %g, %g]]}\n"
              "  - {name: b, box: [[%g, %g, %g], [%g, %g, %g]], axes: [y, z]}\n"
@@ -119,6 +126,7 @@ static bool film_open(validate_robot *v, const film_case *c, double size)
     pl_statics_options options = pl_statics_options_default();
     options.force_tolerance = 1e-9;
     options.length_tolerance = 1e-8;
+
     return validate_open(v, &options,
                          "pliant: 1\nmesh: {%s, size: %g, order: 2}\nmaterials: {m: {%s, poisson: %.17g}}\n"
                          "regions: {body: m}\nfixed:\n%sactuators:\n  - {name: U, kind: film, %s, drive: "
@@ -138,12 +146,14 @@ static void film_compare(const film_case *c, const validate_robot *v, double l, 
     const pl_mesh_view m = pl_mesh_get(pl_robot_mesh(v->robot));
     const double *x = pl_state_positions(v->state), z0 = c->prisms ? 0 : -c->thickness / 2;
     double flat = 0, far[2] = {0};
+
     for (int32_t i = 0; i < m.vertex_count; ++i) {
         const double *X = m.position + 3 * (size_t)i, *y = x + 3 * (size_t)i;
         flat = fmax(flat, fabs(y[2] - z0 - l3 * (X[2] - z0)) / c->length);
         far[0] = X[0] >= far[0] && X[2] == z0 ? X[0] : far[0];
         far[1] = far[0] == X[0] && X[2] == z0 ? y[0] : far[1];
     }
+
     r->flat = fmax(r->flat, flat);
     r->strain = fmax(r->strain, fabs((far[1] / far[0] - 1) / (l - 1) - 1));
 }
@@ -161,6 +171,7 @@ static void film_run(const film_case *c, double size, film_law *r)
     const double highest = film_volts(c, film_field(c, most, &l3));
     validate_robot v;
     bool good = film_open(&v, c, size);
+
     for (int k = 0; good && k < 4; ++k) {
         const double U = fraction[k] * highest;
         const double l = film_stretch(c, film_field(c, most, &l3) * fraction[k] * fraction[k], most, &l3);
@@ -172,10 +183,12 @@ static void film_run(const film_case *c, double size, film_law *r)
             film_compare(c, &v, l, l3, r);
         }
     }
+
     if (good && film_solves(&v, (1 + PULL_IN) * highest)) {
         printf("solved beyond the pull-in voltage\n");
         good = false;
     }
+
     if (v.robot) {
         printf(
             "%s %.1f x %.1f x %.2f mm, nu %.3f%s: %d elements, pull-in %.0f V, stretch %.4f there, %.4f at "
@@ -188,6 +201,7 @@ static void film_run(const film_case *c, double size, film_law *r)
         fflush(stdout);
         validate_close(&v);
     }
+
     r->cases++;
     r->failed += !good;
 }
@@ -196,11 +210,13 @@ int main(void)
 {
     uint64_t seed = 20261118;
     film_law r = {0};
+
     for (int i = 0; i < CASES; ++i) {
         const film_case c = film_random(&seed, i);
         film_run(&c, c.length / 4, &r);
         film_run(&c, c.length / 7, &r);
     }
+
     const bool flat = r.flat <= FLAT, strain = r.strain <= STRAIN;
     printf("law: a free film stays flat | cases %d | worst %.1e of its length | allowed %.0e | %s\n", r.cases,
            r.flat, FLAT, flat ? "ok" : "FAIL");
@@ -212,5 +228,6 @@ int main(void)
            "worst %d "
            "violated | allowed 0 | %s\n",
            r.cases, r.failed, r.failed ? "FAIL" : "ok");
+
     return flat && strain && !r.failed ? 0 : 1;
 }

@@ -64,10 +64,12 @@ static pl_model *open_model(const char *text, double young, int elements)
     const pl_model_load_options o = {.load = {.mesher = pl_meshing_mesher(), .no_cache = true}};
     pl_error err = {0};
     pl_model *model = NULL;
+
     if (pl_model_load_text(whole, (size_t)length, "law.yaml", &o, &model, NULL, &err) != PL_OK) {
         printf("not loaded: %s\n", err.text);
         exit(1);
     }
+
     return model;
 }
 
@@ -87,12 +89,14 @@ static void setting_fill(setting *s, const pl_model_info *info)
         s->noise[i] = info->sensor_kind[i] == PL_SENSOR_LENGTH ? 0.03 : 1e-4;
         s->measured[i] = (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0, s->noise[i]};
     }
+
     for (int j = 0; j < 3; ++j) {
         s->low[j] = info->command[j].range[0];
         s->high[j] = info->command[j].range[1];
         s->rate[j] = 0;
         s->command_sigma[j] = 0.02 * (s->high[j] - s->low[j]);
     }
+
     s->estimator.measured = s->measured;
     s->estimator.measured_count = info->sensor_count;
     s->estimator.command_sigma = s->command_sigma;
@@ -117,15 +121,18 @@ static void random_goal(pl_model *model, const pl_model_info *info, double goal[
     double command[3];
     pl_solve_report report;
     pl_error err = {0};
+
     for (int j = 0; j < 3; ++j) {
         command[j] = info->command[j].range[0] +
                      between(0.1, 0.6) * (info->command[j].range[1] - info->command[j].range[0]);
     }
+
     command[rand() % 3] = info->command[0].range[0];
     if (pl_model_fk(model, command, &report, &err) != PL_OK || report.outcome != PL_SOLVED) {
         printf("no goal: %s\n", err.text);
         exit(1);
     }
+
     memcpy(goal, pl_model_get_answer(model).marker, 3 * sizeof *goal);
 }
 
@@ -134,12 +141,14 @@ static pl_plant_fault random_fault(const pl_model_info *info)
     pl_plant_fault f = {.kind = (pl_plant_fault_kind)(rand() % 5), .sensor = rand() % info->sensor_count};
     const double unit = info->sensor_kind[f.sensor] == PL_SENSOR_LENGTH ? 1 : 5e-3; // 1 mm, 5 kPa
     const double sign = rand() % 2 ? 1 : -1;
+
     f.from = 0.1 * (8 + rand() % 40);
     f.to = INFINITY;
     f.value = f.kind == PL_FAULT_OFFSET  ? sign * unit * between(4, 15)
               : f.kind == PL_FAULT_DRIFT ? sign * unit * between(1, 6)
               : rand() % 2               ? 9999
                                          : 0;
+
     return f;
 }
 
@@ -149,6 +158,7 @@ static outcome run_case(const char *text, bool faulty, int mesh)
              *body = open_model(text, between(0.85, 1.15), mesh ? 8 : 10);
     const pl_model_info info = pl_model_get_info(model);
     setting s;
+
     setting_fill(&s, &info);
     const pl_plant_fault fault = random_fault(&info);
     pl_plant_options p = pl_plant_options_default();
@@ -199,6 +209,7 @@ static outcome run_case(const char *text, bool faulty, int mesh)
             out.miss = sqrt(pow(tip[0] - g[0], 2) + pow(tip[1] - g[1], 2) + pow(tip[2] - g[2], 2));
         }
     }
+
     out.failed = !ok || held >= GONE;
     if (!ok) {
         printf("not run: %s\n", err.text);
@@ -207,6 +218,7 @@ static outcome run_case(const char *text, bool faulty, int mesh)
     pl_plant_destroy(plant);
     pl_model_destroy(model);
     pl_model_destroy(body);
+
     return out;
 }
 
@@ -227,7 +239,9 @@ static double estimate_tip(pl_model *model, const setting *s, int count, const d
     } else {
         printf("not estimated: %s\n", err.text);
     }
+
     pl_estimator_destroy(estimator);
+
     return off;
 }
 
@@ -261,12 +275,14 @@ static int law_pressures(void)
         pl_model_destroy(model);
         pl_model_destroy(body);
     }
+
     const double allowed = 0.3;
     const bool good = worse <= allowed && with2 <= 1.05 * without2;
     printf("tip estimated: %.3f mm rms from strings, %.3f mm with pressures\n", sqrt(without2), sqrt(with2));
     printf("law: pressures beside strings | cases %d | worst %.3f mm worse (rms %.2f times) | allowed %.1f "
            "mm | %s\n",
            POSES, worse, sqrt(with2 / without2), allowed, good ? "ok" : "FAIL");
+
     return !good;
 }
 
@@ -275,6 +291,7 @@ int main(int argc, char **argv)
     static const char *const robot[] = {trunk, finger};
     int late = 0, worst_delay = 0, healthy = 0, alarms = 0, shown = 0, lost = 0;
     double worst_miss = 0;
+
     srand(argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 7);
     for (int k = 0; k < 2 * FAULTS; ++k) {
         const outcome o = run_case(robot[k % 2], true, k / 2 % 2);
@@ -290,6 +307,7 @@ int main(int argc, char **argv)
         healthy += o.healthy;
         alarms += o.alarms;
     }
+
     for (int k = 0; k < 40; ++k) {
         const outcome o = run_case(robot[k % 2], false, k / 2 % 2);
         healthy += o.healthy;
@@ -297,6 +315,7 @@ int main(int argc, char **argv)
         lost += o.failed || !(o.miss <= 5);
         worst_miss = o.failed ? INFINITY : fmax(worst_miss, o.miss);
     }
+
     const double share = (double)alarms / healthy;
     printf("%d of %d faults make a reading wrong; %d found late, %d tips off\n", shown, 2 * FAULTS, late,
            lost);
@@ -307,5 +326,6 @@ int main(int argc, char **argv)
     printf("law: false alarms | cases %d | worst %.3f %% of the readings | allowed 1 %% | %s\n", healthy,
            100 * share, share >= 0.01 ? "FAIL" : "ok");
     const int pressures = law_pressures();
+
     return late || lost || share >= 0.01 || pressures;
 }

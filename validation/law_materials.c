@@ -16,6 +16,7 @@ static double bar_stress(const char *material, double strain, double size)
 {
     validate_robot v;
     validate_table t = {0};
+
     if (!validate_open(
             &v, NULL,
             "pliant: 1\nmesh: {design: {kind: beam, length: %g, width: %g, height: %g}, size: %g}\n"
@@ -26,12 +27,14 @@ static double bar_stress(const char *material, double strain, double size)
             LENGTH, SIDE, SIDE, size, -SIDE / 2, material, strain * LENGTH)) {
         return NAN;
     }
+
     pl_reaction reaction[4];
     double stress = NAN;
     if (validate_solve(&t, &v, NULL) && pl_statics_reactions(v.statics, v.state, reaction) == PL_OK) {
         stress = reaction[1].force[0] / (SIDE * SIDE);
     }
     validate_close(&v);
+
     return stress;
 }
 
@@ -42,6 +45,7 @@ static bool test_read(const pl_material_entry *entry, pl_tensile *test)
     while (start > entry->source && start[-1] != ' ') {
         --start;
     }
+
     char path[800], *text = NULL;
     size_t length = 0;
     pl_error err = {0};
@@ -50,6 +54,7 @@ static bool test_read(const pl_material_entry *entry, pl_tensile *test)
     const bool read = pl_file_read(path, &text, &length, &err) == PL_OK &&
                       pl_tensile_parse(text, length, path, test, &err) == PL_OK;
     free(text);
+
     return read;
 }
 
@@ -60,6 +65,7 @@ static double test_stress(const pl_tensile *test, double strain)
     while (i + 1 < test->count && test->strain[i] < strain) {
         ++i;
     }
+
     const double a = test->strain[i - 1], b = test->strain[i];
     const double w = b > a ? (strain - a) / (b - a) : 1;
     return (1 - w) * test->stress[i - 1] + w * test->stress[i];
@@ -78,6 +84,7 @@ static void law_material(const pl_material_entry *entry, double size, law_result
     pl_tensile test = {0};
     const bool measured = test_read(entry, &test);
     double sum = 0, own = 0, largest = 0, curve = 0;
+
     for (int k = 1; k <= STRAINS; ++k) {
         const double strain = entry->strain_high * k / STRAINS;
         const double stress = bar_stress(entry->name, strain, size);
@@ -88,6 +95,7 @@ static void law_material(const pl_material_entry *entry, double size, law_result
         own += (closed - goal) * (closed - goal);
         curve = isnan(stress) ? INFINITY : fmax(curve, fabs(stress / closed - 1));
     }
+
     const double error = sqrt(sum / STRAINS) / largest, promised = sqrt(own / STRAINS) / largest;
     const double beyond = isnan(error) ? INFINITY : error - fmax(entry->fit_error, promised);
     printf("%-28s size %g: error %.2f %% (stated %.2f %%), closed form %.1e\n", entry->name, size,
@@ -99,10 +107,12 @@ static void law_material(const pl_material_entry *entry, double size, law_result
         r->worst_error = beyond;
         snprintf(r->error_name, sizeof r->error_name, "%s", entry->name);
     }
+
     if (r->cases == 1 || curve > r->worst_curve) {
         r->worst_curve = curve;
         snprintf(r->curve_name, sizeof r->curve_name, "%s", entry->name);
     }
+
     pl_tensile_clear(&test);
 }
 
@@ -110,12 +120,14 @@ int main(void)
 {
     const double size[] = {8, 4};
     law_result r = {0};
+
     for (int i = 0; i < pl_material_library_count(); ++i) {
         const pl_material_entry *entry = pl_material_library_at(i);
         for (int k = 0; entry->fit_error >= 0 && k < 2; ++k) {
             law_material(entry, size[k], &r);
         }
     }
+
     const bool error = r.worst_error <= ALLOWED_ERROR, curve = r.worst_curve <= ALLOWED_CURVE;
     printf("%d of %d against measurements\n", r.measured, r.cases);
     printf("law: a solved bar keeps the error its material states | cases %d | worst %+.3f %% of the largest "
@@ -124,5 +136,6 @@ int main(void)
     printf("law: a solved bar follows the closed form of its material | cases %d | worst %.1e (%s) | allowed "
            "%.0e | %s\n",
            r.cases, r.worst_curve, r.curve_name, ALLOWED_CURVE, curve ? "ok" : "FAIL");
+
     return error && curve ? 0 : 1;
 }

@@ -45,12 +45,14 @@ static void law_case(int which, uint64_t seed, const char *robot, double error)
 {
     law *l = &laws[which];
     const bool good = error <= l->allowed;
+
     l->cases++;
     l->failed += !good;
     if (!(error <= l->worst)) {
         l->worst = error;
         l->seed = seed;
     }
+
     if (!good) {
         printf("  %s: %.3e %s, allowed %.0e; seed %llu (%s)\n", l->name, error, l->what, l->allowed,
                (unsigned long long)seed, robot);
@@ -83,6 +85,7 @@ static bool rig_build(rig *r)
         pl_state_create(r->robot, &r->state, &r->err) != PL_OK) {
         return false;
     }
+
     r->commands = pl_robot_command_count(r->robot);
     meta_commands(&r->def, r->robot, r->command);
     return true;
@@ -117,6 +120,7 @@ static void sum_add(sum *s, const double at[3], const double force[3])
         s->force[i] += force[i];
         s->moment[i] += m[i];
     }
+
     s->scale += pl_norm3(force);
     s->potential -= pl_dot3(force, at);
 }
@@ -128,6 +132,7 @@ static void sum_pressure(sum *s, const rig *r, int k)
     double p;
     const int64_t count = pl_robot_pressure_faces(r->robot, k, &face, &p);
     const double *x = pl_state_positions(r->state);
+
     for (int64_t f = 0; f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int n = pl_mesh_face_nodes(pl_robot_mesh(r->robot), face[f], node);
@@ -161,6 +166,7 @@ static void shape_means(pl_element_kind kind, double mean[PL_ELEMENT_NODES_MAX])
     const bool tet = kind == PL_TET4 || kind == PL_TET10;
     const double a = 0.1381966011250105, b = 0.5854101966249685, z = 0.5773502691896258;
     const int n = pl_element_node_count(kind), points = tet ? 4 : 6;
+
     memset(mean, 0, (size_t)n * sizeof *mean);
     for (int q = 0; q < points; ++q) {
         double N[PL_ELEMENT_NODES_MAX], xi[3] = {a, a, a};
@@ -182,6 +188,7 @@ static void sum_weight(sum *s, const rig *r, const pl_state *state)
 {
     const pl_mesh_view v = pl_mesh_get(pl_robot_mesh(r->robot));
     const double *x = pl_state_positions(state), *g = r->def.def.gravity;
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         if (v.region[e] >= r->def.def.region_count) {
             continue; // the frame of a free body
@@ -227,10 +234,12 @@ static void check_balance(rig *r)
     sum s = {.scale = 0};
     pl_reaction reaction[2];
     const pl_robot_def *def = &r->def.def;
+
     if (pl_statics_reactions(r->statics, r->state, reaction) != PL_OK) {
         law_case(BALANCE, r->def.seed, r->def.words, NAN);
         return;
     }
+
     sum_vectors(&s, reaction[0].force, reaction[0].moment);
     sum_weight(&s, r, r->state);
     const pl_marker_result tip = pl_statics_marker(r->statics, r->state, 0);
@@ -240,12 +249,14 @@ static void check_balance(rig *r)
     for (int i = 0; i < def->pressure_count; ++i) {
         sum_pressure(&s, r, i);
     }
+
     for (int i = 0; i < def->spring_count; ++i) {
         double along[3];
         pl_sub3(r->def.spring[i].point, tip.position, along);
         const double t = reading(r, "springs", "spring", "tension") / pl_norm3(along);
         sum_add(&s, tip.position, (double[3]){t * along[0], t * along[1], t * along[2]});
     }
+
     for (int i = 0; i < def->contact.obstacle_count; ++i) {
         const char *name = r->def.obstacle[i].name;
         const double force[3] = {reading(r, "contacts", name, "force_x"),
@@ -256,6 +267,7 @@ static void check_balance(rig *r)
                                   reading(r, "contacts", name, "moment_z")};
         sum_vectors(&s, force, moment);
     }
+
     // internal: what the actuators exert on the body and on themselves
     for (int i = 0; i < def->actuator_count; ++i) {
         const pl_actuator_result a = pl_statics_actuator(r->statics, r->state, i);
@@ -263,6 +275,7 @@ static void check_balance(rig *r)
                    : r->def.actuator[i].kind == PL_CHAMBER ? fabs(a.effort) * pow(a.measure, 2.0 / 3)
                                                            : 0;
     }
+
     const double least = 1e-6 * r->def.mu * r->def.size[1] * r->def.size[2], scale = fmax(s.scale, least);
     law_case(BALANCE, r->def.seed, r->def.words,
              fmax(pl_norm3(s.force) / scale, pl_norm3(s.moment) / (scale * r->def.size[0])));
@@ -291,16 +304,19 @@ static double stored(rig *r, const pl_state *state)
     const pl_robot_def *def = &r->def.def;
     const pl_marker_result tip = pl_statics_marker(r->statics, state, 0);
     sum dead = {.scale = 0};
+
     sum_weight(&dead, r, state);
     for (int i = 0; i < def->force_count; ++i) {
         sum_add(&dead, tip.position, r->def.force[i].force);
     }
+
     double energy = pl_statics_elastic(r->statics, state, NULL) + dead.potential;
     for (int i = 0; i < def->spring_count; ++i) {
         const pl_spring_def *s = &r->def.spring[i];
         const double stretch = pl_distance3(s->point, tip.position) - s->rest;
         energy += s->tension_only && stretch < 0 ? 0 : 0.5 * s->stiffness * stretch * stretch;
     }
+
     return energy;
 }
 
@@ -318,6 +334,7 @@ static double work_done(const rig *r, const outputs *from, const outputs *middle
         const double whole = 0.5 * (from->effort[a] + to->effort[a]) * (to->measure[a] - from->measure[a]);
         work += sign * (4 * (first + second) - whole) / 3;
     }
+
     return work;
 }
 
@@ -331,6 +348,7 @@ static double quotient_error(const double *exact, int columns, int c, const doub
         worst = fmax(worst, fabs(q - exact[i * columns + c]));
         largest = fmax(largest, fabs(q));
     }
+
     return worst / largest;
 }
 
@@ -344,6 +362,7 @@ static void check_derivative(rig *r, int c, const outputs *here, const double *m
     outputs at[2];
     double energy[2];
     bool good = step > 0;
+
     for (int side = 0; good && side < 2; ++side) {
         double command[COMMANDS];
         pl_state *state = NULL;
@@ -357,9 +376,11 @@ static void check_derivative(rig *r, int c, const outputs *here, const double *m
         }
         pl_state_destroy(state);
     }
+
     if (!good) {
         return;
     }
+
     const double unit = r->def.size[0] / fmax(away, step); // derivatives below 1e-6 of this are zero
     double error =
         quotient_error(marker, r->commands, c, at[0].marker, at[1].marker, 3 * MARKERS, step, 1e-6 * unit);
@@ -374,10 +395,12 @@ static void check_derivative(rig *r, int c, const outputs *here, const double *m
                                                &at[1].effort[a], 1, step, 1e-2 * e / fmax(away, step)));
         }
     }
+
     law_case(JACOBIAN, r->def.seed, r->def.words, error);
     if (r->def.film || r->def.def.pressure_count || r->def.def.contact.given) {
         return; // the work of a film's charge, of open pressures and of moving obstacles is not in the record
     }
+
     const double work = work_done(r, &at[0], here, &at[1]), gain = energy[1] - energy[0];
     const double scale = fmax(fmax(fabs(work), fabs(gain)),
                               1e-7 * r->def.mu * r->def.size[0] * r->def.size[1] * r->def.size[2]);
@@ -392,14 +415,17 @@ static void check_derivatives(rig *r)
     const pl_jacobian out = {.marker = marker, .measure = measure, .effort = effort};
     pl_jacobian_report report;
     outputs here;
+
     for (int c = 0; c < r->commands; ++c) {
         parameter[c] = (pl_parameter){PL_PARAMETER_COMMAND, c, 0};
     }
+
     if (pl_statics_jacobian(r->statics, r->state, parameter, r->commands, &out, &report, &r->err) != PL_OK) {
         printf("  no derivative: %s; seed %llu\n", r->err.text, (unsigned long long)r->def.seed);
         refused++;
         return;
     }
+
     if (report.one_sided) {
         return;
     }
@@ -427,12 +453,14 @@ static void check_reciprocity(rig *r)
         law_case(RECIPROCITY, r->def.seed, r->err.text, NAN);
         return;
     }
+
     for (int i = 0; i < FORCES; ++i) {
         for (int j = 0; j < FORCES; ++j) {
             worst = fmax(worst, fabs(C[FORCES * i + j] - C[FORCES * j + i]));
             largest = fmax(largest, fabs(C[FORCES * i + j]));
         }
     }
+
     law_case(RECIPROCITY, r->def.seed, r->def.words, worst / largest);
 }
 
@@ -463,6 +491,7 @@ static void check_duality(rig *r)
 {
     rig dual = {.def = r->def};
     bool any = false;
+
     meta_copy(&r->def, &dual.def);
     for (int a = 0; a < r->def.def.actuator_count; ++a) {
         const pl_actuator_result result = pl_statics_actuator(r->statics, r->state, a);
@@ -474,6 +503,7 @@ static void check_duality(rig *r)
             any = true;
         }
     }
+
     if (any && rig_build(&dual) && rig_solve(&dual, dual.state, dual.command)) {
         const double *rest = pl_mesh_get(pl_robot_mesh(r->robot)).position;
         double apart = 0, moved = 0;
@@ -483,6 +513,7 @@ static void check_duality(rig *r)
         }
         law_case(DUALITY, r->def.seed, r->def.words, apart / fmax(moved, 1e-3 * r->def.size[0]));
     }
+
     rig_clear(&dual);
 }
 
@@ -502,7 +533,9 @@ static bool try_one(uint64_t seed)
             check_duality(&r);
         }
     }
+
     rig_clear(&r);
+
     return good;
 }
 
@@ -511,6 +544,7 @@ int main(int argc, char **argv)
     const int count = argc > 1 ? atoi(argv[1]) : 60;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 5001;
     int solved = 0, failed = 0;
+
     for (int i = 0; i < count; ++i) {
         solved += try_one(seed + (uint64_t)i);
     }
@@ -522,5 +556,6 @@ int main(int argc, char **argv)
         printf("law: %s | cases %d | worst %.1e %s (seed %llu) | allowed %.0e | %s\n", l->name, l->cases,
                l->worst, l->what, (unsigned long long)l->seed, l->allowed, good ? "ok" : "FAIL");
     }
+
     return failed ? 1 : 0;
 }

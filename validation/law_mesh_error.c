@@ -107,7 +107,9 @@ static body body_draw(uint64_t seed, int number)
     case CLASSES:
         break;
     }
+
     b.size[0] = aspect * edge;
+
     return b;
 }
 
@@ -117,15 +119,18 @@ static bool body_sharp(const body *b, const double *x)
     int rim = 0, edge = 0;
     bool base = fabs(x[0]) < 1e-9 * b->size[0], cavity = b->class == CHAMBER;
     const double *L = b->size;
+
     for (int i = 0; i < 3; ++i) {
         const double low = L[i] / b->n[i], high = L[i] - low, close = 1e-9 * L[i];
         rim += i > 0 && (fabs(x[i]) < close || fabs(x[i] - L[i]) < close);
         edge += fabs(x[i] - low) < close || fabs(x[i] - high) < close;
         cavity = cavity && x[i] > low - close && x[i] < high + close;
     }
+
     if (b->class == LAYERED && base && fabs(x[2] - L[2] / 2) < 1e-9 * L[2]) {
         return true;
     }
+
     return (base && rim > 0) || (cavity && edge >= 2);
 }
 
@@ -148,17 +153,20 @@ static pl_mesh *body_mesh(const body *b, int level, int graded)
     bool hole[512] = {0};
     int32_t region[512] = {0};
     pl_mesh *linear = NULL, *mesh = NULL;
+
     for (int c = 0; c < b->n[0] * b->n[1] * b->n[2]; ++c) {
         const int i = c % b->n[0], j = c / b->n[0] % b->n[1], k = c / (b->n[0] * b->n[1]);
         region[c] = b->class == LAYERED && k == 1;
         hole[c] = b->class == CHAMBER && i > 0 && i < b->n[0] - 1 && j == 1 && k == 1;
     }
+
     if (box_mesh(b->n[0], b->n[1], b->n[2], b->size, hole, b->class == LAYERED ? region : NULL, &linear,
                  &err) ||
         pl_mesh_raise(linear, &mesh, &err)) {
         printf("%s\n", err.text);
         exit(1);
     }
+
     if (b->class == SLIVERS) {
         const pl_mesh_view v = pl_mesh_get(linear);
         double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
@@ -176,6 +184,7 @@ static pl_mesh *body_mesh(const body *b, int level, int graded)
         pl_mesh_destroy(moved);
         free(x);
     }
+
     pl_mesh_destroy(linear);
     for (int l = 0; l < level + graded; ++l) {
         pl_mesh *fine = NULL;
@@ -193,6 +202,7 @@ static pl_mesh *body_mesh(const body *b, int level, int graded)
         pl_mesh_destroy(mesh);
         mesh = fine;
     }
+
     return mesh;
 }
 
@@ -280,6 +290,7 @@ static pl_robot *body_robot(body *b, const pl_mesh *mesh)
     pl_error err = {0};
     pl_robot *robot = NULL;
     pl_findings *findings = pl_findings_create();
+
     memset(&s, 0, sizeof s);
     s.part = (pl_body_def){.name = "body", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     s.surface[0] = plane("base", 0, 0);
@@ -309,7 +320,9 @@ static pl_robot *body_robot(body *b, const pl_mesh *mesh)
         printf("%s: %s\n", class_name[b->class], err.text);
         exit(1);
     }
+
     pl_findings_destroy(findings);
+
     return robot;
 }
 
@@ -324,6 +337,7 @@ static double resident(bool reset)
     double kilobytes = NAN;
     char line[200];
     FILE *f = fopen(reset ? "/proc/self/clear_refs" : "/proc/self/status", reset ? "w" : "r");
+
     if (f && reset) {
         fputs("5", f);
     }
@@ -333,6 +347,7 @@ static double resident(bool reset)
     if (f) {
         fclose(f);
     }
+
     return 1024 * kilobytes;
 }
 
@@ -344,6 +359,7 @@ static bool body_solve(body *b, int level, int graded, bool estimate, result *ou
     const pl_statics_options options = pl_statics_options_default();
     pl_model *model = NULL;
     pl_solve_report report;
+
     out->elements = pl_mesh_get(mesh).element_count;
     resident(true);
     double start = cpu();
@@ -355,10 +371,12 @@ static bool body_solve(body *b, int level, int graded, bool estimate, result *ou
         printf("%s: %s %s\n", class_name[b->class], pl_outcome_name(report.outcome), report.message);
         good = false;
     }
+
     const pl_record *record;
     if (good && pl_model_record_brief(model, &report, &record, &err) == PL_OK) {
         memcpy(out->motion, record->marker[0].displacement, sizeof out->motion);
     }
+
     if (good && estimate) {
         pl_mesh_error error;
         start = cpu();
@@ -368,12 +386,14 @@ static bool body_solve(body *b, int level, int graded, bool estimate, result *ou
         out->factor = error.factor;
         out->memory = resident(false) / before;
     }
+
     if (err.text[0]) {
         printf("%s: %s\n", class_name[b->class], err.text);
     }
     pl_model_destroy(model);
     pl_robot_destroy(robot);
     pl_mesh_destroy(mesh);
+
     return good;
 }
 
@@ -397,9 +417,11 @@ static bool body_truth(body *b, double limit[3], double *off)
             return false;
         }
     }
+
     if (!body_solve(b, 1, GRADED + 1, false, &other)) {
         return false;
     }
+
     const result *last = r + GRADED;
     const double first = distance(last[-1].motion, last[-2].motion),
                  second = distance(last[0].motion, last[-1].motion),
@@ -408,6 +430,7 @@ static bool body_truth(body *b, double limit[3], double *off)
         limit[i] = last->motion[i] + rate / (1 - rate) * (last->motion[i] - last[-1].motion[i]);
     }
     *off = distance(limit, last->motion) + 0.25 * distance(last->motion, other.motion);
+
     return true;
 }
 
@@ -447,6 +470,7 @@ int main(int argc, char **argv)
     const int only = argc > 2 ? atoi(argv[2]) : -1;
     law out = {0};
     int unsolved = 0;
+
     printf("%-8s %6s %12s %19s %10s %7s\n", "body", "tets", "motion", "true", "estimate", "ratio");
     for (int k = 0; k < BODIES; ++k) {
         result r[JUDGED + 1] = {0};
@@ -473,6 +497,7 @@ int main(int argc, char **argv)
             out.memory = fmax(out.memory, r[JUDGED].memory);
         }
     }
+
     const bool right = out.failed == 0 && unsolved == 0 && 10 * out.undecided <= out.cases,
                cheap = out.time <= 0.25 && out.memory <= 1.3;
     printf("law: mesh_error | cases %d | worst %.2f of the bounds 0.5 to 3 times the truth, %.2f %% where it "
@@ -483,5 +508,6 @@ int main(int argc, char **argv)
     printf("law: mesh_error_cost | cases %d | worst %.2f of the CPU time, %.2f times the memory | allowed "
            "0.25, 1.3 | %s\n",
            BODIES, out.time, out.memory, cheap ? "ok" : "FAIL");
+
     return right && cheap ? 0 : 1;
 }

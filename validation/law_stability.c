@@ -45,6 +45,7 @@ static void law_case(tally *t, int kind, double length, double width, double hei
                  guided = PI * PI * inertia / (length * length); // a force along the deformed axis at the tip
     char what[400] = "";
     double command = NAN;
+
     if (kind == 0) {
         snprintf(what, sizeof what, "  - {surface: tip, move: [%.9g, 0, 0]}\n", -times * clamped);
     } else if (kind == 1) {
@@ -58,6 +59,7 @@ static void law_case(tally *t, int kind, double length, double width, double hei
             0.98 * length, 0.5 * height);
         command = times * guided;
     }
+
     validate_robot v;
     if (!validate_open(&v, NULL,
                        "pliant: 1\nname: slender\n"
@@ -70,11 +72,13 @@ static void law_case(tally *t, int kind, double length, double width, double hei
         t->wrong++;
         return;
     }
+
     ++t->cases;
     const bool done = pl_statics_solve(v.statics, v.state, &command, &v.report, &v.err) == PL_OK,
                solved = done && v.report.outcome == PL_SOLVED;
     const int negative = solved ? law_negative(&v) : -1;
     const double y = validate_tip(&v, kind == 0, 1), z = validate_tip(&v, kind == 0, 2), bent = hypot(y, z);
+
     // near the critical load neither side is certain: shear and mesh move it by a few percent
     const bool straight_wrong = solved && times > 1.15 && kind < 2 && bent < 0.02 * height;
     const bool wrong = (solved && negative != 0) || straight_wrong;
@@ -105,11 +109,13 @@ int main(int argc, char **argv)
             law_case(&t, k % 3, length, width, height, fine ? 1.2 * height : 2 * height, times);
         }
     }
+
     printf("%d solved of %d, at most %.0f factorisations\n", t.solved, t.cases, t.most_factors);
     const bool stable = t.wrong == 0 && t.solved > 0, balanced = t.unbalanced == 0;
     printf("law: solved means stable | cases %d | worst %d of %d solved are not | allowed 0 | %s\n", t.cases,
            t.wrong, t.solved, stable ? "ok" : "FAIL");
     printf("law: a returned state is in balance | cases %d | worst %d are not | allowed 0 | %s\n", t.cases,
            t.unbalanced, balanced ? "ok" : "FAIL");
+
     return stable && balanced ? 0 : 1;
 }

@@ -59,6 +59,7 @@ static void read_set(const char *path, pl_dataset *d, bool shuffle)
             memmove(d->d_marker + 3 * C * s, d->d_marker + 3 * C * M * s, 3 * (size_t)C * sizeof(double));
         }
     }
+
     d->about.info.marker_count = 1;
     double *const list[] = {d->command, d->marker, d->d_marker};
     const int per[] = {C, 3, 3 * C};
@@ -84,6 +85,7 @@ static pl_learned *fit(pl_dataset *d, int count, double weight, const pl_network
     pl_learned *l = NULL;
     pl_error err = {0};
     const int all = d->count;
+
     o.parts = 1u << PL_LEARN_POSITION | more;
     o.network.activation = activation;
     if (net) {
@@ -93,6 +95,7 @@ static pl_learned *fit(pl_dataset *d, int count, double weight, const pl_network
     d->count = count;
     must(pl_learned_fit(d, &o, &l, &r, &err), &err);
     d->count = all;
+
     return l;
 }
 
@@ -107,6 +110,7 @@ static void errors(pl_learned *l, const pl_dataset *test, double *rms, double *m
         *rms += e * e / test->count;
         *most = fmax(*most, e);
     }
+
     *rms = sqrt(*rms);
 }
 
@@ -121,6 +125,7 @@ static double width_of(const pl_dataset *d)
         }
         width = fmax(width, high - low);
     }
+
     return width;
 }
 
@@ -163,6 +168,7 @@ static void curve(pl_dataset *train, const pl_dataset *test, const pl_network_de
             break;
         }
     }
+
     const double level[2] = {log10(0.2), log10(0.2)}, ends[2] = {x[0], x[rows - 1]};
     const pl_curve list[] = {{name[0], x, y[0], rows, false},
                              {name[1], x, y[1], rows, false},
@@ -192,6 +198,7 @@ static void times(pl_learned *l, const pl_dataset *d)
 {
     static double time_of[TARGETS];
     const int C = d->about.info.command_count;
+
     printf("\n%d random targets, each from the previous commands; CPU time\n%26s %10s %10s %10s %9s\n",
            TARGETS, "method", "median us", "99.9 % us", "largest", "within");
     for (int method = 0; method < PL_REACH_METHOD_COUNT; ++method) {
@@ -229,6 +236,7 @@ static void path(pl_learned *l, const pl_dataset *d, const pl_path_def *def, con
     pl_model *full = NULL;
     const pl_model_load_options load = {
         .load = {.mesher = pl_meshing_mesher(), .size = d->mesh_size, .order = d->mesh_order}};
+
     must(pl_path_points(def, point, &err), &err);
     must(pl_model_load(d->robot_file, &load, &full, NULL, &err), &err);
     printf("\n%s of %g x %g mm, %d points (x and y prescribed), every %d judged by the full model\n%26s %10s "
@@ -266,6 +274,7 @@ static void path(pl_learned *l, const pl_dataset *d, const pl_path_def *def, con
         fflush(stdout);
         pl_reach_destroy(r);
     }
+
     pl_model_destroy(full);
 }
 
@@ -275,6 +284,7 @@ int main(int argc, char **argv)
         printf("skipped: needs data sets, validation/learned_paper.sh makes them\n");
         return 0;
     }
+
     pl_dataset train, test;
     read_set(argv[1], &train, true);
     read_set(argv[2], &test, false);
@@ -288,6 +298,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "expected the name of an activation, and at least 10 samples\n");
         return 2;
     }
+
     char kind[20];
     pl_path_def def = pl_path_default(PL_PATH_FLOWER);
     double size[2], centre[3];
@@ -296,6 +307,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "expected PATH:WIDTH,HEIGHT:CX,CY,CZ\n");
         return 2;
     }
+
     const bool flower = strcmp(kind, "flower") == 0, eight = strcmp(kind, "eight") == 0;
     def = pl_path_default(flower ? PL_PATH_FLOWER : eight ? PL_PATH_EIGHT : PL_PATH_SQUARE);
     def.count = flower ? 120 : WAYPOINTS;
@@ -306,5 +318,6 @@ int main(int argc, char **argv)
     times(l, &train);
     path(l, &train, &def, kind);
     pl_learned_destroy(l);
+
     return 0;
 }

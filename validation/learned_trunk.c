@@ -14,12 +14,14 @@ static bool trunk_read(void)
 {
     const char *folder = getenv("PLIANT_DATA");
     char path[600], line[1000];
+
     snprintf(path, sizeof path, "%s/trunk/trunk_static.csv", folder ? folder : "../shared/data");
     FILE *file = fopen(path, "r");
     if (!file || !fgets(line, sizeof line, file)) {
         printf("SKIP: %s is absent\n", path);
         return false;
     }
+
     while (rows < ROWS && fgets(line, sizeof line, file)) {
         char *at = strchr(line, ',');
         if (!at) {
@@ -36,8 +38,10 @@ static bool trunk_read(void)
         }
         ++rows;
     }
+
     start[runs] = rows;
     fclose(file);
+
     return true;
 }
 
@@ -64,6 +68,7 @@ static double memoryless(int left_out, int past)
     double *x = calloc((size_t)rows * (size_t)(U * past), sizeof *x),
            *t = calloc((size_t)rows * Y, sizeof *t);
     int count = 0, tested = 0;
+
     for (int r = 0; r < runs; ++r) {
         for (int k = 0;
              r != left_out && run_name[r][0] == run_name[left_out][0] && k < start[r + 1] - start[r]; ++k) {
@@ -71,6 +76,7 @@ static double memoryless(int left_out, int past)
             memcpy(t + Y * count++, y + Y * (start[r] + k), Y * sizeof *t);
         }
     }
+
     pl_error err = {0};
     pl_network *n = NULL;
     const int group[Y] = {0};
@@ -87,14 +93,17 @@ static double memoryless(int left_out, int past)
         printf("%s\n", err.text);
         exit(1);
     }
+
     for (int k = BURN; k < start[left_out + 1] - start[left_out]; ++k, ++tested) {
         inputs(left_out, k, past, x);
         pl_network_evaluate(n, x, p, NULL);
         sum += tip(p, start[left_out] + k);
     }
+
     pl_network_destroy(n);
     free(x);
     free(t);
+
     return sqrt(sum / tested);
 }
 
@@ -102,6 +111,7 @@ static double remembering(int left_out)
 {
     static double x[ROWS * U], t[ROWS * Y];
     int piece[ROWS / PIECE + RUNS], count = 0, pieces = 0, tested = 0;
+
     for (int r = 0; r < runs; ++r) {
         if (r == left_out || run_name[r][0] != run_name[left_out][0]) {
             continue;
@@ -114,6 +124,7 @@ static double remembering(int left_out)
             memcpy(t + Y * count++, y + Y * k, Y * sizeof *t);
         }
     }
+
     piece[pieces] = count;
     pl_error err = {0};
     pl_lstm *m = NULL;
@@ -131,6 +142,7 @@ static double remembering(int left_out)
         printf("%s\n", err.text);
         exit(1);
     }
+
     pl_lstm_reset(m);
     for (int k = 0; k < start[left_out + 1] - start[left_out]; ++k) {
         pl_lstm_step(m, u + U * (start[left_out] + k), p, NULL);
@@ -139,7 +151,9 @@ static double remembering(int left_out)
             ++tested;
         }
     }
+
     pl_lstm_destroy(m);
+
     return sqrt(sum / tested);
 }
 
@@ -176,11 +190,13 @@ int main(void)
         }
         ++count;
     }
+
     printf("%-10s %10.1f %12.1f %12.1f %12.1f\n", "mean", spread_all / count, total[0] / count,
            total[1] / count, total[2] / count);
     validate_table t = {0};
     validate_head("memory");
     printf("%-46s %14s %14.3g", "lstm over memoryless, mean error", "below 1", total[2] / total[0]);
     validate_verdict(&t, total[2] < total[0]);
+
     return validate_end(&t);
 }

@@ -59,6 +59,7 @@ static bool solve_size(const subject *s, double size, answer *out)
 {
     char path[] = "/tmp/pliant_error_XXXXXX";
     const int file = mkstemp(path);
+
     if (file < 0) {
         return false;
     }
@@ -83,11 +84,13 @@ static bool solve_size(const subject *s, double size, answer *out)
         good = pl_model_mesh_error(model, &out->error, &err) == PL_OK;
         out->estimate = seconds_since(start);
     }
+
     if (!good) {
         printf("%s, size %g: %s\n", s->name, size, err.text);
     }
     pl_model_destroy(model);
     unlink(path);
+
     return good;
 }
 
@@ -95,12 +98,14 @@ static void study(validate_table *t, const subject *s)
 {
     answer a[SIZES] = {{0}};
     int count = 0;
+
     for (; count < SIZES && s->size[count] > 0; ++count) {
         if (!solve_size(s, s->size[count], &a[count])) {
             validate_verdict(t, false);
             return;
         }
     }
+
     for (int i = 0; i + 1 < count; ++i) {
         const double truth = 1 - a[i].way / a[count - 1].way, e = a[i].error.relative;
         printf("%-22s %6.0f %7d %8.2f %% %8.2f %% %8.2f %8.3f", s->name, s->size[i], (int)a[i].elements,
@@ -120,5 +125,6 @@ int main(int argc, char **argv)
             study(&t, &subjects[k]);
         }
     }
+
     return validate_end(&t);
 }

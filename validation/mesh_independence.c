@@ -41,11 +41,13 @@ static answer solve_tip(validate_table *t, const study *s, const char *mesh, con
     answer a = {.good = false};
     validate_robot v;
     pl_statics_options options = pl_statics_options_default();
+
     options.displacement = displacement;
     if (!validate_open(&v, &options, "pliant: 1\nname: study\n%s%s", mesh, s->rest)) {
         validate_verdict(t, false);
         return a;
     }
+
     a.good = validate_solve(t, &v, &s->command);
     a.elements = validate_elements(&v);
     for (int i = 0; i < 3; ++i) {
@@ -57,6 +59,7 @@ static answer solve_tip(validate_table *t, const study *s, const char *mesh, con
            v.report.factorizations, v.report.solves, v.report.seconds);
     fflush(stdout);
     validate_close(&v);
+
     return a;
 }
 
@@ -92,6 +95,7 @@ static double observed_order(const answer a[SIZES], double *limit)
             *limit = start;
         }
     }
+
     return best;
 }
 
@@ -119,6 +123,7 @@ static bool refine(validate_table *t, const study *s, truth *y)
             return false;
         }
     }
+
     const double order = observed_order(a, &y->limit);
     y->way = a[SIZES - 1].way;
     printf("  %s: observed order %.2f, pointing to %.4f mm\n", s->name, order, y->limit);
@@ -127,6 +132,7 @@ static bool refine(validate_table *t, const study *s, truth *y)
         snprintf(label, sizeof label, "size %.2f", s->size[i]);
         judge(t, s, label, &a[i], *y);
     }
+
     return true;
 }
 
@@ -137,6 +143,7 @@ static void locking(validate_table *t, const study *s, truth y)
 {
     const answer free4 = solve_size(t, s, 4, false), plain4 = solve_size(t, s, 4, true);
     char name[80];
+
     if (free4.good && plain4.good) {
         snprintf(name, sizeof name, "%s, default at 4 mm: way mm", s->name);
         validate_row(t, name, y.way, free4.way, 0.03);
@@ -159,11 +166,13 @@ static void graded(validate_table *t, const study *s, bool at_tip, truth y)
                               .from = at_tip ? 0.67 * s->length : 0,
                               .to = at_tip ? s->length : 0.33 * s->length,
                               .edge = 0.9 * s->size[0]};
+
     if (graded_mesh_write(&wish, path, &err) != PL_OK) {
         printf("no graded mesh: %s", err.text);
         validate_verdict(t, false);
         return;
     }
+
     snprintf(mesh, sizeof mesh, "mesh: {file: %s, unit: mm}\n%s", path, s->surfaces);
     const answer a = solve_tip(t, s, mesh, at_tip ? "fine tip" : "fine base", false);
     unlink(path);
@@ -200,8 +209,10 @@ int main(void)
                          .size = {7, 5, 3.6, 2.7},
                          .command = 12};
     validate_table t = {0, 0};
+
     validate_head("mesh independence; expected: the finest mesh");
     study_all(&t, &cable);
     study_all(&t, &bending);
+
     return validate_end(&t);
 }

@@ -84,6 +84,7 @@ static bool answer_build(answer *a)
         pl_state_create(a->robot, &a->state, &a->err) != PL_OK) {
         return false;
     }
+
     meta_commands(&a->def, a->robot, a->command);
     return true;
 }
@@ -106,16 +107,20 @@ static int32_t *match(const answer *a, const answer *b)
     const double close = 1e-6 * a->def.size[1];
     int32_t *of = malloc((size_t)a->def.vertices * sizeof *of);
     double *mapped = malloc(3 * (size_t)b->def.vertices * sizeof *mapped);
+
     for (int32_t w = 0; w < b->def.vertices; ++w) {
         meta_unapply(&b->map, y + 3 * (size_t)w, mapped + 3 * (size_t)w);
     }
+
     for (int32_t v = 0; v < a->def.vertices; ++v) {
         of[v] = -1;
         for (int32_t w = 0; w < b->def.vertices && of[v] < 0; ++w) {
             of[v] = pl_distance3(x + 3 * (size_t)v, mapped + 3 * (size_t)w) < close ? w : -1;
         }
     }
+
     free(mapped);
+
     return of;
 }
 
@@ -124,12 +129,14 @@ static double distance(const answer *a, const answer *b, const int32_t *of)
 {
     const double *x = pl_state_positions(a->state), *y = pl_state_positions(b->state);
     double largest = 0, at[3];
+
     for (int32_t v = 0; v < a->def.vertices; ++v) {
         if (of[v] >= 0) {
             meta_unapply(&b->map, y + 3 * (size_t)of[v], at);
             largest = fmax(largest, pl_distance3(x + 3 * (size_t)v, at));
         }
     }
+
     for (int i = 0; i < a->def.def.contact.obstacle_count; ++i) {
         double R[9], t[3], ca[3], cb[3];
         pl_robot_obstacle_pose(a->robot, i, a->command, x, R, t);
@@ -141,6 +148,7 @@ static double distance(const answer *a, const answer *b, const int32_t *of)
         meta_unapply(&b->map, cb, at);
         largest = fmax(largest, pl_distance3(ca, at));
     }
+
     return largest;
 }
 
@@ -162,6 +170,7 @@ static double effort_difference(const answer *a, const answer *b)
             largest = fmax(largest, fabs(ea - eb) / fmax(fabs(ea), least));
         }
     }
+
     return largest;
 }
 
@@ -178,11 +187,13 @@ static void put_shape(const answer *from, const int32_t *of, answer *to)
 {
     const double *y = pl_state_positions(from->state);
     pl_state *s = to->state;
+
     for (int32_t v = 0; v < to->def.vertices; ++v) {
         if (of[v] >= 0) {
             meta_unapply(&from->map, y + 3 * (size_t)of[v], s->x + 3 * (size_t)v);
         }
     }
+
     memcpy(s->command, to->command, (size_t)s->command_count * sizeof *s->command);
     s->load = 1;
     for (int i = 0; i < to->def.def.actuator_count; ++i) {
@@ -202,6 +213,7 @@ static void mirror_shape(const answer *half, answer *to)
     const double *rest = pl_mesh_get(pl_robot_mesh(to->robot)).position;
     const double *other = pl_mesh_get(pl_robot_mesh(half->robot)).position,
                  *y = pl_state_positions(half->state);
+
     for (int32_t v = 0; v < to->def.vertices; ++v) {
         const double at[3] = {rest[3 * v], fabs(rest[3 * v + 1]), rest[3 * v + 2]};
         for (int32_t w = 0; w < half->def.vertices; ++w) {
@@ -232,7 +244,9 @@ static bool stays(const answer *a, const answer *b, const int32_t *of, double al
         same = same && moved <= allowed && home > allowed;
         free(self);
     }
+
     answer_clear(&again);
+
     return same;
 }
 
@@ -249,10 +263,12 @@ static bool rests(const answer *a, double allowed)
                 residual <= 1e-5 * largest && !inverted &&
                 pl_statics_solve(a->statics, state, a->command, &report, &err) == PL_OK &&
                 report.outcome == PL_SOLVED;
+
     for (int32_t i = 0; good && i < 3 * a->def.vertices; ++i) {
         moved = fmax(moved, fabs(pl_state_positions(state)[i] - pl_state_positions(a->state)[i]));
     }
     pl_state_destroy(state);
+
     return good && moved / a->map.s <= allowed;
 }
 
@@ -265,6 +281,7 @@ static void compare(const answer *a, const answer *b, row *r)
                  b->report.message);
         return;
     }
+
     int32_t *of = match(a, b);
     r->distance = distance(a, b, of);
     r->effort = effort_difference(a, b);
@@ -276,6 +293,7 @@ static void compare(const answer *a, const answer *b, row *r)
     } else {
         r->verdict = stays(a, b, of, r->allowed, r) ? BRANCH : DIFFERENT;
     }
+
     free(of);
 }
 
@@ -288,12 +306,14 @@ static meta_map random_map(change what, pl_random *r)
         map.f = exp(meta_uniform(r, log(0.01), log(100)));
         return map;
     }
+
     const double w[3] = {meta_uniform(r, -2, 2), meta_uniform(r, -2, 2), meta_uniform(r, -2, 2)};
     pl_rotation_exp(w, map.Q);
     for (int i = 0; i < 3; ++i) {
         map.t[i] = meta_uniform(r, -50, 50);
         map.Q[3 * i] *= what == MIRRORED ? -1 : 1;
     }
+
     return map;
 }
 
@@ -308,12 +328,14 @@ static void through_changed(const answer *a, change what, row *r)
     } else {
         meta_copy(&a->def, &b.def);
     }
+
     if (what == RENUMBERED) {
         meta_renumber(&b.def, &random);
     } else if (what != HALVED) {
         b.map = random_map(what, &random);
         meta_transform(&b.def, &b.map);
     }
+
     if (answer_build(&b)) {
         answer_solve(&b, b.command);
         compare(a, &b, r);
@@ -321,6 +343,7 @@ static void through_changed(const answer *a, change what, row *r)
         r->verdict = NOT_BUILT;
         snprintf(r->words, sizeof r->words, "%.200s", b.err.text);
     }
+
     answer_clear(&b);
 }
 
@@ -336,16 +359,19 @@ static void through_path(const answer *a, change what, row *r)
         const pl_command_info info = pl_robot_command(b.robot, c);
         stop[c] = what == VIA_HALF ? info.rest + 0.5 * (b.command[c] - info.rest) : NAN;
     }
+
     for (int c = count - 1; good && c >= 0; --c) {
         stop[c] = what == ONE_BY_ONE ? b.command[c] : stop[c];
         good = what == VIA_HALF ? c > 0 || answer_solve(&b, stop) : answer_solve(&b, stop);
     }
+
     if (good) {
         answer_solve(&b, b.command);
         compare(a, &b, r);
     } else {
         r->verdict = SKIPPED;
     }
+
     answer_clear(&b);
 }
 
@@ -353,6 +379,7 @@ static void try_one(uint64_t seed, note *n)
 {
     const double started = pl_seconds();
     answer a = {.map = identity};
+
     *n = (note){.seed = seed};
     meta_draw(seed, seed % 4 == 3, &a.def);
     meta_mesh_make(&a.def);
@@ -363,6 +390,7 @@ static void try_one(uint64_t seed, note *n)
         answer_clear(&a);
         return;
     }
+
     answer_solve(&a, a.command);
     n->outcome = a.report.outcome;
     snprintf(n->message, sizeof n->message, "%.150s", a.report.message);
@@ -375,6 +403,7 @@ static void try_one(uint64_t seed, note *n)
             through_path(&a, (change)c, &n->row[c]);
         }
     }
+
     n->seconds = pl_seconds() - started;
     answer_clear(&a);
 }
@@ -396,6 +425,7 @@ static void tally_add(tally *t, const note *n, bool all)
         printf("  seed %llu (%s) not solved: %s, %s\n", (unsigned long long)n->seed, n->robot,
                pl_outcome_name(n->outcome), n->message);
     }
+
     for (int c = 0; c < CHANGES; ++c) {
         const row *r = &n->row[c];
         t->count[c][r->verdict]++;
@@ -416,6 +446,7 @@ static void tally_add(tally *t, const note *n, bool all)
                 r->words);
         }
     }
+
     fflush(stdout);
 }
 
@@ -425,9 +456,11 @@ static bool run_all(int count, uint64_t seed, tally *t)
     pid_t child[WORKERS] = {0};
     uint64_t of[WORKERS] = {0};
     int ends[2], running = 0, next = 0;
+
     if (pipe(ends) != 0) {
         return false;
     }
+
     while (next < count || running) {
         for (int w = 0; w < WORKERS && next < count; ++w) {
             if (!child[w]) {
@@ -462,6 +495,7 @@ static bool run_all(int count, uint64_t seed, tally *t)
             }
         }
     }
+
     return true;
 }
 
@@ -486,6 +520,7 @@ static int report(const tally *t)
         compared += t->count[c][EQUAL] + t->count[c][BRANCH] + t->count[c][HISTORY] + t->count[c][DIFFERENT] +
                     t->count[c][ONE_REFUSED];
     }
+
     printf("%d robots, %d solved as drawn, %d crashed, %.1f s each; %d comparisons, %d of them other "
            "branches, %d other histories of friction, %d refused in one form only\n",
            t->robots, t->solved, t->crashed, t->robots ? t->seconds / t->robots : 0, compared, branches,
@@ -496,6 +531,7 @@ static int report(const tally *t)
     const bool good = bad == 0 && one == 0 && t->solved > 0;
     printf("law: invariance | cases %d | worst %d different, %d refused in one form | allowed 0 | %s\n",
            compared, bad, one, good ? "ok" : "FAIL");
+
     return good ? 0 : 1;
 }
 
@@ -508,6 +544,7 @@ int main(int argc, char **argv)
         tally_add(&t, &n, true);
         return report(&t);
     }
+
     const int count = argc > 1 ? atoi(argv[1]) : 160;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     printf("%d random robots, seeds %llu to %llu, each changed in up to %d ways; all that are not equal:\n",
@@ -516,5 +553,6 @@ int main(int argc, char **argv)
         printf("FAIL: no pipe\n");
         return 1;
     }
+
     return report(&t);
 }

@@ -114,6 +114,7 @@ static inline void meta_transform_obstacle(pl_obstacle_def *o, const meta_map *m
             turned[3 * i + 2] = -turned[3 * i + 2];
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         o->size[i] *= map->s;
     }
@@ -158,17 +159,20 @@ static inline void meta_transform(meta_robot *m, const meta_map *map)
             meta_apply(map, m->guide[i][g].point, m->guide[i][g].point);
         }
     }
+
     for (int i = 0; i < m->def.force_count; ++i) {
         meta_turn(map, f, m->force[i].force);
     }
     for (int i = 0; i < m->def.pressure_count; ++i) {
         m->pressure[i].pressure *= stress;
     }
+
     for (int i = 0; i < m->def.spring_count; ++i) {
         meta_apply(map, m->spring[i].point, m->spring[i].point);
         m->spring[i].stiffness *= f / s;
         m->spring[i].rest *= s;
     }
+
     for (int i = 0; i < m->def.layer_count; ++i) {
         m->layer[i].thickness *= s;
     }
@@ -187,6 +191,7 @@ static inline int32_t *meta_permutation(pl_random *r, int32_t count)
         p[i] = p[j];
         p[j] = i;
     }
+
     return p;
 }
 
@@ -200,6 +205,7 @@ static inline void meta_renumber(meta_robot *m, pl_random *r)
     for (int32_t v = 0; v < g->vertex_count; ++v) {
         memcpy(g->x + 3 * (size_t)vertex[v], old.mesh.x + 3 * (size_t)v, 3 * sizeof *g->x);
     }
+
     for (int32_t e = 0; e < g->element_count; ++e) {
         const int32_t to = element[e], *from = old.mesh.node + 6 * (size_t)e;
         const int turn = meta_pick(r, 3);
@@ -211,11 +217,13 @@ static inline void meta_renumber(meta_robot *m, pl_random *r)
             g->node[6 * (size_t)to + (size_t)a] = used ? vertex[from[at]] : -1;
         }
     }
+
     for (int s = 0; s < META_SURFACES; ++s) {
         for (int c = 0; c < 4 * g->face_count[s]; ++c) {
             g->face[s][c] = g->face[s][c] < 0 ? -1 : vertex[g->face[s][c]];
         }
     }
+
     free(vertex);
     free(element);
     meta_mesh_clear(&old.mesh);
@@ -245,6 +253,7 @@ static inline void meta_halve(meta_robot *m)
             m->command[i] * (a->drive == PL_DRIVE_VOLUME || a->drive == PL_DRIVE_SYRINGE ? 0.5 : 1);
         a->line_volume *= 0.5;
     }
+
     m->def.actuator_count = kept;
     for (int i = 0; i < m->def.force_count; ++i) {
         for (int k = 0; k < 3; ++k) {

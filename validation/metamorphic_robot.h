@@ -101,6 +101,7 @@ static inline void meta_vertex(const meta_robot *m, int i, int j, int k, double 
     const bool below = m->symmetric && 2 * j < m->cells[1];
     const int32_t key[4] = {i, below ? m->cells[1] - j : j, k, (int32_t)m->seed};
     pl_random r;
+
     pl_random_seed(&r, pl_hash_bytes(PL_HASH_SEED, key, sizeof key));
     for (int a = 0; a < 3; ++a) {
         const double h = m->size[a] / m->cells[a], shift = m->jitter * h * pl_random_uniform(&r, -1, 1);
@@ -163,6 +164,7 @@ static inline void meta_surfaces(meta_robot *m)
 {
     static const int side[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
     meta_mesh *g = &m->mesh;
+
     typedef struct face {
         int32_t key[3], corner[3];
     } face;
@@ -171,6 +173,7 @@ static inline void meta_surfaces(meta_robot *m)
     for (int s = 0; s < META_SURFACES; ++s) {
         g->face[s] = malloc((size_t)count * 4 * sizeof *g->face[s]);
     }
+
     for (int f = 0; f < count; ++f) {
         int32_t key[3];
         for (int a = 0; a < 3; ++a) {
@@ -187,6 +190,7 @@ static inline void meta_surfaces(meta_robot *m)
         }
         memcpy(all[f].key, key, sizeof key);
     }
+
     qsort(all, (size_t)count, sizeof *all, meta_compare_faces);
     for (int f = 0; f < count; ++f) {
         const bool shared = (f > 0 && !meta_compare_faces(&all[f], &all[f - 1])) ||
@@ -206,6 +210,7 @@ static inline void meta_surfaces(meta_robot *m)
             meta_add_face(g, at, c);
         }
     }
+
     free(all);
 }
 
@@ -214,6 +219,7 @@ static inline void meta_film(meta_robot *m)
 {
     meta_mesh *g = &m->mesh;
     int32_t *above = malloc((size_t)g->vertex_count * sizeof *above);
+
     memset(above, -1, (size_t)g->vertex_count * sizeof *above);
     const int32_t old = g->vertex_count;
     for (int32_t v = 0; v < old; ++v) {
@@ -224,6 +230,7 @@ static inline void meta_film(meta_robot *m)
             g->x[3 * w + 2] += m->film_thickness;
         }
     }
+
     for (int f = 0; f < g->face_count[META_TOP]; ++f) {
         int32_t *c = g->face[META_TOP] + 4 * f, e = g->element_count++;
         for (int a = 0; a < 3; ++a) {
@@ -234,6 +241,7 @@ static inline void meta_film(meta_robot *m)
         g->kind[e] = PL_PRISM6;
         g->region[e] = 1;
     }
+
     free(above);
 }
 
@@ -244,6 +252,7 @@ static inline void meta_mesh_make(meta_robot *m)
     const int *n = m->cells, cells = n[0] * n[1] * n[2], spots = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
     const size_t top = 2 * (size_t)n[0] * (size_t)n[1], elements = 6 * (size_t)cells + top;
     meta_mesh *g = &m->mesh;
+
     *g = (meta_mesh){.x = malloc(6 * (size_t)spots * sizeof *g->x),
                      .grid = malloc(6 * (size_t)spots * sizeof *g->grid),
                      .node = malloc(6 * elements * sizeof *g->node),
@@ -278,6 +287,7 @@ static inline void meta_mesh_make(meta_robot *m)
             g->region[g->element_count++] = m->stiff_end && i == n[0] - 1;
         }
     }
+
     free(number);
     meta_surfaces(m);
     if (m->film) {
@@ -341,6 +351,7 @@ static inline void meta_cable(meta_robot *m, pl_random *r, const char *name, dou
                                                           : tension;
     const int i = m->def.actuator_count;
     pl_actuator_def *a = meta_actuator(m, name, PL_CABLE, drive, value);
+
     a->guide_count = 3 + meta_pick(r, META_GUIDES - 3);
     a->radius = meta_chance(r, 0.5) ? 0.2 * fmin(m->size[1], m->size[2]) : 0;
     a->idle_hold = meta_chance(r, 0.3);
@@ -355,6 +366,7 @@ static inline void meta_chamber(meta_robot *m, pl_random *r)
     for (int a = 0; a < 3; ++a) {
         volume *= m->size[a] * (m->cells[a] - 2) / m->cells[a];
     }
+
     static const pl_drive drives[] = {PL_DRIVE_PRESSURE, PL_DRIVE_VOLUME_RATIO, PL_DRIVE_VOLUME,
                                       PL_DRIVE_SYRINGE};
     const pl_drive drive = drives[meta_pick(r, 4)];
@@ -377,10 +389,12 @@ static inline void meta_dielectric(meta_robot *m, pl_random *r)
 {
     const double permittivity = 3, eps = permittivity * 8.8541878e-12; // N/V^2
     const bool voltage = meta_chance(r, 0.6);
+
     // of the voltage at which the Maxwell stress is the film's shear modulus
     const double u = meta_uniform(r, 0.1, 0.5) * m->film_thickness * sqrt(m->mu / eps);
     pl_actuator_def *a = meta_actuator(m, "film", PL_FILM, voltage ? PL_DRIVE_VOLTAGE : PL_DRIVE_AREA_RATIO,
                                        voltage ? u : meta_uniform(r, 1.01, 1.08));
+
     a->region = "second";
     a->thickness = m->film_thickness;
     a->permittivity = permittivity;
@@ -395,6 +409,7 @@ static inline void meta_obstacle(meta_robot *m, pl_random *r)
     const double x = meta_uniform(r, 0.6, 0.95) * L[0],
                  y = m->symmetric ? 0 : meta_uniform(r, -0.2, 0.2) * L[1];
     pl_obstacle_def *o = &m->obstacle[0];
+
     *o = (pl_obstacle_def){
         .name = "stop", .friction = -1, .moves = meta_chance(r, 0.6), .move = {0, 0, -side}};
     switch (meta_pick(r, 4)) {
@@ -422,6 +437,7 @@ static inline void meta_obstacle(meta_robot *m, pl_random *r)
         memcpy(o->point, (double[3]){x, 0, face + side * (gap + 0.7 * radius)}, sizeof o->point);
         break;
     }
+
     m->command[META_ACTUATORS] = meta_uniform(r, 0.5, 1) * gap + meta_uniform(r, 0, 0.15) * L[2];
     m->def.contact = (pl_contact_def){.given = true, .obstacle_count = 1};
     m->def.contact.friction = meta_chance(r, 0.25) ? 0.3 : 0;
@@ -438,6 +454,7 @@ static inline void meta_free_body(meta_robot *m, pl_random *r)
 {
     const double *L = m->size, edge = 0.5 * fmin(L[0], L[1]);
     const bool ball = meta_chance(r, 0.5);
+
     m->obstacle[0] = (pl_obstacle_def){.name = "load",
                                        .kind = ball ? PL_OBSTACLE_SPHERE : PL_OBSTACLE_BOX,
                                        .radius = 0.5 * edge,
@@ -452,6 +469,7 @@ static inline void meta_free_body(meta_robot *m, pl_random *r)
     } else {
         m->obstacle[0].radius = 0;
     }
+
     m->def.gravity[2] = -9810;
     m->def.contact = (pl_contact_def){.given = true, .obstacle_count = 1, .friction = 0.5};
     meta_say(m, ball ? "free ball" : "free box");
@@ -464,6 +482,7 @@ static inline void meta_loads(meta_robot *m, pl_random *r)
         m->def.gravity[meta_pick(r, 2) * 2] = meta_chance(r, 0.5) ? 9810 : -9810;
         meta_say(m, "gravity");
     }
+
     if (meta_chance(r, 0.4)) {
         m->force[m->def.force_count++] =
             (pl_force_def){.marker = "tip",
@@ -471,11 +490,13 @@ static inline void meta_loads(meta_robot *m, pl_random *r)
                                      meta_uniform(r, -f, f)}};
         meta_say(m, "force");
     }
+
     if (meta_chance(r, 0.15)) {
         m->pressure[m->def.pressure_count++] =
             (pl_surface_pressure_def){.surface = "bottom", .pressure = 0.02 * m->mu};
         meta_say(m, "pressure");
     }
+
     if (!m->symmetric && meta_chance(r, 0.3)) {
         m->spring[m->def.spring_count++] =
             (pl_spring_def){.name = "spring",
@@ -487,6 +508,7 @@ static inline void meta_loads(meta_robot *m, pl_random *r)
                             .tension_only = meta_chance(r, 0.5)};
         meta_say(m, "spring");
     }
+
     if (!m->film && !m->on_block && meta_chance(r, 0.25)) {
         m->material[2] = (pl_material_def){
             .name = "fabric", .material = {.model = PL_LINEAR, .young = 40 * m->mu, .poisson = 0.3}};
@@ -514,6 +536,7 @@ static inline void meta_actuators(meta_robot *m, pl_random *r)
     if (m->on_block || (m->def.actuator_count && meta_chance(r, 0.5))) {
         return;
     }
+
     if (m->symmetric) {
         pl_random same = *r;
         meta_cable(m, r, "left", 0.3 * L[1], z);
@@ -575,6 +598,7 @@ static inline void meta_draw(uint64_t seed, int fine, meta_robot *m)
             meta_obstacle(m, r);
         }
     }
+
     for (int c = 0; c < m->def.actuator_count; ++c) {
         const bool pair = m->symmetric && m->actuator[c].kind == PL_CABLE;
         m->command[c] = !pair && meta_chance(r, 0.1) ? NAN : m->command[c];
@@ -590,16 +614,19 @@ static inline pl_status meta_mesh_build(const meta_robot *m, pl_mesh **out, pl_e
     int32_t *node = malloc(6 * (size_t)g->element_count * sizeof *node), surfaces = 0, faces = 0;
     int64_t *first = malloc(((size_t)g->element_count + 1) * sizeof *first);
     const char *name[META_SURFACES];
+
     for (int32_t e = 0; e < g->element_count; ++e) {
         const int n = pl_element_node_count((pl_element_kind)g->kind[e]);
         first[e] = at;
         memcpy(node + at, g->node + 6 * (size_t)e, (size_t)n * sizeof *node);
         at += n;
     }
+
     first[g->element_count] = at;
     for (int s = 0; s < META_SURFACES; ++s) {
         faces += g->face_count[s];
     }
+
     int32_t *corner = malloc(4 * (size_t)faces * sizeof *corner);
     for (int s = 0; s < META_SURFACES; ++s) {
         if (g->face_count[s]) {
@@ -609,6 +636,7 @@ static inline pl_status meta_mesh_build(const meta_robot *m, pl_mesh **out, pl_e
             surfaces++;
         }
     }
+
     const pl_mesh_def def = {.vertex_count = g->vertex_count,
                              .position = g->x,
                              .element_count = g->element_count,
@@ -630,9 +658,11 @@ static inline pl_status meta_mesh_build(const meta_robot *m, pl_mesh **out, pl_e
     } else {
         *out = linear;
     }
+
     free(node);
     free(first);
     free(corner);
+
     return status;
 }
 
@@ -640,6 +670,7 @@ static inline pl_status meta_build(meta_robot *m, pl_robot **out, pl_error *err)
 {
     pl_robot_def def = m->def;
     pl_mesh *mesh = NULL;
+
     def.body = &m->body;
     def.material = m->material;
     def.region = m->region;
@@ -654,6 +685,7 @@ static inline pl_status meta_build(meta_robot *m, pl_robot **out, pl_error *err)
     for (int a = 0; a < def.actuator_count; ++a) {
         m->actuator[a].guide = m->actuator[a].kind == PL_CABLE ? m->guide[a] : NULL;
     }
+
     pl_status status = meta_mesh_build(m, &mesh, err);
     if (status == PL_OK) {
         const pl_mesh *const meshes[] = {mesh};
@@ -662,7 +694,9 @@ static inline pl_status meta_build(meta_robot *m, pl_robot **out, pl_error *err)
         status = pl_robot_create(&def, meshes, out, findings, err);
         pl_findings_destroy(findings);
     }
+
     pl_mesh_destroy(mesh);
+
     return status;
 }
 

@@ -97,6 +97,7 @@ static pl_status solid_write(const pl_mesh *mesh, double thickness, const char *
                .name = malloc((size_t)(v.region_count + 1) * sizeof(char *))};
     int32_t *deep = malloc((size_t)v.vertex_count * sizeof *deep),
             *half = malloc((size_t)v.vertex_count * sizeof *half);
+
     s.def.vertex_count = v.vertex_count;
     memcpy(s.x, v.position, 3 * (size_t)v.vertex_count * sizeof *s.x);
     memcpy(s.kind, v.kind, (size_t)v.element_count);
@@ -108,6 +109,7 @@ static pl_status solid_write(const pl_mesh *mesh, double thickness, const char *
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         deep[i] = half[i] = -1;
     }
+
     for (int64_t k = 0; k < faces; ++k) {
         int32_t face[PL_FACE_NODES_MAX], *to = s.node + s.start[v.element_count + k];
         pl_mesh_face_nodes(mesh, v.surface_face[v.surface_start[bottom] + k], face);
@@ -122,12 +124,14 @@ static pl_status solid_write(const pl_mesh *mesh, double thickness, const char *
         s.region[v.element_count + k] = v.region_count;
         s.start[v.element_count + k + 1] = s.start[v.element_count + k] + 15;
     }
+
     for (int64_t k = 0; k < wall; ++k) {
         int32_t face[PL_FACE_NODES_MAX];
         pl_mesh_face_nodes(mesh, v.surface_face[v.surface_start[cavity] + k], face);
         memcpy(s.corner + 4 * k, face, 3 * sizeof *face);
         s.corner[4 * k + 3] = -1;
     }
+
     s.surface_start[0] = 0;
     s.surface_start[1] = wall;
     const char *surface = "cavity";
@@ -150,6 +154,7 @@ static pl_status solid_write(const pl_mesh *mesh, double thickness, const char *
     solid_free(&s);
     free(deep);
     free(half);
+
     return status;
 }
 
@@ -194,6 +199,7 @@ static bool walk(validate_table *t, validate_robot *v, bool from_rest, answer *a
         a->rest = k == 0 ? v->report.iterations : a->rest;
         a->angle[k] = tip_angle(v, k ? a->angle[k - 1] : 0);
     }
+
     return true;
 }
 
@@ -202,10 +208,12 @@ static answer with_layer(validate_table *t, const subject *s, double size)
     answer a = {.good = false};
     validate_robot v;
     char layer[200] = "";
+
     if (s) {
         snprintf(layer, sizeof layer,
                  "layers: [{name: sheet, surface: bottom, material: paper, thickness: %g}]\n", s->thickness);
     }
+
     char rest[2000];
     snprintf(rest, sizeof rest, finger, s ? s->young : 1, "");
     if (validate_open(&v, NULL,
@@ -214,6 +222,7 @@ static answer with_layer(validate_table *t, const subject *s, double size)
         walk(t, &v, true, &a);
         validate_close(&v);
     }
+
     return a;
 }
 
@@ -223,12 +232,14 @@ static answer with_solid(validate_table *t, const subject *s, const pl_mesh *mes
     validate_robot v;
     char stem[] = "/tmp/pliant_paper_XXXXXX", path[64], rest[2000];
     const int file = mkstemp(stem);
+
     snprintf(path, sizeof path, "%s.vtu", stem);
     pl_error err = {0};
     if (file < 0 || close(file) != 0 || solid_write(mesh, s->thickness, path, &err) != PL_OK) {
         printf("not written: %s\n", err.text);
         return a;
     }
+
     snprintf(rest, sizeof rest, finger, s->young, ", paper: paper");
     if (validate_open(&v, NULL,
                       "pliant: 1\nname: study\nmesh: {file: %s}\nsurfaces: {base: {plane: {point: [0, 0, 0], "
@@ -237,8 +248,10 @@ static answer with_solid(validate_table *t, const subject *s, const pl_mesh *mes
         walk(t, &v, false, &a);
         validate_close(&v);
     }
+
     unlink(path);
     unlink(stem);
+
     return a;
 }
 
@@ -263,10 +276,12 @@ int main(int argc, char **argv)
     validate_table t = {0};
     pl_mesh *mesh = NULL;
     pl_error err = {0};
+
     if (mesher->build(mesher->user, &source, NULL, &mesh, NULL, &err) != PL_OK) {
         printf("not meshed: %s\n", err.text);
         return 1;
     }
+
     printf("bending angle (degrees) at 20, 40, 60 kPa, costs of all of them and rest\n");
     const answer plain = with_layer(&t, NULL, 3.2);
     print_answer("without a layer", &plain);
@@ -295,7 +310,9 @@ int main(int argc, char **argv)
                thin.rest > solid_one.rest ? thin.rest : solid_one.rest);
         validate_verdict(&t, thin.rest <= 5 && solid_one.rest <= 5);
     }
+
     printf("worst angle: %.2f %%\n", 100 * worst);
     pl_mesh_destroy(mesh);
+
     return validate_end(&t);
 }

@@ -34,13 +34,16 @@ static inline bool path_robot_load(const char *text, path_robot *out)
     if (status == PL_OK) {
         status = pl_model_from_robot(out->robot, &options, &out->model, &err);
     }
+
     if (status != PL_OK) {
         printf("%s\n", err.text);
         path_robot_clear(out);
         return false;
     }
+
     out->info = pl_model_get_info(out->model);
     out->elements = pl_mesh_get(pl_robot_mesh(out->robot)).element_count;
+
     return true;
 }
 
@@ -54,18 +57,22 @@ static inline bool path_robot_create(const char *kind, double size, path_robot *
         printf("no design `%s` with a size\n", kind);
         return false;
     }
+
     const size_t room = strlen(yaml) + 40;
     char *text = malloc(room);
     if (!text) {
         return false;
     }
+
     if (size > 0) {
         snprintf(text, room, "%.*s\n  size: %g%s", (int)(at - yaml), yaml, size, strchr(at + 1, '\n'));
     } else {
         snprintf(text, room, "%s", yaml);
     }
+
     const bool done = path_robot_load(text, out);
     free(text);
+
     return done;
 }
 

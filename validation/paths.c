@@ -48,11 +48,13 @@ static bool check_waypoint(void *user, const pl_waypoint *w)
     for (int i = 0; i < c->r->info.command_count; ++i) {
         c->outside += !(w->command[i] >= c->low[i] && w->command[i] <= c->high[i]);
     }
+
     pl_model_check found;
     pl_error err = {0};
     const bool looked = pl_model_judge(c->r->model, &found, &err) == PL_OK;
     c->unsound += !looked || found.inverted || !(found.residual <= 1e-5 * found.largest_force);
     c->worst = fmax(c->worst, w->ik->distance);
+
     return true;
 }
 
@@ -61,10 +63,12 @@ static bool path_at(path_robot *r, const row *w, int stride, double *point, int 
     pl_error err = {0};
     pl_solve_report fk;
     pl_path_def def = pl_path_default(w->kind);
+
     if (pl_model_fk(r->model, w->command, &fk, &err) != PL_OK || fk.outcome != PL_SOLVED) {
         printf("%s: no start: %s %s\n", w->design, err.text, fk.message);
         return false;
     }
+
     memcpy(def.centre, pl_model_get_answer(r->model).marker, sizeof def.centre);
     memcpy(def.size, w->size, sizeof def.size);
     memcpy(def.x, w->x, sizeof def.x);
@@ -74,10 +78,12 @@ static bool path_at(path_robot *r, const row *w, int stride, double *point, int 
         printf("%s\n", err.text);
         return false;
     }
+
     *count = 0;
     for (int i = 0; i < w->count; i += stride) {
         memmove(point + 3 * (*count)++, point + 3 * i, 3 * sizeof *point);
     }
+
     return true;
 }
 
@@ -86,6 +92,7 @@ static bool follow(const row *w, int stride)
     path_robot r;
     static double point[3 * 240];
     int count;
+
     if (!path_robot_create(w->design, w->element, &r)) {
         return false;
     }
@@ -93,11 +100,13 @@ static bool follow(const row *w, int stride)
         path_robot_clear(&r);
         return false;
     }
+
     double low[3], high[3];
     for (int i = 0; i < 3; ++i) {
         low[i] = r.info.command[i].range[0];
         high[i] = w->high[i] > 0 ? w->high[i] : r.info.command[i].range[1];
     }
+
     check c = {.r = &r, .low = low, .high = high};
     pl_objective o = pl_objective_default(PL_OBJECTIVE_POSITION);
     memcpy(o.axes, w->axes, sizeof o.axes);
@@ -125,9 +134,11 @@ static bool follow(const row *w, int stride)
     } else {
         printf("%s: %s\n", w->design, err.text);
     }
+
     fflush(stdout);
     pl_ik_destroy(ik);
     path_robot_clear(&r);
+
     return good;
 }
 
@@ -135,10 +146,12 @@ int main(int argc, char **argv)
 {
     const char *only = argc > 1 ? argv[1] : NULL;
     const int stride = argc > 2 ? atoi(argv[2]) : 1;
+
     if (stride < 1) {
         printf("paths [DESIGN [STRIDE]]\n");
         return 2;
     }
+
     bool good = true;
     printf("paths of the papers: waypoints, those reached, largest error, largest change of a command "
            "between waypoints\n"
@@ -151,6 +164,8 @@ int main(int argc, char **argv)
             good = follow(&table[i], stride) && good;
         }
     }
+
     printf("%s\n", good ? "PASS" : "FAIL");
+
     return good ? 0 : 1;
 }

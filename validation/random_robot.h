@@ -73,6 +73,7 @@ static inline double pen_material(random_pen *pen, const char *name, double low,
 {
     const double mu = pen_log(pen, low, high), poisson = pl_random_uniform(pen->random, 0.45, 0.499);
     const char *density = ", density: 1070 kg/m^3";
+
     switch (pen_pick(pen, 6)) {
     case 0:
     case 1: {
@@ -166,6 +167,7 @@ static inline void pen_cable(random_pen *pen, const char *name, double length, i
         const double at = length * k / (knuckles + 1), half = 0.5 * notch + 0.02 * length;
         pen_write(pen, ", [%.6g, %.6g, %.6g], [%.6g, %.6g, %.6g]", at - half, y, z, at + half, y, z);
     }
+
     pen_write(pen, ", [%.6g, %.6g, %.6g]", 0.97 * length, y, z);
     switch (pen_pick(pen, 3)) {
     case 0:
@@ -198,11 +200,13 @@ static inline void pen_loads(random_pen *pen, const char *tip, double area, doub
     if (weight || force) {
         pen_write(pen, "loads:\n");
     }
+
     if (weight) {
         static const char *const way[] = {"[0, 0, -9.81 m/s^2]", "[0, 0, 9.81 m/s^2]", "[0, 9.81 m/s^2, 0]",
                                           "[-9.81 m/s^2, 0, 0]"};
         pen_write(pen, "  gravity: %s\n", way[pen_pick(pen, 4)]);
     }
+
     if (force) {
         const double f = 0.01 * mu * area;
         pen_write(pen, "  forces: [{marker: tip, force: [%.6g, %.6g, %.6g]}]\n",
@@ -214,6 +218,7 @@ static inline void pen_loads(random_pen *pen, const char *tip, double area, doub
 static inline void pen_finish_bending(random_pen *pen, const pl_design *d, const double *size)
 {
     static const char *const cavity[] = {"cavity"};
+
     // [length width height modules slot wall side top channel channel layer]
     pen_write(pen, "  size: %.6g\nmaterials:\n", 4 * fmax(size[5], size[6]));
     pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5);
@@ -230,6 +235,7 @@ static inline void pen_finish_cable(random_pen *pen, const double *size)
     pen_write(pen, "  size: %.6g\nmaterials:\n", 0.3 * size[2]);
     const double mu = pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5);
     pen_write(pen, "regions: {body: soft}\nfixed: [{surface: base}]\nactuators:\n");
+
     // what bends each hinge of thickness t by 0.6 rad: T 0.8 h = 3 mu w t^3 / 12 / notch width * 0.6
     const double hinge = size[2] - size[5], bend = 0.19 * mu * size[1] * pow(hinge, 3) / (size[4] * size[2]);
     const double back = 0.1 * mu * size[1] * hinge, radius = 0.12 * size[2];
@@ -244,10 +250,12 @@ static inline void pen_finish_cable(random_pen *pen, const double *size)
 static inline void pen_finish_trunk(random_pen *pen, const pl_design *d, const double *size, bool round)
 {
     static const char *const chamber[] = {"chamber1", "chamber2", "chamber3"};
+
     // [width height chamber_diameter chamber_offset cap]
     pen_write(pen, "  size: %.6g\nmaterials:\n", (round ? 0.3 : 0.28) * size[0]);
     pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5);
     pen_write(pen, "regions: {body: soft}\nfixed: [{surface: base}]\n");
+
     // the designs' own ranges, less where the walls are thinner than theirs
     const double wall = 0.5 * size[0] - size[3] - 0.5 * size[2],
                  thin = fmax(wall, 0.01 * size[0]) / (round ? 0.286 : 0.25) / size[2];
@@ -284,6 +292,7 @@ static inline void pen_finish_beam(random_pen *pen, const double *size)
 static inline void pen_finish_round(random_pen *pen, const pl_design *d, const double *size, bool tube)
 {
     static const char *const cavity[] = {"cavity"};
+
     // sphere [inner_radius wall octant], tube [inner_radius wall length quarter]
     pen_write(pen, "  size: %.6g\nmaterials:\n", 0.9 * size[1]);
     pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5);
@@ -292,6 +301,7 @@ static inline void pen_finish_round(random_pen *pen, const pl_design *d, const d
               tube ? "tube" : "shell");
     pen_write(pen, tube ? "  - {surface: bottom, axes: [z]}\n  - {surface: top, axes: [z]}\n"
                         : "  - {surface: sz, axes: [z]}\n");
+
     // below the pressure maximum of a thin wall
     const double wall = size[1] / size[0];
     pen_chambers(pen, 1, cavity, (tube ? 0.4 : 0.6) * pen->robot->mu * wall, tube ? 2.5 : 4,
@@ -301,10 +311,12 @@ static inline void pen_finish_round(random_pen *pen, const pl_design *d, const d
 static inline bool pen_robot(random_pen *pen)
 {
     random_robot *r = pen->robot;
+
     // the designs whose rest of the file is drawn below; the arm and the crawler are not among them
     static const char *const kinds[] = {"bending_finger", "cable_finger", "three_chamber", "segment",
                                         "specimen",       "beam",         "sphere_shell",  "tube"};
     const pl_design *d = pl_design_find(kinds[pen_pick(pen, PL_COUNT(kinds))]);
+
     pen->length = 0;
     r->design = d->kind;
     pen_design(pen, d, r->size);
@@ -321,9 +333,11 @@ static inline bool pen_robot(random_pen *pen)
     } else {
         pen_finish_round(pen, d, r->size, strcmp(d->kind, "tube") == 0);
     }
+
     for (int c = 0; c < RANDOM_COMMANDS; ++c) {
         r->fraction[c] = pen_chance(pen, 0.15) ? NAN : pl_random_uniform(pen->random, 0, 1);
     }
+
     return pen->length > 0;
 }
 
@@ -347,6 +361,7 @@ static inline pl_status random_robot_create(uint64_t seed, random_robot *r, pl_e
         }
         r->redrawn += status == PL_BAD_INPUT;
     }
+
     return status;
 }
 
@@ -358,18 +373,21 @@ static inline void random_robot_run(random_robot *r, random_result *out)
     pl_state *state = NULL;
     double command[RANDOM_COMMANDS] = {0}, residual = 0, largest = 0;
     bool inverted = false;
+
     *out = (random_result){.verdict = RANDOM_REFUSED};
     const double started = pl_seconds();
     pl_statics_options options = pl_statics_options_default();
     const int count = pl_robot_command_count(r->robot);
     const pl_mesh *mesh = pl_robot_mesh(r->robot);
     out->elements = pl_mesh_get(mesh).element_count;
+
     // a body without load has no force to compare with: then that of a strain of 1e-6 on one element
     const double h = cbrt(pl_mesh_region_volume(mesh, -1) / out->elements), least = 1e-6 * r->mu * h * h;
     for (int c = 0; c < count && c < RANDOM_COMMANDS; ++c) {
         const pl_command_info info = pl_robot_command(r->robot, c);
         command[c] = info.range[0] + r->fraction[c] * (info.range[1] - info.range[0]);
     }
+
     if (pl_statics_create(r->robot, &options, &statics, &err) == PL_OK &&
         pl_state_create(r->robot, &state, &err) == PL_OK &&
         pl_statics_solve(statics, state, command, &out->report, &err) == PL_OK &&
@@ -381,6 +399,7 @@ static inline void random_robot_run(random_robot *r, random_result *out)
                            ? RANDOM_WRONG
                            : RANDOM_GOOD;
     }
+
     snprintf(out->words, sizeof out->words, "%.390s",
              out->verdict == RANDOM_REFUSED ? err.text : out->report.message);
     if (out->verdict == RANDOM_WRONG) {
@@ -388,6 +407,7 @@ static inline void random_robot_run(random_robot *r, random_result *out)
                  "called solved with residual %.3g of %.3g N, constraint error %.3g%s", residual, largest,
                  out->report.constraint_error, inverted ? ", inverted" : "");
     }
+
     out->seconds = pl_seconds() - started;
     pl_state_destroy(state);
     pl_statics_destroy(statics);

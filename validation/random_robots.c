@@ -35,6 +35,7 @@ static void try_one(uint64_t seed, note *n)
 {
     pl_error err = {0};
     random_robot robot;
+
     n->seed = seed;
     if (random_robot_create(seed, &robot, &err) == PL_OK) {
         random_robot_run(&robot, &n->result);
@@ -44,6 +45,7 @@ static void try_one(uint64_t seed, note *n)
         n->result = (random_result){.verdict = RANDOM_REFUSED};
         snprintf(n->result.words, sizeof n->result.words, "%.390s", err.text);
     }
+
     snprintf(n->design, sizeof n->design, "%s", robot.design);
 }
 
@@ -97,11 +99,13 @@ static void tally_add(tally *t, const note *n)
     if (r->verdict != RANDOM_REFUSED) {
         t->outcome[r->outcome]++;
     }
+
     if (r->verdict == RANDOM_GOOD) {
         t->good++;
         t->worst_residual = fmax(t->worst_residual, r->relative);
         return;
     }
+
     printf("  seed %llu %s (%d elements; %s): %s; %s\n", (unsigned long long)n->seed, n->design,
            (int)r->elements, n->commands,
            r->verdict == RANDOM_WRONG     ? "WRONG"
@@ -118,6 +122,7 @@ static bool run_all(int count, uint64_t seed, tally *t)
     for (int w = 0; w < WORKERS; ++w) {
         next[w] = w;
     }
+
     for (bool more = true; more;) {
         int ends[2];
         if (pipe(ends) != 0) {
@@ -153,6 +158,7 @@ static bool run_all(int count, uint64_t seed, tally *t)
             more = more || next[w] < count;
         }
     }
+
     return true;
 }
 
@@ -160,10 +166,12 @@ static int show(uint64_t seed)
 {
     pl_error err = {0};
     random_robot robot;
+
     if (random_robot_create(seed, &robot, &err) != PL_OK) {
         printf("%s\n%s\n", robot.yaml, err.text);
         return 1;
     }
+
     char commands[200];
     random_result result;
     random_robot_run(&robot, &result);
@@ -172,6 +180,7 @@ static int show(uint64_t seed)
            robot.redrawn, (int)result.elements, result.seconds, result.relative,
            pl_outcome_name(result.outcome), result.words);
     pl_robot_destroy(robot.robot);
+
     return result.verdict == RANDOM_GOOD ? 0 : 1;
 }
 
@@ -180,6 +189,7 @@ int main(int argc, char **argv)
     if (argc > 2 && strcmp(argv[1], "show") == 0) {
         return show(strtoull(argv[2], NULL, 10));
     }
+
     const int count = argc > 1 ? atoi(argv[1]) : 1000;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20261115;
     tally t = {.good = 0};
@@ -189,6 +199,7 @@ int main(int argc, char **argv)
         printf("FAIL: no pipe\n");
         return 1;
     }
+
     printf("%-16s %8s %8s\n", "design", "tried", "right");
     for (int i = 0; i < 16 && t.design[i].tried; ++i) {
         printf("%-16s %8d %8d\n", t.design[i].name, t.design[i].tried, t.design[i].good);
@@ -204,5 +215,6 @@ int main(int argc, char **argv)
     const bool pass = t.good >= 0.95 * count && !t.wrong && !t.crashed && !t.refused;
     printf("%s: %d of %d solved and right (%.1f %%, wanted 95 %%)\n", pass ? "PASS" : "FAIL", t.good, count,
            100.0 * t.good / count);
+
     return pass ? 0 : 1;
 }

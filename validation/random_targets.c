@@ -63,6 +63,7 @@ static bool store_add(void *user, const pl_workspace_sample *sample)
                3 * (size_t)s->markers * sizeof *s->marker);
         ++s->count;
     }
+
     return true;
 }
 
@@ -79,6 +80,7 @@ static bool certify(path_robot *r, const double target[3], const pl_ik_report *c
     pl_ik_report report = {0};
     pl_objective o = pl_objective_default(PL_OBJECTIVE_POSITION);
     pl_ik_options options = pl_ik_options_default();
+
     memcpy(o.target, target, sizeof o.target);
     options.iteration_limit = 1;
     const double distance = claimed->distance;
@@ -90,6 +92,7 @@ static bool certify(path_robot *r, const double target[3], const pl_ik_report *c
            target[1], target[2], pl_ik_outcome_name(claimed->outcome), distance, report.gradient,
            report.distance);
     pl_ik_destroy(ik);
+
     return good;
 }
 
@@ -99,19 +102,23 @@ static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, double *command
     pl_error err = {0};
     pl_solve_report fk;
     pl_ik_report report;
+
     for (int i = 0; i < r->info.command_count; ++i) {
         const double *range = r->info.command[i].range;
         command[i] = pl_random_uniform(random, range[0], range[1]);
     }
+
     pl_model_reset(r->model);
     if (pl_model_fk(r->model, command, &fk, &err) != PL_OK) {
         printf("  %s\n", err.text);
         return false;
     }
+
     if (fk.outcome != PL_SOLVED) {
         ++t->skipped; // no target where there is no equilibrium
         return true;
     }
+
     double target[3];
     memcpy(target, pl_model_get_answer(r->model).marker, sizeof target);
     pl_model_reset(r->model);
@@ -119,6 +126,7 @@ static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, double *command
         printf("  %s\n", err.text);
         return false;
     }
+
     const double *tip = pl_model_get_answer(r->model).marker;
     const double off =
         sqrt((tip[0] - target[0]) * (tip[0] - target[0]) + (tip[1] - target[1]) * (tip[1] - target[1]) +
@@ -128,6 +136,7 @@ static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, double *command
         const double *range = r->info.command[i].range;
         within = within && report.command[i] >= range[0] && report.command[i] <= range[1];
     }
+
     ++t->tried;
     t->forward += (double)report.costs.fk_calls;
     t->factor += (double)report.costs.factorizations;
@@ -140,6 +149,7 @@ static bool try_one(path_robot *r, pl_ik *ik, pl_random *random, double *command
     } else {
         ++t->wrong;
     }
+
     return true;
 }
 
@@ -147,9 +157,11 @@ static bool judge(const char *name, const char *text, int count)
 {
     path_robot r;
     const bool made = text ? path_robot_load(text, &r) : path_robot_create("cable_finger", 9, &r);
+
     if (!made) {
         return false;
     }
+
     const int n = r.info.command_count;
     store s = {.commands = n, .markers = r.info.marker_count};
     s.command = calloc((size_t)(WORKSPACE * n), sizeof *s.command);
@@ -177,6 +189,7 @@ static bool judge(const char *name, const char *text, int count)
     } else {
         printf("%s: %s\n", name, err.text);
     }
+
     const bool good = done && t.reached >= 0.99 * t.tried && t.wrong == 0 && t.tried > 0.9 * count;
     const double each = t.tried > 0 ? t.tried : 1;
     printf("%-14s %6d %6d %7d %8d %10d %6d %9.4f %8.1f %7.1f %7.1f%s\n", name, r.elements, t.tried, t.skipped,
@@ -189,6 +202,7 @@ static bool judge(const char *name, const char *text, int count)
     free(s.command);
     free(s.marker);
     path_robot_clear(&r);
+
     return good;
 }
 
@@ -199,6 +213,7 @@ int main(int argc, char **argv)
         printf("random_targets [COUNT]\n");
         return 2;
     }
+
     printf("targets from random commands, started from rest; reached: within 0.01 mm and all ranges\n");
     printf("%-14s %6s %6s %7s %8s %10s %6s %9s %8s %7s %7s\n", "robot", "tet10", "tried", "skipped",
            "reached", "certified", "wrong", "worst mm", "forward", "factor", "solves");
@@ -206,5 +221,6 @@ int main(int argc, char **argv)
     good = judge("trunk", trunk, count) && good;
     good = judge("block", block, count) && good;
     printf("%s\n", good ? "PASS" : "FAIL");
+
     return good ? 0 : 1;
 }

@@ -37,16 +37,19 @@ static bool try_one(path_robot *r, pl_ik *ik, const pl_objective *o, pl_random *
     pl_error err = {0};
     pl_solve_report fk;
     pl_ik_report report;
+
     random_commands(r, random, command);
     pl_model_reset(r->model);
     if (pl_model_fk(r->model, command, &fk, &err) != PL_OK) {
         printf("  %s\n", err.text);
         return false;
     }
+
     if (fk.outcome != PL_SOLVED) {
         ++t->skipped; // no target where there is no equilibrium
         return true;
     }
+
     double target[3];
     memcpy(target, pl_model_get_answer(r->model).marker + 3 * marker, sizeof target);
     pl_model_reset(r->model);
@@ -55,6 +58,7 @@ static bool try_one(path_robot *r, pl_ik *ik, const pl_objective *o, pl_random *
         printf("  %s\n", err.text);
         return false;
     }
+
     const double cpu = cpu_seconds() - begun, *tip = pl_model_get_answer(r->model).marker + 3 * marker,
                  *rest = r->info.marker_at + 3 * marker;
     double off = 0, way = 0;
@@ -65,6 +69,7 @@ static bool try_one(path_robot *r, pl_ik *ik, const pl_objective *o, pl_random *
         off += (tip[k] - target[k]) * (tip[k] - target[k]);
         way += (rest[k] - target[k]) * (rest[k] - target[k]);
     }
+
     ++t->tried;
     t->farthest = fmax(t->farthest, sqrt(way));
     t->forward += (double)report.costs.fk_calls;
@@ -76,6 +81,7 @@ static bool try_one(path_robot *r, pl_ik *ik, const pl_objective *o, pl_random *
         t->worst = fmax(t->worst, sqrt(off));
         return true;
     }
+
     t->agreed += report.outcome == PL_IK_NEAREST;
     printf("    target %.4f %.4f %.4f (commands", target[0], target[1], target[2]);
     for (int i = 0; i < r->info.command_count; ++i) {
@@ -84,6 +90,7 @@ static bool try_one(path_robot *r, pl_ik *ik, const pl_objective *o, pl_random *
     printf("): %s, %.4f mm off, gradient %.1e, %d of %d starts agree\n", pl_ik_outcome_name(report.outcome),
            sqrt(off), report.gradient, report.agreed, report.starts);
     fflush(stdout);
+
     return true;
 }
 
@@ -91,13 +98,16 @@ static char *text_of(const char *path)
 {
     FILE *f = fopen(path, "rb");
     char *text = f ? calloc(1, 1 << 16) : NULL;
+
     if (text && fread(text, 1, (1 << 16) - 1, f) == 0) {
         free(text);
         text = NULL;
     }
+
     if (f) {
         fclose(f);
     }
+
     return text;
 }
 
@@ -106,10 +116,12 @@ static bool run(const char *name, int count, uint64_t seed, double size, const c
     path_robot r;
     char *text = strchr(name, '.') ? text_of(name) : NULL;
     const bool made = text ? path_robot_load(text, &r) : path_robot_create(name, size, &r);
+
     free(text);
     if (!made) {
         return false;
     }
+
     pl_error err = {0};
     pl_objective o = pl_objective_default(PL_OBJECTIVE_POSITION);
     pl_ik_options options = pl_ik_options_default();
@@ -128,6 +140,7 @@ static bool run(const char *name, int count, uint64_t seed, double size, const c
     for (int i = 0; done && i < count && cpu_seconds() < budget; ++i) {
         done = try_one(&r, ik, &o, &random, command, &t);
     }
+
     const double each = t.tried > 0 ? t.tried : 1;
     const bool good = done && t.tried > t.skipped && t.reached >= 0.97 * t.tried;
     printf("%-14s %6d elements, seed %llu: %d of %d reached to 0.01 mm (%.1f %%; worst of them %.4f mm), %d "
@@ -142,6 +155,7 @@ static bool run(const char *name, int count, uint64_t seed, double size, const c
     pl_ik_destroy(ik);
     free(command);
     path_robot_clear(&r);
+
     return good;
 }
 
@@ -154,6 +168,7 @@ int main(int argc, char **argv)
                    ? 0
                    : 1;
     }
+
     bool good = run("cable_finger", 20, 1, 9, "xyz", INFINITY);
     return good ? 0 : 1;
 }

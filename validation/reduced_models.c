@@ -37,10 +37,12 @@ static pl_model *full_body(const char *what, const pl_text *yaml)
     pl_model *model = NULL;
     const pl_load_options load = {.mesher = pl_meshing_mesher(), .no_cache = true};
     const pl_statics_options statics = pl_statics_options_default();
+
     if (pl_robot_load_text(yaml->data, yaml->length, NULL, &load, &robot, NULL, &err) != PL_OK ||
         pl_model_from_robot(robot, &statics, &model, &err) != PL_OK) {
         stop(what, &err);
     }
+
     return model;
 }
 
@@ -59,6 +61,7 @@ static pl_model *full_segment(double size)
         pl_text_add(&t, "  - {name: chamber%d, kind: chamber, surface: chamber%d, drive: pressure}\n", c + 1,
                     c + 1);
     }
+
     for (int c = 0; c < 3; ++c) {
         const double a = PL_PI / 2 + 2 * PL_PI * c / 3, x = 7 * cos(a), y = 7 * sin(a);
         for (int k = 0; k < 8; ++k) {
@@ -73,9 +76,11 @@ static pl_model *full_segment(double size)
             pl_text_add(&t, "]}\n");
         }
     }
+
     pl_text_add(&t, "markers: {tip: {surface: tip}}\n");
     pl_model *model = full_body("segment", &t);
     pl_text_clear(&t);
+
     return model;
 }
 
@@ -92,6 +97,7 @@ static pl_model *reduced_segment(pl_reduced_kind kind, bool as_published, int el
                                     .GA = {0.3 * EA, 0.3 * EA},
                                     .pieces = elements};
     const pl_line_marker_def tip = {.name = "tip", .at = 45};
+
     for (int i = 0; i < 3; ++i) {
         chamber[i] = (pl_line_actuator_def){
             .name = name[i],
@@ -101,6 +107,7 @@ static pl_model *reduced_segment(pl_reduced_kind kind, bool as_published, int el
             .effectiveness = {1, 1},
             .path = {.span = {0, 45}, .radius = {7, 7}, .angle = PL_PI / 2 + 2 * PL_PI * i / 3}};
     }
+
     const pl_reduced_def def = {.name = "segment",
                                 .kind = kind,
                                 .as_published = as_published,
@@ -110,6 +117,7 @@ static pl_model *reduced_segment(pl_reduced_kind kind, bool as_published, int el
                                 .actuator_count = 3,
                                 .marker = &tip,
                                 .marker_count = 1};
+
     return build(&def);
 }
 
@@ -133,16 +141,19 @@ static bool solve(pl_model *model, const double pressure[3], double value[5])
     double command[40];
     pl_error err = {0};
     pl_solve_report report;
+
     for (int i = 0; i < info.command_count; ++i) {
         command[i] = i < 3 ? pressure[i] : NAN;
     }
     if (pl_model_fk(model, command, &report, &err) != PL_OK) {
         stop("fk", &err);
     }
+
     const pl_model_answer a = pl_model_get_answer(model);
     memcpy(value, a.marker, 3 * sizeof *value);
     value[3] = atan2(-a.rotation[5], a.rotation[8]) / degree;
     value[4] = atan2(a.rotation[2], a.rotation[8]) / degree;
+
     return report.outcome == PL_SOLVED;
 }
 
@@ -174,6 +185,7 @@ static void run(sequence *s, pl_model *const model[MODELS])
             }
         }
     }
+
     printf("\n%s: %d points, %d not solved; largest gap to the full segment\n", s->name, s->count, unsolved);
     printf("%-20s %9s %9s %9s %12s %12s\n", "", "x mm", "y mm", "z mm", "theta_x deg", "theta_y deg");
     for (int m = 0; m < MODELS; ++m) {
@@ -225,6 +237,7 @@ static void lindenroth_2016(const char *folder)
     pl_model *full = full_segment(6);
     const double low[3] = {0.01, 0, 0};
     double v[5];
+
     solve(full, low, v);
     const double area = PL_PI * 3.5 * 3.5, turn = v[3] * degree;
     const double EI = 45 * area * 7 * low[0] / turn, EA = 45 * area * low[0] / (v[2] - 45 * sin(turn) / turn);
@@ -239,12 +252,14 @@ static void lindenroth_2016(const char *folder)
     for (int i = 0; i <= 16; ++i) {
         add(&one, 12.0 * i / 16, 0.16 * (i <= 8 ? i : 16 - i) / 8, 0, 0);
     }
+
     for (int i = 0; i <= 16; ++i) {
         const double t = i / 4.0; // four phases
         const double p[3] = {fmin(t, 1), fmin(fmax(t - 1, 0), 1), fmin(fmax(t - 2, 0), 1)};
         const double down = t > 3 ? 4 - t : 1;
         add(&two, 3 * t, 0.08 * p[0] * down, 0.08 * p[1] * down, 0.08 * p[2] * down);
     }
+
     run(&one, model);
     plot(&one, folder, 1);
     run(&two, model);
@@ -267,6 +282,7 @@ static pl_model *trunk_truth(void)
     pl_section_def section[8];
     pl_line_actuator_def act[6];
     pl_line_sensor_def sensor[6];
+
     for (int i = 0; i < 8; ++i) {
         const double D = 100 - 2.5 * (i + 0.5), f = pow(D / 100, 3);
         section[i] = (pl_section_def){.name = name[i],
@@ -279,6 +295,7 @@ static pl_model *trunk_truth(void)
                                       .mass = 1e-6 * D / 100,
                                       .pieces = 5};
     }
+
     for (int i = 0; i < 6; ++i) {
         const int k = i / 3;
         const double angle = 2 * PL_PI * (i % 3) / 3;
@@ -294,6 +311,7 @@ static pl_model *trunk_truth(void)
             .kind = PL_SENSOR_LENGTH,
             .path = {.span = {103 * k, 103 * (k + 1)}, .radius = {50 - 5 * k, 45 - 5 * k}, .angle = angle}};
     }
+
     const pl_line_marker_def tip = {.name = "tip", .at = 206};
     const pl_reduced_def def = {.name = "truth",
                                 .kind = PL_ROD,
@@ -306,6 +324,7 @@ static pl_model *trunk_truth(void)
                                 .marker = &tip,
                                 .marker_count = 1,
                                 .gravity = {0, -9810, 0}};
+
     return build(&def);
 }
 
@@ -335,6 +354,7 @@ static pl_model *trunk_model(const trunk_kind *t, double phase, double inset)
     pl_section_def section[2];
     pl_line_actuator_def act[6];
     const bool rod = t->kind == PL_ROD;
+
     for (int k = 0; k < 2; ++k) {
         const double D0 = t->cone ? 100 - 10 * k : 95 - 10 * k, D1 = t->cone ? 90 - 10 * k : D0;
         double bend = 0, stretch = 0; // mean compliance of four pieces
@@ -353,6 +373,7 @@ static pl_model *trunk_model(const trunk_kind *t, double phase, double inset)
                                       .mass = rod ? 1e-6 * (0.95 - 0.1 * k) : 0,
                                       .pieces = t->pieces};
     }
+
     for (int i = 0; i < 6; ++i) {
         const int k = i / 3;
         const double r0 = t->by_pressure ? 30 : section[k].diameter[0] / 2 - inset,
@@ -368,6 +389,7 @@ static pl_model *trunk_model(const trunk_kind *t, double phase, double inset)
                                                  .radius = {r0, r1},
                                                  .angle = phase + 2 * PL_PI * (i % 3) / 3}};
     }
+
     const pl_line_marker_def tip = {.name = "tip", .at = 206};
     const pl_reduced_def def = {.name = "trunk",
                                 .kind = t->kind,
@@ -378,6 +400,7 @@ static pl_model *trunk_model(const trunk_kind *t, double phase, double inset)
                                 .marker = &tip,
                                 .marker_count = 1,
                                 .gravity = {0, rod ? -9810 : 0, 0}};
+
     return build(&def);
 }
 
@@ -396,6 +419,7 @@ static void bieze_2018(bool body)
     for (int m = 0; m < kinds; ++m) {
         model[m] = trunk_model(&kind[m], body ? PL_PI / 2 : 0, body ? 2 : 0);
     }
+
     double sum[KINDS] = {0}, worst[KINDS] = {0}, turn[KINDS] = {0}, motion = 0, rest[6];
     pl_error err = {0};
     pl_solve_report report;
@@ -433,6 +457,7 @@ static void bieze_2018(bool body)
         }
         ++poses;
     }
+
     printf("\nBieze et al. 2018: %d random poses of a two-section trunk under its weight (truth: %s, seed "
            "2018);\ninputs are the six string lengths; the tip moves %.1f mm RMS\n",
            poses, body ? "the full body cbha" : "a tapered rod", sqrt(motion / poses));
@@ -441,6 +466,7 @@ static void bieze_2018(bool body)
         printf("%-38s %8.2f %8.2f %10.2f\n", kind[m].name, sqrt(sum[m] / poses), worst[m], turn[m] / degree);
         pl_model_destroy(model[m]);
     }
+
     pl_robot *robot = (pl_robot *)pl_model_robot(truth);
     pl_model_destroy(truth);
     pl_robot_destroy(robot);

@@ -66,6 +66,7 @@ static pl_status bar_method(const bar *b, const pl_robot *robot, pl_statics *sta
     if (b->exact) {
         return pl_statics_solve(statics, state, NULL, report, err);
     }
+
     pl_geometric *geometric = NULL;
     pl_status status = pl_geometric_create(robot, &b->options, &geometric, err);
     status = status == PL_OK ? pl_geometric_solve(geometric, state, NULL, report, err) : status;
@@ -73,6 +74,7 @@ static pl_status bar_method(const bar *b, const pl_robot *robot, pl_statics *sta
     if (status == PL_OK && b->options.stop == PL_STOP_TIP_MOTION) {
         report->outcome = PL_SOLVED; // the published end is taken as it is
     }
+
     return status;
 }
 
@@ -120,6 +122,7 @@ static pl_status bar_solve(const bar *b, const pl_mesh *mesh, const double r[2],
     pl_state *state = NULL;
     pl_solve_report report;
     pl_status status = pl_robot_create(&def, &mesh, &robot, NULL, err);
+
     status = status == PL_OK ? pl_statics_create(robot, &options, &statics, err) : status;
     status = status == PL_OK ? pl_state_create(robot, &state, err) : status;
     status = status == PL_OK ? bar_method(b, robot, statics, state, &report, err) : status;
@@ -130,9 +133,11 @@ static pl_status bar_solve(const bar *b, const pl_mesh *mesh, const double r[2],
         *out = (bar_result){pl_statics_marker(statics, state, 0).displacement[0], report.step,
                             report.iterations};
     }
+
     pl_state_destroy(state);
     pl_statics_destroy(statics);
     pl_robot_destroy(robot);
+
     return status;
 }
 
@@ -154,6 +159,7 @@ static pl_status bar_calibrate(const bar *b, const pl_mesh *mesh, double R_m, ba
 {
     const double goal = bar_moved(b, R_m), sign = b->soft_clamped ? -1 : 1;
     double low = log(R_m * 0.8), high = log(R_m * 6), at_low = 0, at_high = 0;
+
     *out = (bar_fit){0};
     for (int k = 0, side = 0; k < 40; ++k) {
         const double x = k == 0 ? low : k == 1 ? high : (low * at_high - high * at_low) / (at_high - at_low);
@@ -187,6 +193,7 @@ static pl_status bar_calibrate(const bar *b, const pl_mesh *mesh, double R_m, ba
             side = -1;
         }
     }
+
     return PL_OK;
 }
 
@@ -208,10 +215,12 @@ static double thin_ratio(double R_m, double strain, double p)
 {
     const double l_A = 1 + 2 * strain / (1 + R_m), l_B = 1 + 2 * strain * R_m / (1 + R_m);
     double low = 1, high = 100; // of the ratio; a softer B is less stressed
+
     for (int k = 0; k < 100; ++k) {
         const double middle = sqrt(low * high);
         *(thin_stress(1 / middle, l_B, p) > l_A - 1 ? &low : &high) = middle;
     }
+
     return low;
 }
 
@@ -260,6 +269,7 @@ static void study_ratios(study *s, const char *name, const double ratio[2])
         memcpy(s->reference, ratio, sizeof s->reference);
         s->has_reference = true;
     }
+
     double gap[2];
     for (int k = 0; k < 2; ++k) {
         gap[k] = 100 * (ratio[k] / published[k] - 1);
@@ -283,6 +293,7 @@ static void study_bar(study *s, const char *name, const bar *b)
     bar_fit fit[2] = {{0}};
     double ratio[2], off[2];
     pl_status status = bar_mesh(b, &mesh, &err);
+
     for (int k = 0; k < 2 && status == PL_OK; ++k) {
         const double r[2] = {b->r_stiff, b->r_stiff / published[k]};
         bar_result result = {0};
@@ -291,12 +302,14 @@ static void study_bar(study *s, const char *name, const bar *b)
         ratio[k] = fit[k].ratio;
         off[k] = 100 * fabs(result.moved - bar_moved(b, measured[k])) / b->length;
     }
+
     pl_mesh_destroy(mesh);
     if (status != PL_OK) {
         printf("%-52s %s", name, err.text);
         validate_verdict(&s->table, false);
         return;
     }
+
     study_ratios(s, name, ratio);
     printf(" %8.3f %8.3f %9.0e", off[0], off[1], fmax(fit[0].last.step, fit[1].last.step));
     validate_verdict(&s->table, fmax(fit[0].off, fit[1].off) < 1e-3);
@@ -308,6 +321,7 @@ static void check_thin(study *s)
     bar b = bar_default();
     pl_mesh *mesh = NULL;
     pl_error err = {0};
+
     b.width = 0.5;
     b.size = 1;
     b.pull = 40;
@@ -320,6 +334,7 @@ static void check_thin(study *s)
         validate_row(&s->table, "local_global, 80 x 0.5 x 0.5 mm, pulled by 50 %",
                      thin_ratio(measured[k], 0.5, 1.0 / 3), fit.ratio, 0.01);
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -442,5 +457,6 @@ int main(void)
            s.nearest[0], s.nearest[1], s.gap);
     printf("published / R_m falls from %.2f to %.2f; it does so in %d of the %d rows above\n",
            published[0] / measured[0], published[1] / measured[1], s.falling, s.rows);
+
     return validate_end(&s.table);
 }

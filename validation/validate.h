@@ -81,6 +81,7 @@ static inline bool validate_start(validate_robot *v, const pl_statics_options *o
         validate_close(v);
         return false;
     }
+
     return true;
 }
 
@@ -92,6 +93,7 @@ static inline bool validate_open(validate_robot *v, const pl_statics_options *op
 {
     static char text[20000];
     va_list args;
+
     va_start(args, format);
     const int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -103,6 +105,7 @@ static inline bool validate_open(validate_robot *v, const pl_statics_options *op
         printf("not loaded: %s\n", v->err.text);
         return false;
     }
+
     return validate_start(v, options);
 }
 
@@ -111,6 +114,7 @@ static inline bool validate_solve(validate_table *t, validate_robot *v, const do
 {
     double residual = 0, largest = 0;
     bool inverted = false;
+
     if (pl_statics_solve(v->statics, v->state, command, &v->report, &v->err) != PL_OK) {
         printf("%s", v->err.text);
     } else if (v->report.outcome != PL_SOLVED) {
@@ -123,6 +127,7 @@ static inline bool validate_solve(validate_table *t, validate_robot *v, const do
     } else {
         return true;
     }
+
     return validate_verdict(t, false);
 }
 

@@ -40,6 +40,7 @@ static int adapt_read(const cli_args *args, adapting *a)
         !cli_whole(args, "next", 1, 100, &a->next_count) || !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
         return CLI_EXIT_USAGE;
     }
+
     a->options.seed = (uint64_t)seed;
     a->options.progress = cli_progress;
     const char *kind = cli_value(args, "kind");
@@ -47,14 +48,17 @@ static int adapt_read(const cli_args *args, adapting *a)
         cli_error(args, "--kind %s: expected process or layer", kind);
         return CLI_EXIT_USAGE;
     }
+
     if (a->options.kind == PL_ADAPT_LAYER && (cli_value(args, "extra") || a->next_count)) {
         cli_error(args, "--extra and --next need --kind process");
         return CLI_EXIT_USAGE;
     }
+
     if (!cli_value(args, "out")) {
         cli_error(args, "expected --out FILE.yaml");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -69,6 +73,7 @@ static void adapt_print(const cli_args *args, const adapting *a, const pl_learne
         cli_say(args, "  after, on %d measurements held out: %.3g mm rms, %.3g mm at most\n", r->held_count,
                 r->held_rms, r->held_largest);
     }
+
     if (isfinite(r->noise)) {
         cli_say(args, "  noise of the measurements, as found: %.3g mm\n", r->noise);
     }
@@ -88,6 +93,7 @@ static json_t *adapt_json(const adapting *a)
 {
     const pl_adapt_report *r = &a->report;
     json_t *root = cli_json_head(a->m.info.hash, NULL), *next = json_array();
+
     json_object_set_new(root, "kind", json_string(pl_adapt_kind_name(a->options.kind)));
     json_object_set_new(root, "measurements", json_integer(r->count));
     json_object_set_new(root, "held", json_integer(r->held_count));
@@ -107,7 +113,9 @@ static json_t *adapt_json(const adapting *a)
         }
         json_array_append_new(next, one);
     }
+
     json_object_set_new(root, "next", next);
+
     return root;
 }
 
@@ -120,6 +128,7 @@ static int adapt_work(const cli_args *args, adapting *a)
     if (status) {
         return status;
     }
+
     pl_learned *l = pl_model_learned(a->m.model);
     if (!l) {
         cli_error(args, "%s is not a learned model", args->plain[0]);
@@ -133,6 +142,7 @@ static int adapt_work(const cli_args *args, adapting *a)
     for (const char *name; count < 16 && (name = cli_next(args, "extra", &cursor));) {
         extra[count++] = name;
     }
+
     pl_error err = {0};
     if (pl_measured_read(args->plain[1], &a->m.info, extra, count, &a->measured, &err) != PL_OK) {
         return cli_fail(args, &err);
@@ -144,6 +154,7 @@ static int adapt_work(const cli_args *args, adapting *a)
         cli_error(args, "%s: %s", args->plain[1], err.text);
         return err.status == PL_BAD_INPUT ? CLI_EXIT_USAGE : CLI_EXIT_SYSTEM;
     }
+
     if (a->next_count) {
         a->next = calloc((size_t)a->next_count * (size_t)a->m.info.command_count + 1, sizeof *a->next);
         if (!a->next) {
@@ -153,6 +164,7 @@ static int adapt_work(const cli_args *args, adapting *a)
             return cli_fail_file(args, args->plain[0], &err);
         }
     }
+
     cli_progress_done();
     adapt_print(args, a, l);
 
@@ -167,6 +179,7 @@ static int adapt_work(const cli_args *args, adapting *a)
         return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s\n", cli_value(args, "out"));
+
     return cli_value(args, "json") ? cli_json_write(args, adapt_json(a)) : CLI_DONE;
 }
 

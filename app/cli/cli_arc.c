@@ -43,11 +43,13 @@ static bool arc_row(void *user, const pl_arc_point *point, const pl_state *state
             moved = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         }
     }
+
     fputs("\n", t->csv);
     if (t->count <= ARC_STEPS) {
         t->load[t->count] = 100 * point->load;
         t->moved[t->count++] = moved;
     }
+
     return true;
 }
 
@@ -66,6 +68,7 @@ static int arc_write(const cli_args *args, const arc_table *t, const char *path)
                           .curve_count = 1};
     const pl_status status =
         table ? pl_file_write(path, t->text, t->bytes, &err) : pl_plot_write(&plot, path, &err);
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -77,6 +80,7 @@ static int arc_follow(const cli_args *args, cli_model *m, arc_table *t, const ch
     pl_state *state = NULL;
     const pl_robot *robot = pl_model_robot(m->model);
     pl_statics_options options = pl_statics_options_default();
+
     options.progress = cli_progress;
     pl_status status = pl_statics_create(robot, &options, &t->statics, &err);
     status = status == PL_OK ? pl_state_create(robot, &state, &err) : status;
@@ -84,6 +88,7 @@ static int arc_follow(const cli_args *args, cli_model *m, arc_table *t, const ch
         arc_head(t);
         status = pl_statics_follow_arc(t->statics, state, m->command, ARC_STEPS, arc_row, t, &complete, &err);
     }
+
     int result = status == PL_OK ? CLI_DONE : cli_fail(args, &err);
     if (!result && fflush(t->csv) != 0) {
         result = cli_no_memory(args);
@@ -93,7 +98,9 @@ static int arc_follow(const cli_args *args, cli_model *m, arc_table *t, const ch
         cli_say(args, "%s: %d equilibria by arc length%s\n", path, t->count,
                 complete ? "" : "; the path does not lead to these commands");
     }
+
     pl_state_destroy(state);
+
     return result;
 }
 
@@ -107,11 +114,13 @@ int cli_arc(const cli_args *args, cli_model *m)
         cli_error(args, "--follow-arc %s: expected a name that ends in .csv, .png or .svg", path);
         return CLI_EXIT_USAGE;
     }
+
     if (!pl_model_robot(m->model) || strcmp(m->info.method, "exact") != 0) {
         cli_error(args, "--follow-arc: needs a full body with the exact method, this robot is '%s'",
                   m->info.method);
         return CLI_EXIT_USAGE;
     }
+
     arc_table t = {.m = m};
     t.load = calloc(ARC_STEPS + 1, sizeof *t.load);
     t.moved = calloc(ARC_STEPS + 1, sizeof *t.moved);
@@ -124,5 +133,6 @@ int cli_arc(const cli_args *args, cli_model *m)
     free(t.load);
     free(t.moved);
     pl_statics_destroy(t.statics);
+
     return status;
 }

@@ -24,6 +24,7 @@ static void ask_add(asker *a, const char *format, ...)
 {
     char text[1200];
     va_list list;
+
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
@@ -45,6 +46,7 @@ static const char *ask_line(asker *a, char *line, size_t size, const char *quest
         putchar('\n');
         return otherwise;
     }
+
     line[strcspn(line, "\r\n")] = 0;
     char *begin = line;
     while (isspace((unsigned char)*begin)) {
@@ -53,6 +55,7 @@ static const char *ask_line(asker *a, char *line, size_t size, const char *quest
     for (size_t n = strlen(begin); n > 0 && isspace((unsigned char)begin[n - 1]);) {
         begin[--n] = 0;
     }
+
     return *begin ? begin : otherwise;
 }
 
@@ -72,6 +75,7 @@ static int ask_design(asker *a)
         printf("  %2d  %-16s %s\n", i + 1, ask_design_name(i),
                i < full ? pl_design_at(i)->summary : pl_reduced_design_at(i - full)->summary);
     }
+
     char line[200];
     for (int tries = 0; tries < ASK_TRIES && !a->ended; ++tries) {
         const char *answer = ask_line(a, line, sizeof line, "which one (number or name)", "1");
@@ -83,7 +87,9 @@ static int ask_design(asker *a)
         }
         printf("  there is no design '%s': a number from 1 to %d, or a name\n", answer, count);
     }
+
     a->ended = true;
+
     return 0;
 }
 
@@ -95,6 +101,7 @@ static void ask_parameters(asker *a, const pl_design *d)
         'y') {
         return;
     }
+
     for (int k = 0; k < d->parameter_count && !a->ended; ++k) {
         const pl_design_parameter *p = &d->parameter[k];
         snprintf(question, sizeof question, "  %s, %s (%g to %g)", p->name, p->help, p->low, p->high);
@@ -129,6 +136,7 @@ static void ask_part(asker *a, char *file, size_t size)
 {
     char line[1000];
     const char *path = "";
+
     for (int tries = 0; tries < ASK_TRIES && !a->ended && !path[0]; ++tries) {
         path = ask_line(a, line, sizeof line, "file (.stl .obj .step .stp .msh .vtu .inp)", "");
         if (path[0] && !cli_exists(path)) {
@@ -136,6 +144,7 @@ static void ask_part(asker *a, char *file, size_t size)
             path = "";
         }
     }
+
     a->ended = a->ended || !path[0];
     snprintf(file, size, "%s", path);
     ask_add(a, "--from");
@@ -145,6 +154,7 @@ static void ask_part(asker *a, char *file, size_t size)
         ask_add(a, "--unit");
         ask_add(a, "%s", unit);
     }
+
     if (!a->ended) {
         puts("  `pliant materials` lists all; soft silicones: ecoflex_00_30, dragon_skin_10_medium, "
              "dragon_skin_20,\n  dragon_skin_30; printed: tpu_95a, ninjaflex, agilus30");
@@ -170,6 +180,7 @@ static void ask_folder(asker *a, const char *proposed)
         printf("  %s has a robot.yaml already\n", folder);
         proposed = "";
     }
+
     a->ended = true;
 }
 
@@ -207,6 +218,7 @@ int cli_ask_new(const cli_args *args, int (*run)(cli_args *))
 {
     asker a = {0};
     char line[200], stem[200];
+
     puts(
         "A robot is a folder with a text file, robot.yaml. Enter takes the answer in brackets, Ctrl-C ends.\n"
         "   1  one of the designs, with your dimensions\n"
@@ -223,6 +235,7 @@ int cli_ask_new(const cli_args *args, int (*run)(cli_args *))
             ask_parameters(&a, pl_design_at(i));
         }
     }
+
     ask_folder(&a, stem);
     int status = CLI_EXIT_USAGE;
     if (a.ended) {
@@ -230,8 +243,10 @@ int cli_ask_new(const cli_args *args, int (*run)(cli_args *))
     } else {
         status = ask_run(&a, run);
     }
+
     for (int i = 0; i < a.count; ++i) {
         free(a.word[i]);
     }
+
     return status;
 }

@@ -86,9 +86,11 @@ static int calibrate_fit(const cli_args *args, calibration *c)
     const char *only = cli_value(args, "model");
     double limit = 0;
     bool known = !only;
+
     if (!cli_number(args, "max-strain", PL_DIM_NUMBER, 1e-3, 100, &limit)) {
         return CLI_EXIT_USAGE;
     }
+
     int fits = 0;
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
         pl_error err = {0};
@@ -106,10 +108,12 @@ static int calibrate_fit(const cli_args *args, calibration *c)
             }
         }
     }
+
     if (!known) {
         cli_error(args, "--model %s: expected neo_hookean, mooney_rivlin, yeoh, gent or ogden", only);
         return CLI_EXIT_USAGE;
     }
+
     return fits ? CLI_DONE : CLI_EXIT_UNSOLVED;
 }
 
@@ -122,6 +126,7 @@ static void calibrate_print(const cli_args *args, const calibration *c)
     if (t->source[0]) {
         cli_say(args, "  %s\n", t->source);
     }
+
     cli_table table = {0};
     cli_row(&table, "model\tconstants MPa\terror\tstrain\tstable");
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
@@ -134,6 +139,7 @@ static void calibrate_print(const cli_args *args, const calibration *c)
                                      : "NO: stress decreases somewhere between stretch 0.5 and the end");
         }
     }
+
     cli_table_print(args, &table);
     cli_say(args, "\nin a robot file:\n");
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
@@ -171,7 +177,9 @@ static json_t *calibrate_json(const calibration *c)
         json_object_set_new(one, "stable", json_boolean(c->fit[k].stable));
         json_object_set_new(fits, pl_material_model_name(models[k]), one);
     }
+
     json_object_set_new(root, "fits", fits);
+
     return root;
 }
 
@@ -182,9 +190,11 @@ static int calibrate_plot(const cli_args *args, const calibration *c, const char
     pl_curve curve[CALIBRATE_MODELS + 1] = {{"test", c->test.strain, c->test.stress, c->test.count, true}};
     int count = 1;
     const double end = c->test.strain[c->test.count - 1];
+
     for (int i = 0; i < CALIBRATE_POINTS; ++i) {
         x[i] = end * i / (CALIBRATE_POINTS - 1);
     }
+
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
         for (int i = 0; c->has[k] && i < CALIBRATE_POINTS; ++i) {
             y[k][i] = pl_material_tensile(&c->fit[k].material, 1 + x[i]);
@@ -193,6 +203,7 @@ static int calibrate_plot(const cli_args *args, const calibration *c, const char
             curve[count++] = (pl_curve){pl_material_model_name(models[k]), x, y[k], CALIBRATE_POINTS, false};
         }
     }
+
     const pl_plot plot = {.title = c->test.title,
                           .x_label = "engineering strain",
                           .y_label = "engineering stress (MPa)",
@@ -203,6 +214,7 @@ static int calibrate_plot(const cli_args *args, const calibration *c, const char
         return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s\n", path);
+
     return CLI_DONE;
 }
 
@@ -212,6 +224,7 @@ static int calibrate_work(const cli_args *args, const char *path, calibration *c
     size_t bytes = 0;
     pl_error err = {0};
     pl_status read = pl_file_read(path, &text, &bytes, &err);
+
     if (read == PL_OK) {
         read = pl_tensile_parse(text, bytes, path, &c->test, &err);
     }
@@ -219,6 +232,7 @@ static int calibrate_work(const cli_args *args, const char *path, calibration *c
     if (read != PL_OK) {
         return cli_fail(args, &err);
     }
+
     int status = calibrate_fit(args, c);
     if (status) {
         return status;
@@ -228,6 +242,7 @@ static int calibrate_work(const cli_args *args, const char *path, calibration *c
     for (const char *out; status == CLI_DONE && (out = cli_next(args, "out", &cursor));) {
         status = calibrate_plot(args, c, out);
     }
+
     return status ? status : cli_json_write(args, cli_value(args, "json") ? calibrate_json(c) : NULL);
 }
 
@@ -238,6 +253,7 @@ static int calibrate_run(cli_args *args)
     const char *kind = args->plain[0];
     const bool poses = strcmp(kind, "poses") == 0;
     static const char *const pose_extensions[] = {".png", ".svg", ".csv", ".yaml", NULL};
+
     if (poses) {
         if (args->plain_count != 3) {
             cli_error(args, "poses: expected a robot and a table of measurements");
@@ -246,11 +262,13 @@ static int calibrate_run(cli_args *args)
         const int wrong = cli_check_outputs(args, pose_extensions, args->plain[1], args->plain[2]);
         return wrong ? wrong : cli_calibrate_poses(args);
     }
+
     static const char *const camera_extensions[] = {".json", NULL};
     if (strcmp(kind, "cameras") == 0) {
         const int wrong = cli_check_outputs(args, camera_extensions, NULL, NULL);
         return wrong ? wrong : cli_calibrate_cameras(args);
     }
+
     const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0,
                relaxation = strcmp(kind, "relaxation") == 0;
     if (!ratio && !syringe && !relaxation && strcmp(kind, "tensile") != 0) {
@@ -260,13 +278,16 @@ static int calibrate_run(cli_args *args)
                   kind);
         return CLI_EXIT_USAGE;
     }
+
     if ((args->plain_count == 1) != ratio || args->plain_count > 2) {
         cli_error(args, ratio ? "ratio takes no file" : "%s: expected a file of measurements", kind);
         return CLI_EXIT_USAGE;
     }
+
     if (ratio) {
         return cli_calibrate_ratio(args);
     }
+
     int status = cli_check_outputs(args, extensions, NULL, args->plain[1]);
     if (status) {
         return status;
@@ -277,9 +298,11 @@ static int calibrate_run(cli_args *args)
     if (syringe) {
         return cli_calibrate_syringe(args, args->plain[1]);
     }
+
     calibration c = {0};
     status = calibrate_work(args, args->plain[1], &c);
     pl_tensile_clear(&c.test);
+
     return status;
 }
 

@@ -27,6 +27,7 @@ static int cameras_read(const cli_args *args, cameras *c)
                   "expected --board COLUMNSxROWS, the inner corners of the chessboard, such as --board 9x6");
         return CLI_EXIT_USAGE;
     }
+
     if (!cli_number(args, "square", PL_DIM_LENGTH, 1e-3, 1e4, &c->board.square)) {
         return CLI_EXIT_USAGE;
     }
@@ -34,6 +35,7 @@ static int cameras_read(const cli_args *args, cameras *c)
         cli_error(args, "expected --square LENGTH, the side of a square, such as --square 5.5mm");
         return CLI_EXIT_USAGE;
     }
+
     return cli_frames_find(args, 1, &c->frames);
 }
 
@@ -43,9 +45,11 @@ static int cameras_look(const cli_args *args, cameras *c, int camera, int frame)
     pl_error err = {0};
     pl_image image = {0};
     const char *path = c->frames.path[camera][frame];
+
     if (pl_image_read(path, &image, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     pl_camera *to = &c->camera[camera];
     if (to->width && (to->width != image.width || to->height != image.height)) {
         cli_error(args, "%s: %d x %d pixels, but the pictures before are %d x %d", path, image.width,
@@ -53,6 +57,7 @@ static int cameras_look(const cli_args *args, cameras *c, int camera, int frame)
         pl_image_clear(&image);
         return CLI_EXIT_USAGE;
     }
+
     to->width = image.width;
     to->height = image.height;
     double *pixel = c->pixel + 2 * (size_t)(c->views * c->board.columns * c->board.rows);
@@ -62,6 +67,7 @@ static int cameras_look(const cli_args *args, cameras *c, int camera, int frame)
         cli_say(args, "  %s: %s\n", path, err.text);
         return CLI_DONE;
     }
+
     if (found != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -70,6 +76,7 @@ static int cameras_look(const cli_args *args, cameras *c, int camera, int frame)
     }
     c->view[c->views++] = (pl_board_view){.camera = camera, .board = c->placement_of[frame], .pixel = pixel};
     ++c->seen[camera];
+
     return CLI_DONE;
 }
 
@@ -84,21 +91,25 @@ static int cameras_fit(const cli_args *args, cameras *c)
         cli_error(args, "no memory for %zu pictures", most);
         return CLI_EXIT_SYSTEM;
     }
+
     for (int k = 0; k < c->frames.count; ++k) {
         c->placement_of[k] = -1;
     }
+
     int status = CLI_DONE;
     for (int k = 0; k < c->frames.count; ++k) {
         for (int i = 0; status == CLI_DONE && i < c->frames.cameras; ++i) {
             status = c->frames.path[i][k] ? cameras_look(args, c, i, k) : CLI_DONE;
         }
     }
+
     pl_error err = {0};
     if (status == CLI_DONE &&
         pl_cameras_calibrate(&c->board, c->view, c->views, c->placements, c->frames.cameras, c->camera,
                              c->rig, c->placement, c->interval, &c->fit, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     return status;
 }
 
@@ -121,6 +132,7 @@ static void cameras_print(const cli_args *args, const cameras *c)
         cli_row(&table, "95 %%\t\t+-%.2f\t+-%.2f\t+-%.2f\t+-%.2f\t+-%.4f\t+-%.4f\t+-%.5f\t+-%.5f\t+-%.4f",
                 w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
     }
+
     cli_table_print(args, &table);
     cli_say(args,
             "\n  %d views of %d placements: %.3f pixels root mean square per coordinate, %.2f at most, %d "
@@ -153,7 +165,9 @@ static json_t *cameras_json(const cameras *c)
         }
         json_array_append_new(list, one);
     }
+
     json_object_set_new(root, "cameras", list);
+
     return root;
 }
 
@@ -161,6 +175,7 @@ int cli_calibrate_cameras(const cli_args *args)
 {
     cameras c = {0};
     int status = cameras_read(args, &c);
+
     status = status ? status : cameras_fit(args, &c);
     if (status == CLI_DONE) {
         cameras_print(args, &c);
@@ -176,10 +191,12 @@ int cli_calibrate_cameras(const cli_args *args)
         status = status ? status : cli_json_write(args, cli_value(args, "json") ? cameras_json(&c) : NULL);
         status = status ? status : c.fit.converged ? CLI_DONE : CLI_EXIT_UNSOLVED;
     }
+
     cli_frames_clear(&c.frames);
     free(c.view);
     free(c.pixel);
     free(c.placement_of);
     free(c.placement);
+
     return status;
 }

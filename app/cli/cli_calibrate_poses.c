@@ -53,6 +53,7 @@ static bool pose_material(posing *p, int k, const char *name)
 {
     const pl_robot *robot = pl_model_robot(p->model);
     const char *dot = strrchr(name, '.');
+
     for (int m = 0; robot && dot && m < pl_robot_material_count(robot); ++m) {
         const char *material = pl_robot_material_name(robot, m);
         for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
@@ -83,6 +84,7 @@ static bool pose_material(posing *p, int k, const char *name)
             return true;
         }
     }
+
     return false;
 }
 
@@ -96,6 +98,7 @@ static int pose_parameter(posing *p, const char *name)
         cli_error(args, "--free: more than %d parameters", PL_POSE_PARAMETERS);
         return CLI_EXIT_USAGE;
     }
+
     const int k = p->count++;
     pl_pose_parameter *q = &p->parameter[k];
     snprintf(p->name[k], sizeof p->name[k], "%.79s", name);
@@ -152,6 +155,7 @@ static int pose_parameter(posing *p, const char *name)
             name);
         return cli_fail(args, &err);
     }
+
     return CLI_DONE;
 }
 
@@ -168,10 +172,12 @@ static int pose_parameters(posing *p)
             text += length + (text[length] == ',');
         }
     }
+
     if (!status && p->count == 0) {
         cli_error(p->args, "expected --free NAME,NAME: what is to be fitted, such as silicone.c10");
         return CLI_EXIT_USAGE;
     }
+
     return status;
 }
 
@@ -202,6 +208,7 @@ static int pose_hold(posing *p)
         }
         text = *end ? end + 1 : end;
     }
+
     return CLI_DONE;
 }
 
@@ -216,6 +223,7 @@ static pl_status pose_edit(const posing *p, const double *value, pl_robot_docume
             status = pl_robot_document_set_number(*out, p->key[k], value[k], err);
         }
     }
+
     return status;
 }
 
@@ -225,10 +233,12 @@ static pl_status pose_build(void *user, const double *value, pl_model **out, pl_
     posing *p = user;
     pl_robot_document *document = NULL;
     pl_status status = pose_edit(p, value, &document, err);
+
     if (status == PL_OK) {
         status = pl_model_from_document(document, &p->options, out, NULL, err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }
 
@@ -240,6 +250,7 @@ static int pose_images(posing *p)
     pl_error err = {0};
     char *text = NULL, (*name)[96] = NULL;
     const char **extra = NULL;
+
     int(*to)[2] = NULL, count = 0;
     size_t bytes = 0;
     pl_recording series = {0};
@@ -252,6 +263,7 @@ static int pose_images(posing *p)
         cli_error(args, "no memory for the pixels");
         status = err.status = PL_NO_MEMORY;
     }
+
     for (int k = 0; status == PL_OK && k < 2 * M * p->cameras; ++k) {
         const int m = k / (2 * p->cameras), c = k / 2 % p->cameras;
         snprintf(name[count], sizeof name[count], "%.80s.%c%d", p->info.marker_name[m], "uv"[k % 2], c + 1);
@@ -261,12 +273,14 @@ static int pose_images(posing *p)
             to[count++][1] = 2 * c + k % 2;
         }
     }
+
     if (status == PL_OK && count == 0) {
         status = err.status = PL_BAD_INPUT;
         snprintf(err.text, sizeof err.text,
                  "no column of pixels; expected for example '%s.u1 [px]', '%s.v1 [px]'",
                  M ? p->info.marker_name[0] : "tip", M ? p->info.marker_name[0] : "tip");
     }
+
     status = status == PL_OK ? pl_measured_read(args->plain[2], &p->info, extra, count, &p->measured, &err)
                              : status;
     const size_t size = 2 * (size_t)p->measured.count * (size_t)M * (size_t)p->cameras;
@@ -274,16 +288,19 @@ static int pose_images(posing *p)
     for (size_t i = 0; p->pixel && i < size; ++i) {
         p->pixel[i] = NAN;
     }
+
     for (int r = 0; p->pixel && r < p->measured.count; ++r) {
         for (int e = 0; e < count; ++e) {
             p->pixel[(r * M + to[e][0]) * 2 * p->cameras + to[e][1]] = p->measured.extra[r * count + e];
         }
     }
+
     pl_recording_clear(&series);
     pl_file_free(text);
     free(name);
     free(extra);
     free(to);
+
     return status == PL_OK && p->pixel ? CLI_DONE : cli_fail_file(args, args->plain[2], &err);
 }
 
@@ -294,6 +311,7 @@ static int pose_start(posing *p)
     double *own = malloc(3 * (size_t)rows * (size_t)M * sizeof *own + 1), base[6];
     pl_error err = {0};
     bool known = own != NULL;
+
     for (int r = 0; known && r < rows; ++r) {
         pl_solve_report report;
         known = pl_model_fk(p->model, p->measured.command + (size_t)r * (size_t)p->info.command_count,
@@ -303,13 +321,16 @@ static int pose_start(posing *p)
             memcpy(own + 3 * r * M, pl_model_get_answer(p->model).marker, 3 * (size_t)M * sizeof *own);
         }
     }
+
     known = known && pl_poses_place(own, p->measured.marker, rows * M, base);
     for (int k = 0; known && k < p->count; ++k) {
         if (p->parameter[k].kind == PL_POSE_BASE) {
             p->parameter[k].value = base[p->parameter[k].index];
         }
     }
+
     free(own);
+
     return CLI_DONE;
 }
 
@@ -319,6 +340,7 @@ static int pose_open(posing *p)
     const cli_args *args = p->args;
     pl_error err = {0};
     const int opened = cli_document_open(args, args->plain[1], &p->path, &p->document, &p->findings);
+
     if (opened) {
         return opened;
     }
@@ -341,6 +363,7 @@ static int pose_open(posing *p)
     if (pl_measured_read(args->plain[2], &p->info, NULL, 0, &p->measured, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     return CLI_DONE;
 }
 
@@ -360,6 +383,7 @@ static void pose_marker_rms(const posing *p, int marker, bool fit, double *rms, 
             ++*count;
         }
     }
+
     *rms = *count ? sqrt(sum / *count) : NAN;
 }
 
@@ -369,6 +393,7 @@ static void pose_print(const posing *p)
     const cli_args *args = p->args;
     const pl_poses_report *r = &p->report;
     cli_table table = {0};
+
     cli_say(args, "%s: %d poses, %d parameters; %s after %d steps (%d solves)\n\n", p->info.name,
             p->measured.count, p->count, r->converged ? "converged" : "not converged", r->iterations,
             r->solves);
@@ -391,6 +416,7 @@ static void pose_print(const posing *p)
             cli_row(&table, n_out ? "%s\t%.2f\t%.2f" : "%s\t%.2f\t-", p->info.marker_name[m], in, out);
         }
     }
+
     cli_table_print(args, &table);
 
     const char *unit = p->pixel ? "pixels" : "mm";
@@ -431,6 +457,7 @@ static json_t *pose_json(const posing *p)
 {
     const pl_poses_report *r = &p->report;
     json_t *root = cli_json_head(p->info.hash, p->findings), *list = json_object();
+
     json_object_set_new(root, "converged", json_boolean(r->converged));
     json_object_set_new(root, "iterations", json_integer(r->iterations));
     json_object_set_new(root, "rms_start", cli_json_number(r->rms_start));
@@ -446,9 +473,11 @@ static json_t *pose_json(const posing *p)
         json_object_set_new(one, "interval", cli_json_number(r->quantile * r->deviation[k]));
         json_object_set_new(list, p->name[k], one);
     }
+
     json_object_set_new(root, "parameters", list);
     json_object_set_new(root, "predicted",
                         cli_json_numbers(p->predicted, 3 * p->measured.count * p->info.marker_count));
+
     return root;
 }
 
@@ -457,6 +486,7 @@ static int pose_plot(posing *p, const char *path)
 {
     const int n = p->measured.count * p->info.marker_count;
     double width[3] = {0, 0, 0};
+
     for (int i = 0; i < 3; ++i) {
         double low = INFINITY, high = -INFINITY;
         for (int k = 0; k < n; ++k) {
@@ -466,6 +496,7 @@ static int pose_plot(posing *p, const char *path)
         }
         width[i] = high - low;
     }
+
     const int drop = width[0] <= width[1] && width[0] <= width[2] ? 0 : width[1] <= width[2] ? 1 : 2;
     const int a = drop == 0 ? 1 : 0, b = drop == 2 ? 1 : 2;
     double *block = calloc(6 * (size_t)n + 6, sizeof *block);
@@ -499,6 +530,7 @@ static int pose_plot(posing *p, const char *path)
     pl_error err = {0};
     const pl_status status = pl_plot_write(&plot, path, &err);
     free(block);
+
     return status == PL_OK ? CLI_DONE : cli_fail(p->args, &err);
 }
 
@@ -509,6 +541,7 @@ static int pose_table(posing *p, const char *path)
 
     // 240 bytes hold any line: a name of 60 and nine numbers
     char *text = malloc((size_t)p->measured.count * (size_t)M * 240 + 200), *at = text;
+
     if (!text) {
         return cli_no_memory(p->args);
     }
@@ -526,6 +559,7 @@ static int pose_table(posing *p, const char *path)
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
+
     return status == PL_OK ? CLI_DONE : cli_fail(p->args, &err);
 }
 
@@ -539,8 +573,10 @@ static int pose_write_robot(const posing *p, const char *path)
     const bool good = pose_edit(p, p->report.value, &document, &err) == PL_OK &&
                       pl_robot_document_text(document, &text, &length, &err) == PL_OK &&
                       pl_file_write(path, text, length, &err) == PL_OK;
+
     pl_file_free(text);
     pl_robot_document_destroy(document);
+
     return good ? CLI_DONE : cli_fail(p->args, &err);
 }
 
@@ -561,6 +597,7 @@ static int pose_write(posing *p)
             cli_say(p->args, "  wrote %s\n", path);
         }
     }
+
     return status;
 }
 
@@ -595,6 +632,7 @@ static pl_status pose_cross(posing *p, pl_error *err)
     pl_pose_parameter from[PL_POSE_PARAMETERS];
     int count = 0;
     pl_status status = fit && predicted ? PL_OK : PL_NO_MEMORY;
+
     for (int f = 0; status == PL_OK && f < p->folds; ++f) {
         // every folds-th pose is left out, so that a fold is spread over the test
         for (int i = 0; i < n; ++i) {
@@ -623,6 +661,7 @@ static pl_status pose_cross(posing *p, pl_error *err)
     p->cross = count ? sqrt(sum / count) : NAN;
     free(fit);
     free(predicted);
+
     return status;
 }
 
@@ -655,6 +694,7 @@ static int pose_work(posing *p)
         cli_error(args, "%s", fitted == PL_INTERRUPTED ? cli_stop_reason() : err.text);
         return CLI_EXIT_UNSOLVED;
     }
+
     if (fitted != PL_OK) {
         err.status = fitted;
         return cli_fail_file(args, args->plain[2], &err);
@@ -670,6 +710,7 @@ static int pose_work(posing *p)
             p->path, p->report.iterations);
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 
@@ -677,6 +718,7 @@ int cli_calibrate_poses(const cli_args *args)
 {
     posing p = {.args = args};
     const int status = pose_work(&p);
+
     pl_model_destroy(p.model);
     pl_measured_clear(&p.measured);
     pl_findings_destroy(p.findings);
@@ -685,5 +727,6 @@ int cli_calibrate_poses(const cli_args *args)
     free(p.fit);
     free(p.predicted);
     free(p.pixel);
+
     return status;
 }

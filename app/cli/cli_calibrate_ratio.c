@@ -28,6 +28,7 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
             method = NULL;
         }
     }
+
     if (method) {
         cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
         return CLI_EXIT_USAGE;
@@ -38,11 +39,13 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
         cli_advice("the test: pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84");
         return CLI_EXIT_USAGE;
     }
+
     t->interface = t->interface > 0 ? t->interface : t->length / 2;
     if (elasticity > 0) {
         // equation 16 solved for the other
         t->moved = t->interface * t->pull / (elasticity * (t->length - t->interface) + t->interface);
     }
+
     return CLI_DONE;
 }
 
@@ -51,6 +54,7 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
 {
     double size = t->length / 13;
     const double width = 0.15 * t->length;
+
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-3, 1e4, &size)) {
         return CLI_EXIT_USAGE;
     }
@@ -71,6 +75,7 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
     if (mesher->build(mesher->user, &source, &cli_progress, mesh, NULL, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     return CLI_DONE;
 }
 
@@ -119,6 +124,7 @@ static json_t *ratio_json(const pl_ratio_test *t, const pl_ratio_fit *f)
     json_object_set_new(root, "twist", cli_json_number(f->twist));
     json_object_set_new(root, "twisted", cli_json_number(f->twisted));
     json_object_set_new(root, "solves", json_integer(f->solves));
+
     return root;
 }
 
@@ -129,6 +135,7 @@ int cli_calibrate_ratio(const cli_args *args)
     pl_ratio_fit fit;
     pl_mesh *mesh = NULL;
     int status = ratio_read(args, &test);
+
     status = status ? status : ratio_mesh(args, &test, &mesh);
     if (status) {
         return status;
@@ -139,7 +146,9 @@ int cli_calibrate_ratio(const cli_args *args)
         pl_mesh_destroy(mesh);
         return cli_fail(args, &err);
     }
+
     pl_mesh_destroy(mesh);
     ratio_print(args, &test, &fit);
+
     return cli_json_write(args, cli_value(args, "json") ? ratio_json(&test, &fit) : NULL);
 }

@@ -25,6 +25,7 @@ static int relaxation_columns(const cli_args *args, const char *path, relaxation
                              *const stress[] = {"stress", "force", "load", "modulus"};
     const int t = pl_recording_find(&r->series, time, 4), e = pl_recording_find(&r->series, strain, 2),
               s = pl_recording_find(&r->series, stress, 4), n = r->series.count;
+
     if (t < 0 || s < 0) {
         cli_error(args,
                   "%s: expected columns named t [s] and stress [MPa] (or force [N]), and optionally strain",
@@ -48,6 +49,7 @@ static int relaxation_columns(const cli_args *args, const char *path, relaxation
     snprintf(r->unit, sizeof r->unit, "%s", r->series.column[s].unit);
     r->test = (pl_relaxation){
         .count = n, .time = r->column, .strain = e >= 0 ? r->column + n : NULL, .stress = r->column + 2 * n};
+
     return CLI_DONE;
 }
 
@@ -69,6 +71,7 @@ static int relaxation_times(const cli_args *args, relaxation *r)
         r->tau_count++;
         text += length + (text[length] == ',');
     }
+
     return CLI_DONE;
 }
 
@@ -89,6 +92,7 @@ static void relaxation_print(const cli_args *args, const relaxation *r)
             cli_row(&table, "%.4g\t0\t-", f->tau[i]);
         }
     }
+
     cli_table_print(args, &table);
 
     if (f->correlation > 0.5) {
@@ -107,6 +111,7 @@ static void relaxation_print(const cli_args *args, const relaxation *r)
             first = false;
         }
     }
+
     cli_say(args, "]\n");
 }
 
@@ -120,6 +125,7 @@ static json_t *relaxation_json(const relaxation *r)
     json_object_set_new(root, "half_width", cli_json_numbers(r->fit.half_width, r->fit.count));
     json_object_set_new(root, "error", cli_json_number(r->fit.error));
     json_object_set_new(root, "correlation", cli_json_number(r->fit.correlation));
+
     return root;
 }
 
@@ -128,12 +134,14 @@ static int relaxation_plot(const cli_args *args, const relaxation *r, const char
 {
     const int n = r->test.count;
     double *y = calloc((size_t)n, sizeof *y);
+
     if (!y) {
         return cli_no_memory(args);
     }
     for (int k = 0; k < n; ++k) {
         y[k] = pl_relaxation_stress(&r->test, &r->fit, k);
     }
+
     const pl_curve curve[2] = {{"test", r->test.time, r->test.stress, n, true},
                                {"branches", r->test.time, y, n, false}};
     const pl_plot plot = {
@@ -145,6 +153,7 @@ static int relaxation_plot(const cli_args *args, const relaxation *r, const char
         return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s\n", path);
+
     return CLI_DONE;
 }
 
@@ -155,6 +164,7 @@ static int relaxation_work(const cli_args *args, const char *path, relaxation *r
     size_t bytes = 0;
     pl_error err = {0};
     pl_status read = pl_file_read(path, &text, &bytes, &err);
+
     if (read == PL_OK) {
         read = pl_recording_parse(text, bytes, path, &r->series, &err);
     }
@@ -177,6 +187,7 @@ static int relaxation_work(const cli_args *args, const char *path, relaxation *r
     for (const char *out; status == CLI_DONE && (out = cli_next(args, "out", &cursor));) {
         status = relaxation_plot(args, r, out);
     }
+
     return status ? status : cli_json_write(args, cli_value(args, "json") ? relaxation_json(r) : NULL);
 }
 

@@ -13,10 +13,12 @@ static int syringe_line(const cli_args *args, pl_syringe_line *line)
         !cli_number(args, "ambient", PL_DIM_PRESSURE, 1e-6, 10, &line->ambient)) {
         return CLI_EXIT_USAGE;
     }
+
     if (!(line->chamber > 0)) {
         cli_error(args, "expected --chamber, the volume of the undeformed chamber, such as --chamber 12mL");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -56,6 +58,7 @@ static json_t *syringe_json_branch(const pl_syringe_branch *b)
     json_object_set_new(one, "table_kpa_ratio", list);
     json_object_set_new(one, "measured", json_integer(b->measured));
     json_object_set_new(one, "error", cli_json_number(b->error));
+
     return one;
 }
 
@@ -102,6 +105,7 @@ static int syringe_plot(const cli_args *args, const pl_syringe *test, const pl_s
     if (status == CLI_DONE) {
         cli_say(args, "  wrote %s\n", path);
     }
+
     return status;
 }
 
@@ -110,6 +114,7 @@ static int syringe_report(const cli_args *args, const pl_syringe *test, const pl
 {
     pl_syringe_result result;
     pl_error err = {0};
+
     if (pl_syringe_fit(test, line, &result, &err) != PL_OK) {
         return cli_fail_file(args, args->plain[1], &err);
     }
@@ -125,12 +130,14 @@ static int syringe_report(const cli_args *args, const pl_syringe *test, const pl
     for (const char *out; status == CLI_DONE && (out = cli_next(args, "out", &cursor));) {
         status = syringe_plot(args, test, line, &result, out);
     }
+
     if (status == CLI_DONE && cli_value(args, "json")) {
         json_t *root = cli_json_head(0, NULL);
         json_object_set_new(root, "loading", syringe_json_branch(&result.loading));
         json_object_set_new(root, "unloading", syringe_json_branch(&result.unloading));
         status = cli_json_write(args, root);
     }
+
     return status;
 }
 
@@ -139,6 +146,7 @@ int cli_calibrate_syringe(const cli_args *args, const char *path)
 {
     pl_syringe_line line;
     int status = syringe_line(args, &line);
+
     if (status) {
         return status;
     }
@@ -157,5 +165,6 @@ int cli_calibrate_syringe(const cli_args *args, const char *path)
     }
     status = syringe_report(args, &test, &line);
     pl_syringe_clear(&test);
+
     return status;
 }

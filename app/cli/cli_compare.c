@@ -64,6 +64,7 @@ static bool compare_is_quadratic(const pl_robot *robot)
             return true;
         }
     }
+
     return false;
 }
 
@@ -77,6 +78,7 @@ static int compare_linear(const cli_args *args, compare *c)
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &load.size)) {
         return CLI_EXIT_USAGE;
     }
+
     return pl_robot_from_document(c->r.document, &load, &c->linear, NULL, &err) == PL_OK
                ? CLI_DONE
                : cli_fail(args, &err);
@@ -99,6 +101,7 @@ static int compare_open(const cli_args *args, compare *c)
     for (int i = 0; i < commands; ++i) {
         c->info[i] = pl_robot_command(c->r.robot, i);
     }
+
     return compare_is_quadratic(c->r.robot) ? compare_linear(args, c) : CLI_DONE;
 }
 
@@ -108,6 +111,7 @@ static int compare_list(const cli_args *args, compare *c)
 {
     static const char *const known[] = {"exact", "local_global", "fang2020"};
     const char *list = cli_value(args, "methods");
+
     snprintf(c->list, sizeof c->list, "%s", list ? list : "exact,local_global,fang2020");
 
     char *rest = c->list;
@@ -127,10 +131,12 @@ static int compare_list(const cli_args *args, compare *c)
         }
         c->method[c->def.method_count++] = word;
     }
+
     if (c->def.method_count == 0) {
         cli_error(args, "--methods %s: expected exact, local_global or fang2020", list);
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -148,6 +154,7 @@ static int compare_solve(const cli_args *args, compare *c)
 {
     pl_error err = {0};
     pl_method ignored;
+
     if (pl_robot_document_options(c->r.document, &c->def.statics, &ignored, &c->def.geometric, &err) !=
         PL_OK) {
         return cli_fail(args, &err);
@@ -169,6 +176,7 @@ static int compare_solve(const cli_args *args, compare *c)
             "%s: note: the mesh of order 1 has different vertices, so shapes are compared by markers only\n",
             c->r.path);
     }
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -224,6 +232,7 @@ static void compare_print(const cli_args *args, const compare *c)
                     text[0], text[1]);
         }
     }
+
     cli_say(args, "\n");
     cli_table_print(actuators > 0 ? args : &(cli_args){.silent = true}, &ratios);
 }
@@ -262,6 +271,7 @@ static json_t *compare_json(const compare *c)
         json_object_set_new(one, "actuators", actuators);
         json_array_append_new(all, one);
     }
+
     json_object_set_new(root, "methods", all);
     return root;
 }
@@ -275,6 +285,7 @@ static pl_status compare_vtu(const compare *c, const char *path, pl_error *err)
 
     const size_t n = 3 * (size_t)pl_mesh_get(r->corner).vertex_count;
     const pl_compare_row *from = &r->row[0];
+
     for (int i = r->row_count - 1; i >= 0; --i) {
         from = strcmp(r->row[i].method, "exact") == 0 && r->row[i].corners ? &r->row[i] : from;
     }
@@ -294,9 +305,11 @@ static pl_status compare_vtu(const compare *c, const char *path, pl_error *err)
             array[count++] = (pl_data_array){.name = name[i], .value = d, .components = 3};
         }
     }
+
     const pl_status status =
         value ? pl_shape_write_vtu(r->corner, from->x, array, count, path, err) : PL_NO_MEMORY;
     free(value);
+
     return status;
 }
 
@@ -307,6 +320,7 @@ static pl_status compare_histogram_csv(const compare *c, const char *path, const
     char *text = NULL;
     size_t size = 0;
     FILE *t = open_memstream(&text, &size);
+
     if (!t) {
         return PL_NO_MEMORY;
     }
@@ -315,16 +329,19 @@ static pl_status compare_histogram_csv(const compare *c, const char *path, const
     for (int i = 0; i < c->result.row_count; ++i) {
         fprintf(t, ",\"%s %%\"", c->result.row[i].name);
     }
+
     for (int b = 0; b < COMPARE_BINS; ++b) {
         fprintf(t, "\n%.6g", middle[b]);
         for (int i = 0; i < c->result.row_count; ++i) {
             fprintf(t, ",%.6g", share[i * COMPARE_BINS + b]);
         }
     }
+
     fprintf(t, "\n");
     const bool failed = ferror(t);
     const pl_status status = fclose(t) == 0 && !failed ? pl_file_write(path, text, size, err) : PL_NO_MEMORY;
     free(text);
+
     return status;
 }
 
@@ -333,6 +350,7 @@ static pl_status compare_histogram(const compare *c, const char *path, pl_error 
 {
     double share[PL_COMPARE_ROWS * COMPARE_BINS], middle[COMPARE_BINS];
     const pl_status status = pl_comparison_strains(&c->result, COMPARE_BINS, middle, share, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -345,11 +363,13 @@ static pl_status compare_histogram(const compare *c, const char *path, pl_error 
         curve[i] = (pl_curve){
             .name = c->result.row[i].name, .x = middle, .y = share + i * COMPARE_BINS, .count = COMPARE_BINS};
     }
+
     const pl_plot plot = {.title = "Strain of the elements",
                           .x_label = "largest principal strain",
                           .y_label = "fraction of the volume, %",
                           .curve = curve,
                           .curve_count = c->result.row_count};
+
     return pl_plot_write(&plot, path, err);
 }
 
@@ -358,12 +378,14 @@ static int compare_write(const cli_args *args, const compare *c)
 {
     pl_error err = {0};
     int cursor = 0;
+
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         if (compare_vtu(c, path, &err) != PL_OK) {
             return cli_fail(args, &err);
         }
         cli_say(args, "  wrote %s\n", path);
     }
+
     const char *path = cli_value(args, "histogram");
     if (path && compare_histogram(c, path, &err) != PL_OK) {
         return cli_fail(args, &err);
@@ -371,6 +393,7 @@ static int compare_write(const cli_args *args, const compare *c)
     if (path) {
         cli_say(args, "  wrote %s\n", path);
     }
+
     return cli_json_write(args, cli_value(args, "json") ? compare_json(c) : NULL);
 }
 
@@ -382,6 +405,7 @@ static int compare_check_histogram(const cli_args *args)
         strcasecmp(end, ".csv") == 0) {
         return CLI_DONE;
     }
+
     cli_error(args, "--histogram %s: unknown extension, expected one of .png .svg .csv", path);
     return CLI_EXIT_USAGE;
 }
@@ -414,6 +438,7 @@ static int compare_work(const cli_args *args, compare *c)
             status = CLI_EXIT_UNSOLVED;
         }
     }
+
     return status;
 }
 
@@ -422,15 +447,19 @@ static int compare_run(cli_args *args)
 {
     compare c = {0};
     int status = CLI_DONE;
+
     if (args->plain_count == 1) {
         status = cli_document_open(args, args->plain[0], &c.r.path, &c.r.document, &c.r.findings);
     }
+
     if (!status && (!c.r.document || pl_robot_document_kind(c.r.document) != PL_ROBOT_FULL)) {
         status = cli_compare_robots(args);
     } else if (!status) {
         status = compare_work(args, &c);
     }
+
     compare_close(&c);
+
     return status;
 }
 

@@ -67,6 +67,7 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
     }
     json_object_set_new(one, "markers", markers);
     json_array_append_new(all, one);
+
     return CLI_DONE;
 }
 
@@ -75,6 +76,7 @@ int cli_compare_robots(cli_args *args)
 {
     static const char *const only_methods[] = {"methods", "out", "histogram", "limit-each"};
     int status = cli_setup(args), bad = 0;
+
     for (int i = 0; i < 4 && !status; ++i) {
         if (cli_value(args, only_methods[i])) {
             cli_error(args, "--%s is for comparing methods on one robot with a mesh, not robots",
@@ -107,5 +109,6 @@ int cli_compare_robots(cli_args *args)
     }
     free(m);
     json_decref(all);
+
     return status ? status : bad ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }

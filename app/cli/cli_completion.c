@@ -209,6 +209,7 @@ static void completion_fish(void)
         completion_words(v->name);
         printf("'\n");
     }
+
     printf("complete -c pliant -n __fish_use_subcommand -f -a help -d 'a page about a verb or an outcome'\n"
            "complete -c pliant -n '__fish_seen_subcommand_from help' -f -a '");
     completion_topics();
@@ -228,6 +229,7 @@ static int completion_run(cli_args *args)
             return CLI_DONE;
         }
     }
+
     cli_error(args, "no completion for '%s', expected bash, zsh or fish", args->plain[0]);
     return CLI_EXIT_USAGE;
 }

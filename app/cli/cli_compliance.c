@@ -25,6 +25,7 @@ static void compliance_labels(const pl_model_info *info, compliance_label *row, 
         column[c].unit = kind->effort_unit;
         column[c++].scale = kind->effort_scale;
     }
+
     for (int k = 0; k < 3 * info->marker_count; ++k) {
         snprintf(row[r].name, sizeof row[r].name, "%s.%c", info->marker_name[k / 3], 'x' + k % 3);
         row[r].unit = "mm";
@@ -34,6 +35,7 @@ static void compliance_labels(const pl_model_info *info, compliance_label *row, 
         column[c].unit = "N";
         column[c++].scale = 1;
     }
+
     for (int s = 0; s < info->sensor_count; ++s) {
         snprintf(row[r].name, sizeof row[r].name, "%s", info->sensor_name[s]);
         row[r].unit = pl_sensor_unit(info->sensor_kind[s]);
@@ -51,6 +53,7 @@ static json_t *compliance_names(const compliance_label *label, int count)
         json_object_set_new(one, "unit", json_string(label[i].unit));
         json_array_append_new(list, one);
     }
+
     return list;
 }
 
@@ -68,6 +71,7 @@ static void compliance_print(const cli_args *args, const cli_model *m, const dou
         const size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "\tper %s of %s", column[j].unit, column[j].name);
     }
+
     cli_row(&table, "%s", text);
 
     for (int i = 0; i < rows; ++i) {
@@ -78,6 +82,7 @@ static void compliance_print(const cli_args *args, const cli_model *m, const dou
         }
         cli_row(&table, "%s", text);
     }
+
     cli_table_print(args, &table);
 }
 
@@ -88,6 +93,7 @@ static int compliance_csv(const cli_args *args, const char *path, const double *
     char *text = NULL;
     size_t bytes = 0;
     FILE *csv = open_memstream(&text, &bytes);
+
     if (!csv) {
         return cli_no_memory(args);
     }
@@ -96,12 +102,14 @@ static int compliance_csv(const cli_args *args, const char *path, const double *
     for (int j = 0; j < n; ++j) {
         fprintf(csv, ",per %s of %s", column[j].unit, column[j].name);
     }
+
     for (int i = 0; i < rows; ++i) {
         fprintf(csv, "\n%s [%s]", row[i].name, row[i].unit);
         for (int j = 0; j < n; ++j) {
             fprintf(csv, ",%.15g", W[i * n + j]);
         }
     }
+
     fputc('\n', csv);
     pl_error err = {.status = PL_NO_MEMORY};
     const bool failed = ferror(csv);
@@ -110,6 +118,7 @@ static int compliance_csv(const cli_args *args, const char *path, const double *
     if (fine) {
         cli_say(args, "  wrote %s\n", path);
     }
+
     return fine ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -129,6 +138,7 @@ static json_t *compliance_json(cli_model *m, const double *W, const compliance_l
     json_object_set_new(all, "factorizations", json_integer(report->factorizations));
     json_object_set_new(all, "solves", json_integer(report->solves));
     json_object_set_new(root, "compliance", all);
+
     return root;
 }
 
@@ -142,6 +152,7 @@ int cli_compliance(const cli_args *args, cli_model *m)
     pl_jacobian_report report;
     pl_error err = {0};
     int status = W && row && column ? CLI_DONE : cli_no_memory(args);
+
     if (!status && pl_compliance(m->model, W, &report, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
@@ -163,8 +174,10 @@ int cli_compliance(const cli_args *args, cli_model *m)
             !status && cli_value(args, "json") ? compliance_json(m, W, row, column, rows, n, &report) : NULL;
         status = status ? status : cli_json_write(args, root);
     }
+
     free(W);
     free(row);
     free(column);
+
     return status;
 }

@@ -68,6 +68,7 @@ static void control_print_response(const cli_args *args, const loop_numbers *n, 
         cli_say(args, "with a delay of %g s and a lag of %g s: unstable\n", n->delay, n->lag);
         return;
     }
+
     char settled[40] = "does not settle";
     if (r->settled >= 0) {
         snprintf(settled, sizeof settled, "settles in %d ticks", r->settled);
@@ -100,6 +101,7 @@ static json_t *control_json(const loop_numbers *n, const pl_margin *m, const pl_
     json_object_set_new(root, "sampled", cli_json_number(m->sampled));
     json_object_set_new(root, "proven", cli_json_number(m->proven));
     json_object_set_new(root, "lmi", cli_json_number(lmi));
+
     return root;
 }
 
@@ -109,10 +111,12 @@ static void control_print_margin(const cli_args *args, const loop_numbers *n, co
 {
     double P[3] = {NAN, NAN, NAN}, largest_M = NAN, smallest_P = NAN;
     const char *why = n->ki > 0 ? cli_lmi_margin(n->kp, n->ki, lmi, P) : "the loop has no integral";
+
     if (!why) {
         // the solver stops at the edge of the inequality: verified a little below
         pl_margin_verify(n->kp, n->ki, *lmi * (1 - 1e-3), P, &largest_M, &smallest_P);
     }
+
     cli_table table = {0};
     cli_row(&table, "largest relative error of the Jacobian\tby");
     cli_row(&table, "%.6f\tthe H-infinity norm, %.6f at %.4g rad per tick", m->gamma, m->norm, m->frequency);
@@ -122,6 +126,7 @@ static void control_print_margin(const cli_args *args, const loop_numbers *n, co
         cli_row(&table, "%.6f\tlinear matrix inequality (CSDP); checked 1e-3 below: M < %.1e, P > %.1e", *lmi,
                 largest_M, smallest_P);
     }
+
     cli_table_print(args, &table);
     if (why) {
         cli_say(args, "  no linear matrix inequality: %s\n", why);
@@ -133,18 +138,22 @@ static int control_check(const cli_args *args)
 {
     loop_numbers n;
     int samples = 10000, status = control_numbers(args, &n);
+
     if (status || !cli_whole(args, "directions", 0, 100000000, &samples)) {
         return status ? status : CLI_EXIT_USAGE;
     }
+
     pl_margin m;
     pl_response r;
     pl_error err = {0};
+
     // ticks
     const int delay = (int)fmin(n.delay / n.period + 0.5, 1e9);
     if (pl_margin_compute(n.kp, n.ki, samples, 1, &m, &err) != PL_OK ||
         pl_response_compute(n.kp, n.ki, delay, n.lag / n.period, &r, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     double lmi = NAN;
     cli_say(args, "PI loop with kp %g, ki %g per tick of %g s, ", n.kp, n.ki, n.period);
     control_print_response(args, &n, &r);
@@ -154,9 +163,11 @@ static int control_check(const cli_args *args)
         cli_say(args, "\n");
         control_print_margin(args, &n, &m, samples, &lmi);
     }
+
     if (cli_value(args, "json")) {
         status = cli_json_write(args, control_json(&n, &m, &r, lmi));
     }
+
     return status ? status : r.damped ? CLI_DONE : CLI_EXIT_UNSOLVED;
 }
 

@@ -23,6 +23,7 @@ static json_t *critical_markers(const cli_model *m, const double *from, const do
         }
         json_object_set_new(markers, m->info.marker_name[i], cli_json_numbers(motion, 3));
     }
+
     return markers;
 }
 
@@ -34,14 +35,17 @@ static pl_status critical_stand(cli_model *m, const pl_critical_mode *mode, pl_s
     const size_t size = pl_model_state_size(m->model);
     const int64_t n = 3 * (int64_t)pl_state_vertex_count(state);
     pl_status status = pl_state_unpack(state, block, size, err);
+
     for (int64_t i = 0; i < n; ++i) {
         scratch[i] = mode->position[i] + share * CRITICAL_DRAWN * m->info.size * mode->motion[i];
     }
+
     if (status == PL_OK) {
         pl_state_set_positions(state, scratch);
         pl_state_pack(state, scratch, size);
         status = pl_model_unpack(m->model, scratch, size, err);
     }
+
     return status;
 }
 
@@ -51,12 +55,14 @@ int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *r
     pl_critical_mode mode;
     pl_error err = {0};
     const pl_robot *robot = pl_model_robot(m->model);
+
     if (!robot || !pl_model_critical(m->model, &mode)) {
         if (path) {
             cli_say(args, "  %s is not written: no critical load was found on this path\n", path);
         }
         return CLI_DONE;
     }
+
     const size_t size = pl_model_state_size(m->model), markers = 3 * (size_t)m->info.marker_count + 1;
     pl_state *state = NULL;
 
@@ -66,6 +72,7 @@ int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *r
         free(block);
         return cli_no_memory(args);
     }
+
     double *scratch = block + size + 1, *from = scratch + size + 1, *to = from + markers;
     pl_model_pack(m->model, block);
     pl_status status = critical_stand(m, &mode, state, block, 0, scratch, &err);
@@ -79,6 +86,7 @@ int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *r
         cli_say(args, "  wrote %s: the mode at %.4g %% of the load, where the body %s\n", path,
                 100 * mode.load, mode.limit ? "snaps" : "buckles");
     }
+
     if (record) {
         json_object_set_new(record, "critical",
                             json_pack("{s:o,s:s,s:o}", "load", cli_json_number(mode.load), "kind",
@@ -90,5 +98,6 @@ int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *r
     const pl_status back = pl_model_unpack(m->model, block, size, &err);
     pl_state_destroy(state);
     free(block);
+
     return status == PL_OK && back == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }

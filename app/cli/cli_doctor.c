@@ -42,6 +42,7 @@ static pl_findings *doctor_sorted(const pl_findings *findings)
             }
         }
     }
+
     return sorted;
 }
 
@@ -54,11 +55,13 @@ static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_find
     if (!path) {
         return CLI_DONE;
     }
+
     const int32_t n = pl_mesh_get(mesh).element_count;
     double *mark = calloc((size_t)n + 1, sizeof *mark);
     if (!mark) {
         return cli_no_memory(args);
     }
+
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
         pl_embedding e;
@@ -69,6 +72,7 @@ static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_find
             mark[e.element] = i + 1;
         }
     }
+
     const pl_data_array array = {.name = "defect", .value = mark, .components = 1, .on_elements = true};
     pl_error err = {0};
     const pl_status status = pl_shape_write_vtu(mesh, pl_mesh_get(mesh).position, &array, 1, path, &err);
@@ -77,6 +81,7 @@ static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_find
         return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s (colour it by `defect`)\n", path);
+
     return CLI_DONE;
 }
 
@@ -84,6 +89,7 @@ static json_t *doctor_json(uint64_t hash, const pl_findings *findings)
 {
     static const char *const word[] = {"note", "warning", "error"};
     json_t *root = cli_json_head(hash, findings), *all = json_array();
+
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
         json_t *one = json_object(), *elements = json_array();
@@ -99,6 +105,7 @@ static json_t *doctor_json(uint64_t hash, const pl_findings *findings)
         json_object_set_new(one, "elements", elements);
         json_array_append_new(all, one);
     }
+
     json_object_set_new(root, "findings", all);
     return root;
 }
@@ -114,6 +121,7 @@ static int doctor_outcome(const cli_args *args, const pl_findings *findings)
         cli_say(args, count[PL_NOTE] ? "no defects; notes: %d\n" : "no defects\n", count[PL_NOTE]);
         return CLI_DONE;
     }
+
     cli_say(args, "errors: %d, warnings: %d, notes: %d%s\n", count[PL_DEFECT], count[PL_WARNING],
             count[PL_NOTE],
             pl_findings_count(findings) > 1 ? "; fix the first, then run it again: others may follow from it"
@@ -126,6 +134,7 @@ static pl_status doctor_examine(const cli_args *args, cli_robot *r, uint64_t *ha
 {
     pl_status status;
     const pl_robot_kind kind = pl_robot_document_kind(r->document);
+
     if (kind != PL_ROBOT_FULL) {
         pl_model *model = NULL;
         status = pl_model_from_document(r->document, NULL, &model, r->findings, err);
@@ -136,11 +145,13 @@ static pl_status doctor_examine(const cli_args *args, cli_robot *r, uint64_t *ha
         pl_model_destroy(model);
         return status;
     }
+
     status = cli_robot_build(args, false, r, err);
     if (status == PL_OK) {
         *hash = pl_robot_hash(r->robot);
         status = pl_robot_examine(r->robot, r->findings, err);
     }
+
     return status;
 }
 
@@ -158,9 +169,11 @@ static int doctor_work(const cli_args *args, cli_robot *r)
         cli_error(args, "--out is only for a robot with a mesh; this one is a reduced model");
         status = CLI_EXIT_USAGE;
     }
+
     if (status) {
         return status;
     }
+
     pl_error err = {0};
     uint64_t hash = 0;
 
@@ -180,8 +193,10 @@ static int doctor_work(const cli_args *args, cli_robot *r)
     } else if (r->robot) {
         status = doctor_write(args, pl_robot_mesh(r->robot), r->findings);
     }
+
     const int written = cli_json_write(args, cli_value(args, "json") ? doctor_json(hash, r->findings) : NULL);
     const int verdict = doctor_outcome(args, r->findings);
+
     return written ? written : status ? status : verdict;
 }
 

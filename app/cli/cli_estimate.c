@@ -58,6 +58,7 @@ static int estimate_noise(const cli_args *args, work *w)
                                              [PL_SENSOR_VOLUME] = PL_DIM_VOLUME,
                                              [PL_SENSOR_PRESSURE] = PL_DIM_PRESSURE};
     int cursor = 0;
+
     for (const char *text; (text = cli_next(args, "noise", &cursor));) {
         const char *equals = strchr(text, '=');
         char name[120];
@@ -85,6 +86,7 @@ static int estimate_noise(const cli_args *args, work *w)
         }
         *(sensor >= 0 ? &w->setup.measured[sensor].sigma : &w->marker_noise[marker]) = value;
     }
+
     return CLI_DONE;
 }
 
@@ -101,11 +103,13 @@ static int estimate_read_options(const cli_args *args, work *w)
         !cli_whole(args, "outlier", 0, 1000, &outlier)) {
         return CLI_EXIT_USAGE;
     }
+
     for (int j = 0; fraction >= 0 && j < info->command_count; ++j) {
         w->setup.command_sigma[j] = fraction * (info->command[j].span[1] - info->command[j].span[0]);
     }
     w->options.outlier = outlier >= 0 ? outlier : w->options.outlier;
     w->options.recursive = w->options.recursive || cli_flag(args, "recursive");
+
     return CLI_DONE;
 }
 
@@ -117,6 +121,7 @@ static int estimate_forces(const cli_args *args, work *w, int **marker)
     if (!*marker) {
         return cli_no_memory(args);
     }
+
     for (const char *name; (name = cli_next(args, "force-at", &cursor));) {
         const int k = cli_model_marker(args, &w->m, "force-at", name);
         if (k < 0 || count >= w->m.info.marker_count) {
@@ -124,10 +129,12 @@ static int estimate_forces(const cli_args *args, work *w, int **marker)
         }
         (*marker)[count++] = k;
     }
+
     if (count > 0) {
         w->options.force_marker = *marker;
         w->options.force_count = count;
     }
+
     return CLI_DONE;
 }
 
@@ -141,25 +148,30 @@ static int estimate_measured(const cli_args *args, work *w)
     if (!w->measured || !w->value) {
         return cli_no_memory(args);
     }
+
     int count = 0;
     for (int i = 0; i < info->sensor_count; ++i) {
         if (w->readings.has_sensor[i] || cli_value(args, "place")) {
             w->measured[count++] = w->setup.measured[i];
         }
     }
+
     for (int k = 0; !cli_value(args, "place") && k < 3 * info->marker_count; ++k) {
         if (w->readings.has_marker[k / 3]) {
             w->measured[count++] =
                 (pl_measurement){PL_MEASUREMENT_MARKER, k / 3, k % 3, w->marker_noise[k / 3]};
         }
     }
+
     if (count == 0) {
         cli_error(args, "%s has no column of a sensor or marker, so there is nothing to fit",
                   cli_value(args, "read"));
         return CLI_EXIT_USAGE;
     }
+
     w->options.measured = w->measured;
     w->options.measured_count = count;
+
     return CLI_DONE;
 }
 
@@ -172,16 +184,19 @@ static void estimate_csv_head(work *w)
         const char *unit = pl_drive_unit(info->command[j].drive);
         fprintf(w->csv, ",%s [%s],%s sigma [%s]", info->command[j].name, unit, info->command[j].name, unit);
     }
+
     for (int k = 0; k < info->marker_count; ++k) {
         for (int i = 0; i < 3; ++i) {
             fprintf(w->csv, ",%s.%c [mm],%s.%c sigma [mm]", info->marker_name[k], 'x' + i,
                     info->marker_name[k], 'x' + i);
         }
     }
+
     for (int k = 0; k < 3 * w->options.force_count; ++k) {
         const char *name = info->marker_name[w->options.force_marker[k / 3]];
         fprintf(w->csv, ",force at %s.%c [N],force at %s.%c sigma [N]", name, 'x' + k % 3, name, 'x' + k % 3);
     }
+
     fprintf(w->csv, ",fit,used,missing,outliers,converged\n");
 }
 
@@ -194,6 +209,7 @@ static void estimate_csv_row(work *w, int row, const pl_estimate *e)
         const double scale = pl_drive_scale(info->command[j].drive);
         fprintf(w->csv, ",%.9g,%.4g", e->command[j] / scale, e->command_sigma[j] / scale);
     }
+
     for (int k = 0; k < 3 * info->marker_count; ++k) {
         fprintf(w->csv, ",%.9g,%.4g", e->marker[k], e->marker_sigma[k]);
     }
@@ -207,6 +223,7 @@ static json_t *estimate_json_row(work *w, int row, const pl_estimate *e)
 {
     const pl_model_info *info = &w->m.info;
     json_t *one = json_object(), *commands = json_object(), *markers = json_object(), *forces = json_object();
+
     for (int j = 0; j < info->command_count; ++j) {
         const double scale = pl_drive_scale(info->command[j].drive);
         json_t *c = json_object();
@@ -215,18 +232,21 @@ static json_t *estimate_json_row(work *w, int row, const pl_estimate *e)
         json_object_set_new(c, "unit", json_string(pl_drive_unit(info->command[j].drive)));
         json_object_set_new(commands, info->command[j].name, c);
     }
+
     for (int k = 0; k < info->marker_count; ++k) {
         json_t *c = json_object();
         json_object_set_new(c, "position", cli_json_numbers(e->marker + 3 * k, 3));
         json_object_set_new(c, "sigma", cli_json_numbers(e->marker_sigma + 3 * k, 3));
         json_object_set_new(markers, info->marker_name[k], c);
     }
+
     for (int k = 0; k < w->options.force_count; ++k) {
         json_t *c = json_object();
         json_object_set_new(c, "force", cli_json_numbers(e->force + 3 * k, 3));
         json_object_set_new(c, "sigma", cli_json_numbers(e->force_sigma + 3 * k, 3));
         json_object_set_new(forces, info->marker_name[w->options.force_marker[k]], c);
     }
+
     json_object_set_new(one, "row", json_integer(row + 1));
     json_object_set_new(one, "time", cli_json_number(w->readings.time[row]));
     json_object_set_new(one, "converged", json_boolean(e->converged));
@@ -239,6 +259,7 @@ static json_t *estimate_json_row(work *w, int row, const pl_estimate *e)
     json_object_set_new(one, "outliers", json_integer(e->outliers));
     json_object_set_new(one, "unseen_directions", json_integer(e->unseen_count));
     json_object_set_new(one, "iterations", json_integer(e->iterations));
+
     return one;
 }
 
@@ -276,15 +297,18 @@ static void estimate_print_row(const cli_args *args, const work *w, int row, con
         snprintf(text + strlen(text), sizeof text - strlen(text), "\t%.4g +- %.2g", e->command[j] / scale,
                  e->command_sigma[j] / scale);
     }
+
     for (int k = 0; k < w->options.force_count && strlen(text) < 400; ++k) {
         snprintf(text + strlen(text), sizeof text - strlen(text), "\t%.3g, %.3g, %.3g", e->force[3 * k],
                  e->force[3 * k + 1], e->force[3 * k + 2]);
     }
+
     if (info->marker_count > 0) {
         const double *s = e->marker_sigma;
         snprintf(text + strlen(text), sizeof text - strlen(text), "\t%.2f, %.2f, %.2f\t%.2g", e->marker[0],
                  e->marker[1], e->marker[2], sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]));
     }
+
     cli_row(table, "%s\t%.2f\t%d", text, e->fit, e->outliers);
 }
 
@@ -307,6 +331,7 @@ static int estimate_rows(const cli_args *args, work *w)
     int status = CLI_DONE;
     const int shown = 40;
     pl_estimate e = {0};
+
     cli_stage("estimating", false);
     for (int row = 0; !status && row < w->readings.count && !cli_interrupted(); ++row) {
         cli_progress_part(row, w->readings.count, "row %d of %d", row + 1, w->readings.count);
@@ -353,15 +378,18 @@ static int estimate_rows(const cli_args *args, work *w)
             "in %d of %d rows the readings contradict the model: fewer agree with the estimate than not",
             w->contradicted, w->readings.count);
     }
+
     if (e.unseen_count > 0) {
         cli_say(args,
                 "  %d of %d unknown directions are not seen by the readings; the least known has a standard "
                 "deviation of %.3g (%s)\n",
                 e.unseen_count, e.unknown_count, e.weakest_sigma, "fractions of ranges, N");
     }
+
     status = status                                                   ? status
              : cli_interrupted() || w->bad > 0 || w->contradicted > 0 ? CLI_EXIT_UNSOLVED
                                                                       : CLI_DONE;
+
     return status;
 }
 
@@ -374,10 +402,12 @@ static int estimate_place(const cli_args *args, work *w)
     double *sigma = calloc((size_t)n + 1, sizeof *sigma);
     pl_error err = {0};
     int status = marker < 0 ? CLI_EXIT_USAGE : order && sigma ? CLI_DONE : cli_no_memory(args);
+
     if (!status && pl_estimator_place(w->estimator, w->readings.command, w->readings.count, marker, order,
                                       sigma, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
+
     cli_progress_done();
     if (!status) {
         cli_say(args, "%s: sensors in the order of how well they determine %s, over %d poses\n\n",
@@ -397,8 +427,10 @@ static int estimate_place(const cli_args *args, work *w)
         }
         cli_table_print(args, &table);
     }
+
     free(order);
     free(sigma);
+
     return status;
 }
 
@@ -408,12 +440,14 @@ static int estimate_write(const cli_args *args, work *w)
     if (!path) {
         return CLI_DONE;
     }
+
     pl_error err = {.status = PL_NO_MEMORY};
     fflush(w->csv);
     if (ferror(w->csv) || pl_file_write(path, w->csv_text, w->csv_bytes, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s\n", path);
+
     return CLI_DONE;
 }
 
@@ -422,10 +456,12 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
 {
     pl_error err = {0};
     int status = cli_setup(args);
+
     if (!status && !cli_value(args, "read")) {
         cli_error(args, "--read FILE is missing: a table of readings");
         status = CLI_EXIT_USAGE;
     }
+
     status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "read"));
     status = status ? status : cli_model_open(args, args->plain[0], &w->m);
     status = status ? status : cli_check_outputs(args, NULL, w->m.path, NULL);
@@ -474,6 +510,7 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
         const int json = cli_json_write(args, root);
         status = status ? status : json;
     }
+
     return written ? written : status;
 }
 
@@ -482,6 +519,7 @@ static int estimate_run(cli_args *args)
     work w = {0};
     int *force_marker = NULL;
     const int status = estimate_work(args, &w, &force_marker);
+
     if (w.csv) {
         fclose(w.csv);
     }
@@ -495,6 +533,7 @@ static int estimate_run(cli_args *args)
     pl_readings_clear(&w.readings);
     pl_control_clear(&w.setup);
     cli_model_close(&w.m);
+
     return status;
 }
 

@@ -26,10 +26,12 @@ char *cli_join(const char *folder, const char *name)
 {
     const size_t n = strlen(folder);
     char *path = malloc(n + strlen(name) + 2);
+
     if (path) {
         const bool bare = n == 0 || name[0] == '/';
         sprintf(path, "%s%s%s", bare ? "" : folder, bare || folder[n - 1] == '/' ? "" : "/", name);
     }
+
     return path;
 }
 
@@ -38,6 +40,7 @@ char *cli_folder(const char *path)
     const char *slash = strrchr(path, '/');
     const size_t n = slash ? (size_t)(slash - path) : 0;
     char *folder = malloc(n + 2);
+
     if (folder) {
         memcpy(folder, path, n);
         folder[n] = 0;
@@ -47,6 +50,7 @@ char *cli_folder(const char *path)
             strcpy(folder, "/");
         }
     }
+
     return folder;
 }
 
@@ -110,6 +114,7 @@ static int files_check_extension(const cli_args *args, const char *path, const c
         }
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", extensions[i]);
     }
+
     cli_error(args, "--out %s: unknown extension, expected one of %s", path, list);
     return CLI_EXIT_USAGE;
 }
@@ -122,16 +127,20 @@ static int files_check_place(const cli_args *args, const char *option, const cha
         cli_error(args, "--%s %s is a folder, expected a file", option, path);
         return CLI_EXIT_USAGE;
     }
+
     char *folder = cli_folder(path);
     if (!folder) {
         return cli_no_memory(args);
     }
+
     int status = CLI_DONE;
     if (access(folder, W_OK) != 0) {
         cli_error(args, "--%s %s: the folder %s is not writable: %s", option, path, folder, strerror(errno));
         status = CLI_EXIT_SYSTEM;
     }
+
     free(folder);
+
     return status;
 }
 
@@ -142,6 +151,7 @@ static int files_check_input(const cli_args *args, const char *option, const cha
     if (cli_flag(args, "force") || !cli_exists(path)) {
         return CLI_DONE;
     }
+
     const char *what = NULL;
     if (robot_path && files_same(path, robot_path)) {
         what = "is the robot file itself";
@@ -150,11 +160,13 @@ static int files_check_input(const cli_args *args, const char *option, const cha
     } else if (robot_path && files_named_in(robot_path, path)) {
         what = "is an input file of the robot";
     }
+
     if (!what) {
         return CLI_DONE;
     }
     cli_error(args, "--%s %s %s and would be overwritten", option, path, what);
     cli_advice("choose another name, or add --force");
+
     return CLI_EXIT_USAGE;
 }
 
@@ -182,5 +194,6 @@ int cli_check_outputs(const cli_args *args, const char *const *extensions, const
             }
         }
     }
+
     return CLI_DONE;
 }

@@ -53,6 +53,7 @@ static int fk_hold(const cli_args *args, cli_model *m, double seconds)
 {
     pl_error err = {0};
     pl_creep_report creep;
+
     cli_stage("creep", false);
     const pl_status status = pl_model_hold(m->model, m->command, seconds, &creep, &m->report, &err);
     cli_stage(NULL, false);
@@ -60,9 +61,11 @@ static int fk_hold(const cli_args *args, cli_model *m, double seconds)
         err.status = status;
         return cli_fail(args, &err);
     }
+
     if (m->report.outcome == PL_SOLVED) {
         cli_say(args, "held for %.4g s: %d steps of creep\n", seconds, creep.steps);
     }
+
     return CLI_DONE;
 }
 
@@ -76,12 +79,14 @@ static int fk_solve(const cli_args *args, cli_model *m)
     if (seconds < 0) {
         return cli_model_solve(args, m);
     }
+
     if (m->state_path || cli_flag(args, "after-snap")) {
         cli_error(args,
                   "--after cannot be combined with --state, --save-state or --after-snap: a state has no "
                   "viscous stresses (simulate saves them)");
         return CLI_EXIT_USAGE;
     }
+
     return fk_hold(args, m, seconds);
 }
 
@@ -96,11 +101,13 @@ static int fk_work(const cli_args *args, cli_model *m)
     status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
     status = status ? status : cli_arc(args, m);
     status = status ? status : fk_solve(args, m);
+
     // beyond a limit point statics ends; a damped motion lands somewhere
     if (!status && cli_flag(args, "after-snap") && m->report.outcome == PL_LIMIT_POINT &&
         !m->report.no_state) {
         status = cli_motion_land(args, m);
     }
+
     status = status ? status : cli_model_save_state(args, m);
     if (status) {
         return status;
@@ -114,6 +121,7 @@ static int fk_work(const cli_args *args, cli_model *m)
     json_t *record = !status && cli_value(args, "json") ? cli_record_json(m) : NULL;
     status = status || !record ? status : cli_critical(args, m, NULL, record);
     status = status ? status : cli_json_write(args, record);
+
     return status ? status : cli_model_outcome(args, m);
 }
 

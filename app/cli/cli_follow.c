@@ -59,6 +59,7 @@ static int follow_export_kind(const cli_args *args, const char *text, const char
             return k;
         }
     }
+
     cli_error(args, "--export %s: expected marlin=FILE or pressures=FILE", text);
     return -1;
 }
@@ -93,6 +94,7 @@ static int follow_check_exports(const cli_args *args, const follow *f)
             status = CLI_EXIT_USAGE;
         }
     }
+
     return status;
 }
 
@@ -110,6 +112,7 @@ static int follow_goals(const cli_args *args, follow *f)
         }
         o->axes[*c - 'x'] = true;
     }
+
     if (!cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 100, &o->tolerance)) {
         return CLI_EXIT_USAGE;
     }
@@ -129,11 +132,13 @@ static int follow_goals(const cli_args *args, follow *f)
             return CLI_EXIT_USAGE;
         }
     }
+
     if (f->turn) {
         f->orientation = f->g.count;
         o = cli_goals_add(args, &f->g, PL_OBJECTIVE_ORIENTATION);
         o->index = f->g.marker;
     }
+
     return CLI_DONE;
 }
 
@@ -143,6 +148,7 @@ static int follow_rates(const cli_args *args, follow *f)
     for (int i = 0; i < f->m.info.command_count; ++i) {
         f->g.rate[i] = f->m.info.command[i].rate;
     }
+
     int cursor = 0;
     for (const char *text; (text = cli_next(args, "rate", &cursor));) {
         char name[200];
@@ -164,6 +170,7 @@ static int follow_rates(const cli_args *args, follow *f)
             return CLI_EXIT_USAGE;
         }
     }
+
     if (!cli_number(args, "dt", PL_DIM_TIME, 1e-9, 1e9, &f->period)) {
         return CLI_EXIT_USAGE;
     }
@@ -171,12 +178,14 @@ static int follow_rates(const cli_args *args, follow *f)
         cli_error(args, "--dt: the file already has times (column t), expected one of the two");
         return CLI_EXIT_USAGE;
     }
+
     if (f->period > 0 || f->time) {
         // of the path to the first waypoint, where rates bind it, that to the second is taken
         const double first = f->time && f->count > 1 ? f->time[1] - f->time[0] : 1;
         f->g.options.rate = f->g.rate;
         f->g.options.period = f->period > 0 ? f->period : first;
     }
+
     return CLI_DONE;
 }
 
@@ -186,17 +195,21 @@ static pl_status follow_set(void *user, pl_ik *ik, int i, pl_error *err)
 {
     follow *f = user;
     pl_status status = pl_ik_set_target(ik, 0, f->point + 3 * (size_t)i, err);
+
     if (status == PL_OK && f->direction >= 0) {
         status = pl_ik_set_target(ik, f->direction, f->normal + 3 * (size_t)i, err);
     }
+
     if (status == PL_OK && f->orientation >= 0) {
         double R[9];
         cli_rotation(f->turn + 3 * (size_t)i, R);
         status = pl_ik_set_target(ik, f->orientation, R, err);
     }
+
     if (f->time && i > 0) {
         pl_ik_set_period(ik, f->time[i] - f->time[i - 1]);
     }
+
     return status;
 }
 
@@ -211,22 +224,27 @@ static bool follow_record(void *user, const pl_waypoint *w)
 {
     follow *f = user;
     pl_error err = {0};
+
     if (w->ik->outcome == PL_IK_STOPPED && cli_interrupted()) {
         return false; // an interrupted waypoint is no result
     }
+
     const double *target = f->point + 3 * (size_t)w->index;
     if (pl_motion_add(&f->motion, w->time, target, &w->answer, w->ik, &err) != PL_OK) {
         f->status = cli_fail(f->args, &err);
         return false;
     }
+
     if (f->json) {
         json_t *one = cli_record_json(&f->m);
         cli_ik_json(one, &f->m, w->ik);
         json_object_set_new(one, "target", cli_json_numbers(target, 3));
         json_array_append_new(f->json, one);
     }
+
     f->status = cli_series_frame(f->args, &f->series, &f->m);
     follow_part(f, w->index + 1);
+
     return f->status == CLI_DONE && !cli_interrupted();
 }
 
@@ -270,6 +288,7 @@ static int follow_go(const cli_args *args, follow *f)
         }
         pl_motion_schedule(&f->motion, f->g.rate, limited ? 0 : 1);
     }
+
     return CLI_DONE;
 }
 
@@ -287,12 +306,14 @@ static pl_status follow_draw(const cli_args *args, follow *f, follow_drawing *d,
 {
     const int n = f->motion.count;
     const char *view = cli_value(args, "view");
+
     *d = (follow_drawing){.picture = pl_picture_default(), .start = {0, n, 2 * n}};
     d->line = calloc(6 * (size_t)n + 1, sizeof *d->line);
     if (!d->line) {
         *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
         return PL_NO_MEMORY;
     }
+
     pl_status status = cli_shape_body(&f->m, &d->place, &d->picture, err);
     if (status == PL_OK && view) {
         status = pl_picture_view(view, d->picture.view, err);
@@ -305,6 +326,7 @@ static pl_status follow_draw(const cli_args *args, follow *f, follow_drawing *d,
     d->picture.line = d->line;
     d->picture.line_start = d->start;
     d->picture.line_count = 2;
+
     return status;
 }
 
@@ -318,6 +340,7 @@ static pl_status follow_picture(const cli_args *args, follow *f, const char *pat
 {
     follow_drawing d;
     pl_status status = follow_draw(args, f, &d, err);
+
     if (status == PL_OK) {
         status = pl_picture_write(&d.picture, path, err);
     }
@@ -330,6 +353,7 @@ static pl_status follow_report_html(const cli_args *args, follow *f, const char 
 {
     char cost[200], model[200], title[300];
     const int n = f->motion.count > 0 ? f->motion.count : 1;
+
     snprintf(cost, sizeof cost, "%.1f factorizations and %.0f solves per waypoint, %.1f s in all",
              (double)f->report.costs.factorizations / n, (double)f->report.costs.solves / n,
              f->report.seconds);
@@ -353,8 +377,10 @@ static pl_status follow_report_html(const cli_args *args, follow *f, const char 
         d.picture.height = 720;
         def.picture = &d.picture;
     }
+
     const pl_status status = pl_motion_write_html(&f->motion, &def, path, err);
     follow_drawing_clear(&d);
+
     return status;
 }
 
@@ -363,9 +389,11 @@ static int follow_write(const cli_args *args, follow *f)
 {
     int cursor = 0;
     const int done = cli_series_finish(args, &f->series, f->motion.time);
+
     if (done) {
         return done;
     }
+
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         pl_error err = {0};
         const char *extension = cli_extension(path);
@@ -384,6 +412,7 @@ static int follow_write(const cli_args *args, follow *f)
         }
         cli_say(args, "  wrote %s\n", path);
     }
+
     cursor = 0;
     for (const char *text; (text = cli_next(args, "export", &cursor));) {
         pl_error err = {0};
@@ -401,6 +430,7 @@ static int follow_write(const cli_args *args, follow *f)
         }
         cli_say(args, "  wrote %s\n", file);
     }
+
     return CLI_DONE;
 }
 
@@ -410,6 +440,7 @@ static int follow_json(const cli_args *args, follow *f)
     if (saved || !f->json) {
         return saved;
     }
+
     json_t *root = cli_json_head(f->m.info.robot_hash, f->m.findings);
     json_object_set_new(root, "reached_count", json_integer(f->report.reached));
     json_object_set_new(root, "largest_error", cli_json_number(f->report.largest_distance));
@@ -421,6 +452,7 @@ static int follow_json(const cli_args *args, follow *f)
     json_object_set_new(root, "seconds", cli_json_number(f->report.seconds));
     json_object_set_new(root, "waypoints", f->json);
     f->json = NULL;
+
     return cli_json_write(args, root);
 }
 
@@ -433,6 +465,7 @@ static void follow_print(const cli_args *args, const follow *f)
     const pl_motion *m = &f->motion;
     const int stride = m->count > FOLLOW_ROWS ? (m->count + FOLLOW_ROWS - 1) / FOLLOW_ROWS : 1;
     char row[900];
+
     snprintf(row, sizeof row, "#\ttime s\tx\ty\tz mm\terror mm%s", m->surrogate ? "\tmodel error mm" : "");
     cli_motion_cells(m, -1, row, sizeof row);
     cli_row(&table, "%s\t", row);
@@ -455,6 +488,7 @@ static void follow_print(const cli_args *args, const follow *f)
         cli_say(args, "  largest step of a command: %.2f %% of its range (%s, waypoint %d)\n",
                 100 * r->largest_step, m->info.command[r->largest_step_command].name, r->largest_step_at);
     }
+
     cli_say(args, "  per waypoint: %.2f factorizations, %.1f solves; %.2f s in all\n",
             (double)r->costs.factorizations / n, (double)r->costs.solves / n, r->seconds);
 }
@@ -481,6 +515,7 @@ static int follow_prepare(const cli_args *args, follow *f)
     }
     pl_motion_init(&f->motion, f->m.model, f->g.marker);
     f->json = cli_value(args, "json") ? json_array() : NULL;
+
     return CLI_DONE;
 }
 
@@ -496,6 +531,7 @@ static int follow_work(const cli_args *args, follow *f)
         cli_error(args, "%s before the first waypoint was reached", cli_stop_reason());
         return CLI_EXIT_UNSOLVED;
     }
+
     follow_print(args, f);
     status = follow_write(args, f);
     status = status ? status : follow_json(args, f);
@@ -509,6 +545,7 @@ static int follow_work(const cli_args *args, follow *f)
                   f->count);
         return CLI_EXIT_UNSOLVED;
     }
+
     if (f->report.reached < f->motion.count && f->report.reached + f->report.uncertain == f->motion.count) {
         cli_error(
             args,
@@ -518,6 +555,7 @@ static int follow_work(const cli_args *args, follow *f)
             100 * f->motion.confidence[0]);
         return CLI_EXIT_UNSOLVED;
     }
+
     if (f->report.reached < f->motion.count) {
         cli_error(args,
                   "%d of %d waypoints were not reached; the motion continues through the nearest reachable "
@@ -525,6 +563,7 @@ static int follow_work(const cli_args *args, follow *f)
                   f->motion.count - f->report.reached, f->motion.count, f->report.largest_distance);
         return CLI_EXIT_UNSOLVED;
     }
+
     return CLI_DONE;
 }
 
@@ -532,6 +571,7 @@ static int follow_run(cli_args *args)
 {
     follow f = {0};
     const int status = follow_work(args, &f);
+
     pl_ik_destroy(f.ik);
     pl_motion_clear(&f.motion);
     json_decref(f.json);
@@ -542,6 +582,7 @@ static int follow_run(cli_args *args)
     free(f.time);
     cli_goals_clear(&f.g);
     cli_model_close(&f.m);
+
     return status;
 }
 

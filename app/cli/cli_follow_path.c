@@ -33,8 +33,10 @@ static int follow_plane(const cli_args *args, pl_path_def *def)
         cli_error(args, "--plane %s: expected xy, yz, zx or two vectors X,Y,Z:X,Y,Z", text);
         return CLI_EXIT_USAGE;
     }
+
     char first[200];
     snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
+
     return cli_triple(args, "plane", first, PL_DIM_NUMBER, def->x) &&
                    cli_triple(args, "plane", colon + 1, PL_DIM_NUMBER, def->y)
                ? CLI_DONE
@@ -46,6 +48,7 @@ static int follow_span(const cli_args *args, pl_path_def *def)
 {
     const char *text = cli_value(args, "span");
     char copy[200], *part = copy;
+
     snprintf(copy, sizeof copy, "%s", text ? text : "");
     for (int i = 0; text && i < 4 && part; ++i) {
         char *comma = strchr(part, ',');
@@ -64,6 +67,7 @@ static int follow_span(const cli_args *args, pl_path_def *def)
         }
         part = comma ? comma + 1 : NULL;
     }
+
     return CLI_DONE;
 }
 
@@ -85,6 +89,7 @@ static int follow_built_in(const cli_args *args, follow *f, const char *name)
         !cli_whole(args, "count", 1, FOLLOW_COUNT, &def.count)) {
         return CLI_EXIT_USAGE;
     }
+
     int status = follow_plane(args, &def);
     status = status ? status : follow_span(args, &def);
     if (status) {
@@ -99,6 +104,7 @@ static int follow_built_in(const cli_args *args, follow *f, const char *name)
     if (!f->point) {
         return cli_no_memory(args);
     }
+
     return pl_path_points(&def, f->point, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -114,6 +120,7 @@ static int follow_file(const cli_args *args, follow *f, const char *path)
 {
     pl_error err = {0};
     pl_path_file file;
+
     if (pl_path_read(path, &file, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -140,6 +147,7 @@ static int follow_file(const cli_args *args, follow *f, const char *path)
     for (int i = 0; cli_flag(args, "relative") && i < 3 * f->count; ++i) {
         f->point[i] += f->m.info.marker_at[3 * f->g.marker + i % 3];
     }
+
     return CLI_DONE;
 }
 
@@ -161,6 +169,7 @@ static int follow_resample(const cli_args *args, follow *f)
             "--resample: the directions, rotations or times of the file are only for its own waypoints");
         return CLI_EXIT_USAGE;
     }
+
     pl_error err = {0};
     double *point = calloc(3 * (size_t)count + 1, sizeof *point);
     if (!point) {
@@ -170,9 +179,11 @@ static int follow_resample(const cli_args *args, follow *f)
         free(point);
         return cli_fail(args, &err);
     }
+
     free(f->point);
     f->point = point;
     f->count = count;
+
     return CLI_DONE;
 }
 
@@ -185,10 +196,12 @@ int cli_follow_path(const cli_args *args, follow *f)
                              : "no path is given: expected a file of points (x,y,z) or --path KIND");
         return CLI_EXIT_USAGE;
     }
+
     if (f->g.marker < 0) {
         cli_error(args, "the marker is not given: add --marker NAME");
         return CLI_EXIT_USAGE;
     }
+
     const int status = kind ? follow_built_in(args, f, kind) : follow_file(args, f, file);
     return status ? status : follow_resample(args, f);
 }

@@ -12,6 +12,7 @@ void cli_frames_clear(cli_frames *f)
             free(f->path[c][k]);
         }
     }
+
     free(f->key);
     for (int c = 0; c < CLI_CAMERAS; ++c) {
         free(f->path[c]);
@@ -37,6 +38,7 @@ static int frames_at(cli_frames *f, const char *key, size_t length)
             return k;
         }
     }
+
     char **keys = realloc(f->key, (size_t)(f->count + 1) * sizeof *keys), *own = text_copy(key, length);
     f->key = keys ? keys : f->key;
     bool enough = keys && own;
@@ -45,14 +47,17 @@ static int frames_at(cli_frames *f, const char *key, size_t length)
         f->path[c] = paths ? paths : f->path[c];
         enough = enough && paths;
     }
+
     if (!enough) {
         free(own);
         return -1;
     }
+
     for (int c = 0; c < f->cameras; ++c) {
         f->path[c][f->count] = NULL;
     }
     f->key[f->count] = own;
+
     return f->count++;
 }
 
@@ -60,16 +65,19 @@ static int frames_add(const cli_args *args, const char *pattern, int camera, cli
 {
     const char *star = strchr(pattern, '*');
     glob_t found = {0};
+
     if (!star || strchr(star + 1, '*') || strpbrk(pattern, "?[")) {
         cli_error(args, "'%s': expected a pattern with one *, such as 'left_*.png' (in quotes), per camera",
                   pattern);
         return CLI_EXIT_USAGE;
     }
+
     if (glob(pattern, 0, NULL, &found) != 0) {
         globfree(&found);
         cli_error(args, "'%s': no such files", pattern);
         return CLI_EXIT_SYSTEM;
     }
+
     int status = CLI_DONE;
     for (size_t i = 0; status == CLI_DONE && i < found.gl_pathc; ++i) {
         const char *path = found.gl_pathv[i];
@@ -83,7 +91,9 @@ static int frames_add(const cli_args *args, const char *pattern, int camera, cli
             status = CLI_EXIT_SYSTEM;
         }
     }
+
     globfree(&found);
+
     return status;
 }
 
@@ -96,6 +106,7 @@ int cli_frames_find(const cli_args *args, int first, cli_frames *out)
                   CLI_CAMERAS);
         return CLI_EXIT_USAGE;
     }
+
     int status = CLI_DONE;
     for (int c = 0; status == CLI_DONE && c < out->cameras; ++c) {
         status = frames_add(args, args->plain[first + c], c, out);
@@ -103,5 +114,6 @@ int cli_frames_find(const cli_args *args, int first, cli_frames *out)
     if (status) {
         cli_frames_clear(out);
     }
+
     return status;
 }

@@ -15,6 +15,7 @@ bool cli_triple(const cli_args *args, const char *option, const char *text, pl_d
         cli_error(args, "--%s: expected X,Y,Z, found a text of %zu letters", option, strlen(text));
         return false;
     }
+
     strcpy(copy, text);
 
     for (int i = 0; i < 3; ++i) {
@@ -35,6 +36,7 @@ bool cli_triple(const cli_args *args, const char *option, const char *text, pl_d
         }
         part = comma ? comma + 1 : part;
     }
+
     return true;
 }
 
@@ -50,6 +52,7 @@ int cli_goals_init(const cli_args *args, const cli_model *m, cli_goals *g)
     }
     g->options.hold = g->hold;
     g->options.progress = cli_progress_search;
+
     return CLI_DONE;
 }
 
@@ -61,6 +64,7 @@ void cli_goals_clear(cli_goals *g)
         free(g->place[i]);
         pl_shape_target_clear(&g->table[i]);
     }
+
     free(g->hold);
     free(g->rate);
     pl_trisurf_clear(&g->surface);
@@ -87,6 +91,7 @@ int cli_goals_marker(const cli_args *args, const cli_model *m, cli_goals *g)
         g->marker = cli_model_marker(args, m, "marker", name);
         return g->marker < 0 ? CLI_EXIT_USAGE : CLI_DONE;
     }
+
     g->marker = m->info.marker_count == 1 ? 0 : pl_model_find_marker(m->model, "tip");
     return CLI_DONE;
 }
@@ -110,6 +115,7 @@ static int goal_needs_marker(const cli_args *args, const cli_model *m, const cli
         cli_advice("mark a surface, or give the marker a radius");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -122,6 +128,7 @@ int cli_body_points(const cli_args *args, const cli_model *m, const char *option
     const char *colon = strchr(text, ':');
     pl_error err = {0};
     pl_status status;
+
     if (colon) {
         double from[3], to[3];
         char first[200];
@@ -141,6 +148,7 @@ int cli_body_points(const cli_args *args, const cli_model *m, const char *option
         cli_advice("or give a line in the undeformed configuration: --%s 0,0,5:100,0,5", option);
         return CLI_EXIT_USAGE;
     }
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -150,6 +158,7 @@ static int goal_target(const cli_args *args, const cli_model *m, cli_goals *g, c
 {
     const int status = goal_needs_marker(args, m, g, "target", false);
     pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_POSITION);
+
     if (!o) {
         return CLI_EXIT_USAGE;
     }
@@ -162,6 +171,7 @@ static int goal_direction(const cli_args *args, const cli_model *m, cli_goals *g
 {
     const int status = goal_needs_marker(args, m, g, "direction", true);
     pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_DIRECTION);
+
     if (!o || !cli_triple(args, "direction", value, PL_DIM_NUMBER, o->target)) {
         return CLI_EXIT_USAGE;
     }
@@ -170,6 +180,7 @@ static int goal_direction(const cli_args *args, const cli_model *m, cli_goals *g
         cli_error(args, "--direction %s: 0,0,0 is not a direction", value);
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -179,6 +190,7 @@ void cli_rotation(const double w[3], double R[9])
     const double t = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     const double a[3] = {t > 0 ? w[0] / t : 0, t > 0 ? w[1] / t : 0, t > 0 ? w[2] / t : 0};
     const double K[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             const double KK = K[3 * i] * K[j] + K[3 * i + 1] * K[3 + j] + K[3 * i + 2] * K[6 + j];
@@ -193,11 +205,13 @@ static int goal_orientation(const cli_args *args, const cli_model *m, cli_goals 
     const int status = goal_needs_marker(args, m, g, "orientation", true);
     pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_ORIENTATION);
     double w[3];
+
     if (!o || !cli_triple(args, "orientation", value, PL_DIM_ANGLE, w)) {
         return CLI_EXIT_USAGE;
     }
     o->index = g->marker;
     cli_rotation(w, o->rotation);
+
     return CLI_DONE;
 }
 
@@ -218,6 +232,7 @@ static int goal_distance(const cli_args *args, cli_goals *g, const char *value)
 {
     pl_objective *o = goal_last(args, g, "distance", "--target", 1u << PL_OBJECTIVE_POSITION);
     pl_error err = {0};
+
     if (!o) {
         return CLI_EXIT_USAGE;
     }
@@ -225,7 +240,9 @@ static int goal_distance(const cli_args *args, cli_goals *g, const char *value)
         cli_error(args, "--distance %s: %s", value, err.text[0] ? err.text : "must not be negative");
         return CLI_EXIT_USAGE;
     }
+
     o->kind = PL_OBJECTIVE_DISTANCE;
+
     return CLI_DONE;
 }
 
@@ -235,15 +252,18 @@ static int goal_axes(const cli_args *args, cli_goals *g, const char *value)
     pl_objective *o = goal_last(args, g, "axes", "--target or --orientation",
                                 1u << PL_OBJECTIVE_POSITION | 1u << PL_OBJECTIVE_ORIENTATION);
     bool good = value[0] != 0;
+
     for (const char *c = value; o && *c; ++c) {
         good = good && *c >= 'x' && *c <= 'z';
         if (*c >= 'x' && *c <= 'z') {
             o->axes[*c - 'x'] = true;
         }
     }
+
     if (o && !good) {
         cli_error(args, "--axes %s: expected letters of x, y, z such as xy", value);
     }
+
     return o && good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
@@ -261,6 +281,7 @@ static int goal_number(const cli_args *args, cli_goals *g, const char *option, c
     pl_objective *o = goal_last(args, g, option, "a goal", ~0u);
     pl_error err = {0};
     double number = 0;
+
     if (!o) {
         return CLI_EXIT_USAGE;
     }
@@ -274,7 +295,9 @@ static int goal_number(const cli_args *args, cli_goals *g, const char *option, c
         cli_error(args, "--tolerance %s: expected at most 100: beyond it any shape meets the goal", value);
         return CLI_EXIT_USAGE;
     }
+
     *(option[0] == 'w' ? &o->weight : &o->tolerance) = number;
+
     return CLI_DONE;
 }
 
@@ -283,6 +306,7 @@ static int goal_curvature(const cli_args *args, cli_goals *g, const char *value)
 {
     pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_CURVATURE);
     pl_error err = {0};
+
     if (!o) {
         return CLI_EXIT_USAGE;
     }
@@ -290,7 +314,9 @@ static int goal_curvature(const cli_args *args, cli_goals *g, const char *value)
         cli_error(args, "--curvature %s: expected a number in 1/mm: %s", value, err.text);
         return CLI_EXIT_USAGE;
     }
+
     o->weight = 1000; // 1e-3 /mm beside 1 mm
+
     return CLI_DONE;
 }
 
@@ -300,12 +326,14 @@ static int goal_along(const cli_args *args, const cli_model *m, cli_goals *g, co
     pl_objective *o = goal_last(args, g, "along", "--curvature", 1u << PL_OBJECTIVE_CURVATURE);
     int32_t *point = NULL;
     const int status = o ? cli_body_points(args, m, "along", value, &point, &o->point_count) : CLI_EXIT_USAGE;
+
     if (status) {
         return status;
     }
     pl_mesh_free_indices(g->point[g->count - 1]); // --along given twice
     g->point[g->count - 1] = point;
     o->point = point;
+
     return CLI_DONE;
 }
 
@@ -314,6 +342,7 @@ static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, c
 {
     char name[200];
     const size_t length = strcspn(value, "=");
+
     if (!value[length] || length == 0 || length >= sizeof name) {
         cli_error(args, "--sensor %s: expected NAME=VALUE", value);
         return CLI_EXIT_USAGE;
@@ -337,6 +366,7 @@ static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, c
         cli_error(args, "--sensor %s: %s", value, err.text);
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -358,9 +388,11 @@ static int shape_from_mesh(const cli_args *args, const cli_model *m, const char 
 {
     pl_error err = {0};
     pl_mesh *mesh = NULL;
+
     if (cli_mesh_read(path, 1, &mesh, NULL, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     const pl_mesh_view v = pl_mesh_get(mesh);
     int status = CLI_DONE;
     if (v.vertex_count != m->info.point_count) {
@@ -369,10 +401,12 @@ static int shape_from_mesh(const cli_args *args, const cli_model *m, const char 
         cli_advice("a surface without such a correspondence can be given as .stl");
         status = CLI_EXIT_USAGE;
     }
+
     for (int32_t i = 0; !status && i < count; ++i) {
         memcpy(place + 3 * i, v.position + 3 * (size_t)point[i], 3 * sizeof *place);
     }
     pl_mesh_destroy(mesh);
+
     return status;
 }
 
@@ -383,10 +417,12 @@ static int shape_from_surface(const cli_args *args, const cli_model *m, cli_goal
 {
     pl_error err = {0};
     double unit = 1;
+
     if (g->surface_goal >= 0) {
         cli_error(args, "--shape %s: only one surface can be given", path);
         return CLI_EXIT_USAGE;
     }
+
     if (!cli_unit(args, &unit)) {
         return CLI_EXIT_USAGE;
     }
@@ -397,6 +433,7 @@ static int shape_from_surface(const cli_args *args, const cli_model *m, cli_goal
         memcpy(place + 3 * (size_t)i, m->info.rest + 3 * (size_t)point[i], 3 * sizeof *place);
     }
     g->surface_goal = g->count - 1;
+
     return CLI_DONE;
 }
 
@@ -407,13 +444,16 @@ static int shape_from_table(const cli_args *args, const cli_model *m, cli_goals 
 {
     pl_error err = {0};
     pl_shape_target *target = &g->table[g->count - 1];
+
     if (pl_shape_target_read(path, m->info.rest, m->info.point_count, 0.02 * m->info.size, target, &err) !=
         PL_OK) {
         return cli_fail(args, &err);
     }
+
     o->point_count = target->count;
     o->point = target->point;
     o->place = target->place;
+
     return CLI_DONE;
 }
 
@@ -424,10 +464,12 @@ static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, co
     if (!o) {
         return CLI_EXIT_USAGE;
     }
+
     const char *extension = cli_extension(path);
     if (strcasecmp(extension, ".csv") == 0) {
         return shape_from_table(args, m, g, path, o);
     }
+
     const bool surface = strcasecmp(extension, ".stl") == 0 || strcasecmp(extension, ".obj") == 0;
     if (!surface && strcasecmp(extension, ".vtu") != 0) {
         cli_error(args, "--shape %s: expected .vtu (a shape of this mesh), .stl, .obj or .csv", path);
@@ -446,6 +488,7 @@ static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, co
     o->point = point;
     o->point_count = count;
     o->place = place;
+
     return surface ? shape_from_surface(args, m, g, path, point, count, place)
                    : shape_from_mesh(args, m, path, point, count, place);
 }
@@ -460,6 +503,7 @@ static int goal_one(const cli_args *args, const cli_model *m, cli_goals *g, cons
         g->marker = cli_model_marker(args, m, "marker", value);
         return g->marker < 0 ? CLI_EXIT_USAGE : CLI_DONE;
     }
+
     if (strcmp(name, "target") == 0) {
         return goal_target(args, m, g, value);
     }
@@ -490,6 +534,7 @@ static int goal_one(const cli_args *args, const cli_model *m, cli_goals *g, cons
     if (strcmp(name, "sensor") == 0) {
         return goal_sensor(args, m, g, value);
     }
+
     return strcmp(name, "shape") == 0 ? goal_shape(args, m, g, value) : CLI_DONE;
 }
 
@@ -516,5 +561,6 @@ int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g)
             return CLI_EXIT_USAGE;
         }
     }
+
     return CLI_DONE;
 }

@@ -20,9 +20,11 @@ static int guess_copy(const cli_args *args, const char *from, const char *folder
     size_t bytes = 0;
     pl_error err = {0};
     struct stat s, t;
+
     if (!to) {
         return cli_no_memory(args);
     }
+
     int status = CLI_DONE;
     const bool same =
         stat(from, &s) == 0 && stat(to, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
@@ -35,8 +37,10 @@ static int guess_copy(const cli_args *args, const char *from, const char *folder
     } else if (!same && pl_file_write(to, data, bytes, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
+
     pl_file_free(data);
     free(to);
+
     return status;
 }
 
@@ -57,6 +61,7 @@ static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
     if (!cli_unit(args, &source.unit)) {
         return CLI_EXIT_USAGE;
     }
+
     pl_findings *findings = pl_findings_create();
     const pl_mesher *mesher = pl_meshing_mesher();
     pl_error err = {0};
@@ -68,6 +73,7 @@ static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
     cli_findings(findings);
     const int refused = status == PL_OK ? CLI_DONE : guess_refuse(args, status, findings, &err);
     pl_findings_destroy(findings);
+
     return refused;
 }
 
@@ -96,10 +102,12 @@ static void guess_report(const cli_args *args, const pl_guess *g)
         cli_say(args, isnan(g->volume[k]) ? "" : " %.4g mL", g->volume[k] / 1000);
         cli_say(args, g->open[k] ? " (open)" : " (closed)");
     }
+
     if (g->channel_count > 0) {
         cli_say(args, "; %d narrow hole%s, proposed as tendon%s", g->channel_count,
                 g->channel_count > 1 ? "s" : "", g->channel_count > 1 ? "s" : "");
     }
+
     cli_say(args, "\n");
 }
 
@@ -115,6 +123,7 @@ static int guess_material(const cli_args *args, char **text)
     // the library writes both texts: the guessed material, and above it the note that it is guessed
     const char *at = strstr(*text, guessed), *note = strstr(*text, about);
     char *copy = malloc(strlen(*text) + strlen(name ? name : "") + 64);
+
     if (!copy) {
         return cli_no_memory(args);
     }
@@ -132,8 +141,10 @@ static int guess_material(const cli_args *args, char **text)
         free(copy);
         return CLI_EXIT_USAGE;
     }
+
     pl_meshing_free_text(*text);
     *text = copy;
+
     return CLI_DONE;
 }
 
@@ -143,10 +154,12 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
     const char *slash = strrchr(part, '/');
     const char *name = slash ? slash + 1 : part;
     double unit = 0;
+
     if (cli_value(args, "unit") && guess_is(part, ".step", ".stp")) {
         cli_error(args, "--unit %s: a STEP file states its own unit", cli_value(args, "unit"));
         return CLI_EXIT_USAGE;
     }
+
     if (!cli_unit(args, &unit)) {
         return CLI_EXIT_USAGE;
     }
@@ -177,5 +190,6 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
     pl_findings_destroy(findings);
     free(text);
     pl_mesh_destroy(mesh);
+
     return status;
 }

@@ -62,6 +62,7 @@ static void man_head(const char *name, const char *summary)
 {
     char capitals[64];
     size_t n = 0;
+
     for (; name[n] && n + 1 < sizeof capitals; ++n) {
         capitals[n] = (char)toupper((unsigned char)name[n]);
     }
@@ -113,6 +114,7 @@ static void man_program(void)
         printf(".TP\n.BR pliant\\-%s (1)\n", cli_verbs[i]->name);
         man_line(cli_verbs[i]->summary);
     }
+
     fputs(".SH OPTIONS OF EVERY VERB\n", stdout);
     man_options(cli_common);
     fputs(".SH OUTCOMES\n\\fBpliant help\\fR \\fIOUTCOME\\fR says what an outcome means and what to try:\n",
@@ -167,6 +169,7 @@ static json_t *help_options_json(const cli_option *table)
         json_object_set_new(one, "choices", o->choices ? json_string(o->choices) : json_null());
         json_array_append_new(list, one);
     }
+
     return list;
 }
 
@@ -185,12 +188,14 @@ json_t *cli_help_json(void)
         json_object_set_new(one, "options", help_options_json(v->option));
         json_array_append_new(verbs, one);
     }
+
     for (int i = 0; cli_topics[i].name; ++i) {
         json_array_append_new(outcomes, json_string(cli_topics[i].name));
     }
     json_object_set_new(root, "verbs", verbs);
     json_object_set_new(root, "common", help_options_json(cli_common));
     json_object_set_new(root, "outcomes", outcomes);
+
     return root;
 }
 

@@ -79,6 +79,7 @@ static int ik_solve(const cli_args *args, ik_verb *v)
     if (solved != PL_OK) {
         return cli_fail(args, &err);
     }
+
     // what the solver says of the shape it ended at: the search itself keeps no solver report
     if (v->report.outcome != PL_IK_FORWARD && v->report.outcome != PL_IK_STOPPED) {
         const pl_model_answer answer = pl_model_get_answer(v->m.model);
@@ -87,6 +88,7 @@ static int ik_solve(const cli_args *args, ik_verb *v)
             return cli_fail(args, &err);
         }
     }
+
     return CLI_DONE;
 }
 
@@ -146,6 +148,7 @@ static void ik_print(const cli_args *args, ik_verb *v)
                     pl_ik_deviation(v->ik, i) / scale, unit);
         }
     }
+
     cli_say(args, "\n");
     cli_table_print(args, &table);
 
@@ -185,12 +188,14 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
 {
     const pl_ik_report *r = &v->report;
     char bounds[600], where[200] = "", contacts[300];
+
     // a search that was stopped says nothing about what is reachable
     if (r->outcome == PL_IK_STOPPED) {
         cli_error(args, "not reached: %s after %d steps; the last equilibrium is kept", cli_stop_reason(),
                   r->iterations);
         return;
     }
+
     if (r->outcome == PL_IK_UNCERTAIN) {
         cli_error(args, "%s", r->message);
         cli_advice("a larger --tolerance accepts it, a better model (more samples, more measurements) or "
@@ -208,6 +213,7 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
         snprintf(where, sizeof where, "; the nearest reachable point found is %.3f,%.3f,%.3f",
                  cli_tidy(p[0], 3), cli_tidy(p[1], 3), cli_tidy(p[2], 3));
     }
+
     // lengths are reported together, goals of another unit by the first
     double scale = 1, off = r->distance;
     const char *unit = ik_unit(&v->m, o, &scale);
@@ -230,6 +236,7 @@ static int ik_write(const cli_args *args, ik_verb *v)
     if (status || !cli_value(args, "json")) {
         return status;
     }
+
     json_t *root = cli_record_json(&v->m), *goals = json_array();
     cli_ik_json(root, &v->m, &v->report);
     for (int i = 0; i < v->g.count; ++i) {
@@ -245,7 +252,9 @@ static int ik_write(const cli_args *args, ik_verb *v)
             json_array_append_new(goals, one);
         }
     }
+
     json_object_set_new(root, "goals", goals);
+
     return cli_json_write(args, root);
 }
 
@@ -275,6 +284,7 @@ static int ik_work(const cli_args *args, ik_verb *v)
         ik_complain(args, v);
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 

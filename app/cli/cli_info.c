@@ -24,6 +24,7 @@ static double info_mass(const pl_robot *robot)
             }
         }
     }
+
     return mass;
 }
 
@@ -34,6 +35,7 @@ static void info_region_box(const pl_mesh_view *view, int32_t region, double low
         low[i] = INFINITY;
         high[i] = -INFINITY;
     }
+
     for (int32_t e = 0; e < view->element_count; ++e) {
         for (int64_t k = view->node_start[e]; view->region[e] == region && k < view->node_start[e + 1]; ++k) {
             for (int i = 0; i < 3; ++i) {
@@ -43,6 +45,7 @@ static void info_region_box(const pl_mesh_view *view, int32_t region, double low
             }
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         low[i] = isfinite(low[i]) ? low[i] : 0;
         high[i] = isfinite(high[i]) ? high[i] : 0;
@@ -104,12 +107,14 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
                 cli_tidy(0.5 * (from[0] + to[0]), 2), cli_tidy(0.5 * (from[1] + to[1]), 2),
                 cli_tidy(0.5 * (from[2] + to[2]), 2), to[0] - from[0], to[1] - from[1], to[2] - from[2]);
     }
+
     cli_table_print(args, &table);
 
     // surfaces, with openings: a cavity that should be closed and has a rim is seen here
     if (view.surface_count > 0) {
         cli_row(&table, "surface\tarea mm^2\tfaces\tshape");
     }
+
     for (int32_t s = 0; s < view.surface_count; ++s) {
         const int64_t *face = view.surface_face + view.surface_start[s];
         const int64_t count = view.surface_start[s + 1] - view.surface_start[s];
@@ -122,6 +127,7 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
                 : rims == 1 ? " rim"
                             : " rims");
     }
+
     cli_say(args, view.surface_count ? "\n" : "");
     cli_table_print(args, &table);
 }
@@ -145,6 +151,7 @@ static void info_print_commands(const cli_args *args, const pl_model_info *info)
         }
         cli_row(&table, "%s\t%s\t%s\t%s\t%d", c->name, pl_drive_unit(c->drive), low, high, c->actuator_count);
     }
+
     cli_table_print(args, &table);
 }
 
@@ -168,6 +175,7 @@ static void info_print_actuators(const cli_args *args, const pl_model_info *info
                 pl_drive_name(a->drive), a->idle_hold ? "hold" : "free", a->rest / kind->measure_scale,
                 kind->measure_unit, rims);
     }
+
     cli_table_print(args, &table);
 }
 
@@ -191,6 +199,7 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
                 pl_robot_material_name(robot, l.material), l.thickness, l.area, (long long)l.face_count,
                 l.bending ? "shell" : "membrane", wrinkles, l.prestretch);
     }
+
     cli_table_print(args, &table);
 
     table = (cli_table){0};
@@ -204,6 +213,7 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
                 f.inextensible ? "inextensible" : "elastic", f.tension_only ? ", pulls only" : "",
                 f.prestretch);
     }
+
     cli_table_print(args, &table);
 }
 
@@ -219,6 +229,7 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
         }
         cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.3g", info->marker_name[i], x[0], x[1], x[2], off[i]);
     }
+
     cli_table_print(args, &table);
 
     for (int i = 0; i < info->sensor_count; ++i) {
@@ -229,6 +240,7 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
         cli_row(&table, "%s\t%s\t%s", info->sensor_name[i], pl_sensor_kind_name(info->sensor_kind[i]),
                 pl_sensor_unit(info->sensor_kind[i]));
     }
+
     cli_table_print(args, &table);
 
     for (int i = 0; i < info->support_count; ++i) {
@@ -250,6 +262,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
     const pl_mesh *mesh = pl_robot_mesh(robot);
     const pl_mesh_view view = pl_mesh_get(mesh);
     json_t *by_kind = json_object(), *all = json_object(), *surfaces = json_object();
+
     json_object_set_new(root, "name", json_string(pl_robot_name(robot)));
     json_object_set_new(root, "vertices", json_integer(view.vertex_count));
     json_object_set_new(root, "elements", json_integer(view.element_count));
@@ -258,6 +271,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
             json_object_set_new(by_kind, element_name[k], json_integer(kinds[k]));
         }
     }
+
     json_object_set_new(root, "element_kinds", by_kind);
 
     for (int32_t r = 0; r < view.region_count; ++r) {
@@ -275,6 +289,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
         json_object_set_new(one, "material", material ? json_string(material) : json_null());
         json_object_set_new(all, view.region_name[r], one);
     }
+
     json_object_set_new(root, "regions", all);
 
     for (int32_t s = 0; s < view.surface_count; ++s) {
@@ -289,6 +304,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
         json_object_set_new(one, "faces", json_integer(count));
         json_object_set_new(surfaces, view.surface_name[s], one);
     }
+
     json_object_set_new(root, "surfaces", surfaces);
 }
 
@@ -303,6 +319,7 @@ static void info_json_actuators(json_t *root, const pl_model_info *info)
         json_object_set_new(one, "range", info_json_range(c->range, c->has_range, pl_drive_scale(c->drive)));
         json_object_set_new(commands, c->name, one);
     }
+
     for (int i = 0; i < info->actuator_count; ++i) {
         const pl_actuator_info *a = &info->actuator[i];
         json_t *one = json_object();
@@ -316,6 +333,7 @@ static void info_json_actuators(json_t *root, const pl_model_info *info)
         json_object_set_new(one, "rims", json_integer(a->rim_count));
         json_object_set_new(actuators, a->name, one);
     }
+
     json_object_set_new(root, "commands", commands);
     json_object_set_new(root, "actuators", actuators);
 }
@@ -330,12 +348,14 @@ static void info_json_points(json_t *root, const pl_model_info *info, const doub
         json_object_set_new(one, "distance", cli_json_number(off[i]));
         json_object_set_new(markers, info->marker_name[i], one);
     }
+
     for (int i = 0; i < info->sensor_count; ++i) {
         json_t *one = json_object();
         json_object_set_new(one, "kind", json_string(pl_sensor_kind_name(info->sensor_kind[i])));
         json_object_set_new(one, "unit", json_string(pl_sensor_unit(info->sensor_kind[i])));
         json_object_set_new(sensors, info->sensor_name[i], one);
     }
+
     json_object_set_new(root, "markers", markers);
     json_object_set_new(root, "sensors", sensors);
 }
@@ -405,10 +425,12 @@ static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
         p->name[k] = pl_robot_marker_name(robot, k);
         pl_robot_marker_rest(robot, k, p->marker_at + 3 * k, &p->off[k]);
     }
+
     for (int k = 0; k < i->sensor_count; ++k) {
         sensor[k] = pl_robot_sensor_name(robot, k);
         p->sensor_kind[k] = pl_robot_sensor_kind(robot, k);
     }
+
     for (int k = 0; k < i->support_count; ++k) {
         support[k] = pl_robot_fixed_name(robot, k);
     }
@@ -420,6 +442,7 @@ static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
     i->sensor_name = sensor;
     i->sensor_kind = p->sensor_kind;
     i->support_name = support;
+
     return true;
 }
 
@@ -436,6 +459,7 @@ static void info_json_bonded(json_t *root, const pl_robot *robot)
                               (json_int_t)l.face_count, "bending", (int)l.bending, "wrinkling_strain",
                               cli_json_number(l.wrinkle), "prestretch", cli_json_number(l.prestretch)));
     }
+
     for (int i = 0; i < pl_robot_fibre_count(robot); ++i) {
         const pl_fibre_info f = pl_robot_fibre(robot, i);
         json_array_append_new(fibres, json_pack("{s:s,s:o,s:i,s:o,s:b,s:b,s:o}", "name", f.name, "length_mm",
@@ -444,6 +468,7 @@ static void info_json_bonded(json_t *root, const pl_robot *robot)
                                                 (int)f.inextensible, "tension_only", (int)f.tension_only,
                                                 "prestretch", cli_json_number(f.prestretch)));
     }
+
     json_object_set_new(root, "layers", layers);
     json_object_set_new(root, "fibres", fibres);
 }
@@ -484,8 +509,10 @@ static int info_full(const cli_args *args, cli_robot *r)
     } else {
         status = cli_no_memory(args);
     }
+
     info_parts_clear(&parts);
     free(regions);
+
     return status;
 }
 
@@ -517,6 +544,7 @@ static int info_reduced(const cli_args *args, cli_model *m)
     json_object_set_new(root, "elements", json_integer(m->info.element_count));
     status = info_report(args, &m->info, off, root);
     free(off);
+
     return status;
 }
 
@@ -526,6 +554,7 @@ static int info_run(cli_args *args)
     cli_robot r = {0};
     cli_model m = {0};
     int status = cli_setup(args);
+
     status = status ? status : cli_check_outputs(args, NULL, NULL, NULL);
     status = status ? status : cli_document_open(args, args->plain[0], &m.path, &m.document, &m.findings);
     if (!status && pl_robot_document_kind(m.document) == PL_ROBOT_FULL) {
@@ -536,8 +565,10 @@ static int info_run(cli_args *args)
     } else if (!status) {
         status = info_reduced(args, &m);
     }
+
     cli_model_close(&m);
     cli_robot_close(&r);
+
     return status;
 }
 

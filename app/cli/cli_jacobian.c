@@ -54,6 +54,7 @@ static column *jacobian_add(derivatives *d, pl_parameter_kind kind, int index, i
     if (d->count == JACOBIAN_COLUMNS) {
         return NULL;
     }
+
     column *c = &d->column[d->count++];
     *c = (column){.parameter = {kind, index, part}, .scale = scale};
     snprintf(c->unit, sizeof c->unit, "%s", unit);
@@ -125,6 +126,7 @@ static int jacobian_columns(const cli_args *args, const cli_model *m, derivative
     if (!cli_flag(args, "by")) {
         jacobian_commands(d, m);
     }
+
     for (const char *by; (by = cli_next(args, "by", &cursor));) {
         const bool material = strcmp(by, "material") == 0 || strcmp(by, "materials") == 0;
         if (strcmp(by, "commands") == 0) {
@@ -144,11 +146,13 @@ static int jacobian_columns(const cli_args *args, const cli_model *m, derivative
             jacobian_loads(d, pl_model_robot(m->model));
         }
     }
+
     if (d->count == 0) {
         cli_error(args, "there is nothing to differentiate with respect to: set at least one command with "
                         "--set NAME=VALUE");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -166,6 +170,7 @@ static bool jacobian_memory(derivatives *d, const pl_model_info *info)
     d->j.sensor = d->j.rotation + markers * n;
     d->j.effort = d->j.sensor + sensors * n;
     d->j.measure = d->j.effort + actuators * n;
+
     return true;
 }
 
@@ -178,6 +183,7 @@ static void jacobian_rows(const derivatives *d, const pl_model_info *info, jacob
     static const char *const axis[] = {"x", "y", "z"}, *const turn[] = {"rx", "ry", "rz"};
 
     const int n = d->count;
+
     for (int m = 0; m < info->marker_count; ++m) {
         for (int i = 0; i < 3; ++i) {
             visit(user, "markers", info->marker_name[m], axis[i], "mm", d->j.marker + (3 * m + i) * n, 1);
@@ -224,12 +230,14 @@ static void jacobian_visit_table(void *user, const char *group, const char *name
 {
     const jacobian_writer *w = user;
     char text[900];
+
     (void)group;
     snprintf(text, sizeof text, "%s%s%s\t%s", name, part[0] ? "." : "", part, unit);
     for (int c = 0; c < w->d->count && strlen(text) < 800; ++c) {
         const size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "\t%.6g", jacobian_value(w->d, row, scale, c));
     }
+
     cli_row(w->table, "%s", text);
 }
 
@@ -239,12 +247,14 @@ static double jacobian_error(const cli_model *m, const char *group, const char *
 {
     const pl_answer_error error = pl_model_get_answer(m->model).error;
     const int marker = pl_model_find_marker(m->model, name), sensor = pl_model_find_sensor(m->model, name);
+
     if (strcmp(group, "markers") == 0 && error.marker) {
         return error.marker[marker];
     }
     if (strcmp(group, "rotations") == 0 && error.rotation) {
         return error.rotation[marker];
     }
+
     return strcmp(group, "sensors") == 0 && error.sensor
                ? error.sensor[sensor] / pl_sensor_scale(m->info.sensor_kind[sensor])
                : NAN;
@@ -259,6 +269,7 @@ static void jacobian_visit_csv(void *user, const char *group, const char *name, 
     for (int c = 0; c < w->d->count; ++c) {
         fprintf(w->csv, ",%.15g", jacobian_value(w->d, row, scale, c));
     }
+
     const double error = w->m ? jacobian_error(w->m, group, name) : NAN;
     fprintf(w->csv, isfinite(error) ? ",%.6g\n" : w->m ? ",\n" : "\n", error);
 }
@@ -269,10 +280,12 @@ static void jacobian_visit_json(void *user, const char *group, const char *name,
 {
     const jacobian_writer *w = user;
     json_t *all = json_object_get(w->json, group);
+
     if (!all) {
         all = json_object();
         json_object_set_new(w->json, group, all);
     }
+
     json_t *one = json_object_get(all, name);
     if (!one) {
         one = json_object();
@@ -295,6 +308,7 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
     const pl_record *record = NULL;
     pl_error err = {0};
     char text[900];
+
     cli_commands_text(cli_model_commands(m), m->command, text, sizeof text);
     cli_say(args, "%s at %s: derivatives\n\n", m->info.name, text);
 
@@ -305,6 +319,7 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
         const size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "\tper %s of %s", d->column[c].unit, d->column[c].name);
     }
+
     cli_row(&table, "%s", text);
     jacobian_rows(d, &m->info, jacobian_visit_table, &(jacobian_writer){.d = d, .table = &table});
     cli_table_print(args, &table);
@@ -335,6 +350,7 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
         pl_record_model_error_text(record, text, sizeof text)) {
         cli_say(args, "  %s\n  derivatives are those of the model: their own error was not measured\n", text);
     }
+
     if (d->report.negative_count > 0) {
         cli_say(args, "  unstable: the tangent has %d negative eigenvalues\n", d->report.negative_count);
     }
@@ -360,6 +376,7 @@ static json_t *jacobian_json(cli_model *m, const derivatives *d)
     json_object_set_new(jacobian, "one_sided", json_boolean(d->report.one_sided));
     json_object_set_new(jacobian, "friction", json_boolean(d->report.friction));
     json_object_set_new(root, "jacobian", jacobian);
+
     return root;
 }
 
@@ -369,6 +386,7 @@ static int jacobian_csv(const cli_args *args, const cli_model *m, const derivati
     char *text = NULL;
     size_t bytes = 0;
     FILE *csv = open_memstream(&text, &bytes);
+
     if (!csv) {
         return cli_no_memory(args);
     }
@@ -392,6 +410,7 @@ static int jacobian_csv(const cli_args *args, const cli_model *m, const derivati
     if (fine) {
         cli_say(args, "  wrote %s\n", path);
     }
+
     return fine ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -413,6 +432,7 @@ static pl_status jacobian_commands_only(cli_model *m, derivatives *d, pl_error *
         PL_PART_MARKER | PL_PART_ROTATION | PL_PART_SENSOR | PL_PART_EFFORT | PL_PART_MEASURE;
     pl_model_derivative all;
     const pl_status status = pl_model_differentiate(m->model, parts, 0, &all, &d->report, err);
+
     if (status == PL_OK) {
         jacobian_pick(d, info->command_count, all.marker, 3 * info->marker_count, d->j.marker);
         jacobian_pick(d, info->command_count, all.rotation, 3 * info->marker_count, d->j.rotation);
@@ -420,6 +440,7 @@ static pl_status jacobian_commands_only(cli_model *m, derivatives *d, pl_error *
         jacobian_pick(d, info->command_count, all.effort, info->actuator_count, d->j.effort);
         jacobian_pick(d, info->command_count, all.measure, info->actuator_count, d->j.measure);
     }
+
     return status;
 }
 
@@ -428,6 +449,7 @@ static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
 {
     pl_parameter parameter[JACOBIAN_COLUMNS];
     bool commands = true;
+
     for (int c = 0; c < d->count; ++c) {
         parameter[c] = d->column[c].parameter;
         commands = commands && parameter[c].kind == PL_PARAMETER_COMMAND;
@@ -454,6 +476,7 @@ static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
     for (const char *path; status == CLI_DONE && (path = cli_next(args, "out", &cursor));) {
         status = jacobian_csv(args, m, d, path);
     }
+
     return status ? status : cli_json_write(args, cli_value(args, "json") ? jacobian_json(m, d) : NULL);
 }
 
@@ -476,6 +499,7 @@ static int jacobian_work(const cli_args *args, cli_model *m, derivatives *d)
         cli_error(args, "not converged, so there is nothing to differentiate: %s", m->report.message);
         return CLI_EXIT_UNSOLVED;
     }
+
     return cli_flag(args, "compliance") ? cli_compliance(args, m) : jacobian_derive(args, m, d);
 }
 
@@ -484,11 +508,13 @@ static int jacobian_run(cli_args *args)
     cli_model m = {0};
     derivatives *d = calloc(1, sizeof *d);
     const int status = d ? jacobian_work(args, &m, d) : cli_no_memory(args);
+
     if (d) {
         free(d->block);
     }
     free(d);
     cli_model_close(&m);
+
     return status;
 }
 

@@ -69,6 +69,7 @@ json_t *cli_json_findings(const pl_findings *findings)
             json_array_append_new(array, json_string(f->text));
         }
     }
+
     return array;
 }
 
@@ -84,7 +85,9 @@ json_t *cli_json_head(uint64_t robot, const pl_findings *findings)
         snprintf(hash, sizeof hash, "%016" PRIx64, robot);
         json_object_set_new(root, "robot", json_string(hash));
     }
+
     json_object_set_new(root, "warnings", findings ? cli_json_findings(findings) : json_array());
+
     return root;
 }
 
@@ -96,9 +99,11 @@ int cli_json_write(const cli_args *args, json_t *root)
         json_decref(root);
         return CLI_DONE;
     }
+
     if (json_is_object(root)) {
         json_object_set_new(root, "verb", json_string(args->verb->name));
     }
+
     // a member that found no memory is missing from the object: such a record is not written
     char *text =
         root && !cli_memory_missed() ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
@@ -119,7 +124,9 @@ int cli_json_write(const cli_args *args, json_t *root)
             status = cli_fail(args, &err);
         }
     }
+
     free(text);
+
     return status;
 }
 
@@ -128,6 +135,7 @@ static json_t *json_first_error(void)
 {
     size_t i;
     json_t *note;
+
     json_array_foreach(json_notes, i, note)
     {
         const char *severity = json_string_value(json_object_get(note, "severity"));
@@ -163,6 +171,7 @@ void cli_json_error(const char *path, const char *verb, int status)
         free(record);
         json_decref(root);
     }
+
     json_decref(json_notes);
     json_notes = NULL;
 }

@@ -78,6 +78,7 @@ static void learn_record(void *user, int epoch, double train, double held)
 {
     learning *l = user;
     curve *c = &l->curve[l->part];
+
     if (c->count == c->room) {
         const int room = 2 * c->room + 64;
         double *e = realloc(c->epoch, 3 * (size_t)room * sizeof *e);
@@ -93,6 +94,7 @@ static void learn_record(void *user, int epoch, double train, double held)
         c->held = e + 2 * room;
         c->room = room;
     }
+
     c->epoch[c->count] = epoch;
     c->train[c->count] = train;
     c->held[c->count++] = held;
@@ -119,6 +121,7 @@ static bool learn_hidden(const cli_args *args, pl_network_def *def)
         def->width[def->layer_count++] = (int)width;
         at = *end ? end + 1 : end;
     }
+
     return true;
 }
 
@@ -147,6 +150,7 @@ static int learn_read(const cli_args *args, learning *l)
         cli_error(args, "--trainer %s: expected lm, adam or lbfgs", trainer);
         return CLI_EXIT_USAGE;
     }
+
     if (o->train.trainer != PL_LEVENBERG) { // many cheap steps instead of few good ones
         o->train.epoch_limit = cli_value(args, "epochs") ? o->train.epoch_limit : 2000;
         o->train.patience = cli_value(args, "patience") ? o->train.patience : 300;
@@ -174,10 +178,12 @@ static int learn_read(const cli_args *args, learning *l)
         models +=
             strcasecmp(cli_extension(path), ".yaml") == 0 || strcasecmp(cli_extension(path), ".yml") == 0;
     }
+
     if (models != 1) {
         cli_error(args, "expected one --out FILE.yaml for the learned model");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -214,8 +220,10 @@ static int learn_thin(const cli_args *args, pl_dataset *d)
             memmove(d->point + (size_t)k * n, d->point + from * n, n * sizeof *d->point);
         }
     }
+
     d->planned -= d->count - use; // those left out are not missing
     d->count = use;
+
     return CLI_DONE;
 }
 
@@ -224,6 +232,7 @@ static void learn_state(const cli_args *args, const pl_dataset *d)
 {
     const int stored = d->count + d->failed + d->damaged;
     char text[160];
+
     if (stored < d->planned) {
         snprintf(text, sizeof text, "its sampling is not finished: %d of %d samples are stored", stored,
                  d->planned);
@@ -232,6 +241,7 @@ static void learn_state(const cli_args *args, const pl_dataset *d)
                                   .text = text,
                                   .advice = "the `pliant sample` command that began it continues it"});
     }
+
     if (d->damaged) {
         snprintf(text, sizeof text,
                  "%d sample%s damaged and not used: the checksum of number %d does not match", d->damaged,
@@ -241,6 +251,7 @@ static void learn_state(const cli_args *args, const pl_dataset *d)
                                   .text = text,
                                   .advice = "the `pliant sample` command that made it solves them again"});
     }
+
     if (d->unchecked) {
         cli_finding(
             &(pl_finding){.severity = PL_WARNING,
@@ -257,6 +268,7 @@ static void learn_print(const cli_args *args, const learning *l)
     const pl_learned_report *r = &l->report;
     const pl_dataset *d = &l->data;
     cli_table table = {0};
+
     cli_say(args, "%s: %d samples%s, %d commands, %d markers; the first marker moves over %.4g mm\n\n",
             d->about.info.name, d->count, d->d_marker ? " with derivatives" : "", d->about.info.command_count,
             d->about.info.marker_count, r->width);
@@ -307,6 +319,7 @@ static int learn_csv(const cli_args *args, const learning *l, const char *path)
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -316,6 +329,7 @@ static int learn_plot(const cli_args *args, learning *l, const char *path)
     pl_curve list[2 * PL_LEARN_PART_COUNT];
     static char name[2 * PL_LEARN_PART_COUNT][40];
     int count = 0;
+
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         curve *c = &l->curve[p];
         for (int which = 0; which < 2 && c->count > 1; ++which) {
@@ -338,6 +352,7 @@ static int learn_plot(const cli_args *args, learning *l, const char *path)
                           .curve = list,
                           .curve_count = count};
     pl_error err = {0};
+
     return pl_plot_write(&plot, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -346,6 +361,7 @@ static int learn_write(const cli_args *args, learning *l)
 {
     int cursor = 0, status = CLI_DONE;
     const pl_learned_report *r = &l->report;
+
     for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
         const char *extension = cli_extension(path);
         pl_error err = {0};
@@ -371,6 +387,7 @@ static int learn_write(const cli_args *args, learning *l)
             cli_say(args, "  wrote %s\n", path);
         }
     }
+
     cursor = 0; // pictures last: they take logarithms in place
     for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
         if (strcasecmp(cli_extension(path), ".png") == 0 || strcasecmp(cli_extension(path), ".svg") == 0) {
@@ -379,6 +396,7 @@ static int learn_write(const cli_args *args, learning *l)
             break;
         }
     }
+
     return status;
 }
 
@@ -403,7 +421,9 @@ static json_t *learn_json(const learning *l)
             json_object_set_new(parts, pl_learned_part_name(p), one);
         }
     }
+
     json_object_set_new(root, "networks", parts);
+
     return root;
 }
 
@@ -414,6 +434,7 @@ static int learn_work(const cli_args *args, learning *l)
 
     // options of the other kind of learning are refused, not ignored
     static const char *const only[] = {"cells", "piece", "burn", "held-runs"};
+
     for (size_t i = 0; i < sizeof only / sizeof only[0]; ++i) {
         if (cli_value(args, only[i])) {
             cli_error(args, "--%s is for --history", only[i]);
@@ -461,6 +482,7 @@ static int learn_work(const cli_args *args, learning *l)
         cli_error(args, "%s: the best networks so far were written", cli_stop_reason());
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 
@@ -469,6 +491,7 @@ static int learn_run(cli_args *args)
     if (cli_flag(args, "history")) {
         return cli_learn_history(args);
     }
+
     learning l = {0};
     const int status = learn_work(args, &l);
     pl_dataset_clear(&l.data);
@@ -476,6 +499,7 @@ static int learn_run(cli_args *args)
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         free(l.curve[p].epoch);
     }
+
     return status;
 }
 
@@ -533,6 +557,7 @@ int cli_learned_check(const cli_args *args, cli_model *m)
                 pl_outcome_name(check.full.outcome));
         return CLI_EXIT_UNSOLVED;
     }
+
     if (check.steps) {
         cli_say(
             args,
@@ -543,5 +568,6 @@ int cli_learned_check(const cli_args *args, cli_model *m)
         cli_say(args, "  checked by the full model, solved (%.3g s): largest error %.3g mm, marker '%s'\n",
                 check.seconds, check.largest, marker);
     }
+
     return CLI_DONE;
 }

@@ -48,6 +48,7 @@ static int history_read(const cli_args *args, remembering *h)
     static const char *const other[] = {"hidden", "activation",      "trainer", "batch",
                                         "use",    "jacobian-weight", "modes"};
     static const char *const flags[] = {"no-skip", "positions-only", "separate-jacobian", "inverse"};
+
     for (size_t i = 0; i < sizeof other / sizeof other[0]; ++i) {
         if (cli_value(args, other[i])) {
             cli_error(args,
@@ -56,6 +57,7 @@ static int history_read(const cli_args *args, remembering *h)
             return CLI_EXIT_USAGE;
         }
     }
+
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; ++i) {
         if (cli_flag(args, flags[i])) {
             cli_error(args, "--%s is not for --history", flags[i]);
@@ -103,10 +105,12 @@ static int history_read(const cli_args *args, remembering *h)
         models +=
             strcasecmp(cli_extension(path), ".yaml") == 0 || strcasecmp(cli_extension(path), ".yml") == 0;
     }
+
     if (models != 1) {
         cli_error(args, "expected one --out FILE.yaml for the learned model");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -116,6 +120,7 @@ static void history_print(const cli_args *args, const remembering *h)
     const pl_history_report *r = &h->report;
     const pl_model_info *i = &pl_learned_about(h->learned)->info;
     cli_table table = {0};
+
     cli_say(args,
             "%s: %d rows in %d run%s, %d commands, %d markers; trained on %d rows in %d pieces, %s %d run%s "
             "held out (%d rows counted)\n\n",
@@ -128,6 +133,7 @@ static void history_print(const cli_args *args, const remembering *h)
         cli_row(&table, "%s\t%.4g\t%.4g\t%.4g\t%.4g", i->marker_name[m], r->spread[m], r->rms[0][m],
                 r->rms[1][m], r->rms[2][m]);
     }
+
     cli_row(&table, "all\t\t%.4g\t%.4g\t%.4g", r->all[0], r->all[1], r->all[2]);
     cli_row(&table, "largest\t\t%.4g\t%.4g\t%.4g", r->largest[0], r->largest[1], r->largest[2]);
     cli_table_print(args, &table);
@@ -147,6 +153,7 @@ static json_t *history_json(const remembering *h)
     const pl_history_report *r = &h->report;
     const pl_model_info *i = &pl_learned_about(h->learned)->info;
     json_t *root = cli_json_head(i->hash, NULL), *errors = json_object(), *spread = json_object();
+
     json_object_set_new(root, "rows", json_integer(h->rows.data.count));
     json_object_set_new(root, "runs", json_integer(r->run_count));
     json_object_set_new(root, "held_runs", json_integer(r->held_run_count));
@@ -173,11 +180,13 @@ static json_t *history_json(const remembering *h)
         json_object_set_new(one, "markers", markers);
         json_object_set_new(errors, kind[k], one);
     }
+
     for (int m = 0; m < i->marker_count; ++m) {
         json_object_set_new(spread, i->marker_name[m], cli_json_number(r->spread[m]));
     }
     json_object_set_new(root, "spread", spread);
     json_object_set_new(root, "networks", errors);
+
     return root;
 }
 
@@ -198,6 +207,7 @@ static int history_csv(const cli_args *args, const remembering *h, const char *p
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -206,6 +216,7 @@ static int history_plot(const cli_args *args, const remembering *h, const char *
 {
     const size_t n = (size_t)h->count;
     double *x = malloc((3 * n + 1) * sizeof *x);
+
     if (!x) {
         return cli_no_memory(args);
     }
@@ -227,6 +238,7 @@ static int history_plot(const cli_args *args, const remembering *h, const char *
     pl_error err = {0};
     const pl_status status = pl_plot_write(&plot, path, &err);
     free(x);
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -235,6 +247,7 @@ static int history_write(const cli_args *args, const remembering *h)
 {
     int cursor = 0, status = CLI_DONE;
     const pl_history_report *r = &h->report;
+
     for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
         const char *extension = cli_extension(path);
         pl_error err = {0};
@@ -259,6 +272,7 @@ static int history_write(const cli_args *args, const remembering *h)
             cli_say(args, "  wrote %s\n", path);
         }
     }
+
     return status;
 }
 
@@ -267,6 +281,7 @@ static int history_work(const cli_args *args, remembering *h)
 {
     pl_error err = {0};
     int status = history_read(args, h);
+
     status = status ? status : cli_check_outputs(args, extensions, NULL, args->plain[0]);
     if (status) {
         return status;
@@ -282,6 +297,7 @@ static int history_work(const cli_args *args, remembering *h)
         cli_error(args, "%s: %s", args->plain[0], err.text);
         return CLI_EXIT_USAGE;
     }
+
     if (fitted != PL_OK || h->no_memory) {
         return fitted != PL_OK ? cli_fail(args, &err) : cli_no_memory(args);
     }
@@ -294,6 +310,7 @@ static int history_work(const cli_args *args, remembering *h)
         cli_error(args, "%s: the best network so far was written", cli_stop_reason());
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 
@@ -301,9 +318,11 @@ int cli_learn_history(const cli_args *args)
 {
     remembering h = {0};
     const int status = history_work(args, &h);
+
     pl_sequences_clear(&h.rows);
     pl_learned_destroy(h.learned);
     free(h.names);
     free(h.curve);
+
     return status;
 }

@@ -16,6 +16,7 @@ static int limit_hold(const cli_args *args, const cli_model *m, cli_goals *g)
         }
         g->hold[i] = true;
     }
+
     return CLI_DONE;
 }
 
@@ -26,6 +27,7 @@ static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, c
     const pl_actuator_kind kind = m->info.actuator[actuator].kind;
     pl_error err = {0};
     double value = 0;
+
     if (pl_quantity_parse(text, pl_actuator_kind_get(kind)->effort_dimension, &value, &err) != PL_OK ||
         !(value > 0)) {
         cli_error(args, "--%s %s: %s", option, text, err.text[0] ? err.text : "must be greater than 0");
@@ -43,9 +45,11 @@ static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, c
         cli_error(args, "--%s: at most %d efforts can be bounded", option, CLI_GOALS);
         return CLI_EXIT_USAGE;
     }
+
     g->bound[g->options.effort_count++] =
         (pl_effort_bound){.actuator = actuator, .low = -INFINITY, .high = value};
     g->options.effort = g->bound;
+
     return CLI_DONE;
 }
 
@@ -55,6 +59,7 @@ static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g,
 {
     const char *text = cli_value(args, option);
     int found = 0;
+
     for (int i = 0; text && i < m->info.actuator_count; ++i) {
         if (m->info.actuator[i].kind == kind) {
             const int status = limit_bound(args, m, g, option, i, text);
@@ -70,6 +75,7 @@ static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g,
         cli_error(args, "--%s: the robot has no %s", option, pl_actuator_kind_name(kind));
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -92,6 +98,7 @@ int cli_goals_efforts(const cli_args *args, const cli_model *m, cli_goals *g)
             return status;
         }
     }
+
     const int status = limit_of_kind(args, m, g, "max-pressure", PL_CHAMBER);
     return status ? status : limit_of_kind(args, m, g, "max-tension", PL_CABLE);
 }
@@ -133,6 +140,7 @@ static int limit_least(const cli_args *args, const cli_model *m, cli_goals *g)
             return CLI_EXIT_USAGE;
         }
     }
+
     return CLI_DONE;
 }
 
@@ -148,6 +156,7 @@ static int limit_method(const cli_args *args, cli_goals *g)
         cli_error(args, "--search %s: expected newton, gradient or descent", name);
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -157,6 +166,7 @@ static int limit_workspace(const cli_args *args, const cli_model *m, cli_goals *
     const char *path = cli_value(args, "workspace");
     pl_store *store = NULL;
     pl_error err = {0};
+
     if (!path) {
         return CLI_DONE;
     }
@@ -171,6 +181,7 @@ static int limit_workspace(const cli_args *args, const cli_model *m, cli_goals *
         return cli_fail(args, &err);
     }
     g->samples = (pl_samples){g->stored.count, g->stored.command, g->stored.marker};
+
     return CLI_DONE;
 }
 
@@ -186,6 +197,7 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
                     !cli_limit(args, "limit-each", &g->options.time_limit))) {
         return CLI_EXIT_USAGE;
     }
+
     for (int i = 0; !status && i < m->info.command_count; ++i) {
         // without a range there is nothing to search in
         const pl_command_info *c = &m->info.command[i];
@@ -195,6 +207,7 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
             return CLI_EXIT_USAGE;
         }
     }
+
     return status;
 }
 
@@ -206,9 +219,11 @@ int cli_goals_start(const cli_args *args, cli_model *m)
 {
     const char *path = cli_value(args, "start");
     pl_error err = {0};
+
     if (path && pl_model_state_load(m->model, path, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     int status = cli_commands_read(args, cli_model_commands(m), m->command);
     bool any = false;
     const pl_model_answer answer = pl_model_get_answer(m->model);
@@ -227,6 +242,7 @@ int cli_goals_start(const cli_args *args, cli_model *m)
         cli_error(args, "no equilibrium at the start: %s", m->report.message);
         return CLI_EXIT_UNSOLVED;
     }
+
     return CLI_DONE;
 }
 
@@ -303,6 +319,7 @@ static json_t *limit_certificate(const cli_model *m, const pl_ik_report *report)
 {
     static const char *const kinds[] = {"range", "rate", "effort"};
     json_t *root = json_object(), *all = json_array();
+
     for (int i = 0; i < report->active_count; ++i) {
         const pl_ik_active *a = &report->active[i];
         const double scale = a->kind == PL_BOUND_EFFORT ? pl_effort_scale(m->info.actuator[a->index].kind)
@@ -318,8 +335,10 @@ static json_t *limit_certificate(const cli_model *m, const pl_ik_report *report)
         json_object_set_new(one, "multiplier", cli_json_number(a->multiplier * scale));
         json_array_append_new(all, one);
     }
+
     json_object_set_new(root, "gradient", cli_json_number(report->gradient));
     json_object_set_new(root, "bounds", all);
+
     return root;
 }
 

@@ -21,6 +21,7 @@ static void lmi_column(double kp, double ki, int unknown, double out[9])
     const double A[4] = {1 - kp, -ki, 1, 1}, C[2] = {kp, ki};
     const double P[4] = {unknown == 0, unknown == 1, unknown == 1, unknown == 2};
     double AtP[4];
+
     memset(out, 0, 9 * sizeof *out);
 
     for (int i = 0; i < 2; ++i) {
@@ -36,6 +37,7 @@ static void lmi_column(double kp, double ki, int unknown, double out[9])
         }
         out[3 * i + 2] = out[6 + i] = AtP[2 * i];
     }
+
     out[8] = -P[0];
 }
 
@@ -45,6 +47,7 @@ static void lmi_block(struct constraintmatrix *constraint, int number, int block
 {
     struct sparseblock *b = calloc(1, sizeof *b);
     int count = 0;
+
     if (!b) {
         return;
     }
@@ -79,6 +82,7 @@ static int lmi_hush(void)
         dup2(nowhere, STDOUT_FILENO);
         close(nowhere);
     }
+
     return kept;
 }
 
@@ -98,6 +102,7 @@ const char *cli_lmi_margin(double kp, double ki, double *gamma, double P[3])
     struct blockmatrix C = {.nblocks = 2, .blocks = calloc(3, sizeof *C.blocks)};
     struct constraintmatrix *constraint = calloc(5, sizeof *constraint);
     double *a = calloc(5, sizeof *a);
+
     if (!C.blocks || !constraint || !a) {
         return "out of memory";
     }
@@ -112,6 +117,7 @@ const char *cli_lmi_margin(double kp, double ki, double *gamma, double P[3])
             return "out of memory";
         }
     }
+
     C.blocks[1].data.mat[8] = -1;
     a[4] = -1;
 
@@ -139,7 +145,9 @@ const char *cli_lmi_margin(double kp, double ki, double *gamma, double P[3])
         *gamma = sqrt(fmax(y[4], 0));
         memcpy(P, y + 1, 3 * sizeof *P);
     }
+
     free_prob(5, 4, C, a, constraint, X, y, Z);
+
     return why;
 }
 #else

@@ -51,6 +51,7 @@ static int main_unknown(const char *name, bool topics)
 {
     const char *known[96];
     int count = 0;
+
     for (; cli_verbs[count]; ++count) {
         known[count] = cli_verbs[count]->name;
     }
@@ -58,6 +59,7 @@ static int main_unknown(const char *name, bool topics)
     for (int i = 0; topics && cli_topics[i].name; ++i) {
         known[count++] = cli_topics[i].name;
     }
+
     const char *near = cli_nearest(name, known, count);
     fprintf(stderr, "pliant: error: there is no verb%s '%s'", topics ? " or outcome" : "", name);
     if (near) {
@@ -68,6 +70,7 @@ static int main_unknown(const char *name, bool topics)
         fprintf(stderr, "%s %s", i ? "," : "", known[i]);
     }
     fputc('\n', stderr);
+
     return CLI_EXIT_USAGE;
 }
 
@@ -89,9 +92,11 @@ static int main_help(int argc, char **argv)
         main_usage(stdout);
         return CLI_DONE;
     }
+
     if (strcmp(argv[2], "--man") == 0) {
         return main_help_man(argc > 3 ? argv[3] : NULL);
     }
+
     if (strcmp(argv[2], "--json") == 0) {
         json_t *tables = cli_help_json();
         char *text = json_dumps(tables, JSON_INDENT(2));
@@ -100,6 +105,7 @@ static int main_help(int argc, char **argv)
         free(text);
         return text ? CLI_DONE : CLI_EXIT_SYSTEM;
     }
+
     const cli_verb *verb = main_find(argv[2]);
     const cli_topic *topic = verb ? NULL : cli_topic_find(argv[2]);
     if (verb) {
@@ -107,6 +113,7 @@ static int main_help(int argc, char **argv)
     } else if (topic) {
         fputs(topic->text, stdout);
     }
+
     return verb || topic ? CLI_DONE : main_unknown(argv[2], true);
 }
 
@@ -121,6 +128,7 @@ static const char *main_json_path(int argc, char **argv)
             path = argv[++i];
         }
     }
+
     return path;
 }
 
@@ -160,6 +168,7 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
         json && (strcmp(json, "-") == 0 || !cli_exists(json) || strcmp(cli_extension(json), ".json") == 0);
     cli_json_error(safe ? json : NULL, verb->name, status);
     cli_args_clear(&args);
+
     return status;
 }
 
@@ -174,6 +183,7 @@ static void main_meet_limits(char **argv)
         (space.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY)) {
         return;
     }
+
     if (setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0) {
         execv("/proc/self/exe", argv); // comes back only where it fails: go on as we are
     }
@@ -190,6 +200,7 @@ int main(int argc, char **argv)
         main_usage(stderr);
         return CLI_EXIT_USAGE;
     }
+
     if (strcmp(argv[1], "--version") == 0) {
         printf("pliant %s\n", pl_version());
     } else if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -204,5 +215,6 @@ int main(int argc, char **argv)
         fputs("pliant: error: standard output cannot be written\n", stderr);
         return CLI_EXIT_SYSTEM;
     }
+
     return status;
 }

@@ -98,6 +98,7 @@ static const char *marlin_line(marlin *m, const char *gcode, long number, double
 {
     char text[400], answer[300];
     int length = snprintf(text, sizeof text - 8, "N%ld %s", number, gcode);
+
     if (length >= (int)sizeof text - 8) {
         return "a line is too long for the machine";
     }
@@ -111,6 +112,7 @@ static const char *marlin_line(marlin *m, const char *gcode, long number, double
     bool again = true, asked = false;
     int tries = 0;
     double until = 0;
+
     // until `ok`, a reason to give up, or too many resends
     for (;;) {
         if (again) {
@@ -172,6 +174,7 @@ const char *marlin_send(marlin *m, const char *gcode, double timeout)
         m->line += length > 0 && !why;
         gcode += whole + (gcode[whole] == '\n');
     }
+
     return why;
 }
 
@@ -189,6 +192,7 @@ static speed_t marlin_speed(long baud)
             return known[i].speed;
         }
     }
+
     return B0;
 }
 
@@ -209,6 +213,7 @@ int marlin_open(const cli_args *args, const char *device, double timeout, marlin
                   device);
         return CLI_EXIT_USAGE;
     }
+
     m->fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (m->fd < 0) {
         cli_error(args, "--marlin %s: %s", path, strerror(errno));
@@ -221,6 +226,7 @@ int marlin_open(const cli_args *args, const char *device, double timeout, marlin
         cli_error(args, "--marlin %s: not a serial line", path);
         return CLI_EXIT_USAGE;
     }
+
     cfmakeraw(&t);
     t.c_cflag |= CLOCAL | CREAD;
     t.c_cflag &= ~(tcflag_t)CRTSCTS;
@@ -234,11 +240,13 @@ int marlin_open(const cli_args *args, const char *device, double timeout, marlin
     const double until = marlin_now() + MARLIN_START;
     while (marlin_hear(m, until, answer, sizeof answer) > 0 && strcmp(answer, "start") != 0) {
     }
+
     const char *why = marlin_line(m, "M110 N0", 0, timeout);
     if (why) {
         cli_error(args, "--marlin %s: %s", path, why);
         return CLI_EXIT_UNSOLVED;
     }
+
     return CLI_DONE;
 }
 

@@ -25,12 +25,14 @@ static json_t *materials_json(const pl_material_entry *entry)
 {
     pl_material copy = entry->material;
     json_t *one = json_object(), *constants = json_object();
+
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
         if (pl_material_has(copy.model, (pl_material_constant)c) && c != PL_DENSITY) {
             json_object_set_new(constants, pl_material_constant_name((pl_material_constant)c),
                                 cli_json_number(*pl_material_at(&copy, (pl_material_constant)c)));
         }
     }
+
     json_object_set_new(one, "title", json_string(entry->title));
     json_object_set_new(one, "model", json_string(pl_material_model_name(copy.model)));
     json_object_set_new(one, "constants", constants);
@@ -40,6 +42,7 @@ static json_t *materials_json(const pl_material_entry *entry)
     json_object_set_new(one, "fit_error",
                         entry->fit_error < 0 ? json_null() : cli_json_number(entry->fit_error));
     json_object_set_new(one, "source", json_string(entry->source));
+
     return one;
 }
 
@@ -48,6 +51,7 @@ static void materials_print_one(const cli_args *args, const pl_material_entry *e
 {
     char constants[200];
     double mu = 0, kappa = 0;
+
     materials_constants(&entry->material, constants, sizeof constants);
     pl_material_moduli(&entry->material, &mu, &kappa);
     cli_say(args, "%s: %s\n", entry->name, entry->title);
@@ -63,6 +67,7 @@ static void materials_print_one(const cli_args *args, const pl_material_entry *e
         const double strain = entry->strain_high * k / 6;
         cli_say(args, "  %7.3f  %.4f\n", 1 + strain, pl_material_tensile(&entry->material, 1 + strain));
     }
+
     cli_say(args, "\nin a robot file:\n  materials:\n    silicone: {use: %s}\n", entry->name);
 }
 
@@ -83,6 +88,7 @@ static void materials_print_all(const cli_args *args)
         cli_row(&table, "%s\t%s\t%s\t%.2f\t%s\t%.4f", entry->name,
                 pl_material_model_name(entry->material.model), constants, entry->strain_high, error, mu);
     }
+
     cli_table_print(args, &table);
     cli_say(args, "\n`pliant materials NAME` shows source and stresses; in a robot file: {use: NAME}\n");
 }
@@ -92,13 +98,16 @@ static int materials_unknown(const cli_args *args, const char *name)
 {
     const char *known[200];
     int count = 0;
+
     for (; count < pl_material_library_count() && count < 200; ++count) {
         known[count] = pl_material_library_at(count)->name;
     }
+
     const char *near = cli_nearest(name, known, count);
     cli_error(args, "the library has no material '%s'%s%s%s", name, near ? "; did you mean '" : "",
               near ? near : "", near ? "'?" : "");
     cli_advice("`pliant materials` lists them");
+
     return CLI_EXIT_USAGE;
 }
 
@@ -108,11 +117,13 @@ static int materials_run(cli_args *args)
     if (status) {
         return status;
     }
+
     const char *name = args->plain_count ? args->plain[0] : NULL;
     const pl_material_entry *entry = name ? pl_material_library_find(name) : NULL;
     if (name && !entry) {
         return materials_unknown(args, name);
     }
+
     json_t *root = cli_json_head(0, NULL), *all = json_object();
     for (int i = 0; i < pl_material_library_count(); ++i) {
         const pl_material_entry *e = pl_material_library_at(i);
@@ -120,12 +131,14 @@ static int materials_run(cli_args *args)
             json_object_set_new(all, e->name, materials_json(e));
         }
     }
+
     json_object_set_new(root, "materials", all);
     if (entry) {
         materials_print_one(args, entry);
     } else {
         materials_print_all(args);
     }
+
     return cli_json_write(args, root);
 }
 

@@ -30,9 +30,11 @@ bool cli_unit(const cli_args *args, double *unit)
             return true;
         }
     }
+
     if (text) {
         cli_error(args, "--unit %s: expected mm, cm, m or in", text);
     }
+
     return !text;
 }
 
@@ -45,6 +47,7 @@ static bool mesh_is_file(const char *path)
             return true;
         }
     }
+
     return false;
 }
 
@@ -58,6 +61,7 @@ json_t *cli_json_quality(const pl_mesh_quality *q)
     json_object_set_new(quality, "shortest_edge", cli_json_number(q->shortest_edge));
     json_object_set_new(quality, "mean_edge", cli_json_number(q->mean_edge));
     json_object_set_new(quality, "longest_edge", cli_json_number(q->longest_edge));
+
     return quality;
 }
 
@@ -66,6 +70,7 @@ static json_t *mesh_json(const pl_mesh *mesh, const pl_mesh_quality *q, const pl
 {
     const pl_mesh_view view = pl_mesh_get(mesh);
     json_t *root = cli_json_head(0, findings), *regions = json_object(), *surfaces = json_object();
+
     json_object_set_new(root, "vertices", json_integer(view.vertex_count));
     json_object_set_new(root, "elements", json_integer(view.element_count));
     for (int32_t r = 0; r < view.region_count; ++r) {
@@ -73,6 +78,7 @@ static json_t *mesh_json(const pl_mesh *mesh, const pl_mesh_quality *q, const pl
         json_object_set_new(one, "volume", cli_json_number(pl_mesh_region_volume(mesh, r)));
         json_object_set_new(regions, view.region_name[r], one);
     }
+
     for (int32_t s = 0; s < view.surface_count; ++s) {
         const int64_t *face = view.surface_face + view.surface_start[s];
         const int64_t count = view.surface_start[s + 1] - view.surface_start[s];
@@ -81,9 +87,11 @@ static json_t *mesh_json(const pl_mesh *mesh, const pl_mesh_quality *q, const pl
         json_object_set_new(one, "faces", json_integer(count));
         json_object_set_new(surfaces, view.surface_name[s], one);
     }
+
     json_object_set_new(root, "regions", regions);
     json_object_set_new(root, "surfaces", surfaces);
     json_object_set_new(root, "quality", cli_json_quality(q));
+
     return root;
 }
 
@@ -111,6 +119,7 @@ static int mesh_finish(const cli_args *args, const pl_mesh *mesh, const pl_findi
         }
         cli_say(args, "  wrote %s\n", path);
     }
+
     return cli_json_write(args, cli_value(args, "json") ? mesh_json(mesh, &q, findings) : NULL);
 }
 
@@ -122,9 +131,11 @@ static pl_status mesh_order(const cli_args *args, pl_mesh **mesh, pl_error *err)
         *err = (pl_error){.status = PL_BAD_INPUT};
         return PL_BAD_INPUT;
     }
+
     if (order == 0) {
         return PL_OK;
     }
+
     pl_mesh *other = NULL;
     const pl_status status =
         order == 2 ? pl_mesh_raise(*mesh, &other, err) : pl_mesh_corners(*mesh, &other, NULL, err);
@@ -132,6 +143,7 @@ static pl_status mesh_order(const cli_args *args, pl_mesh **mesh, pl_error *err)
         pl_mesh_destroy(*mesh);
         *mesh = other;
     }
+
     return status;
 }
 
@@ -142,15 +154,18 @@ static int mesh_from_file(const cli_args *args, const char *path)
     if (!cli_unit(args, &unit)) {
         return CLI_EXIT_USAGE;
     }
+
     if (cli_flag(args, "size")) {
         cli_error(args, "--size: %s is already a mesh; give a robot file with a surface, CAD or a design",
                   path);
         return CLI_EXIT_USAGE;
     }
+
     int status = cli_check_outputs(args, NULL, NULL, path);
     if (status) {
         return status;
     }
+
     pl_findings *findings = pl_findings_create();
     pl_mesh *mesh = NULL;
     pl_error err = {0};
@@ -159,6 +174,7 @@ static int mesh_from_file(const cli_args *args, const char *path)
     if (loaded == PL_OK) {
         loaded = mesh_order(args, &mesh, &err);
     }
+
     if (loaded == PL_OK) {
         status = mesh_finish(args, mesh, findings);
     } else {
@@ -166,8 +182,10 @@ static int mesh_from_file(const cli_args *args, const char *path)
         status =
             err.text[0] && pl_findings_defect_count(findings) == 0 ? cli_fail(args, &err) : CLI_EXIT_USAGE;
     }
+
     pl_mesh_destroy(mesh);
     pl_findings_destroy(findings);
+
     return status;
 }
 
@@ -181,6 +199,7 @@ static int mesh_run(cli_args *args)
     if (mesh_is_file(args->plain[0])) {
         return mesh_from_file(args, args->plain[0]);
     }
+
     cli_robot r = {0};
     status = cli_robot_open(args, args->plain[0], false, &r);
     status = status ? status : cli_check_outputs(args, NULL, r.path, NULL);
@@ -188,6 +207,7 @@ static int mesh_run(cli_args *args)
         status = mesh_finish(args, pl_robot_mesh(r.robot), r.findings);
     }
     cli_robot_close(&r);
+
     return status;
 }
 

@@ -17,10 +17,12 @@ static int model_mesh_options(const cli_args *args)
             return CLI_EXIT_USAGE;
         }
     }
+
     if (cli_value(args, "method")) {
         cli_error(args, "--method is only for a robot with a mesh; this one is a reduced model");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -49,6 +51,7 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
     const bool good = cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options->load.size) &&
                       cli_whole(args, "order", 1, 2, &options->load.order) &&
                       (search || cli_limit(args, "limit-each", &options->time_limit));
+
     return good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
@@ -63,6 +66,7 @@ static int model_read_state(const cli_args *args, cli_model *m)
         cli_finding(pl_findings_at(m->findings, pl_findings_count(m->findings) - 1));
         return CLI_DONE;
     }
+
     pl_error err = {0};
     return !from || pl_model_state_load(m->model, from, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
@@ -102,6 +106,7 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
     for (int i = 0; i < m->info.command_count; ++i) {
         m->command[i] = NAN;
     }
+
     return model_read_state(args, m);
 }
 
@@ -124,6 +129,7 @@ void cli_model_warn(cli_model *m)
     if (m->report.outcome != PL_SOLVED || m->vacuum_reported) {
         return;
     }
+
     const pl_model_answer answer = pl_model_get_answer(m->model);
     for (int i = 0; i < m->info.actuator_count; ++i) {
         const double p = answer.effort[i];
@@ -152,6 +158,7 @@ int cli_model_solve(const cli_args *args, cli_model *m)
         return CLI_DONE;
     }
     err.status = status;
+
     return cli_fail(args, &err);
 }
 
@@ -160,6 +167,7 @@ void cli_model_estimate(cli_model *m)
 {
     pl_mesh_error estimate;
     pl_error ignored = {0};
+
     if (m->report.outcome == PL_SOLVED && !cli_interrupted()) {
         cli_stage("mesh error", false);
         const pl_status status = pl_model_mesh_error(m->model, &estimate, &ignored);
@@ -174,6 +182,7 @@ int cli_model_outcome(const cli_args *args, const cli_model *m)
     if (m->report.outcome == PL_SOLVED) {
         return CLI_DONE;
     }
+
     const bool late = cli_interrupted() && strcmp(cli_stop_reason(), "interrupted") != 0;
     cli_error(args, "not converged: %s%s%s", late ? cli_stop_reason() : "", late ? "; " : "",
               m->report.message[0] ? m->report.message : pl_outcome_name(m->report.outcome));
@@ -200,6 +209,7 @@ static void model_unknown(const cli_args *args, const char *option, const char *
     for (int i = 0; i < count; ++i) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", known[i]);
     }
+
     const char *near = cli_nearest(name, known, count);
     cli_error(args, "--%s: the robot has no %s '%s'%s%s%s", option, what, name,
               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
@@ -233,13 +243,16 @@ int cli_model_actuator(const cli_args *args, const cli_model *m, const char *opt
     const int found = pl_model_find_actuator(m->model, name);
     const char *known[64];
     int count = 0;
+
     while (found < 0 && count < m->info.actuator_count && count < 64) {
         known[count] = m->info.actuator[count].name;
         ++count;
     }
+
     if (found < 0) {
         model_unknown(args, option, "actuator", name, known, count);
     }
+
     return found;
 }
 
@@ -248,13 +261,16 @@ int cli_model_command(const cli_args *args, const cli_model *m, const char *opti
     const int found = pl_model_find_command(m->model, name);
     const char *known[64];
     int count = 0;
+
     while (found < 0 && count < m->info.command_count && count < 64) {
         known[count] = m->info.command[count].name;
         ++count;
     }
+
     if (found < 0) {
         model_unknown(args, option, "command", name, known, count);
     }
+
     return found;
 }
 

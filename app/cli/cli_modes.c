@@ -41,6 +41,7 @@ static int modes_solve(const cli_args *args, modes *d)
 {
     cli_motion *s = &d->s;
     int status = cli_model_solve(args, &s->m);
+
     status = status ? status : cli_model_outcome(args, &s->m);
     status = status ? status : cli_motion_from_model(args, s);
     pl_dynamics_options options_of = pl_dynamics_options_default();
@@ -48,6 +49,7 @@ static int modes_solve(const cli_args *args, modes *d)
     if (status) {
         return status;
     }
+
     pl_error err = {0};
     d->shape = calloc(3 * (size_t)pl_state_vertex_count(s->state) * (size_t)d->count, sizeof *d->shape);
     if (!d->shape) {
@@ -58,6 +60,7 @@ static int modes_solve(const cli_args *args, modes *d)
         pl_dynamics_modes(s->dynamics, s->state, d->count, d->mode, d->shape, &d->found, &err);
     cli_stage(NULL, false);
     err.status = solved;
+
     return solved == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -73,6 +76,7 @@ static void modes_print(const cli_args *args, modes *d)
         cli_row(&table, "%d\t%.5g\t%.5g\t%.4g", k + 1, d->mode[k].frequency, 1e3 / fabs(d->mode[k].frequency),
                 1e6 * d->mode[k].mass);
     }
+
     cli_table_print(args, &table);
     if (d->found > 0 && d->mode[0].frequency < 0) {
         cli_say(args, "negative: the equilibrium is unstable along the mode\n");
@@ -90,6 +94,7 @@ static int modes_series(const cli_args *args, modes *d)
         cli_error(args, "--mode is %d, found %d modes", d->shown, d->found);
         return CLI_EXIT_USAGE;
     }
+
     const int64_t n = 3 * (int64_t)pl_state_vertex_count(s->state);
     const double *shape = d->shape + (d->shown - 1) * n;
     const double amplitude = MODES_AMPLITUDE * s->m.info.size, f = fabs(d->mode[d->shown - 1].frequency);
@@ -97,6 +102,7 @@ static int modes_series(const cli_args *args, modes *d)
     if (!x) {
         return cli_no_memory(args);
     }
+
     // shapes are drawn about the equilibrium
     memcpy(x, pl_state_positions(s->state), (size_t)n * sizeof *x);
     int status = CLI_DONE;
@@ -110,12 +116,14 @@ static int modes_series(const cli_args *args, modes *d)
         status = cli_motion_to_model(args, s);
         status = status ? status : cli_series_frame(args, &d->series, &s->m);
     }
+
     free(x);
     status = status ? status : cli_series_finish(args, &d->series, time);
     if (!status) {
         cli_say(args, "wrote one period of mode %d (%.4g Hz), largest displacement %.3g mm\n", d->shown, f,
                 amplitude);
     }
+
     return status;
 }
 
@@ -127,6 +135,7 @@ static json_t *modes_json(modes *d)
                               json_pack("{s:o,s:o}", "frequency_hz", cli_json_number(d->mode[k].frequency),
                                         "modal_mass_g", cli_json_number(1e6 * d->mode[k].mass)));
     }
+
     json_object_set_new(root, "modes", list);
     return root;
 }
@@ -156,6 +165,7 @@ static int modes_work(const cli_args *args, modes *d)
     }
     modes_print(args, d);
     status = modes_series(args, d);
+
     return status ? status : cli_json_write(args, cli_value(args, "json") ? modes_json(d) : NULL);
 }
 

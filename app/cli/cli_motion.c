@@ -8,6 +8,7 @@ static int motion_masses(const cli_args *args, cli_motion *s)
 {
     int cursor = 0;
     double gravity[3];
+
     pl_robot_gravity(s->robot, gravity);
     for (const char *text; (text = cli_next(args, "mass", &cursor));) {
         char name[64];
@@ -35,7 +36,9 @@ static int motion_masses(const cli_args *args, cli_motion *s)
             s->force[3 * k + i] = s->mass[k] * gravity[i];
         }
     }
+
     pl_error err = {0};
+
     return pl_model_set_forces(s->m.model, s->force, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -47,10 +50,12 @@ int cli_motion_prepare(const cli_args *args, cli_motion *s)
                   s->m.path, s->m.info.method);
         return CLI_EXIT_USAGE;
     }
+
     pl_error err = {0};
     if (pl_state_create(s->robot, &s->state, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     const size_t n = 3 * (size_t)pl_state_vertex_count(s->state), markers = (size_t)s->m.info.marker_count;
     s->block = calloc(pl_model_state_size(s->m.model) + 1, sizeof *s->block);
     s->mass = calloc(markers + 1, sizeof *s->mass);
@@ -60,6 +65,7 @@ int cli_motion_prepare(const cli_args *args, cli_motion *s)
     if (!s->block || !s->mass || !s->force || !s->velocity || !s->moved) {
         return cli_no_memory(args);
     }
+
     return motion_masses(args, s);
 }
 
@@ -74,6 +80,7 @@ int cli_motion_create(const cli_args *args, cli_motion *s, pl_dynamics_options *
     const pl_status status = pl_dynamics_create(s->robot, options, &s->dynamics, &err);
     cli_stage(NULL, false);
     err.status = status;
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -149,6 +156,7 @@ static int land_create(const cli_args *args, cli_motion *s, double *period, doub
     pl_error err = {0};
     pl_mode mode = {0};
     int found = 0;
+
     if (status) {
         return status;
     }
@@ -157,10 +165,12 @@ static int land_create(const cli_args *args, cli_motion *s, double *period, doub
         return cli_fail(args, &err);
     }
     *period = 1 / fabs(mode.frequency);
+
     // critical damping is 2 omega: mass_damping = 2 zeta omega
     *damping = options.mass_damping = 2 * LAND_DAMPING * 2 * LAND_PI * fabs(mode.frequency);
     pl_dynamics_destroy(s->dynamics);
     s->dynamics = NULL;
+
     return cli_motion_create(args, s, &options);
 }
 
@@ -171,7 +181,9 @@ static int land_move(const cli_args *args, cli_motion *s, const pl_signal *signa
     pl_error err = {0};
     pl_motion_report report = {0};
     double fastest = 0;
+
     *rest = false;
+
     // period by period until the kinetic energy has died away; not before three
     // periods, in which it may pass zero
     pl_status status = pl_dynamics_start(s->dynamics, s->state, signal, &err);
@@ -183,8 +195,10 @@ static int land_move(const cli_args *args, cli_motion *s, const pl_signal *signa
             break;
         }
     }
+
     *time = report.time;
     err.status = status;
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -193,11 +207,13 @@ static int land_work(const cli_args *args, cli_motion *s, double *time, double *
 {
     double period = 0;
     int status = cli_motion_prepare(args, s);
+
     status = status ? status : land_create(args, s, &period, damping);
     status = status ? status : cli_motion_from_model(args, s);
     if (status) {
         return status;
     }
+
     const int C = s->m.info.command_count;
     double *from = malloc(((size_t)C + 1) * sizeof *from);
     if (!from) {
@@ -214,6 +230,7 @@ static int land_work(const cli_args *args, cli_motion *s, double *time, double *
         pl_dynamics_sample(s->dynamics, pl_dynamics_time(s->dynamics), s->state, NULL, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
+
     return status ? status : cli_motion_to_model(args, s);
 }
 
@@ -225,9 +242,11 @@ int cli_motion_land(const cli_args *args, cli_model *m)
     const double reached = m->report.load_reached;
     const pl_model_answer before = pl_model_get_answer(m->model);
     double place[3] = {0}, time = 0, damping = 0;
+
     if (m->info.marker_count > 0) {
         memcpy(place, before.marker, sizeof place);
     }
+
     char commands[300];
     cli_commands_text(cli_model_commands(m), before.command, commands, sizeof commands);
     bool rest = false;
@@ -240,6 +259,7 @@ int cli_motion_land(const cli_args *args, cli_model *m)
     if (status) {
         return status;
     }
+
     if (!rest) {
         cli_error(args, "beyond %.4g %% of the load path the body does not come to rest within %.3g s",
                   100 * reached, time);
@@ -258,5 +278,6 @@ int cli_motion_land(const cli_args *args, cli_model *m)
         cli_say(args, "; at rest after %.3g s (damping %.3g /s added); the shape after the snap:\n", time,
                 damping);
     }
+
     return status;
 }

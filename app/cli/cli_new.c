@@ -41,6 +41,7 @@ static json_t *new_list_json(void)
         json_object_set_new(one, "parameters", parameters);
         json_object_set_new(all, d->kind, one);
     }
+
     for (int i = 0; i < pl_reduced_design_count(); ++i) {
         const pl_reduced_design *d = pl_reduced_design_at(i);
         json_t *one = json_object();
@@ -48,6 +49,7 @@ static json_t *new_list_json(void)
         json_object_set_new(one, "parameters", json_object());
         json_object_set_new(all, d->kind, one);
     }
+
     json_object_set_new(root, "designs", all);
     return root;
 }
@@ -69,6 +71,7 @@ static int new_list(const cli_args *args)
         }
         cli_table_print(args, &table);
     }
+
     for (int i = 0; i < pl_reduced_design_count(); ++i) {
         cli_say(args, "\n%s: %s\n", pl_reduced_design_at(i)->kind, pl_reduced_design_at(i)->summary);
     }
@@ -81,18 +84,22 @@ static int new_unknown(const cli_args *args, const char *kind)
     const char *known[64];
     char list[600] = "";
     int count = 0;
+
     for (; count < pl_design_count() && count < 64; ++count) {
         known[count] = pl_design_at(count)->kind;
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", known[count]);
     }
+
     for (int i = 0; i < pl_reduced_design_count() && count < 64; ++i, ++count) {
         known[count] = pl_reduced_design_at(i)->kind;
         snprintf(list + strlen(list), sizeof list - strlen(list), ", %s", known[count]);
     }
+
     const char *near = cli_nearest(kind, known, count);
     cli_error(args, "there is no design '%s'%s%s%s", kind, near ? "; did you mean '" : "", near ? near : "",
               near ? "'?" : "");
     cli_advice("designs are %s; `pliant new --list` shows them", list);
+
     return CLI_EXIT_USAGE;
 }
 
@@ -102,6 +109,7 @@ static const pl_design_parameter *new_parameter(const cli_args *args, const pl_d
 {
     const char *known[64];
     char list[800] = "", name[100];
+
     snprintf(name, sizeof name, "%.*s", (int)(length < 99 ? length : 99), text);
     int count = 0;
     for (; count < d->parameter_count && count < 64; ++count) {
@@ -111,10 +119,12 @@ static const pl_design_parameter *new_parameter(const cli_args *args, const pl_d
         }
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", known[count]);
     }
+
     const char *near = cli_nearest(name, known, count);
     cli_error(args, "--param: the design %s has no parameter '%s'%s%s%s", d->kind, name,
               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     cli_advice("its parameters are %s", list);
+
     return NULL;
 }
 
@@ -126,10 +136,12 @@ static int new_apply(const cli_args *args, const pl_design *d, const char *text,
         cli_error(args, "--param %s: expected NAME=VALUE, such as length=80", text);
         return CLI_EXIT_USAGE;
     }
+
     const pl_design_parameter *p = new_parameter(args, d, text, length);
     if (!p) {
         return CLI_EXIT_USAGE;
     }
+
     pl_error err = {0};
     double value = 0;
     const pl_dimension dimension = strcmp(p->unit, "mm") == 0 ? PL_DIM_LENGTH : PL_DIM_NUMBER;
@@ -137,14 +149,17 @@ static int new_apply(const cli_args *args, const pl_design *d, const char *text,
         cli_error(args, "--param %s: %s", text, err.text);
         return CLI_EXIT_USAGE;
     }
+
     if (!(value >= p->low && value <= p->high) || (p->whole && value != (double)(long)value)) {
         cli_error(args, "--param %s: expected %s between %g and %g %s", text,
                   p->whole ? "a whole number" : "a value", p->low, p->high, p->unit);
         return CLI_EXIT_USAGE;
     }
+
     char key[100], number[40];
     snprintf(key, sizeof key, "design.%.60s", p->name);
     snprintf(number, sizeof number, "%.10g", value);
+
     return pl_robot_document_set(document, key, number, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -155,6 +170,7 @@ static int new_text(const cli_args *args, const pl_design *d, char **text)
     pl_robot_document *document = NULL;
     const char *yaml = d->robot_yaml;
     int status = CLI_DONE, cursor = 0;
+
     if (pl_robot_document_parse(yaml, strlen(yaml), d->kind, &document, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -165,6 +181,7 @@ static int new_text(const cli_args *args, const pl_design *d, char **text)
         status = cli_fail(args, &err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }
 
@@ -175,20 +192,24 @@ static int new_folder(const cli_args *args, const char *folder, char **robot_pat
         cli_error(args, "the folder %s cannot be created: %s", folder, strerror(errno));
         return CLI_EXIT_SYSTEM;
     }
+
     struct stat s;
     if (stat(folder, &s) != 0 || !S_ISDIR(s.st_mode)) {
         cli_error(args, "%s exists and is not a folder", folder);
         return CLI_EXIT_USAGE;
     }
+
     *robot_path = cli_join(folder, "robot.yaml");
     if (!*robot_path) {
         return cli_no_memory(args);
     }
+
     if (cli_exists(*robot_path) && !cli_flag(args, "force")) {
         cli_error(args, "%s exists and is not overwritten", *robot_path);
         cli_advice("choose another folder, or add --force");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -205,17 +226,20 @@ static bool new_number(pl_robot_document *document, const char *key, const char 
 {
     const char *text = pl_robot_document_value(document, key), *at;
     char first[200] = "";
+
     while (text && index && (at = strstr(text, index)) && strlen(first) + strlen(text) < sizeof first - 2) {
         strncat(first, text, (size_t)(at - text));
         strcat(first, "1");
         text = at + strlen(index);
     }
+
     if (first[0]) {
         strncat(first, text, sizeof first - strlen(first) - 1);
         if (pl_robot_document_set(document, key, first, NULL) != PL_OK) {
             return false;
         }
     }
+
     return pl_robot_document_evaluate(document, key, dimension, value, NULL) == PL_OK;
 }
 
@@ -277,6 +301,7 @@ static void new_try(const char *yaml, char *text, size_t size)
         }
         break;
     }
+
     pl_robot_document_destroy(document);
 }
 
@@ -294,6 +319,7 @@ static int new_reduced(const cli_args *args, const pl_reduced_design *d, const c
 {
     char *path = NULL;
     int status = cli_flag(args, "param") ? CLI_EXIT_USAGE : CLI_DONE;
+
     if (status) {
         cli_error(args, "--param: the design %s has no parameters; change its numbers in the file", d->kind);
     }
@@ -306,7 +332,9 @@ static int new_reduced(const cli_args *args, const pl_reduced_design *d, const c
         cli_say(args, "wrote %s: %s\nnext:\n  pliant info %s\n", path, d->summary, folder);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
     }
+
     free(path);
+
     return status;
 }
 
@@ -319,9 +347,11 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
             return new_reduced(args, pl_reduced_design_at(i), folder);
         }
     }
+
     if (!d) {
         return new_unknown(args, kind);
     }
+
     char *yaml = NULL, *path = NULL;
     int status = new_text(args, d, &yaml);
     status = status ? status : new_folder(args, folder, &path);
@@ -331,13 +361,16 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
             status = cli_fail(args, &err);
         }
     }
+
     if (status == CLI_DONE) {
         cli_say(args, "wrote %s: %s\n", path, d->summary);
         new_next(args, folder, yaml);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
     }
+
     pl_file_free(yaml);
     free(path);
+
     return status;
 }
 
@@ -345,13 +378,16 @@ static int new_material_unknown(const cli_args *args, const char *name)
 {
     const char *known[128];
     int count = 0;
+
     for (; count < pl_material_library_count() && count < 128; ++count) {
         known[count] = pl_material_library_at(count)->name;
     }
+
     const char *near = cli_nearest(name, known, count);
     cli_error(args, "--material: the library has no '%s'%s%s%s", name, near ? "; did you mean '" : "",
               near ? near : "", near ? "'?" : "");
     cli_advice("`pliant materials` lists it");
+
     return CLI_EXIT_USAGE;
 }
 
@@ -360,6 +396,7 @@ static int new_from(const cli_args *args, const char *part, const char *folder)
 {
     char *path = NULL;
     int status = cli_flag(args, "param") ? CLI_EXIT_USAGE : CLI_DONE;
+
     if (status) {
         cli_error(args, "--param is only for a design, not for --from");
     }
@@ -367,16 +404,19 @@ static int new_from(const cli_args *args, const char *part, const char *folder)
         cli_error(args, "--from %s: %s", part, strerror(ENOENT));
         status = CLI_EXIT_SYSTEM;
     }
+
     const char *material = cli_value(args, "material");
     if (status == CLI_DONE && material && !pl_material_library_find(material)) {
         status = new_material_unknown(args, material);
     }
+
     const bool mine = !cli_exists(folder);
     status = status ? status : new_folder(args, folder, &path);
     status = status ? status : cli_guess_write(args, part, folder, path);
     if (status && mine) {
         rmdir(folder); // made above; stays when anything is in it
     }
+
     if (status == CLI_DONE) {
         cli_say(args,
                 "wrote %s\nnext: check what was guessed (see the comments in the file), then\n  pliant "
@@ -384,7 +424,9 @@ static int new_from(const cli_args *args, const char *part, const char *folder)
                 path, folder);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
     }
+
     free(path);
+
     return status;
 }
 
@@ -392,6 +434,7 @@ static int new_run(cli_args *args)
 {
     const char *from = cli_value(args, "from");
     const int status = cli_check_outputs(args, NULL, NULL, from);
+
     if (status) {
         return status;
     }
@@ -401,12 +444,14 @@ static int new_run(cli_args *args)
     if (args->plain_count == 0 && args->given_count == 0 && cli_ask_possible()) {
         return cli_ask_new(args, new_run);
     }
+
     if (args->plain_count != (from ? 1 : 2)) {
         cli_error(args, from ? "--from FILE needs one folder to write to" : "expected a design and a folder");
         cli_advice("usage: pliant new KIND DIR, or pliant new --from FILE DIR; `pliant new --list` shows the "
                    "designs");
         return CLI_EXIT_USAGE;
     }
+
     return from ? new_from(args, from, args->plain[0]) : new_design(args, args->plain[0], args->plain[1]);
 }
 

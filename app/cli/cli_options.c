@@ -8,12 +8,14 @@
 const char *cli_nearest(const char *word, const char *const *known, int count)
 {
     const char *best = pl_nearest_word(word, known, count);
+
     // a word begun but not ended: `conv` for `converged`
     for (int i = 0; !best && i < count; ++i) {
         if (strlen(word) >= 2 && strncmp(word, known[i], strlen(word)) == 0) {
             best = known[i];
         }
     }
+
     return best;
 }
 
@@ -52,6 +54,7 @@ static const cli_option *options_find_short(const cli_verb *verb, char name)
             }
         }
     }
+
     return NULL;
 }
 
@@ -60,6 +63,7 @@ static bool options_unknown(const cli_args *args, const char *text)
 {
     const char *known[40];
     int count = 0;
+
     for (const cli_option *o = args->verb->option; o->name && count < 38; ++o) {
         known[count++] = o->name;
     }
@@ -74,7 +78,9 @@ static bool options_unknown(const cli_args *args, const char *text)
     } else {
         cli_error(args, "there is no option '%s'", name);
     }
+
     cli_advice("`pliant %s --help` lists the options", args->verb->name);
+
     return false;
 }
 
@@ -103,14 +109,17 @@ static bool options_long(cli_args *args, const char *text, const char *next, boo
     const char *name = text + 2;
     const size_t length = strcspn(name, "=");
     const cli_option *o = options_find(args->verb, name, length);
+
     if (!o) {
         return options_unknown(args, text);
     }
+
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
     if (!o->value && value) {
         cli_error(args, "--%s takes no value, found '%s'", o->name, value);
         return false;
     }
+
     if (o->value && !value) {
         if (!next) {
             cli_error(args, "--%s needs a value: --%s %s", o->name, o->name, o->value);
@@ -125,11 +134,14 @@ static bool options_long(cli_args *args, const char *text, const char *next, boo
         value = next;
         *used = true;
     }
+
     if (o->value && !*value) {
         cli_error(args, "--%s is empty, expected %s", o->name, o->value);
         return false;
     }
+
     options_add(args, o, value);
+
     return true;
 }
 
@@ -139,11 +151,13 @@ static bool options_count(const cli_args *args)
     if (args->plain_count >= args->verb->least && args->plain_count <= args->verb->most) {
         return true;
     }
+
     if (args->plain_count > args->verb->most) {
         cli_error(args, "unexpected argument '%s'", args->plain[args->verb->most]);
     } else {
         cli_error(args, "an argument is missing");
     }
+
     cli_advice("usage: pliant %s %s", args->verb->name, args->verb->usage);
     return false;
 }
@@ -152,6 +166,7 @@ static bool options_count(const cli_args *args)
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
 {
     *args = (cli_args){.verb = verb};
+
     // a joined word of letters holds more flags than words
     size_t room = 1;
     for (int i = 0; i < argc; ++i) {
@@ -188,6 +203,7 @@ bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
     const char *json = cli_value(args, "json");
     args->silent = json && strcmp(json, "-") == 0;
     cli_quiet = cli_flag(args, "quiet");
+
     return options_count(args);
 }
 
@@ -243,17 +259,21 @@ bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, 
     if (!text) {
         return true;
     }
+
     pl_error err = {0};
     double value = 0;
     if (pl_quantity_parse(text, dimension, &value, &err) != PL_OK) {
         cli_error(args, "--%s: %s", name, err.text);
         return false;
     }
+
     if (!(value >= low && value <= high)) {
         cli_error(args, "--%s is %g, expected between %g and %g", name, value, low, high);
         return false;
     }
+
     *out = value;
+
     return true;
 }
 
@@ -264,11 +284,13 @@ bool cli_limit(const cli_args *args, const char *name, double *out)
     if (!cli_number(args, name, PL_DIM_TIME, 0, 1e9, &limit)) {
         return false;
     }
+
     if (!(limit > 0)) {
         cli_error(args, "--%s is 0: there would be no time to compute", name);
         cli_advice("for no limit leave it out");
         return false;
     }
+
     *out = cli_value(args, name) ? limit : *out;
     return true;
 }
@@ -279,6 +301,7 @@ bool cli_whole(const cli_args *args, const char *name, int low, int high, int *o
     if (!text) {
         return true;
     }
+
     char *end = NULL;
     errno = 0;
     const long value = strtol(text, &end, 10);
@@ -286,6 +309,8 @@ bool cli_whole(const cli_args *args, const char *name, int low, int high, int *o
         cli_error(args, "--%s is '%s', expected a whole number between %d and %d", name, text, low, high);
         return false;
     }
+
     *out = (int)value;
+
     return true;
 }

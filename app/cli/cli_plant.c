@@ -34,6 +34,7 @@ static json_t *plant_hello(const pl_model_info *info, double period)
         json_object_set_new(one, "rate", c->rate > 0 ? json_real(c->rate / scale) : json_null());
         json_object_set_new(commands, c->name, one);
     }
+
     for (int i = 0; i < info->sensor_count; ++i) {
         json_object_set_new(sensors, info->sensor_name[i], json_string(pl_sensor_unit(info->sensor_kind[i])));
     }
@@ -47,6 +48,7 @@ static json_t *plant_hello(const pl_model_info *info, double period)
     json_object_set_new(hello, "commands", commands);
     json_object_set_new(hello, "sensors", sensors);
     json_object_set_new(hello, "markers", markers);
+
     return hello;
 }
 
@@ -58,6 +60,7 @@ static json_t *plant_answer(const pl_model_info *info, const pl_plant_reading *r
         json_object_set_new(sensors, info->sensor_name[i],
                             cli_json_number(r->sensor[i] / pl_sensor_scale(info->sensor_kind[i])));
     }
+
     for (int k = 0; k < info->marker_count; ++k) {
         json_object_set_new(markers, info->marker_name[k], cli_json_numbers(r->marker + 3 * k, 3));
     }
@@ -65,12 +68,14 @@ static json_t *plant_answer(const pl_model_info *info, const pl_plant_reading *r
         json_object_set_new(acts, info->command[j].name,
                             cli_json_number(r->command[j] / pl_drive_scale(info->command[j].drive)));
     }
+
     json_object_set_new(answer, "seq", json_integer(sequence));
     json_object_set_new(answer, "t", json_real(r->time));
     json_object_set_new(answer, "sensors", sensors);
     json_object_set_new(answer, "markers", markers);
     json_object_set_new(answer, "acts", acts);
     json_object_set_new(answer, "solved", json_boolean(r->solved));
+
     return answer;
 }
 
@@ -100,6 +105,7 @@ static const char *plant_take(const pl_model_info *info, json_t *set, double *co
 {
     json_t *value;
     const char *name;
+
     json_object_foreach(set, name, value)
     {
         int j = 0;
@@ -131,6 +137,7 @@ static const char *plant_check(talk *k, json_t *message, bool *step)
     const size_t bytes = (size_t)info->command_count * sizeof(double);
     json_t *sequence = json_object_get(message, "seq"), *set = json_object_get(message, "set"),
            *on_stop = json_object_get(message, "on_stop"), *timeout = json_object_get(message, "timeout");
+
     *step = set != NULL;
     if ((!set && !on_stop) || (set && !json_is_object(set)) || (on_stop && !json_is_object(on_stop))) {
         return "expected {\"seq\": N, \"t\": s, \"set\": {NAME: number}}";
@@ -155,6 +162,7 @@ static const char *plant_check(talk *k, json_t *message, bool *step)
     memcpy(k->on_stop, stop, bytes);
     k->timeout = timeout ? json_number_value(timeout) : k->timeout;
     k->sequence = json_integer_value(sequence);
+
     return NULL;
 }
 
@@ -163,22 +171,27 @@ static wire_end plant_hear(const cli_args *args, talk *k, json_t *message, int *
 {
     bool step;
     const char *why = plant_check(k, message, &step);
+
     if (why) {
         return wire_send(k->w, plant_refuse(json_object_get(message, "seq"), why));
     }
+
     if (!step) {
         json_t *ready = json_object();
         json_object_set_new(ready, "seq", json_integer(k->sequence));
         json_object_set_new(ready, "ready", json_true());
         return wire_send(k->w, ready);
     }
+
     pl_plant_reading reading;
     pl_error err = {0};
     if (pl_plant_step(k->plant, k->command, &reading, &err) != PL_OK) {
         *status = cli_fail(args, &err);
         return WIRE_OK;
     }
+
     ++k->steps;
+
     return wire_send(k->w, plant_answer(&k->m->info, &reading, k->sequence));
 }
 
@@ -196,6 +209,7 @@ static void plant_stop(talk *k, const char *why)
                 k->command[j] / pl_drive_scale(info->command[j].drive),
                 pl_drive_unit(info->command[j].drive));
     }
+
     fprintf(stderr, "\n");
 }
 
@@ -203,6 +217,7 @@ static json_t *plant_json(const talk *k)
 {
     const pl_model_info *info = &k->m->info;
     json_t *root = cli_json_head(info->robot_hash, k->m->findings), *commands = json_object();
+
     for (int j = 0; j < info->command_count; ++j) {
         json_t *one = json_object();
         json_object_set_new(one, "value",
@@ -210,8 +225,10 @@ static json_t *plant_json(const talk *k)
         json_object_set_new(one, "unit", json_string(pl_drive_unit(info->command[j].drive)));
         json_object_set_new(commands, info->command[j].name, one);
     }
+
     json_object_set_new(root, "steps", json_integer(k->steps));
     json_object_set_new(root, "commands", commands);
+
     return root;
 }
 
@@ -220,9 +237,11 @@ static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant,
 {
     const size_t n = (size_t)m->info.command_count;
     double *block = calloc(4 * n + 1, sizeof *block);
+
     if (!block) {
         return cli_no_memory(args);
     }
+
     talk k = {.m = m,
               .plant = plant,
               .w = w,
@@ -250,11 +269,13 @@ static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant,
         }
         json_decref(message);
     }
+
     plant_stop(&k, end == WIRE_LATE && !cli_interrupted() ? "the controller is silent"
                    : end == WIRE_CLOSED                   ? "the connection has ended"
                                                           : "stopping");
     status = status || !cli_value(args, "json") ? status : cli_json_write(args, plant_json(&k));
     free(block);
+
     return status;
 }
 
@@ -263,19 +284,23 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
 {
     pl_error err = {0};
     int port = -1, seed = -1, status = cli_setup(args);
+
     if (!status && (cli_flag(args, "stdio") == (cli_value(args, "listen") != NULL))) {
         cli_error(args, "expected one of --listen PORT and --stdio");
         status = CLI_EXIT_USAGE;
     }
+
     const char *json = cli_value(args, "json");
     if (!status && json && strcmp(json, "-") == 0 && cli_flag(args, "stdio")) {
         cli_error(args, "--json -: with --stdio standard output belongs to the protocol");
         status = CLI_EXIT_USAGE;
     }
+
     if (!status &&
         (!cli_whole(args, "listen", 0, 65535, &port) || !cli_whole(args, "seed", 0, 1 << 30, &seed))) {
         status = CLI_EXIT_USAGE;
     }
+
     status = status ? status : cli_model_open(args, args->plain[0], m);
     if (!status && pl_control_from_document(m->document, m->model, setup, NULL, &err) != PL_OK) {
         status = cli_fail(args, &err);
@@ -290,12 +315,14 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     if (pl_plant_create(m->model, &setup->plant, plant, &err) != PL_OK) {
         return cli_fail_file(args, m->path, &err);
     }
+
     // a controller that is gone must not end the program
     signal(SIGPIPE, SIG_IGN);
     const int client = port >= 0 ? wire_listen(args, port) : -1;
     if (port >= 0 && client < 0) {
         return cli_interrupted() ? CLI_EXIT_UNSOLVED : CLI_EXIT_SYSTEM;
     }
+
     wire w;
     wire_open(&w, port >= 0 ? client : STDIN_FILENO, port >= 0 ? client : STDOUT_FILENO);
     status = plant_talk(args, m, *plant, &w, setup->plant.period);
@@ -304,6 +331,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     } else {
         free(w.buffer);
     }
+
     return status;
 }
 
@@ -312,11 +340,13 @@ static int plant_run(cli_args *args)
     cli_model m = {0};
     pl_control_setup setup = {0};
     pl_plant *plant = NULL;
+
     args->silent = true; // standard output may belong to the protocol
     const int status = plant_work(args, &m, &setup, &plant);
     pl_plant_destroy(plant);
     pl_control_clear(&setup);
     cli_model_close(&m);
+
     return status;
 }
 

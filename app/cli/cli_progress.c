@@ -88,6 +88,7 @@ static void progress_on_alarm(int signal_number)
         progress_alarm_in(PROGRESS_GRACE);
         return;
     }
+
     if (progress_expendable || again) {
         progress_write(again ? "pliant: error: ended during a long step\n"
                        : progress_late && !progress_stop
@@ -95,6 +96,7 @@ static void progress_on_alarm(int signal_number)
                            : "pliant: error: interrupted before anything was computed\n");
         _exit(CLI_EXIT_UNSOLVED);
     }
+
     again = 1;
     progress_alarm_in(PROGRESS_GRACE);
 }
@@ -121,6 +123,7 @@ void cli_interrupt_install(void)
     action.sa_handler = progress_on_alarm;
     action.sa_flags = SA_RESTART;
     sigaction(SIGALRM, &action, NULL);
+
     // a limit on the size of files (ulimit -f) is an error of writing, as a full disk is, and no reason to
     // die
     action.sa_handler = SIG_IGN;
@@ -158,12 +161,14 @@ bool cli_interrupted(void)
         !(progress_expendable && now < bar.begin + PROGRESS_LOAD)) {
         progress_late = 1;
     }
+
     if (!progress_stop && !progress_late) {
         return false;
     }
     if (!progress_expendable) {
         progress_alarm_in(0); // asked and answered
     }
+
     return true;
 }
 
@@ -193,6 +198,7 @@ static void progress_left(char *text, size_t size, double done, double now)
     if (spent < PROGRESS_RATE || done < PROGRESS_RATE_SHARE || done >= 1) {
         return;
     }
+
     const double left = spent * (1 - done) / done;
     if (left < 100) {
         snprintf(text, size, ", about %.0f s left", left < 1 ? 1 : left);
@@ -213,6 +219,7 @@ static void progress_draw(const char *what, double now)
 
     // parts of a stage count alike
     double all = bar.fraction < 0 ? 0 : bar.fraction > 1 ? 1 : bar.fraction;
+
     all = (bar.part + all) / bar.part_count;
     const bool known = bar.fraction >= 0 || bar.part_count > 1;
     const int marks = width < 72 ? 8 : 24; // room for the words
@@ -224,6 +231,7 @@ static void progress_draw(const char *what, double now)
         snprintf(share, sizeof share, "%3d %% ", (int)(100 * all));
         progress_left(left, sizeof left, all, now);
     }
+
     snprintf(text, sizeof text, "[%s] %s%.1f s%s %s%s%s%s%s", line, share, now - bar.begin, left,
              bar.part_text, bar.part_text[0] ? ": " : "", bar.prefix ? bar.prefix : "",
              bar.prefix ? ": " : "", what ? what : "");
@@ -238,16 +246,19 @@ static bool progress_step(void *user, double fraction, const char *what)
 {
     const double now = progress_now();
     const int level = user ? 1 : 0;
+
     if (fraction >= 0 && level >= bar.level) {
         bar.fraction = fraction > bar.fraction || level > bar.level ? fraction : bar.fraction;
         bar.level = level;
     }
+
     // at most ten times a second, and only where someone looks
     if (now - bar.begin > PROGRESS_QUIET && now - bar.last > 0.1 && !progress_silent && !cli_quiet &&
         isatty(STDERR_FILENO)) {
         progress_draw(what, now);
         bar.last = now;
     }
+
     return !cli_interrupted();
 }
 
@@ -326,6 +337,7 @@ void cli_stages_report(const char *verb)
     fflush(stdout);
     fprintf(stderr, "pliant %s: %.1f s", verb, total);
     const char *before = " (";
+
     // who asked for it (-v) gets every stage, however short; on a terminal those that took a while
     for (int i = 0; i < bar.stage_count; ++i) {
         if (bar.talkative || bar.stage[i].seconds >= 0.05) {
@@ -334,5 +346,6 @@ void cli_stages_report(const char *verb)
             before = ", ";
         }
     }
+
     fputs(before[0] == ',' ? ")\n" : "\n", stderr);
 }

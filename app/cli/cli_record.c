@@ -34,6 +34,7 @@ static void record_print_markers(const cli_args *args, const pl_record *r)
 {
     const bool surrogate = r->model_error.source > PL_ERROR_UNMEASURED;
     cli_table table = {0};
+
     for (int i = 0; i < r->marker_count; ++i) {
         const pl_record_marker *m = &r->marker[i];
         const double *p = m->position, *d = m->displacement;
@@ -51,6 +52,7 @@ static void record_print_markers(const cli_args *args, const pl_record *r)
                 cli_tidy(d[2], 3), sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), turned, bend,
                 surrogate ? "\t" : "", surrogate ? error : "");
     }
+
     cli_table_print(args, &table);
 }
 
@@ -85,6 +87,7 @@ static void record_print_actuators(const cli_args *args, const pl_record *r)
                 a->idle ? " (idle)" : "", a->measure, a->measure_unit, a->ratio, effort, a->effort_unit,
                 a->slack ? ", slack" : "");
     }
+
     cli_table_print(args, &table);
     record_print_ratios(args, r);
 }
@@ -99,6 +102,7 @@ static void record_print_sensors(const cli_args *args, const pl_record *r)
         }
         cli_row(&table, "%s\t%.4f\t%s", r->sensor[i].name, r->sensor[i].value, r->sensor[i].unit);
     }
+
     cli_table_print(args, &table);
 }
 
@@ -143,6 +147,7 @@ static void record_print_reactions(const cli_args *args, const pl_record *r)
                 cli_tidy(f[1], 4), cli_tidy(f[2], 4), cli_tidy(m[0], 3), cli_tidy(m[1], 3),
                 cli_tidy(m[2], 3));
     }
+
     cli_table_print(args, &table);
 }
 
@@ -156,6 +161,7 @@ static void record_print_solve(const cli_args *args, const pl_record *r)
     } else if (isfinite(p->energy)) {
         cli_say(args, "\n  elastic energy %.4g mJ\n", p->energy);
     }
+
     cli_say(args,
             "  %d elements, %d vertices; %d load increments, %d iterations, %d factorizations, %d solves, "
             "%.2f s\n",
@@ -164,11 +170,13 @@ static void record_print_solve(const cli_args *args, const pl_record *r)
     if (isfinite(p->residual)) {
         cli_say(args, "  largest residual force %.2g N, next step %.2g mm\n", p->residual, p->step);
     }
+
     if (isfinite(r->mesh_error.relative)) {
         cli_say(args, "  mesh error about %.2g %% of the motion (estimated%s)\n",
                 100 * r->mesh_error.relative,
                 r->mesh_error.factor > 3 ? ", in contact to an order of magnitude" : "");
     }
+
     if (p->negative_count > 0) {
         cli_say(args, "  unstable: the tangent has %d negative eigenvalue%s\n", p->negative_count,
                 p->negative_count == 1 ? "" : "s");
@@ -180,10 +188,12 @@ void cli_record_print(const cli_args *args, cli_model *m)
 {
     const pl_record *r = record_of(m);
     char text[400];
+
     if (!r) {
         cli_no_memory(args);
         return;
     }
+
     cli_commands_text(cli_model_commands(m), pl_model_get_answer(m->model).command, text, sizeof text);
     cli_say(args, "%s%s%s%s at %s: %s\n", r->robot, record_full(r) ? "" : " (", record_full(r) ? "" : r->kind,
             record_full(r) ? "" : ")", text, pl_outcome_name(r->report.outcome));

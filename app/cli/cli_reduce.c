@@ -38,11 +38,13 @@ static int reduce_read(const cli_args *args, reduce *r)
 {
     int samples = pl_reduce_options_default().sample_count, seed = 1;
     double share = 0.75;
+
     r->options = pl_reduce_options_default();
     if (!cli_whole(args, "samples", 1, 100000, &samples) || !cli_whole(args, "seed", 0, 1 << 30, &seed) ||
         !cli_number(args, "share", PL_DIM_NUMBER, 0, 1, &share)) {
         return CLI_EXIT_USAGE;
     }
+
     // vertebrae cannot be fitted: the kinds before it can
     const char *kind = cli_value(args, "kind");
     pl_reduced_kind k = PL_BEAM;
@@ -53,12 +55,14 @@ static int reduce_read(const cli_args *args, reduce *r)
         cli_error(args, "--kind %s: expected beam, rod or constant_curvature", kind);
         return CLI_EXIT_USAGE;
     }
+
     r->options.kind = kind ? k : PL_ROD;
     r->options.sample_count = samples;
     r->options.seed = (uint64_t)seed;
     r->options.load_share = share;
     r->options.marker = cli_value(args, "marker");
     r->options.progress = cli_progress_search;
+
     return CLI_DONE;
 }
 
@@ -86,6 +90,7 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
         return CLI_EXIT_USAGE;
     }
     err.status = status;
+
     return cli_fail(args, &err);
 }
 
@@ -100,6 +105,7 @@ static int reduce_open(const cli_args *args, reduce *r)
         cli_error(args, "%s is already a reduced robot", r->path);
         return CLI_EXIT_USAGE;
     }
+
     // the name must outlive the model it comes from
     static char name[200];
     if (!r->options.marker) {
@@ -115,6 +121,7 @@ static int reduce_open(const cli_args *args, reduce *r)
             r->full = NULL;
         }
     }
+
     return status ? status : reduce_load(args, r, r->options.marker);
 }
 
@@ -123,21 +130,25 @@ static int reduce_place(const cli_args *args, reduce *r)
 {
     const char *given = cli_value(args, "out"), *kind = pl_reduced_kind_name(r->options.kind);
     const size_t room = strlen(given ? given : r->path) + 60;
+
     r->out = malloc(room);
     if (!r->out) {
         return cli_no_memory(args);
     }
+
     const int stem = (int)(cli_extension(r->path) - r->path);
     if (given) {
         snprintf(r->out, room, "%s", given);
     } else {
         snprintf(r->out, room, "%.*s-%s.yaml", stem, r->path, kind);
     }
+
     if (!given && cli_exists(r->out) && !cli_flag(args, "force")) {
         cli_error(args, "%s exists and is not overwritten", r->out);
         cli_advice("choose another file with --out, or add --force");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -148,6 +159,7 @@ static int reduce_name(const cli_args *args, reduce *r)
     if (slash) {
         slash[slash == folder] = 0;
     }
+
     char *place = folder ? realpath(slash ? folder : ".", NULL) : NULL;
     r->file = realpath(r->path, NULL);
     char *name = r->file ? strrchr(r->file, '/') : NULL;
@@ -155,9 +167,11 @@ static int reduce_name(const cli_args *args, reduce *r)
         strncmp(place, r->file, (size_t)(name - r->file)) == 0) {
         memmove(r->file, name + 1, strlen(name));
     }
+
     free(folder);
     free(place);
     r->options.robot_file = r->file;
+
     return r->file ? CLI_DONE : cli_no_memory(args);
 }
 
@@ -166,6 +180,7 @@ static int reduce_write(const cli_args *args, reduce *r)
 {
     const pl_reduce_report *p = &r->report;
     char comment[900];
+
     snprintf(comment, sizeof comment,
              "# Fitted by `pliant reduce` to %s (%d solves of the full model).\n"
              "# Over %d random commands (seed %llu) the RMS tip displacement is %.3g mm. Error with respect "
@@ -178,6 +193,7 @@ static int reduce_write(const cli_args *args, reduce *r)
     if (pl_reduced_write(pl_reduction_def(r->reduction), comment, r->out, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     return CLI_DONE;
 }
 
@@ -185,6 +201,7 @@ static void reduce_print(const cli_args *args, const reduce *r)
 {
     const pl_reduce_report *p = &r->report;
     cli_table table = {0};
+
     cli_say(args,
             "%s as a %s: %.4g mm long, EA %.4g N, EI %.4g and %.4g, GJ %.4g N mm^2, GA %.4g and %.4g N\n\n",
             pl_model_get_info(r->full).name, pl_reduced_kind_name(r->options.kind), p->length, p->EA,
@@ -195,6 +212,7 @@ static void reduce_print(const cli_args *args, const reduce *r)
         cli_row(&table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%.4g", a.name, pl_actuator_kind_name(a.kind), a.radius,
                 a.angle / degree, a.area, a.effectiveness);
     }
+
     cli_table_print(args, &table);
     cli_say(args, "\n");
     cli_row(&table, "error at %d random commands\tRMS\tmax", p->sample_count);
@@ -210,6 +228,7 @@ static json_t *reduce_json(const reduce *r)
 {
     const pl_reduce_report *p = &r->report;
     json_t *root = cli_json_head(0, r->findings);
+
     json_object_set_new(root, "file", json_string(r->out));
     json_object_set_new(root, "kind", json_string(pl_reduced_kind_name(r->options.kind)));
     json_object_set_new(root, "length", cli_json_number(p->length));
@@ -225,6 +244,7 @@ static json_t *reduce_json(const reduce *r)
     json_object_set_new(root, "position_max", cli_json_number(p->position_max));
     json_object_set_new(root, "direction_rms", cli_json_number(p->direction_rms));
     json_object_set_new(root, "direction_max", cli_json_number(p->direction_max));
+
     return root;
 }
 
@@ -241,6 +261,7 @@ static int reduce_work(const cli_args *args, reduce *r)
     if (status) {
         return status;
     }
+
     pl_error err = {0};
     cli_stage("fitting", false);
     const pl_status reduced = pl_reduce(r->full, &r->options, &r->reduction, &r->report, &err);
@@ -249,16 +270,19 @@ static int reduce_work(const cli_args *args, reduce *r)
         err.status = reduced;
         return cli_fail(args, &err);
     }
+
     status = reduce_write(args, r);
     if (status == CLI_DONE) {
         reduce_print(args, r);
         status = cli_json_write(args, cli_value(args, "json") ? reduce_json(r) : NULL);
     }
+
     if (status == CLI_DONE && r->report.sample_count < r->options.sample_count) {
         cli_error(args, "the full model solved only %d of %d random commands", r->report.sample_count,
                   r->options.sample_count);
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 
@@ -266,6 +290,7 @@ static int reduce_run(cli_args *args)
 {
     reduce r = {0};
     const int status = reduce_work(args, &r);
+
     pl_reduction_destroy(r.reduction);
     pl_model_destroy(r.full);
     pl_robot_document_destroy(r.document);
@@ -273,6 +298,7 @@ static int reduce_run(cli_args *args)
     free(r.path);
     free(r.out);
     free(r.file);
+
     return status;
 }
 

@@ -30,11 +30,13 @@ int cli_setup(const cli_args *args)
     if (limit > 0) {
         cli_time_limit(limit);
     }
+
     const int level = cli_flag_count(args, "verbose");
     if (level > 0) {
         cli_stage_talk();
         pl_log_set(robot_log, NULL, level > 2 ? 2 : level);
     }
+
     return CLI_DONE;
 }
 
@@ -56,6 +58,7 @@ static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
     // doubled, so that the number of copies stays small
     size_t length = 0, capacity = 1 << 16;
     char *text = malloc(capacity);
+
     for (size_t got = 1; text && got > 0 && length < ROBOT_INPUT_MOST;) {
         got = fread(text + length, 1, capacity - length, stdin);
         length += got;
@@ -68,6 +71,7 @@ static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
             capacity *= 2;
         }
     }
+
     if (!text) {
         *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the robot file"};
     } else if (ferror(stdin) || length >= ROBOT_INPUT_MOST) {
@@ -77,7 +81,9 @@ static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
     } else {
         err->status = pl_robot_document_parse(text, length, "standard input", document, err);
     }
+
     free(text);
+
     return err->status;
 }
 
@@ -87,12 +93,14 @@ int cli_document_open(const cli_args *args, const char *given, char **path, pl_r
     if (*document) {
         return CLI_DONE;
     }
+
     pl_error err = {0};
     *path = cli_robot_path(given);
     *findings = pl_findings_create();
     if (!*path || !*findings) {
         return cli_no_memory(args);
     }
+
     const pl_status status = strcmp(given, "-") == 0
                                  ? robot_read_input(document, &err)
                                  : pl_robot_document_read(*path, document, *findings, &err);
@@ -100,6 +108,7 @@ int cli_document_open(const cli_args *args, const char *given, char **path, pl_r
         return CLI_DONE;
     }
     cli_findings(*findings);
+
     return cli_robot_refused(args, status, *findings, &err);
 }
 
@@ -113,9 +122,11 @@ pl_status cli_robot_build(const cli_args *args, bool fill, cli_robot *r, pl_erro
         !cli_whole(args, "order", 1, 2, &options.order)) {
         return PL_BAD_INPUT;
     }
+
     cli_stage("loading", true);
     const pl_status status = pl_robot_from_document(r->document, &options, &r->robot, r->findings, err);
     cli_stage(NULL, false);
+
     return status;
 }
 
@@ -129,6 +140,7 @@ int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings 
                : status == PL_BAD_FILE ? CLI_EXIT_SYSTEM
                                        : CLI_EXIT_USAGE;
     }
+
     err->status = status;
     return cli_fail(args, err);
 }
@@ -140,9 +152,11 @@ int cli_robot_open(const cli_args *args, const char *given, bool fill, cli_robot
     if (opened) {
         return opened;
     }
+
     pl_error err = {0};
     const pl_status status = cli_robot_build(args, fill, r, &err);
     cli_findings(r->findings);
+
     return status == PL_OK ? CLI_DONE : cli_robot_refused(args, status, r->findings, &err);
 }
 
@@ -161,10 +175,12 @@ int cli_command_split(const cli_args *args, cli_commands commands, const char *o
 {
     const size_t length = strcspn(text, "=");
     char name[200], list[600] = "";
+
     if (!text[length] || length == 0 || !text[length + 1] || length >= sizeof name) {
         cli_error(args, "--%s %s: expected NAME=VALUE, such as air=20kPa", option, text);
         return -1;
     }
+
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     *value = text + length + 1;
 
@@ -181,10 +197,12 @@ int cli_command_split(const cli_args *args, cli_commands commands, const char *o
             known[kept++] = word;
         }
     }
+
     const char *near = cli_nearest(name, known, kept);
     cli_error(args, "--%s: the robot has no command '%s'%s%s%s", option, name, near ? "; did you mean '" : "",
               near ? near : "", near ? "'?" : "");
     cli_advice(commands.count ? "its commands are %s" : "it has no commands: give it actuators%s", list);
+
     return -1;
 }
 
@@ -196,11 +214,13 @@ int cli_command_check(const cli_args *args, const pl_command_info *c, double val
         (value >= c->range[0] - slack && value <= c->range[1] + slack)) {
         return CLI_DONE;
     }
+
     const double scale = pl_drive_scale(c->drive);
     const char *unit = pl_drive_unit(c->drive);
     cli_error(args, "%s is %g %s, outside its range of %g to %g %s", c->name, value / scale, unit,
               c->range[0] / scale, c->range[1] / scale, unit);
     cli_advice("add --beyond-range to try it anyway");
+
     return CLI_EXIT_USAGE;
 }
 
@@ -210,15 +230,19 @@ int cli_commands_check(const cli_args *args, const pl_robot_document *document)
     char *names = cli_value(args, "set") ? pl_robot_document_commands(document) : NULL;
     pl_command_info known[64];
     cli_commands commands = {.info = known};
+
     for (char *rest = names, *name; rest && commands.count < 64 && (name = strtok_r(rest, " ", &rest));) {
         known[commands.count++] = (pl_command_info){.name = name};
     }
+
     int cursor = 0, status = CLI_DONE;
     for (const char *text, *value;
          names && commands.count < 64 && !status && (text = cli_next(args, "set", &cursor));) {
         status = cli_command_split(args, commands, "set", text, &value) < 0 ? CLI_EXIT_USAGE : CLI_DONE;
     }
+
     pl_file_free(names);
+
     return status;
 }
 
@@ -228,6 +252,7 @@ int cli_commands_read(const cli_args *args, cli_commands commands, double *comma
     for (int i = 0; i < commands.count; ++i) {
         command[i] = NAN;
     }
+
     int cursor = 0;
     for (const char *text, *value; (text = cli_next(args, "set", &cursor));) {
         const int i = cli_command_split(args, commands, "set", text, &value);
@@ -249,6 +274,7 @@ int cli_commands_read(const cli_args *args, cli_commands commands, double *comma
             return status;
         }
     }
+
     return CLI_DONE;
 }
 
@@ -268,6 +294,7 @@ void cli_commands_text(cli_commands commands, const double *command, char *buffe
                  zero ? 0 : command[i] / pl_drive_scale(c->drive), strcmp(unit, "1") ? " " : "",
                  strcmp(unit, "1") ? unit : "");
     }
+
     if (!buffer[0]) {
         snprintf(buffer, size, "no command set");
     }

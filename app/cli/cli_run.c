@@ -83,10 +83,12 @@ static int run_goals(const cli_args *args, run *r)
             return CLI_EXIT_USAGE;
         }
     }
+
     if (r->goal_count == 0) {
         cli_error(args, "--goal X,Y,Z is missing");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -115,6 +117,7 @@ static int run_options(const cli_args *args, run *r)
         cli_error(args, "--on-stop %s: expected hold, rest or vent", state);
         return CLI_EXIT_USAGE;
     }
+
     r->on_stop = (run_on_stop)found;
     const int bounds = cli_goals_efforts(args, &r->m, &r->limits);
     if (bounds) {
@@ -130,12 +133,14 @@ static int run_options(const cli_args *args, run *r)
             return CLI_EXIT_USAGE;
         }
     }
+
     if (cli_value(args, "marlin") && !cli_value(args, "plant") &&
         r->setup.controller.kind != PL_CONTROL_OPEN) {
         cli_error(args, "--marlin: the machine has no sensors: give --plant ADDRESS of what reads them, or "
                         "--controller open");
         return CLI_EXIT_USAGE;
     }
+
     r->setup.controller.period = r->period;
 
     // the marker of the goals
@@ -149,6 +154,7 @@ static int run_options(const cli_args *args, run *r)
         }
         return CLI_EXIT_USAGE;
     }
+
     return run_goals(args, r);
 }
 
@@ -159,10 +165,12 @@ static int run_loop_create(const cli_args *args, run *r)
     if (!varies) {
         return cli_no_memory(args);
     }
+
     // noise that exceeds the steps of the display: a reading that stays the same is then suspect
     for (int i = 0; i < r->m.info.sensor_count; ++i) {
         varies[i] = r->setup.noise[i] > 2 * r->setup.resolution[i];
     }
+
     const bool control_marker = cli_flag(args, "control-marker") || r->setup.marker >= 0 ||
                                 r->setup.controller.kind == PL_CONTROL_IMPEDANCE;
     if (r->m.info.sensor_count == 0 && !control_marker) {
@@ -172,6 +180,7 @@ static int run_loop_create(const cli_args *args, run *r)
         free(varies);
         return CLI_EXIT_USAGE;
     }
+
     const pl_loop_options o = {.controller = &r->setup.controller,
                                .estimator = cli_flag(args, "no-estimator") || r->m.info.sensor_count == 0 ||
                                                     (cli_value(args, "marlin") && !cli_value(args, "plant"))
@@ -190,6 +199,7 @@ static int run_loop_create(const cli_args *args, run *r)
                            ? CLI_DONE
                            : cli_fail_file(args, r->m.path, &err);
     free(varies);
+
     return status;
 }
 
@@ -220,13 +230,16 @@ static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
 {
     const int outputs = pl_loop_output_count(r->loop);
     double largest = 0, beyond = 0;
+
     r->held_now = p->control.held ? r->held_now + 1 : 0;
+
     // between two readings of slow sensors the command stays, which is no fault
     if (p->control.held && !(p->missing == r->m.info.sensor_count && r->held_now < run_gap(r)) &&
         r->held++ == 0) {
         r->held_why = p->control.why;
         r->held_at = tick * r->period;
     }
+
     r->saturated += p->control.saturated > 0;
     r->bounded += p->bounded;
     r->lost += p->missing > 0;
@@ -255,6 +268,7 @@ static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
         largest = fmax(largest, fabs(r->first[i]));
         beyond = fmax(beyond, r->first[i] > 0 ? -e : e);
     }
+
     g->overshoot = largest > 0 ? fmax(g->overshoot, beyond / largest) : g->overshoot;
 }
 
@@ -274,6 +288,7 @@ static int run_ticks(const cli_args *args, run *r)
 {
     int current = -1;
     const double start = run_now();
+
     for (int tick = 0; tick < r->steps && !r->stop; ++tick) {
         const double t = tick * r->period;
         cli_progress.step(cli_progress.user, (double)tick / r->steps, "running");
@@ -325,6 +340,7 @@ static int run_ticks(const cli_args *args, run *r)
         }
         run_watch(r, &report);
     }
+
     return CLI_DONE;
 }
 
@@ -344,7 +360,9 @@ static void run_judge_goal(run *r, goal *g, int end)
     const int last = end - (end - g->first + 9) / 10;
     int measured = 0;
     double error = 0;
+
     g->miss = 0;
+
     // settled: from then on below 5 % to the end
     for (int i = g->first; i < end; ++i) {
         if (!(r->error[i] <= 0.05 * g->first_error)) {
@@ -353,12 +371,14 @@ static void run_judge_goal(run *r, goal *g, int end)
             g->settled = i - g->first;
         }
     }
+
     // the last tenth of the ticks
     for (int i = last; i < end; ++i) {
         measured += !isnan(r->error[i]);
         error += isnan(r->error[i]) ? 0 : r->error[i];
         g->miss += fmax(r->estimated_miss[i], r->distance[i]) / (end - last); // a NAN is left out by fmax
     }
+
     g->measured = measured > 0;
     g->final_error = measured > 0 ? error / measured : NAN;
     const bool blind = r->m.info.sensor_count == 0 || r->w.in < 0;
@@ -385,6 +405,7 @@ static void run_print(const cli_args *args, run *r)
     for (int i = 0; i < r->done; ++i) {
         sum += r->busy[i];
     }
+
     const double mean = r->done ? sum / r->done : 0;
     qsort(r->busy, (size_t)r->done, sizeof *r->busy, run_compare);
     const char *name = r->m.info.marker_name[r->marker];
@@ -421,16 +442,19 @@ static void run_print(const cli_args *args, run *r)
     if (r->held > 0) {
         cli_say(args, "  the first tick held was at %g s: %s\n", r->held_at, r->held_why);
     }
+
     for (int i = 0; i < r->m.info.sensor_count; ++i) {
         if (r->rejected[i] > 0) {
             cli_say(args, "  sensor %s: %d readings not used, the first at %g s\n", r->m.info.sensor_name[i],
                     r->rejected[i], r->rejected_at[i]);
         }
     }
+
     if (r->contradicted > 0) {
         cli_say(args, "  in %d ticks most readings contradict the model: a load, or a part of it is wrong\n",
                 r->contradicted);
     }
+
     if (r->stale > 0) {
         cli_say(args, "  %d replies were old or repeated; their readings were not used\n", r->stale);
     }
@@ -470,6 +494,7 @@ static json_t *run_json(const run *r)
         json_object_set_new(one, "settled", g->settled >= 0 ? json_integer(g->settled) : json_null());
         json_array_append_new(goals, one);
     }
+
     json_object_set_new(root, "goals", goals);
     json_object_set_new(root, "ticks", json_integer(r->done));
     json_object_set_new(root, "held", json_integer(r->held));
@@ -488,6 +513,7 @@ static json_t *run_json(const run *r)
     json_object_set_new(root, "jitter_ms", cli_json_number(1e3 * r->jitter));
     json_object_set_new(root, "missed", json_integer(r->missed));
     json_object_set_new(root, "stopped", r->stop ? json_string(r->stop) : json_null());
+
     return root;
 }
 
@@ -496,6 +522,7 @@ static int run_work(const cli_args *args, run *r)
 {
     pl_error err = {0};
     int status = cli_setup(args);
+
     status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
     status = status ? status : cli_model_open(args, args->plain[0], &r->m);
     status = status ? status : cli_check_outputs(args, NULL, r->m.path, NULL);
@@ -516,6 +543,7 @@ static int run_work(const cli_args *args, run *r)
         *list[i] = calloc(n + 1, sizeof(double));
         whole = whole && *list[i];
     }
+
     r->sensor = calloc((size_t)r->m.info.sensor_count + 1, sizeof *r->sensor);
     r->true_marker = calloc(3 * (size_t)r->m.info.marker_count + 1, sizeof *r->true_marker);
     r->first = calloc((size_t)pl_loop_output_count(r->loop), sizeof *r->first);
@@ -539,6 +567,7 @@ static int run_work(const cli_args *args, run *r)
     run_print(args, r);
     status = run_log_write(args, r);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? run_json(r) : NULL);
+
     return status ? status : r->stop || r->unreached > 0 ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }
 
@@ -547,6 +576,7 @@ static int run_run(cli_args *args)
 {
     run r = {.w = {.in = -1, .out = -1}, .machine = {.fd = -1}, .heard = -INFINITY};
     const int status = run_work(args, &r);
+
     run_disconnect(args, &r);
     for (int i = 0; i < r.log_count; ++i) {
         pl_error err = {0};
@@ -554,6 +584,7 @@ static int run_run(cli_args *args)
             cli_error(args, "%s", err.text);
         }
     }
+
     void *const block[] = {r.row,      r.sensor, r.true_marker, r.first,       r.time, r.error,
                            r.distance, r.busy,   r.rejected,    r.rejected_at, r.sent, r.estimated_miss};
     for (size_t i = 0; i < sizeof block / sizeof block[0]; ++i) {
@@ -562,6 +593,7 @@ static int run_run(cli_args *args)
     pl_loop_destroy(r.loop);
     pl_control_clear(&r.setup);
     cli_model_close(&r.m);
+
     return status;
 }
 

@@ -32,6 +32,7 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
             argv[count++] = text[i];
         }
     }
+
     // the child keeps only its end of the pair
     r->child = fork();
     if (r->child == 0) {
@@ -43,12 +44,14 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
         execv("/proc/self/exe", (char *const *)argv);
         _exit(CLI_EXIT_SYSTEM);
     }
+
     close(pair[1]);
     wire_open(&r->w, pair[0], pair[0]);
     if (r->child < 0) {
         cli_error(args, "the plant cannot be started");
         return CLI_EXIT_SYSTEM;
     }
+
     return CLI_DONE;
 }
 
@@ -59,12 +62,14 @@ static int run_connect_machine(const cli_args *args, run *r)
     if (pl_gcode_create(r->m.model, &r->gcode, &err) != PL_OK) {
         return cli_fail_file(args, r->m.path, &err);
     }
+
     const double timeout = r->timeout > 0 ? r->timeout : 30;
     const int status = marlin_open(args, cli_value(args, "marlin"), timeout, &r->machine);
     const char *why = status ? NULL : marlin_send(&r->machine, pl_gcode_setup(r->gcode), timeout);
     if (why) {
         cli_error(args, "--marlin: %s", why);
     }
+
     return why ? CLI_EXIT_UNSOLVED : status;
 }
 
@@ -85,6 +90,7 @@ static int run_check_command(const cli_args *args, const pl_command_info *c, jso
     if (!unit || strcmp(unit, pl_drive_unit(c->drive)) != 0) {
         return run_refuse(args, "the unit of command", c->name, unit, pl_drive_unit(c->drive));
     }
+
     const double scale = pl_drive_scale(c->drive), low = c->range[0] / scale, high = c->range[1] / scale,
                  slack = 1e-6 * (high - low);
     json_t *range = json_object_get(found, "range"), *rate = json_object_get(found, "rate");
@@ -97,6 +103,7 @@ static int run_check_command(const cli_args *args, const pl_command_info *c, jso
         return run_refuse(args, "the range of command", c->name, json_array_size(range) == 2 ? have : NULL,
                           want);
     }
+
     if (json_is_number(rate) && !(c->rate > 0 && c->rate / scale <= json_number_value(rate) * (1 + 1e-6))) {
         snprintf(have, sizeof have, "at most %g %s/s", json_number_value(rate), unit);
         snprintf(want, sizeof want,
@@ -104,6 +111,7 @@ static int run_check_command(const cli_args *args, const pl_command_info *c, jso
                  c->rate / scale, unit);
         return run_refuse(args, "the rate of command", c->name, have, want);
     }
+
     return CLI_DONE;
 }
 
@@ -115,9 +123,11 @@ static int run_check_greeting(const cli_args *args, const run *r, json_t *hello)
     json_t *commands = json_object_get(hello, "commands"), *sensors = json_object_get(hello, "sensors"),
            *value;
     const char *protocol = json_string_value(json_object_get(hello, "hello")), *name;
+
     if (!protocol || strcmp(protocol, WIRE_PROTOCOL) != 0) {
         return run_refuse(args, "the protocol", NULL, protocol, WIRE_PROTOCOL);
     }
+
     const double period = json_number_value(json_object_get(hello, "period"));
     if (!(fabs(period - r->period) <= 1e-6 * r->period)) {
         char have[40], want[40];
@@ -125,12 +135,14 @@ static int run_check_greeting(const cli_args *args, const run *r, json_t *hello)
         snprintf(want, sizeof want, "%g s", r->period);
         return run_refuse(args, "the period", NULL, period > 0 ? have : NULL, want);
     }
+
     int status = CLI_DONE;
     for (int j = 0; !status && j < info->command_count; ++j) {
         json_t *found = json_object_get(commands, info->command[j].name);
         status = found ? run_check_command(args, &info->command[j], found)
                        : run_refuse(args, "command", info->command[j].name, NULL, "as in the robot file");
     }
+
     json_object_foreach(commands, name, value)
     {
         if (!status && pl_model_find_command(r->m.model, name) < 0) {
@@ -144,6 +156,7 @@ static int run_check_greeting(const cli_args *args, const run *r, json_t *hello)
                                 pl_sensor_unit(info->sensor_kind[i]));
         }
     }
+
     return status;
 }
 
@@ -153,13 +166,16 @@ static json_t *run_message(run *r, double t, const char *what, const double *com
 {
     const pl_model_info *info = &r->m.info;
     json_t *message = json_object(), *set = json_object();
+
     for (int j = 0; j < info->command_count; ++j) {
         json_object_set_new(set, info->command[j].name,
                             cli_json_number(command[j] / pl_drive_scale(info->command[j].drive)));
     }
+
     json_object_set_new(message, "seq", json_integer(++r->sequence));
     json_object_set_new(message, "t", json_real(t));
     json_object_set_new(message, what, set);
+
     return message;
 }
 
@@ -234,9 +250,11 @@ static const char *run_accept(run *r)
     if (r->real_time) {
         json_object_set_new(message, "timeout", json_real(r->timeout));
     }
+
     const char *why = wire_send(&r->w, message) == WIRE_OK ? run_reply(r, &answer) : "the plant is gone";
     why = !why && !json_is_true(json_object_get(answer, "ready")) ? "the plant is not ready" : why;
     json_decref(answer);
+
     return why;
 }
 
@@ -244,6 +262,7 @@ static const char *run_accept(run *r)
 static int run_greet(const cli_args *args, run *r)
 {
     json_t *hello = NULL;
+
     // the first answer may have to wait for a mesh
     if (wire_receive(&r->w, fmax(r->timeout, r->child > 0 ? 600 : 30), &hello) != WIRE_OK ||
         !json_object_get(hello, "hello")) {
@@ -251,6 +270,7 @@ static int run_greet(const cli_args *args, run *r)
         cli_error(args, "the plant did not greet");
         return CLI_EXIT_UNSOLVED;
     }
+
     const char *clock = json_string_value(json_object_get(hello, "clock"));
     const bool simulated = clock && strcmp(clock, "simulated") == 0 && !r->real_time;
     r->timeout = r->timeout > 0 ? r->timeout : simulated ? 30 : fmax(5 * r->period, 0.1);
@@ -261,7 +281,9 @@ static int run_greet(const cli_args *args, run *r)
         cli_error(args, "%s", why);
         status = CLI_EXIT_UNSOLVED;
     }
+
     r->connected = !status;
+
     return status;
 }
 
@@ -284,6 +306,7 @@ int run_connect(const cli_args *args, run *r)
     if (status || (cli_value(args, "marlin") && !plant)) {
         return status; // a machine alone has no sensors
     }
+
     if (plant && strchr(plant, ':')) {
         const int fd = wire_connect(args, plant);
         wire_open(&r->w, fd, fd);
@@ -291,6 +314,7 @@ int run_connect(const cli_args *args, run *r)
     } else {
         status = run_spawn(args, r, plant ? plant : r->m.path);
     }
+
     return status ? status : run_greet(args, r);
 }
 
@@ -310,6 +334,7 @@ static const char *run_read(run *r, json_t *answer)
 {
     const pl_model_info *info = &r->m.info;
     json_t *time = json_object_get(answer, "t");
+
     if (!json_is_number(time) || !isfinite(json_number_value(time))) {
         return "a reply of the plant has no time";
     }
@@ -317,6 +342,7 @@ static const char *run_read(run *r, json_t *answer)
         ++r->stale; // the same readings again: none
         return NULL;
     }
+
     r->heard = json_number_value(time);
 
     // sensors must be numbers or null, markers may be missing
@@ -330,11 +356,13 @@ static const char *run_read(run *r, json_t *answer)
         r->sensor[i] =
             json_is_number(value) ? json_number_value(value) * pl_sensor_scale(info->sensor_kind[i]) : NAN;
     }
+
     for (int k = 0; k < 3 * info->marker_count; ++k) {
         json_t *at = json_object_get(json_object_get(answer, "markers"), info->marker_name[k / 3]);
         json_t *value = json_array_get(at, (size_t)(k % 3));
         r->true_marker[k] = json_is_number(value) ? json_number_value(value) : NAN;
     }
+
     return NULL;
 }
 
@@ -344,11 +372,14 @@ static const char *run_ask_plant(run *r, double t, const double *command)
     json_t *answer = NULL;
     const wire_end end = wire_send(&r->w, run_message(r, t, "set", command));
     const char *why = end == WIRE_OK ? run_reply(r, &answer) : "the plant is gone";
+
     if (!why) {
         memcpy(r->sent, command, (size_t)r->m.info.command_count * sizeof *command);
         why = run_read(r, answer);
     }
+
     json_decref(answer);
+
     return why;
 }
 
@@ -361,9 +392,11 @@ static const char *run_move_machine(run *r, const double *command)
     const char *why = pl_gcode_move(r->gcode, command, &answer, r->period, &line, &err) == PL_OK
                           ? marlin_send(&r->machine, line, r->timeout > 0 ? r->timeout : 30)
                           : err.text;
+
     if (!why && r->w.in < 0) {
         memcpy(r->sent, command, (size_t)r->m.info.command_count * sizeof *command);
     }
+
     return why;
 }
 
@@ -384,10 +417,12 @@ static const char *run_stop(run *r)
     double *command = calloc(2 * (size_t)n + 1, sizeof *command), *end = command ? command + n : NULL;
     const char *why = command ? NULL : "no memory";
     bool there = !command || r->on_stop == RUN_HOLD, lost = false;
+
     if (command) {
         memcpy(command, r->sent, (size_t)n * sizeof *command);
         run_stop_command(r, end);
     }
+
     // a step per period, no faster than the rates
     for (double t = r->done * r->period; !there && !lost; t += r->period) {
         there = true;
@@ -414,7 +449,9 @@ static const char *run_stop(run *r)
             nanosleep(&nap, NULL);
         }
     }
+
     free(command);
+
     return why;
 }
 
@@ -423,6 +460,7 @@ void run_disconnect(const cli_args *args, run *r)
 {
     static const char *const words[] = {"hold: the last commands", "rest", "vent: no pressure or tension"};
     const bool machine = r->gcode && r->machine.fd >= 0;
+
     if ((r->connected || machine) && r->sent) {
         cli_stage(NULL, false);
         r->w.ignore_interrupts = r->machine.ignore_interrupts = true;
@@ -436,6 +474,7 @@ void run_disconnect(const cli_args *args, run *r)
             cli_say(args, "  left at %s\n", words[r->on_stop]);
         }
     }
+
     marlin_close(&r->machine);
     pl_gcode_destroy(r->gcode);
     wire_close(&r->w); // the child ends when its input does

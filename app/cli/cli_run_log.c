@@ -26,19 +26,23 @@ static void log_names(const run *r, char (*name)[NAME_SIZE])
     const pl_model_info *info = &r->m.info;
     const char *marker = info->marker_name[r->marker];
     int at = 0;
+
     snprintf(name[at++], NAME_SIZE, "t [s]");
     for (int j = 0; j < info->command_count; ++j) {
         snprintf(name[at++], NAME_SIZE, "%.90s [%s]", info->command[j].name,
                  pl_drive_unit(info->command[j].drive));
     }
+
     for (int i = 0; i < info->sensor_count; ++i) {
         snprintf(name[at++], NAME_SIZE, "%.90s [%s]", info->sensor_name[i],
                  pl_sensor_unit(info->sensor_kind[i]));
     }
+
     for (int i = 0; i < pl_loop_output_count(r->loop); ++i) {
         snprintf(name[at++], NAME_SIZE, "set point %d", i + 1);
         snprintf(name[at++], NAME_SIZE, "output %d", i + 1);
     }
+
     for (int k = 0; k < 6; ++k) {
         snprintf(name[at++], NAME_SIZE, "%.80s.%c%s [mm]", marker, "xyz"[k % 3], k < 3 ? " estimated" : "");
     }
@@ -46,6 +50,7 @@ static void log_names(const run *r, char (*name)[NAME_SIZE])
         snprintf(name[at++], NAME_SIZE, "force at %.80s.%c [N]",
                  info->marker_name[r->setup.estimator.force_marker[k / 3]], "xyz"[k % 3]);
     }
+
     static const char *const last[] = {"error", "held", "saturated", "outliers", "missing", "busy [ms]"};
     for (int k = 0; k < 6; ++k) {
         snprintf(name[at++], NAME_SIZE, "%s", last[k]);
@@ -58,6 +63,7 @@ static void log_fill(run *r, double t, const pl_loop_report *p, double busy)
     const pl_model_info *info = &r->m.info;
     const double *command = pl_loop_command(r->loop);
     int at = 0;
+
     r->row[at++] = t;
     for (int j = 0; j < info->command_count; ++j) {
         r->row[at++] = command[j] / pl_drive_scale(info->command[j].drive);
@@ -69,12 +75,14 @@ static void log_fill(run *r, double t, const pl_loop_report *p, double busy)
         r->row[at++] = p->set_point[i];
         r->row[at++] = p->output[i];
     }
+
     for (int k = 0; k < 6; ++k) {
         r->row[at++] = (k < 3 ? p->marker : r->true_marker)[3 * r->marker + k % 3];
     }
     for (int k = 0; k < 3 * r->setup.estimator.force_count; ++k) {
         r->row[at++] = p->force ? p->force[k] : NAN;
     }
+
     const double last[] = {p->error,    p->control.held, p->control.saturated,
                            p->outliers, p->missing,      1e3 * busy};
     for (int k = 0; k < 6; ++k) {
@@ -96,6 +104,7 @@ int run_log_open(const cli_args *args, run *r)
     for (int i = 0; !status && i < count; ++i) {
         column[i] = name[i];
     }
+
     for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
         pl_error err = {0};
         if (!log_is_table(path)) {
@@ -110,8 +119,10 @@ int run_log_open(const cli_args *args, run *r)
             ++r->log_count;
         }
     }
+
     free(name);
     free(column);
+
     return status;
 }
 
@@ -121,12 +132,14 @@ int run_log_row(const cli_args *args, run *r, double t, const pl_loop_report *p,
     if (r->log_count > 0) {
         log_fill(r, t, p, busy);
     }
+
     for (int i = 0; i < r->log_count; ++i) {
         pl_error err = {0};
         if (pl_run_log_add(r->log[i], r->row, &err) != PL_OK) {
             status = cli_fail(args, &err);
         }
     }
+
     return status;
 }
 
@@ -165,5 +178,6 @@ int run_log_write(const cli_args *args, run *r)
             cli_say(args, "  wrote %s\n", path);
         }
     }
+
     return status;
 }

@@ -77,6 +77,7 @@ static void sample_ranks(sampling *s)
 {
     static const char *const rank[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
     static const char *const size[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+
     s->rank = sample_variable(rank);
     s->ranks = sample_variable(size);
     if (s->rank < 0 || s->ranks < 2 || s->rank >= s->ranks) {
@@ -90,11 +91,13 @@ static char *sample_shard(const char *path, int rank, int ranks)
 {
     const char *extension = cli_extension(path);
     char *name = malloc(strlen(path) + 40);
+
     if (name && ranks > 1) {
         sprintf(name, "%.*s.%d-of-%d%s", (int)(extension - path), path, rank, ranks, extension);
     } else if (name) {
         strcpy(name, path);
     }
+
     return name;
 }
 
@@ -114,11 +117,13 @@ static int sample_read(const cli_args *args, sampling *s)
     } else if (!cli_whole(args, "iteration-limit", 1, 1000000, &s->limit_each)) {
         return CLI_EXIT_USAGE;
     }
+
     s->adaptive = cli_flag(args, "adaptive");
     if (grid && (cli_value(args, "samples") || s->adaptive)) {
         cli_error(args, "--levels excludes --samples and --adaptive");
         return CLI_EXIT_USAGE;
     }
+
     if (s->adaptive && s->ranks > 1) {
         cli_error(args, "--adaptive needs all samples in one file: run it in one process with --jobs");
         return CLI_EXIT_USAGE;
@@ -135,12 +140,15 @@ static int sample_read(const cli_args *args, sampling *s)
         strncat(s->settings, " limit ", sizeof s->settings - strlen(s->settings) - 1);
         strncat(s->settings, limit, sizeof s->settings - strlen(s->settings) - 1);
     }
+
     const char *out = cli_value(args, "out");
     if (!out) {
         cli_error(args, "expected --out FILE.sqlite");
         return CLI_EXIT_USAGE;
     }
+
     s->out = sample_shard(out, s->rank, s->ranks);
+
     return s->out ? CLI_DONE : cli_no_memory(args);
 }
 
@@ -150,6 +158,7 @@ static int sample_plan(sampling *s)
     const cli_args *args = s->args;
     pl_error err = {0};
     int grid = 0;
+
     cli_whole(args, "levels", 1, 100000, &grid);
     int steps[64];
     for (int i = 0; i < 64; ++i) {
@@ -159,6 +168,7 @@ static int sample_plan(sampling *s)
         cli_error(args, "%d commands, at most 64 can be sampled", s->m.info.command_count);
         return CLI_EXIT_USAGE;
     }
+
     // adaptive: a quarter first, at least 20, so that networks can be fitted
     int first = s->adaptive ? (s->total / 4 > 20 ? s->total / 4 : 20) : s->total;
     first = first < s->total ? first : s->total;
@@ -185,11 +195,13 @@ static int sample_plan(sampling *s)
             *v = range[0] + (range[1] - range[0]) * ((*v - low) / (high - low));
         }
     }
+
     pl_status status = PL_OK;
     if (s->planned == 0) {
         status = pl_dataset_plan(s->set, 0, plan.command, plan.count, &err);
     }
     pl_workspace_plan_clear(&plan);
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -201,6 +213,7 @@ static int sample_reload(sampling *s)
     pl_file_free(s->done);
     s->command = NULL;
     s->done = NULL;
+
     return pl_dataset_read_plan(s->set, &s->command, &s->done, &s->planned, &err) == PL_OK
                ? CLI_DONE
                : cli_fail(s->args, &err);
@@ -211,6 +224,7 @@ static int sample_open(sampling *s)
 {
     const cli_args *args = s->args;
     char *resolved = realpath(s->m.path, NULL);
+
     s->file = resolved;
     pl_dataset_def def = {.settings = s->settings,
                           .robot_file = resolved,
@@ -222,6 +236,7 @@ static int sample_open(sampling *s)
     if (pl_dataset_create(s->out, s->m.model, &def, &s->set, &err) != PL_OK) {
         return err.status == PL_BAD_FILE ? cli_fail(args, &err) : cli_fail(args, &err);
     }
+
     return sample_reload(s);
 }
 
@@ -240,12 +255,14 @@ static void sample_progress(sampling *s, int mine)
     const double seconds = sample_seconds(s), rate = s->computed / fmax(seconds, 1e-3);
     char text[120];
     const int left = mine - s->before - s->computed;
+
     snprintf(text, sizeof text, "sample %d of %d, %.3g per s, %.0f s left%s", s->before + s->computed, mine,
              rate, left > 0 && rate > 0 ? left / rate : 0.0, s->failed ? ", some failed" : "");
     if (s->mine > 0) { // beside what the solver says of the next one
         snprintf(s->prefix, sizeof s->prefix, "%s", text);
         cli_progress_prefix(s->prefix);
     }
+
     cli_progress_search.step(cli_progress_search.user, mine ? (double)(s->before + s->computed) / mine : 1,
                              s->mine > 0 ? "" : text);
 }
@@ -256,16 +273,19 @@ static bool sample_record(void *user, const pl_sample *sample)
 {
     sampling *s = user;
     pl_error err = {0};
+
     if (pl_dataset_put(s->set, sample, &err) != PL_OK) {
         s->status = cli_fail(s->args, &err);
         return false;
     }
+
     const bool bad = sample->fk->outcome != PL_SOLVED;
     ++s->computed;
     if (s->mine > 0) {
         sample_progress(s, s->mine);
     }
     s->failed += bad;
+
     // the parent counts lines
     if (cli_flag(s->args, "worker")) {
         printf("%d\n", bad);
@@ -274,6 +294,7 @@ static bool sample_record(void *user, const pl_sample *sample)
             return false;
         }
     }
+
     return !cli_interrupted();
 }
 
@@ -286,11 +307,13 @@ static pl_status chain_model(sampling *s, pl_model **out, pl_error *err)
     if (!body || strcmp(s->m.info.method, "exact") != 0) {
         return PL_OK;
     }
+
     pl_statics_options o;
     pl_geometric_options geometric;
     pl_method method;
     const pl_status status = pl_robot_document_options(s->m.document, &o, &method, &geometric, err);
     o.progress = cli_progress;
+
     return status == PL_OK ? pl_model_from_robot(body, &o, out, err) : status;
 }
 
@@ -307,6 +330,7 @@ static int sample_chain(sampling *s, int from, int to)
     pl_error err = {0};
     pl_model *model = NULL;
     pl_status status = chain_model(s, &model, &err);
+
     if (status == PL_OK) {
         status = pl_sample_chain(model, s->command, from, to, &o, &err);
     }
@@ -316,6 +340,7 @@ static int sample_chain(sampling *s, int from, int to)
     if (s->status) {
         return s->status;
     }
+
     return status == PL_OK || status == PL_INTERRUPTED ? CLI_DONE : cli_fail(s->args, &err);
 }
 
@@ -336,12 +361,15 @@ static bool worker_start(const cli_args *args, worker *w)
     if (pipe(down) != 0) {
         return false;
     }
+
     if (pipe(up) != 0) {
         close(down[0]);
         close(down[1]);
         return false;
     }
+
     w->pid = fork();
+
     // the child: pipes as standard input and output, nothing else open
     if (w->pid == 0) {
         dup2(down[0], 0);
@@ -376,6 +404,7 @@ static bool worker_start(const cli_args *args, worker *w)
         }
         _exit(127);
     }
+
     close(down[0]);
     close(up[1]);
     w->to = down[1];
@@ -385,6 +414,7 @@ static bool worker_start(const cli_args *args, worker *w)
         close(w->from);
         return false;
     }
+
     return true;
 }
 
@@ -415,6 +445,7 @@ static int sample_mine(sampling *s)
             s->before += s->done[i] != 0;
         }
     }
+
     return mine;
 }
 
@@ -435,6 +466,7 @@ static int sample_parallel(sampling *s, int mine)
     worker list[SAMPLE_JOBS] = {{0}};
     struct pollfd poll_list[SAMPLE_JOBS];
     int started = 0, chain = 0, from, to, open = 0, status = CLI_DONE;
+
     signal(SIGPIPE, SIG_IGN);
     for (; started < s->jobs; ++started) {
         if (!worker_start(s->args, &list[started])) {
@@ -443,10 +475,12 @@ static int sample_parallel(sampling *s, int mine)
         list[started].busy = true; // until it asks
         ++open;
     }
+
     if (started == 0) {
         cli_error(s->args, "no process could be started: %s", strerror(errno));
         return CLI_EXIT_SYSTEM;
     }
+
     bool more = true;
     while (open > 0) {
         // chains for those that wait
@@ -505,6 +539,7 @@ static int sample_parallel(sampling *s, int mine)
                                                                   : CLI_EXIT_SYSTEM;
         }
     }
+
     return cli_interrupted() ? CLI_DONE : status;
 }
 
@@ -516,6 +551,7 @@ static int sample_serial(sampling *s, int mine)
         sample_progress(s, mine);
         status = sample_chain(s, from, to);
     }
+
     cli_progress_prefix(NULL);
     s->mine = 0;
     return status;
@@ -539,6 +575,7 @@ static int sample_worker(sampling *s)
             break;
         }
     }
+
     return cli_interrupted() ? CLI_DONE : status;
 }
 
@@ -550,10 +587,12 @@ static int sample_extend(sampling *s)
     pl_dataset data;
     const int C = s->m.info.command_count;
     int count = s->total / 4 > 10 ? s->total / 4 : 10;
+
     count = count < s->total - s->planned ? count : s->total - s->planned;
     if (pl_dataset_read(s->out, &data, &err) != PL_OK) {
         return cli_fail(s->args, &err);
     }
+
     double *next = calloc((size_t)count * (size_t)C + 1, sizeof *next);
     pl_status status =
         next ? pl_learned_propose(&data, count, (uint64_t)s->planned, next, &err) : PL_NO_MEMORY;
@@ -562,6 +601,7 @@ static int sample_extend(sampling *s)
     }
     free(next);
     pl_dataset_clear(&data);
+
     return status == PL_OK ? CLI_DONE : cli_fail(s->args, &err);
 }
 
@@ -591,6 +631,7 @@ static int sample_rounds(sampling *s)
             break;
         }
     }
+
     s->computed = all;
     s->before = earlier;
     return status;
@@ -602,6 +643,7 @@ static int sample_report(sampling *s, double seconds)
     int mine = 0;
     const cli_args *args = s->args;
     int status = sample_reload(s);
+
     if (status) {
         return status;
     }
@@ -612,6 +654,7 @@ static int sample_report(sampling *s, double seconds)
     if (s->failed) {
         cli_say(args, "  %d could not be solved; they are stored with their outcome\n", s->failed);
     }
+
     if (cli_value(args, "json")) {
         json_t *root = cli_json_head(s->m.info.hash, s->m.findings);
         json_object_set_new(root, "file", json_string(s->out));
@@ -622,11 +665,13 @@ static int sample_report(sampling *s, double seconds)
         json_object_set_new(root, "seconds", cli_json_number(seconds));
         status = cli_json_write(args, root);
     }
+
     if (!status && stored < mine) {
         cli_error(args, "%s after %d of %d samples; the same command continues", cli_stop_reason(), stored,
                   mine);
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 
@@ -650,6 +695,7 @@ static int sample_work(const cli_args *args, sampling *s)
         s->fresh = calloc(pl_model_state_size(s->m.model) + 1, sizeof *s->fresh);
         status = s->fresh ? CLI_DONE : cli_no_memory(args);
     }
+
     if (!status) {
         pl_model_pack(s->m.model, s->fresh);
     }
@@ -664,12 +710,14 @@ static int sample_work(const cli_args *args, sampling *s)
     if (status) {
         return status;
     }
+
     struct timespec begin;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     cli_stage("solving", false);
     status = sample_rounds(s);
     cli_stage(NULL, false);
     s->start = begin;
+
     return status ? status : sample_report(s, sample_seconds(s));
 }
 
@@ -677,6 +725,7 @@ static int sample_merge(const cli_args *args, const char *to)
 {
     pl_error err = {0};
     int copied = 0;
+
     if (pl_dataset_merge(to, args->plain, args->plain_count, &copied, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -695,6 +744,7 @@ static int sample_run(cli_args *args)
         cli_error(args, "expected one robot, found %d arguments", args->plain_count);
         return CLI_EXIT_USAGE;
     }
+
     sampling s = {0};
     const int status = sample_work(args, &s);
     pl_dataset_close(s.set);
@@ -704,6 +754,7 @@ static int sample_run(cli_args *args)
     free(s.file);
     free(s.fresh);
     free(s.out);
+
     return status;
 }
 

@@ -11,6 +11,7 @@ bool cli_series_is(const char *path)
             return true;
         }
     }
+
     return strcasecmp(cli_extension(path), ".png") == 0 && strchr(path, '%');
 }
 
@@ -19,6 +20,7 @@ static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
 {
     int cursor = 0;
     pl_picture look = pl_picture_default();
+
     look.width = look.height = 0; // that of films
     series->begun = true;
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
@@ -40,6 +42,7 @@ static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
         }
         pl_series_set_picture(series->series[series->count - 1], &look);
     }
+
     return CLI_DONE;
 }
 

@@ -35,6 +35,7 @@ static bool serve_token_is_good(const char *token)
             return false;
         }
     }
+
     return n >= 8 && n <= 200;
 }
 
@@ -50,10 +51,12 @@ static int serve_read(const cli_args *args, server_options *o)
             o->host);
         return CLI_EXIT_USAGE;
     }
+
     if (o->token && !serve_token_is_good(o->token)) {
         cli_error(args, "--token: expected 8 to 200 letters, digits, - or _");
         return CLI_EXIT_USAGE;
     }
+
     o->log = cli_value(args, "log");
     const char *dot = o->log ? strrchr(o->log, '.') : NULL;
     if (o->log && (!dot || (strcmp(dot, ".sqlite") != 0 && strcmp(dot, ".db") != 0))) {
@@ -63,6 +66,7 @@ static int serve_read(const cli_args *args, server_options *o)
             "open it in the page");
         return CLI_EXIT_USAGE;
     }
+
     o->host = o->host ? o->host : "127.0.0.1";
     if (!cli_whole(args, "port", 0, 65535, &o->port) ||
         !cli_number(args, "idle", PL_DIM_TIME, 1, 1e9, &o->idle) ||
@@ -70,10 +74,12 @@ static int serve_read(const cli_args *args, server_options *o)
         !cli_whole(args, "order", 1, 2, &o->order)) {
         return CLI_EXIT_USAGE;
     }
+
     if (args->plain_count == 0 && !cli_flag(args, "demo")) {
         cli_error(args, "expected a robot, or --demo for the gallery of designs");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -89,6 +95,7 @@ static bool serve_make_folders(char *path)
             *c = '/';
         }
     }
+
     return (mkdir(path, 0700) == 0 || errno == EEXIST) && lstat(path, &s) == 0 && S_ISDIR(s.st_mode) &&
            s.st_uid == geteuid() && (s.st_mode & S_IWOTH) == 0 && access(path, W_OK) == 0;
 }
@@ -98,6 +105,7 @@ static char *serve_gallery(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *temporary = getenv("TMPDIR");
     char try[3][2000] = {"", "", ""};
+
     if (cache && cache[0] == '/') {
         snprintf(try[0], sizeof try[0], "%.1900s/pliant/gallery", cache);
     }
@@ -111,6 +119,7 @@ static char *serve_gallery(void)
             return cli_join(try[i], ".");
         }
     }
+
     return NULL;
 }
 
@@ -123,6 +132,7 @@ static void serve_ready(void *user, const char *address)
         json_object_set_new(root, "address", json_string(address));
         cli_json_write(args, root);
     }
+
     cli_say(args, "The view is at %s\nCtrl-C ends it.\n", address);
     fflush(stdout);
 }
@@ -139,10 +149,12 @@ static int serve_work(cli_args *args, server_options *o)
     char *page = NULL, *three = NULL, *gallery = NULL, *robot = NULL;
     pl_error err = {0};
     int status = CLI_DONE;
+
     if (server_find_page(&page, &three, &err) != PL_OK) {
         cli_error(args, "%s", err.text);
         return CLI_EXIT_SYSTEM;
     }
+
     if (cli_flag(args, "demo")) {
         gallery = serve_gallery();
         if (!gallery) {
@@ -151,6 +163,7 @@ static int serve_work(cli_args *args, server_options *o)
             status = CLI_EXIT_SYSTEM;
         }
     }
+
     if (status == CLI_DONE && args->plain_count > 0) {
         robot = cli_robot_path(args->plain[0]);
         if (!robot) {
@@ -161,6 +174,7 @@ static int serve_work(cli_args *args, server_options *o)
             status = CLI_EXIT_SYSTEM;
         }
     }
+
     if (status == CLI_DONE) {
         o->page = page;
         o->three = three;
@@ -174,10 +188,12 @@ static int serve_work(cli_args *args, server_options *o)
             status = CLI_EXIT_SYSTEM;
         }
     }
+
     free(page);
     free(three);
     free(gallery);
     free(robot);
+
     return status;
 }
 

@@ -46,6 +46,7 @@ pl_status cli_mesh_read(const char *path, double unit, pl_mesh **mesh, pl_findin
             return pl_meshing_read(path, unit, mesh, findings, err);
         }
     }
+
     return pl_mesh_load(path, unit, pl_meshing_mesher(), mesh, findings, err);
 }
 
@@ -69,6 +70,7 @@ static pl_status shape_surface(const cli_args *args, const pl_mesh *mesh, const 
     if (!*name || pl_mesh_find_surface(mesh, *name) >= 0) {
         return PL_OK;
     }
+
     const pl_mesh_view view = pl_mesh_get(mesh);
     char text[600];
     snprintf(text, sizeof text, "--surface %s: the mesh has no such surface; it has", *name);
@@ -76,6 +78,7 @@ static pl_status shape_surface(const cli_args *args, const pl_mesh *mesh, const 
         const size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "%s %s", s ? "," : "", view.surface_name[s]);
     }
+
     return shape_wrong(err, text);
 }
 
@@ -93,6 +96,7 @@ static pl_status shape_look(const cli_args *args, const pl_mesh *mesh, pl_pictur
     if (strlen(cut) != 1 || cut[0] < 'x' || cut[0] > 'z') {
         return shape_wrong(err, "--cut takes an axis: x, y or z");
     }
+
     double low[3], high[3];
     pl_mesh_bounds(mesh, low, high);
     picture->clip = true;
@@ -107,6 +111,7 @@ static pl_status shape_look(const cli_args *args, const pl_mesh *mesh, pl_pictur
     const double *eye = given ? picture->view : usual;
     const int axis = cut[0] - 'x';
     picture->clip_normal[axis] = eye[axis] < 0 ? -1 : 1;
+
     return PL_OK;
 }
 
@@ -132,9 +137,11 @@ pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *
     if (shape_is(path, ".node")) {
         return pl_mesh_write_tetgen(mesh, path, err);
     }
+
     pl_picture picture = pl_picture_default();
     picture.mesh = mesh;
     const pl_status status = shape_look(args, mesh, &picture, err);
+
     return status == PL_OK ? pl_picture_write(&picture, path, err) : status;
 }
 
@@ -157,10 +164,12 @@ static int shape_colour_asked(const cli_args *args)
 {
     const char *colour = cli_value(args, "color");
     int k = 0;
+
     while (colour && k < SHAPE_COLOURS && strcmp(colour, shape_colours[k].name) != 0 &&
            strcmp(colour, pl_field_label(shape_colours[k].field)) != 0) {
         ++k;
     }
+
     return k < SHAPE_COLOURS || strcmp(colour, "region") == 0 ? k : -1;
 }
 
@@ -173,6 +182,7 @@ pl_field cli_shape_color(const cli_args *args, const cli_model *m, const char *p
     if (k < 0 || k == SHAPE_COLOURS || (!given && shape_is(path, ".obj"))) {
         return PL_FIELD_COUNT;
     }
+
     const pl_field field = shape_colours[k].field;
     return !given && !(m->info.fields & (1u << field)) ? PL_FIELD_COUNT : field;
 }
@@ -191,6 +201,7 @@ static pl_status shape_colour(const cli_args *args, cli_model *m, double **value
         (!cli_value(args, "color") && !(m->info.fields & (1u << shape_colours[k].field)))) {
         return PL_OK;
     }
+
     const double scale = shape_colours[k].scale;
     const int32_t n = pl_mesh_get(picture->mesh).vertex_count;
     const int components = pl_field_components(shape_colours[k].field);
@@ -207,6 +218,7 @@ static pl_status shape_colour(const cli_args *args, cli_model *m, double **value
         const double *f = field + (size_t)v * (size_t)components;
         field[v] = scale * (components == 3 ? sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) : f[0]);
     }
+
     return status;
 }
 
@@ -215,10 +227,12 @@ pl_status cli_shape_look(const cli_args *args, cli_model *m, pl_picture *picture
     const pl_mesh *mesh = NULL;
     const int k = shape_colour_asked(args);
     pl_status status = pl_model_body(m->model, &mesh, err);
+
     if (status == PL_OK && mesh) {
         status = shape_look(args, mesh, picture, err);
     }
     picture->value_name = k >= 0 && k < SHAPE_COLOURS ? shape_colours[k].legend : NULL;
+
     return status;
 }
 
@@ -233,6 +247,7 @@ int cli_shape_check(const cli_args *args, cli_model *m)
     // the body of a learned model is that of its robot, which is built only to be drawn
     const bool needed = cli_value(args, "out") || !pl_model_is_learned(m->model);
     pl_status status = needed ? pl_model_body(m->model, &mesh, &err) : PL_OK;
+
     if (status == PL_OK && mesh) {
         status = shape_surface(args, mesh, &surface, &err);
     }
@@ -243,6 +258,7 @@ int cli_shape_check(const cli_args *args, cli_model *m)
         status =
             shape_wrong(&err, "--color takes displacement, von_mises, stretch, contact_pressure or region");
     }
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -253,10 +269,12 @@ static bool shape_lines(cli_model *m, const double *place, double **line, int32_
     const int actuators = m->info.actuator_count, fibres = robot ? pl_robot_fibre_count(robot) : 0;
     int32_t points = 0;
     size_t lines = (size_t)actuators + 1;
+
     *count = 0;
     for (int i = 0; i < actuators; ++i) {
         points += pl_model_line(m->model, i, NULL, 0);
     }
+
     for (int i = 0; i < fibres; ++i) {
         for (int k = 0; k < pl_robot_fibre(robot, i).piece_count; ++k, ++lines) {
             points += pl_robot_fibre_line(robot, i, k, place, NULL, 0);
@@ -269,6 +287,7 @@ static bool shape_lines(cli_model *m, const double *place, double **line, int32_
     if (!*line || !*start) {
         return false;
     }
+
     int32_t at = 0;
     for (int i = 0; i < actuators; ++i) {
         const int n = pl_model_line(m->model, i, *line + 3 * at, points - at);
@@ -277,12 +296,14 @@ static bool shape_lines(cli_model *m, const double *place, double **line, int32_
             (*start)[++*count] = at;
         }
     }
+
     for (int i = 0; i < fibres; ++i) {
         for (int k = 0; k < pl_robot_fibre(robot, i).piece_count; ++k) {
             at += pl_robot_fibre_line(robot, i, k, place, *line + 3 * at, points - at);
             (*start)[++*count] = at;
         }
     }
+
     return true;
 }
 
@@ -296,6 +317,7 @@ pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_e
     if (!picture->mesh) {
         return shape_wrong(err, "the model has no body to draw");
     }
+
     const pl_mesh_view view = pl_mesh_get(picture->mesh);
     *place = calloc(3 * (size_t)view.vertex_count + 1, sizeof **place);
     if (!*place) {
@@ -304,6 +326,7 @@ pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_e
     pl_model_shape(m->model, *place);
     picture->position = *place;
     picture->ghost = view.position;
+
     return PL_OK;
 }
 
@@ -323,6 +346,7 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
 {
     pl_picture picture = pl_picture_default();
     char title[400];
+
     cli_commands_text(cli_model_commands(m), pl_model_get_answer(m->model).command, title, sizeof title);
     picture.title = title;
     double *place = NULL, *value = NULL, *line = NULL, *obstacle = NULL;
@@ -340,10 +364,12 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
     if (status == PL_OK && !shape_obstacles(m, &picture, &obstacle, &picture.triangle_count)) {
         status = shape_no_memory(err);
     }
+
     const pl_record *record = NULL;
     if (status == PL_OK) {
         status = pl_model_record(m->model, NULL, &record, err);
     }
+
     if (status == PL_OK) {
         // the first place where the body penetrates itself
         picture.mark = record->crossings.at;
@@ -354,11 +380,13 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
         picture.line_start = start;
         status = pl_picture_write(&picture, path, err);
     }
+
     free(place);
     free(value);
     free(line);
     free(obstacle);
     free(start);
+
     return status;
 }
 
@@ -373,9 +401,11 @@ static pl_status shape_csv(const cli_args *args, cli_model *m, const char *path,
         sprintf(text, "%s%s", head, row);
         status = pl_file_write(path, text, strlen(text), err);
     }
+
     free(text);
     pl_file_free(head);
     pl_file_free(row);
+
     return status;
 }
 
@@ -385,6 +415,7 @@ static pl_status shape_stl(const cli_args *args, cli_model *m, const char *path,
     double *place = NULL;
     const char *surface = NULL;
     pl_status status = cli_shape_body(m, &place, &body, err);
+
     if (status == PL_OK) {
         status = shape_surface(args, body.mesh, &surface, err);
     }
@@ -392,6 +423,7 @@ static pl_status shape_stl(const cli_args *args, cli_model *m, const char *path,
         status = pl_mesh_write_stl(body.mesh, surface, place, path, err);
     }
     free(place);
+
     return status;
 }
 
@@ -400,6 +432,7 @@ static pl_status shape_series(const cli_args *args, cli_model *m, const char *pa
 {
     pl_series *series;
     pl_status status = pl_series_create(m->model, path, cli_shape_color(args, m, path), &series, err);
+
     if (status == PL_OK) {
         status = pl_series_add(series, err);
     }
@@ -407,6 +440,7 @@ static pl_status shape_series(const cli_args *args, cli_model *m, const char *pa
         status = pl_series_finish(series, NULL, err);
     }
     pl_series_destroy(series);
+
     return status;
 }
 
@@ -419,6 +453,7 @@ static pl_status shape_program(const cli_args *args, cli_model *m, const char *p
                                                     : pl_model_write_sofa(m->model, path, findings, err);
     cli_findings(findings);
     pl_findings_destroy(findings);
+
     return status;
 }
 
@@ -428,6 +463,7 @@ static pl_status shape_chain(const cli_args *args, cli_model *m, const char *pat
     pl_chain_options options = pl_chain_options_default();
     pl_chain_report r;
     const char *marker = cli_value(args, "marker");
+
     options.marker = marker ? pl_model_find_marker(m->model, marker) : 0;
     if (options.marker < 0) {
         return shape_wrong(err, "--marker: the robot has no marker of that name");
@@ -435,6 +471,7 @@ static pl_status shape_chain(const cli_args *args, cli_model *m, const char *pat
     if (!cli_whole(args, "links", 1, 200, &options.link_count)) {
         return shape_wrong(err, "--links takes a number from 1 to 200");
     }
+
     const pl_status status = pl_model_write_chain(m->model, &options, path, &r, err);
     if (status == PL_OK) {
         cli_say(args, "  %s: %d links; %s off by %.3g mm of %.4g mm, its compliance by %.2g %%", path,
@@ -445,6 +482,7 @@ static pl_status shape_chain(const cli_args *args, cli_model *m, const char *pat
         }
         cli_say(args, "%s\n", r.density_assumed ? "; masses of water, weightless in the solve" : "");
     }
+
     return status;
 }
 
@@ -477,6 +515,7 @@ pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, 
             return format[i].write(args, m, path, err);
         }
     }
+
     return shape_wrong(err, "the extension of the file is not known"); // refused before: cli_check_outputs
 }
 
@@ -502,5 +541,6 @@ int cli_shape_outputs(const cli_args *args, cli_model *m)
         }
         cli_say(args, "  wrote %s\n", path);
     }
+
     return CLI_DONE;
 }

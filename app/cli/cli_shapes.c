@@ -79,7 +79,9 @@ static int shapes_find(const cli_args *args, shapes_run *r)
         cli_error(args, "%s", err.text);
         return CLI_EXIT_UNSOLVED;
     }
+
     err.status = status;
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -111,6 +113,7 @@ static void shapes_print(const cli_args *args, shapes_run *r)
 {
     char text[400], low[60], high[60];
     const int count = pl_shapes_count(r->shapes);
+
     cli_commands_text(cli_model_commands(&r->m), r->m.command, text, sizeof text);
     cli_say(args, "%d stable shape%s at %s\n\n", count, count == 1 ? "" : "s", text);
 
@@ -160,9 +163,11 @@ static char *shapes_numbered(const char *path, int number)
     const char *dot = cli_extension(path);
     const size_t stem = strlen(path) - strlen(dot), size = strlen(path) + 16;
     char *out = malloc(size);
+
     if (out) {
         snprintf(out, size, "%.*s-%d%s", (int)stem, path, number, dot);
     }
+
     return out;
 }
 
@@ -171,9 +176,11 @@ static int shapes_write_one(const cli_args *args, shapes_run *r, int i, const ch
 {
     pl_error err = {0};
     char *name = shapes_numbered(path, i + 1);
+
     if (!name) {
         return cli_no_memory(args);
     }
+
     const pl_status status =
         state ? pl_state_save(pl_shapes_get(r->shapes, i).state, pl_model_robot(r->m.model), name, &err)
               : cli_shape_write(args, &r->m, name, &err);
@@ -181,6 +188,7 @@ static int shapes_write_one(const cli_args *args, shapes_run *r, int i, const ch
         cli_say(args, "  wrote %s\n", name);
     }
     free(name);
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -189,6 +197,7 @@ static int shapes_show(const cli_args *args, shapes_run *r, int i)
 {
     pl_error err = {0};
     const size_t size = pl_model_state_size(r->m.model);
+
     if (!r->block && !(r->block = calloc(size + 1, sizeof *r->block))) {
         return cli_no_memory(args);
     }
@@ -196,6 +205,7 @@ static int shapes_show(const cli_args *args, shapes_run *r, int i)
     const pl_stable_shape shape = pl_shapes_get(r->shapes, i);
     pl_state_pack(shape.state, r->block, size);
     r->m.report = shape.report;
+
     return pl_model_unpack(r->m.model, r->block, size, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -214,6 +224,7 @@ static int shapes_write(const cli_args *args, shapes_run *r)
             status = shapes_write_one(args, r, i, state, true);
         }
     }
+
     return status;
 }
 
@@ -230,6 +241,7 @@ static json_t *shapes_json(const cli_args *args, shapes_run *r)
 {
     json_t *root = cli_json_head(r->m.info.robot_hash, r->m.findings), *list = json_array();
     const double lowest = pl_shapes_get(r->shapes, 0).potential;
+
     for (int i = 0; i < pl_shapes_count(r->shapes); ++i) {
         const pl_stable_shape s = pl_shapes_get(r->shapes, i);
         shapes_show(args, r, i);
@@ -242,6 +254,7 @@ static json_t *shapes_json(const cli_args *args, shapes_run *r)
         json_object_set_new(one, "record", cli_record_json(&r->m));
         json_array_append_new(list, one);
     }
+
     json_object_set_new(root, "shapes", list);
 
     json_object_set_new(root, "search",
@@ -249,6 +262,7 @@ static json_t *shapes_json(const cli_args *args, shapes_run *r)
                                   r->report.failed, "saddles", r->report.saddles, "factorizations",
                                   r->report.factorizations, "branches", r->report.branches, "complete",
                                   !r->report.stopped));
+
     return root;
 }
 
@@ -274,6 +288,7 @@ static int shapes_work(const cli_args *args, shapes_run *r)
         cli_error(args, "%s: the search is not complete", cli_stop_reason());
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 
@@ -281,10 +296,12 @@ static int shapes_run_verb(cli_args *args)
 {
     shapes_run r = {0};
     const int status = shapes_work(args, &r);
+
     pl_shapes_destroy(r.shapes);
     pl_statics_destroy(r.statics);
     free(r.block);
     cli_model_close(&r.m);
+
     return status;
 }
 

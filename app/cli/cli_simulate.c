@@ -109,6 +109,7 @@ static int simulate_numbers(const cli_args *args, simulate *d)
 
     // without --every: 200 rows
     d->every = d->until / 200;
+
     // steps are the largest one halved: one that the first step is a part of
     good = good && cli_number(args, "first-step", PL_DIM_TIME, 1e-6, 0.1, &d->options.first_step);
     if (d->options.first_step > 0) {
@@ -125,6 +126,7 @@ static int simulate_numbers(const cli_args *args, simulate *d)
         cli_error(args, "--every gives %.3g rows, expected at most 1e6", d->until / d->every);
         good = false;
     }
+
     return good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
@@ -149,6 +151,7 @@ static int simulate_read_set(const cli_args *args, simulate *d, const char *opti
             return status;
         }
     }
+
     return CLI_DONE;
 }
 
@@ -157,6 +160,7 @@ static int simulate_read_table(const cli_args *args, simulate *d)
 {
     const char *path = cli_value(args, "table");
     pl_error err = {0};
+
     if (!path) {
         return CLI_DONE;
     }
@@ -164,6 +168,7 @@ static int simulate_read_table(const cli_args *args, simulate *d)
         cli_error(args, "--table %s: the rows give the commands; --set and --ramp are not for tables", path);
         return CLI_EXIT_USAGE;
     }
+
     if (pl_timed_commands_read(path, &d->s.m.info, &d->table, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -177,6 +182,7 @@ static int simulate_read_table(const cli_args *args, simulate *d)
             return status;
         }
     }
+
     return CLI_DONE;
 }
 
@@ -228,6 +234,7 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
             return cli_fail(args, &err);
         }
     }
+
     return CLI_DONE;
 }
 
@@ -236,6 +243,7 @@ static int simulate_read_lines(const cli_args *args, simulate *d)
 {
     static const char *const option[2] = {"fill", "vent"};
     const int C = d->s.m.info.command_count;
+
     for (int k = 0; k < 2; ++k) {
         int cursor = 0;
         for (const char *set, *value; (set = cli_next(args, option[k], &cursor));) {
@@ -253,6 +261,7 @@ static int simulate_read_lines(const cli_args *args, simulate *d)
             d->line[k * C + c] = time;
         }
     }
+
     return CLI_DONE;
 }
 
@@ -261,6 +270,7 @@ static int simulate_read_pushes(const cli_args *args, simulate *d)
 {
     const int M = d->s.m.info.marker_count;
     int cursor = 0;
+
     for (const char *text; (text = cli_next(args, "push", &cursor));) {
         char name[64], from[32], to[32];
         double force[3], time[2];
@@ -283,6 +293,7 @@ static int simulate_read_pushes(const cli_args *args, simulate *d)
             return CLI_EXIT_USAGE;
         }
     }
+
     // they replace forces at markers: the weight of masses is one that stays
     for (int k = 0; cli_value(args, "push") && cli_value(args, "mass") && k < M; ++k) {
         pl_error err = {0};
@@ -292,6 +303,7 @@ static int simulate_read_pushes(const cli_args *args, simulate *d)
             return cli_fail(args, &err);
         }
     }
+
     return CLI_DONE;
 }
 
@@ -326,12 +338,14 @@ static int simulate_schedule(const cli_args *args, simulate *d)
             done = pl_schedule_follow(d->schedule, c, i->command[c].rate, fill, vent, &err);
         }
     }
+
     if (done != PL_OK) {
         return cli_fail(args, &err);
     }
 
     pl_schedule_load_ramp(d->schedule, d->load_ramp);
     status = simulate_read_sines(args, d, true);
+
     return status ? status : simulate_read_pushes(args, d);
 }
 
@@ -343,6 +357,7 @@ static int simulate_start(const cli_args *args, simulate *d)
     pl_error err = {0};
     const char *start = cli_value(args, "start");
     const int C = s->m.info.command_count;
+
     d->first = calloc((size_t)C + 1, sizeof *d->first);
     d->last = calloc((size_t)C + 1, sizeof *d->last);
     d->line = calloc(2 * (size_t)C + 1, sizeof *d->line);
@@ -353,6 +368,7 @@ static int simulate_start(const cli_args *args, simulate *d)
     for (int c = 0; c < C; ++c) {
         d->first[c] = d->last[c] = d->line[c] = d->line[C + c] = NAN;
     }
+
     int status = simulate_read_table(args, d);
     status = status ? status : simulate_read_lines(args, d);
     status = status ? status : simulate_read_set(args, d, "set", d->last);
@@ -367,6 +383,7 @@ static int simulate_start(const cli_args *args, simulate *d)
         cli_error(args, "--load-ramp is for --start undeformed");
         return CLI_EXIT_USAGE;
     }
+
     const bool equilibrium = !start || strcmp(start, "equilibrium") == 0;
     if (!equilibrium && cli_value(args, "from")) {
         cli_error(args, "--from is for --start equilibrium");
@@ -402,6 +419,7 @@ static int simulate_start(const cli_args *args, simulate *d)
         cli_error(args, "--until is %g s, the state is at %g s already", d->until, d->begin);
         return CLI_EXIT_USAGE;
     }
+
     return status ? status : simulate_schedule(args, d);
 }
 
@@ -414,11 +432,13 @@ static void simulate_head(simulate *d, FILE *out)
     for (int c = 0; c < i->command_count; ++c) {
         fprintf(out, ",%s [%s]", i->command[c].name, pl_drive_unit(i->command[c].drive));
     }
+
     for (int k = 0; k < 6 * i->marker_count; ++k) {
         const bool speed = k % 6 >= 3;
         fprintf(out, ",%s.%s%c [%s]", i->marker_name[k / 6], speed ? "v" : "", "xyz"[k % 3],
                 speed ? "mm/s" : "mm");
     }
+
     for (int a = 0; a < i->actuator_count; ++a) {
         fprintf(out, ",%s.effort [%s]", i->actuator[a].name, pl_effort_unit(i->actuator[a].kind));
     }
@@ -453,6 +473,7 @@ static int simulate_note_time(simulate *d, double t)
         }
         d->time = larger;
     }
+
     d->time[d->count++] = t;
     return CLI_DONE;
 }
@@ -474,6 +495,7 @@ static int simulate_cells(simulate *d, const pl_motion_row *r, FILE *out)
         const int at = 3 * (k / 6) + k % 3;
         simulate_cell(out, row, k % 6 < 3 ? answer->marker[at] : r->velocity[at]);
     }
+
     for (int a = 0; a < i->actuator_count; ++a) {
         simulate_cell(out, row, answer->effort[a] / pl_effort_scale(i->actuator[a].kind));
     }
@@ -490,6 +512,7 @@ static int simulate_cells(simulate *d, const pl_motion_row *r, FILE *out)
     if (row) {
         json_array_append_new(d->rows, row);
     }
+
     return CLI_DONE;
 }
 
@@ -500,6 +523,7 @@ static bool simulate_row(void *user, const pl_motion_row *r)
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
+
     d->status = out ? simulate_cells(d, r, out) : cli_no_memory(d->args);
     if (out) {
         fputs("\n", out);
@@ -509,10 +533,12 @@ static bool simulate_row(void *user, const pl_motion_row *r)
             cli_say(d->args, "%s", text);
         }
     }
+
     free(text);
 
     d->status = d->status ? d->status : simulate_note_time(d, r->time);
     d->status = d->status ? d->status : cli_series_frame(d->args, &d->series, &d->s.m);
+
     return !d->status && !cli_interrupted();
 }
 
@@ -530,6 +556,7 @@ static int simulate_go(const cli_args *args, simulate *d)
         return d->status;
     }
     err.status = status;
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -547,6 +574,7 @@ static json_t *simulate_json(simulate *d)
         simulate_head(d, head);
         fclose(head);
     }
+
     for (char *name = text ? strtok(text, ",\n") : NULL; name; name = strtok(NULL, ",\n")) {
         json_array_append_new(names, json_string(name));
     }
@@ -564,6 +592,7 @@ static json_t *simulate_json(simulate *d)
     json_object_set_new(root, "columns", names);
     json_object_set_new(root, "rows", d->rows);
     d->rows = NULL; // root owns them now
+
     return root;
 }
 
@@ -572,6 +601,7 @@ static int simulate_finish(const cli_args *args, simulate *d)
 {
     const char *csv = cli_out(args, ".csv"), *state = cli_value(args, "save-state");
     pl_error err = {0};
+
     if (fflush(d->csv) != 0 || ferror(d->csv)) {
         return cli_no_memory(args);
     }
@@ -585,6 +615,7 @@ static int simulate_finish(const cli_args *args, simulate *d)
             return cli_fail(args, &err);
         }
     }
+
     return status ? status : cli_json_write(args, cli_value(args, "json") ? simulate_json(d) : NULL);
 }
 
@@ -594,6 +625,7 @@ static int simulate_outcome(const cli_args *args, simulate *d)
 {
     const pl_motion_report *r = &d->report;
     const pl_motion_energy *e = &r->energy;
+
     if (cli_out(args, ".csv") || cli_value(args, "json")) {
         cli_say(args,
                 "%.4g s in %d steps (%.3g ms at least), %d rejected; %d factorisations, %d solves, %.3g s; "
@@ -611,11 +643,13 @@ static int simulate_outcome(const cli_args *args, simulate *d)
         cli_error(args, "%s; %d rows are kept", r->message, d->count);
         return CLI_EXIT_UNSOLVED;
     }
+
     if (cli_interrupted()) {
         cli_error(args, "%s at %.4g of %.4g s, %d rows are kept", cli_stop_reason(), r->time, d->until,
                   d->count);
         return CLI_EXIT_UNSOLVED;
     }
+
     return CLI_DONE;
 }
 
@@ -632,6 +666,7 @@ static int simulate_prepare(const cli_args *args, simulate *d)
     if (!cli_out(args, ".csv") && !cli_value(args, "json")) {
         cli_say(args, "%s", d->csv_text);
     }
+
     return CLI_DONE;
 }
 
@@ -647,6 +682,7 @@ static int simulate_create(const cli_args *args, simulate *d)
     const pl_status status = pl_simulation_create(d->s.m.model, &d->options, &d->simulation, &err);
     cli_stage(NULL, false);
     err.status = status;
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -664,6 +700,7 @@ static int simulate_work(const cli_args *args, simulate *d)
     status = status ? status : simulate_prepare(args, d);
     status = status ? status : simulate_go(args, d);
     status = status ? status : simulate_finish(args, d);
+
     return status ? status : simulate_outcome(args, d);
 }
 
@@ -671,6 +708,7 @@ static int simulate_run(cli_args *args)
 {
     simulate d = {.args = args};
     const int status = simulate_work(args, &d);
+
     if (d.csv) {
         fclose(d.csv);
     }
@@ -685,6 +723,7 @@ static int simulate_run(cli_args *args)
     free(d.line);
     free(d.time);
     cli_motion_clear(&d.s);
+
     return status;
 }
 

@@ -38,6 +38,7 @@ static int study_read(const cli_args *args, study_args *s)
 {
     pl_error err = {0};
     int cursor = 0;
+
     for (const char *text; (text = cli_next(args, "vary", &cursor));) {
         if (s->axis_count == PL_STUDY_AXES) {
             cli_error(args, "--vary: at most %d axes", PL_STUDY_AXES);
@@ -48,6 +49,7 @@ static int study_read(const cli_args *args, study_args *s)
         }
         ++s->axis_count;
     }
+
     if (s->axis_count == 0) {
         cli_error(args, "expected --vary NAME=FROM:TO:COUNT, such as --vary design.wall=1:2:5");
         return CLI_EXIT_USAGE;
@@ -70,6 +72,7 @@ static int study_read(const cli_args *args, study_args *s)
         copy[n] = 0;
         s->set[s->set_count++] = (pl_variation){copy, copy + n + 1};
     }
+
     return CLI_DONE;
 }
 
@@ -82,6 +85,7 @@ static bool study_wants(const cli_args *args, const char *quantity)
             return true;
         }
     }
+
     return strstr(quantity, ".stiffness_") || strstr(quantity, ".blocked");
 }
 
@@ -91,8 +95,10 @@ static void study_print(const cli_args *args, const pl_study *s)
     cli_table table = {0};
     char line[1000];
     int column[12], columns = 0;
+
     // first what was asked for, then what else changes
     bool shown[2000] = {false};
+
     for (int k = 0; k < 2 * s->quantity_count && columns < 10 - s->axis_count; ++k) {
         const int q = k % s->quantity_count;
         if (q >= 2000 || shown[q] || (k < s->quantity_count && !study_wants(args, s->quantity[q]))) {
@@ -139,6 +145,7 @@ static void study_print(const cli_args *args, const pl_study *s)
         }
         cli_row(&table, "%s", line);
     }
+
     cli_table_print(args, &table);
 }
 
@@ -191,6 +198,7 @@ static int study_json(const cli_args *args, const pl_study *s, const pl_findings
     json_object_set_new(root, "solved", json_integer(s->solved));
     json_object_set_new(root, "quantities", names);
     json_object_set_new(root, "rows", rows);
+
     return cli_json_write(args, root);
 }
 
@@ -226,6 +234,7 @@ static int study_plot(const cli_args *args, const pl_study *s, const char *path)
         }
         cli_say(args, "  wrote %s\n", name);
     }
+
     return CLI_DONE;
 }
 
@@ -244,6 +253,7 @@ static int study_write(const cli_args *args, const pl_study *s)
             status = study_plot(args, s, path);
         }
     }
+
     return status;
 }
 
@@ -263,10 +273,12 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
                         .progress = cli_progress_search};
 
     const char *axis = cli_value(args, "blocked-axis");
+
     if (axis && (strlen(axis) != 1 || !strchr("xyz", axis[0]))) {
         fprintf(stderr, "pliant study: --blocked-axis %s: must be x, y or z\n", axis);
         return CLI_EXIT_USAGE;
     }
+
     def.blocked = def.blocked || axis;
     def.blocked_axis = axis ? axis[0] - 'x' + 1 : 0;
 
@@ -311,7 +323,9 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
         cli_error(args, "%d of %d points could not be solved", study.count - study.solved, study.count);
         status = CLI_EXIT_UNSOLVED;
     }
+
     pl_study_clear(&study);
+
     return status;
 }
 
@@ -322,6 +336,7 @@ static int study_run(cli_args *args)
     char *path = cli_robot_path(args->plain[0]);
     pl_findings *findings = pl_findings_create();
     int status = cli_setup(args);
+
     if (!status && (!path || !findings)) {
         status = cli_no_memory(args);
     }
@@ -337,6 +352,7 @@ static int study_run(cli_args *args)
     }
     pl_findings_destroy(findings);
     free(path);
+
     return status;
 }
 

@@ -76,12 +76,14 @@ static int sweep_end(const cli_args *args, const char *set, const char *text, co
 {
     char full[200];
     const char *unit = sweep_unit(text), *borrowed = sweep_unit(other);
+
     snprintf(full, sizeof full, "%s%s", text, !unit && borrowed ? borrowed : "");
     pl_error err = {0};
     if (pl_quantity_parse(full, dimension, value, &err) != PL_OK) {
         cli_error(args, "--set %s: %s", set, err.text);
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -117,6 +119,7 @@ static int sweep_axis_read(const cli_args *args, sweep *s, const char *set, int 
     int status = sweep_end(args, set, part[0], part[1], dimension, &a->from);
     status = status ? status : sweep_end(args, set, part[1], part[0], dimension, &a->to);
     status = status ? status : cli_command_check(args, c, a->from);
+
     return status ? status : cli_command_check(args, c, a->to);
 }
 
@@ -125,10 +128,12 @@ static int sweep_value_read(const cli_args *args, sweep *s, const char *set, int
 {
     pl_error err = {0};
     const pl_command_info *c = &s->m.info.command[command];
+
     if (pl_quantity_parse(value, pl_drive_dimension(c->drive), &s->m.command[command], &err) != PL_OK) {
         cli_error(args, "--set %s: %s", set, err.text);
         return CLI_EXIT_USAGE;
     }
+
     return cli_command_check(args, c, s->m.command[command]);
 }
 
@@ -137,6 +142,7 @@ static int sweep_table(const cli_args *args, sweep *s)
 {
     const char *path = cli_value(args, "table");
     pl_error err = {0};
+
     if (s->def.axis_count > 0 || cli_flag(args, "grid")) {
         cli_error(args,
                   "--table %s: the rows say what is varied; --set NAME=VALUE only holds, --grid is not for "
@@ -144,6 +150,7 @@ static int sweep_table(const cli_args *args, sweep *s)
                   path);
         return CLI_EXIT_USAGE;
     }
+
     if (pl_commands_read(path, &s->m.info, &s->table, &s->fresh_text, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -185,6 +192,7 @@ static int sweep_table(const cli_args *args, sweep *s)
     s->def.table = s->table.command;
     s->def.table_count = s->table.count;
     s->def.fresh = s->fresh;
+
     return CLI_DONE;
 }
 
@@ -221,6 +229,7 @@ static int sweep_read(const cli_args *args, sweep *s)
         cli_error(args, "nothing is varied: give --set NAME=FROM:TO:N, or --table FILE.csv");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -240,7 +249,9 @@ static int sweep_count(const cli_args *args, sweep *s)
             return CLI_EXIT_USAGE;
         }
     }
+
     pl_error err = {0};
+
     return pl_sweep_count(s->m.model, &s->def, &s->point_count, &err) == PL_OK ? CLI_DONE
                                                                                : cli_fail(args, &err);
 }
@@ -254,6 +265,7 @@ static int sweep_record(const cli_args *args, sweep *s)
         return cli_no_memory(args);
     }
     fputs(row, s->csv);
+
     // without a file the table is printed as it grows
     if (!cli_out(args, ".csv")) {
         cli_say(args, "%s", row);
@@ -264,9 +276,11 @@ static int sweep_record(const cli_args *args, sweep *s)
     if (cli_value(args, "json")) {
         json_array_append_new(s->json, cli_record_json(&s->m));
     }
+
     const int status = cli_series_frame(args, &s->series, &s->m);
     ++s->done;
     s->bad += s->m.report.outcome != PL_SOLVED;
+
     return status;
 }
 
@@ -299,7 +313,9 @@ static bool sweep_take(void *user, const pl_sweep_point *point)
             ++s->compared;
         }
     }
+
     s->status = sweep_record(s->args, s);
+
     return s->status == CLI_DONE;
 }
 
@@ -308,6 +324,7 @@ static int sweep_points(const cli_args *args, sweep *s)
 {
     pl_error err = {0};
     pl_sweep_report report;
+
     cli_stage("solving", false);
     const pl_status status = pl_sweep_run(s->m.model, &s->def, sweep_begin, sweep_take, s, &report, &err);
     cli_stage(NULL, false);
@@ -320,6 +337,7 @@ static int sweep_points(const cli_args *args, sweep *s)
         err.status = status;
         return cli_fail(args, &err);
     }
+
     return CLI_DONE;
 }
 
@@ -329,6 +347,7 @@ static int sweep_finish(const cli_args *args, sweep *s)
     const char *csv = cli_out(args, ".csv");
     pl_error err = {0};
     const bool failed = fflush(s->csv) != 0 || ferror(s->csv);
+
     if (failed) {
         return cli_no_memory(args);
     }
@@ -345,6 +364,7 @@ static int sweep_finish(const cli_args *args, sweep *s)
     json_t *root = s->json;
     s->json = NULL;
     status = cli_json_write(args, root);
+
     return status ? status : cli_model_save_state(args, &s->m);
 }
 
@@ -364,6 +384,7 @@ static int sweep_prepare(const cli_args *args, sweep *s)
         cli_say(args, "%s", head);
     }
     pl_file_free(head);
+
     return CLI_DONE;
 }
 
@@ -389,6 +410,7 @@ static int sweep_work(const cli_args *args, sweep *s)
                   s->point_count);
         return CLI_EXIT_UNSOLVED;
     }
+
     if (cli_out(args, ".csv")) {
         cli_say(args, "%d points, %d solved; wrote %s\n", s->done, s->done - s->bad, cli_out(args, ".csv"));
     }
@@ -396,9 +418,11 @@ static int sweep_work(const cli_args *args, sweep *s)
         cli_say(args, "markers measured in %s: off by %.4g mm rms, %.4g mm at most, over %d positions\n",
                 cli_value(args, "table"), sqrt(s->square / s->compared), s->largest, s->compared);
     }
+
     if (s->bad > 0) {
         cli_error(args, "%d of %d points did not converge; their rows say so", s->bad, s->done);
     }
+
     return s->bad ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }
 
@@ -406,6 +430,7 @@ static int sweep_run(cli_args *args)
 {
     sweep s = {.args = args};
     const int status = sweep_work(args, &s);
+
     if (s.csv) {
         fclose(s.csv);
     }
@@ -416,6 +441,7 @@ static int sweep_run(cli_args *args)
     json_decref(s.json);
     cli_series_clear(&s.series);
     cli_model_close(&s.m);
+
     return status;
 }
 

@@ -54,6 +54,7 @@ static char *talk_format(char *small, size_t size, const char *format, va_list l
 {
     char *text = small;
     va_list again;
+
     va_copy(again, list);
     const int length = vsnprintf(small, size, format, list);
     if (length >= (int)size) {
@@ -64,8 +65,10 @@ static char *talk_format(char *small, size_t size, const char *format, va_list l
             text = small; // cut
         }
     }
+
     va_end(again);
     cli_text_tame(text);
+
     return text;
 }
 
@@ -193,6 +196,7 @@ static bool talk_alike(const pl_finding *a, const pl_finding *b)
     // of errors every name matters
     const bool names = a->severity == PL_DEFECT;
     const bool same_file = a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0);
+
     if (a->severity != b->severity || !same_file) {
         return false;
     }
@@ -216,6 +220,7 @@ static void talk_group(const pl_findings *findings, int i)
     const pl_finding *first = pl_findings_at(findings, i);
     char lines[200] = "";
     int more = 0, named = 0;
+
     for (int k = i + 1; k < pl_findings_count(findings); ++k) {
         const pl_finding *f = pl_findings_at(findings, k);
         if (!talk_alike(first, f)) {
@@ -329,6 +334,7 @@ void cli_row(cli_table *table, const char *format, ...)
 {
     char text[1000];
     va_list list;
+
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
@@ -363,6 +369,7 @@ static const char *talk_cell(const char *row, int c, int *length)
         }
         ++row;
     }
+
     *length = (int)strcspn(row, "\t");
     return row;
 }
@@ -380,6 +387,7 @@ void cli_table_print(const cli_args *args, cli_table *table)
 {
     int width[TALK_COLUMNS] = {0};
     bool number[TALK_COLUMNS];
+
     for (int c = 0; c < TALK_COLUMNS; ++c) {
         number[c] = c > 0;
         for (int r = 0; r < table->count; ++r) {
@@ -413,6 +421,7 @@ void cli_table_print(const cli_args *args, cli_table *table)
         cli_say(args, "%s\n", line);
         free(table->row[r]);
     }
+
     free(table->row);
     *table = (cli_table){0};
 }

@@ -61,6 +61,7 @@ static bool task_record(void *user, const pl_task_step *step)
         t->status = cli_fail(t->args, &err);
         return false;
     }
+
     t->status = cli_series_frame(t->args, &t->series, &t->m);
     if (t->json) {
         json_t *one = cli_record_json(&t->m);
@@ -69,8 +70,10 @@ static bool task_record(void *user, const pl_task_step *step)
         json_object_set_new(one, "stage_step", json_integer(step->step));
         json_array_append_new(t->json, one);
     }
+
     t->reached += step->ik->outcome == PL_IK_REACHED;
     ++t->steps;
+
     return t->status == CLI_DONE && !cli_interrupted();
 }
 
@@ -118,6 +121,7 @@ static void task_print(const task_verb *t)
         cli_motion_cells(m, k, row, sizeof row);
         cli_row(&table, "%s\t%s", row, pl_ik_outcome_name(m->outcome[k]));
     }
+
     cli_say(t->args, "%s: %s\n\n", t->m.info.name, t->file.name ? t->file.name : "task");
     cli_table_print(t->args, &table);
 }
@@ -129,9 +133,11 @@ static int task_write(task_verb *t)
 
     // films and shapes were written step by step and only need their end
     const int done = cli_series_finish(t->args, &t->series, t->motion.time);
+
     if (done) {
         return done;
     }
+
     for (const char *path; (path = cli_next(t->args, "out", &cursor));) {
         pl_error err = {0};
         const char *extension = cli_extension(path), *title = t->file.name ? t->file.name : "task";
@@ -151,11 +157,13 @@ static int task_write(task_verb *t)
     if (saved || !t->json) {
         return saved;
     }
+
     json_t *root = cli_json_head(t->m.info.robot_hash, t->m.findings);
     json_object_set_new(root, "task", json_string(t->file.name ? t->file.name : "task"));
     json_object_set_new(root, "reached_count", json_integer(t->reached));
     json_object_set_new(root, "waypoints", t->json);
     t->json = NULL; // root owns it now
+
     return cli_json_write(t->args, root);
 }
 
@@ -164,15 +172,18 @@ static int task_read(task_verb *t)
 {
     pl_error err = {0};
     pl_findings *findings = pl_findings_create();
+
     if (!findings) {
         return cli_no_memory(t->args);
     }
+
     const pl_status status = pl_task_read(t->path, &t->file, findings, &err);
     cli_findings(findings);
 
     // a defect was printed as a finding: no second message for it
     const bool reported = pl_findings_defect_count(findings) > 0;
     pl_findings_destroy(findings);
+
     return status == PL_OK ? CLI_DONE : reported ? CLI_EXIT_USAGE : cli_fail(t->args, &err);
 }
 
@@ -232,11 +243,13 @@ static int task_work(const cli_args *args, task_verb *t)
         cli_error(args, "%s after %d steps, which are kept", cli_stop_reason(), t->motion.count);
         return CLI_EXIT_UNSOLVED;
     }
+
     if (!status && t->reached < t->steps) {
         cli_error(args, "%d of %d steps did not reach their goal%s", t->steps - t->reached, t->steps,
                   t->motion.surrogate ? ", with the error of the model" : "");
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 
@@ -244,6 +257,7 @@ static int task_run(cli_args *args)
 {
     task_verb t = {0};
     const int status = task_work(args, &t);
+
     cli_series_clear(&t.series);
     free(t.stage_of);
     pl_task_job_destroy(t.job);
@@ -252,6 +266,7 @@ static int task_run(cli_args *args)
     pl_task_file_clear(&t.file);
     cli_goals_clear(&t.g);
     cli_model_close(&t.m);
+
     return status;
 }
 

@@ -51,17 +51,20 @@ static int track_dots(const cli_args *args, track *t)
             dot->color[i] = rgb[i] / 255.0;
         }
     }
+
     double least = 12;
     t->reach = 0.3;
     if (!cli_number(args, "reach", PL_DIM_NUMBER, 1e-3, 2, &t->reach) ||
         !cli_number(args, "least", PL_DIM_NUMBER, 1, 1e9, &least)) {
         return CLI_EXIT_USAGE;
     }
+
     t->least = (int)least;
     if (t->dots == 0) {
         cli_error(args, "expected at least one --dot NAME=#RRGGBB");
         return CLI_EXIT_USAGE;
     }
+
     return CLI_DONE;
 }
 
@@ -80,9 +83,11 @@ static int track_look(const cli_args *args, track *t, int camera, int frame)
 {
     pl_error err = {0};
     pl_image image = {0};
+
     if (pl_image_read(t->frames.path[camera][frame], &image, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     if (image.width != t->camera[camera].width || image.height != t->camera[camera].height) {
         cli_error(args, "%s: %d x %d pixels, but camera %d was calibrated with %d x %d",
                   t->frames.path[camera][frame], image.width, image.height, camera + 1,
@@ -90,13 +95,16 @@ static int track_look(const cli_args *args, track *t, int camera, int frame)
         pl_image_clear(&image);
         return CLI_EXIT_USAGE;
     }
+
     for (int d = 0; d < t->dots; ++d) {
         pl_dot dot;
         if (pl_dots_find(&image, t->dot[d].color, t->reach, t->least, &dot, 1) > 0) {
             memcpy(track_pixel(t, frame, d, camera), dot.pixel, sizeof dot.pixel);
         }
     }
+
     pl_image_clear(&image);
+
     return CLI_DONE;
 }
 
@@ -106,11 +114,13 @@ static int track_work(const cli_args *args, track *t)
     if (pl_cameras_read(args->plain[0], t->camera, t->rig, CLI_CAMERAS, &t->cameras, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     if (t->cameras != t->frames.cameras) {
         cli_error(args, "%s has %d cameras, but %d patterns are given", args->plain[0], t->cameras,
                   t->frames.cameras);
         return CLI_EXIT_USAGE;
     }
+
     const size_t points = (size_t)t->frames.count * (size_t)t->dots;
     t->pixel = malloc(2 * points * (size_t)t->cameras * sizeof *t->pixel);
     t->position = malloc(5 * points * sizeof *t->position);
@@ -118,9 +128,11 @@ static int track_work(const cli_args *args, track *t)
         cli_error(args, "no memory for %zu points", points);
         return CLI_EXIT_SYSTEM;
     }
+
     for (size_t i = 0; i < 2 * points * (size_t)t->cameras; ++i) {
         t->pixel[i] = NAN;
     }
+
     int status = CLI_DONE;
     for (int k = 0; k < t->frames.count; ++k) {
         for (int c = 0; status == CLI_DONE && c < t->cameras; ++c) {
@@ -140,6 +152,7 @@ static int track_work(const cli_args *args, track *t)
             }
         }
     }
+
     return status;
 }
 
@@ -158,6 +171,7 @@ static int track_write(const cli_args *args, const track *t, const char *path)
         cli_error(args, "%s: cannot be written", path);
         return CLI_EXIT_SYSTEM;
     }
+
     fprintf(file, "frame");
     for (int d = 0; d < t->dots; ++d) {
         const char *n = t->dot[d].name;
@@ -166,6 +180,7 @@ static int track_write(const cli_args *args, const track *t, const char *path)
             fprintf(file, ",%s.u%d [px],%s.v%d [px]", n, c + 1, n, c + 1);
         }
     }
+
     fputc('\n', file);
     for (int k = 0; k < t->frames.count; ++k) {
         fprintf(file, "%s", t->frames.key[k]);
@@ -179,13 +194,16 @@ static int track_write(const cli_args *args, const track *t, const char *path)
         }
         fputc('\n', file);
     }
+
     const bool written = fflush(file) == 0 && !ferror(file);
     fclose(file);
     if (!written) {
         cli_error(args, "%s: cannot be written", path);
         return CLI_EXIT_SYSTEM;
     }
+
     cli_say(args, "  wrote %s\n", path);
+
     return CLI_DONE;
 }
 
@@ -205,6 +223,7 @@ static json_t *track_json(const track *t)
         json_object_set_new(one, "markers", markers);
         json_array_append_new(list, one);
     }
+
     json_object_set_new(root, "frames", list);
     return root;
 }
@@ -226,6 +245,7 @@ static void track_print(const cli_args *args, const track *t)
                     t->dot[d].name, p[0], p[1], p[2], p[3], p[4], seen, t->cameras);
         }
     }
+
     cli_table_print(args, &table);
     cli_say(args, "\n  %d of %d positions found\n", complete, t->frames.count * t->dots);
 }
@@ -235,6 +255,7 @@ static int track_run(cli_args *args)
     static const char *const extensions[] = {".csv", NULL};
     track t = {0};
     int status = cli_check_outputs(args, extensions, NULL, args->plain[0]);
+
     status = status ? status : track_dots(args, &t);
     status = status ? status : cli_frames_find(args, 1, &t.frames);
     status = status ? status : track_work(args, &t);
@@ -246,9 +267,11 @@ static int track_run(cli_args *args)
         }
         status = status ? status : cli_json_write(args, cli_value(args, "json") ? track_json(&t) : NULL);
     }
+
     cli_frames_clear(&t.frames);
     free(t.pixel);
     free(t.position);
+
     return status;
 }
 

@@ -52,7 +52,9 @@ wire_end wire_send(wire *w, json_t *message)
             end = WIRE_CLOSED;
         }
     }
+
     free(text);
+
     return end;
 }
 
@@ -71,6 +73,7 @@ static char *wire_line(wire *w)
     if (!end) {
         return NULL;
     }
+
     const size_t length = (size_t)(end - w->buffer);
     char *line = malloc(length + 1);
     if (line) {
@@ -79,6 +82,7 @@ static char *wire_line(wire *w)
         w->used -= length + 1;
         memmove(w->buffer, end + 1, w->used);
     }
+
     return line;
 }
 
@@ -99,12 +103,14 @@ static bool wire_grow(wire *w)
     if (w->room - w->used >= 4096) {
         return true;
     }
+
     const size_t room = w->room ? 2 * w->room : 8192;
     char *more = room <= WIRE_LINE_MAX ? realloc(w->buffer, room) : NULL;
     if (more) {
         w->buffer = more;
         w->room = room;
     }
+
     return more != NULL;
 }
 
@@ -170,6 +176,7 @@ int wire_listen(const cli_args *args, int port)
         }
         return -1;
     }
+
     fprintf(stderr, "listening on 127.0.0.1:%d\n", ntohs(at.sin_port));
 
     // one client is enough: the server closes after it
@@ -180,12 +187,14 @@ int wire_listen(const cli_args *args, int port)
             client = accept(server, NULL, NULL);
         }
     }
+
     close(server);
 
     // each message is a line that is waited for: no delay to collect more
     if (client >= 0) {
         setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     }
+
     return client;
 }
 
@@ -195,6 +204,7 @@ int wire_connect(const cli_args *args, const char *address)
     const char *colon = strrchr(address, ':');
     const int port = colon ? atoi(colon + 1) : 0, yes = 1;
     const bool local = strncmp(address, "127.0.0.1:", 10) == 0 || strncmp(address, "localhost:", 10) == 0;
+
     if (!local || port < 1 || port > 65535) {
         cli_error(args, "--plant %s: expected a robot file, or 127.0.0.1:PORT of a plant that listens",
                   address);
@@ -211,6 +221,8 @@ int wire_connect(const cli_args *args, const char *address)
         }
         return -1;
     }
+
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+
     return fd;
 }

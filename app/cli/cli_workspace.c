@@ -50,10 +50,12 @@ static int workspace_plan(const cli_args *args, workspace *w)
 {
     int grid = 0, count = 200;
     const int commands = w->m.info.command_count;
+
     if (!cli_whole(args, "levels", 1, 1000, &grid) ||
         !cli_whole(args, "samples", 1, WORKSPACE_SAMPLES, &count)) {
         return CLI_EXIT_USAGE;
     }
+
     if (grid > 0 && cli_value(args, "samples")) {
         cli_error(args, "--levels and --samples are both given, expected one");
         return CLI_EXIT_USAGE;
@@ -65,6 +67,7 @@ static int workspace_plan(const cli_args *args, workspace *w)
                   WORKSPACE_SAMPLES);
         return CLI_EXIT_USAGE;
     }
+
     int *steps = calloc((size_t)commands + 1, sizeof *steps);
     if (!steps) {
         return cli_no_memory(args);
@@ -80,9 +83,11 @@ static int workspace_plan(const cli_args *args, workspace *w)
     pl_error err = {0};
     const pl_status status = pl_workspace_plan_init(w->m.model, &def, &w->plan, &err);
     free(steps);
+
     // what decides the plan: the same text finds the same samples again
     snprintf(w->settings, sizeof w->settings, "%s %d", grid > 0 ? "grid" : "ends and halton",
              grid > 0 ? grid : count);
+
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -97,6 +102,7 @@ static int workspace_marker(const cli_args *args, workspace *w)
         cli_error(args, w->m.info.marker_count ? "the marker is not given: add --marker NAME"
                                                : "the robot has no marker, so there is no workspace");
     }
+
     return w->marker < 0 ? CLI_EXIT_USAGE : CLI_DONE;
 }
 
@@ -125,10 +131,12 @@ static bool workspace_record(void *user, const pl_workspace_sample *s)
 {
     workspace *w = user;
     pl_error err = {0};
+
     if (w->store && pl_store_put(w->store, s, &err) != PL_OK) {
         w->status = cli_fail(w->args, &err);
         return false;
     }
+
     if (!w->store && s->fk->outcome == PL_SOLVED) {
         workspace_keep(w, s);
     }
@@ -143,7 +151,9 @@ static bool workspace_record(void *user, const pl_workspace_sample *s)
         pl_mesh_crossings(w->mesh, s->answer.point, &crossings, &err) == PL_OK) {
         w->crossing += crossings.count > 0;
     }
+
     workspace_part(w, s->index + 1);
+
     return !cli_interrupted();
 }
 
@@ -162,6 +172,7 @@ static int workspace_go(const cli_args *args, workspace *w)
 {
     const char *path = cli_value(args, "store");
     pl_error err = {0};
+
     if (path && pl_store_open(path, w->m.model, w->settings, &w->store, &err) != PL_OK) {
         return err.status == PL_BAD_FILE ? cli_fail(args, &err) : cli_fail(args, &err);
     }
@@ -177,6 +188,7 @@ static int workspace_go(const cli_args *args, workspace *w)
     if (w->before > 0) {
         cli_say(args, "%s: %d of %d samples are already stored\n", path, w->before, w->plan.count);
     }
+
     // only a full body's points are the vertices of its mesh; reduced models draw themselves as tubes
     const pl_robot *robot = pl_model_robot(w->m.model);
     w->mesh = robot ? pl_robot_mesh(robot) : NULL;
@@ -195,6 +207,7 @@ static int workspace_go(const cli_args *args, workspace *w)
     if (w->store && pl_store_read(w->store, &w->samples, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+
     return pl_samples_model_error(&w->samples, w->m.model, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -224,6 +237,7 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
     int32_t *start = calloc(3 * (size_t)n + 1, sizeof *start);
     pl_picture picture = pl_picture_default();
     pl_status status = PL_NO_MEMORY;
+
     *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
     if (line && start) {
         status = cli_shape_body(&w->m, &place, &picture, err);
@@ -254,9 +268,11 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
         picture.line_count = 3 * n;
         status = pl_picture_write(&picture, path, err);
     }
+
     free(place);
     free(line);
     free(start);
+
     return status;
 }
 
@@ -277,6 +293,7 @@ static int workspace_write(const cli_args *args, workspace *w, const double *poi
         }
         cli_say(args, "  wrote %s\n", path);
     }
+
     return CLI_DONE;
 }
 
@@ -297,11 +314,13 @@ static json_t *workspace_error_json(const workspace *w)
     if (!w->samples.model_error) {
         return json_null();
     }
+
     json_t *one = json_object();
     json_object_set_new(one, "mm", cli_json_number(workspace_error(w)));
     json_object_set_new(one, "confidence", cli_json_number(w->samples.confidence));
     const pl_error_source source = pl_model_get_answer(w->m.model).error.source;
     json_object_set_new(one, "source", json_string(pl_error_source_name(source)));
+
     return one;
 }
 
@@ -321,6 +340,7 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
             json_object_set_new(outcomes, pl_outcome_name((pl_outcome)i), json_integer(w->outcome[i]));
         }
     }
+
     json_object_set_new(root, "now", json_integer(w->done));
     json_object_set_new(root, "outcomes", outcomes);
     json_object_set_new(root, "crossing", w->mesh ? json_integer(w->crossing) : json_null());
@@ -335,6 +355,7 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
     json_object_set_new(root, "hull_area", cli_json_number(hull->dimension >= 2 ? hull->area : 0));
     json_object_set_new(root, "hull_length", cli_json_number(hull->dimension == 1 ? hull->length : NAN));
     json_object_set_new(root, "model_error", workspace_error_json(w));
+
     return root;
 }
 
@@ -358,6 +379,7 @@ static void workspace_outcomes(const cli_args *args, const workspace *w)
         cli_say(args, "  in %d of the solved samples the body penetrates itself (contact is not modelled)\n",
                 w->crossing);
     }
+
     if (w->cold > 0) {
         cli_say(
             args,
@@ -406,6 +428,7 @@ static int workspace_report(const cli_args *args, workspace *w, const double *po
     }
 
     const int status = workspace_write(args, w, point);
+
     return status || !cli_value(args, "json") ? status
                                               : cli_json_write(args, workspace_json(w, &hull, low, high));
 }
@@ -433,17 +456,20 @@ static int workspace_work(const cli_args *args, workspace *w)
         status = point ? workspace_report(args, w, point) : cli_no_memory(args);
         free(point);
     }
+
     if (!status && !whole) {
         cli_error(args, "%s after %d of %d samples%s", cli_stop_reason(), w->before + w->done, w->plan.count,
                   w->store ? "; the same command continues" : "");
         return CLI_EXIT_UNSOLVED;
     }
+
     if (!status && w->samples.count == 0) {
         workspace_outcomes(args, w);
         cli_error(args, "none of %d samples could be solved", w->plan.count);
         cli_advice("`pliant fk` at one of the commands says why");
         return CLI_EXIT_UNSOLVED;
     }
+
     return status;
 }
 
@@ -451,6 +477,7 @@ static int workspace_run(cli_args *args)
 {
     workspace w = {0};
     const int status = workspace_work(args, &w);
+
     pl_workspace_plan_clear(&w.plan);
 
     // arrays of the store belong to the library, those of workspace_room to this program
@@ -463,8 +490,10 @@ static int workspace_run(cli_args *args)
         w.samples.command = w.samples.marker = w.samples.effort = NULL;
         pl_store_samples_clear(&w.samples); // what the library added
     }
+
     pl_store_close(w.store);
     cli_model_close(&w.m);
+
     return status;
 }
 

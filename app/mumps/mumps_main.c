@@ -56,11 +56,13 @@ static int dial(void)
 {
     const char *name = getenv(REMOTE_SOCKET), *token = getenv(REMOTE_TOKEN);
     struct sockaddr_un place = {.sun_family = AF_UNIX};
+
     if (!name || !token || strlen(token) != REMOTE_TOKEN_SIZE || strlen(name) > sizeof place.sun_path - 2) {
         fprintf(stderr,
                 "pliant-mumps is started by Pliant (solver: {linear_solver: mumps_mpi}), not by hand\n");
         return -1;
     }
+
     strcpy(place.sun_path + 1, name); // an abstract name begins with a zero
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
@@ -68,6 +70,7 @@ static int dial(void)
         fprintf(stderr, "pliant-mumps: no connection to Pliant: %s\n", strerror(errno));
         return -1;
     }
+
     return fd;
 }
 
@@ -79,6 +82,7 @@ static remote_head next_job(worker *w)
     if (w->rank == 0 && (w->socket < 0 || !get(w->socket, &head, sizeof head))) {
         head = (remote_head){.job = REMOTE_END}; // whoever asked is gone
     }
+
     MPI_Request request;
     MPI_Ibcast(&head, (int)sizeof head, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
     for (int done = 0, looks = 0; !done; ++looks) {
@@ -87,6 +91,7 @@ static remote_head next_job(worker *w)
             nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
         }
     }
+
     return head;
 }
 
@@ -105,6 +110,7 @@ static bool take_pattern(worker *w, const remote_head *head)
     w->column = malloc(entries * sizeof *w->column);
     w->order = malloc(n * sizeof *w->order);
     w->value = malloc(entries * sizeof *w->value);
+
     return w->row && w->column && w->order && w->value && get(w->socket, w->row, entries * sizeof *w->row) &&
            get(w->socket, w->column, entries * sizeof *w->column) &&
            get(w->socket, w->order, n * sizeof *w->order);
@@ -134,6 +140,7 @@ static void analyse(worker *w)
         w->id.a = w->value;
         w->id.perm_in = w->order;
     }
+
     run(w, 1);
 }
 
@@ -159,9 +166,11 @@ static bool take_sides(worker *w, int64_t count)
         w->side = malloc(bytes);
         w->side_room = w->side ? count : 0;
     }
+
     w->id.rhs = w->side;
     w->id.nrhs = (MUMPS_INT)count;
     w->id.lrhs = (MUMPS_INT)w->n;
+
     return w->side && get(w->socket, w->side, bytes);
 }
 
@@ -188,15 +197,18 @@ static bool work(worker *w)
 {
     const remote_head head = next_job(w);
     int good = head.job == REMOTE_ANALYSE || head.job == REMOTE_FACTOR || head.job == REMOTE_SOLVE;
+
     if (good && w->rank == 0) {
         good = head.job == REMOTE_ANALYSE  ? take_pattern(w, &head)
                : head.job == REMOTE_FACTOR ? get(w->socket, w->value, (size_t)w->entries * sizeof *w->value)
                                            : take_sides(w, head.count);
     }
+
     MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!good) {
         return false;
     }
+
     if (head.job == REMOTE_ANALYSE) {
         analyse(w);
     } else if (head.job == REMOTE_FACTOR) {
@@ -204,13 +216,16 @@ static bool work(worker *w)
     } else {
         run(w, 3);
     }
+
     if (w->rank == 0) {
         good = answer(w);
         if (good && head.job == REMOTE_SOLVE && w->id.infog[0] >= 0) {
             good = put(w->socket, w->side, (size_t)(w->n * head.count) * sizeof *w->side);
         }
     }
+
     MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
+
     return good;
 }
 
@@ -229,5 +244,6 @@ int main(int argc, char **argv)
         run(&w, -2);
     }
     MPI_Finalize();
+
     return 0;
 }

@@ -22,11 +22,13 @@ static double edit_value(const pl_robot_document *document, const pl_design_para
 {
     char key[100];
     double value = p->value;
+
     snprintf(key, sizeof key, "design.%.60s", p->name);
     if (pl_robot_document_value(document, key) &&
         pl_robot_document_evaluate(document, key, PL_DIM_LENGTH, &value, NULL) != PL_OK) {
         return p->value;
     }
+
     return value;
 }
 
@@ -34,6 +36,7 @@ json_t *server_parameters_json(const pl_robot_document *document)
 {
     json_t *list = json_array();
     const pl_design *design = edit_design(document);
+
     for (int i = 0; design && i < design->parameter_count; ++i) {
         const pl_design_parameter *p = &design->parameter[i];
         json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:b}", "name", p->name, "unit",
@@ -41,6 +44,7 @@ json_t *server_parameters_json(const pl_robot_document *document)
                                               edit_value(document, p), "low", p->low, "high", p->high,
                                               "whole", p->whole));
     }
+
     return list;
 }
 
@@ -69,17 +73,20 @@ static bool edit_own(const char *path)
     char *text = NULL;
     size_t bytes = 0;
     uint64_t sum = 0;
+
     if (access(path, F_OK) != 0) {
         return true;
     }
     if (pl_file_read(path, &text, &bytes, NULL) != PL_OK) {
         return false;
     }
+
     const char *content = edit_content(text);
     const bool own = content != text && strlen(text) == bytes &&
                      sscanf(text + sizeof edit_seal - 1, "%16" SCNx64, &sum) == 1 &&
                      sum == edit_checksum(content);
     pl_file_free(text);
+
     return own;
 }
 
@@ -89,6 +96,7 @@ static char *edit_path(const char *path)
 {
     const size_t n = strlen(path);
     char *out = malloc(n + 32);
+
     if (!out) {
         return NULL;
     }
@@ -100,6 +108,7 @@ static char *edit_path(const char *path)
     while (stem > out && isdigit((unsigned char)stem[-1])) {
         --stem;
     }
+
     const size_t tail = strlen(".edited");
     stem = (size_t)(stem - out) > tail && strncmp(stem - tail, ".edited", tail) == 0 ? stem - tail : end;
     for (int k = 1; k < 1000; ++k) {
@@ -108,7 +117,9 @@ static char *edit_path(const char *path)
             return out;
         }
     }
+
     free(out);
+
     return NULL;
 }
 
@@ -117,13 +128,16 @@ static pl_status edit_write(const char *path, const char *text, pl_error *err)
     const char *content = edit_content(text);
     const size_t room = sizeof edit_seal + 32 + strlen(content);
     char *sealed = malloc(room);
+
     if (!sealed) {
         return server_fail(err, PL_NO_MEMORY, "no memory for the robot file");
     }
+
     const int length =
         snprintf(sealed, room, "%s%016" PRIx64 "\n%s", edit_seal, edit_checksum(content), content);
     const pl_status status = pl_file_write(path, sealed, (size_t)length, err);
     free(sealed);
+
     return status;
 }
 
@@ -135,6 +149,7 @@ static pl_status edit_set(pl_robot_document *document, const pl_design *design, 
     for (int i = 0; i < design->parameter_count; ++i) {
         p = strcmp(design->parameter[i].name, name) == 0 ? &design->parameter[i] : p;
     }
+
     const double v = json_number_value(value);
     if (!p) {
         return server_fail(err, PL_BAD_INPUT, "the design has no parameter '%.40s'", name);
@@ -143,9 +158,11 @@ static pl_status edit_set(pl_robot_document *document, const pl_design *design, 
         return server_fail(err, PL_BAD_INPUT, "%s is %g, must lie between %g and %g %s", name, v, p->low,
                            p->high, p->unit ? p->unit : "");
     }
+
     char key[100], number[40];
     snprintf(key, sizeof key, "design.%.60s", p->name);
     snprintf(number, sizeof number, "%.10g", v);
+
     return pl_robot_document_set(document, key, number, err);
 }
 
@@ -155,16 +172,19 @@ pl_status server_edit(const char *path, const json_t *values, char **edited, pl_
     json_t *value;
     char *text = NULL;
     pl_robot_document *document = NULL;
+
     *edited = NULL;
     pl_status status = pl_robot_document_read(path, &document, NULL, err);
     if (status != PL_OK) {
         return status;
     }
+
     const pl_design *design = edit_design(document);
     if (!design) {
         pl_robot_document_destroy(document);
         return server_fail(err, PL_BAD_INPUT, "this robot is not made from a design: it has no parameters");
     }
+
     json_object_foreach((json_t *)values, name, value)
     {
         status = status == PL_OK ? edit_set(document, design, name, value, err) : status;
@@ -172,16 +192,19 @@ pl_status server_edit(const char *path, const json_t *values, char **edited, pl_
     if (status == PL_OK) {
         status = pl_robot_document_text(document, &text, NULL, err);
     }
+
     if (status == PL_OK) {
         *edited = edit_path(path);
         status = *edited ? edit_write(*edited, text, err)
                          : server_fail(err, PL_BAD_FILE, "%s: no name beside it is free", path);
     }
+
     pl_file_free(text);
     pl_robot_document_destroy(document);
     if (status != PL_OK) {
         free(*edited);
         *edited = NULL;
     }
+
     return status;
 }

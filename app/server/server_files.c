@@ -32,6 +32,7 @@ static char *files_beside_program(const char *tail)
 {
     char path[4000];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+
     if (length <= 0) {
         return NULL;
     }
@@ -41,6 +42,7 @@ static char *files_beside_program(const char *tail)
         return NULL;
     }
     *slash = 0;
+
     return files_join(path, tail);
 }
 
@@ -51,7 +53,9 @@ static bool files_accept(char *folder, char **page, char **three)
         free(folder);
         return false;
     }
+
     *page = folder;
+
     // installed beside the page, or where npm puts it
     static const char *const place[] = {"three", "node_modules/three"};
     for (int i = 0; i < 2 && !*three; ++i) {
@@ -62,6 +66,7 @@ static bool files_accept(char *folder, char **page, char **three)
             free(candidate);
         }
     }
+
     return true;
 }
 
@@ -121,15 +126,18 @@ uint64_t server_files_stamp(const char *robot_path)
     uint64_t h = files_stamp_one(robot_path, 0);
     char *text = NULL;
     size_t bytes = 0;
+
     if (pl_file_read(robot_path, &text, &bytes, NULL) != PL_OK) {
         return h;
     }
+
     char *folder = malloc(strlen(robot_path) + 2);
     if (folder) {
         strcpy(folder, robot_path);
         char *slash = strrchr(folder, '/');
         strcpy(slash ? slash : folder, slash ? "" : ".");
     }
+
     DIR *dir = folder ? opendir(folder[0] ? folder : "/") : NULL;
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         // a robot file knows the others by their names
@@ -139,11 +147,13 @@ uint64_t server_files_stamp(const char *robot_path)
             free(path);
         }
     }
+
     if (dir) {
         closedir(dir);
     }
     free(folder);
     pl_file_free(text);
+
     return h;
 }
 
@@ -172,6 +182,7 @@ char *server_gallery_path(const char *gallery, const char *kind)
             free(folder);
         }
     }
+
     return path;
 }
 
@@ -180,6 +191,7 @@ static pl_status gallery_write_one(const char *gallery, const pl_reduced_design 
 {
     char *folder = files_join(gallery, design->kind), *path = server_gallery_path(gallery, design->kind);
     pl_status status = PL_OK;
+
     if (!folder || !path) {
         status = server_fail(err, PL_NO_MEMORY, "no memory for the gallery");
     } else if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -194,8 +206,10 @@ static pl_status gallery_write_one(const char *gallery, const pl_reduced_design 
         pl_file_free(text);
         status = same ? PL_OK : pl_file_write(path, design->robot_yaml, length, err);
     }
+
     free(folder);
     free(path);
+
     return status;
 }
 
@@ -222,6 +236,7 @@ json_t *server_gallery_json(const char *gallery)
                                               : meshed->test_body ? "test"
                                                                   : "robot"));
     }
+
     return list;
 }
 
@@ -241,6 +256,7 @@ pl_status server_path_read(const char *text, const char *name, pl_path_file *out
     char folder[400], path[420];
     pl_error own = {0};
     pl_status status = server_temporary(folder, sizeof folder, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -252,6 +268,7 @@ pl_status server_path_read(const char *text, const char *name, pl_path_file *out
     } else {
         status = server_fail(&own, PL_BAD_FILE, "the path cannot be kept for reading");
     }
+
     unlink(path);
     rmdir(folder);
     if (status != PL_OK) {
@@ -259,5 +276,6 @@ pl_status server_path_read(const char *text, const char *name, pl_path_file *out
         const char *rest = strncmp(own.text, path, strlen(path)) == 0 ? own.text + strlen(path) : own.text;
         server_fail(err, status, "%.100s%s%.300s", name, rest == own.text ? ": " : "", rest);
     }
+
     return status;
 }

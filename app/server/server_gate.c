@@ -28,6 +28,7 @@ static bool gate_is_loopback(const char *host)
             return true;
         }
     }
+
     return false;
 }
 
@@ -36,14 +37,17 @@ bool net_may_enter(const server_options *options, const char *host, const char *
     if (options->token && !gate_same(options->token, token)) {
         return false;
     }
+
     // without a token only this machine may look; a foreign name that leads here is a trick on the browser
     if (!options->token && !gate_is_loopback(host)) {
         return false;
     }
+
     // browsers always say which page opens a WebSocket: it must be ours. Programs say nothing.
     if (!origin[0]) {
         return true;
     }
+
     const char *rest = strncasecmp(origin, "http://", 7) == 0    ? origin + 7
                        : strncasecmp(origin, "https://", 8) == 0 ? origin + 8
                                                                  : NULL;
@@ -90,13 +94,16 @@ char *net_file_of(const server_options *options, const char *address, const char
             *type = gate_types[i].type;
         }
     }
+
     // of the folder of the page, what npm put there is not served
     if (!*type || strlen(name) > 200 || !gate_is_plain(name) || strncmp(name, "node_modules/", 13) == 0) {
         return NULL;
     }
+
     char *path = malloc(strlen(folder) + strlen(name) + 2);
     if (path) {
         sprintf(path, "%s/%s", folder, name);
     }
+
     return path;
 }

@@ -23,6 +23,7 @@ static void job_publish_path(job_path *p, bool done)
     if (done) {
         worker_free_slot(p->w);
     }
+
     json_t *root =
         json_pack("{s:s,s:I,s:i,s:i,s:b,s:O}", "type", "path", "robot", (json_int_t)p->w->robot, "marker",
                   p->job->marker, "count", p->job->count, "done", done, "waypoints", p->waypoints);
@@ -38,6 +39,7 @@ static json_t *job_waypoint(const pl_waypoint *at, int marker, uint32_t shape)
     json_object_set_new(one, "outcome", json_string(pl_ik_outcome_name(at->ik->outcome)));
     json_object_set_new(one, "model_error", server_number(at->ik->model_error));
     json_object_set_new(one, "shape", json_integer(shape));
+
     return one;
 }
 
@@ -54,6 +56,7 @@ static bool job_record(void *user, const pl_waypoint *at)
 {
     job_path *p = user;
     server_model *m = &p->w->fine;
+
     job_pace(p);
     if (worker_overtaken(p->w)) {
         return false;
@@ -65,6 +68,7 @@ static bool job_record(void *user, const pl_waypoint *at)
         p->reported = server_now();
         job_publish_path(p, false);
     }
+
     return true;
 }
 
@@ -76,6 +80,7 @@ static void job_follow(server_worker *w, const server_job *job)
     pl_follow_options options = pl_follow_options_default();
     pl_follow_report report;
     pl_error err = {0};
+
     options.record = job_record;
     options.user = &path;
     w->serial = 0;
@@ -109,6 +114,7 @@ static void job_hull_text(const job_cloud_work *c, char *text, size_t room)
     if (c->count < 4 || pl_hull_measure(c->place, c->count, &hull, NULL) != PL_OK) {
         return;
     }
+
     if (hull.dimension == 3) {
         snprintf(text, room, "a volume of %.3g mL", hull.volume / 1000);
     } else if (hull.dimension == 2) {
@@ -125,6 +131,7 @@ static void job_publish_cloud(job_cloud_work *c, bool done)
         worker_free_slot(c->w);
         job_hull_text(c, span, sizeof span);
     }
+
     json_t *head = json_pack("{s:I,s:i,s:i,s:i,s:b,s:s,s:s}", "robot", (json_int_t)c->w->robot, "marker",
                              c->job->marker, "count", c->count, "planned", c->planned, "done", done, "level",
                              c->m->coarse ? "coarse" : "fine", "hull", span);
@@ -144,6 +151,7 @@ static bool job_sample(void *user, const pl_workspace_sample *sample)
     if (worker_overtaken(c->w)) {
         return false;
     }
+
     if (sample->fk->outcome == PL_SOLVED && c->count < c->planned) {
         for (int i = 0; i < 3; ++i) {
             c->place[3 * c->count + i] = sample->answer.marker[3 * c->job->marker + i];
@@ -151,10 +159,12 @@ static bool job_sample(void *user, const pl_workspace_sample *sample)
         }
         ++c->count;
     }
+
     if (server_now() - c->reported > JOB_PERIOD) {
         c->reported = server_now();
         job_publish_cloud(c, false);
     }
+
     return true;
 }
 
@@ -166,6 +176,7 @@ static pl_status job_cloud_run(job_cloud_work *c, pl_error *err)
         low[i] = view.low * view.scale;
         high[i] = view.high * view.scale;
     }
+
     const pl_workspace_def def = {
         .order = PL_WORKSPACE_HALTON, .count = c->job->count, .low = low, .high = high, .ends = true};
     pl_workspace_plan plan = {0};
@@ -177,7 +188,9 @@ static pl_status job_cloud_run(job_cloud_work *c, pl_error *err)
         status = c->point && c->place ? pl_workspace_run(c->m->model, &plan, 0, job_sample, c, err)
                                       : server_fail(err, PL_NO_MEMORY, "no memory for the workspace");
     }
+
     pl_workspace_plan_clear(&plan);
+
     return status;
 }
 
@@ -185,11 +198,14 @@ static void job_cloud(server_worker *w, const server_job *job)
 {
     job_cloud_work c = {.w = w, .job = job, .m = w->has_coarse ? &w->coarse : &w->fine};
     pl_error err = {0};
+
     if (job->marker >= c.m->info.marker_count || c.m->info.command_count == 0) {
         server_refuse(w->queue, job->viewer, "a workspace needs a marker and a command");
         return;
     }
+
     worker_let_go(w, c.m);
+
     // the robot goes back to where it was
     const bool kept = pl_model_keep(c.m->model, SERVER_SLOT, NULL) == PL_OK;
     const pl_status status = job_cloud_run(&c, &err);
@@ -198,6 +214,7 @@ static void job_cloud(server_worker *w, const server_job *job)
             pl_model_reset(c.m->model);
         }
     }
+
     if (status != PL_OK && !worker_overtaken(w)) {
         server_refuse(w->queue, job->viewer, "%s", err.text);
     }
@@ -220,6 +237,7 @@ static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *
     const double target[3] = {NAN, NAN, NAN};
     double rate[SERVER_COMMANDS];
     pl_status status = PL_OK;
+
     for (int i = 0; i < job->count && status == PL_OK; ++i) {
         pl_model_answer answer;
         const worker_entry *entry = worker_remember(w, job->shape[i], &answer);
@@ -232,10 +250,12 @@ static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *
         }
         status = pl_motion_add(motion, 0.1 * i, target, &answer, NULL, err);
     }
+
     for (int i = 0; i < w->fine.info.command_count; ++i) {
         rate[i] = w->fine.info.command[i].rate;
     }
     pl_motion_schedule(motion, rate, 0.1);
+
     return status;
 }
 
@@ -248,6 +268,7 @@ static pl_status job_write_gcode(server_worker *w, const server_job *job, const 
         status = pl_motion_write_gcode(&motion, w->fine.model, path, NULL, err);
     }
     pl_motion_clear(&motion);
+
     return status;
 }
 
@@ -260,13 +281,16 @@ static pl_status job_write_table(server_worker *w, const server_job *job, const 
     char *head = status == PL_OK ? pl_record_csv_head(record) : NULL;
     FILE *file = head ? fopen(path, "w") : NULL;
     bool good = file && fputs(head, file) >= 0;
+
     for (int i = 0; good && status == PL_OK && i < job->count; ++i) {
         const worker_entry *entry = worker_remember(w, job->shape[i], &answer);
         good = entry && entry->row && fputs(entry->row, file) >= 0;
         status = entry ? PL_OK : job_forgotten(job->shape[i], err);
     }
+
     good = (!file || fclose(file) == 0) && good;
     pl_file_free(head);
+
     return status != PL_OK || good ? status : server_fail(err, PL_BAD_FILE, "the table cannot be written");
 }
 
@@ -277,6 +301,7 @@ static void job_title(const server_worker *w, const worker_entry *entry, const d
     const server_model *m = entry->coarse ? &w->coarse : &w->fine;
     size_t n = (size_t)snprintf(text, room, "%.60s, shape %u, %s mesh", m->info.name ? m->info.name : "robot",
                                 entry->shape, entry->coarse ? "coarse" : "fine");
+
     for (int i = 0; i < m->info.command_count && n < room; ++i) {
         const server_command_view view = server_command_view_of(m, i);
         const double *span = m->info.command[i].span;
@@ -287,11 +312,13 @@ static void job_title(const server_worker *w, const worker_entry *entry, const d
                                              value, strcmp(view.unit, "1") ? " " : "",
                                              strcmp(view.unit, "1") ? view.unit : "");
     }
+
     for (int i = 0; i < m->info.sensor_count && n < room; ++i) {
         const pl_sensor_kind kind = m->info.sensor_kind[i];
         n += (size_t)snprintf(text + n, room - n, ", %.40s %.6g %s", m->info.sensor_name[i],
                               sensor[i] / pl_sensor_scale(kind), pl_sensor_unit(kind));
     }
+
     if (n < room) {
         snprintf(text + n, room - n, "%s", entry->pull);
     }
@@ -308,16 +335,19 @@ static pl_status job_revisit(server_model *m, const worker_entry *entry, const p
                            entry->pull[0] ? "a hand pulled the body there and has let go"
                                           : "a hand pulls the body now; let it go first");
     }
+
     m->shape = 0;
     const pl_status status = pl_model_fk(m->model, then->command, &report, err);
     if (status != PL_OK) {
         return status;
     }
+
     const double *marker = pl_model_get_answer(m->model).marker;
     double off = 0;
     for (int i = 0; i < 3 * m->info.marker_count; ++i) {
         off = fmax(off, fabs(marker[i] - then->marker[i]));
     }
+
     if (report.outcome != PL_SOLVED || off > 1e-3 * m->info.size) {
         return server_fail(
             err, PL_BAD_INPUT,
@@ -325,6 +355,7 @@ static pl_status job_revisit(server_model *m, const worker_entry *entry, const p
             "there again",
             entry->shape, pl_outcome_name(report.outcome), off);
     }
+
     return PL_OK;
 }
 
@@ -340,6 +371,7 @@ static pl_status job_write_shape(server_model *m, const char *format, const char
         const bool known = m->info.fields & (1u << PL_FIELD_DISPLACEMENT);
         return pl_model_write_surface(m->model, known ? PL_FIELD_DISPLACEMENT : PL_FIELD_COUNT, path, err);
     }
+
     return pl_model_write_vtu(m->model, path, err);
 }
 
@@ -352,6 +384,7 @@ static bool job_is_shape(const char *format)
             return true;
         }
     }
+
     return false;
 }
 
@@ -360,15 +393,18 @@ static pl_status job_write_seen(server_worker *w, const server_job *job, const c
 {
     pl_model_answer then;
     const worker_entry *entry = job->count == 1 ? worker_remember(w, job->shape[0], &then) : NULL;
+
     if (!entry) {
         return job->count == 1
                    ? job_forgotten(job->shape[0], err)
                    : server_fail(err, PL_BAD_INPUT, "'shapes' must contain the number of one shape");
     }
+
     server_model *m = entry->coarse ? &w->coarse : &w->fine;
     if (m->shape == entry->shape) {
         return job_write_shape(m, job->format, path, err);
     }
+
     const uint32_t stands = m->shape;
     pl_status status = pl_model_keep(m->model, SERVER_SLOT, err);
     if (status == PL_OK) {
@@ -381,6 +417,7 @@ static pl_status job_write_seen(server_worker *w, const server_job *job, const c
         }
         m->shape = stands;
     }
+
     return status;
 }
 
@@ -392,12 +429,14 @@ static char *job_label(char *data, size_t *bytes, const char *format, const char
     size_t at = 0;
     const time_t now = time(NULL);
     struct tm utc;
+
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     if (strcmp(format, "stl") == 0) {
         memset(data, ' ', 80);
         memcpy(data, title, strlen(title) < 80 ? strlen(title) : 80);
         return data;
     }
+
     if (strcmp(format, "vtu") == 0) {
         const char *second = memchr(data, '\n', *bytes); // behind the XML declaration
         at = second ? (size_t)(second - data) + 1 : 0;
@@ -414,14 +453,17 @@ static char *job_label(char *data, size_t *bytes, const char *format, const char
         n = snprintf(line, sizeof line, "%s pliant %s, %s: %s\n", hash ? "#" : ";", pl_version(), date,
                      title);
     }
+
     char *grown = realloc(data, *bytes + (size_t)n);
     if (!grown) {
         free(data);
         return NULL;
     }
+
     memmove(grown + at + n, grown + at, *bytes - at);
     memcpy(grown + at, line, (size_t)n);
     *bytes += (size_t)n;
+
     return grown;
 }
 
@@ -439,6 +481,7 @@ static pl_status job_write(server_worker *w, const server_job *job, const char *
     if (strcmp(job->format, "csv") == 0) {
         return job_write_table(w, job, path, err);
     }
+
     return server_fail(err, PL_BAD_INPUT, "the server writes vtu, stl, obj, ply, csv and gcode, not '%s'",
                        job->format);
 }
@@ -448,6 +491,7 @@ static pl_status job_file(server_worker *w, const server_job *job, char **data, 
 {
     char folder[400], path[500], title[1000];
     pl_status status = server_temporary(folder, sizeof folder, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -474,7 +518,9 @@ static pl_status job_file(server_worker *w, const server_job *job, char **data, 
         }
         status = *data ? PL_OK : server_fail(err, PL_NO_MEMORY, "no memory for the file");
     }
+
     pl_file_free(read);
+
     return status;
 }
 
@@ -484,11 +530,13 @@ static void job_export(server_worker *w, const server_job *job)
     size_t bytes = 0;
     pl_error err = {0};
     const pl_status status = job_file(w, job, &data, &bytes, &err);
+
     worker_free_slot(w);
     if (status != PL_OK) {
         server_refuse(w->queue, job->viewer, "%s", err.text);
         return;
     }
+
     char name[200];
     snprintf(name, sizeof name, "%.150s.%s", w->fine.info.name ? w->fine.info.name : "robot", job->format);
     json_t *head = json_pack("{s:s}", "name", name);

@@ -57,8 +57,10 @@ static bool live_begin(server_worker *w, server_model *m, const server_pose *pos
         server_refuse(w->queue, pose->viewer, "no motion in time: %s", err.text);
         return false;
     }
+
     w->live = m;
     w->live_most = w->live_force[0] = w->live_force[1] = w->live_force[2] = 0;
+
     return true;
 }
 
@@ -68,6 +70,7 @@ static bool live_hand(server_worker *w, server_model *m, const server_pose *pose
     const bool pulls = pose->kind == SERVER_POSE_PULL,
                same = pulls && m->pull.gripped && memcmp(m->pull.at, pose->grip, sizeof m->pull.at) == 0;
     pl_error err = {0};
+
     if (pulls && !same) {
         // its compliance is that of an equilibrium: the motion so far ends
         worker_live_end(w);
@@ -80,9 +83,11 @@ static bool live_hand(server_worker *w, server_model *m, const server_pose *pose
             return false;
         }
     }
+
     if (!w->live && !live_begin(w, m, pose)) {
         return false;
     }
+
     return true;
 }
 
@@ -91,6 +96,7 @@ static void live_pull(server_worker *w, server_model *m, const server_pose *pose
     const bool pulls = pose->kind == SERVER_POSE_PULL;
     const double stiffness = worker_live_spring(w);
     double place[3] = {0};
+
     if (pulls) {
         pl_model_grip_place(m->model, place);
     }
@@ -120,6 +126,7 @@ static void live_show(server_worker *w, server_model *m, const pl_motion_row *ro
         const double *v = row->velocity + 3 * k;
         speed = fmax(speed, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
     }
+
     m->report = (pl_solve_report){.outcome = PL_UNCERTAIN, .negative_count = -1, .load_reached = 1};
     snprintf(m->report.message, sizeof m->report.message, "in motion, no equilibrium");
     json_t *live = json_object();
@@ -140,6 +147,7 @@ static bool live_rests(server_worker *w, const server_model *m, const server_pos
         const double now = row->answer->command[i];
         there = there && (isnan(command[i]) ? isnan(now) : fabs(now - command[i]) <= 1e-9 * (1 + fabs(now)));
     }
+
     w->live_most = fmax(w->live_most, row->energy.kinetic);
     w->live_still = there && row->energy.kinetic <= LIVE_STILL * w->live_most ? w->live_still + 1 : 0;
     return w->live_still >= LIVE_FRAMES_STILL;
@@ -152,6 +160,7 @@ bool worker_live(server_worker *w, const server_pose *pose, const double *comman
         worker_live_end(w);
         return false;
     }
+
     for (w->live_still = 0;;) {
         const double start = server_now();
         pl_motion_row row;

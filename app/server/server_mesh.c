@@ -36,6 +36,7 @@ static bool model_surface_init(const pl_mesh *mesh, const int64_t *face, int64_t
 {
     const pl_mesh_view view = pl_mesh_get(mesh);
     const size_t n = (size_t)count;
+
     *s = (model_surface){.triangle = malloc(n * 18 * sizeof(uint32_t) + 1),
                          .edge = malloc(n * 16 * sizeof(uint32_t) + 1),
                          .region = malloc(n * 6 + 1)};
@@ -52,6 +53,7 @@ static bool model_surface_init(const pl_mesh *mesh, const int64_t *face, int64_t
         }
         model_outline(node, nodes, s);
     }
+
     return s->triangle && s->edge && s->region;
 }
 
@@ -78,6 +80,7 @@ static size_t model_cells(pl_mesh_view view, uint32_t **cell, uint8_t **region)
             (*region)[count] = (uint8_t)view.region[e];
         }
     }
+
     return count;
 }
 
@@ -108,6 +111,7 @@ static bool model_chambers(const pl_robot *robot, uint32_t **triangle, size_t *c
         *count += s.triangles;
         model_surface_clear(&s);
     }
+
     return true;
 }
 
@@ -137,6 +141,7 @@ static bool model_supports(const pl_robot *robot, uint32_t **vertex, size_t *cou
                                               "count", (json_int_t)n));
         *count += n;
     }
+
     return true;
 }
 
@@ -204,6 +209,7 @@ static bool model_obstacles(const server_model *m, const pl_robot *robot, float 
     for (int i = 0; i < 3; ++i) {
         near[i] = 0.5 * (low[i] + high[i]);
     }
+
     for (int i = 0; robot && i < pl_robot_obstacle_count(robot); ++i) {
         const size_t n = (size_t)pl_robot_obstacle_triangles(robot, i, near, 1.6 * m->info.size, NULL);
         double *place = malloc((9 * n + 1) * sizeof *place);
@@ -222,6 +228,7 @@ static bool model_obstacles(const server_model *m, const pl_robot *robot, float 
                               json_pack("{s:I,s:I}", "start", (json_int_t)*count, "count", (json_int_t)n));
         *count += n;
     }
+
     return true;
 }
 
@@ -235,12 +242,14 @@ server_message *server_drawn(const pl_robot *robot)
     const int64_t faces = pl_mesh_boundary(mesh, &face);
     double low[3], high[3];
     model_surface s = {0};
+
     pl_mesh_bounds(mesh, low, high);
     float *rest = malloc((n + 1) * sizeof *rest);
     const bool good = model_surface_init(mesh, face, faces, &s) && rest;
     for (size_t i = 0; good && i < n; ++i) {
         rest[i] = (float)view.position[i];
     }
+
     json_t *head =
         json_pack("{s:s,s:o,s:o,s:o}", "level", "drawn", "name", server_text(name ? name : "robot"), "low",
                   server_numbers(low, 3), "high", server_numbers(high, 3));
@@ -254,6 +263,7 @@ server_message *server_drawn(const pl_robot *robot)
     json_decref(head);
     model_surface_clear(&s);
     free(rest);
+
     return message;
 }
 
@@ -281,9 +291,11 @@ server_message *server_model_mesh(const server_model *m)
                 model_pressures(robot, &pressed, &presses, pressures) &&
                 model_layers(robot, &bonded, &bonds, layers) &&
                 model_obstacles(m, robot, &obstacle, &obstacles, things);
+
     for (size_t i = 0; rest && i < 3 * n; ++i) {
         rest[i] = (float)view.position[i];
     }
+
     json_t *head = json_pack("{s:I,s:s,s:I,s:I,s:O,s:o,s:o,s:o,s:o}", "mesh", (json_int_t)m->mesh, "level",
                              m->coarse ? "coarse" : "fine", "vertices", (json_int_t)n, "elements",
                              (json_int_t)view.element_count, "chambers", list, "supports", supports,
@@ -314,5 +326,6 @@ server_message *server_model_mesh(const server_model *m)
     free(pressed);
     free(bonded);
     free(obstacle);
+
     return message;
 }

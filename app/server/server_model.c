@@ -16,10 +16,12 @@ pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint3
                                  ? "this model was learned without shapes: sample with --shapes, learn again"
                                  : "the model has no body to draw");
     }
+
     if (status == PL_OK && m->info.command_count > SERVER_COMMANDS) {
         status = server_fail(err, PL_BAD_INPUT, "the robot has %d commands, the view can set %d",
                              m->info.command_count, SERVER_COMMANDS);
     }
+
     if (status == PL_OK) {
         const pl_mesh_view view = pl_mesh_get(m->body);
         const size_t n = (size_t)view.vertex_count, e = (size_t)view.element_count;
@@ -32,9 +34,11 @@ pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint3
             status = server_fail(err, PL_NO_MEMORY, "no memory for the view of %zu vertices", n);
         }
     }
+
     if (status != PL_OK) {
         server_model_close(m);
     }
+
     return status;
 }
 
@@ -85,6 +89,7 @@ pl_status server_model_ik(server_model *m, int marker, const bool *hold, const p
         pl_ik_set_start_limit(m->ik, pl_ik_options_default().start_limit);
         return PL_OK;
     }
+
     if (marker < 0 || marker >= m->info.marker_count) {
         return server_fail(err, PL_BAD_INPUT, "the robot has no marker number %d", marker);
     }
@@ -93,6 +98,7 @@ pl_status server_model_ik(server_model *m, int marker, const bool *hold, const p
     pl_objective objective = pl_objective_default(PL_OBJECTIVE_POSITION);
     objective.index = marker;
     memcpy(objective.target, m->info.marker_at + 3 * marker, sizeof objective.target);
+
     // commands without a range get the one their slider has
     double low[SERVER_COMMANDS], high[SERVER_COMMANDS];
     for (int i = 0; i < m->info.command_count; ++i) {
@@ -100,6 +106,7 @@ pl_status server_model_ik(server_model *m, int marker, const bool *hold, const p
         low[i] = view.low * view.scale;
         high[i] = view.high * view.scale;
     }
+
     pl_ik_options options = pl_ik_options_default();
     options.low = low;
     options.high = high;
@@ -109,6 +116,7 @@ pl_status server_model_ik(server_model *m, int marker, const bool *hold, const p
     *out = m->ik;
     m->ik_marker = marker;
     memcpy(m->ik_hold, hold, sizeof m->ik_hold);
+
     return status;
 }
 
@@ -119,6 +127,7 @@ static void model_element_to_vertex(server_model *m, const double *element, doub
     const pl_mesh_view view = pl_mesh_get(m->body);
     const size_t n = (size_t)view.vertex_count;
     double *count = m->weight + n;
+
     memset(m->weight, 0, 2 * n * sizeof *m->weight);
     for (int32_t e = 0; e < view.element_count; ++e) {
         for (int64_t k = view.node_start[e]; k < view.node_start[e + 1]; ++k) {
@@ -126,6 +135,7 @@ static void model_element_to_vertex(server_model *m, const double *element, doub
             count[view.node[k]] += 1;
         }
     }
+
     for (size_t v = 0; v < n; ++v) {
         vertex[v] = count[v] > 0 ? m->weight[v] / count[v] : 1;
     }
@@ -137,6 +147,7 @@ static bool model_along(server_model *m)
 {
     const pl_mesh_view view = pl_mesh_get(m->body);
     const int32_t n = view.vertex_count, k = m->info.point_count;
+
     if (strcmp(m->info.kind, "full") == 0 || k < 3 || k >= n || !m->info.rest) {
         return false;
     }
@@ -159,6 +170,7 @@ static bool model_along(server_model *m)
             }
         }
     }
+
     return m->along != NULL;
 }
 
@@ -177,6 +189,7 @@ static bool model_line_field(server_model *m, bool bend, double *out)
     if (!model_along(m)) {
         return false;
     }
+
     const int32_t n = pl_mesh_get(m->body).vertex_count, k = m->info.point_count;
     const double *point = pl_model_get_answer(m->model).point;
     for (int32_t v = 0; v < n; ++v) {
@@ -188,6 +201,7 @@ static bool model_line_field(server_model *m, bool bend, double *out)
         out[v] =
             bend ? 1000 * acos(fmin(1, fmax(-1, cosine))) / (0.5 * (la + lb)) : 100 * ((la + lb) / rest - 1);
     }
+
     return true;
 }
 
@@ -231,6 +245,7 @@ static void model_fields(server_model *m, bool brief, json_t *head, server_array
         server_quantize(m->field, n, &low, &high, m->value + (size_t)f * n);
         json_object_set_new(ranges, shown[f].name, server_numbers((double[]){low, high}, 2));
     }
+
     json_object_set_new(head, "ranges", ranges);
 }
 
@@ -241,6 +256,7 @@ static float *model_lines(server_model *m, size_t *count, json_t *list)
     for (int a = 0; a < m->info.actuator_count; ++a) {
         total += (size_t)pl_model_line(m->model, a, NULL, 0);
     }
+
     double *point = malloc(3 * total * sizeof *point + 1);
     float *out = malloc(3 * total * sizeof *out + 1);
     *count = 0;
@@ -252,10 +268,12 @@ static float *model_lines(server_model *m, size_t *count, json_t *list)
             *count += (size_t)k;
         }
     }
+
     for (size_t i = 0; point && out && i < 3 * *count; ++i) {
         out[i] = (float)point[i];
     }
     free(point);
+
     return out;
 }
 
@@ -280,6 +298,7 @@ static float *model_threads(const server_model *m, const double *x, size_t *coun
 {
     const pl_robot *robot = pl_model_robot(m->model);
     double *point = malloc(1);
+
     *count = 0;
     for (int i = 0; robot && point && i < pl_robot_fibre_count(robot); ++i) {
         const int pieces = pl_robot_fibre(robot, i).piece_count;
@@ -293,6 +312,7 @@ static float *model_threads(const server_model *m, const double *x, size_t *coun
             }
         }
     }
+
     for (int i = 0; robot && point && i < pl_robot_sensor_count(robot); ++i) {
         const int k = pl_robot_sensor_line(robot, i, x, NULL, 0);
         point = k > 0 ? model_room(point, *count, k) : point;
@@ -302,11 +322,13 @@ static float *model_threads(const server_model *m, const double *x, size_t *coun
             *count += (size_t)k;
         }
     }
+
     float *out = point ? malloc(3 * *count * sizeof *out + 1) : NULL;
     for (size_t i = 0; out && i < 3 * *count; ++i) {
         out[i] = (float)point[i];
     }
     free(point);
+
     return out;
 }
 
@@ -316,13 +338,16 @@ static json_t *model_record(server_model *m, bool brief)
 {
     const pl_record *record = NULL;
     pl_mesh_error ignored;
+
     // without an estimate of the mesh error the record has none
     pl_status status = m->coarse || brief ? PL_OK : pl_model_mesh_error(m->model, &ignored, NULL);
+
     status = (brief ? pl_model_record_brief : pl_model_record)(m->model, &m->report, &record, NULL);
     m->record = record;
     char *text = status == PL_OK ? pl_record_json(record, NULL) : NULL;
     json_t *root = text ? json_loads(text, 0, NULL) : NULL;
     pl_file_free(text);
+
     return root;
 }
 
@@ -332,6 +357,7 @@ static void model_obstacles(server_model *m, json_t *head)
     const pl_robot *robot = pl_model_robot(m->model);
     const int count = robot ? pl_robot_obstacle_count(robot) : 0;
     json_t *list = json_array();
+
     for (int i = 0; i < count; ++i) {
         double pose[12];
         const bool turns = pl_robot_obstacle_is_free(robot, i) && server_model_positions(m);
@@ -339,6 +365,7 @@ static void model_obstacles(server_model *m, json_t *head)
                                turns ? server_model_positions(m) : NULL, pose + 3, pose);
         json_array_append_new(list, server_numbers(pose, turns ? 12 : 3));
     }
+
     json_object_set_new(head, "obstacles", list);
 }
 
@@ -347,6 +374,7 @@ server_message *server_model_shape(server_model *m, bool brief, json_t *extra)
     const size_t n = (size_t)pl_mesh_get(m->body).vertex_count;
     const double *x = server_model_positions(m);
     json_t *head = json_object(), *lines = json_array(), *threads = json_array();
+
     json_object_set_new(head, "mesh", json_integer(m->mesh));
     json_object_set_new(head, "level", json_string(m->coarse ? "coarse" : "fine"));
     json_object_set_new(head, "record", model_record(m, brief));
@@ -365,6 +393,7 @@ server_message *server_model_shape(server_model *m, bool brief, json_t *extra)
     for (size_t i = 0; i < 3 * n; ++i) {
         m->position[i] = (float)x[i];
     }
+
     char *json = json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(head);
     array[0] = (server_array){"x", SERVER_F32, m->position, 3 * n};
@@ -376,5 +405,6 @@ server_message *server_model_shape(server_model *m, bool brief, json_t *extra)
     free(json);
     free(line);
     free(thread);
+
     return message;
 }

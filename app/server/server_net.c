@@ -119,6 +119,7 @@ static void net_greet(server_net *net, server_viewer *v)
         const char *slash = strrchr(net->options->log, '/');
         json_object_set_new(root, "log", server_text(slash ? slash + 1 : net->options->log));
     }
+
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     server_write_reply(net->queue, v->id, text ? server_pack_text(text) : NULL);
@@ -145,6 +146,7 @@ static int net_enter(server_net *net, struct lws *socket, server_viewer **slot)
     }
     net_greet(net, v);
     net_publish_control(net);
+
     return 0;
 }
 
@@ -158,6 +160,7 @@ static void net_leave(server_net *net, server_viewer *v)
         *at = v->next;
         --net->viewer_count;
     }
+
     if (net->asking == v->id) {
         net->asking = 0;
     }
@@ -165,6 +168,7 @@ static void net_leave(server_net *net, server_viewer *v)
         net->owner = net->asking ? net->asking : net->viewer ? net->viewer->id : 0;
         net->asking = 0;
     }
+
     net_forget_replies(net, v);
     free(v->received);
     free(v);
@@ -191,6 +195,7 @@ static server_message *net_next(server_net *net, server_viewer *v)
         net->reply_bytes -= m->bytes;
         return m;
     }
+
     server_message *found = NULL;
     pthread_mutex_lock(&net->queue->lock);
     for (int c = 0; c < SERVER_CHANNEL_COUNT && !found; ++c) {
@@ -202,7 +207,9 @@ static server_message *net_next(server_net *net, server_viewer *v)
             }
         }
     }
+
     pthread_mutex_unlock(&net->queue->lock);
+
     return found;
 }
 
@@ -212,11 +219,13 @@ static int net_write(server_net *net, server_viewer *v)
     if (!m) {
         return 0;
     }
+
     const bool good = net_send(v, m);
     net_release(net, m);
     if (good) {
         lws_callback_on_writable(v->socket);
     }
+
     return good ? 0 : -1;
 }
 
@@ -228,6 +237,7 @@ static int net_receive(server_net *net, server_viewer *v, const char *data, size
         lws_close_reason(v->socket, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, reason, sizeof reason - 1);
         return -1;
     }
+
     char *grown = realloc(v->received, v->received_bytes + bytes + 1);
     if (!grown) {
         return -1;
@@ -243,6 +253,7 @@ static int net_receive(server_net *net, server_viewer *v, const char *data, size
         v->received = NULL;
         v->received_bytes = 0;
     }
+
     return 0;
 }
 
@@ -264,6 +275,7 @@ static int net_filter(server_net *net, struct lws *socket)
             return -1; // too long to be ours
         }
     }
+
     const char *given = lws_get_urlarg_by_name(socket, "token=", token, sizeof token);
     return net_may_enter(net->options, host, origin, given ? given : "") ? 0 : -1;
 }
@@ -273,6 +285,7 @@ static int net_protocol(struct lws *socket, enum lws_callback_reasons reason, vo
 {
     server_net *net = lws_context_user(lws_get_context(socket));
     server_viewer **slot = user;
+
     switch (reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
         return net_filter(net, socket);
@@ -306,6 +319,7 @@ static int net_serve(server_net *net, struct lws *socket, const char *address)
     char *path = get ? net_file_of(net->options, address, &type) : NULL;
     const bool there = path && access(path, R_OK) == 0;
     int sent;
+
     if (there) {
         sent = lws_serve_http_file(socket, path, type, NULL, 0);
     } else {
@@ -313,7 +327,9 @@ static int net_serve(server_net *net, struct lws *socket, const char *address)
                                       NULL);
         sent = sent == 0 ? 1 : sent;
     }
+
     free(path);
+
     return sent < 0 || (sent > 0 && lws_http_transaction_completed(socket)) ? -1 : 0;
 }
 
@@ -387,12 +403,14 @@ static void net_tick(lws_sorted_usec_list_t *list)
     if (net->asking && server_now() - net->asked > NET_ASK_PATIENCE) {
         net_hand_over(net, net->asking);
     }
+
     const server_options *o = net->options;
     net->seen = net->viewer_count > 0 ? server_now() : net->seen;
     if ((o->stop && o->stop(o->user)) || (o->idle > 0 && server_now() - net->seen > o->idle)) {
         net->stopping = true;
         lws_cancel_service(net->context);
     }
+
     lws_sul_schedule(net->context, 0, list, net_tick, NET_TICK);
 }
 
@@ -431,6 +449,7 @@ static unsigned net_connections(void)
 {
     struct rlimit limit;
     long most = NET_CONNECTIONS, open = 0;
+
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
         return (unsigned)most;
     }
@@ -444,6 +463,7 @@ static unsigned net_connections(void)
     if (limit.rlim_cur != RLIM_INFINITY && (long)limit.rlim_cur - open - NET_OWN_FILES < most) {
         most = (long)limit.rlim_cur - open - NET_OWN_FILES;
     }
+
     return most < 8 ? 8 : (unsigned)most;
 }
 
@@ -451,6 +471,7 @@ static struct lws_context *net_listen(server_net *net)
 {
     const server_options *o = net->options;
     struct lws_context_creation_info info = {0};
+
     info.port = o->port;
     info.iface = net_is_any(o->host) ? NULL : o->host;
     info.protocols = net_protocols;
@@ -465,6 +486,7 @@ static struct lws_context *net_listen(server_net *net)
                    (strchr(o->host, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6);
     info.vhost_name = "pliant";
     lws_set_log_level(0, NULL);
+
     return lws_create_context(&info);
 }
 
@@ -472,10 +494,12 @@ static void net_announce(server_net *net)
 {
     const server_options *o = net->options;
     char address[800], name[200] = "";
+
     // an address that means all of them leads others nowhere: they know the machine by its name
     if (net_is_any(o->host) && gethostname(name, sizeof name - 1) != 0) {
         name[0] = 0;
     }
+
     const char *host = name[0] ? name : o->host;
     const int port = lws_get_vhost_listen_port(lws_get_vhost_by_name(net->context, "pliant"));
     const bool six = strchr(host, ':') != NULL;
@@ -490,6 +514,7 @@ static pl_status net_run(server_net *net, pl_error *err)
 {
     server_worker *worker = NULL;
     server_warmer *warmer = NULL;
+
     net->context = net_listen(net);
     if (!net->context) {
         return server_fail(
@@ -497,6 +522,7 @@ static pl_status net_run(server_net *net, pl_error *err)
             "cannot listen on %s port %d: the port may be in use; --port 0 selects a free port",
             net->options->host, net->options->port);
     }
+
     net->queue->wake = net_wake;
     net->queue->wake_user = net;
     pl_status status = server_worker_start(net->queue, net->options, &worker, err);
@@ -512,10 +538,12 @@ static pl_status net_run(server_net *net, pl_error *err)
         }
         lws_sul_schedule(net->context, 0, &clock.list, net_tick, LWS_SET_TIMER_USEC_CANCEL);
     }
+
     net->stopping = true;
     server_warmer_stop(warmer);
     server_worker_stop(worker);
     lws_context_destroy(net->context);
+
     return status;
 }
 
@@ -525,6 +553,7 @@ pl_status server_run(const server_options *options, pl_error *err)
     if (!server_queue_init(&queue)) {
         return server_fail(err, PL_FAILED, "no lock for the queue can be made");
     }
+
     server_net net = {.options = options, .queue = &queue, .seen = server_now()};
     pl_status status = options->gallery ? server_gallery_write(options->gallery, err) : PL_OK;
     if (status == PL_OK) {
@@ -532,5 +561,6 @@ pl_status server_run(const server_options *options, pl_error *err)
     }
     free(net.path);
     server_queue_clear(&queue);
+
     return status;
 }

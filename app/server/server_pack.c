@@ -25,10 +25,12 @@ static server_message *pack_message(size_t bytes, bool text)
 {
     server_message *m = calloc(1, sizeof *m);
     unsigned char *block = m ? malloc(SERVER_FRONT + bytes + 1) : NULL;
+
     if (!block) {
         free(m);
         return NULL;
     }
+
     *m = (server_message){.references = 1, .text = text, .bytes = bytes, .payload = block + SERVER_FRONT};
     return m;
 }
@@ -55,15 +57,18 @@ server_message *server_pack(server_kind kind, const char *json, const server_arr
 {
     const size_t words = strlen(json), json_bytes = pack_padded(words);
     size_t bytes = PACK_HEAD + (size_t)array_count * PACK_ENTRY + json_bytes;
+
     for (int i = 0; i < array_count; ++i) {
         if (strlen(array[i].name) > 8 || array[i].count > UINT32_MAX / 8) {
             return NULL;
         }
         bytes += pack_padded(array[i].count * pack_width(array[i].type));
     }
+
     if (json_bytes > UINT32_MAX / 2) {
         return NULL;
     }
+
     server_message *m = pack_message(bytes, false);
     if (!m) {
         return NULL;
@@ -81,6 +86,7 @@ server_message *server_pack(server_kind kind, const char *json, const server_arr
         memcpy(to, array[i].name, strlen(array[i].name));
         memcpy(to + 8, entry, sizeof entry);
     }
+
     memset(to, ' ', json_bytes);
     memcpy(to, json, words);
     to += json_bytes;
@@ -91,6 +97,7 @@ server_message *server_pack(server_kind kind, const char *json, const server_arr
         }
         to += pack_padded(size);
     }
+
     return m;
 }
 
@@ -104,9 +111,11 @@ void server_quantize(const double *value, size_t count, double *low, double *hig
             *high = fmax(*high, value[i]);
         }
     }
+
     if (!(*low <= *high)) {
         *low = *high = 0;
     }
+
     const double scale = *high > *low ? 65535 / (*high - *low) : 0;
     for (size_t i = 0; i < count; ++i) {
         out[i] = isfinite(value[i]) ? (uint16_t)lrint((value[i] - *low) * scale) : 0;

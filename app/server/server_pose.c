@@ -23,6 +23,7 @@ static bool pose_commands(server_worker *w, const server_pose *pose, double *com
                       count);
         return false;
     }
+
     for (int i = 0; i < count; ++i) {
         const server_command_view view = server_command_view_of(&w->fine, i);
         const double slack = 1e-9 * (fabs(view.low) + fabs(view.high));
@@ -34,6 +35,7 @@ static bool pose_commands(server_worker *w, const server_pose *pose, double *com
             return false;
         }
     }
+
     return true;
 }
 
@@ -52,6 +54,7 @@ bool worker_forward(server_worker *w, server_model *m, const double *command, bo
     const double start = server_now();
     const bool idle = pose_is_idle(command, m->info.command_count);
     pl_error err = {0};
+
     server_tried(pl_model_pull(m->model, NULL, NULL)); // a hand lets go, where the model has one
     if (idle) {
         server_model_go_home(m);
@@ -76,6 +79,7 @@ bool worker_forward(server_worker *w, server_model *m, const double *command, bo
         m->report = (pl_solve_report){.outcome = PL_ITERATION_LIMIT, .residual = NAN};
         snprintf(m->report.message, sizeof m->report.message, "%.239s", err.text);
     }
+
     return true;
 }
 
@@ -85,6 +89,7 @@ static void pose_to_commands(server_worker *w, const server_pose *pose)
     if (!pose_commands(w, pose, command)) {
         return;
     }
+
     // nobody knows yet how long the first solve takes
     const bool preview = w->has_coarse && (w->in_load || w->fine.seconds > POSE_QUICK);
     if (preview) {
@@ -95,6 +100,7 @@ static void pose_to_commands(server_worker *w, const server_pose *pose)
         worker_publish_shape(w, &w->coarse, json_object());
         worker_tangent(w, &w->coarse, false);
     }
+
     if (!preview || !worker_overtaken(w)) {
         worker_walk(w, &w->fine, command, preview);
     }
@@ -106,11 +112,13 @@ static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report,
 {
     static const char *const kind[] = {"command", "rate", "effort"};
     json_t *bounds = json_array();
+
     for (int i = 0; i < report->active_count; ++i) {
         const pl_ik_active *a = &report->active[i];
         json_array_append_new(
             bounds, json_pack("{s:s,s:s,s:b}", "name", a->name, "kind", kind[a->kind], "upper", a->upper));
     }
+
     json_t *ik = json_object();
     json_object_set_new(ik, "outcome", json_string(pl_ik_outcome_name(report->outcome)));
     json_object_set_new(ik, "message", json_string(report->message));
@@ -123,6 +131,7 @@ static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report,
     json_object_set_new(ik, "iterations", json_integer(report->iterations));
     json_object_set_new(ik, "seconds", server_number(report->seconds));
     json_object_set_new(ik, "searching", json_boolean(searching));
+
     return ik;
 }
 
@@ -143,6 +152,7 @@ static bool pose_search(server_worker *w, server_model *m, const server_pose *po
 {
     pl_error err = {0};
     double slice = POSE_SLICE, nearest = INFINITY;
+
     pl_ik_set_start_limit(ik, 0);
     do {
         w->slice_end = server_now() + slice;
@@ -169,6 +179,7 @@ static bool pose_search(server_worker *w, server_model *m, const server_pose *po
         nearest = fmin(nearest, report->distance);
         w->yield = WORKER_AT_ONCE; // there is something to see
     } while (report->outcome == PL_IK_STOPPED && !worker_overtaken(w));
+
     return report->outcome != PL_IK_STOPPED;
 }
 
@@ -178,6 +189,7 @@ static void pose_search_widely(server_worker *w, server_model *m, const server_p
 {
     pl_ik_report report = {0};
     const uint32_t shown = m->shape;
+
     if (worker_overtaken(w) || pl_model_keep(m->model, SERVER_SLOT, NULL) != PL_OK) {
         return;
     }
@@ -191,6 +203,7 @@ static void pose_search_widely(server_worker *w, server_model *m, const server_p
         m->shape = shown;
         return;
     }
+
     pose_show(w, m, pose, &report, false);
 }
 
@@ -203,6 +216,7 @@ static bool pose_reach(server_worker *w, server_model *m, const server_pose *pos
     pl_ik_report report = {0};
     pl_error err = {0};
     pl_status status = server_model_ik(m, pose->marker, pose->hold, &progress, &ik, &err);
+
     if (status == PL_OK) {
         status = pl_ik_set_target(ik, 0, pose->target, &err);
     }
@@ -210,12 +224,14 @@ static bool pose_reach(server_worker *w, server_model *m, const server_pose *pos
         server_refuse(w->queue, pose->viewer, "%s", err.text);
         return false;
     }
+
     if (!pose_search(w, m, pose, ik, wide, &report)) {
         return false;
     }
     if (wide && report.outcome != PL_IK_REACHED && report.outcome != PL_IK_UNCERTAIN) {
         pose_search_widely(w, m, pose, ik);
     }
+
     return true;
 }
 
@@ -231,6 +247,7 @@ static void pose_to_target(server_worker *w, const server_pose *pose)
         }
         worker_tangent(w, &w->coarse, false);
     }
+
     w->yield = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
     if (!preview || !worker_overtaken(w)) {
         pose_reach(w, &w->fine, pose, true);
@@ -245,6 +262,7 @@ void worker_pose(server_worker *w, const server_pose *pose)
     w->begun = server_now();
     w->serial = pose->serial;
     double command[SERVER_COMMANDS];
+
     // in time: until a newer request comes; come to rest, the equilibrium there is solved
     if (pose->live && pose->kind != SERVER_POSE_TARGET) {
         if (!pose_commands(w, pose, command) || worker_live(w, pose, command) || worker_overtaken(w)) {
@@ -253,6 +271,7 @@ void worker_pose(server_worker *w, const server_pose *pose)
     } else {
         worker_live_end(w);
     }
+
     if (pose->kind == SERVER_POSE_COMMANDS) {
         pose_to_commands(w, pose);
     } else if (pose->kind == SERVER_POSE_PULL) {

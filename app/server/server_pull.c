@@ -33,6 +33,7 @@ static bool pull_solve3(const double A[9], const double b[3], double x[3])
                 M[2] * (M[3] * M[7] - M[4] * M[6])) /
                det;
     }
+
     return isfinite(x[0] + x[1] + x[2]);
 }
 
@@ -55,6 +56,7 @@ static double pull_softest(const double C[9])
             v[i] = w[i] / largest;
         }
     }
+
     return largest;
 }
 
@@ -64,6 +66,7 @@ bool worker_let_go(server_worker *w, server_model *m)
     if (!m->pull.gripped) {
         return true;
     }
+
     double command[SERVER_COMMANDS];
     const pl_model_answer answer = pl_model_get_answer(m->model);
     memcpy(command, answer.command, (size_t)m->info.command_count * sizeof *command);
@@ -74,6 +77,7 @@ bool worker_let_go(server_worker *w, server_model *m)
         pl_model_reset(m->model); // where the path cannot be reversed it starts from the shape as drawn
     }
     server_pull_end(m);
+
     return true;
 }
 
@@ -94,16 +98,19 @@ static pl_status pull_differentiate(server_model *m, pl_error *err)
     const pl_parameter q[3] = {
         {PL_PARAMETER_GRIP, 0, 0}, {PL_PARAMETER_GRIP, 0, 1}, {PL_PARAMETER_GRIP, 0, 2}};
     pl_jacobian_report report;
+
     p->response = p->response ? p->response : malloc(3 * (n + k + 2 * a) * sizeof *p->response);
     if (!p->response) {
         return server_fail(err, PL_NO_MEMORY, "no memory for the derivative of the shape");
     }
+
     const pl_jacobian out = {.position = p->response,
                              .marker = p->response + 3 * n,
                              .effort = p->response + 3 * (n + k),
                              .measure = p->response + 3 * (n + k + a)};
     const pl_status status = pl_model_sensitivity(m->model, q, 3, &out, &report, err);
     p->known = status == PL_OK;
+
     // the point is a weighted mean of vertices: its compliance by the same weights, from two places of it
     memset(p->C, 0, sizeof p->C);
     for (int j = 0; p->known && j < 3; ++j) {
@@ -113,6 +120,7 @@ static pl_status pull_differentiate(server_model *m, pl_error *err)
             p->C[3 * i + j] = c[i];
         }
     }
+
     return status;
 }
 
@@ -120,6 +128,7 @@ static bool pull_fk(server_worker *w, server_model *m, const double *command, co
 {
     const double start = server_now();
     pl_error err = {0};
+
     m->shape = 0;
     w->fraction = 0;
     server_tried(pl_model_pull(m->model, force, NULL));
@@ -132,7 +141,9 @@ static bool pull_fk(server_worker *w, server_model *m, const double *command, co
         m->report = (pl_solve_report){.outcome = PL_ITERATION_LIMIT, .residual = NAN};
         snprintf(m->report.message, sizeof m->report.message, "%.239s", err.text);
     }
+
     pl_model_grip_place(m->model, m->pull.place);
+
     return true;
 }
 
@@ -154,6 +165,7 @@ static bool pull_begin(server_worker *w, server_model *m, const server_pose *pos
         memcpy(m->pull.from, m->pull.place, sizeof m->pull.from);
         status = pull_differentiate(m, &err);
     }
+
     if (status != PL_OK || !m->pull.known) {
         server_pull_end(m);
         server_refuse(w->queue, pose->viewer, "%s",
@@ -161,6 +173,7 @@ static bool pull_begin(server_worker *w, server_model *m, const server_pose *pos
                                       : "the body is not in equilibrium here: it cannot be pulled");
         return false;
     }
+
     // one spring for the coarse and the fine body
     if (w->spring_grip[0] != pose->grip[0] || w->spring_grip[1] != pose->grip[1] ||
         w->spring_grip[2] != pose->grip[2] || !(w->spring > 0)) {
@@ -169,6 +182,7 @@ static bool pull_begin(server_worker *w, server_model *m, const server_pose *pos
         snprintf(two, sizeof two, "%.1e", 1 / (PULL_SOFT * pull_softest(m->pull.C)));
         w->spring = strtod(two, NULL);
     }
+
     return true;
 }
 
@@ -186,6 +200,7 @@ static json_t *pull_json(const server_worker *w, const server_pull *p, const dou
     for (int i = 0; i < 3; ++i) {
         moved[i] = p->place[i] - p->from[i];
     }
+
     json_t *root = json_object();
     json_object_set_new(root, "at", server_numbers(p->at, 3));
     json_object_set_new(root, "hand", server_numbers(hand, 3));
@@ -195,6 +210,7 @@ static json_t *pull_json(const server_worker *w, const server_pull *p, const dou
     json_object_set_new(root, "from", server_numbers(p->from, 3));
     json_object_set_new(root, "deflection", server_number(pull_length(moved)));
     json_object_set_new(root, "stiffness", server_number(w->spring));
+
     return root;
 }
 
@@ -208,6 +224,7 @@ static void pull_publish_tangent(server_worker *w, server_model *m)
     json_t *list = json_array();
     server_array array[3];
     static const char *const name[3] = {"df0", "df1", "df2"};
+
     for (int j = 0; value && j < 3; ++j) {
         for (size_t i = 0; i < n; ++i) {
             value[(size_t)j * n + i] = (float)p->response[3 * i + (size_t)j];
@@ -230,6 +247,7 @@ static void pull_publish_tangent(server_worker *w, server_model *m)
         json_object_set_new(one, "ratios", ratios);
         json_array_append_new(list, one);
     }
+
     json_t *head =
         json_pack("{s:I,s:I,s:I,s:o,s:o}", "robot", (json_int_t)w->robot, "mesh", (json_int_t)m->mesh,
                   "shape", (json_int_t)m->shape, "compliance", server_numbers(p->C, 9), "pulls", list);
@@ -264,6 +282,7 @@ static bool pull_follow(server_worker *w, server_model *m, const server_pose *po
     if (!pull_begin(w, m, pose, command)) {
         return false;
     }
+
     server_pull *p = &m->pull;
     for (int round = 0; round < PULL_ROUNDS; ++round) {
         double r[3], A[9], step[3], d[3], force[3];
@@ -298,6 +317,7 @@ static bool pull_follow(server_worker *w, server_model *m, const server_pose *po
         }
         pull_publish_tangent(w, m);
     }
+
     return true;
 }
 
@@ -309,6 +329,7 @@ void worker_pull(server_worker *w, const server_pose *pose, const double *comman
             return;
         }
     }
+
     w->yield = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
     if (!preview || !worker_overtaken(w)) {
         pull_follow(w, &w->fine, pose, command);

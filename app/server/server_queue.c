@@ -46,10 +46,12 @@ json_t *server_text(const char *text)
     json_t *good = json_string(text);
     char plain[1200];
     size_t n = 0;
+
     for (; !good && text[n] && n < sizeof plain - 1; ++n) {
         plain[n] = (unsigned char)text[n] < 128 ? text[n] : '?';
     }
     plain[n] = 0;
+
     return good ? good : json_string(plain);
 }
 
@@ -64,6 +66,7 @@ bool server_queue_init(server_queue *queue)
         pthread_mutex_destroy(&queue->lock);
         return false;
     }
+
     return true;
 }
 
@@ -72,17 +75,20 @@ void server_queue_clear(server_queue *queue)
     for (int c = 0; c < SERVER_CHANNEL_COUNT; ++c) {
         server_message_free(queue->channel[c]);
     }
+
     while (queue->reply) {
         server_reply *next = queue->reply->next;
         server_message_free(queue->reply->message);
         free(queue->reply);
         queue->reply = next;
     }
+
     free(queue->load);
     for (int i = 0; i < SERVER_SLOTS; ++i) {
         free(queue->job[i].point);
         free(queue->job[i].shape);
     }
+
     pthread_cond_destroy(&queue->changed);
     pthread_mutex_destroy(&queue->lock);
 }
@@ -133,6 +139,7 @@ void server_write_reply(server_queue *queue, uint32_t viewer, server_message *me
         server_message_free(message);
         return;
     }
+
     *reply = (server_reply){.viewer = viewer, .message = message};
     pthread_mutex_lock(&queue->lock);
     *queue->reply_end = reply;
@@ -145,6 +152,7 @@ void server_refuse(server_queue *queue, uint32_t viewer, const char *format, ...
 {
     char text[1200];
     va_list list;
+
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
@@ -180,6 +188,7 @@ bool server_request_load(server_queue *queue, const char *path)
     atomic_fetch_add(&queue->loads, 1);
     pthread_cond_signal(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
+
     return true;
 }
 
@@ -193,6 +202,7 @@ static int queue_file_slot(const server_queue *queue, uint32_t viewer)
         }
         slot = slot < 0 && !queue->has_job[i] ? i : slot;
     }
+
     return slot;
 }
 
@@ -214,6 +224,8 @@ bool server_request_job(server_queue *queue, server_job *job)
         pthread_cond_signal(&queue->changed);
         *job = (server_job){0};
     }
+
     pthread_mutex_unlock(&queue->lock);
+
     return taken;
 }

@@ -9,10 +9,12 @@ server_command_view server_command_view_of(const server_model *m, int command)
 {
     const pl_command_info *info = &m->info.command[command];
     server_command_view view = {.unit = pl_drive_unit(info->drive), .scale = pl_drive_scale(info->drive)};
+
     view.assumed = !info->has_range;
     view.low = info->span[0] / view.scale;
     view.high = info->span[1] / view.scale;
     view.rest = fmin(fmax(info->rest, info->span[0]), info->span[1]) / view.scale;
+
     return view;
 }
 
@@ -27,6 +29,7 @@ static json_t *robot_commands(const server_model *m)
                                               strcmp(view.unit, "1") ? view.unit : "", "low", view.low,
                                               "high", view.high, "rest", view.rest, "assumed", view.assumed));
     }
+
     return list;
 }
 
@@ -40,6 +43,7 @@ static json_t *robot_actuators(const server_model *m, const pl_record *record)
                                               r->effort_unit, "command", m->info.actuator[a].command, "rest",
                                               m->info.actuator[a].rest));
     }
+
     return list;
 }
 
@@ -48,12 +52,14 @@ static json_t *robot_regions(const server_model *m)
     const pl_mesh_view view = pl_mesh_get(m->body);
     const pl_robot *robot = pl_model_robot(m->model);
     json_t *list = json_array();
+
     for (int32_t r = 0; r < view.region_count; ++r) {
         const char *material = robot ? pl_robot_region_material(robot, r) : NULL;
         json_array_append_new(list, json_pack("{s:s,s:s,s:f}", "name", view.region_name[r], "material",
                                               material ? material : "", "volume",
                                               pl_mesh_region_volume(m->body, r)));
     }
+
     return list;
 }
 
@@ -61,6 +67,7 @@ static json_t *robot_findings(const pl_findings *findings)
 {
     static const char *const word[] = {"note", "warning", "error"};
     json_t *list = json_array();
+
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
         json_t *one = json_pack("{s:s,s:o,s:o}", "severity", word[f->severity], "text", server_text(f->text),
@@ -71,6 +78,7 @@ static json_t *robot_findings(const pl_findings *findings)
         }
         json_array_append_new(list, one);
     }
+
     return list;
 }
 
@@ -90,39 +98,46 @@ static void robot_surroundings(const server_model *m, json_t *root)
     const pl_robot *robot = pl_model_robot(m->model);
     json_t *loads = json_array(), *supports = json_array(), *obstacles = json_array();
     double gravity[3] = {0}, force[3], moment[3];
+
     if (robot) {
         pl_robot_gravity(robot, gravity);
     }
     for (int i = 0; i < 3; ++i) {
         gravity[i] /= 1000; // m/s^2
     }
+
     for (int i = 0; robot && i < pl_robot_force_count(robot); ++i) {
         const int marker = pl_robot_force(robot, i, force, moment);
         json_array_append_new(loads,
                               json_pack("{s:i,s:o,s:o}", "marker", marker, "force", server_numbers(force, 3),
                                         "moment", server_numbers(moment, 3)));
     }
+
     for (int i = 0; robot && i < pl_robot_fixed_count(robot); ++i) {
         json_array_append_new(supports, server_text(pl_robot_fixed_name(robot, i)));
     }
+
     for (int i = 0; robot && i < pl_robot_obstacle_count(robot); ++i) {
         json_array_append_new(obstacles, json_pack("{s:o,s:s,s:f}", "name",
                                                    server_text(pl_robot_obstacle_name(robot, i)), "kind",
                                                    pl_robot_obstacle_kind(robot, i), "friction",
                                                    pl_robot_obstacle_friction(robot, i)));
     }
+
     json_t *fibres = json_array(), *springs = json_array();
     for (int i = 0; robot && i < pl_robot_fibre_count(robot); ++i) {
         const pl_fibre_info f = pl_robot_fibre(robot, i);
         json_array_append_new(fibres, json_pack("{s:o,s:f,s:b}", "name", server_text(f.name), "length",
                                                 f.length, "inextensible", f.inextensible));
     }
+
     for (int i = 0; robot && i < pl_robot_spring_count(robot); ++i) {
         const pl_spring_info s = pl_robot_spring(robot, i);
         json_array_append_new(springs, json_pack("{s:o,s:i,s:i,s:o,s:f}", "name", server_text(s.name), "from",
                                                  s.from, "to", s.to, "point", server_numbers(s.point, 3),
                                                  "stiffness", s.stiffness));
     }
+
     json_object_set_new(root, "fibres", fibres);
     json_object_set_new(root, "springs", springs);
     json_object_set_new(root, "gravity", server_numbers(gravity, 3));
@@ -139,6 +154,7 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl
     if (pl_model_record(m->model, NULL, &record, NULL) != PL_OK) {
         return NULL;
     }
+
     json_t *root = json_object(), *markers = json_array();
     double low[3], high[3];
     pl_mesh_bounds(m->body, low, high);
@@ -146,6 +162,7 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl
         json_array_append_new(markers, json_pack("{s:s,s:o}", "name", m->info.marker_name[k], "rest",
                                                  server_numbers(m->info.marker_at + 3 * k, 3)));
     }
+
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)m->info.hash);
     json_object_set_new(root, "type", json_string("robot"));
@@ -167,6 +184,7 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl
     robot_surroundings(m, root);
     json_object_set_new(root, "parameters", server_parameters_json(document));
     json_object_set_new(root, "findings", robot_findings(findings));
+
     return root;
 }
 
@@ -177,6 +195,7 @@ json_t *server_problem_json(const pl_findings *findings, const pl_error *err, co
         json_array_append_new(list, json_pack("{s:s,s:o,s:s}", "severity", "error", "text",
                                               server_text(err->text), "advice", ""));
     }
+
     return json_pack("{s:s,s:b,s:o,s:o}", "type", "problem", "standing", standing, "file", server_text(path),
                      "findings", list);
 }

@@ -24,12 +24,15 @@ static bool suggest_derivative(server_model *m, int marker, const double *at, su
     pl_solve_report report;
     pl_model_derivative d;
     pl_jacobian_report jacobian;
+
     if (pl_model_fk(m->model, at, &report, NULL) != PL_OK || report.outcome != PL_SOLVED ||
         pl_model_differentiate(m->model, PL_PART_MARKER, 0, &d, &jacobian, NULL) != PL_OK) {
         return false;
     }
+
     memcpy(s->place, pl_model_get_answer(m->model).marker + 3 * marker, sizeof s->place);
     memcpy(s->J, d.marker + 3 * (size_t)marker * (size_t)s->commands, 3 * (size_t)s->commands * sizeof *s->J);
+
     return true;
 }
 
@@ -45,6 +48,7 @@ static double suggest_travel(const suggestion *s, const bool *chosen)
         }
         sum += d * d;
     }
+
     return sum;
 }
 
@@ -53,6 +57,7 @@ static void suggest_full(const suggestion *s, bool *chosen)
 {
     double best = -1;
     bool attempt[SERVER_COMMANDS] = {false};
+
     memset(chosen, 0, SERVER_COMMANDS * sizeof *chosen);
     for (unsigned set = 1; s->commands <= SUGGEST_CORNERS && set < 1u << s->commands; ++set) {
         for (int c = 0; c < s->commands; ++c) {
@@ -65,6 +70,7 @@ static void suggest_full(const suggestion *s, bool *chosen)
             memcpy(chosen, attempt, sizeof attempt);
         }
     }
+
     for (bool grown = s->commands > SUGGEST_CORNERS; grown;) {
         grown = false;
         for (int c = 0; c < s->commands; ++c) {
@@ -85,12 +91,14 @@ static int suggest_plane(const suggestion *s, double axis[2][3], double reach[2]
 {
     double A[9] = {0};
     int count = 0;
+
     for (int c = 0; c < s->commands; ++c) {
         const double half = 0.5 * (s->high[c] - s->low[c]);
         for (int i = 0; i < 9; ++i) {
             A[i] += half * half * s->J[i / 3 * s->commands + c] * s->J[i % 3 * s->commands + c];
         }
     }
+
     for (int k = 0; k < 2; ++k) {
         double v[3] = {0.61 + k, 0.53, 0.59 - k}, size = 0;
         for (int n = 0; n < 200; ++n) {
@@ -110,6 +118,7 @@ static int suggest_plane(const suggestion *s, double axis[2][3], double reach[2]
             A[i] -= size * v[i / 3] * v[i % 3];
         }
     }
+
     return count;
 }
 
@@ -132,6 +141,7 @@ static double suggest_circle(server_worker *w, server_model *m, int marker, cons
 {
     static const int side[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
     int first = 0;
+
     for (int round = 0; round < SUGGEST_ROUNDS && !worker_overtaken(w); ++round, radius *= 0.5) {
         int good = 0;
         for (; good < 4; ++good) {
@@ -149,6 +159,7 @@ static double suggest_circle(server_worker *w, server_model *m, int marker, cons
             return radius;
         }
     }
+
     return 0;
 }
 
@@ -175,6 +186,7 @@ static json_t *suggest_path(server_worker *w, server_model *m, int marker, const
             json_array_append_new(path, server_number(at[i]));
         }
     }
+
     return path;
 }
 
@@ -191,6 +203,7 @@ static json_t *suggest_commands(const server_model *m, const suggestion *s)
 {
     bool chosen[SERVER_COMMANDS];
     json_t *list = json_array();
+
     suggest_full(s, chosen);
     for (int c = 0; c < s->commands; ++c) {
         const double up = s->high[c] - s->rest[c], down = s->low[c] - s->rest[c];
@@ -198,6 +211,7 @@ static json_t *suggest_commands(const server_model *m, const suggestion *s)
         json_array_append_new(list, chosen[c] ? server_number(far / server_command_view_of(m, c).scale)
                                               : json_null());
     }
+
     return list;
 }
 
@@ -207,12 +221,14 @@ void worker_suggest(server_worker *w, const server_job *job)
     server_model *m = w->has_coarse && !job->count ? &w->coarse : &w->fine;
     suggestion s = {.commands = m->info.command_count};
     json_t *root = json_object(), *middle = json_array();
+
     if (job->marker >= m->info.marker_count || s.commands == 0) {
         json_decref(root);
         json_decref(middle);
         server_refuse(w->queue, job->viewer, "this needs a marker and a command");
         return;
     }
+
     for (int c = 0; c < s.commands; ++c) {
         const server_command_view view = server_command_view_of(m, c);
         s.low[c] = view.low * view.scale;
@@ -223,6 +239,7 @@ void worker_suggest(server_worker *w, const server_job *job)
             (s.rest[c] + (fabs(s.high[c] - s.rest[c]) >= fabs(s.low[c] - s.rest[c]) ? s.high[c] : s.low[c]));
         json_array_append_new(middle, server_number(s.middle[c] / view.scale));
     }
+
     worker_let_go(w, m);
     double axis[2][3] = {{0}}, reach[2] = {0};
     int directions = 0;
@@ -236,16 +253,19 @@ void worker_suggest(server_worker *w, const server_job *job)
         reach[0] *= SUGGEST_SHARE;
         reach[1] *= SUGGEST_SHARE;
     }
+
     if (known && job->count && directions == 2) {
         reach[0] = reach[1] = suggest_circle(w, m, job->marker, &s, axis, reach[1]);
     } else if (known && job->count && directions == 1) {
         json_object_set_new(root, "path", suggest_path(w, m, job->marker, &s, axis[0]));
     }
+
     if (kept) {
         if (pl_model_recall(m->model, SERVER_SLOT, NULL) != PL_OK) {
             pl_model_reset(m->model);
         }
     }
+
     if (known) {
         json_object_set_new(root, "directions", json_integer(directions));
         json_object_set_new(root, "u", server_numbers(axis[0], 3));
@@ -254,6 +274,7 @@ void worker_suggest(server_worker *w, const server_job *job)
         json_object_set_new(root, "place", server_numbers(s.place, 3));
         json_object_set_new(root, "full", suggest_commands(m, &s));
     }
+
     json_object_set_new(root, "type", json_string("suggestion"));
     json_object_set_new(root, "known", json_boolean(known));
     json_object_set_new(root, "marker", json_integer(job->marker));

@@ -16,6 +16,7 @@ static bool talk_number(server_net *net, const server_viewer *v, const json_t *r
         server_refuse(net->queue, v->id, "'%s' must be a number", key);
         return false;
     }
+
     *out = json_number_value(item);
     return true;
 }
@@ -27,11 +28,13 @@ static bool talk_index(server_net *net, const server_viewer *v, const json_t *ro
     if (!talk_number(net, v, root, key, &value)) {
         return false;
     }
+
     if (value < 0 || value > high || value != floor(value)) {
         server_refuse(net->queue, v->id, "'%s' is %g, expected a whole number from 0 to %d", key, value,
                       high);
         return false;
     }
+
     *out = (int)value;
     return true;
 }
@@ -42,10 +45,12 @@ static bool talk_numbers(server_net *net, const server_viewer *v, const json_t *
 {
     const json_t *list = json_object_get(root, key);
     const size_t n = json_array_size(list);
+
     if (!json_is_array(list) || n < (size_t)least || n > (size_t)most) {
         server_refuse(net->queue, v->id, "'%s' must be a list of %d to %d numbers", key, least, most);
         return false;
     }
+
     for (size_t i = 0; i < n; ++i) {
         const json_t *item = json_array_get(list, i);
         if (json_is_number(item) && isfinite(json_number_value(item))) {
@@ -57,7 +62,9 @@ static bool talk_numbers(server_net *net, const server_viewer *v, const json_t *
             return false;
         }
     }
+
     *count = (int)n;
+
     return true;
 }
 
@@ -92,9 +99,11 @@ static bool talk_flags(server_net *net, const server_viewer *v, const json_t *ro
         server_refuse(net->queue, v->id, "'%s' must be a list of at most %d booleans", key, most);
         return false;
     }
+
     for (size_t i = 0; i < json_array_size(list); ++i) {
         out[i] = json_is_true(json_array_get(list, i));
     }
+
     return true;
 }
 
@@ -102,6 +111,7 @@ static void talk_target(server_net *net, server_viewer *v, const json_t *root)
 {
     server_pose pose = {.kind = SERVER_POSE_TARGET, .viewer = v->id};
     int count = 0;
+
     if (talk_robot(net, v, root, &pose.robot) && talk_number(net, v, root, "serial", &pose.serial) &&
         talk_index(net, v, root, "marker", 1000, &pose.marker) &&
         talk_numbers(net, v, root, "target", 3, 3, false, pose.target, &count) &&
@@ -114,6 +124,7 @@ static void talk_pull(server_net *net, server_viewer *v, const json_t *root)
 {
     server_pose pose = {.kind = SERVER_POSE_PULL, .viewer = v->id};
     int count = 0;
+
     if (talk_robot(net, v, root, &pose.robot) && talk_number(net, v, root, "serial", &pose.serial) &&
         talk_numbers(net, v, root, "commands", 0, SERVER_COMMANDS, true, pose.command, &pose.command_count) &&
         talk_numbers(net, v, root, "at", 3, 3, false, pose.grip, &count) &&
@@ -138,22 +149,26 @@ static void talk_follow(server_net *net, server_viewer *v, const json_t *root)
 {
     server_job job = {.kind = SERVER_JOB_FOLLOW, .viewer = v->id};
     int count = 0;
+
     job.point = malloc(3 * SERVER_POINTS * sizeof *job.point);
     if (!job.point) {
         server_refuse(net->queue, v->id, "no memory for the path");
         return;
     }
+
     if (!talk_robot(net, v, root, &job.robot) || !talk_index(net, v, root, "marker", 1000, &job.marker) ||
         !talk_numbers(net, v, root, "points", 6, 3 * SERVER_POINTS, false, job.point, &count) ||
         !talk_flags(net, v, root, "hold", SERVER_COMMANDS, job.hold)) {
         free(job.point);
         return;
     }
+
     if (count % 3 != 0) {
         server_refuse(net->queue, v->id, "'points' has %d numbers, expected three per point", count);
         free(job.point);
         return;
     }
+
     job.count = count / 3;
     talk_start(net, v, &job);
 }
@@ -165,6 +180,7 @@ static void talk_read(server_net *net, server_viewer *v, const json_t *root)
     const char *name = json_string_value(json_object_get(root, "name"));
     pl_path_file file = {0};
     pl_error err = {0};
+
     if (!text || !name) {
         server_refuse(net->queue, v->id, "'text' and 'name' must be texts");
     } else if (server_path_read(text, name, &file, &err) != PL_OK) {
@@ -180,6 +196,7 @@ static void talk_read(server_net *net, server_viewer *v, const json_t *root)
         free(line);
         json_decref(answer);
     }
+
     pl_path_clear(&file);
 }
 
@@ -190,11 +207,13 @@ static void talk_log(server_net *net, server_viewer *v, const json_t *root)
     char *csv = NULL;
     int64_t rows = 0, total = 0;
     pl_error err = {0};
+
     if (!net->options->log || from < 0) {
         server_refuse(net->queue, v->id,
                       net->options->log ? "'from' must not be negative" : "the server has no log");
         return;
     }
+
     const bool there =
         pl_run_log_read(net->options->log, from, TALK_ROWS, &csv, &rows, &total, &err) == PL_OK;
     json_t *answer = json_pack("{s:s,s:I,s:I,s:I,s:o}", "type", "log", "from", from, "rows", (json_int_t)rows,
@@ -220,6 +239,7 @@ static bool talk_shapes(server_net *net, const server_viewer *v, const json_t *r
 {
     const json_t *list = json_object_get(root, "shapes");
     const size_t n = json_array_size(list);
+
     if (!list) {
         return true;
     }
@@ -228,11 +248,13 @@ static bool talk_shapes(server_net *net, const server_viewer *v, const json_t *r
         const json_int_t value = json_integer_value(json_array_get(list, i));
         job->shape[i] = value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
     }
+
     job->count = job->shape ? (int)n : 0;
     if (!job->shape) {
         server_refuse(net->queue, v->id, "'shapes' must be a list of 1 to %d numbers of shapes",
                       SERVER_POINTS);
     }
+
     return job->shape != NULL;
 }
 
@@ -240,11 +262,13 @@ static void talk_export(server_net *net, server_viewer *v, const json_t *root)
 {
     server_job job = {.kind = SERVER_JOB_EXPORT, .viewer = v->id};
     const char *format = json_string_value(json_object_get(root, "format"));
+
     if (!format || strlen(format) >= sizeof job.format ||
         strspn(format, "abcdefghijklmnopqrstuvwxyz") != strlen(format)) {
         server_refuse(net->queue, v->id, "'format' must be one of vtu, stl, obj, ply, csv, gcode");
         return;
     }
+
     strcpy(job.format, format);
     if (talk_robot(net, v, root, &job.robot) && talk_shapes(net, v, root, &job)) {
         talk_start(net, v, &job);
@@ -256,12 +280,14 @@ static void talk_open(server_net *net, server_viewer *v, const json_t *root)
 {
     const char *design = json_string_value(json_object_get(root, "design"));
     char *path = design ? server_gallery_path(net->options->gallery, design) : NULL;
+
     if (path) {
         net_open(net, path);
     } else {
         server_refuse(net->queue, v->id, "there is no such design in the gallery: '%.60s'",
                       design ? design : "");
     }
+
     free(path);
 }
 
@@ -271,6 +297,7 @@ static void talk_parameters(server_net *net, server_viewer *v, const json_t *roo
     const json_t *values = json_object_get(root, "values");
     char *edited = NULL;
     pl_error err = {0};
+
     if (!json_is_object(values) || !net->path) {
         server_refuse(net->queue, v->id, "'values' must be an object of numbers");
     } else if (server_edit(net->path, values, &edited, &err) != PL_OK) {
@@ -278,6 +305,7 @@ static void talk_parameters(server_net *net, server_viewer *v, const json_t *roo
     } else {
         net_open(net, edited);
     }
+
     free(edited);
 }
 
@@ -366,12 +394,14 @@ void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t b
     json_error_t where;
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &where);
     const char *type = json_string_value(json_object_get(root, "type"));
+
     if (!type) {
         server_refuse(net->queue, viewer->id, "a message must be a JSON object with a 'type'%s%.100s",
                       root ? "" : ": ", root ? "" : where.text);
         json_decref(root);
         return;
     }
+
     for (size_t i = 0; i < sizeof talk_table / sizeof *talk_table; ++i) {
         if (strcmp(type, talk_table[i].type) != 0) {
             continue;
@@ -384,6 +414,7 @@ void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t b
         json_decref(root);
         return;
     }
+
     server_refuse(net->queue, viewer->id, "there is no message of type '%.40s'", type);
     json_decref(root);
 }

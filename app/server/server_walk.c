@@ -31,10 +31,12 @@ static bool walk_step(const server_model *m, const double *command, double *step
 {
     const double *here = pl_model_get_answer(m->model).command;
     bool any = false;
+
     for (int i = 0; i < m->info.command_count; ++i) {
         step[i] = walk_value(m, command, i) - walk_value(m, here, i);
         any = any || step[i] != 0;
     }
+
     return any;
 }
 
@@ -61,12 +63,14 @@ static double walk_gradient(const double e[9], const double d[9])
                          e[1] * e[5] - e[2] * e[4], e[2] * e[3] - e[0] * e[5], e[0] * e[4] - e[1] * e[3]};
     const double volume = e[0] * c[0] + e[1] * c[1] + e[2] * c[2];
     double sum = 0;
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             const double g = (d[i] * c[j] + d[3 + i] * c[3 + j] + d[6 + i] * c[6 + j]) / volume;
             sum += g * g;
         }
     }
+
     return sqrt(0.5 * sum);
 }
 
@@ -79,6 +83,7 @@ static double walk_change(server_model *m, const double *step)
     const double *x = server_model_positions(m);
     double *dx = m->weight;
     double largest = 0;
+
     memset(dx, 0, n * sizeof *dx);
     for (int j = 0; j < m->info.command_count; ++j) {
         if (step[j] == 0) {
@@ -92,6 +97,7 @@ static double walk_change(server_model *m, const double *step)
             dx[i] += step[j] * (double)column[i];
         }
     }
+
     for (int32_t k = 0; k < view.element_count; ++k) {
         const int32_t *node = view.node + view.node_start[k];
         const size_t o = 3 * (size_t)node[0];
@@ -105,6 +111,7 @@ static double walk_change(server_model *m, const double *step)
         }
         largest = fmax(largest, walk_gradient(e, d));
     }
+
     return largest;
 }
 
@@ -123,6 +130,7 @@ static double walk_distance(const server_model *m, const double *a, const double
         const double d = walk_value(m, a, i) - (b ? walk_value(m, b, i) : view.rest);
         sum += d * d / fmax((view.high - view.low) * (view.high - view.low), 1e-300);
     }
+
     return sqrt(sum);
 }
 
@@ -132,6 +140,7 @@ static void walk_choose_start(server_model *m, const double *command)
 {
     const pl_robot *robot = pl_model_robot(m->model);
     const double *here = pl_model_get_answer(m->model).command;
+
     if (m->home && robot && pl_robot_obstacle_count(robot) == 0 && !m->pull.gripped &&
         walk_distance(m, command, NULL) < WALK_HOME * walk_distance(m, command, here)) {
         server_model_go_home(m);
@@ -150,6 +159,7 @@ static double walk_share(server_worker *w, server_model *m, const double *comman
         !walk_step(m, command, step)) {
         return 1;
     }
+
     double change = walk_change(m, step);
     if (isnan(change)) {
         worker_tangent(w, m, true);
@@ -158,16 +168,20 @@ static double walk_share(server_worker *w, server_model *m, const double *comman
         worker_tangent(w, m, false);
         change = walk_change(m, step);
     }
+
     if (isnan(change)) {
         return 1;
     }
+
     // a hand that drags will be elsewhere after the step; one that rests is reached in equal ones
     double share = change > WALK_MOST ? 1 / ceil(change / WALK_MOST) : 1;
     if (walk_drags(w)) {
         const double most = fmin(WALK_MOST, fmax(m->stride, change / WALK_AHEAD));
         share = change > WALK_NEARLY * most ? most / change : 1;
     }
+
     *length = share * change;
+
     return share;
 }
 
@@ -185,6 +199,7 @@ bool worker_approaches(server_worker *w)
 {
     const server_model *m = &w->fine;
     double request[SERVER_COMMANDS];
+
     pthread_mutex_lock(&w->queue->lock);
     const server_pose *pose = &w->queue->pose;
     const bool known = w->walking && w->queue->has_pose && pose->kind == SERVER_POSE_COMMANDS &&
@@ -193,6 +208,7 @@ bool worker_approaches(server_worker *w)
         request[i] = pose->command[i] * server_command_view_of(m, i).scale;
     }
     pthread_mutex_unlock(&w->queue->lock);
+
     return known && walk_distance(m, request, w->aim) < walk_distance(m, request, w->from);
 }
 
@@ -215,6 +231,7 @@ void worker_walk(server_worker *w, server_model *m, const double *command, bool 
     const size_t bytes = (size_t)m->info.command_count * sizeof *w->from;
     const worker_yield soon = preview ? WORKER_AT_ONCE : WORKER_NEVER,
                        late = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
+
     m->stride = m->stride > 0 ? m->stride : WALK_FIRST;
     walk_choose_start(m, command);
     for (bool there = false; !there;) {
@@ -244,5 +261,6 @@ void worker_walk(server_worker *w, server_model *m, const double *command, bool 
             break;
         }
     }
+
     w->intermediate = false;
 }

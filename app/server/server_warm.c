@@ -39,6 +39,7 @@ static void *warm_main(void *user)
     json_t *list = server_gallery_json(w->options->gallery);
     const pl_progress progress = {warm_step, w};
     int tries = 0;
+
     for (size_t i = 0; i < json_array_size(list) && warm_may_go(w); ++i) {
         char *path = server_gallery_path(w->options->gallery,
                                          json_string_value(json_object_get(json_array_get(list, i), "kind")));
@@ -67,7 +68,9 @@ static void *warm_main(void *user)
         pl_findings_destroy(findings);
         free(path);
     }
+
     json_decref(list);
+
     return NULL;
 }
 
@@ -83,6 +86,7 @@ server_warmer *server_warmer_start(server_queue *queue, const server_options *op
         free(w);
         return NULL;
     }
+
     return w;
 }
 

@@ -33,6 +33,7 @@ bool worker_must_stop(server_worker *w)
     if (w->in_job || w->yield == WORKER_AT_ONCE) {
         return worker_overtaken(w);
     }
+
     const bool gone = atomic_load(&queue->stop) || atomic_load(&queue->loads) != w->loads;
     return gone || (w->yield == WORKER_WHEN_RESTED && worker_overtaken(w) && worker_rested(w) &&
                     !worker_approaches(w));
@@ -52,13 +53,16 @@ static bool worker_step(void *user, double fraction, const char *what)
 {
     server_worker *w = user;
     const double now = server_now();
+
     atomic_store(&w->queue->alive, now);
     w->fraction = fraction >= 0 ? fraction : w->fraction;
+
     // quick work is not worth a message
     if (!w->quiet && now - w->begun > 0.25 && now - w->reported > 0.15) {
         w->reported = now;
         worker_report(w, w->has_fine && !w->opening ? "solving" : "loading", what ? what : "", w->fraction);
     }
+
     return !worker_must_stop(w);
 }
 
@@ -92,9 +96,11 @@ static void worker_log(server_worker *w, server_model *m)
                  k = 3 * (size_t)info->marker_count, n = (size_t)info->sensor_count;
     worker_entry *entry = &w->log[w->shape % WORKER_LOG];
     double *value = realloc(entry->value, (c + 2 * a + k + n + 1) * sizeof *value);
+
     if (!value) {
         return;
     }
+
     const pl_record *record = m->record; // it takes as long as the message
     m->record = NULL;
     pl_file_free(entry->row);
@@ -104,6 +110,7 @@ static void worker_log(server_worker *w, server_model *m)
         snprintf(entry->pull, sizeof entry->pull, ", pulled by (%.4g %.4g %.4g) N at (%.4g %.4g %.4g) mm",
                  f[0], f[1], f[2], at[0], at[1], at[2]);
     }
+
     if (record || pl_model_record_brief(m->model, &m->report, &record, NULL) == PL_OK) {
         entry->row = pl_record_csv_row(record);
     }
@@ -118,6 +125,7 @@ const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_m
 {
     const worker_entry *entry = &w->log[shape % WORKER_LOG];
     const pl_model_info *info = &w->fine.info;
+
     *answer = (pl_model_answer){0};
     if (!entry->value || entry->shape != shape) {
         return NULL;
@@ -127,6 +135,7 @@ const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_m
     answer->measure = answer->effort + info->actuator_count;
     answer->marker = answer->measure + info->actuator_count;
     answer->sensor = answer->marker + 3 * info->marker_count;
+
     return entry;
 }
 
@@ -144,12 +153,14 @@ static void worker_show(server_worker *w, server_model *m, bool brief, json_t *e
     m->shape = ++w->shape;
     json_object_set_new(extra, "robot", json_integer(w->robot));
     json_object_set_new(extra, "shape", json_integer(w->shape));
+
     // an intermediate shape answers no request newer than the last one that was answered
     if (w->intermediate) {
         json_object_set_new(extra, "towards", json_real(w->serial));
     } else {
         w->reached = w->serial;
     }
+
     json_object_set_new(extra, "serial", json_real(w->reached));
     worker_send(w, m, brief, extra);
     worker_log(w, m);
@@ -183,6 +194,7 @@ static void worker_complete(server_worker *w, server_model *m)
     if (!m->loose || m->report.outcome != PL_SOLVED || worker_overtaken(w)) {
         return;
     }
+
     double command[SERVER_COMMANDS];
     pl_solve_report report, first = m->report;
     const double start = server_now();
@@ -205,6 +217,7 @@ void worker_details(server_worker *w)
     const bool old = server_now() - w->detailed > WORKER_DETAILS_OLD;
     const pl_record *record;
     pl_mesh_error error;
+
     // each of these takes as long as a solve or two
     for (int part = 0; m && m->shape == w->shape && part < 4 && (old || !worker_overtaken(w)); ++part) {
         if (part == 0) {
@@ -217,6 +230,7 @@ void worker_details(server_worker *w)
             worker_send(w, m, false, w->extra);
         }
     }
+
     json_decref(w->extra);
     w->extra = NULL;
     w->brief = NULL;
@@ -270,9 +284,11 @@ static pl_status worker_load_fine(server_worker *w, const pl_robot_document *doc
     pl_model *model = NULL;
     server_model next;
     pl_status status = pl_model_from_document(document, options, &model, findings, err);
+
     if (status == PL_OK) {
         status = server_model_open(&next, model, false, w->mesh + 1, err);
     }
+
     if (status == PL_OK) {
         worker_close(w);
         worker_empty_channels(w);
@@ -281,6 +297,7 @@ static pl_status worker_load_fine(server_worker *w, const pl_robot_document *doc
         ++w->mesh;
         ++w->robot;
     }
+
     return status;
 }
 
@@ -290,6 +307,7 @@ static void worker_load_coarse(server_worker *w, const pl_robot_document *docume
 {
     pl_model *model = NULL;
     pl_error err = {0};
+
     w->has_coarse = pl_model_coarse_from_document(document, options, w->fine.model, &model, &err) == PL_OK &&
                     model && server_model_open(&w->coarse, model, true, ++w->mesh, &err) == PL_OK;
     if (w->has_coarse) {
@@ -340,6 +358,7 @@ void worker_load(server_worker *w)
         pl_robot_document_destroy(document);
         return;
     }
+
     server_publish_json(w->queue, SERVER_ROBOT, server_robot_json(&w->fine, findings, document, w->robot));
     server_publish(w->queue, SERVER_MESH_FINE, server_model_mesh(&w->fine));
     pl_findings_destroy(findings);
@@ -371,6 +390,7 @@ static int worker_next_job(const server_queue *queue)
             next = i;
         }
     }
+
     return next;
 }
 
@@ -401,10 +421,12 @@ static bool worker_wait(server_worker *w, worker_request *request)
         queue->job[slot].shape = NULL;
         queue->job[slot].point = NULL; // ours now; the queue stays taken until the job is done
     }
+
     const bool go_on = !atomic_load(&queue->stop);
     atomic_store(&queue->alive, server_now());
     atomic_store(&queue->busy, true);
     pthread_mutex_unlock(&queue->lock);
+
     return go_on;
 }
 
@@ -457,6 +479,7 @@ static void worker_afterwards(server_worker *w)
     const bool overtaken = worker_overtaken(w);
     atomic_store(&w->queue->busy, overtaken);
     w->quiet = true; // it is ready; what follows is not worth a word
+
     // while a hand drags, an old factor and an old derivative are renewed now and then
     w->yield = overtaken ? WORKER_NEVER : WORKER_AT_ONCE;
     if (!overtaken || w->moves >= WORKER_RENEW) {
@@ -472,6 +495,7 @@ static void *worker_main(void *user)
 {
     server_worker *w = user;
     worker_request request;
+
     while (worker_wait(w, &request)) {
         const uint32_t robots = w->robot;
         if (request.load) {
@@ -496,10 +520,12 @@ static void *worker_main(void *user)
         }
         atomic_store(&w->queue->busy, false);
     }
+
     free(request.path);
     free(request.the_job.point);
     free(request.the_job.shape);
     worker_close(w);
+
     return NULL;
 }
 
@@ -512,6 +538,7 @@ pl_status server_worker_start(server_queue *queue, const server_options *options
         return server_fail(err, PL_NO_MEMORY, "no memory for the worker");
     }
     *w = (server_worker){.queue = queue, .options = options};
+
     // signals belong to the thread of the sockets
     sigset_t all, before;
     sigfillset(&all);
@@ -522,7 +549,9 @@ pl_status server_worker_start(server_queue *queue, const server_options *options
         free(w);
         return server_fail(err, PL_FAILED, "the worker's thread cannot be started: %s", strerror(failed));
     }
+
     *out = w;
+
     return PL_OK;
 }
 

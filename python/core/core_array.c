@@ -35,6 +35,7 @@ static core_array *array_make(char format, Py_ssize_t rows, Py_ssize_t columns)
     a->shape[1] = columns > 0 ? columns : 1;
     a->strides[1] = a->itemsize;
     a->strides[0] = a->shape[1] * a->itemsize;
+
     return a;
 }
 
@@ -49,7 +50,9 @@ PyObject *core_array_new(char format, Py_ssize_t rows, Py_ssize_t columns, void 
         Py_DECREF((PyObject *)a);
         return PyErr_NoMemory();
     }
+
     *data = a->data;
+
     return (PyObject *)a;
 }
 
@@ -58,9 +61,11 @@ PyObject *core_array_copy(const double *from, Py_ssize_t rows, Py_ssize_t column
     void *to;
     PyObject *a = core_array_new('d', rows, columns, &to);
     const Py_ssize_t count = rows * (columns > 0 ? columns : 1);
+
     if (a && count > 0 && from) {
         memcpy(to, from, (size_t)count * sizeof *from);
     }
+
     return a;
 }
 
@@ -79,11 +84,13 @@ static void array_dealloc(PyObject *self)
 {
     core_array *a = (core_array *)self;
     PyTypeObject *type = Py_TYPE(self);
+
     if (a->base) {
         Py_DECREF(a->base);
     } else {
         free(a->data);
     }
+
     PyObject_Free(self);
     Py_DECREF((PyObject *)type);
 }
@@ -96,6 +103,7 @@ static int array_getbuffer(PyObject *self, Py_buffer *view, int flags)
         view->obj = NULL;
         return -1;
     }
+
     view->buf = a->data;
     view->obj = Py_NewRef(self);
     view->itemsize = a->itemsize;
@@ -110,6 +118,7 @@ static int array_getbuffer(PyObject *self, Py_buffer *view, int flags)
     }
     view->suboffsets = NULL;
     view->internal = NULL;
+
     return 0;
 }
 
@@ -155,8 +164,10 @@ bool core_numbers_get(PyObject *from, char format, Py_ssize_t count, const char 
     if (PyObject_GetBuffer(from, &out->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
         return false;
     }
+
     const char *found = out->view.format ? out->view.format : "B";
     found += found[0] == '<' || found[0] == '=' || found[0] == '@';
+
     // numpy calls int64 l, and bool ?
     const bool same =
         (found[0] == format || (format == 'q' && found[0] == 'l') || (format == 'B' && found[0] == '?')) &&
@@ -169,7 +180,9 @@ bool core_numbers_get(PyObject *from, char format, Py_ssize_t count, const char 
         *out = (core_numbers){0};
         return false;
     }
+
     out->data = out->view.buf;
+
     return true;
 }
 

@@ -13,6 +13,7 @@ PyObject *core_model_compliance(PyObject *self, PyObject *unused)
         Py_XDECREF(out);
         return NULL;
     }
+
     pl_jacobian_report report;
     pl_error err = {0};
     pl_status status;
@@ -22,6 +23,7 @@ PyObject *core_model_compliance(PyObject *self, PyObject *unused)
         Py_DECREF(out);
         return core_raise(status, &err, NULL);
     }
+
     return out;
 }
 
@@ -29,11 +31,13 @@ static pl_measurement *control_measured(PyObject *list, int *count)
 {
     const Py_ssize_t n = PyList_Check(list) ? PyList_Size(list) : -1;
     pl_measurement *out = n >= 0 ? calloc((size_t)n + 1, sizeof *out) : NULL;
+
     if (n < 0) {
         PyErr_SetString(PyExc_TypeError, "expected a list of measured numbers");
     } else if (!out) {
         PyErr_NoMemory();
     }
+
     for (Py_ssize_t k = 0; out && k < n; ++k) {
         int kind;
         if (!CORE_ITEM(PyList_GetItem(list, k), "iiid", &kind, &out[k].index, &out[k].axis, &out[k].sigma)) {
@@ -42,7 +46,9 @@ static pl_measurement *control_measured(PyObject *list, int *count)
         }
         out[k].kind = (pl_measurement_kind)kind;
     }
+
     *count = (int)n;
+
     return out;
 }
 
@@ -57,6 +63,7 @@ static PyObject *control_flags(const pl_estimate *e, const pl_estimator_options 
         }
         Py_XDECREF(index);
     }
+
     return out;
 }
 
@@ -86,11 +93,13 @@ PyObject *core_model_estimate(PyObject *self, PyObject *args)
     core_model *m = (core_model *)self;
     PyObject *list, *sent_list, *given, *command_sigma, *markers, *callback, *out = NULL;
     pl_estimator_options options = pl_estimator_options_default();
+
     if (!PyArg_ParseTuple(args, "OOOOOddddO:estimate", &list, &sent_list, &given, &command_sigma, &markers,
                           &options.force_sigma, &options.stiffness_sigma, &options.model_error,
                           &options.outlier, &callback)) {
         return NULL;
     }
+
     options.stiffness_sigma =
         isnan(options.stiffness_sigma) ? PL_ESTIMATOR_STIFFNESS : options.stiffness_sigma;
     options.model_error = isnan(options.model_error) ? PL_ESTIMATOR_MODEL_ERROR : options.model_error;
@@ -123,10 +132,12 @@ PyObject *core_model_estimate(PyObject *self, PyObject *args)
     } else if (!PyErr_Occurred()) {
         PyErr_SetString(PyExc_TypeError, "estimate: expected commands and values");
     }
+
     core_numbers_release(&value);
     core_numbers_release(&sigma);
     core_numbers_release(&marker);
     free(sent);
     free(measured);
+
     return out;
 }

@@ -13,9 +13,11 @@ PyObject *core_model_differentiate(PyObject *self, PyObject *args)
     core_model *m = (core_model *)self;
     unsigned parts;
     double tolerance;
+
     if (!PyArg_ParseTuple(args, "Id:differentiate", &parts, &tolerance) || !core_enter(m, NULL)) {
         return NULL;
     }
+
     const pl_model_info i = pl_model_get_info(m->model);
     pl_model_derivative d;
     pl_jacobian_report report;
@@ -51,6 +53,7 @@ PyObject *core_model_differentiate(PyObject *self, PyObject *args)
             Py_DECREF(array);
         }
     }
+
     return out ? Py_BuildValue("(NN)", out, jacobian_report(&report)) : NULL;
 }
 
@@ -59,6 +62,7 @@ static pl_parameter *model_parameters(PyObject *list, int *count)
 {
     const Py_ssize_t n = PySequence_Size(list);
     pl_parameter *out = n >= 0 ? calloc((size_t)n + 1, sizeof *out) : NULL;
+
     for (Py_ssize_t k = 0; out && k < n; ++k) {
         PyObject *item = PySequence_GetItem(list, k);
         int kind, index, part;
@@ -70,6 +74,7 @@ static pl_parameter *model_parameters(PyObject *list, int *count)
         out[k] = (pl_parameter){.kind = (pl_parameter_kind)kind, .index = index, .part = part};
         Py_DECREF(item);
     }
+
     *count = (int)n;
     return out;
 }
@@ -80,9 +85,11 @@ PyObject *core_model_sensitivity(PyObject *self, PyObject *list)
     core_model *m = (core_model *)self;
     int count = 0;
     pl_parameter *parameter = model_parameters(list, &count);
+
     if (!parameter) {
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
+
     const pl_model_info i = pl_model_get_info(m->model);
     const struct {
         const char *name;
@@ -99,11 +106,13 @@ PyObject *core_model_sensitivity(PyObject *self, PyObject *list)
         }
         Py_XDECREF(array);
     }
+
     if (!out || !core_enter(m, NULL)) {
         Py_XDECREF(out);
         free(parameter);
         return NULL;
     }
+
     const pl_jacobian wanted = {.marker = data[0],
                                 .rotation = data[1],
                                 .sensor = data[2],
@@ -120,6 +129,7 @@ PyObject *core_model_sensitivity(PyObject *self, PyObject *list)
         Py_DECREF(out);
         return core_raise(status, &err, NULL);
     }
+
     return Py_BuildValue("(NN)", out, jacobian_report(&report));
 }
 
@@ -128,9 +138,11 @@ PyObject *core_model_adjoint(PyObject *self, PyObject *args)
 {
     core_model *m = (core_model *)self;
     PyObject *given[4], *list;
+
     if (!PyArg_ParseTuple(args, "OOOOO:adjoint", &given[0], &given[1], &given[2], &given[3], &list)) {
         return NULL;
     }
+
     const pl_model_info i = pl_model_get_info(m->model);
     const Py_ssize_t sizes[4] = {3 * i.marker_count, 3 * i.marker_count, i.actuator_count,
                                  3 * (Py_ssize_t)i.point_count};
@@ -142,6 +154,7 @@ PyObject *core_model_adjoint(PyObject *self, PyObject *args)
     for (int k = 0; good && k < 4; ++k) {
         good = core_numbers_get(given[k], 'd', sizes[k], names[k], &by[k]);
     }
+
     void *gradient = NULL;
     PyObject *out = good ? core_array_new('d', count, 0, &gradient) : NULL;
     pl_jacobian_report report;
@@ -154,6 +167,7 @@ PyObject *core_model_adjoint(PyObject *self, PyObject *args)
     } else {
         Py_CLEAR(out);
     }
+
     free(parameter);
     for (int k = 0; k < 4; ++k) {
         core_numbers_release(&by[k]);
@@ -165,5 +179,6 @@ PyObject *core_model_adjoint(PyObject *self, PyObject *args)
         Py_DECREF(out);
         return core_pending(m) ? NULL : core_raise(status, &err, NULL);
     }
+
     return Py_BuildValue("(NN)", out, jacobian_report(&report));
 }

@@ -9,6 +9,7 @@ PyObject *core_findings(const pl_findings *findings)
 {
     const int count = findings ? pl_findings_count(findings) : 0;
     PyObject *list = PyList_New(count);
+
     for (int i = 0; list && i < count; ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
         PyObject *place =
@@ -27,6 +28,7 @@ PyObject *core_findings(const pl_findings *findings)
         }
         PyList_SetItem(list, i, both);
     }
+
     return list;
 }
 
@@ -66,6 +68,7 @@ static PyObject *error_text(const pl_findings *findings)
         Py_DECREF(text);
         text = more;
     }
+
     return text;
 }
 
@@ -76,12 +79,14 @@ PyObject *core_raise(pl_status status, const pl_error *err, const pl_findings *f
                              : PyUnicode_FromString(err && err->text[0] ? err->text : pl_status_text(status));
     PyObject *list = text ? core_findings(findings) : NULL;
     PyObject *error = list ? PyObject_CallFunctionObjArgs(error_class(status), text, NULL) : NULL;
+
     if (error && PyObject_SetAttrString(error, "findings", list) == 0) {
         PyErr_SetObject(error_class(status), error);
     }
     Py_XDECREF(text);
     Py_XDECREF(list);
     Py_XDECREF(error);
+
     return NULL;
 }
 
@@ -89,6 +94,7 @@ PyObject *core_wrong(const char *advice, const char *format, ...)
 {
     char text[1400];
     va_list list;
+
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
@@ -96,8 +102,10 @@ PyObject *core_wrong(const char *advice, const char *format, ...)
         const size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "\n    %s", advice);
     }
+
     pl_error err = {.status = PL_BAD_INPUT};
     snprintf(err.text, sizeof err.text, "%s", text);
+
     return core_raise(PL_BAD_INPUT, &err, NULL);
 }
 
@@ -123,6 +131,7 @@ static PyObject *error_make(PyObject *module, const char *name, const char *doc,
     if (made && PyModule_AddObjectRef(module, name, made) < 0) {
         Py_CLEAR(made);
     }
+
     return made;
 }
 
@@ -145,5 +154,6 @@ int core_error_init(PyObject *module)
                                    "A computation that has no partial result was stopped by its progress "
                                    "function.",
                                    error_base, PyExc_RuntimeError);
+
     return error_input && error_file && error_memory && error_failed && error_interrupted ? 0 : -1;
 }

@@ -20,6 +20,7 @@ static bool learn_put(void *user, const pl_sample *sample)
     s->status = pl_dataset_put(s->file, sample, &s->err);
     s->failed += sample->fk->outcome != PL_SOLVED;
     ++s->done;
+
     return s->status == PL_OK &&
            s->m->progress.step(s->m->progress.user, (double)s->done / s->planned, "samples");
 }
@@ -34,10 +35,12 @@ PyObject *core_model_sample(PyObject *self, PyObject *args)
     PyObject *plan, *fresh, *callback;
     int jacobians, shapes, mesh_order, part, parts;
     double mesh_size;
+
     if (!PyArg_ParseTuple(args, "sszppdiOOiiO:sample", &path, &settings, &robot_file, &jacobians, &shapes,
                           &mesh_size, &mesh_order, &plan, &fresh, &part, &parts, &callback)) {
         return NULL;
     }
+
     const int columns = pl_model_get_info(m->model).command_count;
     core_numbers commands = {0}, state = {0};
     if (!core_numbers_get(plan, 'd', -1, "plan", &commands) ||
@@ -45,6 +48,7 @@ PyObject *core_model_sample(PyObject *self, PyObject *args)
         core_numbers_release(&commands);
         return NULL;
     }
+
     const int rows = columns > 0 ? (int)(commands.count / columns) : 0;
     if (!commands.data || rows * (Py_ssize_t)columns != commands.count || parts < 1 || part < 0 ||
         part >= parts || !core_enter(m, callback)) {
@@ -52,6 +56,7 @@ PyObject *core_model_sample(PyObject *self, PyObject *args)
         core_numbers_release(&state);
         return PyErr_Occurred() ? NULL : core_wrong("", "plan: expected rows of %d numbers", columns);
     }
+
     const pl_dataset_def def = {.settings = settings,
                                 .robot_file = robot_file,
                                 .jacobians = jacobians,
@@ -70,6 +75,7 @@ PyObject *core_model_sample(PyObject *self, PyObject *args)
     if (status == PL_OK) {
         status = pl_dataset_read_plan(s.file, &stored, &done, &s.planned, &err);
     }
+
     const pl_sample_options options = {.jacobians = jacobians,
                                        .shapes = shapes,
                                        .done = done,
@@ -85,6 +91,7 @@ PyObject *core_model_sample(PyObject *self, PyObject *args)
             break;
         }
     }
+
     pl_dataset_close(s.file);
     core_leave(m);
     pl_file_free((char *)stored);
@@ -94,6 +101,7 @@ PyObject *core_model_sample(PyObject *self, PyObject *args)
     if (status != PL_OK && status != PL_INTERRUPTED) {
         return core_pending(m) ? NULL : core_raise(status, s.status != PL_OK ? &s.err : &err, NULL);
     }
+
     return Py_BuildValue("(ii)", s.done, s.failed);
 }
 
@@ -114,6 +122,7 @@ static PyObject *learn_report(const pl_learned_report *r, int samples)
             Py_XDECREF(one);
         }
     }
+
     return Py_BuildValue("{s:i,s:d,s:O,s:N}", "samples", samples, "width", r->width, "stopped",
                          r->stopped ? Py_True : Py_False, "parts", parts);
 }
@@ -130,12 +139,14 @@ PyObject *core_learn(PyObject *module, PyObject *args)
                           &callback)) {
         return NULL;
     }
+
     core_teller teller = {.callback = callback};
     pl_learned_options o = pl_learned_options_default();
     const Py_ssize_t layers = PyTuple_Check(hidden) ? PyTuple_Size(hidden) : 0;
     if (layers > PL_NETWORK_LAYERS) {
         return core_wrong("", "hidden: at most %d layers", PL_NETWORK_LAYERS);
     }
+
     for (Py_ssize_t i = 0; i < layers; ++i) {
         const long width = PyLong_AsLong(PyTuple_GetItem(hidden, i));
         if (width == -1 && PyErr_Occurred()) {
@@ -147,6 +158,7 @@ PyObject *core_learn(PyObject *module, PyObject *args)
         o.network.width[i] = (int)width;
         o.network.layer_count = (int)layers;
     }
+
     o.train.epoch_limit = epochs > 0 ? epochs : o.train.epoch_limit;
     o.train.seed = o.network.seed = seed;
     o.parts |= inverse ? 1u << PL_LEARN_INVERSE : 0;
@@ -163,6 +175,7 @@ PyObject *core_learn(PyObject *module, PyObject *args)
     if (status == PL_OK && !teller.pending) {
         CORE_RUN(NULL, status = pl_learned_write(learned, NULL, out_path, &err));
     }
+
     if (core_tell_raise(&teller)) {
         // raised
     } else if (status != PL_OK) {
@@ -170,8 +183,10 @@ PyObject *core_learn(PyObject *module, PyObject *args)
     } else {
         out = learn_report(&report, data.count);
     }
+
     pl_learned_destroy(learned);
     pl_dataset_clear(&data);
+
     return out;
 }
 
@@ -187,6 +202,7 @@ PyObject *core_adapt(PyObject *module, PyObject *args)
                           &seed, &callback)) {
         return NULL;
     }
+
     core_teller teller = {.callback = callback};
     pl_adapt_options o = pl_adapt_options_default();
     o.kind = pl_adapt_kind_find(kind);
@@ -195,6 +211,7 @@ PyObject *core_adapt(PyObject *module, PyObject *args)
     if (o.kind == PL_ADAPT_KIND_COUNT) {
         return core_wrong("", "kind %s: expected process or layer", kind);
     }
+
     pl_findings *findings = pl_findings_create();
     pl_learned *learned = NULL;
     pl_measured measured = {0};
@@ -211,6 +228,7 @@ PyObject *core_adapt(PyObject *module, PyObject *args)
     if (status == PL_OK && !teller.pending) {
         status = pl_learned_write(learned, NULL, out_path, &err);
     }
+
     if (core_tell_raise(&teller)) {
         // raised
     } else if (status != PL_OK) {
@@ -220,8 +238,10 @@ PyObject *core_adapt(PyObject *module, PyObject *args)
                             "before_rms", r.before_rms, "before_largest", r.before_largest, "held_rms",
                             r.held_rms, "held_largest", r.held_largest, "noise", r.noise);
     }
+
     pl_measured_clear(&measured);
     pl_learned_destroy(learned);
     pl_findings_destroy(findings);
+
     return out;
 }

@@ -73,6 +73,7 @@ static bool mesh_which(core_mesh *m, PyObject *which, core_numbers *given, const
         }
         return true;
     }
+
     const long surface = PyLong_AsLong(which);
     if (surface == -1 && PyErr_Occurred()) {
         return false;
@@ -81,12 +82,15 @@ static bool mesh_which(core_mesh *m, PyObject *which, core_numbers *given, const
         core_wrong("", "surface %ld does not exist", surface);
         return false;
     }
+
     if (surface < 0) {
         *count = pl_mesh_boundary(m->mesh, face);
         return true;
     }
+
     *face = v.surface_face + v.surface_start[surface];
     *count = v.surface_start[surface + 1] - v.surface_start[surface];
+
     return true;
 }
 
@@ -96,9 +100,11 @@ static PyObject *mesh_faces(PyObject *self, PyObject *which)
     core_numbers given;
     const int64_t *face;
     int64_t count;
+
     if (!mesh_which(m, which, &given, &face, &count)) {
         return NULL;
     }
+
     void *node;
     PyObject *out = core_array_new('i', (Py_ssize_t)count, PL_FACE_NODES_MAX, &node);
     for (int64_t k = 0; out && k < count; ++k) {
@@ -107,7 +113,9 @@ static PyObject *mesh_faces(PyObject *self, PyObject *which)
             row[i] = -1;
         }
     }
+
     core_numbers_release(&given);
+
     return out;
 }
 
@@ -118,15 +126,18 @@ static PyObject *mesh_triangles(PyObject *self, PyObject *which)
     core_numbers given;
     const int64_t *face;
     int64_t count, triangles = 0;
+
     if (!mesh_which(m, which, &given, &face, &count)) {
         return NULL;
     }
+
     const pl_mesh_view v = pl_mesh_get(m->mesh);
     const int8_t(*part)[3];
     int32_t node[PL_FACE_NODES_MAX];
     for (int64_t k = 0; k < count; ++k) {
         triangles += pl_face_triangles(pl_mesh_face_nodes(m->mesh, face[k], node), &part);
     }
+
     void *corner, *region;
     PyObject *corners = core_array_new('i', (Py_ssize_t)triangles, 3, &corner);
     PyObject *regions = corners ? core_array_new('i', (Py_ssize_t)triangles, 0, &region) : NULL;
@@ -140,11 +151,13 @@ static PyObject *mesh_triangles(PyObject *self, PyObject *which)
             ((int32_t *)region)[at] = v.region[face[k] / 8];
         }
     }
+
     core_numbers_release(&given);
     if (!regions) {
         Py_XDECREF(corners);
         return NULL;
     }
+
     return Py_BuildValue("(NN)", corners, regions);
 }
 
@@ -158,6 +171,7 @@ static PyObject *mesh_cells(PyObject *self, PyObject *unused)
     for (int32_t e = 0; e < v.element_count; ++e) {
         cells += pl_element_tets((pl_element_kind)v.kind[e], &part);
     }
+
     void *corner, *region;
     PyObject *corners = core_array_new('i', (Py_ssize_t)cells, 4, &corner);
     PyObject *regions = corners ? core_array_new('i', (Py_ssize_t)cells, 0, &region) : NULL;
@@ -170,10 +184,12 @@ static PyObject *mesh_cells(PyObject *self, PyObject *unused)
             ((int32_t *)region)[at] = v.region[e];
         }
     }
+
     if (!regions) {
         Py_XDECREF(corners);
         return NULL;
     }
+
     return Py_BuildValue("(NN)", corners, regions);
 }
 
@@ -181,12 +197,14 @@ static PyObject *mesh_volume(PyObject *self, PyObject *arg)
 {
     const pl_mesh *mesh = ((core_mesh *)self)->mesh;
     const long region = PyLong_AsLong(arg);
+
     if (region == -1 && PyErr_Occurred()) {
         return NULL;
     }
     if (region < -1 || region >= pl_mesh_get(mesh).region_count) {
         return core_wrong("", "region %ld does not exist", region);
     }
+
     return PyFloat_FromDouble(pl_mesh_region_volume(mesh, (int32_t)region));
 }
 

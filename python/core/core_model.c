@@ -22,11 +22,13 @@ static bool model_step(void *user, double fraction, const char *what)
     if (atomic_load(&m->stop) || m->teller.pending) {
         return false;
     }
+
     const double now = model_now();
     if (now - m->last < MODEL_ASK) {
         return true;
     }
     m->last = now;
+
     return core_tell(&m->teller, fraction, what);
 }
 
@@ -36,11 +38,13 @@ bool core_enter(core_model *m, PyObject *callback)
         PyErr_SetString(PyExc_RuntimeError, "a model belongs to one thread at a time");
         return false;
     }
+
     m->busy = true;
     m->teller.callback = callback;
     m->last = model_now();
     atomic_store(&m->stop, false);
     Py_CLEAR(m->teller.pending);
+
     return true;
 }
 
@@ -85,10 +89,12 @@ static PyObject *model_load(PyObject *module, PyObject *args)
                           &displacement, &cache, &time_limit, &probe, &share, &callback)) {
         return NULL;
     }
+
     if (share != Py_None && !PyObject_TypeCheck(share, (PyTypeObject *)core_model_type)) {
         PyErr_SetString(PyExc_TypeError, "share: expected a Model");
         return NULL;
     }
+
     core_model *m = PyObject_New(core_model, (PyTypeObject *)core_model_type);
     pl_findings *findings = m ? pl_findings_create() : NULL;
     if (!m) {
@@ -121,6 +127,7 @@ static PyObject *model_load(PyObject *module, PyObject *args)
         CORE_RUN(m, status =
                         pl_model_load_text(text, (size_t)length, path, &options, &m->model, findings, &err));
     }
+
     m->teller.callback = NULL;
     PyObject *out = NULL;
     if (status == PL_OK) {
@@ -130,8 +137,10 @@ static PyObject *model_load(PyObject *module, PyObject *args)
     } else if (!core_pending(m)) {
         core_raise(status, &err, findings);
     }
+
     pl_findings_destroy(findings);
     Py_DECREF((PyObject *)m);
+
     return out;
 }
 
@@ -139,6 +148,7 @@ static void model_dealloc(PyObject *self)
 {
     core_model *m = (core_model *)self;
     PyTypeObject *type = Py_TYPE(self);
+
     pl_model_destroy(m->model);
     Py_XDECREF(m->owner);
     Py_XDECREF(m->teller.pending);
@@ -179,6 +189,7 @@ static PyObject *model_list(int count, PyObject *(*one)(const pl_model_info *, i
         }
         PyList_SetItem(all, i, item);
     }
+
     return all;
 }
 
@@ -216,6 +227,7 @@ static PyObject *model_materials(const pl_robot *robot)
 {
     const int count = robot ? pl_robot_material_count(robot) : 0;
     PyObject *all = PyList_New(count);
+
     for (int i = 0; all && i < count; ++i) {
         pl_material material = pl_robot_material(robot, i);
         PyObject *one = Py_BuildValue("{s:s,s:s}", "name", pl_robot_material_name(robot, i), "model",
@@ -234,6 +246,7 @@ static PyObject *model_materials(const pl_robot *robot)
         }
         PyList_SetItem(all, i, one);
     }
+
     return all;
 }
 
@@ -261,6 +274,7 @@ static bool command_unknown(const pl_model_info *info, const char *name)
     char list[600] = "";
     const char *known[64];
     int kept = 0;
+
     for (int i = 0; i < info->command_count; ++i) {
         const size_t at = strlen(list);
         snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "its commands are ", info->command[i].name);
@@ -268,12 +282,15 @@ static bool command_unknown(const pl_model_info *info, const char *name)
             known[kept++] = info->command[i].name;
         }
     }
+
     if (info->command_count == 0) {
         snprintf(list, sizeof list, "it has no commands: give it actuators");
     }
+
     const char *near = pl_nearest_word(name, known, kept);
     core_wrong(list, "the robot has no command '%s'%s%s%s", name, near ? "; did you mean '" : "",
                near ? near : "", near ? "'?" : "");
+
     return false;
 }
 
@@ -283,6 +300,7 @@ static bool command_value(const pl_command_info *c, PyObject *given, double *out
         *out = NAN;
         return true;
     }
+
     if (PyUnicode_Check(given)) {
         const char *text = PyUnicode_AsUTF8AndSize(given, NULL);
         pl_error err = {0};
@@ -295,6 +313,7 @@ static bool command_value(const pl_command_info *c, PyObject *given, double *out
         }
         return true;
     }
+
     const double value = PyFloat_AsDouble(given);
     if (value == -1 && PyErr_Occurred()) {
         PyErr_Clear();
@@ -305,11 +324,14 @@ static bool command_value(const pl_command_info *c, PyObject *given, double *out
         Py_XDECREF(type);
         return false;
     }
+
     if (!isfinite(value)) {
         core_wrong("", "%s is %g: expected a finite number, or None to leave it idle", c->name, value);
         return false;
     }
+
     *out = value * pl_drive_scale(c->drive);
+
     return true;
 }
 
@@ -319,10 +341,12 @@ static bool command_range(const pl_command_info *c, double value)
     if (!c->has_range || isnan(value) || (value >= c->range[0] - slack && value <= c->range[1] + slack)) {
         return true;
     }
+
     const double scale = pl_drive_scale(c->drive);
     const char *unit = pl_drive_unit(c->drive);
     core_wrong("add beyond_range=True to try it anyway", "%s is %g %s, outside its range of %g to %g %s",
                c->name, value / scale, unit, c->range[0] / scale, c->range[1] / scale, unit);
+
     return false;
 }
 
@@ -332,6 +356,7 @@ static PyObject *model_commands(PyObject *self, PyObject *args)
 {
     PyObject *named, *base;
     int beyond;
+
     if (!PyArg_ParseTuple(args, "OOp:commands", &named, &base, &beyond)) {
         return NULL;
     }
@@ -339,17 +364,20 @@ static PyObject *model_commands(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_TypeError, "commands: expected a dictionary and a list or None");
         return NULL;
     }
+
     const pl_model *model = ((core_model *)self)->model;
     const pl_model_info info = pl_model_get_info(model);
     if (base != Py_None && PyList_Size(base) != info.command_count) {
         PyErr_SetString(PyExc_ValueError, "commands: the base has another number of values");
         return NULL;
     }
+
     PyObject *list = PyList_New(info.command_count);
     for (int i = 0; list && i < info.command_count; ++i) {
         PyObject *value = base != Py_None ? Py_NewRef(PyList_GetItem(base, i)) : PyFloat_FromDouble(NAN);
         PyList_SetItem(list, i, value);
     }
+
     PyObject *key, *given;
     Py_ssize_t at = 0;
     while (list && PyDict_Next(named, &at, &key, &given)) {
@@ -369,6 +397,7 @@ static PyObject *model_commands(PyObject *self, PyObject *args)
         }
         PyList_SetItem(list, i, PyFloat_FromDouble(value));
     }
+
     return list;
 }
 
@@ -378,16 +407,19 @@ bool core_commands(core_model *m, PyObject *list, double **out)
     if (!list || list == Py_None) {
         return true;
     }
+
     const int count = pl_model_get_info(m->model).command_count;
     if (!PyList_Check(list) || PyList_Size(list) != count) {
         PyErr_Format(PyExc_TypeError, "expected a list of %d commands", count);
         return false;
     }
+
     *out = malloc(((size_t)count + 1) * sizeof **out);
     if (!*out) {
         PyErr_NoMemory();
         return false;
     }
+
     for (int i = 0; i < count; ++i) {
         (*out)[i] = PyFloat_AsDouble(PyList_GetItem(list, i));
         if ((*out)[i] == -1 && PyErr_Occurred()) {
@@ -396,6 +428,7 @@ bool core_commands(core_model *m, PyObject *list, double **out)
             return false;
         }
     }
+
     return true;
 }
 
@@ -425,9 +458,11 @@ static PyObject *model_answer(const pl_model *model)
                              9 * (Py_ssize_t)i.actuator_count + i.reading_count + 3;
     void *data;
     PyObject *out = core_array_new('d', count, 0, &data);
+
     if (!out) {
         return NULL;
     }
+
     double *to = answer_put(data, a.command, i.command_count);
     to = answer_put(to, a.marker, 3 * i.marker_count);
     to = answer_put(to, a.rotation, 9 * i.marker_count);
@@ -441,11 +476,13 @@ static PyObject *model_answer(const pl_model *model)
                                s->local_high, s->slack, s->growth};
         to = answer_put(to, row, 7);
     }
+
     to = answer_put(to, &a.energy, 1);
     to = answer_put(to, a.force, 3 * i.marker_count);
     const double error[2] = {(double)a.error.source, a.error.confidence};
     to = answer_put(to, error, 2);
     answer_put(to, a.error.marker, i.marker_count);
+
     return out;
 }
 
@@ -457,12 +494,15 @@ PyObject *core_standing(core_model *m, const pl_solve_report *report)
     PyObject *block = core_array_new('d', (Py_ssize_t)size, 0, &data);
     PyObject *answer = block ? model_answer(m->model) : NULL;
     PyObject *said = answer ? model_report(&own) : NULL;
+
     if (!said) {
         Py_XDECREF(block);
         Py_XDECREF(answer);
         return NULL;
     }
+
     pl_model_pack(m->model, data);
+
     return Py_BuildValue("(NNN)", said, answer, block);
 }
 
@@ -471,10 +511,12 @@ static PyObject *model_fk(PyObject *self, PyObject *const *args, Py_ssize_t coun
 {
     core_model *m = (core_model *)self;
     double *command;
+
     if (count != 2 && count != 3) {
         PyErr_SetString(PyExc_TypeError, "fk takes commands, a callback and a time");
         return NULL;
     }
+
     const double held = count == 3 ? PyFloat_AsDouble(args[2]) : 0;
     if (PyErr_Occurred()) {
         return NULL;
@@ -486,10 +528,12 @@ static PyObject *model_fk(PyObject *self, PyObject *const *args, Py_ssize_t coun
         PyErr_SetString(PyExc_TypeError, "fk: expected a list of commands");
         return NULL;
     }
+
     if (!core_enter(m, args[1])) {
         free(command);
         return NULL;
     }
+
     pl_solve_report report;
     pl_error err = {0};
     pl_status status;
@@ -503,6 +547,7 @@ static PyObject *model_fk(PyObject *self, PyObject *const *args, Py_ssize_t coun
     if (status != PL_OK && status != PL_INTERRUPTED) {
         return core_raise(status, &err, NULL);
     }
+
     return core_standing(m, &report);
 }
 
@@ -511,12 +556,15 @@ static PyObject *model_set_forces(PyObject *self, PyObject *given)
 {
     core_model *m = (core_model *)self;
     core_numbers force;
+
     if (!core_numbers_get(given, 'd', 3 * pl_model_get_info(m->model).marker_count, "forces", &force)) {
         return NULL;
     }
+
     pl_error err = {0};
     const pl_status status = pl_model_set_forces(m->model, force.data, &err);
     core_numbers_release(&force);
+
     return status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
 }
 
@@ -527,8 +575,10 @@ static PyObject *model_at(PyObject *self, PyObject *unused)
     if (!core_enter(m, NULL)) {
         return NULL;
     }
+
     PyObject *out = core_standing(m, NULL);
     core_leave(m);
+
     return out;
 }
 
@@ -541,6 +591,7 @@ static PyObject *model_reset(PyObject *self, PyObject *unused)
     }
     CORE_RUN(m, pl_model_reset(m->model));
     core_leave(m);
+
     return Py_NewRef(Py_None);
 }
 
@@ -548,6 +599,7 @@ static PyObject *model_move(PyObject *self, PyObject *given)
 {
     core_model *m = (core_model *)self;
     core_numbers block;
+
     if (!core_numbers_get(given, 'd', -1, "state", &block)) {
         return NULL;
     }
@@ -555,11 +607,13 @@ static PyObject *model_move(PyObject *self, PyObject *given)
         core_numbers_release(&block);
         return NULL;
     }
+
     pl_error err = {0};
     pl_status status;
     CORE_RUN(m, status = pl_model_unpack(m->model, block.data, (size_t)block.count, &err));
     core_leave(m);
     core_numbers_release(&block);
+
     return status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
 }
 

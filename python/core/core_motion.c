@@ -46,13 +46,16 @@ static PyObject *motion_arrays(PyObject *self, PyObject *unused)
         Py_XDECREF(costs);
         return NULL;
     }
+
     for (int i = 0; i < m->count; ++i) {
         ((uint8_t *)reached)[i] = m->reached[i];
         ((int32_t *)outcome)[i] = (int32_t)m->outcome[i];
         ((int64_t *)cost)[2 * i] = m->factorizations[i];
         ((int64_t *)cost)[2 * i + 1] = m->solves[i];
     }
+
     const int commands = m->info.command_count, actuators = m->info.actuator_count;
+
     return Py_BuildValue(
         "{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N}", "time",
         core_array_view('d', n, 0, m->time, self), "target", core_array_view('d', n, 3, m->target, self),
@@ -70,9 +73,11 @@ static PyObject *motion_write(PyObject *self, PyObject *args)
 {
     core_motion *m = (core_motion *)self;
     const char *path, *kind, *title;
+
     if (!PyArg_ParseTuple(args, "sss:write", &path, &kind, &title)) {
         return NULL;
     }
+
     const pl_report_def def = {.title = title};
     pl_error err = {0};
     pl_findings *changed = pl_findings_create(); // rows that the machine cannot follow as they are
@@ -90,6 +95,7 @@ static PyObject *motion_write(PyObject *self, PyObject *args)
     if (warned != 0) {
         return NULL; // warnings are errors to the caller
     }
+
     return status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
 }
 
@@ -124,6 +130,7 @@ static void goals_release(motion_goals *g)
         core_numbers_release(&g->place[i]);
         core_numbers_release(&g->share[i]);
     }
+
     core_numbers *const all[] = {&g->low,  &g->high,           &g->rate,
                                  &g->hold, &g->sample_command, &g->sample_marker};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
@@ -138,23 +145,28 @@ static bool goal_read(const pl_model_info *info, PyObject *item, motion_goals *g
     int kind, index, axes;
     double weight, tolerance;
     PyObject *numbers, *point, *place, *share;
+
     if (g->count == MOTION_GOALS) {
         core_wrong("", "at most %d goals can be given", MOTION_GOALS);
         return false;
     }
+
     if (!CORE_ITEM(item, "iiddiOOOO", &kind, &index, &weight, &tolerance, &axes, &numbers, &point, &place,
                    &share)) {
         return false;
     }
+
     if (kind < 0 || kind >= PL_OBJECTIVE_KIND_COUNT) {
         core_wrong("", "goal %d does not exist", kind);
         return false;
     }
+
     const int i = g->count++;
     core_numbers number;
     if (!core_numbers_get(numbers, 'd', 16, "goal", &number)) {
         return false;
     }
+
     pl_objective *o = &g->objective[i];
     *o = pl_objective_default((pl_objective_kind)kind);
     const double *n = number.data;
@@ -166,6 +178,7 @@ static bool goal_read(const pl_model_info *info, PyObject *item, motion_goals *g
         o->target[k] = n[k];
         o->axis[k] = n[3 + k];
     }
+
     memcpy(o->rotation, n + 6, sizeof o->rotation);
     o->value = n[15];
     core_numbers_release(&number);
@@ -176,6 +189,7 @@ static bool goal_read(const pl_model_info *info, PyObject *item, motion_goals *g
         !core_numbers_get(share, 'd', g->point[i].count, "weights of a goal", &g->share[i])) {
         return false;
     }
+
     for (Py_ssize_t k = 0; k < g->point[i].count; ++k) {
         const int32_t at = ((const int32_t *)g->point[i].data)[k];
         if (at < 0 || at >= info->point_count) {
@@ -183,14 +197,17 @@ static bool goal_read(const pl_model_info *info, PyObject *item, motion_goals *g
             return false;
         }
     }
+
     if (kind == PL_OBJECTIVE_SHAPE && !g->place[i].data) {
         core_wrong("", "a shape needs places");
         return false;
     }
+
     o->point = g->point[i].data;
     o->point_count = (int32_t)g->point[i].count;
     o->place = g->place[i].data;
     o->share = g->share[i].data;
+
     return true;
 }
 
@@ -218,6 +235,7 @@ static bool goals_options(core_model *m, const pl_model_info *info, PyObject *di
         core_wrong("", "expected newton, gradient or descent");
         return false;
     }
+
     o->method = (pl_ik_method)method;
     const Py_ssize_t n = info->command_count;
     if (!core_numbers_get(PyDict_GetItemString(dict, "low"), 'd', n, "low", &g->low) ||
@@ -226,6 +244,7 @@ static bool goals_options(core_model *m, const pl_model_info *info, PyObject *di
         !core_numbers_get(PyDict_GetItemString(dict, "hold"), 'B', n, "hold", &g->hold)) {
         return false;
     }
+
     o->low = g->low.data;
     o->high = g->high.data;
     o->rate = g->rate.data;
@@ -242,6 +261,7 @@ static bool goals_options(core_model *m, const pl_model_info *info, PyObject *di
             return false;
         }
     }
+
     o->effort = g->effort;
     o->effort_count = (int)(count < MOTION_GOALS ? count : MOTION_GOALS);
     if (!core_numbers_get(PyDict_GetItemString(dict, "sample_command"), 'd', -1, "samples",
@@ -250,6 +270,7 @@ static bool goals_options(core_model *m, const pl_model_info *info, PyObject *di
                           &g->sample_marker)) {
         return false;
     }
+
     if (g->sample_command.data && g->sample_marker.data && n > 0) {
         g->samples =
             (pl_samples){(int)(g->sample_command.count / n), g->sample_command.data, g->sample_marker.data};
@@ -259,6 +280,7 @@ static bool goals_options(core_model *m, const pl_model_info *info, PyObject *di
             return false;
         }
     }
+
     return true;
 }
 
@@ -270,6 +292,7 @@ static bool goals_read(core_model *m, PyObject *list, PyObject *dict, motion_goa
         PyErr_SetString(PyExc_TypeError, "expected a list of goals and a dictionary of options");
         return false;
     }
+
     bool good = true;
     for (Py_ssize_t i = 0; good && i < PyList_Size(list); ++i) {
         good = goal_read(&info, PyList_GetItem(list, i), g);
@@ -278,6 +301,7 @@ static bool goals_read(core_model *m, PyObject *list, PyObject *dict, motion_goa
     if (!good) {
         goals_release(g);
     }
+
     return good;
 }
 
@@ -291,6 +315,7 @@ static PyObject *ik_report(const pl_ik_report *r)
                        Py_BuildValue("(iisOdd)", (int)a->kind, a->index, a->name,
                                      a->upper ? Py_True : Py_False, a->value, a->multiplier));
     }
+
     return Py_BuildValue("(isddddNiidLLLidd)", (int)r->outcome, r->message, r->distance, r->error,
                          r->objective, r->gradient, active, r->iterations, r->starts, r->seconds,
                          (long long)r->costs.fk_calls, (long long)r->costs.factorizations,
@@ -304,14 +329,17 @@ PyObject *core_model_ik(PyObject *self, PyObject *args)
     PyObject *list, *dict, *start_list, *callback, *out = NULL;
     motion_goals g;
     double *start;
+
     if (!PyArg_ParseTuple(args, "OOOO:ik", &list, &dict, &start_list, &callback) ||
         !core_commands(m, start_list, &start)) {
         return NULL;
     }
+
     if (!goals_read(m, list, dict, &g) || !core_enter(m, callback)) {
         free(start);
         return NULL;
     }
+
     pl_ik *ik = NULL;
     pl_ik_report report;
     pl_error err = {0};
@@ -320,6 +348,7 @@ PyObject *core_model_ik(PyObject *self, PyObject *args)
         pl_ik_set_samples(ik, g.samples.count > 0 ? &g.samples : NULL);
         CORE_RUN(m, status = pl_ik_solve(ik, start, &report, &err));
     }
+
     core_leave(m);
     if (status != PL_OK && status != PL_INTERRUPTED) {
         if (!core_pending(m)) {
@@ -333,9 +362,11 @@ PyObject *core_model_ik(PyObject *self, PyObject *args)
         PyObject *standing = away ? core_standing(m, NULL) : NULL;
         out = standing ? Py_BuildValue("(NNN)", ik_report(&report), away, standing) : NULL;
     }
+
     pl_ik_destroy(ik);
     goals_release(&g);
     free(start);
+
     return out;
 }
 
@@ -355,10 +386,12 @@ static pl_status follow_set(void *user, pl_ik *ik, int i, pl_error *err)
 {
     follow_run *f = user;
     pl_status status = PL_OK;
+
     for (int k = 0; status == PL_OK && k < f->target_count; ++k) {
         status = pl_ik_set_target(ik, f->objective[k],
                                   (const double *)f->target[k].data + (Py_ssize_t)f->width[k] * i, err);
     }
+
     return status;
 }
 
@@ -368,6 +401,7 @@ static bool follow_record(void *user, const pl_waypoint *w)
     if (w->ik->outcome == PL_IK_STOPPED) {
         return false;
     }
+
     const double *target = f->width[0] == 3 ? (const double *)f->target[0].data + 3 * w->index : NULL;
     f->status = pl_motion_add(f->motion, w->time, target, &w->answer, w->ik, &f->err);
     return f->status == PL_OK &&
@@ -399,10 +433,12 @@ static bool follow_targets(follow_run *f, PyObject *list)
         }
         f->count = rows;
     }
+
     if (f->target_count == 0) {
         core_wrong("", "path: there are no points");
         return false;
     }
+
     return true;
 }
 
@@ -414,14 +450,17 @@ PyObject *core_model_follow(PyObject *self, PyObject *args)
     PyObject *list, *dict, *targets, *start, *callback, *out = NULL;
     int marker, extrapolate, free_start;
     double period;
+
     if (!PyArg_ParseTuple(args, "OOOippdOO:follow", &list, &dict, &targets, &marker, &extrapolate,
                           &free_start, &period, &start, &callback)) {
         return NULL;
     }
+
     const pl_model_info info = pl_model_get_info(m->model);
     if (marker < 0 || marker >= info.marker_count) {
         return core_wrong("", "marker %d does not exist", marker);
     }
+
     follow_run *f = calloc(1, sizeof *f);
     if (!f) {
         return PyErr_NoMemory();
@@ -432,6 +471,7 @@ PyObject *core_model_follow(PyObject *self, PyObject *args)
         free(f);
         return NULL;
     }
+
     double *command = NULL;
     if (follow_targets(f, targets) && core_commands(m, start, &command) && (motion = motion_new(m, marker)) &&
         core_enter(m, callback)) {
@@ -474,6 +514,7 @@ PyObject *core_model_follow(PyObject *self, PyObject *args)
                       : NULL;
         }
     }
+
     for (int k = 0; k < MOTION_GOALS; ++k) {
         core_numbers_release(&f->target[k]);
     }
@@ -481,6 +522,7 @@ PyObject *core_model_follow(PyObject *self, PyObject *args)
     free(command);
     free(f);
     Py_XDECREF((PyObject *)motion);
+
     return out;
 }
 
@@ -492,9 +534,11 @@ PyObject *core_model_plan(PyObject *self, PyObject *args)
     int order, count;
     PyObject *steps, *low, *high;
     core_numbers s = {0}, l = {0}, h = {0};
+
     if (!PyArg_ParseTuple(args, "iiOOO:plan", &order, &count, &steps, &low, &high)) {
         return NULL;
     }
+
     const int n = pl_model_get_info(m->model).command_count;
     PyObject *out = NULL;
     if (core_numbers_get(steps, 'i', n, "steps", &s) && core_numbers_get(low, 'd', n, "low", &l) &&
@@ -512,9 +556,11 @@ PyObject *core_model_plan(PyObject *self, PyObject *args)
                               : core_raise(status, &err, NULL);
         pl_workspace_plan_clear(&plan);
     }
+
     core_numbers_release(&s);
     core_numbers_release(&l);
     core_numbers_release(&h);
+
     return out;
 }
 
@@ -536,12 +582,14 @@ static bool many_differentiate(many_run *r, const pl_workspace_sample *s, const 
     double *to = r->jacobian + count * s->index;
     pl_model_derivative d = {0};
     pl_jacobian_report report;
+
     if (s->fk->outcome == PL_SOLVED) {
         r->status = pl_model_differentiate(r->m->model, PL_PART_MARKER, 0, &d, &report, &r->err);
     }
     for (Py_ssize_t k = 0; k < count; ++k) {
         to[k] = d.marker ? d.marker[k] : NAN;
     }
+
     return r->status == PL_OK;
 }
 
@@ -551,6 +599,7 @@ static bool many_record(void *user, const pl_workspace_sample *s)
     if (s->fk->outcome == PL_STOPPED) {
         return false;
     }
+
     const pl_model_info i = pl_model_get_info(r->m->model);
     double *to = r->block + r->width * s->index;
     const struct {
@@ -564,6 +613,7 @@ static bool many_record(void *user, const pl_workspace_sample *s)
         memcpy(to, part[k].from, (size_t)part[k].count * sizeof *to);
         to += part[k].count;
     }
+
     *to++ = s->answer.energy;
     memcpy(to, s->answer.error.marker, (size_t)i.marker_count * sizeof *to);
     r->outcome[s->index] = (int32_t)s->fk->outcome;
@@ -571,6 +621,7 @@ static bool many_record(void *user, const pl_workspace_sample *s)
         return false;
     }
     r->done = s->index + 1;
+
     return r->m->progress.step(r->m->progress.user, (double)r->done / r->count, "samples");
 }
 
@@ -583,10 +634,12 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
     PyObject *given, *callback;
     int wanted;
     core_numbers command;
+
     if (!PyArg_ParseTuple(args, "OpO:run", &given, &wanted, &callback) ||
         !core_numbers_get(given, 'd', -1, "commands", &command)) {
         return NULL;
     }
+
     const pl_model_info i = pl_model_get_info(m->model);
     many_run r = {.m = m};
     r.width = i.command_count + 13 * (Py_ssize_t)i.marker_count + i.sensor_count +
@@ -596,6 +649,7 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
         core_numbers_release(&command);
         return core_wrong("", "commands: expected rows of %d numbers", i.command_count);
     }
+
     void *block, *outcome, *slopes = NULL;
     const Py_ssize_t columns = 3 * (Py_ssize_t)i.marker_count * i.command_count;
     PyObject *blocks = core_array_new('d', r.count, r.width, &block);
@@ -609,6 +663,7 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
         core_numbers_release(&command);
         return NULL;
     }
+
     r.block = block;
     r.outcome = outcome;
     r.jacobian = slopes;
@@ -626,6 +681,7 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
         Py_DECREF(jacobians);
         return core_pending(m) ? NULL : core_raise(failed ? status : r.status, failed ? &err : &r.err, NULL);
     }
+
     return Py_BuildValue("(iNNN)", r.done, blocks, outcomes, jacobians);
 }
 
@@ -670,13 +726,16 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
     const char *path;
     PyObject *dict, *callback, *out = NULL;
     int marker;
+
     if (!PyArg_ParseTuple(args, "sOiO:task", &path, &dict, &marker, &callback)) {
         return NULL;
     }
+
     const pl_model_info info = pl_model_get_info(m->model);
     if (marker < 0 || marker >= info.marker_count) {
         return core_wrong("", "marker %d does not exist", marker);
     }
+
     task_run *t = calloc(1, sizeof *t);
     PyObject *no_goals = PyList_New(0);
     pl_findings *findings = pl_findings_create();
@@ -686,12 +745,14 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
         pl_findings_destroy(findings);
         return PyErr_NoMemory();
     }
+
     t->m = m;
     core_motion *motion = NULL;
     pl_status status = pl_task_read(path, &t->file, findings, &t->err);
     if (status == PL_OK) {
         status = pl_task_job_create(m->model, &t->file, path, marker, &t->job, &t->err);
     }
+
     if (status != PL_OK) {
         core_raise(status, &t->err, findings);
     } else if (!(t->stage_of = calloc((size_t)pl_task_job_steps(t->job) + 1, sizeof *t->stage_of))) {
@@ -717,6 +778,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
         }
         goals_release(&t->g);
     }
+
     Py_XDECREF((PyObject *)motion);
     pl_task_job_destroy(t->job);
     pl_task_file_clear(&t->file);
@@ -724,6 +786,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
     free(t);
     Py_DECREF(no_goals);
     pl_findings_destroy(findings);
+
     return out;
 }
 

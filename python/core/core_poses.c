@@ -22,6 +22,7 @@ static pl_status poses_edit(const poses_run *p, const double *value, pl_robot_do
             status = pl_robot_document_set_number(*out, p->key[k], value[k], err);
         }
     }
+
     return status;
 }
 
@@ -30,10 +31,12 @@ static pl_status poses_build(void *user, const double *value, pl_model **out, pl
     poses_run *p = user;
     pl_robot_document *document = NULL;
     pl_status status = poses_edit(p, value, &document, err);
+
     if (status == PL_OK) {
         status = pl_model_from_document(document, &p->load, out, NULL, err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }
 
@@ -44,6 +47,7 @@ static bool poses_parameters(poses_run *p, PyObject *list)
         core_wrong("", "expected 1 to %d parameters, found %d", PL_POSE_PARAMETERS, p->count);
         return false;
     }
+
     for (int k = 0; k < p->count; ++k) {
         pl_pose_parameter *q = &p->parameter[k];
         int kind;
@@ -53,6 +57,7 @@ static bool poses_parameters(poses_run *p, PyObject *list)
         }
         q->kind = (pl_pose_kind)kind;
     }
+
     return true;
 }
 
@@ -62,9 +67,11 @@ static PyObject *poses_answer(const poses_run *p, const pl_poses_report *r, PyOb
     pl_error err = {0};
     pl_robot_document *document = NULL;
     pl_status status = poses_edit(p, r->value, &document, &err);
+
     if (status == PL_OK) {
         status = pl_robot_document_text(document, &text, NULL, &err);
     }
+
     PyObject *out =
         status != PL_OK
             ? core_raise(status, &err, NULL)
@@ -76,6 +83,7 @@ static PyObject *poses_answer(const poses_run *p, const pl_poses_report *r, PyOb
                             r->converged ? Py_True : Py_False, "predicted", predicted, "text", text);
     pl_file_free(text);
     pl_robot_document_destroy(document);
+
     return out;
 }
 
@@ -95,6 +103,7 @@ PyObject *core_poses(PyObject *module, PyObject *args)
         !poses_parameters(&p, list)) {
         return NULL;
     }
+
     const pl_progress progress = {.step = core_tell_step, .user = &p.teller};
     p.load = (pl_model_load_options){
         .load = {.mesher = pl_meshing_mesher(), .progress = &progress, .size = size, .order = order},
@@ -137,12 +146,14 @@ PyObject *core_poses(PyObject *module, PyObject *args)
     } else if (!PyErr_Occurred()) {
         core_wrong("", "expected commands and marker positions");
     }
+
     pl_robot_document_destroy(p.document);
     Py_XDECREF(p.teller.pending);
     Py_XDECREF(places);
     core_numbers_release(&command);
     core_numbers_release(&marker);
     core_numbers_release(&fit);
+
     return out;
 }
 
@@ -155,6 +166,7 @@ PyObject *core_text_number(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "s#zs:text_number", &text, &length, &path, &key)) {
         return NULL;
     }
+
     double value;
     char unit[16] = "";
     pl_error err = {0};
@@ -164,6 +176,7 @@ PyObject *core_text_number(PyObject *module, PyObject *args)
         status = pl_robot_document_number(document, key, &value, unit, &err);
     }
     pl_robot_document_destroy(document);
+
     return status == PL_OK ? Py_BuildValue("(ds)", value, unit) : core_raise(status, &err, NULL);
 }
 
@@ -180,6 +193,7 @@ PyObject *core_measured(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_TypeError, "expected a Model");
         return NULL;
     }
+
     const pl_model_info info = pl_model_get_info(((core_model *)model)->model);
     pl_measured m = {0};
     pl_error err = {0};
@@ -189,5 +203,6 @@ PyObject *core_measured(PyObject *module, PyObject *args)
                                         core_array_copy(m.marker, m.count, 3 * info.marker_count))
                         : core_raise(status, &err, NULL);
     pl_measured_clear(&m);
+
     return out;
 }

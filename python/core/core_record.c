@@ -12,6 +12,7 @@ PyObject *core_model_record(PyObject *self, PyObject *unused)
     if (!core_enter(m, NULL)) {
         return NULL;
     }
+
     char *json = NULL, *head = NULL, *row = NULL, crossing[400] = "";
     CORE_RUN(m, status = pl_model_record(m->model, NULL, &record, &err));
     if (status == PL_OK) {
@@ -20,6 +21,7 @@ PyObject *core_model_record(PyObject *self, PyObject *unused)
         row = pl_record_csv_row(record);
         pl_record_crossing_text(record, crossing, sizeof crossing);
     }
+
     core_leave(m);
     PyObject *out = status != PL_OK       ? core_raise(status, &err, NULL)
                     : json && head && row ? Py_BuildValue("(ssss)", json, head, row, crossing)
@@ -27,6 +29,7 @@ PyObject *core_model_record(PyObject *self, PyObject *unused)
     pl_file_free(json);
     pl_file_free(head);
     pl_file_free(row);
+
     return out;
 }
 
@@ -35,6 +38,7 @@ static pl_status core_write_series(pl_model *model, const char *path, pl_field c
 {
     pl_series *series;
     pl_status status = pl_series_create(model, path, color, &series, err);
+
     if (status == PL_OK) {
         status = pl_series_add(series, err);
     }
@@ -42,6 +46,7 @@ static pl_status core_write_series(pl_model *model, const char *path, pl_field c
         status = pl_series_finish(series, NULL, err);
     }
     pl_series_destroy(series);
+
     return status;
 }
 
@@ -56,15 +61,18 @@ PyObject *core_model_write_chain(PyObject *self, PyObject *args)
     core_model *m = (core_model *)self;
     const char *path;
     pl_chain_options options = pl_chain_options_default();
+
     if (!PyArg_ParseTuple(args, "sii:write_chain", &path, &options.marker, &options.link_count) ||
         !core_enter(m, NULL)) {
         return NULL;
     }
+
     pl_chain_report r;
     pl_error err = {0};
     pl_status status;
     CORE_RUN(m, status = pl_model_write_chain(m->model, &options, path, &r, &err));
     core_leave(m);
+
     return status != PL_OK
                ? core_raise(status, &err, NULL)
                : Py_BuildValue("{s:i,s:d,s:d,s:d,s:d,s:d,s:O}", "links", r.link_count, "position_error",
@@ -80,10 +88,12 @@ PyObject *core_model_write_series(PyObject *self, PyObject *args)
     const char *path;
     PyObject *states;
     int color;
+
     if (!PyArg_ParseTuple(args, "sO!i:write_series", &path, &PyList_Type, &states, &color) ||
         !core_enter(m, NULL)) {
         return NULL;
     }
+
     pl_series *series = NULL;
     pl_error err = {0};
     pl_status status = pl_series_create(m->model, path, core_color(color), &series, &err);
@@ -99,11 +109,13 @@ PyObject *core_model_write_series(PyObject *self, PyObject *args)
             CORE_RUN(m, status = pl_series_add(series, &err));
         }
     }
+
     if (status == PL_OK && !wrong) {
         CORE_RUN(m, status = pl_series_finish(series, NULL, &err));
     }
     pl_series_destroy(series);
     core_leave(m);
+
     return wrong ? NULL : status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
 }
 
@@ -114,9 +126,11 @@ PyObject *core_model_write(PyObject *self, PyObject *args)
     core_model *m = (core_model *)self;
     const char *path, *kind, *surface;
     int color;
+
     if (!PyArg_ParseTuple(args, "sszi:write", &path, &kind, &surface, &color) || !core_enter(m, NULL)) {
         return NULL;
     }
+
     pl_error err = {0};
     pl_status status = PL_OK;
     const pl_mesh *mesh = NULL;
@@ -147,7 +161,9 @@ PyObject *core_model_write(PyObject *self, PyObject *args)
         }
         free(place);
     }
+
     core_leave(m);
+
     return status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
 }
 
@@ -156,11 +172,14 @@ PyObject *core_model_read_state(PyObject *self, PyObject *arg)
     core_model *m = (core_model *)self;
     const char *path = PyUnicode_AsUTF8AndSize(arg, NULL);
     pl_error err = {0};
+
     if (!path || !core_enter(m, NULL)) {
         return NULL;
     }
+
     const pl_status status = pl_model_state_load(m->model, path, &err);
     core_leave(m);
+
     return status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
 }
 
@@ -169,6 +188,7 @@ static bool picture_lines(const pl_model *model, double **line, int32_t **start,
 {
     const int actuators = pl_model_get_info(model).actuator_count;
     int32_t points = 0, at = 0;
+
     for (int i = 0; i < actuators; ++i) {
         points += pl_model_line(model, i, NULL, 0);
     }
@@ -182,6 +202,7 @@ static bool picture_lines(const pl_model *model, double **line, int32_t **start,
             (*start)[++*count] = at;
         }
     }
+
     return *line && *start;
 }
 
@@ -193,10 +214,12 @@ PyObject *core_model_picture(PyObject *self, PyObject *args)
     PyObject *values;
     int width, height, edges, ghost;
     double n[3], p[3];
+
     if (!PyArg_ParseTuple(args, "sOzzziipp(ddd)(ddd):picture", &path, &values, &legend, &title, &view, &width,
                           &height, &edges, &ghost, &n[0], &n[1], &n[2], &p[0], &p[1], &p[2])) {
         return NULL;
     }
+
     pl_picture picture = pl_picture_default();
     pl_error err = {0};
     if (view && pl_picture_view(view, picture.view, &err) != PL_OK) {
@@ -205,6 +228,7 @@ PyObject *core_model_picture(PyObject *self, PyObject *args)
     if (!core_enter(m, NULL)) {
         return NULL;
     }
+
     core_numbers value = {0};
     double *place = NULL, *line = NULL;
     int32_t *start = NULL;
@@ -215,6 +239,7 @@ PyObject *core_model_picture(PyObject *self, PyObject *args)
         return status != PL_OK ? core_raise(status, &err, NULL)
                                : core_wrong("", "the model has no body to draw");
     }
+
     const pl_mesh_view v = pl_mesh_get(picture.mesh);
     place = malloc(3 * (size_t)v.vertex_count * sizeof *place);
     if (core_numbers_get(values, 'd', v.vertex_count, "values", &value)) {
@@ -239,10 +264,12 @@ PyObject *core_model_picture(PyObject *self, PyObject *args)
             out = status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
         }
     }
+
     core_leave(m);
     core_numbers_release(&value);
     free(place);
     free(line);
     free(start);
+
     return out;
 }

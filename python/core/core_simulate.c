@@ -42,10 +42,12 @@ static bool simulate_row(void *user, const pl_motion_row *row)
     simulate_run *s = user;
     const pl_model_info *i = &s->info;
     double *to = rows_next(&s->row);
+
     if (!to) {
         s->no_memory = true;
         return false;
     }
+
     to = simulate_put(to, &row->time, 1);
     to = simulate_put(to, row->answer->command, i->command_count);
     to = simulate_put(to, row->answer->marker, 3 * i->marker_count);
@@ -64,6 +66,7 @@ static bool simulate_row(void *user, const pl_motion_row *row)
         }
         pl_model_shape(s->m->model, shape);
     }
+
     return true;
 }
 
@@ -76,6 +79,7 @@ static bool simulate_asked(pl_schedule *schedule, PyObject *list, int count)
         PyErr_SetString(PyExc_TypeError, "simulate: expected a list of what is asked");
         return false;
     }
+
     for (Py_ssize_t k = 0; k < n; ++k) {
         PyObject *item = PyList_GetItem(list, k), *a = NULL, *b = NULL, *c = NULL, *d = NULL;
         int command;
@@ -120,6 +124,7 @@ static bool simulate_asked(pl_schedule *schedule, PyObject *list, int count)
             return false;
         }
     }
+
     return true;
 }
 
@@ -128,10 +133,12 @@ static PyObject *simulate_result(simulate_run *s, pl_simulation *simulation, con
     const size_t size = pl_state_pack(pl_simulation_state(simulation), NULL, 0);
     void *block;
     PyObject *state = core_array_new('d', (Py_ssize_t)size, 0, &block);
+
     if (!state) {
         return NULL;
     }
     pl_state_pack(pl_simulation_state(simulation), block, size);
+
     return Py_BuildValue(
         "{s:s,s:s,s:d,s:i,s:i,s:i,s:i,s:d,s:d,s:N,s:N,s:N}", "outcome", pl_motion_outcome_name(r->outcome),
         "message", r->message, "time", r->time, "steps", r->steps, "rejected", r->rejected, "factorizations",
@@ -158,6 +165,7 @@ static PyObject *simulate_work(simulate_run *s, const simulate_given *g, const p
     core_numbers block = {0};
     PyObject *out = NULL;
     pl_status status;
+
     CORE_RUN(m, status = pl_simulation_create(m->model, options, &simulation, &err));
     if (status == PL_OK && strcmp(g->start, "state") == 0) {
         if (!core_numbers_get(g->block, 'd', -1, "state", &block)) {
@@ -171,10 +179,12 @@ static PyObject *simulate_work(simulate_run *s, const simulate_given *g, const p
     } else if (status == PL_OK) {
         status = pl_simulation_from_model(simulation, &err);
     }
+
     if (status == PL_OK) {
         status = pl_schedule_create(s->info.command, s->info.command_count, pl_simulation_begin(simulation),
                                     pl_state_commands(pl_simulation_state(simulation)), &schedule, &err);
     }
+
     bool good = status == PL_OK && simulate_asked(schedule, g->asked, s->info.command_count);
     if (good) {
         pl_schedule_load_ramp(schedule, g->load_ramp);
@@ -182,6 +192,7 @@ static PyObject *simulate_work(simulate_run *s, const simulate_given *g, const p
                                                simulate_row, s, &report, &err));
         good = status == PL_OK;
     }
+
     if (s->no_memory) {
         PyErr_NoMemory();
     } else if (good) {
@@ -189,8 +200,10 @@ static PyObject *simulate_work(simulate_run *s, const simulate_given *g, const p
     } else if (!PyErr_Occurred() && !core_pending(m)) {
         core_raise(status, &err, NULL);
     }
+
     pl_schedule_destroy(schedule);
     pl_simulation_destroy(simulation);
+
     return out;
 }
 
@@ -203,11 +216,13 @@ PyObject *core_model_simulate(PyObject *self, PyObject *args)
     PyObject *masses, *forces, *callback, *out = NULL;
     pl_dynamics_options options = pl_dynamics_options_default();
     int hang, shapes;
+
     if (!PyArg_ParseTuple(args, "sOOddddddOpOdpO:simulate", &g.start, &g.block, &g.asked, &g.until, &g.every,
                           &options.tolerance, &options.step, &options.first_step, &options.mass_damping,
                           &masses, &hang, &forces, &g.load_ramp, &shapes, &callback)) {
         return NULL;
     }
+
     s.info = pl_model_get_info(s.m->model);
     s.shapes = shapes;
     options.masses_hang = hang;
@@ -216,6 +231,7 @@ PyObject *core_model_simulate(PyObject *self, PyObject *args)
         const double halvings = round(log2(options.largest_step / options.first_step));
         options.largest_step = ldexp(options.first_step, (int)fmax(0, halvings));
     }
+
     const pl_model_info *i = &s.info;
     s.row.width =
         1 + i->command_count + 6 * (Py_ssize_t)i->marker_count + i->actuator_count + i->sensor_count + 7;
@@ -232,10 +248,12 @@ PyObject *core_model_simulate(PyObject *self, PyObject *args)
         out = simulate_work(&s, &g, &options);
         core_leave(s.m);
     }
+
     core_numbers_release(&mass);
     core_numbers_release(&g.force);
     free(s.row.value);
     free(s.shape.value);
+
     return out;
 }
 
@@ -247,5 +265,6 @@ PyObject *core_model_gravity(PyObject *self, PyObject *unused)
     if (robot) {
         pl_robot_gravity(robot, g);
     }
+
     return Py_BuildValue("(ddd)", g[0], g[1], g[2]);
 }

@@ -12,10 +12,12 @@ PyObject *core_model_compare(PyObject *self, PyObject *args)
     const char *text, *path;
     Py_ssize_t length;
     double time_limit, *command;
+
     if (!PyArg_ParseTuple(args, "Os#zOOdO:compare", &linear, &text, &length, &path, &methods, &list,
                           &time_limit, &callback)) {
         return NULL;
     }
+
     const pl_robot *robot = pl_model_robot(m->model);
     if (!robot) {
         return core_wrong("", "methods are compared for robots with a mesh");
@@ -24,20 +26,24 @@ PyObject *core_model_compare(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_TypeError, "expected a Model or None");
         return NULL;
     }
+
     const char *method[PL_COMPARE_ROWS];
     const Py_ssize_t count = PyTuple_Check(methods) ? PyTuple_Size(methods) : 0;
     if (count < 1 || count > 6) {
         return core_wrong("", "expected exact, local_global or fang2020");
     }
+
     for (Py_ssize_t i = 0; i < count; ++i) {
         method[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(methods, i), NULL);
         if (!method[i]) {
             return NULL;
         }
     }
+
     if (!core_commands(m, list, &command) || !command || !core_enter(m, callback)) {
         return NULL;
     }
+
     pl_compare_def def = {.linear = linear != Py_None ? pl_model_robot(((core_model *)linear)->model) : NULL,
                           .method = method,
                           .method_count = (int)count,
@@ -65,6 +71,7 @@ PyObject *core_model_compare(PyObject *self, PyObject *args)
         pl_comparison_clear(&result);
         return NULL;
     }
+
     out = PyList_New(result.row_count);
     const int actuators = pl_robot_actuator_count(robot);
     for (int i = 0; out && i < result.row_count; ++i) {
@@ -84,7 +91,9 @@ PyObject *core_model_compare(PyObject *self, PyObject *args)
         }
         PyList_SetItem(out, i, row);
     }
+
     pl_comparison_clear(&result);
+
     return out;
 }
 
@@ -95,12 +104,14 @@ PyObject *core_model_reduce(PyObject *self, PyObject *args)
     core_model *m = (core_model *)self;
     const char *kind, *marker, *path, *comment;
     int samples;
+
     unsigned long long seed;
     PyObject *callback;
     if (!PyArg_ParseTuple(args, "ssiKszO:reduce", &kind, &marker, &samples, &seed, &path, &comment,
                           &callback)) {
         return NULL;
     }
+
     pl_reduce_options options = pl_reduce_options_default();
     options.kind = PL_REDUCED_KIND_COUNT;
     for (int k = 0; k < PL_REDUCED_KIND_COUNT; ++k) {
@@ -108,10 +119,12 @@ PyObject *core_model_reduce(PyObject *self, PyObject *args)
             options.kind = (pl_reduced_kind)k;
         }
     }
+
     if (options.kind == PL_REDUCED_KIND_COUNT) {
         return core_wrong("", "there is no reduced model '%s'; expected rod, beam or constant_curvature",
                           kind);
     }
+
     options.marker = marker;
     options.sample_count = samples;
     options.seed = seed;
@@ -119,6 +132,7 @@ PyObject *core_model_reduce(PyObject *self, PyObject *args)
     if (!core_enter(m, callback)) {
         return NULL;
     }
+
     pl_reduction *reduction = NULL;
     pl_reduce_report r = {0};
     pl_error err = {0};
@@ -132,6 +146,7 @@ PyObject *core_model_reduce(PyObject *self, PyObject *args)
     if (status != PL_OK) {
         return core_pending(m) ? NULL : core_raise(status, &err, NULL);
     }
+
     return Py_BuildValue("{s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "solves", r.solves, "samples",
                          r.sample_count, "length", r.length, "diameter", r.diameter, "motion_rms", r.motion,
                          "position_rms", r.position_rms, "position_max", r.position_max, "direction_rms",
@@ -143,6 +158,7 @@ static PyObject *table_material(const pl_material *given)
 {
     pl_material material = *given;
     PyObject *out = Py_BuildValue("{s:s}", "model", pl_material_model_name(material.model));
+
     for (int c = 0; out && c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
         const pl_material_constant constant = (pl_material_constant)c;
         const double value = *pl_material_at(&material, constant);
@@ -152,6 +168,7 @@ static PyObject *table_material(const pl_material *given)
             Py_XDECREF(number);
         }
     }
+
     return out;
 }
 
@@ -171,6 +188,7 @@ static PyObject *table_materials(PyObject *module, PyObject *unused)
         }
         PyList_SetItem(all, i, one);
     }
+
     return all;
 }
 
@@ -182,6 +200,7 @@ static PyObject *table_design_parameters(const pl_design *d)
         PyList_SetItem(all, i,
                        Py_BuildValue("(sssddd)", p->name, p->unit, p->help, p->value, p->low, p->high));
     }
+
     return all;
 }
 
@@ -197,10 +216,12 @@ static PyObject *table_designs(PyObject *module, PyObject *unused)
         PyList_SetItem(
             all, i, Py_BuildValue("(sssN)", d->kind, d->summary, d->robot_yaml, table_design_parameters(d)));
     }
+
     for (int i = 0; all && i < reduced; ++i) {
         const pl_reduced_design *d = pl_reduced_design_at(i);
         PyList_SetItem(all, full + i, Py_BuildValue("(sss[])", d->kind, d->summary, d->robot_yaml));
     }
+
     return all;
 }
 
@@ -213,6 +234,7 @@ static PyObject *table_design_set(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssd:design_set", &yaml, &parameter, &value)) {
         return NULL;
     }
+
     char key[100], number[40], *text = NULL;
     pl_error err = {0};
     pl_robot_document *document = NULL;
@@ -225,9 +247,11 @@ static PyObject *table_design_set(PyObject *module, PyObject *args)
     if (status == PL_OK) {
         status = pl_robot_document_text(document, &text, NULL, &err);
     }
+
     PyObject *out = status == PL_OK ? PyUnicode_FromString(text) : core_raise(status, &err, NULL);
     pl_file_free(text);
     pl_robot_document_destroy(document);
+
     return out;
 }
 
@@ -240,10 +264,12 @@ static PyObject *table_guess(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssd:guess", &path, &reference, &unit)) {
         return NULL;
     }
+
     pl_findings *findings = pl_findings_create();
     if (!findings) {
         return PyErr_NoMemory();
     }
+
     const pl_guess_source source = {.path = path, .unit = unit, .reference = reference};
     char *yaml = NULL;
     pl_guess guess;
@@ -253,6 +279,7 @@ static PyObject *table_guess(PyObject *module, PyObject *args)
     PyObject *out = status == PL_OK ? PyUnicode_FromString(yaml) : core_raise(status, &err, findings);
     pl_meshing_free_text(yaml);
     pl_findings_destroy(findings);
+
     return out;
 }
 
@@ -270,7 +297,9 @@ static PyObject *table_quantity(PyObject *module, PyObject *args)
     if (dimension < 0 || dimension >= PL_DIM_COUNT) {
         return core_wrong("", "dimension %d does not exist", dimension);
     }
+
     const pl_status status = pl_quantity_parse(text, (pl_dimension)dimension, &value, &err);
+
     return status == PL_OK ? PyFloat_FromDouble(value) : core_raise(status, &err, NULL);
 }
 
@@ -283,6 +312,7 @@ static PyObject *table_nearest(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sO:nearest", &word, &list)) {
         return NULL;
     }
+
     int count = 0;
     for (Py_ssize_t i = 0; PyList_Check(list) && i < PyList_Size(list) && count < 128; ++i) {
         const char *text = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, i), NULL);
@@ -291,7 +321,9 @@ static PyObject *table_nearest(PyObject *module, PyObject *args)
         }
         known[count++] = text;
     }
+
     const char *near = pl_nearest_word(word, known, count);
+
     return near ? PyUnicode_FromString(near) : Py_NewRef(Py_None);
 }
 
@@ -307,6 +339,7 @@ static PyObject *table_path(PyObject *module, PyObject *args)
                           &s[2], &x[0], &x[1], &x[2], &y[0], &y[1], &y[2], &count)) {
         return NULL;
     }
+
     const pl_path_kind found = pl_path_find(kind);
     if (found == PL_PATH_KIND_COUNT) {
         const char *known[PL_PATH_KIND_COUNT];
@@ -317,6 +350,7 @@ static PyObject *table_path(PyObject *module, PyObject *args)
         }
         return core_wrong(list, "there is no path '%s'", kind);
     }
+
     if (count < 1 || count > 1000000) {
         return core_wrong("", "a path has 1 to 1000000 points, not %d", count);
     }
@@ -334,6 +368,7 @@ static PyObject *table_path(PyObject *module, PyObject *args)
         Py_DECREF(out);
         return core_raise(status, &err, NULL);
     }
+
     return out;
 }
 
@@ -345,17 +380,20 @@ static PyObject *table_path_file(PyObject *module, PyObject *arg)
     if (!path) {
         return NULL;
     }
+
     pl_path_file f = {0};
     pl_error err = {0};
     const pl_status status = pl_path_read(path, &f, &err);
     if (status != PL_OK) {
         return core_raise(status, &err, NULL);
     }
+
     PyObject *out = Py_BuildValue("(NNNN)", core_array_copy(f.point, f.count, 3),
                                   f.direction ? core_array_copy(f.direction, f.count, 3) : Py_NewRef(Py_None),
                                   f.rotation ? core_array_copy(f.rotation, f.count, 3) : Py_NewRef(Py_None),
                                   f.time ? core_array_copy(f.time, f.count, 0) : Py_NewRef(Py_None));
     pl_path_clear(&f);
+
     return out;
 }
 
@@ -367,11 +405,13 @@ static PyObject *table_hull(PyObject *module, PyObject *arg)
     if (!core_numbers_get(arg, 'd', -1, "points", &points)) {
         return NULL;
     }
+
     pl_hull h = {0};
     pl_error err = {0};
     pl_status status;
     CORE_RUN(NULL, status = pl_hull_measure(points.data, (int)(points.count / 3), &h, &err));
     core_numbers_release(&points);
+
     return status == PL_OK ? Py_BuildValue("(idddii)", h.dimension, h.volume, h.area, h.length, h.facet_count,
                                            h.vertex_count)
                            : core_raise(status, &err, NULL);
@@ -388,14 +428,17 @@ static PyObject *table_tensile(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "s#ssd:tensile", &text, &length, &name, &model, &strain)) {
         return NULL;
     }
+
     int found = 0;
     while (found < PL_MATERIAL_MODEL_COUNT &&
            strcmp(model, pl_material_model_name((pl_material_model)found)) != 0) {
         ++found;
     }
+
     if (found == PL_MATERIAL_MODEL_COUNT) {
         return core_wrong("", "there is no model '%s'", model);
     }
+
     pl_tensile test = {0};
     pl_tensile_fit fit = {0};
     pl_error err = {0};
@@ -413,6 +456,7 @@ static PyObject *table_tensile(PyObject *module, PyObject *args)
                             "strain", core_array_copy(test.strain, test.count, 0), "stress",
                             core_array_copy(test.stress, test.count, 0));
     pl_tensile_clear(&test);
+
     return out;
 }
 
@@ -434,6 +478,7 @@ static PyObject *table_syringe(PyObject *module, PyObject *args)
                           &line.syringe, &line.ambient, &gauge)) {
         return NULL;
     }
+
     line.gauge = gauge;
     pl_syringe test = {0};
     pl_syringe_result result = {0};
@@ -441,6 +486,7 @@ static PyObject *table_syringe(PyObject *module, PyObject *args)
     pl_status status = pl_syringe_parse(text, (size_t)length, name, &test, &err);
     status = status == PL_OK ? pl_syringe_fit(&test, &line, &result, &err) : status;
     pl_syringe_clear(&test);
+
     return status == PL_OK
                ? Py_BuildValue("(NN)", table_branch(&result.loading), table_branch(&result.unloading))
                : core_raise(status, &err, NULL);
@@ -460,6 +506,7 @@ static PyObject *table_threads(PyObject *module, PyObject *arg)
         }
         pl_threads_set((int)count);
     }
+
     return PyLong_FromLong(pl_threads_get());
 }
 
@@ -474,27 +521,32 @@ static PyObject *table_names(PyObject *module, PyObject *unused)
         PyList_Append(outcomes, s);
         Py_XDECREF(s);
     }
+
     for (int i = 0; ik && i <= PL_IK_STOPPED; ++i) {
         PyObject *s = PyUnicode_FromString(pl_ik_outcome_name((pl_ik_outcome)i));
         PyList_Append(ik, s);
         Py_XDECREF(s);
     }
+
     for (int i = 0; sources && i <= PL_ERROR_MEASUREMENTS; ++i) {
         PyObject *s = PyUnicode_FromString(pl_error_source_name((pl_error_source)i));
         PyList_Append(sources, s);
         Py_XDECREF(s);
     }
+
     for (int i = 0; fields && i < PL_FIELD_COUNT; ++i) {
         const pl_field f = (pl_field)i;
         PyObject *s = Py_BuildValue("(ssd)", pl_field_name(f), pl_field_label(f), pl_field_scale(f));
         PyList_Append(fields, s);
         Py_XDECREF(s);
     }
+
     for (int i = 0; constants && i < PL_MATERIAL_CONSTANT_COUNT; ++i) {
         PyObject *s = PyUnicode_FromString(pl_material_constant_name((pl_material_constant)i));
         PyList_Append(constants, s);
         Py_XDECREF(s);
     }
+
     return Py_BuildValue("{s:N,s:i,s:N,s:i,s:N,s:N,s:N}", "outcomes", outcomes, "solved", (int)PL_SOLVED,
                          "ik_outcomes", ik, "reached", (int)PL_IK_REACHED, "fields", fields, "constants",
                          constants, "error_sources", sources);

@@ -6,6 +6,7 @@ void core_keep_error(PyObject **pending)
     if (!PyErr_Occurred()) {
         return;
     }
+
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
@@ -18,13 +19,16 @@ bool core_tell(core_teller *t, double fraction, const char *what)
 {
     const PyGILState_STATE gil = PyGILState_Ensure();
     bool go = !t->pending && PyErr_CheckSignals() == 0;
+
     if (go && t->callback && t->callback != Py_None) {
         PyObject *answer = PyObject_CallFunction(t->callback, "ds", fraction, what ? what : "");
         go = answer && answer != Py_False;
         Py_XDECREF(answer);
     }
+
     core_keep_error(&t->pending);
     PyGILState_Release(gil);
+
     return go;
 }
 

@@ -40,6 +40,7 @@ static void film_at(const pl_functional *h, const pl_piece *piece, int q, const 
             }
         }
     }
+
     pl_cross3(p->t[0], p->t[1], p->n);
     p->J = pl_dot3(p->n, p->t[2]);
 }
@@ -63,6 +64,7 @@ static void film_derive(pl_film_kind kind, const film_point *p, film_density *d)
 {
     const double *n = p->n, *t = p->t[2], J = p->J, nn = pl_dot3(n, n), length = sqrt(nn);
     *d = (film_density){.f = film_value(kind, p)};
+
     // charge: f = n.n / J, dJ/dn = t3, dJ/dt3 = n
     for (int i = 0; i < 3; ++i) {
         d->by_n[i] = kind == PL_FILM_AREA ? n[i] / length : 2 * n[i];
@@ -92,6 +94,7 @@ double pl_film_value(const pl_functional *h, const pl_piece *piece, const double
         film_at(h, piece, q, x, &p);
         sum += p.w * film_value(piece->film, &p);
     }
+
     return sum;
 }
 
@@ -178,5 +181,6 @@ pl_status pl_functional_add_film(pl_functional *h, pl_film_kind kind, int32_t no
         data[0] = weight[q];
         memcpy(data + 1, gradient + (int64_t)3 * nodes * q, 3 * (size_t)nodes * sizeof *data);
     }
+
     return PL_OK;
 }

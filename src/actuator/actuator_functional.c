@@ -21,11 +21,13 @@ pl_piece *pl_functional_new_piece(pl_functional *h, pl_piece_kind kind, int32_t 
         !pl_grow((void **)&h->data, &h->data_capacity, (int64_t)h->data_count + data, sizeof *h->data)) {
         return NULL;
     }
+
     pl_piece *piece = &h->piece[h->piece_count++];
     *piece = (pl_piece){
         .kind = kind, .node_count = nodes, .node_start = h->node_count, .data_start = h->data_count};
     h->node_count += nodes;
     h->data_count += data;
+
     return piece;
 }
 
@@ -79,6 +81,7 @@ pl_status pl_functional_add_rim(pl_functional *h, const int32_t *node, int32_t c
         piece->follows[i] = !apex;
         piece->constant[i] = apex ? apex[i] : 0;
     }
+
     return PL_OK;
 }
 
@@ -93,6 +96,7 @@ pl_status pl_functional_add_arc(pl_functional *h, const int32_t *node, int32_t c
     memcpy(piece->origin, origin, sizeof piece->origin);
     memcpy(piece->constant, apex, sizeof piece->constant);
     memcpy(piece->follows, follows, sizeof piece->follows);
+
     return PL_OK;
 }
 
@@ -112,13 +116,16 @@ pl_status pl_functional_add_segment(pl_functional *h, int32_t count_a, const int
         h->node[piece->node_start + j] = node_a[j];
         h->data[piece->data_start + j] = -weight_a[j];
     }
+
     for (int32_t j = 0; j < count_b; ++j) {
         h->node[piece->node_start + count_a + j] = node_b[j];
         h->data[piece->data_start + count_a + j] = weight_b[j];
     }
+
     for (int i = 0; i < 3; ++i) {
         piece->constant[i] = (count_b == 0 ? rest_b[i] : 0) - (count_a == 0 ? rest_a[i] : 0);
     }
+
     return PL_OK;
 }
 
@@ -138,7 +145,9 @@ pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t
             mean[i] += weight[j] * rest[3 * (int64_t)node[j] + i];
         }
     }
+
     memcpy(h->node + piece->node_start, node, (size_t)count * sizeof *node);
+
     // d_j may be the position itself: sum w_j r_j = 0, so the mean drops out
     for (int32_t j = 0; j < count; ++j) {
         double r[3], *a = h->data + piece->data_start + 6 * j, *b = a + 3;
@@ -152,6 +161,7 @@ pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t
             b[i] = weight[j] * (r[i] - along * axis[i]);
         }
     }
+
     return PL_OK;
 }
 
@@ -194,6 +204,7 @@ double pl_functional_evaluate(const pl_functional *h, const double *x, double sc
             piece_table[piece->kind].gradient(h, piece, x, scale, g);
         }
     }
+
     return sum;
 }
 

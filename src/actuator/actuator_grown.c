@@ -56,6 +56,7 @@ static void grown_shape(pl_grown_kind kind, const double n[3], double r, double 
         G[4] = dG[0] = 1;
         return;
     }
+
     // in the plane and across; a scaled element has no normal
     const bool film = kind == PL_GROWN_FILM;
     const double s = film ? sqrt(r) : cbrt(r), power = film ? 0.5 : 1.0 / 3;
@@ -84,6 +85,7 @@ static void grown_rotation(pl_grown_kind kind, const double A[9], double R[9])
             M[3 * i + 2] = length > 0 ? n[i] / length : 0;
         }
     }
+
     pl_polar3(M, R);
 }
 
@@ -96,6 +98,7 @@ static void grown_spin(const grown_point *p, const double dA[9], double out[9])
             M[3 * i + j] = p->R[i] * dA[j] + p->R[3 + i] * dA[3 + j] + p->R[6 + i] * dA[6 + j];
         }
     }
+
     const double axial[3] = {M[7] - M[5], M[2] - M[6], M[3] - M[1]};
     pl_mulv3(p->Y, axial, v);
     const double skew[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
@@ -113,6 +116,7 @@ static void grown_inverse_spin(const double R[9], const double A[9], double Y[9]
             S[3 * i + j] = R[i] * A[j] + R[3 + i] * A[3 + j] + R[6 + i] * A[6 + j];
         }
     }
+
     const double trace = S[0] + S[4] + S[8];
     for (int i = 0; i < 9; ++i) {
         M[i] = (i % 4 == 0 ? trace : 0) - S[i];
@@ -200,6 +204,7 @@ double pl_grown_value(const pl_functional *h, const pl_piece *piece, const doubl
         grown_point_now(h, piece, q, x, &p);
         sum += p.energy;
     }
+
     return sum;
 }
 
@@ -269,6 +274,7 @@ pl_status pl_functional_add_grown(pl_functional *h, pl_grown_kind kind, int32_t 
 {
     const int32_t size = grown_size(nodes);
     pl_piece *piece = pl_functional_new_piece(h, PL_PIECE_GROWN, nodes, points * size);
+
     if (!piece) {
         return PL_NO_MEMORY;
     }
@@ -291,6 +297,7 @@ pl_status pl_functional_add_grown(pl_functional *h, pl_grown_kind kind, int32_t 
         }
         memcpy(data + AT_GRADIENT, gradient + (int64_t)3 * nodes * q, 3 * (size_t)nodes * sizeof *data);
     }
+
     return PL_OK;
 }
 
@@ -302,6 +309,7 @@ double pl_grown_whole(const pl_functional *h)
             sum += grown_data(h, &h->piece[t], q)[AT_SHARE];
         }
     }
+
     return sum;
 }
 
@@ -372,6 +380,7 @@ static double meet_round(pl_functional *h, const double *x, double target)
         }
         h->pull = pass == 0 ? need / slope : h->pull;
     }
+
     return largest;
 }
 
@@ -389,6 +398,7 @@ bool pl_grown_meet(pl_functional *h, const double *x, double target)
         }
         last = change;
     }
+
     // the next try starts afresh
     h->pull = 0;
     pl_grown_set(h, 1);
@@ -408,6 +418,7 @@ double pl_grown_row(const pl_functional *h, const double *x, double scale, doubl
             grown_spread(h, piece, grown_data(h, piece, q), p.by_Fr, -scale * p.u / p.by_rr, g);
         }
     }
+
     return by_pull;
 }
 
@@ -443,5 +454,6 @@ double pl_triangle_gradient(const double p[3][3], double gradient[3][2], double 
     for (int j = 0; j < 2; ++j) {
         gradient[0][j] = -gradient[1][j] - gradient[2][j];
     }
+
     return length;
 }

@@ -47,6 +47,7 @@ static inline void hessian_add_cross(double *H, int m, int a, int b, const doubl
 {
     const int w = 3 * m;
     double *B = H + (int64_t)(3 * a) * w + 3 * b;
+
     B[1] -= s * c[2];
     B[2] += s * c[1];
     B[w] += s * c[2];

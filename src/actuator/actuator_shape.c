@@ -11,10 +11,12 @@ static double segment_vector(const pl_functional *h, const pl_piece *piece, cons
             t[i] += h->data[piece->data_start + j] * piece_vertex(h, piece, j, x)[i];
         }
     }
+
     const double length = pl_norm3(t);
     for (int i = 0; i < 3; ++i) {
         t[i] /= length > 0 ? length : 1;
     }
+
     return length;
 }
 
@@ -43,9 +45,11 @@ void pl_segment_hessian(const pl_functional *h, const pl_piece *piece, const dou
     double t[3];
     const double length = segment_vector(h, piece, x, t);
     const int n = piece->node_count;
+
     if (length <= 0) {
         return;
     }
+
     for (int j = 0; j < n; ++j) {
         for (int k = 0; k < n; ++k) {
             const double s = scale * h->data[piece->data_start + j] * h->data[piece->data_start + k] / length;
@@ -68,6 +72,7 @@ static int area_points(const pl_functional *h, const pl_piece *piece, const doub
 {
     double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
     int count;
+
     pl_face_quadrature(piece->node_count, &count, xi, weight);
     for (int q = 0; q < count; ++q) {
         area_point *p = &point[q];
@@ -85,6 +90,7 @@ static int area_points(const pl_functional *h, const pl_piece *piece, const doub
             p->unit[i] /= p->area > 0 ? p->area : 1;
         }
     }
+
     return count;
 }
 
@@ -123,6 +129,7 @@ void pl_area_hessian(const pl_functional *h, const pl_piece *piece, const double
 {
     area_point point[PL_FACE_POINTS_MAX];
     const int n = piece->node_count;
+
     for (int q = 0, count = area_points(h, piece, x, point); q < count; ++q) {
         const area_point *p = &point[q];
         double dn[3 * PL_FACE_NODES_MAX][3];

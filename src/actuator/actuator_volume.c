@@ -14,6 +14,7 @@ static double *volume_pair(volume_table *table, int b, int c)
             return table->weight[p];
         }
     }
+
     table->pair[table->pair_count][0] = b;
     table->pair[table->pair_count][1] = c;
     return table->weight[table->pair_count++];
@@ -26,6 +27,7 @@ static void volume_table_make(int nodes, volume_table *table)
 {
     double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
     int points;
+
     pl_face_quadrature(nodes, &points, xi, weight);
     *table = (volume_table){0};
     for (int a = 0; a < nodes; ++a) {
@@ -67,6 +69,7 @@ static const volume_table *volume_table_of(int nodes)
         volume_table_make(nodes, &table[k]);
         ready[k] = true;
     }
+
     return &table[k];
 }
 
@@ -108,6 +111,7 @@ double pl_volume_faces(const pl_functional *h, int t, int count, const double *x
     const int nodes = h->piece[t].node_count;
     const volume_table *table = volume_table_of(nodes);
     double V = 0;
+
     for (int from = t; from < t + count; from += VOLUME_LANES) {
         const int lanes = t + count - from < VOLUME_LANES ? t + count - from : VOLUME_LANES;
         const int32_t *node[VOLUME_LANES];
@@ -116,6 +120,7 @@ double pl_volume_faces(const pl_functional *h, int t, int count, const double *x
         }
         V += kernel->faces(table, nodes, node, lanes, x, scale, g);
     }
+
     return V;
 }
 
@@ -154,10 +159,12 @@ static int rim_pairs(const pl_piece *piece, int edge, rim_pair pair[3])
         pair[0] = (rim_pair){edge, (edge + 1) % n, 1};
         return 1;
     }
+
     const int a = 2 * edge, m = a + 1, b = (a + 2) % n;
     pair[0] = (rim_pair){a, m, 4.0 / 3};
     pair[1] = (rim_pair){m, b, 4.0 / 3};
     pair[2] = (rim_pair){a, b, -1.0 / 3};
+
     return 3;
 }
 
@@ -189,6 +196,7 @@ static void rim_apex(const pl_functional *h, const pl_piece *piece, const double
             mean[i] += rim_weight(piece, j) * piece_vertex(h, piece, j, x)[i];
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         c[i] = (piece->follows[i] ? mean[i] : piece->constant[i]) - piece->origin[i];
     }
@@ -233,6 +241,7 @@ void pl_rim_gradient(const pl_functional *h, const pl_piece *piece, const double
             piece_slot(h, piece, j, g)[i] -= piece->follows[i] ? scale / 6 * A[i] * rim_weight(piece, j) : 0;
         }
     }
+
     // c . (p x q): d/dp = q x c, d/dq = c x p
     for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];
@@ -255,6 +264,7 @@ static void rim_add_apex(double *H, const pl_piece *piece, int j, int a, const d
 {
     const int64_t w = 3 * (int64_t)piece->node_count;
     const double cross[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
+
     for (int i = 0; i < 3; ++i) {
         for (int k = 0; piece->follows[i] && k < 3; ++k) {
             H[(3 * j + i) * w + 3 * a + k] += s * cross[3 * i + k];
@@ -267,6 +277,7 @@ void pl_rim_hessian(const pl_functional *h, const pl_piece *piece, const double 
 {
     const int n = piece->node_count;
     double c[3];
+
     rim_apex(h, piece, x, c);
     for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];

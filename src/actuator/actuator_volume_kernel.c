@@ -45,10 +45,12 @@ static double kernel_faces(const volume_table *table, int nodes, const int32_t *
             to[2] += scale * sum[a][2][l];
         }
     }
+
     double whole = 0;
     for (int l = 0; l < lanes; ++l) {
         whole += V[l] / 3;
     }
+
     return whole;
 }
 

@@ -59,5 +59,6 @@ pl_status pl_model_coarse_from_document(const pl_robot_document *document,
             return status;
         }
     }
+
     return PL_OK;
 }

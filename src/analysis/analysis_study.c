@@ -37,14 +37,17 @@ static int study_point(const study_work *w, int variant, int inner)
 {
     const pl_study_def *d = w->def;
     int digit[PL_STUDY_AXES], rest = variant * w->inner + inner, point = 0;
+
     // from the mixed base of `order` to that of the axes
     for (int i = d->axis_count - 1; i >= 0; --i) {
         digit[w->order[i]] = rest % d->axis[w->order[i]].count;
         rest /= d->axis[w->order[i]].count;
     }
+
     for (int i = 0; i < d->axis_count; ++i) {
         point = point * d->axis[i].count + digit[i];
     }
+
     return point;
 }
 
@@ -55,6 +58,7 @@ static bool study_add(pl_study *s, const char *format, ...)
 {
     char name[STUDY_NAME];
     va_list list;
+
     va_start(list, format);
     vsnprintf(name, sizeof name, format, list);
     va_end(list);
@@ -64,6 +68,7 @@ static bool study_add(pl_study *s, const char *format, ...)
         more[s->quantity_count] = pl_strdup(name);
         s->quantity_count += more[s->quantity_count] != NULL;
     }
+
     return more && more[s->quantity_count - 1];
 }
 
@@ -72,6 +77,7 @@ static bool study_name_quantities(const study_work *w, const pl_record *r)
 {
     pl_study *s = w->out;
     bool good = true;
+
     for (int i = 0; i < r->marker_count; ++i) {
         const char *name = r->marker[i].name;
         good = good && study_add(s, "%s.x [mm]", name) && study_add(s, "%s.y [mm]", name) &&
@@ -79,11 +85,13 @@ static bool study_name_quantities(const study_work *w, const pl_record *r)
                study_add(s, "%s.bend [deg]", name);
         good = good && (!w->surrogate || study_add(s, "%s.model_error [mm]", name));
     }
+
     for (int i = 0; i < r->actuator_count; ++i) {
         const pl_record_actuator *a = &r->actuator[i];
         good = good && study_add(s, "%s.%s [%s]", a->name, a->measure_name, a->measure_unit) &&
                study_add(s, "%s.effort [%s]", a->name, a->effort_unit);
     }
+
     good = good && study_add(s, "energy [mJ]") && study_add(s, "min_J [1]");
     good = good && (!w->surrogate || study_add(s, "model_confidence [1]"));
     const char *marker = r->marker_count ? r->marker[w->marker].name : "";
@@ -91,10 +99,12 @@ static bool study_name_quantities(const study_work *w, const pl_record *r)
         good = good && study_add(s, "%s.stiffness_x [N/mm]", marker) &&
                study_add(s, "%s.stiffness_y [N/mm]", marker) && study_add(s, "%s.stiffness_z [N/mm]", marker);
     }
+
     if (w->def->blocked) {
         good = good && study_add(s, "%s.blocked_x [N]", marker) && study_add(s, "%s.blocked_y [N]", marker) &&
                study_add(s, "%s.blocked_z [N]", marker) && study_add(s, "%s.blocked [N]", marker);
     }
+
     return good;
 }
 
@@ -113,15 +123,18 @@ static double *study_record(const study_work *w, const pl_record *r, double *to)
             *to++ = m->model_error;
         }
     }
+
     for (int i = 0; i < r->actuator_count; ++i) {
         *to++ = r->actuator[i].measure;
         *to++ = r->actuator[i].effort;
     }
+
     *to++ = r->report.energy;
     *to++ = r->report.min_J;
     if (w->surrogate) {
         *to++ = r->model_error.confidence;
     }
+
     return to;
 }
 
@@ -130,18 +143,22 @@ static pl_status study_compliance(pl_model *model, int marker, double C[9], pl_e
 {
     const pl_model_info info = pl_model_get_info(model);
     double *row = PL_NEW_ARRAY(double, 9 * info.marker_count);
+
     if (!row) {
         return pl_fail_memory(err, "the study");
     }
+
     pl_parameter parameter[3];
     for (int i = 0; i < 3; ++i) {
         parameter[i] = (pl_parameter){PL_PARAMETER_MARKER_FORCE, marker, i};
     }
+
     const pl_jacobian out = {.marker = row};
     pl_jacobian_report report;
     const pl_status status = pl_model_sensitivity(model, parameter, 3, &out, &report, err);
     memcpy(C, row + 9 * marker, 9 * sizeof *C);
     pl_free(row);
+
     return status;
 }
 
@@ -150,15 +167,18 @@ static bool study_invert(const double A[9], double B[9])
 {
     const double c[3] = {A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]};
     const double det = A[0] * c[0] + A[1] * c[1] + A[2] * c[2];
+
     if (!(fabs(det) > 0)) {
         return false;
     }
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             const int a = (j + 1) % 3, b = (j + 2) % 3, p = (i + 1) % 3, q = (i + 2) % 3;
             B[3 * i + j] = (A[3 * a + p] * A[3 * b + q] - A[3 * a + q] * A[3 * b + p]) / det;
         }
     }
+
     return true;
 }
 
@@ -184,11 +204,13 @@ static int study_variations(const study_work *w, int point, pl_variation *v)
 {
     const pl_study_def *d = w->def;
     int count = 0;
+
     for (int i = 0; i < d->axis_count; ++i) {
         if (!w->is_command[i]) {
             v[count++] = (pl_variation){d->axis[i].name, d->axis[i].value[study_digit(d, point, i)]};
         }
     }
+
     return count;
 }
 
@@ -208,6 +230,7 @@ static pl_status study_load(study_work *w, const pl_variation *v, int count, pl_
 {
     const pl_progress progress = {study_step, w};
     pl_model_load_options options = w->def->load;
+
     options.load.progress = &progress;
     options.progress = progress;
     pl_robot_document *variant = NULL;
@@ -216,6 +239,7 @@ static pl_status study_load(study_work *w, const pl_variation *v, int count, pl_
         status = pl_model_from_document(variant, &options, out, NULL, err);
     }
     pl_robot_document_destroy(variant);
+
     return status;
 }
 
@@ -232,6 +256,7 @@ static pl_status study_load_held(study_work *w, const pl_variation *given, int c
     const pl_model_info info = pl_model_get_info(v->free);
     double C[9];
     pl_status status = study_compliance(v->free, w->marker, C, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -255,12 +280,14 @@ static pl_status study_load_held(study_work *w, const pl_variation *given, int c
                     v->at[0] + (i == 0) * STUDY_FAR, v->at[1] + (i == 1) * STUDY_FAR,
                     v->at[2] + (i == 2) * STUDY_FAR, v->spring, STUDY_FAR);
     }
+
     pl_text_add(&springs, "]");
     pl_variation all[PL_STUDY_AXES + 64];
     memcpy(all, given, (size_t)count * sizeof *all);
     all[count] = (pl_variation){"springs+", springs.data};
     status = springs.failed ? pl_fail_memory(err, "the study") : study_load(w, all, count + 1, &v->held, err);
     pl_text_clear(&springs);
+
     return status;
 }
 
@@ -271,6 +298,7 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
     pl_solve_report report;
     double C[9], S[9];
     pl_status status = pl_model_fk(v->held, v->command, &report, err);
+
     if (status != PL_OK || report.outcome != PL_SOLVED) {
         return status;
     }
@@ -291,6 +319,7 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
     for (int i = 0; i < 3; ++i) {
         u[i] = x[i] - v->at[i];
     }
+
     for (int i = 0; i < 3; ++i) {
         double along[3] = {-u[0], -u[1], -u[2]};
         along[i] += STUDY_FAR;
@@ -313,7 +342,9 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
         to[i] = -(f[i] - K_u);
         square += to[i] * to[i];
     }
+
     to[3] = sqrt(square);
+
     return PL_OK;
 }
 
@@ -324,19 +355,23 @@ static pl_status study_solve(study_work *w, study_variant *v, double *value, cha
     const pl_record *record = NULL;
     pl_solve_report report;
     pl_status status = pl_model_fk(v->free, v->command, &report, err);
+
     if (status != PL_OK) {
         return status;
     }
     snprintf(outcome, room, "%s", pl_outcome_name(report.outcome));
+
     // the next point does not start from a failed shape
     if (report.outcome != PL_SOLVED) {
         pl_model_reset(v->free);
         return atomic_load(&w->stop) ? PL_INTERRUPTED : PL_OK;
     }
+
     status = pl_model_record(v->free, &report, &record, err);
     if (status != PL_OK) {
         return status;
     }
+
     double *to = study_record(w, record, value);
     if (w->def->stiffness) {
         double C[9];
@@ -346,9 +381,11 @@ static pl_status study_solve(study_work *w, study_variant *v, double *value, cha
         }
         to += 3;
     }
+
     if (status == PL_OK && w->def->blocked) {
         status = study_blocked(w, v, to, err);
     }
+
     return atomic_load(&w->stop) ? PL_INTERRUPTED : status;
 }
 
@@ -382,6 +419,7 @@ static void study_give_up(study_work *w, pl_status status, const pl_error *err)
         w->status = status;
         w->err = *err;
     }
+
     atomic_store(&w->stop, true);
     pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
@@ -394,11 +432,13 @@ static pl_status study_build(study_work *w, int point, study_variant *v, pl_erro
     pl_variation given[PL_STUDY_AXES + 64];
     int count = study_variations(w, point, given);
     pl_model_info info;
+
     for (int i = 0; i < d->set_count; ++i) {
         if (strchr(d->set[i].path, '.')) {
             given[count++] = d->set[i];
         }
     }
+
     pl_status status = study_load(w, given, count, &v->free, err);
     if (status != PL_OK) {
         return status;
@@ -411,6 +451,7 @@ static pl_status study_build(study_work *w, int point, study_variant *v, pl_erro
     for (int i = 0; i < info.command_count; ++i) {
         v->command[i] = NAN;
     }
+
     for (int i = 0; status == PL_OK && i < d->set_count; ++i) {
         const int c = strchr(d->set[i].path, '.') ? -1 : pl_model_find_command(v->free, d->set[i].path);
         if (c >= 0) {
@@ -418,9 +459,11 @@ static pl_status study_build(study_work *w, int point, study_variant *v, pl_erro
                                        &v->command[c], err);
         }
     }
+
     if (status == PL_OK && d->blocked) {
         status = study_load_held(w, given, count, v, err);
     }
+
     return status;
 }
 
@@ -433,6 +476,7 @@ static void study_one(study_work *w, int variant)
     pl_error err = {0};
     pl_status status = PL_OK;
     bool built = false;
+
     for (int inner = 0; inner < w->inner && !atomic_load(&w->stop); ++inner) {
         const int point = study_point(w, variant, inner);
         char outcome[sizeof err.text] = "";
@@ -464,6 +508,7 @@ static void study_one(study_work *w, int variant)
         // a variant that cannot be built fails at all of its points, with its reason
         study_done(w, point, status == PL_OK ? outcome : err.text);
     }
+
     pl_model_destroy(v.free);
     pl_model_destroy(v.held);
     pl_free(v.command);
@@ -480,6 +525,7 @@ static void *study_worker(void *user)
     --w->running;
     pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
+
     return NULL;
 }
 
@@ -504,6 +550,7 @@ static void study_watch(study_work *w)
         }
         pthread_mutex_lock(&w->lock);
     }
+
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -513,6 +560,7 @@ static pl_status study_parallel(study_work *w, pl_error *err)
     pthread_t thread[64];
     int count = w->def->worker_count > 0 ? w->def->worker_count : (int)sysconf(_SC_NPROCESSORS_ONLN),
         made = 0;
+
     count = count > w->variant_count ? w->variant_count : count;
     count = count < 1 ? 1 : count > PL_COUNT(thread) ? PL_COUNT(thread) : count;
     if (pthread_mutex_init(&w->lock, NULL) != 0) {
@@ -527,6 +575,7 @@ static pl_status study_parallel(study_work *w, pl_error *err)
         w->running -= count - made;
         pthread_mutex_unlock(&w->lock);
     }
+
     study_watch(w);
     for (int i = 0; i < made; ++i) {
         pthread_join(thread[i], NULL);
@@ -540,6 +589,7 @@ static pl_status study_parallel(study_work *w, pl_error *err)
         *err = w->err;
         return w->status == PL_INTERRUPTED ? pl_fail(err, PL_INTERRUPTED, "study: interrupted") : w->status;
     }
+
     return atomic_load(&w->stop) ? pl_fail(err, PL_INTERRUPTED, "study: interrupted") : PL_OK;
 }
 
@@ -552,6 +602,7 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
 
     // names: a command, or a value of the file
     int last = 0;
+
     for (int i = 0; i < d->axis_count + d->set_count; ++i) {
         const char *name = i < d->axis_count ? d->axis[i].name : d->set[i - d->axis_count].path;
         const int c = pl_model_find_command(model, name);
@@ -572,6 +623,7 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
             w->command[i] = c;
         }
     }
+
     // values in the file and units of commands are checked before the work
     for (int i = 0; i < d->axis_count + d->set_count; ++i) {
         const pl_variation v = i < d->axis_count ? (pl_variation){d->axis[i].name, d->axis[i].value[0]}
@@ -608,11 +660,13 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
                        "study: the robot has no marker '%s' for stiffness and blocked force",
                        d->marker ? d->marker : "");
     }
+
     if ((d->stiffness || d->blocked) &&
         (strcmp(info.kind, "full") != 0 || strcmp(info.method, "exact") != 0)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "study: stiffness and blocked force need a robot with a mesh and the exact method");
     }
+
     return PL_OK;
 }
 
@@ -623,12 +677,14 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
     pl_study *s = w->out;
     uint64_t key = pl_hash_bytes(PL_HASH_SEED, &hash, sizeof hash);
     int64_t count = 1;
+
     for (int i = 0; i < d->axis_count; ++i) {
         count *= d->axis[i].count;
         if (count > PL_STUDY_POINTS) {
             return pl_fail(err, PL_BAD_INPUT, "study: more than %d points", PL_STUDY_POINTS);
         }
     }
+
     s->count = (int)count;
     s->axis = PL_NEW_ARRAY(char *, d->axis_count + 1);
     s->setting = PL_NEW_ARRAY(char *, count * d->axis_count + 1);
@@ -645,10 +701,12 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
             key = pl_hash_bytes(key, d->axis[i].value[k], strlen(d->axis[i].value[k]) + 1);
         }
     }
+
     for (int i = 0; i < d->set_count; ++i) {
         key = pl_hash_bytes(key, d->set[i].path, strlen(d->set[i].path) + 1);
         key = pl_hash_bytes(key, d->set[i].value, strlen(d->set[i].value) + 1);
     }
+
     const int more[] = {
         d->stiffness, d->blocked + 2 * d->blocked_axis, w->marker, d->load.load.order, d->load.displacement,
         w->surrogate};
@@ -665,6 +723,7 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
             s->value[p * s->quantity_count + i] = NAN;
         }
     }
+
     return good ? PL_OK : pl_fail_memory(err, "the study");
 }
 
@@ -689,6 +748,7 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     if (status == PL_OK) {
         status = study_meet(&w, base, err);
     }
+
     const pl_record *record = NULL;
     if (status == PL_OK) {
         status = pl_model_record(base, NULL, &record, err);
@@ -716,5 +776,6 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     if (status != PL_OK && status != PL_INTERRUPTED) {
         pl_study_clear(out);
     }
+
     return status;
 }

@@ -46,13 +46,16 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
             count += *c == ',';
         }
     }
+
     axis->name = pl_alloc(n + 1);
     axis->value = PL_NEW_ARRAY(char *, count);
     if (!axis->name || !axis->value) {
         pl_study_axis_clear(axis);
         return pl_fail_memory(err, "the study");
     }
+
     memcpy(axis->name, text, n);
+
     // the unit may stand behind either number
     const char *unit = second ? second : "", *unit_from = end ? end : "";
     int unit_length = second ? (int)(other - second) : 0;
@@ -81,6 +84,7 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
             return pl_fail_memory(err, "the study");
         }
     }
+
     return PL_OK;
 }
 

@@ -13,6 +13,7 @@ void analysis_study_keep(study_work *w, int point)
 {
     pl_study *s = w->out;
     pl_text line = {0};
+
     if (w->store < 0) {
         return;
     }
@@ -21,6 +22,7 @@ void analysis_study_keep(study_work *w, int point)
         const double value = s->value[(size_t)point * (size_t)s->quantity_count + (size_t)i];
         pl_text_add(&line, isfinite(value) ? ",%.17g" : ",", value);
     }
+
     pl_text_add(&line, "\n");
     if (line.failed || write(w->store, line.data, line.length) != (ssize_t)line.length) {
         w->status = w->status == PL_OK ? pl_fail(&w->err, line.failed ? PL_NO_MEMORY : PL_BAD_FILE,
@@ -28,6 +30,7 @@ void analysis_study_keep(study_work *w, int point)
                                        : w->status;
         atomic_store(&w->stop, true);
     }
+
     pl_text_clear(&line);
 }
 
@@ -37,6 +40,7 @@ pl_status analysis_study_recall(study_work *w, pl_error *err)
     char *text = NULL;
     size_t length = 0;
     const pl_status regular = text_regular(w->def->store, err);
+
     if (regular != PL_OK) {
         return regular;
     }
@@ -54,6 +58,7 @@ pl_status analysis_study_recall(study_work *w, pl_error *err)
         status =
             pl_fail(err, PL_BAD_INPUT, "%s: is not the store of a study; it is left as it is", w->def->store);
     }
+
     // a line that was cut by a kill is closed, so that the next one starts afresh
     if (status == PL_OK && length > 0 && text[length - 1] != '\n' && write(fd, "\n", 1) != 1) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written", w->def->store);
@@ -96,6 +101,8 @@ pl_status analysis_study_recall(study_work *w, pl_error *err)
         ++s->done;
         s->solved += strcmp(s->outcome[point], "solved") == 0;
     }
+
     pl_file_free(text);
+
     return status;
 }

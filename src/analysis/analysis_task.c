@@ -43,10 +43,12 @@ static pl_status job_check_stages(pl_task_job *j, pl_error *err)
                            j->path, item->line, item->name);
         }
     }
+
     if (steps > PL_TASK_STEPS) {
         return pl_fail(err, PL_BAD_INPUT, "%s: %lld steps in all stages, the limit is %d", j->path,
                        (long long)steps, PL_TASK_STEPS);
     }
+
     j->steps = (int)steps;
     return PL_OK;
 }
@@ -60,6 +62,7 @@ static pl_status job_find_gripper(pl_task_job *j, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: gripper: the robot has no marker '%s'", j->path,
                        f->gripper_line, f->gripper_marker);
     }
+
     for (int i = 0; i < f->command_count; ++i) {
         const int c = pl_model_find_command(j->model, f->command[i]);
         if (c < 0) {
@@ -68,11 +71,13 @@ static pl_status job_find_gripper(pl_task_job *j, pl_error *err)
         }
         j->end[c] = true;
     }
+
     pl_error why = {0};
     const pl_status status = f->segment
                                  ? pl_model_points(j->model, f->segment, &j->segment, &j->segment_count, &why)
                                  : pl_model_points_on_line(j->model, f->line_from, f->line_to, &j->segment,
                                                            &j->segment_count, &why);
+
     return status == PL_OK ? PL_OK
                            : pl_fail(err, status, "%s:%d: gripper: %s: %s", j->path, f->gripper_line,
                                      f->segment ? "segment" : "line", why.text);
@@ -84,6 +89,7 @@ pl_status pl_task_job_create(pl_model *model, const pl_task_file *file, const ch
 {
     const size_t commands = (size_t)pl_model_get_info(model).command_count;
     pl_task_job *j = PL_NEW(pl_task_job);
+
     *out = NULL;
     if (!j) {
         return pl_fail_memory(err, "the task");
@@ -108,7 +114,9 @@ pl_status pl_task_job_create(pl_model *model, const pl_task_file *file, const ch
         pl_task_job_destroy(j);
         j = NULL;
     }
+
     *out = j;
+
     return status;
 }
 
@@ -155,6 +163,7 @@ static pl_status job_move(pl_task_job *j, const pl_task_item *item, const job_si
     const int marker = name ? pl_model_find_marker(j->model, name) : j->marker;
     pl_objective objective[2];
     pl_task_stage stage = {.name = item->name, .objective = objective, .steps = item->steps};
+
     if (item->has_to) {
         pl_objective *o = &objective[stage.objective_count++];
         *o = pl_objective_default(PL_OBJECTIVE_POSITION);
@@ -164,6 +173,7 @@ static pl_status job_move(pl_task_job *j, const pl_task_item *item, const job_si
         stage.moves = true;
         memcpy(stage.from, pl_model_get_answer(j->model).marker + 3 * marker, sizeof stage.from);
     }
+
     if (item->has_direction) {
         pl_objective *o = &objective[stage.objective_count++];
         *o = pl_objective_default(PL_OBJECTIVE_DIRECTION);
@@ -172,6 +182,7 @@ static pl_status job_move(pl_task_job *j, const pl_task_item *item, const job_si
         memcpy(o->target, item->direction, sizeof o->target);
         memcpy(o->axis, item->axis, sizeof o->axis);
     }
+
     return job_stage(j, &stage, sink, err);
 }
 
@@ -189,6 +200,7 @@ static pl_status job_handle(pl_task_job *j, const pl_task_item *item, const job_
                         .end_command = j->end,
                         .curl = f->curl,
                         .steps = item->steps};
+
     memcpy(def.normal, f->normal, sizeof def.normal);
     memcpy(def.curl_axis, f->curl_axis, sizeof def.curl_axis);
     memcpy(def.object, center, sizeof def.object);
@@ -202,6 +214,7 @@ static pl_status job_handle(pl_task_job *j, const pl_task_item *item, const job_
     if (status == PL_OK && item->what == PL_TASK_PLACE) {
         memcpy(center, item->to, 3 * sizeof *center);
     }
+
     return status;
 }
 

@@ -26,6 +26,7 @@ static void task_objects(task_reader *r, const doc_node *node)
     if (!doc_expect(&r->f, node, DOC_MAP, "objects")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_task_object object = {.name = n->key, .line = n->key_line};
         char what[100];
@@ -44,16 +45,19 @@ static void task_gripper_commands(task_reader *r, const doc_node *node)
     if (!doc_expect(&r->f, node, DOC_LIST, "gripper: commands")) {
         return;
     }
+
     const char **name = doc_arena_take(&r->f.arena, ((size_t)node->count + 1) * sizeof *name);
     for (const doc_node *n = node->child; name && n; n = n->next) {
         if (doc_expect(&r->f, n, DOC_SCALAR, "gripper: commands")) {
             name[r->out.command_count++] = n->text;
         }
     }
+
     if (node->count == 0) {
         doc_defect(&r->f, node->line,
                    "gripper: commands: expected the commands that bend the end segment, found none");
     }
+
     r->out.command = name;
 }
 
@@ -63,11 +67,13 @@ static void task_line(task_reader *r, const doc_node *node)
     if (!doc_expect(&r->f, node, DOC_LIST, "gripper: line")) {
         return;
     }
+
     if (node->count != 2) {
         doc_defect(&r->f, node->line, "gripper: line: expected two points [[x, y, z], [x, y, z]], found %d",
                    node->count);
         return;
     }
+
     doc_read_vector(&r->f, node->child, "gripper: line", PL_DIM_LENGTH, r->out.line_from);
     doc_read_vector(&r->f, node->child->next, "gripper: line", PL_DIM_LENGTH, r->out.line_to);
 }
@@ -88,6 +94,7 @@ static void task_gripper(task_reader *r, const doc_node *node)
         {"commands", DOC_OTHER, 0, 0, DOC_REQUIRED},
     };
     doc_robot_file *f = &r->f;
+
     r->out.has_gripper = true;
     r->out.gripper_line = node->line;
     const bool good = doc_read_map(f, node, "gripper", keys, PL_COUNT(keys), &r->out);
@@ -102,6 +109,7 @@ static void task_gripper(task_reader *r, const doc_node *node)
         doc_defect(f, node->line,
                    "gripper: expected exactly one of segment (a surface or region), line (two points)");
     }
+
     if (line) {
         task_line(r, line);
     }
@@ -115,9 +123,11 @@ static int task_find_object(task_reader *r, const doc_node *node)
 {
     const pl_task_object *object = r->object.item;
     const char **known = doc_arena_take(&r->f.arena, ((size_t)r->object.count + 1) * sizeof *known);
+
     if (!doc_expect(&r->f, node, DOC_SCALAR, "stage: object")) {
         return -1;
     }
+
     for (int i = 0; i < r->object.count; ++i) {
         if (strcmp(object[i].name, node->text) == 0) {
             return i;
@@ -126,8 +136,10 @@ static int task_find_object(task_reader *r, const doc_node *node)
             known[i] = object[i].name;
         }
     }
+
     doc_defect(&r->f, node->line, "stage: there is no object '%s'%s", node->text,
                known ? doc_did_you_mean(&r->f, node->text, known, r->object.count) : "");
+
     return -1;
 }
 
@@ -136,12 +148,14 @@ static void task_axes(task_reader *r, const doc_node *node, bool axes[3])
 {
     const char *text = node->kind == DOC_SCALAR ? node->text : "";
     bool good = text[0] != '\0';
+
     for (const char *c = text; *c; ++c) {
         good = good && *c >= 'x' && *c <= 'z';
         if (*c >= 'x' && *c <= 'z') {
             axes[*c - 'x'] = true;
         }
     }
+
     if (!good) {
         doc_defect(&r->f, node->line, "stage: axes: expected letters of x, y, z such as xy");
     }
@@ -170,14 +184,17 @@ static void task_judge(task_reader *r, const doc_node *node, const pl_task_item 
             doc_defect(&r->f, n->key_line, "stage: '%s' has no '%s'", task_verbs[item->what], rule[i].key);
         }
     }
+
     if (item->what == PL_TASK_MOVE && !item->has_to && !item->has_direction) {
         doc_defect(&r->f, node->line, "stage: 'move' needs 'to' or 'direction'");
     }
+
     if (item->has_direction &&
         !(item->has_axis && pl_norm3(item->axis) > 1e-12 && pl_norm3(item->direction) > 1e-12)) {
         doc_defect(&r->f, node->line,
                    "stage: 'direction' needs 'axis', the axis of the marker in the undeformed configuration");
     }
+
     if (item->what != PL_TASK_MOVE && !r->out.has_gripper) {
         doc_defect(&r->f, node->line, "stage: '%s' needs a 'gripper' block in the file",
                    task_verbs[item->what]);
@@ -198,6 +215,7 @@ static void task_stage(task_reader *r, const doc_node *node)
         {"steps", DOC_WHOLE, 0, offsetof(pl_task_item, steps), DOC_POSITIVE},
     };
     pl_task_item item = {.object = -1, .steps = 1, .line = node->line};
+
     if (!doc_read_map(&r->f, node, "stage", keys, PL_COUNT(keys), &item)) {
         return;
     }
@@ -242,11 +260,13 @@ static void task_root(task_reader *r, const doc_node *root)
         {"stages", DOC_OTHER, 0, 0, DOC_REQUIRED},
     };
     const doc_node *version = root->kind == DOC_MAP ? doc_child(root, "task") : NULL;
+
     if (!version || version->kind != DOC_SCALAR || strcmp(version->text, "1") != 0) {
         doc_defect(&r->f, version ? version->line : root->line,
                    "'task: 1' (the format version) is missing: is this a task file?");
         return;
     }
+
     doc_read_map(&r->f, root, "task file", keys, PL_COUNT(keys), &r->out);
     const doc_node *gripper = doc_child(root, "gripper"), *objects = doc_child(root, "objects");
     const doc_node *stages = doc_child(root, "stages");
@@ -256,6 +276,7 @@ static void task_root(task_reader *r, const doc_node *root)
     if (gripper) {
         task_gripper(r, gripper);
     }
+
     if (stages && doc_expect(&r->f, stages, DOC_LIST, "stages")) {
         for (const doc_node *n = stages->child; n; n = n->next) {
             task_stage(r, n);
@@ -274,10 +295,12 @@ static pl_status task_keep(task_reader *r, pl_task_file *out, pl_error *err)
     const size_t items = (size_t)r->item.count * sizeof(pl_task_item);
     pl_task_object *object = doc_arena_take(&r->f.arena, objects + 1);
     pl_task_item *item = doc_arena_take(&r->f.arena, items + 1);
+
     if (!kept || !object || !item) {
         pl_free(kept);
         return pl_fail_memory(err, "the task");
     }
+
     if (objects > 0) {
         memcpy(object, r->object.item, objects);
     }
@@ -290,6 +313,7 @@ static pl_status task_keep(task_reader *r, pl_task_file *out, pl_error *err)
     out->item = item;
     out->item_count = r->item.count;
     out->memory = kept;
+
     return PL_OK;
 }
 
@@ -303,6 +327,7 @@ pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *finding
     if (status != PL_OK) {
         return status;
     }
+
     task_reader r = {.f = {.path = path, .folder = ""}, .out = {.weight = 20, .curl = 1}};
     r.f.findings = pl_findings_create();
     const doc_node *root = r.f.findings ? doc_yaml_parse(&r.f, text, length) : NULL;
@@ -312,6 +337,7 @@ pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *finding
     } else if (!r.f.no_memory && pl_findings_defect_count(r.f.findings) == 0) {
         doc_defect(&r.f, 1, "the file is empty, expected 'task: 1' and stages");
     }
+
     r.f.no_memory = r.f.no_memory || r.f.arena.failed;
     status = doc_robot_file_report(&r.f, PL_OK, findings, err);
     if (status == PL_OK) {
@@ -321,6 +347,7 @@ pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *finding
     pl_free(r.item.item);
     doc_robot_file_clear(&r.f);
     pl_file_free(text);
+
     return status;
 }
 

@@ -38,10 +38,12 @@ bool pl_arena_init(pl_arena *arena, size_t bytes)
     if (!arena->block) {
         return false;
     }
+
     const uintptr_t at = (uintptr_t)arena->block, over = at % ARENA_ALIGN;
     arena->first = (char *)arena->block + (over ? ARENA_ALIGN - over : 0);
     arena->size = bytes;
     ARENA_POISON(arena->first, bytes);
+
     return true;
 }
 
@@ -67,6 +69,7 @@ void *pl_arena_take(pl_arena *arena, size_t count, size_t size)
     ARENA_UNPOISON(piece, count * size);
     arena->used += bytes;
     arena->most = arena->used > arena->most ? arena->used : arena->most;
+
     return piece;
 }
 

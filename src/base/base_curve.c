@@ -20,6 +20,7 @@ void pl_monotone_slopes(int count, const double *x, const double *y, double *slo
     if (count < 2) {
         return;
     }
+
     // two points: a line
     if (count == 2) {
         slope[0] = slope[1] = (y[1] - y[0]) / (x[1] - x[0]);
@@ -61,6 +62,7 @@ double pl_monotone_value(const pl_monotone *c, double x, double *derivative)
         const int middle = (low + high) / 2;
         *(c->x[middle] <= x ? &low : &high) = middle;
     }
+
     // y = y0 + t s0 h + t^2 (3 D - 2 s0 - s1) h + t^3 (s0 + s1 - 2 D) h, D the secant
     const double h = c->x[high] - c->x[low], t = (x - c->x[low]) / h;
     const double D = (c->y[high] - c->y[low]) / h, s0 = c->slope[low], s1 = c->slope[high];
@@ -68,6 +70,7 @@ double pl_monotone_value(const pl_monotone *c, double x, double *derivative)
     if (derivative) {
         *derivative = s0 + t * (2 * b + 3 * t * a);
     }
+
     return c->y[low] + h * t * (s0 + t * (b + t * a));
 }
 
@@ -83,6 +86,7 @@ double pl_monotone_inverse(const pl_monotone *c, double y)
         const int end = sign * (y - c->y[0]) <= 0 ? 0 : last;
         return c->slope[end] != 0 ? c->x[end] + (y - c->y[end]) / c->slope[end] : c->x[end];
     }
+
     for (int i = 0; i < 200 && high - low > 0; ++i) {
         const double middle = 0.5 * (low + high);
         if (middle <= low || middle >= high) {
@@ -90,5 +94,6 @@ double pl_monotone_inverse(const pl_monotone *c, double y)
         }
         *(sign * (pl_monotone_value(c, middle, NULL) - y) < 0 ? &low : &high) = middle;
     }
+
     return 0.5 * (low + high);
 }

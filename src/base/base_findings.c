@@ -19,6 +19,7 @@ void pl_findings_destroy(pl_findings *findings)
     if (!findings) {
         return;
     }
+
     for (int i = 0; i < findings->count; ++i) {
         pl_finding *f = &findings->item[i];
         pl_free((void *)f->file);
@@ -26,6 +27,7 @@ void pl_findings_destroy(pl_findings *findings)
         pl_free((void *)f->advice);
         pl_free((void *)f->elements);
     }
+
     pl_free(findings->item);
     pl_free(findings);
 }
@@ -61,6 +63,7 @@ int pl_findings_add(pl_findings *findings, pl_severity severity, const char *fil
                               sizeof *findings->item)) {
         return -1;
     }
+
     va_list args;
     va_start(args, format);
     char *text = findings_sentence(format, args);
@@ -73,9 +76,11 @@ int pl_findings_add(pl_findings *findings, pl_severity severity, const char *fil
         pl_free(name);
         return -1;
     }
+
     findings->item[findings->count] =
         (pl_finding){.severity = severity, .file = name, .line = line, .text = text, .advice = advice};
     findings->defect_count += severity == PL_DEFECT;
+
     return findings->count++;
 }
 
@@ -85,6 +90,7 @@ void pl_findings_advise(pl_findings *findings, const char *format, ...)
     if (!findings || findings->count == 0) {
         return;
     }
+
     va_list args;
     va_start(args, format);
     char *advice = findings_sentence(format, args);
@@ -103,11 +109,13 @@ void pl_findings_place(pl_findings *findings, const double place[3], const int32
     if (!findings || findings->count == 0) {
         return;
     }
+
     pl_finding *f = &findings->item[findings->count - 1];
     if (place) {
         f->has_place = true;
         memcpy(f->place, place, sizeof f->place);
     }
+
     int32_t *copy = element_count > 0 ? PL_NEW_ARRAY(int32_t, element_count) : NULL;
     if (copy) {
         memcpy(copy, elements, (size_t)element_count * sizeof *copy);

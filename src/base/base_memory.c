@@ -33,10 +33,12 @@ void *pl_alloc_array(size_t count, size_t size)
     if (memory_hook == memory_default && count > 0 && size > 0) {
         return calloc(count, size); // fresh pages are zero already; checks count * size
     }
+
     void *block = pl_resize_array(NULL, count, size);
     if (block) {
         memset(block, 0, count * size);
     }
+
     return block;
 }
 
@@ -73,6 +75,7 @@ bool pl_grow(void **block, int32_t *capacity, int64_t need, size_t size)
     if (need <= *capacity) {
         return true;
     }
+
     int64_t wanted = *capacity ? *capacity : 8;
     while (wanted < need) {
         wanted += wanted / 2 + 8;
@@ -80,11 +83,13 @@ bool pl_grow(void **block, int32_t *capacity, int64_t need, size_t size)
     if (wanted > INT32_MAX) {
         return false;
     }
+
     void *larger = pl_resize_array(*block, (size_t)wanted, size);
     if (!larger) {
         return false;
     }
     *block = larger;
     *capacity = (int32_t)wanted;
+
     return true;
 }

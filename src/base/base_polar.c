@@ -88,6 +88,7 @@ void pl_eigen3(const double A[9], double value[3], double V[9])
             }
         }
     }
+
     for (int k = 0; k < 3; ++k) {
         value[k] = S[4 * order[k]];
         for (int i = 0; V && i < 3; ++i) {
@@ -105,6 +106,7 @@ void pl_nearest_rotation3(const double A[9], double R[9])
         norm += C[i] * C[i];
         scale += A[i] * A[i];
     }
+
     // cof A fills the missing direction of a flat patch
     double M[9];
     const bool flat = norm > 0 && !(fabs(pl_det3(A)) > 1e-9 * scale * sqrt(scale));

@@ -109,6 +109,7 @@ static unsigned helper_wait(pool_thread *h, unsigned seen)
         }
         threads_pause();
     }
+
     pthread_mutex_lock(&h->lock);
     atomic_store(&h->asleep, true);
     while (atomic_load(&pool.number) == seen) {
@@ -116,6 +117,7 @@ static unsigned helper_wait(pool_thread *h, unsigned seen)
     }
     atomic_store(&h->asleep, false);
     pthread_mutex_unlock(&h->lock);
+
     return atomic_load(&pool.number);
 }
 
@@ -135,6 +137,7 @@ static void *helper_main(void *argument)
     pool_thread *h = argument;
     const int worker = 1 + (int)(h - pool.helper);
     unsigned seen = 0;
+
     for (;;) {
         seen = helper_wait(h, seen);
         if (atomic_load(&pool.quit)) {
@@ -184,6 +187,7 @@ static void helpers_start(int wanted)
     if (!pool.fork_ready) {
         pool.fork_ready = pthread_atfork(NULL, NULL, pool_in_child) == 0;
     }
+
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -200,6 +204,7 @@ static void helpers_start(int wanted)
             break;
         }
     }
+
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_mutex_unlock(&pool.life);
 }
@@ -216,6 +221,7 @@ static void helpers_end(void)
         pthread_cond_destroy(&h->wake);
         pthread_mutex_destroy(&h->lock);
     }
+
     atomic_store(&pool.quit, false);
 }
 
@@ -248,6 +254,7 @@ static void job_wait(void)
         }
         threads_pause();
     }
+
     pthread_mutex_lock(&pool.lock);
     atomic_store(&pool.waiting, true);
     while (atomic_load(&pool.helping) != 0) {
@@ -321,6 +328,7 @@ void pl_loop(int64_t count, int64_t grain, pl_loop_body *body, void *context)
 {
     const int64_t grains = (count + grain - 1) / grain;
     int threads = pl_threads_get();
+
     threads = grains < threads ? (int)grains : threads;
     if (threads <= 1) {
         if (count > 0) {
@@ -339,6 +347,7 @@ void pl_loop(int64_t count, int64_t grain, pl_loop_body *body, void *context)
         atomic_init(&l.share[k].next, grains * k / threads * grain);
         l.share[k].end = grains * (k + 1) / threads * grain;
     }
+
     l.share[threads - 1].end = count;
     job_run(threads, loop_work, &l);
 }
@@ -364,6 +373,7 @@ bool pl_tasks_init(pl_tasks *t, int32_t capacity)
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->more, NULL);
     t->made = true;
+
     return true;
 }
 
@@ -404,6 +414,7 @@ static bool tasks_take(pl_tasks *t, int32_t *item, int32_t *part)
         atomic_fetch_sub(&t->ready, 1);
         t->depth -= t->next[*item] == t->parts[*item];
     }
+
     pthread_mutex_unlock(&t->lock);
     return any;
 }
@@ -417,6 +428,7 @@ static void tasks_wait(pl_tasks *t)
         }
         threads_pause();
     }
+
     pthread_mutex_lock(&t->lock);
     ++t->sleepers;
     while (t->depth == 0 && atomic_load(&t->open) > 0) {

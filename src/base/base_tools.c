@@ -30,6 +30,7 @@ void pl_log(int level, const char *format, ...)
     if (!pl_log_wants(level)) {
         return;
     }
+
     char text[1000];
     va_list args;
     va_start(args, format);
@@ -51,6 +52,7 @@ bool pl_watch_go_on(pl_watch *w, double part, const char *what)
     if (!w || w->stopped || w->late) {
         return !w;
     }
+
     const double now = pl_seconds();
     if (now - w->asked < WATCH_PAUSE) {
         return true;
@@ -66,7 +68,9 @@ bool pl_watch_go_on(pl_watch *w, double part, const char *what)
     } else {
         snprintf(text, sizeof text, "%s%s%s", w->what ? w->what : "", w->what ? ": " : "", what);
     }
+
     w->stopped = !w->late && !pl_progress_step(&w->progress, w->fraction, text);
+
     return !w->stopped && !w->late;
 }
 
@@ -108,12 +112,14 @@ uint64_t pl_random_next(pl_random *random)
 {
     uint64_t *s = random->s;
     const uint64_t result = tools_rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= t;
     s[3] = tools_rotate(s[3], 45);
+
     return result;
 }
 
@@ -138,6 +144,7 @@ static bool text_reserve(pl_text *text, size_t extra)
     if (text->failed) {
         return false;
     }
+
     const size_t need = text->length + extra + 1;
     if (need > text->capacity) {
         const size_t wanted = need + need / 2 + 64;
@@ -149,6 +156,7 @@ static bool text_reserve(pl_text *text, size_t extra)
         text->data = larger;
         text->capacity = wanted;
     }
+
     return true;
 }
 
@@ -162,6 +170,7 @@ static void text_add_list(pl_text *text, const char *format, va_list args)
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }
+
     va_end(again);
 }
 
@@ -241,6 +250,7 @@ static int tools_edit_distance(const char *a, const char *b)
     for (int j = 0; j <= length; ++j) {
         row[j] = j;
     }
+
     for (int i = 0; a[i] && i < 63; ++i) {
         int diagonal = row[0];
         row[0] = i + 1;
@@ -251,6 +261,7 @@ static int tools_edit_distance(const char *a, const char *b)
             row[j + 1] = change < best ? change : best;
         }
     }
+
     return row[length];
 }
 
@@ -263,6 +274,7 @@ static void tools_squash(const char *word, char *out, size_t most)
             out[n++] = (char)tolower((unsigned char)*word);
         }
     }
+
     out[n] = 0;
 }
 
@@ -279,6 +291,7 @@ static int tools_distance_to_start(const char *word, const char *known)
         const int distance = tools_edit_distance(a, b);
         best = distance < best ? distance : best;
     }
+
     return best;
 }
 
@@ -288,6 +301,7 @@ const char *pl_nearest_word(const char *word, const char *const *known, int coun
     // few typing errors: a third of the letters
     const char *nearest = NULL, *begun = NULL;
     int best = (int)strlen(word) / 3 + 2;
+
     for (int i = 0; i < count; ++i) {
         const int distance = tools_edit_distance(word, known[i]);
         if (distance < best && distance < (int)strlen(known[i])) {
@@ -295,6 +309,7 @@ const char *pl_nearest_word(const char *word, const char *const *known, int coun
             nearest = known[i];
         }
     }
+
     // a part of a name: 'finger' for 'bending_finger'
     for (int i = 0; !nearest && strlen(word) >= 4 && i < count; ++i) {
         nearest = strstr(known[i], word) ? known[i] : NULL;
@@ -309,5 +324,6 @@ const char *pl_nearest_word(const char *word, const char *const *known, int coun
             begun = known[i];
         }
     }
+
     return nearest ? nearest : begun;
 }

@@ -25,9 +25,11 @@ static inline void pl_rotation_log(const double R[9], double w[3])
 
     // the largest of w, x, y, z of the quaternion: dividing by it loses no digits
     int k = 0;
+
     for (int i = 1; i < 4; ++i) {
         k = four[i] > four[k] ? i : k;
     }
+
     const double odd[3] = {R[7] - R[5], R[2] - R[6], R[3] - R[1]};
     const double even[3] = {R[5] + R[7], R[2] + R[6], R[1] + R[3]}; // yz, zx, xy
     const double q = sqrt(fmax(four[k], 0));                        // twice the largest component
@@ -58,9 +60,11 @@ static inline void pl_rotation_log(const double R[9], double w[3])
 static inline void pl_rotation_log_derivative(const double w[3], double M[9])
 {
     const double t2 = pl_dot3(w, w), t = sqrt(t2);
+
     // series near 0, where the closed form cancels
     const double k = t < 1e-3 ? 1.0 / 12 + t2 / 720 : 1 / t2 - (1 + cos(t)) / (2 * t * fmax(sin(t), 1e-12));
     const double W[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             const double square = w[i] * w[j] - (i == j ? t2 : 0);

@@ -65,6 +65,7 @@ static inline void pl_mul33(const double A[9], const double B[9], double R[9])
             T[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
         }
     }
+
     for (int i = 0; i < 9; ++i) {
         R[i] = T[i];
     }
@@ -92,9 +93,11 @@ static inline void pl_mulTv3(const double A[9], const double v[3], double r[3])
 static inline void pl_rotation_exp(const double w[3], double R[9])
 {
     const double t2 = pl_dot3(w, w), t = sqrt(t2);
+
     // series near 0: sin t / t and (1 - cos t) / t^2
     const double a = t < 1e-4 ? 1 - t2 / 6 + t2 * t2 / 120 : sin(t) / t;
     const double b = t < 1e-4 ? 0.5 - t2 / 24 + t2 * t2 / 720 : (1 - cos(t)) / t2;
+
     R[0] = 1 - b * (w[1] * w[1] + w[2] * w[2]);
     R[4] = 1 - b * (w[0] * w[0] + w[2] * w[2]);
     R[8] = 1 - b * (w[0] * w[0] + w[1] * w[1]);

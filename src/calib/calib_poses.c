@@ -35,6 +35,7 @@ static void pose_command(const pl_poses_def *d, const double *value, int row, do
             command[p->index] *= value[k];
         }
     }
+
     for (int k = 0; k < d->parameter_count; ++k) {
         const pl_pose_parameter *p = &d->parameter[k];
         if (p->kind == PL_POSE_OFFSET) {
@@ -48,6 +49,7 @@ static pl_status pose_solve(poses *s, pl_model *model, const double *value, int 
 {
     pl_solve_report report;
     double *command = s->work;
+
     pose_command(s->d, value, row, command);
     pl_status status = pl_model_fk(model, command, &report, err);
     ++s->solves;
@@ -56,10 +58,12 @@ static pl_status pose_solve(poses *s, pl_model *model, const double *value, int 
         status = pl_model_fk(model, command, &report, err);
         ++s->solves;
     }
+
     if (status == PL_OK && report.outcome != PL_SOLVED) {
         return pl_fail(err, report.outcome == PL_STOPPED ? PL_INTERRUPTED : PL_FAILED,
                        "pose %d cannot be solved: %s", row + 1, pl_outcome_name(report.outcome));
     }
+
     return status;
 }
 
@@ -72,6 +76,7 @@ static void pose_base(const pl_poses_def *d, const double *value, double t[3], d
             (d->parameter[k].index < 3 ? t : w)[d->parameter[k].index % 3] = value[k];
         }
     }
+
     const double a = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     const double s = a > 1e-9 ? sin(a) / a : 1, c = a > 1e-9 ? (1 - cos(a)) / (a * a) : 0.5;
     const double K[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
@@ -104,6 +109,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
     int column[PL_POSE_PARAMETERS], count = 0;
     bool commands = false;
     double t[3], Q[9];
+
     pose_base(d, value, t, Q);
     for (int k = 0; k < P; ++k) {
         const pl_pose_parameter *p = &d->parameter[k];
@@ -113,6 +119,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
         }
         commands = commands || p->kind == PL_POSE_FACTOR || p->kind == PL_POSE_OFFSET;
     }
+
     pl_jacobian_report how;
     double *by = s->work + C;
     if (count > 0) {
@@ -134,6 +141,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
             }
         }
     }
+
     if (commands) {
         pl_model_derivative der;
         const pl_status status = pl_model_differentiate(model, PL_PART_MARKER, 0, &der, &how, err);
@@ -159,6 +167,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
             }
         }
     }
+
     const double *marker = pl_model_get_answer(model).marker;
     for (int k = 0; k < P; ++k) {
         const pl_pose_parameter *p = &d->parameter[k];
@@ -182,6 +191,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -194,6 +204,7 @@ static pl_status pose_predict(poses *s, const double *value, bool slopes, bool o
     const int M = d->marker_count;
     pl_model *model = NULL;
     double t[3], Q[9];
+
     pose_base(d, value, t, Q);
     pl_status status = d->build(d->user, value, &model, err);
     for (int row = 0; status == PL_OK && row < d->row_count; ++row) {
@@ -224,7 +235,9 @@ static pl_status pose_predict(poses *s, const double *value, bool slopes, bool o
             pose_place(t, Q, marker + 3 * m, predicted + ((int64_t)row * M + m) * 3);
         }
     }
+
     pl_model_destroy(model);
+
     return status;
 }
 
@@ -247,6 +260,7 @@ static pl_status pose_differences(poses *s, const double *value, double *low, do
             s->J[i * s->P + k] = (high[i] - low[i]) / (2 * h);
         }
     }
+
     return status;
 }
 
@@ -270,6 +284,7 @@ static int pose_residuals(const pl_poses_def *d, int64_t k, const double *p, dou
         *seen = count > 0;
         return count;
     }
+
     for (int c = 0; c < d->camera_count; ++c) {
         const double *q = d->pixel + 2 * (k * d->camera_count + c);
         double at[2], J[6];
@@ -287,6 +302,7 @@ static int pose_residuals(const pl_poses_def *d, int64_t k, const double *p, dou
         }
         ++*seen;
     }
+
     return count;
 }
 
@@ -295,6 +311,7 @@ static double pose_mean(const poses *s, const double *predicted, bool fitted, in
 {
     const pl_poses_def *d = s->d;
     double sum = 0, r[POSE_RESIDUALS];
+
     *count = 0;
     for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
         const bool in = !d->fit || d->fit[k / d->marker_count];
@@ -309,6 +326,7 @@ static double pose_mean(const poses *s, const double *predicted, bool fitted, in
         }
         *count += seen;
     }
+
     return *count ? sum / *count : NAN;
 }
 
@@ -318,6 +336,7 @@ static int pose_normal(const poses *s, double *H, double *g)
     const pl_poses_def *d = s->d;
     const int P = s->P;
     int count = 0;
+
     memset(H, 0, sizeof(double) * (size_t)(P * P));
     memset(g, 0, sizeof(double) * (size_t)P);
     for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
@@ -343,6 +362,7 @@ static int pose_normal(const poses *s, double *H, double *g)
             }
         }
     }
+
     return count;
 }
 
@@ -364,6 +384,7 @@ static void pose_statistics(poses *s, const double *H, int count)
     int markers;
     const double sum = pose_mean(s, s->predicted, true, &markers) * markers;
     const double variance = sum / (count > P ? count - P : 1);
+
     memcpy(A, H, sizeof(double) * (size_t)(P * P));
     pl_dense_eigen(P, A, w, V);
     r->quantile = pose_quantile(count - P);
@@ -374,6 +395,7 @@ static void pose_statistics(poses *s, const double *H, int count)
         }
         r->deviation[k] = sqrt(variance * v) * pose_scale(&s->d->parameter[k]);
     }
+
     for (int j = 0; j < P; ++j) { // eigenvalues ascend: the best known direction is the last
         const int from = P - 1 - j;
         r->direction_deviation[j] = sqrt(variance / fmax(w[from], 1e-300));
@@ -390,13 +412,16 @@ static pl_status pose_search(poses *s, double *trial_prediction, double *other, 
     pl_poses_report *r = s->report;
     double H[PL_POSE_PARAMETERS * PL_POSE_PARAMETERS], g[PL_POSE_PARAMETERS], mu = 1e-4;
     int count = 0, markers;
+
     for (int k = 0; k < P; ++k) {
         r->value[k] = d->parameter[k].value;
     }
+
     pl_status status = pose_predict(s, r->value, true, false, s->predicted, err);
     if (status != PL_OK) {
         return status;
     }
+
     double cost = pose_mean(s, s->predicted, true, &markers);
     r->rms_start = sqrt(cost);
     while (status == PL_OK) {
@@ -458,14 +483,17 @@ static pl_status pose_search(poses *s, double *trial_prediction, double *other, 
             status = pose_predict(s, r->value, true, false, s->predicted, err);
         }
     }
+
     if (status == PL_OK) {
         status = pose_predict(s, r->value, false, true, s->predicted, err);
     }
+
     if (status == PL_OK) {
         r->rms_fit = sqrt(cost);
         r->rms_held = sqrt(pose_mean(s, s->predicted, false, &markers));
         pose_statistics(s, H, count);
     }
+
     return status;
 }
 
@@ -476,9 +504,11 @@ pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_
         return pl_fail(err, PL_BAD_INPUT, "calibration: %d free parameters, must be 1 to %d",
                        d->parameter_count, PL_POSE_PARAMETERS);
     }
+
     if (d->camera_count < 0 || d->camera_count > 8) {
         return pl_fail(err, PL_BAD_INPUT, "calibration: %d cameras, must be 0 to 8", d->camera_count);
     }
+
     int numbers = 0;
     for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
         double r[POSE_RESIDUALS];
@@ -487,11 +517,13 @@ pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_
                        ? pose_residuals(d, k, (double[3]){0, 0, 1}, r, NULL, &seen)
                        : 0;
     }
+
     if (numbers <= d->parameter_count) {
         return pl_fail(err, PL_BAD_INPUT,
                        "calibration: %d measured coordinates do not determine %d parameters", numbers,
                        d->parameter_count);
     }
+
     poses s = {.d = d,
                .P = d->parameter_count,
                .N = 3 * d->row_count * d->marker_count,
@@ -504,9 +536,11 @@ pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_
         double *trial = s.J + (int64_t)s.N * s.P;
         status = pose_search(&s, trial, trial + s.N, err);
     }
+
     report->solves = s.solves;
     pl_free(s.J);
     pl_free(s.work);
+
     return status;
 }
 
@@ -515,6 +549,7 @@ bool pl_poses_place(const double *from, const double *to, int count, double base
 {
     double mean[2][3] = {{0}}, C[9] = {0}, R[9], turned[3], spread = 0;
     int used = 0;
+
     for (int pass = 0; pass < 2; ++pass) {
         for (int k = 0; k < count; ++k) {
             const double *a = from + 3 * k, *b = to + 3 * k;
@@ -535,11 +570,13 @@ bool pl_poses_place(const double *from, const double *to, int count, double base
             mean[1][i] /= used > 0 ? used : 1;
         }
     }
+
     double cofactor[9];
     pl_cofactor3(C, cofactor);
     for (int i = 0; i < 9; ++i) {
         spread += cofactor[i] * cofactor[i];
     }
+
     double size = 0;
     for (int i = 0; i < 9; ++i) {
         size += C[i] * C[i];
@@ -553,5 +590,6 @@ bool pl_poses_place(const double *from, const double *to, int count, double base
     for (int i = 0; i < 3; ++i) {
         base[i] = mean[1][i] - turned[i];
     }
+
     return true;
 }

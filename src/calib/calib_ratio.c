@@ -28,22 +28,26 @@ static pl_status ratio_check(const pl_ratio_test *t, pl_error *err)
                        "elongation test: the interface is at %g mm, must be inside the bar of %g mm",
                        t->interface, t->length);
     }
+
     if (!(t->pull > 0 && t->pull <= t->length)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "elongation test: the elongation is %g mm, must be > 0 and at most the length %g",
                        t->pull, t->length);
     }
+
     if (!(t->moved > 0 && t->moved < t->pull)) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "elongation test: the interface moved by %g mm, must be between 0 and the elongation of %g",
             t->moved, t->pull);
     }
+
     if (!(t->r_omega > 2 * RATIO_SMALLEST && t->r_omega <= 1)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "elongation test: R_omega of the stiffer material is %g, must be in (%g, 1]",
                        t->r_omega, 2 * RATIO_SMALLEST);
     }
+
     return PL_OK;
 }
 
@@ -62,10 +66,12 @@ static pl_status ratio_geometric(const pl_robot *robot, pl_ratio_method method, 
     pl_geometric_options options = pl_geometric_options_default();
     pl_geometric *geometric = NULL;
     pl_status status = method == PL_RATIO_FANG2020 ? pl_geometric_preset("fang2020", &options, err) : PL_OK;
+
     if (twisted) {
         options.stop = PL_STOP_RESIDUAL;
         options.acceleration = PL_ACCELERATE_LBFGS;
     }
+
     status = status == PL_OK ? pl_geometric_create(robot, &options, &geometric, err) : status;
     status = status == PL_OK ? pl_geometric_solve(geometric, state, NULL, report, err) : status;
     pl_geometric_destroy(geometric);
@@ -73,6 +79,7 @@ static pl_status ratio_geometric(const pl_robot *robot, pl_ratio_method method, 
         report->outcome =
             PL_SOLVED; // the published test for the end is no convergence, and is taken as it is
     }
+
     return status;
 }
 
@@ -109,12 +116,14 @@ static pl_status ratio_solve(const pl_mesh *specimen, pl_ratio_method method, co
     pl_state *state = NULL;
     pl_solve_report report;
     pl_status status = pl_robot_create(&def, &specimen, &robot, NULL, err);
+
     status = status == PL_OK ? pl_statics_create(robot, &options, &statics, err) : status;
     status = status == PL_OK ? pl_state_create(robot, &state, err) : status;
     if (status == PL_OK) {
         status = method == PL_RATIO_EXACT ? pl_statics_solve(statics, state, NULL, &report, err)
                                           : ratio_geometric(robot, method, twist != 0, state, &report, err);
     }
+
     if (status == PL_OK && report.outcome != PL_SOLVED) {
         status = pl_fail(err, PL_FAILED, "elongation test: the bar is not solved: %s", report.message);
     }
@@ -124,6 +133,7 @@ static pl_status ratio_solve(const pl_mesh *specimen, pl_ratio_method method, co
     pl_state_destroy(state);
     pl_statics_destroy(statics);
     pl_robot_destroy(robot);
+
     return status;
 }
 
@@ -136,6 +146,7 @@ pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
         return status;
     }
     out->elasticity = pl_ratio_elasticity(test->length, test->interface, test->pull, test->moved);
+
     // the stiffer one moves less: A when R_m > 1. The softer R_omega lies between nothing and the stiffer
     // one.
     const int soft = out->elasticity >= 1;
@@ -156,6 +167,7 @@ pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
             break;
         }
     }
+
     if (fabs(out->moved - test->moved) > 1e-3 * test->length) {
         return pl_fail(
             err, PL_FAILED,
@@ -163,12 +175,14 @@ pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
             "interface moves by %.4g mm at most near %.4g mm",
             out->elasticity, test->r_omega, out->moved, test->moved);
     }
+
     out->r_omega[0] = r[0];
     out->r_omega[1] = r[1];
     out->ratio = r[0] / r[1];
     for (int k = 0; k < 2; ++k) {
         pl_shape_to_elastic(1, r[k], &out->young[k], &out->poisson[k]);
     }
+
     // the check: half a right angle of twist, shared by the halves as L / G, G = w R_omega
     out->twist = PL_PI / 4;
     status = ratio_solve(specimen, test->method, r, 0, out->twist, &at, err);
@@ -178,5 +192,6 @@ pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
         const double a = test->interface / r[0], b = (test->length - test->interface) / r[1];
         out->twisted_thin = out->twist * a / (a + b);
     }
+
     return status;
 }

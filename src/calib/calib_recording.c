@@ -23,6 +23,7 @@ static void series_name(const char *part, pl_recording_column *out)
 {
     size_t length = strcspn(part, "[(");
     const char *open = part + length;
+
     while (length > 0 && (part[length - 1] == ' ' || part[length - 1] == '\t')) {
         --length;
     }
@@ -45,6 +46,7 @@ static char *series_part(char **at)
     if (!part) {
         return NULL;
     }
+
     char *end = part + strcspn(part, ",;\t");
     *at = *end ? end + 1 : NULL;
     *end = 0;
@@ -52,6 +54,7 @@ static char *series_part(char **at)
     for (char *last = part + strlen(part); last > part && (last[-1] == ' ' || last[-1] == '\r');) {
         *--last = 0;
     }
+
     return part;
 }
 
@@ -69,6 +72,7 @@ static pl_status series_row(char *line, const char *name, int number, pl_recordi
         }
         out[c] = *part ? out[c] : NAN;
     }
+
     return PL_OK;
 }
 
@@ -80,6 +84,7 @@ pl_status pl_recording_parse(const char *text, size_t length, const char *name, 
     for (size_t i = 0; i < length; ++i) {
         lines += text[i] == '\n';
     }
+
     pl_status status = PL_OK;
     int number = 0;
     for (const char *at = text, *end = text + length; status == PL_OK && at < end; ++number) {
@@ -109,12 +114,14 @@ pl_status pl_recording_parse(const char *text, size_t length, const char *name, 
                             err);
         out->count += status == PL_OK;
     }
+
     if (status == PL_OK && out->count < 2) {
         status = pl_fail(err, PL_BAD_FILE, "%s: fewer than two rows of measurements", name);
     }
     if (status != PL_OK) {
         pl_recording_clear(out);
     }
+
     return status;
 }
 

@@ -57,12 +57,14 @@ static bool relax_solve(const relax *x, const double *b, double *out)
 {
     double L[RELAX_MOST][RELAX_MOST], y[RELAX_MOST];
     int at[RELAX_MOST], n = 0;
+
     for (int i = 0; i < x->n; ++i) {
         if (x->used[i]) {
             at[n++] = i;
         }
         out[i] = 0;
     }
+
     for (int i = 0; i < n; ++i) {
         y[i] = b[at[i]];
         for (int j = 0; j <= i; ++j) {
@@ -80,6 +82,7 @@ static bool relax_solve(const relax *x, const double *b, double *out)
         }
         y[i] /= L[i][i];
     }
+
     for (int i = n - 1; i >= 0; --i) {
         for (int k = i + 1; k < n; ++k) {
             y[i] -= L[k][i] * y[k];
@@ -87,6 +90,7 @@ static bool relax_solve(const relax *x, const double *b, double *out)
         y[i] /= L[i][i];
         out[at[i]] = y[i];
     }
+
     return true;
 }
 
@@ -138,6 +142,7 @@ static bool relax_positive(relax *x)
             x->a[blocking] = 0;
         }
     }
+
     return x->a[0] > 0;
 }
 
@@ -147,6 +152,7 @@ static pl_status relax_check(const pl_relaxation *test, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "relaxation: %d rows, at least %d are needed", test->count,
                        RELAX_LEAST_ROWS);
     }
+
     for (int k = 0; k < test->count; ++k) {
         if (!isfinite(test->time[k]) || !isfinite(test->stress[k]) ||
             (test->strain && !isfinite(test->strain[k]))) {
@@ -156,6 +162,7 @@ static pl_status relax_check(const pl_relaxation *test, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "relaxation: row %d: times must increase", k + 1);
         }
     }
+
     return PL_OK;
 }
 
@@ -167,6 +174,7 @@ static pl_status relax_times(const pl_relaxation *test, const double *tau, int c
         return pl_fail(err, PL_BAD_INPUT, "relaxation: %d times, at most %d are possible", count,
                        PL_PRONY_TERMS);
     }
+
     x->n = count + 1;
     for (int i = 0; i < count; ++i) {
         x->tau[i + 1] = tau[i];
@@ -174,20 +182,24 @@ static pl_status relax_times(const pl_relaxation *test, const double *tau, int c
             return pl_fail(err, PL_BAD_INPUT, "relaxation: a time of %g s, must be positive", tau[i]);
         }
     }
+
     if (count > 0) {
         return PL_OK;
     }
+
     const double whole = test->time[test->count - 1] - test->time[0];
     double shortest = test->time[1] - test->time[0], most = 0;
     for (int k = 0; test->strain && k < test->count; ++k) {
         most = fmax(most, fabs(test->strain[k]));
     }
+
     for (int k = 0; test->strain && k < test->count; ++k) {
         if (fabs(test->strain[k]) >= 0.99 * most) {
             shortest = fmax(shortest, test->time[k] - test->time[0]);
             break;
         }
     }
+
     const double longest = 0.5 * whole;
     if (!(longest > 2 * shortest)) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -195,12 +207,14 @@ static pl_status relax_times(const pl_relaxation *test, const double *tau, int c
                        "between",
                        whole, shortest);
     }
+
     const int branches =
         (int)fmin(PL_PRONY_TERMS, fmax(1, round(RELAX_DECADES * log10(longest / shortest))) + 1);
     x->n = branches + 1;
     for (int i = 0; i < branches; ++i) {
         x->tau[i + 1] = shortest * pow(longest / shortest, branches > 1 ? (double)i / (branches - 1) : 0.5);
     }
+
     return PL_OK;
 }
 
@@ -227,6 +241,7 @@ static void relax_rest(const pl_relaxation *test, relax *x, pl_relaxation_fit *f
         before = rest;
         peak = fmax(peak, fabs(test->stress[k]));
     }
+
     fit->error = sqrt(square / total) / peak;
     *correlation = plain > 0 ? fmin(0.99, fmax(0, along / plain)) : 0;
 }
@@ -260,12 +275,14 @@ pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, 
 {
     relax x = {0};
     double column[RELAX_MOST] = {0}, correlation;
+
     *fit = (pl_relaxation_fit){0};
     pl_status status = relax_check(test, err);
     status = status == PL_OK ? relax_times(test, tau, count, &x, err) : status;
     if (status != PL_OK) {
         return status;
     }
+
     for (int k = 0; k < test->count; ++k) {
         const double w = relax_weight(test, k);
         relax_columns(test, &x, k, column);
@@ -276,12 +293,14 @@ pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, 
             x.b[i] += w * column[i] * test->stress[k];
         }
     }
+
     if (!(x.b[0] > 0) || !relax_positive(&x)) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "relaxation: no stress remains in the long term: it must have the sign of the strain and "
             "fall to a positive value");
     }
+
     relax_rest(test, &x, fit, &correlation);
     fit->modulus = x.a[0];
     fit->count = x.n - 1;
@@ -289,8 +308,10 @@ pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, 
         fit->tau[i - 1] = x.tau[i];
         fit->g[i - 1] = x.a[i] / x.a[0];
     }
+
     relax_intervals(&x, correlation, fit);
     fit->correlation = correlation;
+
     return PL_OK;
 }
 
@@ -298,13 +319,16 @@ double pl_relaxation_stress(const pl_relaxation *test, const pl_relaxation_fit *
 {
     relax x = {.n = fit->count + 1};
     double column[RELAX_MOST] = {0};
+
     memcpy(x.tau + 1, fit->tau, (size_t)fit->count * sizeof *fit->tau);
     for (int k = 0; k <= row; ++k) {
         relax_columns(test, &x, k, column);
     }
+
     double sum = column[0];
     for (int i = 1; i < x.n; ++i) {
         sum += fit->g[i - 1] * column[i];
     }
+
     return fit->modulus * sum;
 }

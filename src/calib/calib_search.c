@@ -60,6 +60,7 @@ static void simplex_step(simplex *s)
 {
     double x[CALIB_SEARCH_MAX] = {0}, y[CALIB_SEARCH_MAX] = {0};
     const double reflected = simplex_try(s, 1, x);
+
     if (reflected < s->value[0]) {
         const double expanded = simplex_try(s, 2, y);
         simplex_take(s, expanded < reflected ? y : x, fmin(expanded, reflected));
@@ -84,11 +85,14 @@ double calib_search(calib_function f, void *user, int n, double *x, double step,
         s.x[i][i > 0 ? i - 1 : 0] += i > 0 ? step : 0;
         s.value[i] = f(user, s.x[i]);
     }
+
     simplex_sort(&s);
     for (int k = 0; k < SEARCH_STEPS && !(s.value[n] - s.value[0] <= tolerance * fabs(s.value[0])); ++k) {
         simplex_step(&s);
         simplex_sort(&s);
     }
+
     memcpy(x, s.x[0], (size_t)n * sizeof *x);
+
     return s.value[0];
 }

@@ -37,6 +37,7 @@ void pl_isotonic(int count, double *y, double *weight, int *block)
         weight[top] = total;
         block[top++] = first;
     }
+
     // back to one value per row
     int end = count;
     for (int b = top - 1; b >= 0; --b) {
@@ -66,6 +67,7 @@ static double syringe_unit(const char *text, const char *const *name, const doub
             return factor[i];
         }
     }
+
     return open ? -1 : otherwise;
 }
 
@@ -83,6 +85,7 @@ static int syringe_split(char *line, char *part[SYRINGE_COLUMNS])
         }
         *at = 0;
     }
+
     return count;
 }
 
@@ -95,6 +98,7 @@ static pl_status syringe_header(char *const *part, int count, const char *name, 
                                                                                    "cm^3", "L",  "uL"};
     static const double pressure_factor[] = {1e-3, 1, 1e-6, 0.1, 1e-4},
                         volume_factor[] = {1e3, 1e3, 1, 1e3, 1e6, 1};
+
     c->pressure = c->pushed = -1;
     for (int i = 0; i < count; ++i) {
         const bool is_pressure = part[i][0] == 'P' || part[i][0] == 'p';
@@ -108,9 +112,11 @@ static pl_status syringe_header(char *const *part, int count, const char *name, 
             c->volume_unit = syringe_unit(part[i], volume, volume_factor, PL_COUNT(volume), 1e3);
         }
     }
+
     if (c->pressure < 0 || c->pushed < 0) {
         return pl_fail(err, PL_BAD_FILE, "%s:%d: expected columns named P [kPa] and dV [mL]", name, line);
     }
+
     if (c->pressure_unit < 0 || c->volume_unit < 0) {
         return pl_fail(
             err, PL_BAD_FILE,
@@ -118,6 +124,7 @@ static pl_status syringe_header(char *const *part, int count, const char *name, 
             "uL",
             name, line);
     }
+
     return PL_OK;
 }
 
@@ -137,6 +144,7 @@ static pl_status syringe_row(char *const *part, int count, const char *name, int
             return pl_fail(err, PL_BAD_FILE, "%s:%d: '%s' is not a number", name, line, part[column[k]]);
         }
     }
+
     return PL_OK;
 }
 
@@ -157,6 +165,7 @@ static pl_status syringe_append(pl_syringe *out, int32_t *capacity, const double
         }
         *capacity = room[0] < room[1] ? room[0] : room[1];
     }
+
     out->pressure[out->count] = row[0];
     out->pushed[out->count++] = row[1];
     return PL_OK;
@@ -201,12 +210,14 @@ pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl
         status = syringe_row(part, count, name, number, &c, row, err);
         status = status == PL_OK ? syringe_append(out, &capacity, row, err) : status;
     }
+
     if (status == PL_OK && out->count < 3) {
         status = pl_fail(err, PL_BAD_FILE, "%s: %d measurements, at least 3 are needed", name, out->count);
     }
     if (status != PL_OK) {
         pl_syringe_clear(out);
     }
+
     return status;
 }
 
@@ -227,6 +238,7 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
 {
     double y[PL_SYRINGE_POINTS], weight[PL_SYRINGE_POINTS], x[PL_SYRINGE_POINTS];
     int block[PL_SYRINGE_POINTS], bins = 0;
+
     *out = (pl_syringe_branch){.measured = count};
     if (count < 2) {
         return PL_OK;
@@ -254,6 +266,7 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
         y[bins] = alpha;
         weight[bins++] = to - from;
     }
+
     // an empty line at ambient pressure has its rest volume, whatever was measured beside it
     if (anchor && x[0] > ambient * (1 + 1e-6)) {
         memmove(x + 1, x, (size_t)bins * sizeof *x);
@@ -264,6 +277,7 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
         weight[0] = SYRINGE_CERTAIN;
         ++bins;
     }
+
     pl_isotonic(bins, y, weight, block);
     for (int i = 0; i < bins; ++i) {
         if (!(y[i] > 0)) {
@@ -275,6 +289,7 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
         out->pressure[out->count] = x[i] - ambient;
         out->ratio[out->count++] = y[i];
     }
+
     double sum = 0;
     double slope[PL_SYRINGE_POINTS];
     pl_monotone_slopes(out->count, out->pressure, out->ratio, slope);
@@ -283,7 +298,9 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
         const double error = pl_monotone_value(&curve, point[i].p - ambient, NULL) - point[i].alpha;
         sum += error * error;
     }
+
     out->error = sqrt(sum / count);
+
     return PL_OK;
 }
 
@@ -298,10 +315,12 @@ pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line, pl
             ">= 0",
             line->chamber, line->tube, line->syringe, line->ambient);
     }
+
     syringe_point *point = PL_NEW_ARRAY(syringe_point, test->count);
     if (!point) {
         return pl_fail_memory(err, "syringe");
     }
+
     int top = 0;
     pl_status status = PL_OK;
     for (int i = 0; i < test->count && status == PL_OK; ++i) {
@@ -314,13 +333,16 @@ pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line, pl
         point[i] = (syringe_point){p, pl_syringe_ratio(line, p, test->pushed[i])};
         top = point[i].p > point[top].p ? i : top;
     }
+
     if (status == PL_OK) {
         status = syringe_branch(point, top + 1, line->ambient, true, &out->loading, err);
     }
+
     // sorting the first branch has left the highest pressure at its end, where the second begins
     if (status == PL_OK && test->count - top > 2) {
         status = syringe_branch(point + top, test->count - top, line->ambient, false, &out->unloading, err);
     }
     pl_free(point);
+
     return status;
 }

@@ -74,6 +74,7 @@ static span span_trim(span s)
         ++s.at;
         --s.length;
     }
+
     while (s.length > 0 && is_blank(s.at[s.length - 1])) {
         --s.length;
     }
@@ -88,6 +89,7 @@ static bool span_is(span s, const char *word)
             return false;
         }
     }
+
     return s.length == length;
 }
 
@@ -107,9 +109,11 @@ static bool span_number(span s, bool comma, double *out)
 {
     const char *p = s.at, *end = s.at + s.length;
     const bool negative = p < end && *p == '-';
+
     if (p < end && (*p == '-' || *p == '+')) {
         ++p;
     }
+
     uint64_t digits = 0;
     int scale = 0, seen = 0;
     bool fraction = false;
@@ -129,9 +133,11 @@ static bool span_number(span s, bool comma, double *out)
             return false;
         }
     }
+
     if (seen == 0) {
         return false;
     }
+
     if (p < end && (*p == 'e' || *p == 'E')) {
         ++p;
         const bool down = p < end && *p == '-';
@@ -147,11 +153,14 @@ static bool span_number(span s, bool comma, double *out)
         }
         scale += down ? -exponent : exponent;
     }
+
     if (p != end) {
         return false;
     }
+
     const double value = scale < 0 ? (double)digits / pow(10, -scale) : (double)digits * pow(10, scale);
     *out = negative ? -value : value;
+
     return isfinite(value);
 }
 
@@ -162,11 +171,13 @@ static bool reader_line(reader *r, span *line)
     if (r->at >= r->end) {
         return false;
     }
+
     const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at));
     const char *end = stop ? stop : r->end;
     *line = span_trim((span){r->at, (size_t)(end - r->at)});
     r->at = stop ? stop + 1 : r->end;
     ++r->line;
+
     return true;
 }
 
@@ -187,9 +198,11 @@ static bool reader_cut(reader *r, span line)
         }
         at = stop + 1;
     }
+
     while (r->part_count > 0 && r->parts[r->part_count - 1].length == 0) {
         --r->part_count;
     }
+
     return true;
 }
 
@@ -214,6 +227,7 @@ static bool reader_next(reader *r, bool *done)
             return true;
         }
     }
+
     *done = true;
     return true;
 }
@@ -228,6 +242,7 @@ static void header_split(span head, span *words, span *unit)
     if (head.length < 2) {
         return;
     }
+
     const char last = head.at[head.length - 1], open = last == ')' ? '(' : last == ']' ? '[' : 0;
     for (size_t i = head.length - 1; open && i-- > 0;) {
         if (head.at[i] == open) {
@@ -253,6 +268,7 @@ static bool header_unit(span unit, bool stress, double *factor)
             return true;
         }
     }
+
     return false;
 }
 
@@ -273,6 +289,7 @@ static bool header_names(span words, bool *stress, bool *is_true)
             return true;
         }
     }
+
     return false;
 }
 
@@ -282,20 +299,24 @@ static bool header_take(reader *r, int i)
     columns *c = &r->columns;
     span words, unit;
     bool stress, is_true;
+
     header_split(r->parts[i], &words, &unit);
     if (!header_names(words, &stress, &is_true)) {
         return true;
     }
+
     int *column = stress ? &c->stress : &c->strain;
     bool *column_true = stress ? &c->stress_true : &c->strain_true;
     if (*column >= 0 && is_true != *column_true && is_true) {
         return true;
     }
+
     if (*column >= 0 && is_true == *column_true) {
         pl_fail(r->err, PL_BAD_INPUT, "%s:%d: columns %d and %d both contain %s%s, expected one", r->name,
                 r->line, *column + 1, i + 1, is_true ? "true " : "", stress ? "stress" : "strain");
         return false;
     }
+
     if (!header_unit(unit, stress, stress ? &c->stress_unit : &c->strain_unit)) {
         char text[40];
         span_copy(unit, text, sizeof text);
@@ -303,8 +324,10 @@ static bool header_take(reader *r, int i)
                 i + 1, text, stress ? "MPa, N/mm^2, kPa or Pa" : "none, mm/mm or %");
         return false;
     }
+
     *column = i;
     *column_true = is_true;
+
     return true;
 }
 
@@ -316,6 +339,7 @@ static bool header_read(reader *r)
             return false;
         }
     }
+
     if (r->columns.strain < 0 || r->columns.stress < 0) {
         pl_fail(r->err, PL_BAD_INPUT,
                 "%s:%d: no column is named %s; expected names such as 'Engineering Strain' and 'Engineering "
@@ -323,6 +347,7 @@ static bool header_read(reader *r)
                 r->name, r->line, r->columns.strain < 0 ? "strain" : "stress");
         return false;
     }
+
     return true;
 }
 
@@ -334,10 +359,12 @@ static bool row_number(reader *r, int column, double *out)
     if (span_number(part, r->separator != ',', out)) {
         return true;
     }
+
     char text[40];
     span_copy(part, text, sizeof text);
     pl_fail(r->err, PL_BAD_INPUT, "%s:%d: column %d contains '%s', expected a number", r->name, r->line,
             column + 1, text);
+
     return false;
 }
 
@@ -351,6 +378,7 @@ static bool row_read(reader *r)
                 c->count, r->separator == ',' ? " (with ',' between columns, decimals need a '.')" : "");
         return false;
     }
+
     sample s;
     if (!row_number(r, c->strain, &s.strain) || !row_number(r, c->stress, &s.stress)) {
         return false;
@@ -360,6 +388,7 @@ static bool row_read(reader *r)
     if (c->strain_true) {
         s.strain = exp(s.strain) - 1;
     }
+
     if (!(s.strain > -1 && s.strain <= STRAIN_LIMIT)) {
         pl_fail(r->err, PL_BAD_INPUT,
                 "%s:%d: strain is %g, expected a ratio above -1 and at most %g (1 means 100 %%; a column in "
@@ -368,14 +397,17 @@ static bool row_read(reader *r)
                 r->name, r->line, s.strain, STRAIN_LIMIT);
         return false;
     }
+
     if (c->stress_true) {
         s.stress /= 1 + s.strain;
     }
+
     if (!(fabs(s.stress) <= STRESS_LIMIT)) {
         pl_fail(r->err, PL_BAD_INPUT, "%s:%d: stress is %g MPa, expected at most %g", r->name, r->line,
                 s.stress, STRESS_LIMIT);
         return false;
     }
+
     if (r->sample_count > 0 && s.strain < r->reached - TREMBLE) {
         pl_fail(r->err, PL_BAD_INPUT,
                 "%s:%d: strain decreases from %g to %g; expected ascending strain: keep the loading part of "
@@ -383,13 +415,16 @@ static bool row_read(reader *r)
                 r->name, r->line, r->reached, s.strain);
         return false;
     }
+
     if (!pl_grow((void **)&r->samples, &r->sample_capacity, (int64_t)r->sample_count + 1,
                  sizeof *r->samples)) {
         pl_fail_memory(r->err, "the rows of a tensile test");
         return false;
     }
+
     r->reached = r->sample_count > 0 ? fmax(r->reached, s.strain) : s.strain;
     r->samples[r->sample_count++] = s;
+
     return true;
 }
 
@@ -404,6 +439,7 @@ static bool rows_read(reader *r)
             return false;
         }
     }
+
     return false;
 }
 
@@ -442,6 +478,7 @@ static bool database_read(reader *r, pl_tensile *out)
             span_copy(value, lab, sizeof lab);
         }
     }
+
     snprintf(out->source, sizeof out->source, "%s%s%s%s%s", supplier, *supplier && *standard ? ", " : "",
              standard, (*supplier || *standard) && *lab ? ", " : "", lab);
     return header_read(r) && rows_read(r);
@@ -454,6 +491,7 @@ static bool plain_read(reader *r)
     if (!span_number(r->parts[0], r->separator != ',', &number)) {
         return header_read(r) && rows_read(r);
     }
+
     if (r->part_count != 2) {
         pl_fail(r->err, PL_BAD_INPUT,
                 "%s:%d: %d columns without names; expected strain and stress, or a first line with the names "
@@ -461,6 +499,7 @@ static bool plain_read(reader *r)
                 r->name, r->line, r->part_count);
         return false;
     }
+
     r->columns = (columns){.count = 2, .strain = 0, .stress = 1, .strain_unit = 1, .stress_unit = 1};
     return row_read(r) && rows_read(r);
 }
@@ -482,6 +521,7 @@ static bool reader_finish(reader *r, pl_tensile *out)
                 (int)r->sample_count);
         return false;
     }
+
     qsort(r->samples, (size_t)r->sample_count, sizeof *r->samples, sample_order);
     out->strain = PL_NEW_ARRAY(double, r->sample_count);
     out->stress = PL_NEW_ARRAY(double, r->sample_count);
@@ -489,11 +529,14 @@ static bool reader_finish(reader *r, pl_tensile *out)
         pl_fail_memory(r->err, "a tensile test");
         return false;
     }
+
     for (int i = 0; i < r->sample_count; ++i) {
         out->strain[i] = r->samples[i].strain;
         out->stress[i] = r->samples[i].stress;
     }
+
     out->count = r->sample_count;
+
     return true;
 }
 
@@ -513,6 +556,7 @@ pl_status pl_tensile_parse(const char *text, size_t length, const char *name, pl
         pl_fail(r.err, PL_BAD_INPUT, "%s: the file has no data", r.name);
         good = false;
     }
+
     if (good) {
         good = span_is(r.parts[0], "parameter") ? database_read(&r, out) : plain_read(&r);
     }
@@ -522,8 +566,10 @@ pl_status pl_tensile_parse(const char *text, size_t length, const char *name, pl
         pl_tensile_clear(out);
         return r.err->status;
     }
+
     if (out->title[0] == '\0') {
         snprintf(out->title, sizeof out->title, "%s", r.name);
     }
+
     return PL_OK;
 }

@@ -34,6 +34,7 @@ static bool basis_of(pl_material_model model, int terms, basis *out)
     const pl_material_row *law = pl_material_row_of(model);
     const unsigned fixed = PL_TAKES_BULK | PL_TAKES(PL_YOUNG);
     const int most = model == PL_OGDEN ? terms : UNKNOWNS;
+
     *out = (basis){0};
     for (int c = 0; law && law->fit && c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
         if (law->fit >> c & 1u && out->count < most) {
@@ -42,6 +43,7 @@ static bool basis_of(pl_material_model model, int terms, basis *out)
             out->other[out->other_count++] = (pl_material_constant)c;
         }
     }
+
     return out->count > 0;
 }
 
@@ -70,6 +72,7 @@ static void triangle_add(triangle *t, int n, const double row[UNKNOWNS], double 
         t->d[j] = c * x + s * value;
         value = c * value - s * x;
     }
+
     t->rest += value * value;
 }
 
@@ -126,9 +129,11 @@ static bool triangle_solve_positive(const triangle *t, int n, double c[UNKNOWNS]
             }
         }
     }
+
     if (rest) {
         *rest = best;
     }
+
     return best < INFINITY;
 }
 
@@ -170,6 +175,7 @@ static double mode_reach(mode m, double limit)
             high = s;
         }
     }
+
     return low;
 }
 
@@ -191,6 +197,7 @@ static bool fit_stable(const pl_material *material, double stretch_high)
             before = stress;
         }
     }
+
     return true;
 }
 
@@ -205,6 +212,7 @@ static pl_material fit_material(pl_material_model model, const basis *b, const d
     for (int j = 0; j < b->other_count; ++j) {
         *pl_material_at(&material, b->other[j]) = b->value[j];
     }
+
     return material;
 }
 
@@ -215,6 +223,7 @@ static void basis_row(pl_material_model model, const basis *b, double stretch, d
     for (int j = 0; j < UNKNOWNS; ++j) {
         row[j] = 0;
     }
+
     for (int j = 0; j < b->count; ++j) {
         double unit[UNKNOWNS] = {0};
         unit[j] = 1;
@@ -249,6 +258,7 @@ static pl_status fit_range(const pl_tensile *test, double strain_high, int *coun
         return pl_fail(err, PL_BAD_INPUT,
                        "tensile fit: strain_high is %g, must be > 0 (or 0 for the whole test)", strain_high);
     }
+
     int inside = 0;
     for (int i = 0; i < test->count; ++i) {
         const double strain = test->strain[i], stress = test->stress[i];
@@ -266,15 +276,18 @@ static pl_status fit_range(const pl_tensile *test, double strain_high, int *coun
             inside += strain != 0;
         }
     }
+
     if (inside < UNKNOWNS) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "tensile fit: %d samples with a strain up to %g, expected at least %d; the test has %d", inside,
             strain_high, UNKNOWNS, test->count);
     }
+
     if (!(*largest > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "tensile fit: every stress up to strain %g is 0", strain_high);
     }
+
     return PL_OK;
 }
 
@@ -339,17 +352,20 @@ static bool fit_linear(const fit_job *job, const pl_material *own, pl_material *
 {
     triangle t;
     double c[UNKNOWNS] = {0};
+
     if (own) {
         fit_gather_at(job, own, &t);
     } else {
         fit_gather(job, 1, &t);
     }
+
     bool solved = triangle_solve(&t, job->b.count, c);
     *material = fit_material(job->model, &job->b, c);
     if (!solved || !fit_stable(material, job->stretch_high)) {
         solved = triangle_solve_positive(&t, job->b.count, c, NULL);
         *material = fit_material(job->model, &job->b, c);
     }
+
     return solved && pl_material_check(material, "fit", NULL) == PL_OK &&
            isfinite(fit_error(job->test, job->count, job->largest, material));
 }
@@ -363,10 +379,12 @@ static double fit_rest(const fit_job *job)
 {
     triangle t;
     double c[UNKNOWNS] = {0}, rest;
+
     fit_gather(job, job->stride, &t);
     const bool solved = job->positive ? triangle_solve_positive(&t, job->b.count, c, &rest)
                                       : triangle_solve(&t, job->b.count, c);
     rest = job->positive ? rest : t.rest;
+
     return solved && isfinite(rest) ? rest : INFINITY;
 }
 
@@ -375,6 +393,7 @@ static double fit_gent_at(void *user, const double *x)
 {
     fit_job *job = user;
     const double reached = mode_I1(MODE_UNIAXIAL, job->stretch_high) - 3;
+
     if (x[0] > 20) {
         return INFINITY; // without any influence
     }
@@ -397,6 +416,7 @@ static double fit_ogden_at(void *user, const double *x)
         }
         job->b.value[k] = x[k];
     }
+
     return fit_rest(job);
 }
 
@@ -414,6 +434,7 @@ static double fit_search(fit_job *job)
     const calib_function f = gent ? fit_gent_at : fit_ogden_at;
     const int n = job->b.other_count;
     double best = INFINITY, at[UNKNOWNS] = {0};
+
     job->stride = job->count > SEARCH_SAMPLES ? job->count / SEARCH_SAMPLES : 1;
     for (int k = 0; k < OGDEN_STARTS; ++k) {
         double x[UNKNOWNS];
@@ -425,9 +446,11 @@ static double fit_search(fit_job *job)
             memcpy(at, x, sizeof at);
         }
     }
+
     job->stride = 1;
     best = isfinite(best) ? calib_search(f, job, n, at, 0.05, 1e-13) : best;
     f(job, at);
+
     return best;
 }
 
@@ -439,6 +462,7 @@ static void fit_ogden(fit_job *job)
 {
     double best = INFINITY;
     basis chosen = job->b;
+
     for (int terms = 1; terms <= PL_OGDEN_TERMS && best > OGDEN_ENOUGH * job->stretch_high; ++terms) {
         basis_of(PL_OGDEN, terms, &job->b);
         const double error = fit_search(job);
@@ -447,6 +471,7 @@ static void fit_ogden(fit_job *job)
             chosen = job->b;
         }
     }
+
     job->b = chosen;
 }
 
@@ -480,6 +505,7 @@ static bool fit_compressible(fit_job *job, pl_material *material)
     if (!pl_material_is_rubber(job->model)) {
         return fits;
     }
+
     // the bulk modulus K = g(K) that its own law gives, by the secant method
     double last = INFINITY, last_gap = 0;
     for (int round = 0; fits && round < BULK_ROUNDS; ++round) {
@@ -495,6 +521,7 @@ static bool fit_compressible(fit_job *job, pl_material *material)
         job->bulk = isfinite(gap) && slope < -0.1 ? job->bulk - gap / slope : own;
         fits = fit_law(job, material);
     }
+
     for (int step = 0; fits && step < NEWTON_STEPS; ++step) {
         const pl_material own = *material;
         if (!fit_linear(job, &own, material)) {
@@ -502,6 +529,7 @@ static bool fit_compressible(fit_job *job, pl_material *material)
             break;
         }
     }
+
     return fits;
 }
 
@@ -517,6 +545,7 @@ pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, 
             "gent or ogden",
             pl_material_model_name(model));
     }
+
     const pl_status status = fit_range(test, strain_high, &job.count, &job.largest, err);
     if (status != PL_OK) {
         return status;
@@ -530,10 +559,12 @@ pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, 
                        "%g MPa up to strain %g)",
                        pl_material_model_name(model), job.largest, job.stretch_high - 1);
     }
+
     *out = (pl_tensile_fit){.material = material,
                             .error = fit_error(test, job.count, job.largest, &material),
                             .strain_low = test->strain[0],
                             .strain_high = test->strain[job.count - 1],
                             .stable = fit_stable(&material, job.stretch_high)};
+
     return PL_OK;
 }

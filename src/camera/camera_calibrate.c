@@ -68,6 +68,7 @@ static double bundle_evaluate(const bundle *b, camera_normal *m, bool derivative
     if (derivatives) {
         camera_normal_reset(m);
     }
+
     for (int v = 0; v < b->views; ++v) {
         const pl_board_view *view = &b->view[v];
         const pl_camera_pose *rig = &b->rig[view->camera], *placed = &b->placement[view->board];
@@ -111,6 +112,7 @@ static double bundle_evaluate(const bundle *b, camera_normal *m, bool derivative
             camera_normal_add(m, r, column, J, count);
         }
     }
+
     return sum;
 }
 
@@ -138,6 +140,7 @@ static double start_focal(const bundle *b, int camera, const double *H)
 {
     const double cx = b->camera[camera].cx, cy = b->camera[camera].cy;
     double top = 0, bottom = 0;
+
     for (int v = 0; v < b->views; ++v) {
         if (b->view[v].camera != camera) {
             continue;
@@ -160,6 +163,7 @@ static double start_focal(const bundle *b, int camera, const double *H)
             bottom += p[k] * q[k];
         }
     }
+
     const double w = bottom != 0 ? top / bottom : 0;
     return w > 0 && isfinite(w) ? sqrt(1 / w) : 0;
 }
@@ -173,6 +177,7 @@ static void start_pose(const pl_camera *camera, const double *H, pl_camera_pose 
         r[k][1] = (H[3 + k] - camera->cy * H[6 + k]) / camera->fy;
         r[k][2] = H[6 + k];
     }
+
     double scale = 2 / (pl_norm3(r[0]) + pl_norm3(r[1]));
     scale = r[2][2] * scale > 0 ? scale : -scale; // before the camera
     for (int i = 0; i < 3; ++i) {
@@ -180,6 +185,7 @@ static void start_pose(const pl_camera *camera, const double *H, pl_camera_pose 
         M[3 * i + 1] = scale * r[1][i];
         out->t[i] = scale * r[2][i];
     }
+
     const double a[3] = {M[0], M[3], M[6]}, c[3] = {M[1], M[4], M[7]};
     double n[3];
     pl_cross3(a, c, n);
@@ -195,11 +201,13 @@ static pl_status bundle_start(bundle *b, pl_error *err)
     double *H = PL_NEW_ARRAY(double, 9 * b->views);
     pl_camera_pose *seen = PL_NEW_ARRAY(pl_camera_pose, b->views);
     pl_status status = H && seen ? PL_OK : pl_fail_memory(err, "cameras");
+
     for (int v = 0; status == PL_OK && v < b->views; ++v) {
         if (!camera_homography(b->corners, b->plane, b->view[v].pixel, H + 9 * v)) {
             status = pl_fail(err, PL_BAD_INPUT, "cameras: the corners of view %d lie on a line", v + 1);
         }
     }
+
     for (int c = 0; status == PL_OK && c < b->cameras; ++c) {
         pl_camera *camera = &b->camera[c];
         int count = 0;
@@ -218,6 +226,7 @@ static pl_status bundle_start(bundle *b, pl_error *err)
                              c + 1, count);
         }
     }
+
     for (int v = 0; status == PL_OK && v < b->views; ++v) {
         start_pose(&b->camera[b->view[v].camera], H + 9 * v, &seen[v]);
     }
@@ -242,6 +251,7 @@ static pl_status bundle_start(bundle *b, pl_error *err)
                 pl_fail(err, PL_BAD_INPUT, "cameras: camera %d and camera 1 have no board in common", c + 1);
         }
     }
+
     for (int k = 0; status == PL_OK && k < b->boards; ++k) {
         bool placed = false;
         for (int v = 0; v < b->views && !placed; ++v) {
@@ -256,8 +266,10 @@ static pl_status bundle_start(bundle *b, pl_error *err)
             status = pl_fail(err, PL_BAD_INPUT, "cameras: board %d is in no view", k + 1);
         }
     }
+
     pl_free(H);
     pl_free(seen);
+
     return status;
 }
 
@@ -270,6 +282,7 @@ static pl_status bundle_refine(bundle *b, camera_normal *m, pl_camera_fit *fit, 
     pl_camera_pose *pose = PL_NEW_ARRAY(pl_camera_pose, b->cameras + b->boards);
     pl_status status = step && camera && pose ? PL_OK : pl_fail_memory(err, "cameras");
     double sum = status == PL_OK ? bundle_evaluate(b, m, true) : 0;
+
     for (fit->iterations = 0; status == PL_OK && fit->iterations < ITERATIONS && !fit->converged;
          ++fit->iterations) {
         memcpy(camera, b->camera, (size_t)b->cameras * sizeof *camera);
@@ -292,10 +305,12 @@ static pl_status bundle_refine(bundle *b, camera_normal *m, pl_camera_fit *fit, 
             damping *= 10;
         }
     }
+
     bundle_evaluate(b, m, true);
     pl_free(step);
     pl_free(camera);
     pl_free(pose);
+
     return status;
 }
 
@@ -306,6 +321,7 @@ static pl_status bundle_report(const bundle *b, const camera_normal *m, double *
     double *variance = PL_NEW_ARRAY(double, m->n);
     const bool known = variance && m->rows > m->n && camera_normal_variance(m, variance);
     const double sigma2 = m->rows > m->n ? m->sum / (m->rows - m->n) : NAN;
+
     for (int i = 0; interval && i < PL_CAMERA_CONSTANTS * b->cameras; ++i) {
         interval[i] = known ? INTERVAL * sqrt(sigma2 * variance[i]) : NAN;
     }
@@ -322,6 +338,7 @@ static pl_status bundle_report(const bundle *b, const camera_normal *m, double *
         }
         fit->distance_interval = known ? INTERVAL * sum : NAN;
     }
+
     pl_status status = PL_OK;
     for (int c = 0; status == PL_OK && c < b->cameras; ++c) {
         const double f = b->camera[c].fx,
@@ -334,7 +351,9 @@ static pl_status bundle_report(const bundle *b, const camera_normal *m, double *
                 c + 1, f, half);
         }
     }
+
     pl_free(variance);
+
     return status;
 }
 
@@ -347,6 +366,7 @@ pl_status pl_cameras_calibrate(const pl_board *board, const pl_board_view *view,
         return pl_fail(err, PL_BAD_INPUT, "cameras: a board of %d x %d corners, %g mm apart, cannot be used",
                        board->columns, board->rows, board->square);
     }
+
     bundle b = {.board = board,
                 .view = view,
                 .views = view_count,
@@ -364,6 +384,7 @@ pl_status pl_cameras_calibrate(const pl_board *board, const pl_board_view *view,
         b.plane[2 * k] = board->square * (k % board->columns);
         b.plane[2 * k + 1] = board->square * (k / board->columns);
     }
+
     if (status == PL_OK) {
         status = bundle_start(&b, err);
     }
@@ -375,6 +396,7 @@ pl_status pl_cameras_calibrate(const pl_board *board, const pl_board_view *view,
     }
     camera_normal_clear(&m);
     pl_free(b.plane);
+
     return status;
 }
 
@@ -385,6 +407,7 @@ static bool triangulate_start(const pl_camera *camera, const pl_camera_pose *rig
 {
     double A[9] = {0}, b[3] = {0};
     int seen = 0;
+
     for (int c = 0; c < count; ++c) {
         double ray[2], d[3], centre[3];
         if (isnan(pixel[2 * c]) || !pl_camera_ray(&camera[c], pixel + 2 * c, ray)) {
@@ -402,6 +425,7 @@ static bool triangulate_start(const pl_camera *camera, const pl_camera_pose *rig
         }
         ++seen;
     }
+
     memcpy(X, b, sizeof b);
     double C[9];
     pl_cofactor3(A, C);
@@ -409,6 +433,7 @@ static bool triangulate_start(const pl_camera *camera, const pl_camera_pose *rig
     for (int i = 0; i < 3; ++i) {
         X[i] = pl_dot3(C + 3 * i, b) / det; // symmetric
     }
+
     return seen >= 2 && fabs(det) > 1e-12;
 }
 
@@ -418,6 +443,7 @@ bool pl_camera_triangulate(const pl_camera *camera, const pl_camera_pose *rig, i
     camera_normal m = {0};
     const int column[3] = {0, 1, 2};
     bool good = triangulate_start(camera, rig, count, pixel, X) && camera_normal_create(3, &m);
+
     for (int k = 0; good && k < 20; ++k) {
         double step[3];
         camera_normal_reset(&m);
@@ -438,6 +464,7 @@ bool pl_camera_triangulate(const pl_camera *camera, const pl_camera_pose *rig, i
             break;
         }
     }
+
     if (good) {
         double variance[3];
         good = camera_normal_variance(&m, variance);
@@ -446,6 +473,8 @@ bool pl_camera_triangulate(const pl_camera *camera, const pl_camera_pose *rig, i
             deviation[i] = good ? sqrt(variance[i]) : NAN;
         }
     }
+
     camera_normal_clear(&m);
+
     return good;
 }

@@ -23,6 +23,7 @@ pl_status pl_image_create(int width, int height, bool color, pl_image *out, pl_e
     if (width < 1 || height < 1 || width > 32768 || height > 32768) {
         return pl_fail(err, PL_BAD_INPUT, "image: %d x %d pixels", width, height);
     }
+
     const int64_t n = (int64_t)width * height;
     out->gray = PL_NEW_ARRAY(float, n);
     out->color = color ? PL_NEW_ARRAY(float, 3 * n) : NULL;
@@ -30,6 +31,7 @@ pl_status pl_image_create(int width, int height, bool color, pl_image *out, pl_e
         pl_image_clear(out);
         return pl_fail_memory(err, "image");
     }
+
     return PL_OK;
 }
 
@@ -54,6 +56,7 @@ static void smooth_pass(const float *from, float *to, int width, int height, boo
     for (int k = -REACH; k <= REACH; ++k) {
         sum += weight[k + REACH] = exp(-0.5 * k * k / (SMOOTH * SMOOTH));
     }
+
     for (int y = 0; y < height; ++y) {
         for (int x = 0; x < width; ++x) {
             double value = 0;
@@ -135,6 +138,7 @@ static bool saddle_refine(const float *I, int width, int height, double at[2])
             return true;
         }
     }
+
     return false;
 }
 
@@ -149,6 +153,7 @@ static int saddles_find(const float *I, int width, int height, saddle *out)
 {
     double strongest = 0;
     int count = 0;
+
     for (int pass = 0; pass < 2; ++pass) {
         for (int y = WINDOW; y < height - WINDOW; ++y) {
             for (int x = WINDOW; x < width - WINDOW; ++x) {
@@ -173,6 +178,7 @@ static int saddles_find(const float *I, int width, int height, saddle *out)
             }
         }
     }
+
     qsort(out, (size_t)count, sizeof *out, saddle_compare);
     return count;
 }
@@ -194,6 +200,7 @@ static int saddle_nearest(const saddle *s, int count, const bool *taken, const d
             best = k;
         }
     }
+
     return best;
 }
 
@@ -208,6 +215,7 @@ static bool lattice_axes(const saddle *s, int count, int seed, double axis[2][2]
             memcpy(axis[0], d, sizeof d);
         }
     }
+
     const double length = best;
     best = INFINITY;
     for (int k = 0; k < count; ++k) {
@@ -218,6 +226,7 @@ static bool lattice_axes(const saddle *s, int count, int seed, double axis[2][2]
             memcpy(axis[1], d, sizeof d);
         }
     }
+
     return isfinite(best);
 }
 
@@ -226,6 +235,7 @@ static int lattice_grow(const saddle *s, int count, int seed, lattice *l)
     static const int way[4][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 1}, {0, -1, 1}};
     int queue[LATTICE * LATTICE], head = 0, tail = 0;
     const int middle = LATTICE / 2;
+
     memset(l->cell, -1, sizeof l->cell);
     memset(l->taken, 0, sizeof l->taken);
     if (!lattice_axes(s, count, seed, l->step[middle][middle])) {
@@ -258,6 +268,7 @@ static int lattice_grow(const saddle *s, int count, int seed, lattice *l)
             queue[tail++] = u * LATTICE + v;
         }
     }
+
     return tail;
 }
 
@@ -299,6 +310,7 @@ static void board_orient(const float *I, int width, int height, const pl_board *
     const int n = board->columns, count = n * board->rows;
     const double *p = pixel, *q = pixel + 2 * (n - 1), *r = pixel + 2 * (count - n);
     const double turn = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+
     if (turn < 0) {
         for (int k = 0; k < count; ++k) {
             const int mirror = k / n * n + n - 1 - k % n;
@@ -307,11 +319,13 @@ static void board_orient(const float *I, int width, int height, const pl_board *
             }
         }
     }
+
     double tone[2];
     for (int k = 0; k < 2; ++k) {
         const double *a = pixel + 2 * k, *b = pixel + 2 * (k + n + 1);
         tone[k] = image_at(I, width, height, 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]));
     }
+
     for (int k = 0; tone[0] > tone[1] && k < count / 2; ++k) {
         corner_swap(pixel, k, count - 1 - k);
     }
@@ -322,10 +336,12 @@ static double board_error(const pl_board *board, const double *pixel)
 {
     const int count = board->columns * board->rows;
     double *plane = PL_NEW_ARRAY(double, 2 * count), H[9], worst = INFINITY;
+
     for (int k = 0; plane && k < count; ++k) {
         plane[2 * k] = k % board->columns;
         plane[2 * k + 1] = k / board->columns;
     }
+
     if (plane && camera_homography(count, plane, pixel, H)) {
         worst = 0;
         for (int k = 0; k < count; ++k) {
@@ -334,7 +350,9 @@ static double board_error(const pl_board *board, const double *pixel)
                                       (H[3] * x + H[4] * y + H[5]) / w - pixel[2 * k + 1]));
         }
     }
+
     pl_free(plane);
+
     return worst;
 }
 
@@ -344,6 +362,7 @@ static bool lattice_board(const saddle *s, const lattice *l, const pl_board *boa
 {
     double best = INFINITY;
     const size_t size = 2 * (size_t)(board->columns * board->rows) * sizeof *pixel;
+
     for (int swapped = 0; swapped < 2; ++swapped) {
         for (int i = 0; i < LATTICE; ++i) {
             for (int j = 0; j < LATTICE; ++j) {
@@ -358,6 +377,7 @@ static bool lattice_board(const saddle *s, const lattice *l, const pl_board *boa
             }
         }
     }
+
     // a board bent by the lens is off by a part of a square, a wrong one by more
     const double square = hypot(pixel[2] - pixel[0], pixel[3] - pixel[1]);
     return best < 0.3 * square;
@@ -367,11 +387,13 @@ pl_status pl_board_find(const pl_image *image, const pl_board *board, double *pi
 {
     const int64_t n = (int64_t)image->width * image->height;
     const int corners = board->columns * board->rows;
+
     if (board->columns < 3 || board->rows < 3 || board->columns > LATTICE / 2 - 2 ||
         board->rows > LATTICE / 2 - 2) {
         return pl_fail(err, PL_BAD_INPUT, "chessboard: %d x %d inner corners; 3 to %d each way",
                        board->columns, board->rows, LATTICE / 2 - 2);
     }
+
     float *across = PL_NEW_ARRAY(float, n), *I = PL_NEW_ARRAY(float, n);
     saddle *s = PL_NEW_ARRAY(saddle, CANDIDATES);
     lattice *l = PL_NEW(lattice);
@@ -383,6 +405,7 @@ pl_status pl_board_find(const pl_image *image, const pl_board *board, double *pi
         smooth_pass(across, I, image->width, image->height, true);
         count = saddles_find(I, image->width, image->height, s);
     }
+
     bool found = false;
     int most = 0;
     for (int seed = 0; status == PL_OK && !found && seed < count && seed < SEEDS; ++seed) {
@@ -390,6 +413,7 @@ pl_status pl_board_find(const pl_image *image, const pl_board *board, double *pi
         most = grown > most ? grown : most;
         found = grown >= corners && lattice_board(s, l, board, work, pixel);
     }
+
     if (found) {
         board_orient(I, image->width, image->height, board, pixel);
     } else if (status == PL_OK) {
@@ -397,10 +421,12 @@ pl_status pl_board_find(const pl_image *image, const pl_board *board, double *pi
             pl_fail(err, PL_FAILED, "no board of %d x %d inner corners; %d corners seen, %d of them joined",
                     board->columns, board->rows, count, most);
     }
+
     void *const block[] = {across, I, s, l, work};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
+
     return status;
 }
 
@@ -431,6 +457,7 @@ int pl_dots_find(const pl_image *image, const double color[3], double reach, int
     pl_dot *all = NULL;
     int32_t capacity = 0;
     int count = 0;
+
     for (int64_t start = 0; seen && queue && start < n; ++start) {
         if (seen[start] || !(dot_weight(image, start, color, reach) > 0)) {
             continue;
@@ -459,12 +486,15 @@ int pl_dots_find(const pl_image *image, const double color[3], double reach, int
             all[count++] = (pl_dot){.pixel = {at[0] / sum, at[1] / sum}, .area = (double)tail};
         }
     }
+
     if (count > 0) {
         qsort(all, (size_t)count, sizeof *all, dot_compare);
         memcpy(out, all, (size_t)(count < room ? count : room) * sizeof *out);
     }
+
     pl_free(all);
     pl_free(seen);
     pl_free(queue);
+
     return count;
 }

@@ -16,6 +16,7 @@ static void distort(const pl_camera *c, double a, double b, double out[2], doubl
 {
     const double r2 = a * a + b * b, d = 1 + r2 * (c->k1 + r2 * (c->k2 + r2 * c->k3));
     const double e = c->k1 + r2 * (2 * c->k2 + 3 * r2 * c->k3); // dd / dr2
+
     out[0] = a * d + 2 * c->p1 * a * b + c->p2 * (r2 + 2 * a * a);
     out[1] = b * d + c->p1 * (r2 + 2 * b * b) + 2 * c->p2 * a * b;
     D[0] = d + 2 * a * a * e + 2 * c->p1 * b + 6 * c->p2 * a;
@@ -32,6 +33,7 @@ bool pl_camera_project(const pl_camera *c, const pl_camera_pose *pose, const dou
     for (int i = 0; i < 3; ++i) {
         x[i] = turned[i] + pose->t[i];
     }
+
     const bool before = x[2] > 1e-9;
     const double z = before ? x[2] : 1e-9, a = x[0] / z, b = x[1] / z, r2 = a * a + b * b;
     distort(c, a, b, q, D);
@@ -48,6 +50,7 @@ bool pl_camera_project(const pl_camera *c, const pl_camera_pose *pose, const dou
             memcpy(by_camera + PL_CAMERA_CONSTANTS * i, row, sizeof row);
         }
     }
+
     // d(u, v) / dx of the point in the camera's frame
     double P[6];
     const double da[3] = {1 / z, 0, -a / z}, db[3] = {0, 1 / z, -b / z};
@@ -55,17 +58,20 @@ bool pl_camera_project(const pl_camera *c, const pl_camera_pose *pose, const dou
         P[i] = c->fx * (D[0] * da[i] + D[1] * db[i]);
         P[3 + i] = c->fy * (D[2] * da[i] + D[3] * db[i]);
     }
+
     for (int i = 0; by_pose && i < 2; ++i) {
         // a rotation vector w moves R X by w x (R X): p . (w x y) = w . (y x p)
         pl_cross3(turned, P + 3 * i, by_pose + 6 * i);
         memcpy(by_pose + 6 * i + 3, P + 3 * i, 3 * sizeof *P);
     }
+
     for (int i = 0; by_point && i < 2; ++i) {
         for (int j = 0; j < 3; ++j) {
             by_point[3 * i + j] =
                 P[3 * i] * pose->R[j] + P[3 * i + 1] * pose->R[3 + j] + P[3 * i + 2] * pose->R[6 + j];
         }
     }
+
     return before;
 }
 
@@ -73,6 +79,7 @@ bool pl_camera_ray(const pl_camera *c, const double pixel[2], double ray[2])
 {
     const double goal[2] = {(pixel[0] - c->cx) / c->fx, (pixel[1] - c->cy) / c->fy};
     double a = goal[0], b = goal[1];
+
     for (int k = 0; k < 50; ++k) {
         double q[2], D[4];
         distort(c, a, b, q, D);
@@ -88,6 +95,7 @@ bool pl_camera_ray(const pl_camera *c, const double pixel[2], double ray[2])
         a += (D[3] * ra - D[1] * rb) / det;
         b += (D[0] * rb - D[2] * ra) / det;
     }
+
     return false;
 }
 
@@ -148,16 +156,19 @@ static double *normal_scaled(const camera_normal *m, double damping, double **sc
         pl_free(A);
         return NULL;
     }
+
     for (int i = 0; i < m->n; ++i) {
         const double d = m->H[(int64_t)i * m->n + i];
         (*scale)[i] = d > 0 ? 1 / sqrt(d) : 1;
     }
+
     for (int i = 0; i < m->n; ++i) {
         for (int j = 0; j < m->n; ++j) {
             A[(int64_t)i * m->n + j] = m->H[(int64_t)i * m->n + j] * (*scale)[i] * (*scale)[j];
         }
         A[(int64_t)i * m->n + i] += damping;
     }
+
     return A;
 }
 
@@ -165,6 +176,7 @@ bool camera_normal_solve(const camera_normal *m, double damping, double *step)
 {
     double *scale = NULL, *A = normal_scaled(m, damping, &scale);
     bool solved = A != NULL;
+
     for (int i = 0; solved && i < m->n; ++i) {
         step[i] = -m->g[i] * scale[i];
     }
@@ -173,8 +185,10 @@ bool camera_normal_solve(const camera_normal *m, double damping, double *step)
         step[i] *= scale[i];
         solved = isfinite(step[i]);
     }
+
     pl_free(A);
     pl_free(scale);
+
     return solved;
 }
 
@@ -183,6 +197,7 @@ bool camera_normal_variance(const camera_normal *m, double *variance)
     double *scale = NULL, *A = normal_scaled(m, 0, &scale);
     double *unit = PL_NEW_ARRAY(double, (int64_t)m->n * m->n);
     bool solved = A && unit;
+
     for (int i = 0; solved && i < m->n; ++i) {
         unit[(int64_t)i * m->n + i] = 1;
     }
@@ -193,6 +208,7 @@ bool camera_normal_variance(const camera_normal *m, double *variance)
     pl_free(A);
     pl_free(scale);
     pl_free(unit);
+
     return solved;
 }
 
@@ -206,6 +222,7 @@ static void points_normalize(int count, const double *p, double shift[2], double
         shift[0] += p[2 * k] / count;
         shift[1] += p[2 * k + 1] / count;
     }
+
     for (int k = 0; k < count; ++k) {
         far += hypot(p[2 * k] - shift[0], p[2 * k + 1] - shift[1]) / count;
     }
@@ -220,6 +237,7 @@ bool camera_homography(int count, const double *plane, const double *pixel, doub
     }
     points_normalize(count, plane, s, &a);
     points_normalize(count, pixel, t, &b);
+
     // u (h6 x + h7 y + 1) = h0 x + h1 y + h2, and so for v: least squares in h
     for (int k = 0; k < count; ++k) {
         const double x = a * (plane[2 * k] - s[0]), y = a * (plane[2 * k + 1] - s[1]);
@@ -239,9 +257,11 @@ bool camera_homography(int count, const double *plane, const double *pixel, doub
             }
         }
     }
+
     if (!pl_dense_solve(8, A, right, 1)) {
         return false;
     }
+
     // back: T^-1 h S
     const double h[9] = {right[0], right[1], right[2], right[3], right[4], right[5], right[6], right[7], 1};
     const double S[9] = {a, 0, -a * s[0], 0, a, -a * s[1], 0, 0, 1};
@@ -253,5 +273,6 @@ bool camera_homography(int count, const double *plane, const double *pixel, doub
         H[i] /= H[8];
     }
     H[8] = 1;
+
     return true;
 }

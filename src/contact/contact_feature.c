@@ -36,6 +36,7 @@ static void feature_add(feature_list *l, const double local[3], double radius)
     if (radius > l->widest) {
         return;
     }
+
     if (l->out) {
         pl_feature *f = &l->out[l->count];
         f->radius = radius;
@@ -48,6 +49,7 @@ static void feature_add(feature_list *l, const double local[3], double radius)
             }
         }
     }
+
     ++l->count;
 }
 
@@ -80,12 +82,14 @@ static void feature_box(feature_list *l, double spacing)
 {
     const double *h = l->shape->half;
     double corner[8][3];
+
     for (int k = 0; k < 8; ++k) {
         for (int i = 0; i < 3; ++i) {
             corner[k][i] = k >> i & 1 ? h[i] : -h[i];
         }
         feature_add(l, corner[k], 0);
     }
+
     for (int k = 0; k < 8; ++k) {
         for (int i = 0; i < 3; ++i) {
             if (!(k >> i & 1)) {
@@ -101,6 +105,7 @@ static void feature_endless(feature_list *l, double spacing, const double ball[4
 {
     const pl_shape *s = l->shape;
     double d[3], step = s->radius;
+
     pl_sub3(ball, s->centre, d);
     const double at = pl_dot3(s->frame + 6, d);
     while (step > spacing) {
@@ -121,6 +126,7 @@ static void feature_rims(feature_list *l, double spacing, const double ball[4])
     const int n = feature_intervals(2 * PL_PI * s->radius, spacing, FEATURE_ALONG),
               points = n > FEATURE_RIM ? n : FEATURE_RIM;
     double d[3], local[3];
+
     pl_sub3(ball, s->centre, d);
     pl_mulv3(s->frame, d, local);
     const bool beside = hypot(local[0], local[1]) > FEATURE_TIE * s->radius;
@@ -141,6 +147,7 @@ static void feature_cylinder(feature_list *l, double spacing, const double ball[
         feature_endless(l, spacing, ball);
         return;
     }
+
     // balls on the axis that do not stand out at the ends
     const double to = s->half[2] - s->radius;
     if (to >= 0) {
@@ -150,6 +157,7 @@ static void feature_cylinder(feature_list *l, double spacing, const double ball[
             feature_add(l, at, s->radius);
         }
     }
+
     feature_rims(l, spacing, ball);
 }
 
@@ -161,6 +169,7 @@ static void feature_mesh(feature_list *l, double spacing)
     const pl_shape *s = l->shape;
     const pl_trisurf *t = &s->surface;
     bool *used = PL_NEW_ARRAY(bool, t->vertex_count);
+
     for (int32_t k = 0; used && k < t->triangle_count; ++k) {
         for (int e = 0; e < 3; ++e) {
             const int32_t a = t->corner[3 * (size_t)k + (size_t)e],
@@ -187,6 +196,7 @@ static void feature_mesh(feature_list *l, double spacing)
             }
         }
     }
+
     pl_free(used);
 }
 
@@ -197,6 +207,7 @@ int pl_shape_features(const pl_shape *shape, double spacing, double widest, cons
     if (shape->hollow) {
         return 0;
     }
+
     if (shape->kind == PL_SHAPE_SPHERE) {
         feature_add(&l, (const double[3]){0, 0, 0}, shape->radius);
     } else if (shape->kind == PL_SHAPE_CYLINDER) {
@@ -206,6 +217,7 @@ int pl_shape_features(const pl_shape *shape, double spacing, double widest, cons
     } else if (shape->kind == PL_SHAPE_MESH) {
         feature_mesh(&l, spacing);
     }
+
     return l.count;
 }
 
@@ -214,12 +226,14 @@ void pl_contact_face_ball(const pl_contact_surface *s, int32_t face, const doubl
 {
     const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
     const int size = s->size[face];
+
     memset(ball, 0, 4 * sizeof *ball);
     for (int k = 0; k < size; ++k) {
         for (int i = 0; i < 3; ++i) {
             ball[i] += x[3 * (size_t)node[k] + (size_t)i] / size;
         }
     }
+
     // control points of a quadratic face lie within twice the distance of its nodes
     for (int k = 0; k < size; ++k) {
         ball[3] = fmax(ball[3], pl_distance3(ball, x + 3 * (size_t)node[k]));
@@ -236,10 +250,12 @@ static double foot_weight(int size, const double xi[2])
                               triangle ? 1 - xi[0] - xi[1] : 0.5 * (1 - xi[0]),
                               triangle ? 1 : 0.5 * (1 - xi[1])};
     double weight = 1;
+
     for (int e = 0; e < 4; ++e) {
         const double b = fmax(-1, fmin(1, inside[e] / FEATURE_BEYOND));
         weight *= 0.5 + 0.75 * b - 0.25 * b * b * b;
     }
+
     return weight;
 }
 
@@ -270,6 +286,7 @@ bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double 
         return false;
     }
     *weight = foot_weight(s->size[pair->face], pair->xi);
+
     return *weight > 0 && pair->gap - radius < reach &&
            pair->gap - radius > -FEATURE_DEPTH * s->edge[pair->face];
 }
@@ -289,6 +306,7 @@ static bool feet_rim(const pl_contact_surface *s, const double *x, const int32_t
             *out = pair;
         }
     }
+
     return out->face >= 0;
 }
 
@@ -304,6 +322,7 @@ static bool feet_together(const pl_contact_surface *s, const double *x, const pl
     contact_reference(s->size[other->face], s->size[other->face], xi);
     contact_face_at(s, other->face, x, xi, centre, t);
     pl_sub3(centre, y[1], d);
+
     return pl_distance3(y[0], y[1]) < FEATURE_SAME * s->edge[near->face] &&
            (pl_dot3(other->n, near->n) > FEATURE_KINK || pl_dot3(d, near->n) > 0);
 }
@@ -313,14 +332,17 @@ static double foot_distance(const pl_contact_surface *s, const double *x, const 
 {
     const bool triangle = s->size[pair->face] == 3 || s->size[pair->face] == 6;
     double xi[2], y[2][3], t[6];
+
     for (int i = 0; i < 2; ++i) {
         xi[i] = triangle ? fmax(0, pair->xi[i]) : fmax(-1, fmin(1, pair->xi[i]));
     }
+
     const double over = triangle ? fmax(1, xi[0] + xi[1]) : 1;
     xi[0] /= over;
     xi[1] /= over;
     contact_face_at(s, pair->face, x, pair->xi, y[0], t);
     contact_face_at(s, pair->face, x, xi, y[1], t);
+
     return hypot(pair->gap, pl_distance3(y[0], y[1]));
 }
 
@@ -348,12 +370,14 @@ int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t 
         out[at] = pair;
         weight[at] = share;
     }
+
     double least = INFINITY;
     for (int k = 0; k < count; ++k) {
         const double distance = foot_distance(s, x, &out[k]);
         nearest = distance < least ? k : nearest;
         least = fmin(least, distance);
     }
+
     // of the faces that p is below: the nearest, and those with the same foot
     const pl_contact_pair near = count > 0 ? out[nearest] : (pl_contact_pair){.face = -1};
     for (int k = 0; k < count; ++k) {
@@ -362,6 +386,7 @@ int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t 
             out[kept++] = out[k];
         }
     }
+
     // what the feet leave of the weight is that of an edge
     double sum = 0;
     for (int k = 0; k < kept; ++k) {
@@ -371,5 +396,6 @@ int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t 
         feet_rim(s, x, face, face_count, p, radius, reach, &out[kept])) {
         weight[kept++] = 1 - sum;
     }
+
     return kept;
 }

@@ -100,6 +100,7 @@ static void find_normals(const pl_contact_surface *s, const double *x, double *n
             }
         }
     }
+
     for (int32_t p = 0; p < s->point_count; ++p) {
         double *n = point_normal + 3 * (size_t)p;
         if (s->vertex[p] < 0) {
@@ -137,12 +138,14 @@ pl_status pl_contact_finder_create(const pl_contact_surface *surface, const doub
         f->best = PL_NEW_ARRAY(pl_contact_pair, points);
         f->list = PL_NEW_ARRAY(pl_contact_pair, points);
     }
+
     if (!f || !f->box || !f->normal || !f->plane || !f->point_normal || !f->rest_normal || !f->at ||
         !f->rest_at || !f->rest_face || !f->candidate || !f->candidate_x || !f->kept || !f->best ||
         !f->list || !f->before) {
         pl_contact_finder_destroy(f);
         return pl_fail_memory(err, "contact: the search for pairs");
     }
+
     find_normals(surface, rest, f->normal, f->plane, f->rest_normal, f->rest_at);
     for (int32_t k = 0; k < surface->face_count; ++k) {
         double xi[2], a[6];
@@ -150,10 +153,12 @@ pl_status pl_contact_finder_create(const pl_contact_surface *surface, const doub
         contact_face_at(surface, k, rest, xi, f->rest_face + 6 * (size_t)k, a);
         memcpy(f->rest_face + 6 * (size_t)k + 3, f->normal + 3 * (size_t)k, 3 * sizeof *f->normal);
     }
+
     f->candidates = -1;
     pl_contact_keep(f, NULL);
     pl_contact_remember(f, rest);
     *out = f;
+
     return PL_OK;
 }
 
@@ -209,11 +214,13 @@ static bool find_tree(pl_contact_finder *f)
         }
         pl_bvh_clear(&f->tree);
     }
+
     if (!pl_bvh_init(&f->tree, f->s->face_count, f->box)) {
         return false;
     }
     f->counts.rebuilds++;
     f->built = find_looseness(&f->tree);
+
     return true;
 }
 
@@ -222,6 +229,7 @@ static bool find_own_wall(const pl_contact_finder *f, const pl_contact_pair *pai
 {
     double y[3], a[6], v[3], n[3];
     const double *p = f->rest_at + 3 * (size_t)pair->point;
+
     if (pair->gap >= 0) {
         return false;
     }
@@ -229,6 +237,7 @@ static bool find_own_wall(const pl_contact_finder *f, const pl_contact_pair *pai
     pl_cross3(a, a + 3, n);
     pl_sub3(y, p, v);
     const bool through = pl_dot3(v, f->rest_normal + 3 * (size_t)pair->point) < 0 && pl_dot3(v, n) > 0;
+
     return through && pl_norm3(v) < FIND_WALL * -pair->gap;
 }
 
@@ -248,9 +257,11 @@ static bool find_always_inside(const pl_contact_finder *f, const pl_contact_pair
 {
     const pl_contact_surface *s = f->s;
     pl_contact_pair before = *pair;
+
     if (pair->gap >= -FIND_SUDDEN * edge || s->group[s->home[pair->point]] != s->group[pair->face]) {
         return false;
     }
+
     return !pair->inner ||
            (pl_contact_pair_gap(s, &before, f->before) && before.gap < -0.5 * FIND_SUDDEN * edge);
 }
@@ -262,24 +273,29 @@ static void find_meet(pl_contact_finder *f, int32_t point, int32_t face)
     const double edge = fmin(s->edge[face], s->spacing[point]), far = f->reach * edge,
                  bulge = f->plane[2 * (size_t)face + 1],
                  height = pl_dot3(f->normal + 3 * (size_t)face, p) - f->plane[2 * (size_t)face];
+
     if (height > far + bulge || height < -FIND_DEPTH * edge - bulge ||
         pl_dot3(f->point_normal + 3 * (size_t)point, f->normal + 3 * (size_t)face) > FIND_OPPOSED ||
         (height < -bulge && find_own_wall_nearly(f, point, face, -height - bulge))) {
         return;
     }
+
     f->counts.tests++;
     pl_contact_pair pair = {.point = point, .face = face};
+
     // the flat triangles tell what is too far, beside the face, or the point's own wall
     pair.gap = contact_flat(s, face, f->x, p, pair.xi);
     if (pair.gap > fmax(far, FIND_DEPTH * edge) + bulge ||
         (pair.gap > FIND_NEAR * edge && fabs(height) + bulge < FIND_BESIDE * pair.gap)) {
         return;
     }
+
     pair.gap = height < -bulge ? -pair.gap : pair.gap;
     if (find_own_wall(f, &pair) || !contact_nearest_from(s, f->x, p, &pair) || pair.gap > far ||
         pair.gap < -FIND_DEPTH * edge || find_own_wall(f, &pair) || find_always_inside(f, &pair, edge)) {
         return;
     }
+
     pl_contact_pair *best = &f->best[point];
     if (best->face < 0 || fabs(pair.gap) < fabs(best->gap) ||
         (fabs(pair.gap) == fabs(best->gap) && face < best->face)) {
@@ -297,6 +313,7 @@ static bool find_share(const pl_contact_surface *s, int32_t i, int32_t j)
             }
         }
     }
+
     return false;
 }
 
@@ -307,11 +324,13 @@ static bool find_neighbours(const pl_contact_surface *s, int32_t point, int32_t 
     if (v < 0) {
         return find_share(s, s->home[point], face);
     }
+
     for (int32_t i = s->around_start[v]; i < s->around_start[v + 1]; ++i) {
         if (!find_share(s, s->around[i], face)) {
             return false;
         }
     }
+
     return true;
 }
 
@@ -325,6 +344,7 @@ static bool find_visit(void *user, int32_t face)
     const double edge = fmax(s->edge[face], s->spacing[point]), bulge = f->plane[2 * (size_t)face + 1],
                  far = fmax(FIND_WIDE, f->reach) * edge, slack = 2 * FIND_MOVED * edge,
                  height = pl_dot3(n, p) - f->plane[2 * (size_t)face];
+
     f->counts.box_pairs++;
     if (height > far + bulge || height < -(FIND_DEPTH * edge + slack + bulge) ||
         pl_dot3(f->point_normal + 3 * (size_t)point, n) > FIND_OPPOSED + FIND_TURNED ||
@@ -333,13 +353,16 @@ static bool find_visit(void *user, int32_t face)
         find_neighbours(s, point, face)) {
         return true;
     }
+
     if (f->candidates >= 0 && f->candidates < (int64_t)FIND_CANDIDATES * s->point_count) {
         f->candidate[2 * f->candidates] = point;
         f->candidate[2 * f->candidates++ + 1] = face;
     } else {
         f->candidates = -1;
     }
+
     find_meet(f, point, face);
+
     return true;
 }
 
@@ -361,11 +384,13 @@ static void find_keep(const pl_contact_finder *f, pl_contact_pair *best)
     const int32_t *a = s->node + PL_FACE_NODES_MAX * (size_t)pair.face,
                   *b = s->node + PL_FACE_NODES_MAX * (size_t)best->face;
     bool neighbours = false;
+
     for (int k = 0; k < s->size[pair.face]; ++k) {
         for (int l = 0; l < s->size[best->face]; ++l) {
             neighbours = neighbours || a[k] == b[l];
         }
     }
+
     double p[3];
     pl_contact_point_at(s, best->point, f->x, p);
     if (neighbours && contact_continued(s, f->x, p, FIND_BEYOND, &pair) &&
@@ -385,6 +410,7 @@ static bool find_serves(const pl_contact_finder *f, const double *x)
             return false;
         }
     }
+
     return true;
 }
 
@@ -393,6 +419,7 @@ static bool find_pairs(pl_contact_finder *f, const double *x, double reach, cons
 {
     const pl_contact_surface *s = f->s;
     const bool listed = f->candidates >= 0 && reach <= FIND_CLOSE && find_serves(f, x);
+
     f->counts.listed += listed;
     f->x = x;
     f->reach = reach;
@@ -405,6 +432,7 @@ static bool find_pairs(pl_contact_finder *f, const double *x, double reach, cons
     for (int32_t p = 0; p < s->point_count; ++p) {
         f->best[p].face = -1;
     }
+
     if (listed) {
         for (int64_t i = 0; i < f->candidates; ++i) {
             find_meet(f, f->candidate[2 * i], f->candidate[2 * i + 1]);
@@ -420,6 +448,7 @@ static bool find_pairs(pl_contact_finder *f, const double *x, double reach, cons
             pl_bvh_query(&f->tree, low, high, find_visit, f);
         }
     }
+
     for (int32_t p = 0; p < s->point_count; ++p) {
         if (f->best[p].face >= 0) {
             if (f->kept[p] >= 0 && f->kept[p] != f->best[p].face) {
@@ -428,6 +457,7 @@ static bool find_pairs(pl_contact_finder *f, const double *x, double reach, cons
             f->list[(*count)++] = f->best[p];
         }
     }
+
     return true;
 }
 

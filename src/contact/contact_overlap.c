@@ -46,6 +46,7 @@ static void patch_quarter(const overlap_patch *p, int child, overlap_patch *out)
     static const double place[6][3] = {{1, 0, 0},     {0, 1, 0},     {0, 0, 1},
                                        {0.5, 0.5, 0}, {0, 0.5, 0.5}, {0.5, 0, 0.5}};
     static const int corner[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
+
     for (int c = 0; c < 3; ++c) {
         const double *a = place[corner[child][c]], *b = place[corner[child][(c + 1) % 3]];
         const double middle[3] = {0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])};
@@ -69,6 +70,7 @@ static double patch_bound(const pl_shape *shape, const overlap_patch *p, const d
                                                             : g + pl_dot3(n, d);
         bound = fmin(bound, least);
     }
+
     return bound;
 }
 
@@ -76,16 +78,19 @@ static void overlap_patches(overlap_search *s, const overlap_patch *p, int level
 {
     static const double centre[3] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
     double c[3], n[3];
+
     patch_eval(p, centre, c);
     const double g = pl_shape_gap(s->shape, c, INFINITY, n, NULL);
     if (-g > s->depth) {
         s->depth = -g;
         memcpy(s->at, c, sizeof c);
     }
+
     const double bound = patch_bound(s->shape, p, c, g, n);
     if (level == OVERLAP_LEVELS || -bound <= fmax(s->least, OVERLAP_CLOSE * s->depth)) {
         return;
     }
+
     for (int child = 0; child < 4; ++child) {
         overlap_patch part;
         patch_quarter(p, child, &part);
@@ -101,6 +106,7 @@ static int overlap_divide(const pl_contact_surface *s, int32_t face, const doubl
     static const double tri[3][2] = {{0, 0}, {1, 0}, {0, 1}};
     const bool triangle = s->size[face] == 3 || s->size[face] == 6;
     const int count = triangle ? 1 : 8;
+
     for (int q = 0; q < count; ++q) {
         const double u = -1 + q / 2 % 2, v = -1 + q / 4;
         const double quad[2][3][2] = {{{u, v}, {u + 1, v}, {u + 1, v + 1}},
@@ -119,6 +125,7 @@ static int overlap_divide(const pl_contact_surface *s, int32_t face, const doubl
             }
         }
     }
+
     return count;
 }
 
@@ -148,6 +155,7 @@ static int overlap_samples(const pl_shape *s, double sample[OVERLAP_SAMPLES][4])
     if (s->hollow || s->kind == PL_SHAPE_PLANE) {
         return 0;
     }
+
     if (s->kind == PL_SHAPE_MESH) {
         const int32_t all = s->surface.vertex_count, step = 1 + (all - 1) / OVERLAP_SAMPLES;
         for (int32_t v = 0; v < all; v += step) {
@@ -156,6 +164,7 @@ static int overlap_samples(const pl_shape *s, double sample[OVERLAP_SAMPLES][4])
         }
         return count;
     }
+
     double local[OVERLAP_SAMPLES][4] = {{0, 0, 0, pl_shape_thickness(s)}};
     count = 1;
     if (s->kind == PL_SHAPE_BOX) {
@@ -172,6 +181,7 @@ static int overlap_samples(const pl_shape *s, double sample[OVERLAP_SAMPLES][4])
             memcpy(local[count++], at, sizeof at);
         }
     }
+
     for (int k = 0; k < count; ++k) {
         pl_mulTv3(s->frame, local[k], sample[k]);
         for (int i = 0; i < 3; ++i) {
@@ -179,6 +189,7 @@ static int overlap_samples(const pl_shape *s, double sample[OVERLAP_SAMPLES][4])
         }
         sample[k][3] = local[k][3];
     }
+
     return count;
 }
 
@@ -190,6 +201,7 @@ static double overlap_angle(const double *const corner[3], const double p[3])
         pl_sub3(corner[k], p, r[k]);
         length[k] = pl_norm3(r[k]);
     }
+
     pl_cross3(r[1], r[2], w);
     const double up = pl_dot3(r[0], w),
                  down = length[0] * length[1] * length[2] + pl_dot3(r[0], r[1]) * length[2] +
@@ -213,9 +225,11 @@ static double overlap_inside(const pl_contact_surface *s, const double *x, const
             winding += overlap_angle(corner, p);
         }
     }
+
     if (winding < 0.5) {
         return -1;
     }
+
     for (int32_t f = 0; f < s->face_count; ++f) {
         double xi[2];
         const double d = contact_flat(s, f, x, p, xi);
@@ -224,6 +238,7 @@ static double overlap_inside(const pl_contact_surface *s, const double *x, const
             *nearest = f;
         }
     }
+
     return best;
 }
 
@@ -232,6 +247,7 @@ static void overlap_contained(const pl_contact_surface *s, const double *x, cons
 {
     double sample[OVERLAP_SAMPLES][4];
     const int count = overlap_samples(shape, sample);
+
     for (int k = 0; k < count; ++k) {
         double p[3];
         bool outside = false;
@@ -254,6 +270,7 @@ pl_overlap pl_contact_overlap(const pl_contact_surface *s, const double *x, cons
 {
     pl_overlap out = {.face = -1};
     double box[6] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, worst = 0;
+
     for (int32_t f = 0; f < s->face_count; ++f) {
         overlap_patch patch[8];
         overlap_search search = {.shape = shape, .least = pl_contact_overlap_limit(s, f, shape, tolerance)};
@@ -277,6 +294,7 @@ pl_overlap pl_contact_overlap(const pl_contact_surface *s, const double *x, cons
             }
         }
     }
+
     overlap_contained(s, x, shape, R, t, box, &out);
     return out;
 }

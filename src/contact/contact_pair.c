@@ -53,6 +53,7 @@ static void pair_bend(const pl_contact_surface *s, int32_t face, const double *x
 {
     double ddN[3 * PL_FACE_NODES_MAX];
     const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
+
     pair_curvature(s->size[face], xi, ddN);
     memset(b, 0, 9 * sizeof *b);
     for (int k = 0; k < s->size[face]; ++k) {
@@ -98,6 +99,7 @@ double contact_flat(const pl_contact_surface *s, int32_t face, const double *x, 
             }
         }
     }
+
     return sqrt(best);
 }
 
@@ -143,6 +145,7 @@ static double pair_edge(const pl_contact_surface *s, int32_t face, const double 
 {
     const int corners = pair_is_triangle(s->size[face]) ? 3 : 4;
     double from[2], to[2], t = 0.5, best = INFINITY;
+
     contact_reference(s->size[face], edge, from);
     contact_reference(s->size[face], (edge + 1) % corners, to);
     const double w[2] = {to[0] - from[0], to[1] - from[1]};
@@ -168,6 +171,7 @@ static double pair_edge(const pl_contact_surface *s, int32_t face, const double 
         }
         t = next;
     }
+
     return best;
 }
 
@@ -189,6 +193,7 @@ bool contact_continued(const pl_contact_surface *s, const double *x, const doubl
     for (int i = 0; i < 3; ++i) {
         pair->n[i] = normal[i] / length;
     }
+
     return length > 0;
 }
 
@@ -227,6 +232,7 @@ bool contact_nearest_beyond(const pl_contact_surface *s, const double *x, const 
             }
         }
     }
+
     contact_face_at(s, pair->face, x, pair->xi, y, a);
     pl_sub3(p, y, d);
     pl_cross3(a, a + 3, normal);
@@ -234,6 +240,7 @@ bool contact_nearest_beyond(const pl_contact_surface *s, const double *x, const 
     if (!(length > 0)) {
         return false;
     }
+
     const double along = pl_dot3(d, normal) / length;
     if (pair->inner || distance < 1e-12) {
         pair->gap = along;
@@ -242,11 +249,13 @@ bool contact_nearest_beyond(const pl_contact_surface *s, const double *x, const 
         }
         return true;
     }
+
     const double sign = along < 0 ? -1 : 1;
     pair->gap = sign * distance;
     for (int i = 0; i < 3; ++i) {
         pair->n[i] = sign * d[i] / distance;
     }
+
     return fabs(along) > (along < 0 ? RIM_BELOW : RIM_ABOVE) * distance;
 }
 
@@ -263,9 +272,11 @@ int pl_contact_pair_nodes(const pl_contact_surface *s, const pl_contact_pair *pa
     const int32_t *own;
     double weight[PL_FACE_NODES_MAX];
     const int count = pl_contact_point_nodes(s, pair->point, &own, weight);
+
     memcpy(node, own, (size_t)count * sizeof *node);
     memcpy(node + count, s->node + PL_FACE_NODES_MAX * (size_t)pair->face,
            (size_t)s->size[pair->face] * sizeof *node);
+
     return count + s->size[pair->face];
 }
 
@@ -275,6 +286,7 @@ static int pair_weights(const pl_contact_surface *s, const pl_contact_pair *pair
     const int32_t *own;
     double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
     const int count = pl_contact_point_nodes(s, pair->point, &own, c), size = s->size[pair->face];
+
     memset(e, 0, 2 * PL_PAIR_NODES_MAX * sizeof *e);
     pl_face_shape_eval(size, pair->xi, N, dN);
     for (int k = 0; k < size; ++k) {
@@ -282,6 +294,7 @@ static int pair_weights(const pl_contact_surface *s, const pl_contact_pair *pair
         e[2 * (count + k)] = -dN[2 * k];
         e[2 * (count + k) + 1] = -dN[2 * k + 1];
     }
+
     return count + size;
 }
 
@@ -290,6 +303,7 @@ static void pair_hessian(const pl_contact_surface *s, const pl_contact_pair *pai
 {
     double y[3], a[6], b[9];
     const double *n = pair->n, g = pair->gap;
+
     contact_face_at(s, pair->face, x, pair->xi, y, a);
     pair_bend(s, pair->face, x, pair->xi, b);
     const double m[3] = {pl_dot3(a, a), pl_dot3(a, a + 3), pl_dot3(a + 3, a + 3)},
@@ -298,6 +312,7 @@ static void pair_hessian(const pl_contact_surface *s, const pl_contact_pair *pai
     const double dm = m[0] * m[2] - m[1] * m[1], dM = M[0] * M[2] - M[1] * M[1];
     const double mi[4] = {m[2] / dm, -m[1] / dm, -m[1] / dm, m[0] / dm},
                  Mi[4] = {M[2] / dM, -M[1] / dM, -M[1] / dM, M[0] / dM};
+
     // Q = m^-1 k M^-1
     const double kM[4] = {k[0] * Mi[0] + k[1] * Mi[2], k[0] * Mi[1] + k[1] * Mi[3],
                           k[1] * Mi[0] + k[2] * Mi[2], k[1] * Mi[1] + k[2] * Mi[3]};
@@ -312,6 +327,7 @@ static void pair_hessian(const pl_contact_surface *s, const pl_contact_pair *pai
             }
         }
     }
+
     const int row = 3 * count;
     for (int j = 0; j < count; ++j) {
         for (int l = 0; l < count; ++l) {
@@ -336,17 +352,20 @@ int pl_contact_pair_derivatives(const pl_contact_surface *s, const pl_contact_pa
 {
     double c[PL_PAIR_NODES_MAX], e[2 * PL_PAIR_NODES_MAX];
     const int count = pair_weights(s, pair, c, e);
+
     for (int j = 0; j < count; ++j) {
         for (int i = 0; i < 3; ++i) {
             gradient[3 * j + i] = c[j] * pair->n[i];
         }
     }
+
     if (hessian) {
         memset(hessian, 0, 9 * (size_t)count * (size_t)count * sizeof *hessian);
         if (pair->inner) {
             pair_hessian(s, pair, x, c, e, count, hessian);
         }
     }
+
     return count;
 }
 
@@ -357,17 +376,20 @@ int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pa
     double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], y[3], a[6], b[9], t[3];
     const double *n = pair->n, g = pair->gap;
     const int size = pl_face_shape_eval(s->size[pair->face], pair->xi, N, dN);
+
     contact_face_at(s, pair->face, x, pair->xi, y, a);
     pair_bend(s, pair->face, x, pair->xi, b);
     const double M[3] = {pl_dot3(a, a) - g * pl_dot3(n, b), pl_dot3(a, a + 3) - g * pl_dot3(n, b + 3),
                          pl_dot3(a + 3, a + 3) - g * pl_dot3(n, b + 6)},
                  det = M[0] * M[2] - M[1] * M[1];
+
     // slope^T M^-1
     const double q[2] = {(M[2] * slope[0] - M[1] * slope[1]) / det,
                          (M[0] * slope[1] - M[1] * slope[0]) / det};
     for (int i = 0; i < 3; ++i) {
         t[i] = q[0] * a[i] + q[1] * a[3 + i];
     }
+
     for (int j = 0; j < own + size; ++j) {
         const int k = j - own;
         const double c = k < 0 ? weight[j] : -N[k],
@@ -376,6 +398,7 @@ int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pa
             gradient[3 * j + i] = c * t[i] - g * e * n[i];
         }
     }
+
     return own + size;
 }
 
@@ -385,20 +408,24 @@ int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pa
     double c[PL_PAIR_NODES_MAX], e[2 * PL_PAIR_NODES_MAX] = {0}, N[PL_FACE_NODES_MAX],
                                        dN[2 * PL_FACE_NODES_MAX];
     const int size = pl_face_shape_eval(s->size[pair->face], pair->xi, N, dN), count = own + size;
+
     memcpy(c, weight, (size_t)own * sizeof *c);
     for (int k = 0; k < size; ++k) {
         c[own + k] = -N[k];
         e[2 * (own + k)] = -dN[2 * k];
         e[2 * (own + k) + 1] = -dN[2 * k + 1];
     }
+
     for (int j = 0; j < 3 * count; ++j) {
         gradient[j] = c[j / 3] * pair->n[j % 3];
     }
+
     if (hessian) {
         memset(hessian, 0, 9 * (size_t)count * (size_t)count * sizeof *hessian);
         if (pair->inner) {
             pair_hessian(s, pair, x, c, e, count, hessian);
         }
     }
+
     return count;
 }

@@ -29,6 +29,7 @@ static double shape_sphere(const pl_shape *s, const double y[3], double n[3], do
     for (int i = 0; H && i < 9; ++i) {
         H[i] = r > SHAPE_TINY ? ((i % 4 == 0) - n[i / 3] * n[i % 3]) / r : 0;
     }
+
     return r - s->radius;
 }
 
@@ -40,6 +41,7 @@ static double shape_cylinder(const pl_shape *s, const double y[3], double n[3], 
     const double up = y[2] < 0 ? -1 : 1,
                  e[2] = {rho > SHAPE_TINY ? y[0] / rho : 1, rho > SHAPE_TINY ? y[1] / rho : 0};
     double g, gr, gz, curve = 0;
+
     if (a > 0 && b > 0) {
         // nearest to the rim of an end
         g = hypot(a, b);
@@ -55,6 +57,7 @@ static double shape_cylinder(const pl_shape *s, const double y[3], double n[3], 
         gr = 0;
         gz = up;
     }
+
     n[0] = gr * e[0];
     n[1] = gr * e[1];
     n[2] = gz;
@@ -64,6 +67,7 @@ static double shape_cylinder(const pl_shape *s, const double y[3], double n[3], 
             H[i] = curve * m[i / 3] * m[i % 3] + (rho > SHAPE_TINY ? gr / rho * t[i / 3] * t[i % 3] : 0);
         }
     }
+
     return g;
 }
 
@@ -71,17 +75,20 @@ static double shape_box(const pl_shape *s, const double y[3], double n[3], doubl
 {
     double d[3], sum = 0;
     int widest = 0, outside = 0;
+
     for (int i = 0; i < 3; ++i) {
         d[i] = fabs(y[i]) - s->half[i];
         widest = d[i] > d[widest] ? i : widest;
         outside += d[i] > 0;
         sum += d[i] > 0 ? d[i] * d[i] : 0;
     }
+
     shape_zero(n, H);
     if (outside <= 1) {
         n[widest] = y[widest] < 0 ? -1 : 1;
         return d[widest];
     }
+
     const double g = sqrt(sum);
     for (int i = 0; i < 3; ++i) {
         n[i] = d[i] > 0 ? (y[i] < 0 ? -d[i] : d[i]) / g : 0;
@@ -89,6 +96,7 @@ static double shape_box(const pl_shape *s, const double y[3], double n[3], doubl
     for (int i = 0; H && i < 9; ++i) {
         H[i] = ((i % 4 == 0 && d[i / 3] > 0) - n[i / 3] * n[i % 3]) / g;
     }
+
     return g;
 }
 
@@ -112,6 +120,7 @@ static double mesh_visit(void *user, int32_t item, double best)
     mesh_search *s = user;
     const double *c[3];
     double weight[3];
+
     mesh_corners(&s->shape->surface, item, c);
     const double d = pl_triangle_nearest(s->x, c[0], c[1], c[2], weight);
     if (d < s->distance || (d == s->distance && item < s->best)) {
@@ -119,6 +128,7 @@ static double mesh_visit(void *user, int32_t item, double best)
         s->best = item;
         memcpy(s->weight, weight, sizeof weight);
     }
+
     return fmin(best, s->distance);
 }
 
@@ -127,6 +137,7 @@ static const double *mesh_feature(const pl_shape *s, int32_t k, const double wei
 {
     const double *c[3];
     int zero = 0, at = 0, missing = 0;
+
     for (int i = 0; i < 3; ++i) {
         if (weight[i] < 1e-9) {
             ++zero;
@@ -135,17 +146,20 @@ static const double *mesh_feature(const pl_shape *s, int32_t k, const double wei
             at = i;
         }
     }
+
     if (zero == 2) {
         return s->vertex_normal + 3 * (size_t)s->surface.corner[3 * (size_t)k + (size_t)at];
     }
     if (zero == 1) {
         return s->edge_normal + 9 * (size_t)k + 3 * (size_t)((missing + 1) % 3);
     }
+
     double u[3], v[3];
     mesh_corners(&s->surface, k, c);
     pl_sub3(c[1], c[0], u);
     pl_sub3(c[2], c[0], v);
     pl_cross3(u, v, face);
+
     return face;
 }
 
@@ -157,10 +171,12 @@ static double shape_mesh(const pl_shape *s, const double y[3], double reach, dou
         const double d = fmax(0, fmax(s->tree.box[i] - y[i], y[i] - s->tree.box[3 + i]));
         apart += d * d;
     }
+
     shape_zero(n, H);
     if (apart > reach * reach) {
         return sqrt(apart);
     }
+
     mesh_search search = {.shape = s, .x = y, .best = -1, .distance = INFINITY};
     pl_bvh_nearest(&s->tree, y, INFINITY, mesh_visit, &search);
     const double *c[3];
@@ -176,6 +192,7 @@ static double shape_mesh(const pl_shape *s, const double y[3], double reach, dou
     for (int i = 0; i < 3; ++i) {
         n[i] = length > 1e-9 ? sign * d[i] / length : normal[i] / scale;
     }
+
     return sign * length;
 }
 
@@ -186,6 +203,7 @@ double pl_shape_gap(const pl_shape *s, const double x[3], double reach, double n
     if (s->kind == PL_SHAPE_MESH) {
         return shape_mesh(s, x, reach, n, H);
     }
+
     if (s->kind == PL_SHAPE_PLANE) {
         memcpy(n, s->frame + 6, 3 * sizeof *n);
         if (H) {
@@ -193,6 +211,7 @@ double pl_shape_gap(const pl_shape *s, const double x[3], double reach, double n
         }
         return pl_dot3(n, d);
     }
+
     pl_mulv3(s->frame, d, y);
     g = (s->kind == PL_SHAPE_SPHERE     ? shape_sphere
          : s->kind == PL_SHAPE_CYLINDER ? shape_cylinder
@@ -202,6 +221,7 @@ double pl_shape_gap(const pl_shape *s, const double x[3], double reach, double n
     for (int i = 0; i < 3; ++i) {
         n[i] *= sign;
     }
+
     if (H) {
         // R^T L R
         double T[9];
@@ -211,6 +231,7 @@ double pl_shape_gap(const pl_shape *s, const double x[3], double reach, double n
                            s->frame[6 + i / 3] * T[6 + i % 3]);
         }
     }
+
     return sign * g;
 }
 
@@ -269,6 +290,7 @@ pl_status pl_shape_prepare(pl_shape *s, pl_error *err)
     const pl_trisurf *t = &s->surface;
     double *box = PL_NEW_ARRAY(double, 6 * (size_t)t->triangle_count),
            *sum = PL_NEW_ARRAY(double, 9 * (size_t)t->triangle_count);
+
     s->vertex_normal = PL_NEW_ARRAY(double, 3 * (size_t)t->vertex_count);
     s->edge_normal = PL_NEW_ARRAY(double, 9 * (size_t)t->triangle_count);
     pl_table edges = {0};
@@ -282,13 +304,16 @@ pl_status pl_shape_prepare(pl_shape *s, pl_error *err)
             box[6 * (size_t)k + 3 + (size_t)i] = fmax(c[0][i], fmax(c[1][i], c[2][i]));
         }
     }
+
     if (good) {
         mesh_normals(s, &edges, sum);
         good = pl_bvh_init(&s->tree, t->triangle_count, box);
     }
+
     pl_table_clear(&edges);
     pl_free(box);
     pl_free(sum);
+
     return good ? PL_OK : pl_fail_memory(err, "contact: an obstacle");
 }
 
@@ -318,6 +343,7 @@ static void sink_add(shape_sink *k, const double a[3], const double b[3], const 
             k->out[9 * k->count + 3 * v + i] = world[i] + k->s->centre[i];
         }
     }
+
     ++k->count;
 }
 
@@ -334,6 +360,7 @@ static void shape_draw_round(shape_sink *k, double low, double high)
 {
     const pl_shape *s = k->s;
     const int rows = s->kind == PL_SHAPE_SPHERE ? SHAPE_ROUND / 2 : 1;
+
     for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < SHAPE_ROUND; ++c) {
             double v[4][3];
@@ -376,6 +403,7 @@ int pl_shape_triangles(const pl_shape *s, const double near[3], double size, dou
 {
     shape_sink k = {s, out, 0};
     double d[3], y[3];
+
     pl_sub3(near, s->centre, d);
     pl_mulv3(s->frame, d, y);
     if (s->kind == PL_SHAPE_MESH) {
@@ -388,6 +416,7 @@ int pl_shape_triangles(const pl_shape *s, const double near[3], double size, dou
         }
         return (int)s->surface.triangle_count;
     }
+
     if (s->kind == PL_SHAPE_PLANE) {
         const double r = size / 2;
         // several squares, so that a picture can sort them
@@ -404,5 +433,6 @@ int pl_shape_triangles(const pl_shape *s, const double near[3], double size, dou
         const bool endless = isinf(s->half[2]);
         shape_draw_round(&k, endless ? y[2] - size / 2 : -s->half[2], endless ? y[2] + size / 2 : s->half[2]);
     }
+
     return k.count;
 }

@@ -38,6 +38,7 @@ void contact_face_at(const pl_contact_surface *s, int32_t face, const double *x,
     double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
     const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
     const int size = pl_face_shape_eval(s->size[face], xi, N, dN);
+
     memset(y, 0, 3 * sizeof *y);
     memset(a, 0, 6 * sizeof *a);
     for (int k = 0; k < size; ++k) {
@@ -54,6 +55,7 @@ double pl_contact_face_area(const pl_contact_surface *s, int32_t face, const dou
 {
     const int size = s->size[face];
     double sum = 0;
+
     for (int k = 0; k <= size; ++k) {
         double xi[2], y[3], a[6], n[3];
         contact_reference(size, k, xi);
@@ -62,6 +64,7 @@ double pl_contact_face_area(const pl_contact_surface *s, int32_t face, const dou
         share[k] = contact_reference_weight(size, k) * pl_norm3(n);
         sum += share[k];
     }
+
     return sum;
 }
 
@@ -72,6 +75,7 @@ int pl_contact_point_nodes(const pl_contact_surface *s, int32_t point, const int
         weight[0] = 1;
         return 1;
     }
+
     const int32_t face = s->home[point];
     *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
     return pl_face_shape_eval(s->size[face], s->xi + 2 * (size_t)point, weight, NULL);
@@ -82,6 +86,7 @@ void pl_contact_point_at(const pl_contact_surface *s, int32_t point, const doubl
     const int32_t *node;
     double weight[PL_FACE_NODES_MAX];
     const int count = pl_contact_point_nodes(s, point, &node, weight);
+
     memset(out, 0, 3 * sizeof *out);
     for (int k = 0; k < count; ++k) {
         for (int i = 0; i < 3; ++i) {
@@ -95,6 +100,7 @@ void pl_contact_normal(const pl_contact_surface *s, int32_t face, int32_t vertex
 {
     double xi[2], y[3], a[6];
     int at = 0;
+
     while (at < s->size[face] && s->node[PL_FACE_NODES_MAX * (size_t)face + (size_t)at] != vertex) {
         ++at;
     }
@@ -112,9 +118,11 @@ static double surface_edge(const pl_contact_surface *s, int32_t face, const doub
     const int corners = s->size[face] == 3 || s->size[face] == 6 ? 3 : 4;
     const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
     double sum = 0;
+
     for (int c = 0; c < corners; ++c) {
         sum += pl_distance3(x + 3 * (size_t)node[c], x + 3 * (size_t)node[(c + 1) % corners]);
     }
+
     return sum / corners;
 }
 
@@ -122,6 +130,7 @@ static void surface_faces(pl_contact_surface *s, const pl_mesh *mesh, const int3
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     const int64_t *face;
+
     pl_mesh_boundary(mesh, &face);
     const int32_t all = s->face_count;
     s->face_count = 0;
@@ -139,6 +148,7 @@ static void surface_faces(pl_contact_surface *s, const pl_mesh *mesh, const int3
             s->around_start[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)k] + 1]++;
         }
     }
+
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         s->around_start[i + 1] += s->around_start[i];
         s->point_of[i] = -1;
@@ -170,6 +180,7 @@ double pl_contact_point_area(const pl_contact_surface *s, int32_t point, int32_t
 {
     double xi[2];
     int at = 0;
+
     if (s->vertex[point] < 0) {
         return s->share[point] * surface_metric(s, face, x, s->xi + 2 * (size_t)point);
     }
@@ -177,6 +188,7 @@ double pl_contact_point_area(const pl_contact_surface *s, int32_t point, int32_t
         ++at;
     }
     contact_reference(s->size[face], at, xi);
+
     return contact_reference_weight(s->size[face], at) * surface_metric(s, face, x, xi);
 }
 
@@ -186,6 +198,7 @@ static void surface_add(pl_contact_surface *s, int32_t f, const double *x, const
     const int at = surface_node_at(s->size[f], xi);
     const int32_t v = at >= 0 ? s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)at] : -1;
     int32_t p = v >= 0 ? s->point_of[v] : -1;
+
     if (p < 0) {
         p = s->point_count++;
         s->vertex[p] = v;
@@ -197,6 +210,7 @@ static void surface_add(pl_contact_surface *s, int32_t f, const double *x, const
             s->point_of[v] = p;
         }
     }
+
     s->area[p] += weight * surface_metric(s, f, x, xi);
     s->spacing[p] = fmin(s->spacing[p], s->edge[f]);
 }
@@ -211,6 +225,7 @@ static void surface_points(pl_contact_surface *s, const double *x)
             surface_add(s, f, x, xi, contact_reference_weight(s->size[f], k));
         }
     }
+
     // the lists of faces around vertices, filled from the back
     for (int32_t f = s->face_count - 1; f >= 0; --f) {
         for (int k = 0; k < s->size[f]; ++k) {
@@ -218,6 +233,7 @@ static void surface_points(pl_contact_surface *s, const double *x)
             s->around[--s->around_start[v + 1]] = f;
         }
     }
+
     // filling moved each start to the one before it
     for (int32_t v = 0; v < s->vertex_count; ++v) {
         s->around_start[v] = s->around_start[v + 1];
@@ -232,6 +248,7 @@ static bool surface_point_arrays(pl_contact_surface *s, size_t points)
     s->spacing = PL_NEW_ARRAY(double, points);
     s->xi = PL_NEW_ARRAY(double, 2 * points);
     s->share = PL_NEW_ARRAY(double, points);
+
     return s->vertex && s->home && s->area && s->spacing && s->xi && s->share;
 }
 
@@ -240,6 +257,7 @@ pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_g
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     const int64_t *face;
+
     *out = NULL;
     pl_contact_surface *s = PL_NEW(pl_contact_surface);
     if (!s) {
@@ -262,14 +280,17 @@ pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_g
         surface_faces(s, mesh, region_group);
         good = surface_point_arrays(s, faces + vertices);
     }
+
     if (!good) {
         pl_contact_surface_destroy(s);
         return pl_fail_memory(err, "contact: the surface");
     }
+
     const int32_t total = s->around_start[v.vertex_count];
     surface_points(s, v.position);
     s->around_start[v.vertex_count] = total;
     *out = s;
+
     return PL_OK;
 }
 

@@ -50,6 +50,7 @@ static bool compliance_room(compliance_work *w, const pl_model_info *info, int r
     w->held = PL_NEW_ARRAY(double, info->actuator_count * info->actuator_count);
     w->shift = PL_NEW_ARRAY(double, info->actuator_count *n);
     w->h = PL_NEW_ARRAY(int, info->actuator_count);
+
     return w->parameter && w->measure && w->effort && w->marker && w->sensor && w->X && w->held && w->shift &&
            w->h;
 }
@@ -83,6 +84,7 @@ static bool compliance_release(compliance_work *w, int rows, int n, double *W)
             w->shift[a * n + w->h[b]] = a == b ? -1 : 0;
         }
     }
+
     if (k > 0 && !pl_dense_solve(k, w->held, w->shift, n)) {
         return false;
     }
@@ -101,6 +103,7 @@ static bool compliance_release(compliance_work *w, int rows, int n, double *W)
             }
         }
     }
+
     return true;
 }
 
@@ -109,6 +112,7 @@ pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, 
     const pl_model_info info = pl_model_get_info(model);
     const int n = pl_compliance_columns(model), rows = pl_compliance_rows(model), A = info.actuator_count;
     compliance_work w = {0};
+
     if (!compliance_room(&w, &info, rows, n)) {
         compliance_clear(&w);
         return pl_fail_memory(err, "the compliance");
@@ -119,6 +123,7 @@ pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, 
         w.parameter[j] = j < A ? (pl_parameter){PL_PARAMETER_ACTUATOR, j, 0}
                                : (pl_parameter){PL_PARAMETER_MARKER_FORCE, (j - A) / 3, (j - A) % 3};
     }
+
     const pl_jacobian out = {
         .measure = w.measure, .effort = w.effort, .marker = w.marker, .sensor = w.sensor};
     pl_status status = pl_model_sensitivity(model, w.parameter, n, &out, report, err);
@@ -142,6 +147,8 @@ pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, 
                              "do not determine their efforts");
         }
     }
+
     compliance_clear(&w);
+
     return status;
 }

@@ -33,6 +33,7 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
     if (o->measured_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "estimator: nothing is measured");
     }
+
     for (int i = 0; i < o->measured_count; ++i) {
         const pl_measurement *m = &o->measured[i];
         if ((int)m->kind < 0 || (int)m->kind >= PL_COUNT(limit) || m->index < 0 ||
@@ -55,10 +56,12 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
                            o->force_marker[i], info->marker_count);
         }
     }
+
     if (o->force_count > 0 && !(o->force_sigma > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "estimator: force_sigma is %g, must be greater than 0",
                        o->force_sigma);
     }
+
     for (int j = 0; o->command_sigma && j < info->command_count; ++j) {
         if (!(o->command_sigma[j] >= 0)) {
             return pl_fail(err, PL_BAD_INPUT, "estimator: sigma of command '%s' is %g, must be at least 0",
@@ -70,11 +73,13 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
     if (!(o->stiffness_sigma >= 0) || !isfinite(o->stiffness_sigma) || !(o->model_error >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "estimator: stiffness_sigma and model_error must be at least 0");
     }
+
     if (!(o->outlier >= 0) || o->iteration_limit < 1 || !(o->tolerance > 0) || !(o->command_drift >= 0) ||
         !(o->force_drift >= 0)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "estimator: outlier, tolerance, drifts or iteration_limit out of range");
     }
+
     return PL_OK;
 }
 
@@ -126,10 +131,12 @@ static pl_status estimate_room(pl_estimator *s, pl_error *err)
             return pl_fail_memory(err, "the estimator");
         }
     }
+
     s->parameter = PL_NEW_ARRAY(pl_parameter, 3 * F);
     s->rejected = PL_NEW_ARRAY(bool, m);
     s->others = PL_NEW_ARRAY(bool, m);
     s->quadratic = pl_quadratic_create(n, 0);
+
     return s->parameter && s->rejected && s->others && s->quadratic ? PL_OK
                                                                     : pl_fail_memory(err, "the estimator");
 }
@@ -154,9 +161,11 @@ static bool estimate_sees_stiffness(pl_estimator *s)
         }
         seen = seen || s->by_effort[j];
     }
+
     for (int i = 0; i < s->options.measured_count; ++i) {
         seen = seen || estimate_is_effort(s, &s->measured[i]);
     }
+
     return seen && s->options.stiffness_sigma > 0;
 }
 
@@ -189,16 +198,19 @@ static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_optio
             s->uncertain[s->uncertain_count++] = j;
         }
     }
+
     s->by_effort = PL_NEW_ARRAY(bool, s->info.command_count);
     if (!s->by_effort) {
         return pl_fail_memory(err, "the estimator");
     }
+
     // order of the unknowns: commands, forces, stiffness
     s->n = s->uncertain_count + 3 * o->force_count;
     s->stiffness = estimate_sees_stiffness(s) ? s->n++ : -1;
     s->options.measured = s->measured;
     s->options.force_marker = s->force_marker;
     s->options.command_sigma = s->sent_sigma;
+
     return PL_OK;
 }
 
@@ -245,6 +257,7 @@ pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *optio
                 "the model that it was adapted from, or readings of markers only");
         }
     }
+
     pl_estimator *s = PL_NEW(pl_estimator);
     if (!s) {
         return pl_fail_memory(err, "the estimator");
@@ -270,7 +283,9 @@ pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *optio
         pl_estimator_destroy(s);
         return status;
     }
+
     *out = s;
+
     return PL_OK;
 }
 
@@ -285,6 +300,7 @@ void pl_estimator_destroy(pl_estimator *s)
     if (!s) {
         return;
     }
+
     void *const block[] = {s->measured,
                            s->force_marker,
                            s->uncertain,
@@ -378,12 +394,14 @@ pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool
     for (int k = 0; k < 3 * s->info.marker_count; ++k) {
         s->solved_force[k] = s->all_force[k] / stiffness;
     }
+
     pl_solve_report report = {0};
     pl_status status = pl_model_set_forces(s->model, s->solved_force, err);
     if (status == PL_OK) {
         status = pl_model_fk(s->model, s->solved_command, &report, err);
     }
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
+
     return status;
 }
 
@@ -408,6 +426,7 @@ static double estimate_cost(pl_estimator *s, const double *value, const double *
             cost += 0.5 * (x[i] - s->mean[i]) * s->prior[i * s->n + j] * (x[j] - s->mean[j]);
         }
     }
+
     return cost;
 }
 
@@ -419,12 +438,14 @@ static void estimate_derive_row(const pl_estimator *s, const pl_measurement *of,
 {
     const double q = estimate_stiffness(s, s->x), factor = (estimate_is_effort(s, of) ? q : 1) / of->sigma;
     double by_stiffness = estimate_is_effort(s, of) ? estimate_value(s, s->x, of) / q : 0; // y
+
     for (int j = 0; j < s->uncertain_count; ++j) {
         const int c = s->uncertain[j];
         to[j] = isnan(s->command[c])
                     ? 0
                     : factor * by_command[c] * estimate_scale(s, j) / (s->by_effort[c] ? q : 1);
     }
+
     for (int k = 0; k < 3 * s->options.force_count; ++k) {
         to[s->uncertain_count + k] = factor * by_force[k] / q;
     }
@@ -457,11 +478,13 @@ pl_status estimate_derive(pl_estimator *s, pl_error *err)
                                         PL_PART_MARKER | PL_PART_SENSOR | PL_PART_EFFORT | PL_PART_MEASURE, 0,
                                         &by, &report, err);
     }
+
     if (status == PL_OK && F > 0) {
         const pl_jacobian out = {
             .marker = s->f_marker, .sensor = s->f_sensor, .effort = s->f_effort, .measure = s->f_measure};
         status = pl_model_sensitivity(s->model, s->parameter, F, &out, &report, err);
     }
+
     if (status != PL_OK) {
         return status;
     }
@@ -479,6 +502,7 @@ pl_status estimate_derive(pl_estimator *s, pl_error *err)
                             force_part[of.kind] ? force_part[of.kind] + row * F : NULL,
                             marker ? s->D + d * n : s->J + i * n);
     }
+
     return PL_OK;
 }
 
@@ -510,6 +534,7 @@ static void estimate_normal(pl_estimator *s)
             }
         }
     }
+
     // a relative ridge keeps H regular
     for (int i = 0; i < n; ++i) {
         largest = fmax(largest, s->H[i * n + i]);
@@ -542,6 +567,7 @@ static bool estimate_step(pl_estimator *s)
             }
         }
     }
+
     const pl_quadratic_problem problem = {
         .n = s->n, .H = s->H, .g = s->g, .low = s->low, .high = s->high, .p = s->step, .box = s->box};
     return pl_quadratic_solve(s->quadratic, &problem);
@@ -556,6 +582,7 @@ static double estimate_length(const pl_estimator *s)
             sum += s->step[i] * s->H[i * s->n + j] * s->step[j];
         }
     }
+
     return sqrt(fmax(sum, 0) / (s->n > 0 ? s->n : 1));
 }
 
@@ -566,6 +593,7 @@ static pl_status estimate_search(pl_estimator *s, const double *sent, const doub
     // the state to return to
     pl_status status = pl_model_keep(s->model, ESTIMATE_SLOT, err);
     double factor = 1;
+
     *moved = false;
     for (int k = 0; status == PL_OK && !*moved && k < ESTIMATE_HALVINGS; ++k, factor *= 0.5) {
         bool solved;
@@ -585,6 +613,7 @@ static pl_status estimate_search(pl_estimator *s, const double *sent, const doub
             status = pl_model_recall(s->model, ESTIMATE_SLOT, err);
         }
     }
+
     return status;
 }
 
@@ -623,6 +652,7 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
         }
         s->marker_sigma[i] = sqrt(fmax(sum, 0));
     }
+
     // information of the readings alone, direction by direction, against what was known before
     memcpy(s->square, s->H, (size_t)n * (size_t)n * sizeof *s->square);
     for (int i = 0; i < n * n; ++i) {
@@ -638,6 +668,7 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
         }
         out->unseen_count += s->value[k] <= before + ESTIMATE_UNSEEN * s->value[n - 1];
     }
+
     // a command that is idle is no unknown: nothing acts
     for (int j = 0; j < s->uncertain_count; ++j) {
         if (isnan(s->command[s->uncertain[j]])) {
@@ -671,6 +702,7 @@ static void estimate_tell(pl_estimator *s, pl_estimate *out)
         out->used += !isnan(r) && !off;
         sum += isnan(r) || off ? 0 : r * r;
     }
+
     out->fit = out->used > 0 ? sqrt(sum / out->used) : NAN;
 
     for (int k = 0; k < 3 * s->options.force_count; ++k) {
@@ -717,6 +749,7 @@ static pl_status estimate_iterate(pl_estimator *s, const double *sent, const dou
 {
     pl_status status = PL_OK;
     double cost = estimate_cost(s, value, s->x, s->residual);
+
     // derivative, normal equations, step, search
     for (int k = 1; status == PL_OK; ++k, ++out->iterations) {
         status = estimate_derive(s, err);
@@ -741,6 +774,7 @@ static pl_status estimate_iterate(pl_estimator *s, const double *sent, const dou
             break;
         }
     }
+
     return status;
 }
 
@@ -756,6 +790,7 @@ pl_status estimate_fit(pl_estimator *s, const double *sent, const double *value,
         memset(s->x, 0, (size_t)s->n * sizeof *s->x);
         status = estimate_go(s, sent, s->x, &solved, err);
     }
+
     if (status != PL_OK) {
         return status;
     }
@@ -763,6 +798,7 @@ pl_status estimate_fit(pl_estimator *s, const double *sent, const double *value,
         return pl_fail(err, PL_FAILED, "the model finds no equilibrium at the commands sent: %s",
                        pl_model_get_report(s->model).message);
     }
+
     return estimate_iterate(s, sent, value, out, err);
 }
 
@@ -779,6 +815,7 @@ static void estimate_prior(pl_estimator *s)
             s->prior[i] -= factor * s->step[i / n] * s->step[i % n];
         }
     }
+
     memset(s->extra, 0, (size_t)s->info.command_count * sizeof *s->extra);
 }
 
@@ -787,6 +824,7 @@ pl_status pl_estimator_update(pl_estimator *s, const double *sent, const double 
                               pl_error *err)
 {
     *out = (pl_estimate){.iterations = 1};
+
     // a rejected reading stays rejected while it is there, if the options say so
     for (int i = 0; i < s->options.measured_count; ++i) {
         s->rejected[i] = s->rejected[i] && s->options.keep_rejected && !isnan(value[i]);
@@ -806,5 +844,6 @@ pl_status pl_estimator_update(pl_estimator *s, const double *sent, const double 
     if (s->options.recursive) {
         estimate_carry(s);
     }
+
     return PL_OK;
 }

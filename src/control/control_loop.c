@@ -62,6 +62,7 @@ static pl_status loop_check(const pl_controller_options *o, pl_error *err)
                        "controller: %d commands and %d outputs, expected at least one of each",
                        o->command_count, o->output_count);
     }
+
     if (o->kind == PL_CONTROL_IMPEDANCE && o->output_count != 3) {
         return pl_fail(err, PL_BAD_INPUT,
                        "controller: impedance has %d outputs, expected the 3 of a position", o->output_count);
@@ -96,12 +97,14 @@ static pl_status loop_check(const pl_controller_options *o, pl_error *err)
                            i + 1, o->output_scales[i]);
         }
     }
+
     for (int j = 0; j < o->command_count; ++j) {
         if (!o->low || !o->high || !(o->low[j] < o->high[j]) || !isfinite(o->low[j]) ||
             !isfinite(o->high[j])) {
             return pl_fail(err, PL_BAD_INPUT, "controller: command %d has no finite range", j + 1);
         }
     }
+
     return PL_OK;
 }
 
@@ -113,10 +116,12 @@ pl_status pl_controller_create(const pl_controller_options *options, pl_controll
     if (status != PL_OK) {
         return status;
     }
+
     pl_controller *c = PL_NEW(pl_controller);
     if (!c) {
         return pl_fail_memory(err, "the controller");
     }
+
     const int n = options->command_count, m = options->output_count;
     c->options = *options;
 
@@ -132,6 +137,7 @@ pl_status pl_controller_create(const pl_controller_options *options, pl_controll
         *room[i].field = PL_NEW_ARRAY(double, room[i].count);
         whole = whole && *room[i].field;
     }
+
     c->quadratic = pl_quadratic_create(n, 0);
     if (!whole || !c->quadratic) {
         pl_controller_destroy(c);
@@ -145,15 +151,18 @@ pl_status pl_controller_create(const pl_controller_options *options, pl_controll
         c->span[j] = c->high[j] - c->low[j];
         c->rate[j] = options->rate ? options->rate[j] : 0;
     }
+
     for (int i = 0; i < m; ++i) {
         const double size = options->output_scales ? options->output_scales[i] : options->output_scale;
         c->weight[i] = 1 / (size * size);
     }
+
     c->options.output_scales = NULL;
     c->options.low = c->low;
     c->options.high = c->high;
     c->options.rate = c->rate;
     *out = c;
+
     return PL_OK;
 }
 
@@ -162,6 +171,7 @@ void pl_controller_destroy(pl_controller *c)
     if (!c) {
         return;
     }
+
     double *const block[] = {c->low, c->high, c->rate, c->span,     c->h,         c->weight, c->e,  c->u,
                              c->got, c->H,    c->g,    c->step_low, c->step_high, c->d,      c->box};
     for (int i = 0; i < PL_COUNT(block); ++i) {
@@ -187,6 +197,7 @@ static const char *loop_refuse(const pl_controller *c, const pl_control_input *i
 {
     const pl_controller_options *o = &c->options;
     const int n = o->command_count, m = o->output_count;
+
     if (!loop_finite(command, n)) {
         return "the command is not a number";
     }
@@ -211,6 +222,7 @@ static const char *loop_refuse(const pl_controller *c, const pl_control_input *i
     if (in->energy_metric && !loop_finite(in->energy_metric, n * n)) {
         return "the energy metric is not a number";
     }
+
     return NULL;
 }
 
@@ -237,6 +249,7 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
 {
     const pl_controller_options *o = &c->options;
     const int n = o->command_count, m = o->output_count;
+
     for (int j = 0; j < n; ++j) {
         // outputs: weight |J d - u|^2
         c->g[j] = 0;
@@ -275,6 +288,7 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
         c->step_low[j] = fmin(c->step_low[j], 0);
         c->step_high[j] = fmax(c->step_high[j], 0);
     }
+
     const pl_quadratic_problem problem = {
         .n = n, .H = c->H, .g = c->g, .low = c->step_low, .high = c->step_high, .p = c->d, .box = c->box};
     return pl_quadratic_solve(c->quadratic, &problem) && loop_finite(c->d, n);
@@ -287,6 +301,7 @@ void pl_controller_tick(pl_controller *c, const pl_control_input *in, double *co
 {
     const pl_controller_options *o = &c->options;
     const int n = o->command_count, m = o->output_count;
+
     *report = (pl_control_report){0};
     if (o->kind == PL_CONTROL_OPEN) {
         return;
@@ -300,6 +315,7 @@ void pl_controller_tick(pl_controller *c, const pl_control_input *in, double *co
             report->why = "the allocation has no solution";
         }
     }
+
     report->held = report->why != NULL;
     if (report->held) {
         return;
@@ -320,7 +336,9 @@ void pl_controller_tick(pl_controller *c, const pl_control_input *in, double *co
         report->saturated += c->box[j] != 0;
         command[j] = fmin(fmax(command[j] + c->d[j], c->low[j]), c->high[j]);
     }
+
     report->shortfall = sqrt(short2);
+
     // no wind-up: an error that the limits keep from being corrected is not summed
     for (int i = 0; i < m; ++i) {
         const bool blocked = report->saturated > 0 && (c->u[i] - c->got[i]) * c->e[i] > 0 &&

@@ -41,6 +41,7 @@ static double margin_along(double kp, double ki, double angle)
         low = high;
         high *= 1.5;
     }
+
     if (high >= 1e6) {
         return INFINITY;
     }
@@ -48,6 +49,7 @@ static double margin_along(double kp, double ki, double angle)
         const double middle = 0.5 * (low + high);
         *(margin_loop(kp, ki, middle, angle) < 1 ? &low : &high) = middle;
     }
+
     return high;
 }
 
@@ -59,6 +61,7 @@ static bool margin_riccati(double kp, double ki, double gamma, double P[3])
 {
     const double g = gamma * gamma, s = 1e-3 * g * ki * ki;
     double p = 0, q = 0, r = 0; // P = [p q; q r]
+
     for (int i = 0; i < 200000; ++i) {
         // 1 - B^T P B must stay positive; otherwise gamma is too large
         const double room = 1 - p;
@@ -82,6 +85,7 @@ static bool margin_riccati(double kp, double ki, double gamma, double P[3])
             return true;
         }
     }
+
     return false;
 }
 
@@ -118,6 +122,7 @@ pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl
         out->gamma = 0;
         return PL_OK;
     }
+
     // the peak may be narrow when the gains are small: a logarithmic grid, then a golden section
     const double pi = 3.141592653589793;
     const int grid = 4000;
@@ -152,6 +157,7 @@ pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl
         const double angle = 2 * pi * control_uniform(&seed);
         out->sampled = fmin(out->sampled, margin_along(kp, ki, angle));
     }
+
     return PL_OK;
 }
 
@@ -177,6 +183,7 @@ void pl_margin_verify(double kp, double ki, double gamma, const double P[3], dou
         }
         M[3 * i + 2] = M[6 + i] = -AtP[2 * i]; // B = [-1; 0]
     }
+
     M[8] = P[0] - 1;
     pl_dense_eigen(3, M, value, NULL);
     *largest_M = value[2];

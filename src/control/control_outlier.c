@@ -29,6 +29,7 @@ pl_status outlier_prepare(pl_estimator *s, pl_error *err)
     for (int i = 0; status == PL_OK && i < s->options.measured_count; ++i) {
         s->at_rest[i] = estimate_value(s, s->x, &s->measured[i]);
     }
+
     return status;
 }
 
@@ -50,10 +51,13 @@ static double outlier_measure(const pl_estimator *s, int i, bool huber)
             spread += J[a] * s->covariance[a * n + b] * J[b];
         }
     }
+
     if (s->rejected[i]) {
         return r / sqrt(1 + spread + model * model) / k;
     }
+
     const double rest = 1 - (huber && r > k ? k / r : 1) * spread;
+
     return rest > OUTLIER_UNCHECKED ? r / rest / sqrt(1 / rest + model * model) / k : 0;
 }
 
@@ -78,6 +82,7 @@ static double outlier_largest(const pl_estimator *s, bool huber)
             largest = fmax(largest, outlier_measure(s, i, huber));
         }
     }
+
     return largest;
 }
 
@@ -87,6 +92,7 @@ static bool outlier_farthest(pl_estimator *s, bool huber)
 {
     const int m = s->options.measured_count;
     const double largest = outlier_largest(s, huber);
+
     if (!(largest > 1)) {
         return false;
     }
@@ -94,9 +100,11 @@ static bool outlier_farthest(pl_estimator *s, bool huber)
         s->others[i] = !isnan(s->residual[i]) && !s->rejected[i] &&
                        outlier_measure(s, i, huber) >= OUTLIER_ALIKE * largest;
     }
+
     for (int i = 0; i < m; ++i) {
         s->rejected[i] = s->rejected[i] || s->others[i];
     }
+
     return true;
 }
 
@@ -129,6 +137,7 @@ static void outlier_linear(pl_estimator *s, const double *r0)
             }
         }
     }
+
     // the same relative ridge as in the fit
     for (int a = 0; a < n; ++a) {
         largest = fmax(largest, s->square[a * n + a]);
@@ -176,6 +185,7 @@ static pl_status outlier_screen(pl_estimator *s, const double *sent, const doubl
     if (outlier_too_many(s, value)) {
         memset(s->rejected, 0, (size_t)s->options.measured_count * sizeof *s->rejected);
     }
+
     return PL_OK;
 }
 
@@ -189,6 +199,7 @@ static void outlier_weigh(pl_estimator *s, bool bounds)
             s->square[k] = a == b ? OUTLIER_FIXED : 0;
         }
     }
+
     outlier_covariance(s);
 }
 
@@ -202,6 +213,7 @@ static bool outlier_return(pl_estimator *s)
             returned = true;
         }
     }
+
     return returned;
 }
 
@@ -225,6 +237,7 @@ pl_status outlier_reject(pl_estimator *s, const double *sent, const double *valu
     if (!outlier_suspected(s)) {
         return PL_OK;
     }
+
     const int m = s->options.measured_count;
     pl_status status = outlier_screen(s, sent, value, err);
     for (int round = 0; status == PL_OK && round < 3 * m; ++round) {
@@ -239,5 +252,6 @@ pl_status outlier_reject(pl_estimator *s, const double *sent, const double *valu
             return estimate_fit(s, sent, value, out, err);
         }
     }
+
     return status;
 }

@@ -37,6 +37,7 @@ static double place_variance(const pl_estimator *s, place_work *w, int pose, int
             w->solution[a * 3 + k] = D[k * n + a];
         }
     }
+
     for (int a = 0; a < n; ++a) {
         w->try[a * n + a] += 1e-12 * largest + 1e-12; // nothing known yet: a large, finite variance
     }
@@ -45,11 +46,13 @@ static double place_variance(const pl_estimator *s, place_work *w, int pose, int
     if (!pl_dense_solve(n, w->try, w->solution, 3)) {
         return INFINITY;
     }
+
     for (int a = 0; a < n; ++a) {
         for (int k = 0; k < 3; ++k) {
             sum += D[k * n + a] * w->solution[a * 3 + k];
         }
     }
+
     return sum;
 }
 
@@ -59,6 +62,7 @@ static pl_status place_gather(pl_estimator *s, const double *command, int poses,
 {
     const size_t n = (size_t)s->n, m = (size_t)s->options.measured_count;
     pl_status status = PL_OK;
+
     memset(s->x, 0, n * sizeof *s->x);
     for (int p = 0; status == PL_OK && p < poses; ++p) {
         bool solved;
@@ -75,6 +79,7 @@ static pl_status place_gather(pl_estimator *s, const double *command, int poses,
             memcpy(w->information + (size_t)p * n * n, s->information, n * n * sizeof *w->information);
         }
     }
+
     return status;
 }
 
@@ -90,6 +95,7 @@ pl_status pl_estimator_place(pl_estimator *s, const double *command, int poses, 
                        "each",
                        n, poses, marker);
     }
+
     place_work w = {.J = PL_NEW_ARRAY(double, (size_t)poses *(size_t)(m * n)),
                     .D = PL_NEW_ARRAY(double, (size_t)poses * 3 * (size_t)n),
                     .information = PL_NEW_ARRAY(double, (size_t)poses *(size_t)(n * n)),
@@ -126,6 +132,8 @@ pl_status pl_estimator_place(pl_estimator *s, const double *command, int poses, 
             }
         }
     }
+
     place_clear(&w);
+
     return status;
 }

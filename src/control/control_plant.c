@@ -32,6 +32,7 @@ static pl_status plant_check(const pl_model_info *info, const pl_plant_options *
         return pl_fail(err, PL_BAD_INPUT, "plant: delay is %g s, must be between 0 and %d periods", o->delay,
                        PLANT_DELAY_MAX);
     }
+
     if (!(o->lag >= 0) || !isfinite(o->lag)) {
         return pl_fail(err, PL_BAD_INPUT, "plant: lag is %g s, must be at least 0", o->lag);
     }
@@ -39,6 +40,7 @@ static pl_status plant_check(const pl_model_info *info, const pl_plant_options *
         return pl_fail(err, PL_BAD_INPUT, "plant: payload at marker %d, there are %d", o->payload_marker,
                        info->marker_count);
     }
+
     for (int i = 0; i < o->fault_count; ++i) {
         if (o->fault[i].sensor < 0 || o->fault[i].sensor >= info->sensor_count) {
             return pl_fail(err, PL_BAD_INPUT, "plant: fault of sensor %d, there are %d", o->fault[i].sensor,
@@ -58,6 +60,7 @@ static pl_status plant_check(const pl_model_info *info, const pl_plant_options *
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -80,6 +83,7 @@ pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_p
     if (status != PL_OK) {
         return status;
     }
+
     pl_plant *p = PL_NEW(pl_plant);
     if (!p) {
         return pl_fail_memory(err, "the plant");
@@ -113,13 +117,16 @@ pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_p
     for (int i = 0; i < options->fault_count; ++i) {
         p->fault[i] = options->fault[i];
     }
+
     for (int j = 0; j < p->commands; ++j) {
         p->valve[j] = p->now[j] = info.command[j].rest;
         for (int k = 0; k <= p->delay_ticks; ++k) {
             p->queue[k * p->commands + j] = info.command[j].rest;
         }
     }
+
     *out = p;
+
     return PL_OK;
 }
 
@@ -128,6 +135,7 @@ void pl_plant_destroy(pl_plant *p)
     if (!p) {
         return;
     }
+
     void *const block[] = {p->dead_zone, p->backlash, p->noise, p->resolution, p->rate,  p->fault,
                            p->queue,     p->valve,    p->now,   p->sensor,     p->truth, p->force};
     for (int i = 0; i < PL_COUNT(block); ++i) {
@@ -142,8 +150,10 @@ static void plant_drive(pl_plant *p, const double *command)
 {
     const int n = p->commands, slots = p->delay_ticks + 1;
     double *in = p->queue + (p->tick % slots) * n;
+
     memcpy(in, command, (size_t)n * sizeof *in);
     const double *arrived = p->queue + ((p->tick + 1) % slots) * n; // the oldest
+
     // first-order lag over one period, exact for a constant input
     const double follow = p->options.lag > 0 ? 1 - exp(-p->options.period / p->options.lag) : 1;
     for (int j = 0; j < n; ++j) {
@@ -234,5 +244,6 @@ pl_status pl_plant_step(pl_plant *p, const double *command, pl_plant_reading *ou
                               .marker = pl_model_get_answer(p->model).marker,
                               .command = p->now,
                               .solved = report.outcome == PL_SOLVED};
+
     return PL_OK;
 }

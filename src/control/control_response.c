@@ -34,6 +34,7 @@ static bool response_stable(double kp, double ki, int delay, double f, double *a
 {
     const int shift = delay > 1 ? delay - 1 : 0, low = delay == 0 ? 1 : 0;
     const double g = 1 - f;
+
     memset(a, 0, (size_t)(shift + 4) * sizeof *a);
     if (ki == 0) {
         // (z - 1) (z - g) z^shift + f kp z^low
@@ -43,6 +44,7 @@ static bool response_stable(double kp, double ki, int delay, double f, double *a
         a[low] += f * kp;
         return response_schur(a, shift + 2);
     }
+
     // (z^2 - 2 z + 1) (z - g) z^shift + f (kp z + ki - kp) z^low
     a[shift] -= g;
     a[shift + 1] += 1 + 2 * g;
@@ -50,6 +52,7 @@ static bool response_stable(double kp, double ki, int delay, double f, double *a
     a[shift + 3] += 1;
     a[low] += f * (ki - kp);
     a[low + 1] += f * kp;
+
     return response_schur(a, shift + 3);
 }
 
@@ -59,6 +62,7 @@ static void response_frequencies(double kp, double ki, int delay, double f, pl_r
 {
     const double pi = 3.141592653589793;
     double most = 0;
+
     for (int i = 0; i <= RESPONSE_GRID; ++i) {
         const double w = pi * pow(10, -7.0 * (1 - (double)i / RESPONSE_GRID));
         const double complex z = cexp(I * w), d = z - 1;
@@ -66,6 +70,7 @@ static void response_frequencies(double kp, double ki, int delay, double f, pl_r
         out->sensitivity = fmax(out->sensitivity, 1 / cabs(1 + L));
         most = fmax(most, cabs(L / (1 + L)));
     }
+
     out->gamma = most > 0 ? 1 / most : INFINITY;
 }
 
@@ -74,6 +79,7 @@ static void response_step(double kp, double ki, int delay, double f, double *que
 {
     double c = 0, h = 0, a = 0;
     int outside = 0;
+
     for (int k = 0; k < PL_RESPONSE_TICKS; ++k) {
         // command into the queue, delayed one into the lag
         queue[k % (delay + 1)] = c;
@@ -85,6 +91,7 @@ static void response_step(double kp, double ki, int delay, double f, double *que
         c += kp * e + ki * h;
         h += e;
     }
+
     out->settled = outside < PL_RESPONSE_TICKS ? outside : -1;
 }
 
@@ -100,10 +107,12 @@ pl_status pl_response_compute(double kp, double ki, int delay, double lag, pl_re
             "delay of 0 to %d",
             kp, ki, delay, lag, PL_RESPONSE_DELAY_MAX);
     }
+
     double *work = PL_NEW_ARRAY(double, delay + 8);
     if (!work) {
         return pl_fail_memory(err, "the response");
     }
+
     const double f = lag > 0 ? 1 - exp(-1 / lag) : 1;
     out->stable = response_stable(kp, ki, delay, f, work);
     if (out->stable) {
@@ -113,6 +122,8 @@ pl_status pl_response_compute(double kp, double ki, int delay, double lag, pl_re
         response_step(kp, ki, delay, f, work, out);
         out->damped = out->sensitivity <= PL_RESPONSE_SENSITIVITY;
     }
+
     pl_free(work);
+
     return PL_OK;
 }

@@ -81,6 +81,7 @@ static void run_scales(pl_loop *s, const pl_controller_options *o)
             least = fmin(least, s->options.estimator->measured[i].sigma);
         }
     }
+
     for (int i = 0; i < s->outputs; ++i) {
         const bool sensor = !s->options.control_marker && s->options.estimator;
         const double sigma = sensor ? s->options.estimator->measured[i].sigma : 1;
@@ -97,6 +98,7 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
     // controller: sizes and limits
     const int n = s->info.command_count;
     pl_controller_options controller = *o->controller;
+
     controller.command_count = n;
     controller.output_count = s->outputs;
     run_scales(s, &controller);
@@ -109,6 +111,7 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
         s->low[j] = controller.low ? controller.low[j] : 0;
         s->high[j] = controller.high ? controller.high[j] : 0;
     }
+
     memcpy(s->stiffness, controller.stiffness, sizeof s->stiffness);
 
     // copies of what later ticks need
@@ -127,6 +130,7 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
         estimator.keep_rejected = true;
         status = pl_estimator_create(s->model, &estimator, &s->estimator, err);
     }
+
     s->options.controller = NULL; // of the caller
     s->options.estimator = s->estimator ? &s->estimator->options : NULL;
 
@@ -141,6 +145,7 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
     if (status == PL_OK) {
         status = pl_ik_create(s->model, &goal, 1, &ik, &s->ik, err);
     }
+
     return status;
 }
 
@@ -175,11 +180,13 @@ static bool run_memory(pl_loop *s, const pl_loop_options *o)
         *block[i].field = PL_NEW_ARRAY(double, block[i].count);
         whole = whole && *block[i].field;
     }
+
     s->still = PL_NEW_ARRAY(int, sensors);
     s->frozen = PL_NEW_ARRAY(bool, sensors);
     s->rejected = PL_NEW_ARRAY(bool, sensors);
     s->varies = PL_NEW_ARRAY(bool, sensors);
     s->bound = PL_NEW_ARRAY(pl_effort_bound, o->effort_count);
+
     return whole && s->still && s->frozen && s->rejected && s->varies && s->bound;
 }
 
@@ -191,21 +198,25 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
     if (o->marker < 0 || o->marker >= info.marker_count) {
         return pl_fail(err, PL_BAD_INPUT, "loop: there is no marker %d for the goals", o->marker);
     }
+
     if (!o->control_marker && info.sensor_count == 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "loop: the robot has no sensors to control: add `sensors:`, or control a "
                        "marker");
     }
+
     if (!(o->delay >= 0) || !(o->delay <= 1e4 * o->controller->period) || !(o->lag >= 0) ||
         !isfinite(o->lag)) {
         return pl_fail(err, PL_BAD_INPUT, "loop: delay %g s or lag %g s is out of range", o->delay, o->lag);
     }
+
     for (int i = 0; i < o->effort_count; ++i) {
         if (o->effort[i].actuator < 0 || o->effort[i].actuator >= info.actuator_count) {
             return pl_fail(err, PL_BAD_INPUT, "loop: bound on the effort of actuator %d, there are %d",
                            o->effort[i].actuator, info.actuator_count);
         }
     }
+
     if (o->estimator && o->estimator->measured_count != info.sensor_count) {
         return pl_fail(err, PL_BAD_INPUT, "loop: the estimator measures %d numbers, expected the %d sensors",
                        o->estimator->measured_count, info.sensor_count);
@@ -216,6 +227,7 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
     for (int i = 0; o->estimator && i < o->estimator->force_count; ++i) {
         force = o->estimator->force_marker[i] == o->marker ? i : force;
     }
+
     if (o->controller->kind == PL_CONTROL_IMPEDANCE && (force < 0 || !o->control_marker)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "loop: impedance controls a marker whose force is estimated: expected '%s' in "
@@ -249,7 +261,9 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
             s->queue[k * info.command_count + j] = s->command[j];
         }
     }
+
     *out = s;
+
     return PL_OK;
 }
 
@@ -260,6 +274,7 @@ pl_status pl_loop_goal(pl_loop *s, const double target[3], double *distance, pl_
     // inverse kinematics from the present command; afterwards the model returns to the estimated state
     pl_ik_report report;
     pl_status status = pl_model_keep(s->model, RUN_SLOT, err);
+
     if (status == PL_OK) {
         status = pl_model_set_forces(s->model, NULL, err); // a goal is planned for the robot without a load
     }
@@ -272,6 +287,7 @@ pl_status pl_loop_goal(pl_loop *s, const double target[3], double *distance, pl_
     if (status != PL_OK) {
         return status;
     }
+
     // a goal out of reach is no failure: the nearest point counts, and *distance tells
     if (report.outcome == PL_IK_INFEASIBLE || report.outcome == PL_IK_FORWARD ||
         report.outcome == PL_IK_STOPPED) {
@@ -287,6 +303,7 @@ pl_status pl_loop_goal(pl_loop *s, const double target[3], double *distance, pl_
     for (int i = 0; i < s->outputs; ++i) {
         s->set_point[i] = s->options.control_marker ? target[i] : answer.sensor[i];
     }
+
     return pl_model_recall(s->model, RUN_SLOT, err);
 }
 
@@ -297,6 +314,7 @@ static int run_frozen(pl_loop *s, const double *sensor)
 {
     const pl_model_answer answer = pl_model_get_answer(s->model);
     int frozen = -1;
+
     for (int i = 0; i < s->info.sensor_count && s->options.frozen_limit > 0; ++i) {
         const double sigma = s->options.estimator ? s->options.estimator->measured[i].sigma : 0;
         const bool length = s->info.sensor_kind[i] == PL_SENSOR_LENGTH;
@@ -313,6 +331,7 @@ static int run_frozen(pl_loop *s, const double *sensor)
         }
         frozen = s->frozen[i] ? i : frozen;
     }
+
     return frozen;
 }
 
@@ -322,6 +341,7 @@ static void run_act(pl_loop *s)
 {
     const int n = s->info.command_count, delay = s->slots - RUN_FOLLOW;
     const double follow = s->options.lag > 0 ? 1 - exp(-s->period / s->options.lag) : 1;
+
     memcpy(s->queue + (s->tick % s->slots) * n, s->command, (size_t)n * sizeof *s->command);
     for (int j = 0; j < n; ++j) {
         const double arrived = s->queue[((s->tick + s->slots - delay) % s->slots) * n + j];
@@ -332,6 +352,7 @@ static void run_act(pl_loop *s)
             s->widen[j] = fmax(s->widen[j], 0.5 * fabs(s->queue[k * n + j] - s->command[j]));
         }
     }
+
     ++s->tick;
 }
 
@@ -379,6 +400,7 @@ static pl_status run_place(pl_loop *s, pl_loop_report *report, double *stiffness
                                     : NULL;
         return PL_OK;
     }
+
     // without one
     pl_solve_report solve;
     const pl_status status = pl_model_fk(s->model, s->acting, &solve, err);
@@ -386,6 +408,7 @@ static pl_status run_place(pl_loop *s, pl_loop_report *report, double *stiffness
     for (int i = 0; i < s->info.sensor_count; ++i) {
         report->measured = report->measured || isfinite(s->reading[i]);
     }
+
     return status;
 }
 
@@ -426,6 +449,7 @@ static pl_status run_derive(pl_loop *s, double stiffness, pl_error *err)
     const int parts = (marker ? PL_PART_MARKER : PL_PART_SENSOR) |
                       (energy || s->options.effort_count > 0 ? PL_PART_EFFORT | PL_PART_MEASURE : 0);
     pl_status status = pl_model_differentiate(s->model, parts, 0, &by, &report, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -443,9 +467,11 @@ static pl_status run_derive(pl_loop *s, double stiffness, pl_error *err)
         const bool direct = s->estimator && s->estimator->by_effort[e % n];
         s->effort_by[e] = by.effort[e] * (direct ? 1 : stiffness);
     }
+
     if (energy) {
         run_metric(s, &by);
     }
+
     // compliance of the marker, for its own yielding under the force
     if (s->kind == PL_CONTROL_IMPEDANCE) {
         const pl_parameter force[3] = {{PL_PARAMETER_MARKER_FORCE, k, 0},
@@ -454,6 +480,7 @@ static pl_status run_derive(pl_loop *s, double stiffness, pl_error *err)
         const pl_jacobian out = {.marker = s->compliance};
         status = pl_model_sensitivity(s->model, force, 3, &out, &report, err);
     }
+
     return status;
 }
 
@@ -473,6 +500,7 @@ static void run_bound(pl_loop *s, const double *before, double stiffness, pl_loo
 {
     const int n = s->info.command_count, passes = 1 + s->options.effort_count;
     const double *effort = pl_model_get_answer(s->model).effort;
+
     for (int pass = 0; pass < passes; ++pass) {
         for (int i = 0; i < s->options.effort_count; ++i) {
             const pl_effort_bound *b = &s->options.effort[i];
@@ -505,12 +533,14 @@ static void run_outputs(pl_loop *s, pl_loop_report *report)
     const pl_model_answer answer = pl_model_get_answer(s->model);
     const double *f = report->force && s->force >= 0 ? report->force + 3 * s->force : NULL;
     const bool yields = s->kind == PL_CONTROL_IMPEDANCE && f;
+
     for (int i = 0; i < s->outputs; ++i) {
         const bool known = !s->options.control_marker && (isfinite(s->reading[i]) || !report->estimated);
         s->output[i] = s->options.control_marker ? answer.marker[3 * s->options.marker + i]
                        : known                   ? s->reading[i]
                                                  : answer.sensor[i];
     }
+
     for (int i = 0; i < 3; ++i) {
         s->aim[i] = s->goal[i] + (yields ? f[i] / s->stiffness[i] : 0);
     }
@@ -550,6 +580,7 @@ pl_status pl_loop_tick(pl_loop *s, const double *sensor, pl_loop_report *report,
         run_open(s);
         return PL_OK;
     }
+
     if (why) {
         report->control = (pl_control_report){.held = true, .why = why};
         return PL_OK;
@@ -560,6 +591,7 @@ pl_status pl_loop_tick(pl_loop *s, const double *sensor, pl_loop_report *report,
     if (status != PL_OK) {
         return status;
     }
+
     const double *C = s->compliance + 9 * s->options.marker;
     const double *f = report->force && s->force >= 0 ? report->force + 3 * s->force : NULL;
     const bool yields = s->kind == PL_CONTROL_IMPEDANCE && f;
@@ -581,5 +613,6 @@ pl_status pl_loop_tick(pl_loop *s, const double *sensor, pl_loop_report *report,
     if (s->options.effort_count > 0 && !report->control.held) {
         run_bound(s, s->before, stiffness, report);
     }
+
     return PL_OK;
 }

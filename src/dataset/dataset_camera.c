@@ -22,10 +22,12 @@ static pl_status image_png(const char *path, pl_image *out, pl_error *err)
 {
     cairo_surface_t *surface = cairo_image_surface_create_from_png(path);
     const cairo_status_t read = cairo_surface_status(surface);
+
     if (read != CAIRO_STATUS_SUCCESS) {
         cairo_surface_destroy(surface);
         return pl_fail(err, PL_BAD_FILE, "%s: %s", path, cairo_status_to_string(read));
     }
+
     const int width = cairo_image_surface_get_width(surface),
               height = cairo_image_surface_get_height(surface);
     const int stride = cairo_image_surface_get_stride(surface);
@@ -41,7 +43,9 @@ static pl_status image_png(const char *path, pl_image *out, pl_error *err)
                       (row[x] & 255) / 255.0);
         }
     }
+
     cairo_surface_destroy(surface);
+
     return status;
 }
 
@@ -67,6 +71,7 @@ static pl_status image_jpeg(FILE *file, const char *path, pl_image *out, pl_erro
 {
     struct jpeg_decompress_struct jpeg = {0};
     jpeg_trap trap;
+
     jpeg.err = jpeg_std_error(&trap.base);
     trap.base.error_exit = jpeg_failed;
     trap.base.output_message = jpeg_silent;
@@ -74,6 +79,7 @@ static pl_status image_jpeg(FILE *file, const char *path, pl_image *out, pl_erro
         jpeg_destroy_decompress(&jpeg);
         return pl_fail(err, PL_BAD_FILE, "%s: %s", path, trap.text);
     }
+
     jpeg_create_decompress(&jpeg);
     jpeg_stdio_src(&jpeg, file);
     jpeg_read_header(&jpeg, TRUE);
@@ -92,7 +98,9 @@ static pl_status image_jpeg(FILE *file, const char *path, pl_image *out, pl_erro
         }
         jpeg_finish_decompress(&jpeg);
     }
+
     jpeg_destroy_decompress(&jpeg);
+
     return status;
 }
 
@@ -104,6 +112,7 @@ pl_status pl_image_read(const char *path, pl_image *out, pl_error *err)
     if (!file) {
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be opened", path);
     }
+
     const size_t got = fread(head, 1, sizeof head, file);
     rewind(file);
     pl_status status;
@@ -114,10 +123,12 @@ pl_status pl_image_read(const char *path, pl_image *out, pl_error *err)
     } else {
         status = pl_fail(err, PL_BAD_FILE, "%s: neither PNG nor JPEG", path);
     }
+
     fclose(file);
     if (status != PL_OK) {
         pl_image_clear(out);
     }
+
     return status;
 }
 
@@ -159,9 +170,11 @@ pl_status pl_cameras_write(const char *path, const pl_camera *camera, const pl_c
         json_object_set_new(one, "translation_mm", t);
         json_array_append_new(list, one);
     }
+
     json_object_set_new(root, "cameras", list);
     const int written = json_dump_file(root, path, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     json_decref(root);
+
     return written == 0 ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written", path);
 }
 
@@ -176,9 +189,11 @@ pl_status pl_cameras_read(const char *path, pl_camera *camera, pl_camera_pose *r
 {
     json_error_t wrong;
     json_t *root = json_load_file(path, 0, &wrong);
+
     if (!root) {
         return pl_fail(err, PL_BAD_FILE, "%s: %s", path, wrong.text);
     }
+
     const json_t *list = json_object_get(root, "cameras");
     *count = (int)json_array_size(list);
     bool good = *count > 0 && *count <= room;
@@ -199,7 +214,9 @@ pl_status pl_cameras_read(const char *path, pl_camera *camera, pl_camera_pose *r
         }
         good = good && camera[i].fx > 0 && camera[i].fy > 0;
     }
+
     json_decref(root);
+
     return good ? PL_OK
                 : pl_fail(err, PL_BAD_INPUT,
                           "%s: not a file of 1 to %d cameras as `calibrate cameras` writes it", path, room);

@@ -99,6 +99,7 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
                        t->path, t->heading_line, C ? info->command[0].name : "command",
                        C ? pl_drive_unit(info->command[0].drive) : "mm");
     }
+
     if (status == PL_OK && need_markers && markers == 0) {
         return pl_fail(
             err, PL_BAD_INPUT,
@@ -106,6 +107,7 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
             t->path, t->heading_line, M ? info->marker_name[0] : "tip", M ? info->marker_name[0] : "tip",
             M ? info->marker_name[0] : "tip");
     }
+
     return status;
 }
 
@@ -142,6 +144,7 @@ static pl_status measured_read(const char *path, const pl_model_info *info, cons
         memcpy(out->line, t.line, (size_t)n * sizeof *out->line);
         status = measured_columns(&t, info, extra, extra_count, !fresh, out, used, err);
     }
+
     if (status == PL_OK && t.run_column >= 0) {
         used[t.run_column] = true;
     }
@@ -154,6 +157,7 @@ static pl_status measured_read(const char *path, const pl_model_info *info, cons
             (*fresh)[r] = r == 0 || (t.run && strcmp(t.run[r], t.run[r - 1]) != 0);
         }
     }
+
     // a name close to a known one is a misspelling and refused; any other column is a remark
     for (int c = 0; status == PL_OK && c < t.column_count; ++c) {
         if (!used[c] && t.name[c][0]) {
@@ -174,10 +178,12 @@ static pl_status measured_read(const char *path, const pl_model_info *info, cons
             }
         }
     }
+
     text_table_clear(&t);
     if (status != PL_OK) {
         pl_measured_clear(out);
     }
+
     return status;
 }
 
@@ -197,6 +203,7 @@ pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measu
         pl_free(*fresh);
         *fresh = NULL;
     }
+
     return status;
 }
 
@@ -206,6 +213,7 @@ pl_status pl_timed_commands_read(const char *path, const pl_model_info *info, pl
     static const char *const time[] = {"t"};
     char *fresh = NULL;
     pl_status status = measured_read(path, info, time, 1, out, &fresh, err);
+
     pl_free(fresh);
     for (int r = 1; status == PL_OK && r < out->count; ++r) {
         if (!(out->extra[r] >= out->extra[r - 1])) {
@@ -214,5 +222,6 @@ pl_status pl_timed_commands_read(const char *path, const pl_model_info *info, pl
             pl_measured_clear(out);
         }
     }
+
     return status;
 }

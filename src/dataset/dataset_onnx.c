@@ -71,6 +71,7 @@ static void onnx_tensor_of(pl_text *graph, const char *name, const double *value
         // dimensions
         pb_whole(&t, 1, 1);
     }
+
     pb_whole(&t, 1, (uint64_t)rows);
     if (columns > 0) {
         pb_whole(&t, 1, (uint64_t)columns);
@@ -113,6 +114,7 @@ static void onnx_number(pl_text *graph, const char *op, const char *const *input
         pb_whole(&a, 20, 2);
         pb_message(&t, 5, &a);
     }
+
     pb_message(graph, 1, &t);
 }
 
@@ -160,10 +162,12 @@ static void onnx_activation(pl_text *graph, pl_activation f, const char *from, c
     static const char *const op[PL_ACTIVATION_COUNT] = {"Tanh",    "Sigmoid", "Softplus",
                                                         "Sigmoid", "Sin",     "Identity"};
     const char *const one[1] = {from};
+
     if (f != PL_SILU) {
         onnx_node(graph, op[f], one, 1, to, false);
         return;
     }
+
     char gate[40];
     snprintf(gate, sizeof gate, "%s_gate", to);
     onnx_node(graph, "Sigmoid", one, 1, gate, false);
@@ -181,8 +185,10 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
 
     // scaled inputs
     const int in = d.input_count, o = d.output_count;
+
     onnx_node(graph, "Sub", (const char *const[]){"x", "in_mid"}, 2, "x_centred", false);
     onnx_node(graph, "Div", (const char *const[]){"x_centred", "in_width"}, 2, "a0", false);
+
     // kinks: a0 is joined with |x| / in_width of those inputs, chosen by a matrix of 0 and 1 / in_width
     int kinks = 0;
     double *choice = d.kinks ? PL_NEW_ARRAY(double, 64 * (int64_t)in) : NULL;
@@ -191,6 +197,7 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
             choice[kinks++ * in + i] = 1 / s.in_width[i];
         }
     }
+
     if (d.kinks) {
         graph->failed = graph->failed || !choice;
         onnx_tensor(graph, "kinked", choice, choice ? kinks : 0, in);
@@ -198,6 +205,7 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
         onnx_node(graph, "Abs", (const char *const[]){"signed"}, 1, "sizes", false);
         onnx_join(graph, "a0", "sizes", "a0_all");
     }
+
     pl_free(choice);
 
     // layers: z = W a + b, a = f(z), the last one without f
@@ -228,6 +236,7 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
         onnx_node(graph, "Gemm", (const char *const[]){inputs, "S"}, 2, "direct", true);
         onnx_node(graph, "Add", (const char *const[]){from, "direct"}, 2, "scaled", false);
     }
+
     onnx_node(graph, "Mul", (const char *const[]){d.skip ? "scaled" : from, "out_width"}, 2, "spread", false);
     onnx_node(graph, "Add", (const char *const[]){"spread", "out_mid"}, 2, "y", false);
     onnx_tensor(graph, "in_mid", s.in_mid, in, 0);
@@ -256,6 +265,7 @@ static pl_status onnx_write(pl_text *graph, const char *path, pl_error *err)
     const pl_status status =
         model.failed ? pl_fail_memory(err, path) : pl_file_write(path, model.data, model.length, err);
     pl_text_clear(&model);
+
     return status;
 }
 
@@ -272,6 +282,7 @@ static void onnx_axes(pl_text *graph, const char *name, const int *axis, int cou
 {
     pl_text t = {0};
     uint8_t raw[32] = {0};
+
     pb_whole(&t, 1, (uint64_t)count);
     pb_whole(&t, 2, 7);
     pb_text(&t, 8, name);
@@ -296,6 +307,7 @@ static void onnx_lstm_weights(pl_text *graph, pl_lstm *m)
     const int in = d.input_count, H = d.cell_count, width = in + H + 1;
     double *W = PL_NEW_ARRAY(double, 4 * (int64_t)H * (in + H + 2)), *R = W + 4 * H * in,
            *B = R + 4 * (int64_t)H * H;
+
     graph->failed = graph->failed || !W;
     for (int r = 0; W && r < 4 * H; ++r) {
         const double *row = pl_lstm_weights(m) + (int64_t)(from[r / H] * H + r % H) * width;
@@ -303,11 +315,13 @@ static void onnx_lstm_weights(pl_text *graph, pl_lstm *m)
         memcpy(R + (int64_t)r * H, row + in, (size_t)H * sizeof *R);
         B[r] = row[in + H]; // the second half, of the recurrence, stays 0
     }
+
     if (W) {
         onnx_direction(graph, "W", W, 4 * H, in);
         onnx_direction(graph, "R", R, 4 * H, H);
         onnx_direction(graph, "B", B, 8 * H, 0);
     }
+
     pl_free(W);
 }
 
@@ -351,5 +365,6 @@ pl_status pl_lstm_write_onnx(const pl_lstm *lstm, const char *name, const char *
     pb_text(&graph, 2, name);
     onnx_value(&graph, 11, "x", in);
     onnx_value(&graph, 12, "y", o);
+
     return onnx_write(&graph, path, err);
 }

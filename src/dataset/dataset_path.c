@@ -15,6 +15,7 @@ static pl_status path_triple(const text_table *t, const char *const name[3], pl_
         column[i] = text_table_find(t, name[i]);
         there += column[i] >= 0;
     }
+
     *out = NULL;
     if (there == 0) {
         return PL_OK;
@@ -23,11 +24,13 @@ static pl_status path_triple(const text_table *t, const char *const name[3], pl_
         return pl_fail(err, PL_BAD_INPUT, "%s: the columns %s, %s, %s must occur together, found %d of them",
                        t->path, name[0], name[1], name[2], there);
     }
+
     *out = PL_NEW_ARRAY(double, 3 * (int64_t)t->row_count);
     pl_status status = *out ? PL_OK : pl_fail_memory(err, t->path);
     for (int i = 0; i < 3 && status == PL_OK; ++i) {
         status = text_table_column(t, column[i], dimension, TEXT_TABLE_WHOLE, *out + i, 3, err);
     }
+
     return status;
 }
 
@@ -47,11 +50,13 @@ static pl_status path_points(const text_table *t, double **out, pl_error *err)
                        t->column_count, t->column_count == 1 ? "" : "s", t->heading ? ", the first is " : "",
                        t->heading ? t->name[0] : "");
     }
+
     *out = PL_NEW_ARRAY(double, 3 * (int64_t)t->row_count);
     status = *out ? PL_OK : pl_fail_memory(err, t->path);
     for (int i = 0; i < 3 && status == PL_OK; ++i) {
         status = text_table_column(t, i, PL_DIM_LENGTH, TEXT_TABLE_WHOLE, *out + i, 3, err);
     }
+
     return status;
 }
 
@@ -85,6 +90,7 @@ static pl_status path_time(const text_table *t, double **out, pl_error *err)
                              (*out)[r], (*out)[r - 1]);
         }
     }
+
     return status;
 }
 
@@ -110,6 +116,7 @@ pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err)
     if (status == PL_OK) {
         status = path_time(&t, &out->time, err);
     }
+
     // limits that catch a file in the wrong unit
     if (status == PL_OK) {
         status = path_sizes(&t, out->point, 1e9, "mm", err);
@@ -124,10 +131,12 @@ pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err)
             status = pl_fail(err, PL_BAD_INPUT, "%s:%d: nx, ny, nz have no direction", path, t.line[r]);
         }
     }
+
     text_table_clear(&t);
     if (status != PL_OK) {
         pl_path_clear(out);
     }
+
     return status;
 }
 
@@ -148,6 +157,7 @@ static pl_status target_by_index(const text_table *t, int column, int32_t point_
     double *value = PL_NEW_ARRAY(double, t->row_count);
     pl_status status = value ? text_table_column(t, column, PL_DIM_NUMBER, TEXT_TABLE_WHOLE, value, 1, err)
                              : pl_fail_memory(err, t->path);
+
     for (int r = 0; status == PL_OK && r < t->row_count; ++r) {
         const double index = value[r];
         if (!(index >= 0 && index < point_count) || index != floor(index)) {
@@ -157,6 +167,7 @@ static pl_status target_by_index(const text_table *t, int column, int32_t point_
             out->point[r] = (int32_t)index;
         }
     }
+
     pl_free(value);
     return status;
 }
@@ -166,6 +177,7 @@ static int32_t target_nearest(const double *rest, int32_t count, const double at
 {
     int32_t near = -1;
     double best = INFINITY;
+
     for (int32_t i = 0; i < count; ++i) {
         double d[3];
         pl_sub3(rest + 3 * (int64_t)i, at, d);
@@ -174,6 +186,7 @@ static int32_t target_nearest(const double *rest, int32_t count, const double at
             near = i;
         }
     }
+
     return near;
 }
 
@@ -204,6 +217,7 @@ static pl_status target_twice(const text_table *t, int32_t point_count, const pl
     if (!seen) {
         return pl_fail_memory(err, t->path);
     }
+
     pl_status status = PL_OK;
     for (int r = 0; r < t->row_count && status == PL_OK; ++r) {
         int *slot = &seen[out->point[r]];
@@ -213,7 +227,9 @@ static pl_status target_twice(const text_table *t, int32_t point_count, const pl
         }
         *slot = t->line[r];
     }
+
     pl_free(seen);
+
     return status;
 }
 
@@ -227,10 +243,12 @@ static pl_status target_fill(const text_table *t, const double *rest, int32_t po
     // targets
     double *at = NULL;
     pl_status status = path_triple(t, path_xyz, PL_DIM_LENGTH, &out->place, err);
+
     if (status == PL_OK && !out->place) {
         status =
             pl_fail(err, PL_BAD_INPUT, "%s: the columns x, y, z (target positions) are missing", t->path);
     }
+
     if (status == PL_OK) {
         status = path_sizes(t, out->place, 1e9, "mm", err);
     }
@@ -249,6 +267,7 @@ static pl_status target_fill(const text_table *t, const double *rest, int32_t po
                              t->path);
         }
     }
+
     if (status == PL_OK) {
         out->count = t->row_count;
         out->point = PL_NEW_ARRAY(int32_t, t->row_count);
@@ -256,10 +275,12 @@ static pl_status target_fill(const text_table *t, const double *rest, int32_t po
                  : column >= 0 ? target_by_index(t, column, point_count, out, err)
                                : target_by_place(t, at, rest, point_count, reach, out, err);
     }
+
     if (status == PL_OK) {
         status = target_twice(t, point_count, out, err);
     }
     pl_free(at);
+
     return status;
 }
 
@@ -277,6 +298,7 @@ pl_status pl_shape_target_read(const char *path, const double *rest, int32_t poi
     if (status != PL_OK) {
         pl_shape_target_clear(out);
     }
+
     return status;
 }
 

@@ -19,11 +19,13 @@ static bool readings_is(const text_table *t, int column, const char *name)
 {
     const char *have = t->name[column];
     size_t i = 0;
+
     for (; name[i] && i + 1 < sizeof t->name[0]; ++i) {
         if (have[i] != (char)tolower((unsigned char)name[i])) {
             return false;
         }
     }
+
     return have[i] == '\0';
 }
 
@@ -48,12 +50,14 @@ static pl_status readings_match(const text_table *t, int column, const pl_model_
     if (readings_is(t, column, "t") || readings_is(t, column, "time")) {
         return readings_column(t, column, PL_DIM_TIME, TEXT_TABLE_WHOLE, out->time, 1, err);
     }
+
     for (int j = 0; j < info->command_count; ++j) {
         if (readings_is(t, column, info->command[j].name)) {
             return readings_column(t, column, pl_drive_dimension(info->command[j].drive), TEXT_TABLE_WHOLE,
                                    out->command + j, info->command_count, err);
         }
     }
+
     for (int i = 0; i < info->sensor_count; ++i) {
         if (readings_is(t, column, info->sensor_name[i])) {
             out->has_sensor[i] = true;
@@ -61,6 +65,7 @@ static pl_status readings_match(const text_table *t, int column, const pl_model_
                                    TEXT_TABLE_GAPS, out->sensor + i, info->sensor_count, err);
         }
     }
+
     for (int k = 0; k < 3 * info->marker_count; ++k) {
         char name[200];
         snprintf(name, sizeof name, "%.180s.%c", info->marker_name[k / 3], "xyz"[k % 3]);
@@ -70,7 +75,9 @@ static pl_status readings_match(const text_table *t, int column, const pl_model_
                                    3 * info->marker_count, err);
         }
     }
+
     *known = false;
+
     return PL_OK;
 }
 
@@ -79,13 +86,16 @@ static pl_status readings_unknown(const text_table *t, int column, const pl_mode
 {
     const char *word[128];
     int count = 0;
+
     for (int j = 0; j < info->command_count && count < 60; ++j) {
         word[count++] = info->command[j].name;
     }
     for (int i = 0; i < info->sensor_count && count < 120; ++i) {
         word[count++] = info->sensor_name[i];
     }
+
     const char *near = pl_nearest_word(t->name[column], word, count);
+
     return pl_fail(
         err, PL_BAD_INPUT,
         "%s: column %d '%s' is no command, sensor or marker of the robot%s%s%s; expected for example "
@@ -106,6 +116,7 @@ static bool readings_room(pl_readings *out, const text_table *t, const pl_model_
     out->has_sensor = PL_NEW_ARRAY(bool, info->sensor_count);
     out->has_marker = PL_NEW_ARRAY(bool, info->marker_count);
     out->line = PL_NEW_ARRAY(int, n);
+
     return out->time && out->command && out->sensor && out->marker && out->has_sensor && out->has_marker &&
            out->line;
 }
@@ -121,6 +132,7 @@ pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings 
     if (status != PL_OK) {
         return status;
     }
+
     if (!t.heading) {
         status = pl_fail(err, PL_BAD_INPUT, "%s:1: expected a first row with the names of the columns", path);
     } else if (!readings_room(out, &t, &info)) {
@@ -150,9 +162,11 @@ pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings 
             status = readings_unknown(&t, c, &info, err);
         }
     }
+
     text_table_clear(&t);
     if (status != PL_OK) {
         pl_readings_clear(out);
     }
+
     return status;
 }

@@ -28,6 +28,7 @@ static pl_status dataset_fail(const pl_dataset_file *s, const char *what, pl_err
     if (code == SQLITE_NOMEM) {
         return pl_fail_memory(err, s->path);
     }
+
     const bool content = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
     return pl_fail(err, content ? PL_BAD_INPUT : PL_BAD_FILE, "%s: %s: %s", s->path, what,
                    code == SQLITE_BUSY ? "another process does not stop writing to it"
@@ -46,9 +47,11 @@ static pl_status dataset_ask(pl_dataset_file *s, const char *sql, const char *ke
 {
     sqlite3_stmt *q = NULL;
     pl_status status = PL_OK;
+
     if (text) {
         *text = NULL;
     }
+
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK ||
         (key && sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC) != SQLITE_OK)) {
         status = dataset_fail(s, "cannot be read", err);
@@ -64,7 +67,9 @@ static pl_status dataset_ask(pl_dataset_file *s, const char *sql, const char *ke
             status = dataset_fail(s, "cannot be read", err);
         }
     }
+
     sqlite3_finalize(q);
+
     return status;
 }
 
@@ -73,11 +78,13 @@ static pl_status dataset_record(pl_dataset_file *s, const char *key, const char 
 {
     sqlite3_stmt *q = NULL;
     pl_status status = PL_OK;
+
     if (sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO about VALUES(?1, ?2)", -1, &q, NULL) != SQLITE_OK ||
         sqlite3_bind_text(q, 1, key, -1, SQLITE_STATIC) != SQLITE_OK ||
         sqlite3_bind_text(q, 2, value, -1, SQLITE_STATIC) != SQLITE_OK || sqlite3_step(q) != SQLITE_DONE) {
         status = dataset_fail(s, "cannot be written", err);
     }
+
     sqlite3_finalize(q);
     return status;
 }
@@ -123,6 +130,7 @@ static uint64_t sum_row(sqlite3_stmt *q)
             h = sum_bytes(h, data, (size_t)sqlite3_column_bytes(q, k));
         }
     }
+
     return h;
 }
 
@@ -138,6 +146,7 @@ static pl_status sum_put(pl_dataset_file *s, int number, pl_error *err)
     sqlite3_bind_int(s->seal, 2, number);
     const bool sealed = there && sqlite3_step(s->seal) == SQLITE_DONE;
     sqlite3_reset(s->seal);
+
     return sealed ? PL_OK : dataset_fail(s, "cannot be written", err);
 }
 
@@ -154,6 +163,7 @@ static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **
         pl_free(name);
         return pl_fail_memory(err, "the data set");
     }
+
     // SQLite reads a leading ':' or 'file:' as something else than a file name
     sprintf(name, "%s%s", path[0] == ':' || strncmp(path, "file:", 5) == 0 ? "./" : "", path);
     const int flags = writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
@@ -169,6 +179,7 @@ static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **
         sqlite3_busy_timeout(s->db, DATASET_PATIENCE);
         status = dataset_ask(s, "PRAGMA application_id", NULL, NULL, &application, err);
     }
+
     if (status == PL_OK) {
         status = dataset_ask(s, "SELECT count(*) FROM sqlite_master", NULL, NULL, &tables, err);
     }
@@ -180,7 +191,9 @@ static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **
         pl_dataset_close(s);
         return status;
     }
+
     *out = s;
+
     return PL_OK;
 }
 
@@ -206,6 +219,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
     pl_text about = {0}, rest = {0};
     char hash[32], print[32];
     uint64_t fingerprint = 0;
+
     snprintf(hash, sizeof hash, "%016" PRIx64, info.hash);
     if (def->robot_file) {
         doc_fingerprint_file(def->robot_file, &fingerprint, NULL); // 0 where it cannot be read
@@ -213,6 +227,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
     snprintf(print, sizeof print, "%016" PRIx64, fingerprint);
     doc_about_write(&about, &info);
     pl_text_add(&about, "  mesh_size: %.17g\n  mesh_order: %d\n", def->mesh_size, def->mesh_order);
+
     // the undeformed body, only with shapes
     const pl_mesh *mesh = NULL;
     pl_status status = def->shapes && fresh ? pl_model_body(model, &mesh, err) : PL_OK;
@@ -222,6 +237,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
         doc_numbers_write(&rest, v.position, 3 * (int64_t)v.vertex_count, true);
         pl_text_add(&rest, "\n");
     }
+
     if (status == PL_OK && (about.failed || rest.failed)) {
         status = pl_fail_memory(err, s->path);
     }
@@ -252,8 +268,10 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
             pl_free(there);
         }
     }
+
     pl_text_clear(&about);
     pl_text_clear(&rest);
+
     return status;
 }
 
@@ -262,13 +280,16 @@ pl_status pl_dataset_create(const char *path, pl_model *model, const pl_dataset_
 {
     bool fresh;
     pl_status status = dataset_open(path, true, out, &fresh, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     pl_dataset_file *s = *out;
     const pl_model_info info = pl_model_get_info(model);
     s->jacobians = def->jacobians;
     s->shapes = def->shapes;
+
     // all of it in one transaction, so that a kill leaves an empty file or a whole one
     status = dataset_run(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
                          "cannot be opened", err);
@@ -293,6 +314,7 @@ pl_status pl_dataset_create(const char *path, pl_model *model, const pl_dataset_
     if (status == PL_OK) {
         status = pl_about_copy(&info, &s->about, err);
     }
+
     if (status == PL_OK &&
         (sqlite3_prepare_v2(
              s->db, "INSERT OR REPLACE INTO sample VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,0)", -1,
@@ -303,10 +325,12 @@ pl_status pl_dataset_create(const char *path, pl_model *model, const pl_dataset_
              SQLITE_OK)) {
         status = dataset_fail(s, "cannot be asked", err);
     }
+
     if (status != PL_OK) {
         pl_dataset_close(s);
         *out = NULL;
     }
+
     return status;
 }
 
@@ -323,23 +347,27 @@ pl_status pl_dataset_plan(pl_dataset_file *s, int from, const double *command, i
     sqlite3_stmt *q = NULL;
     const int bytes = s->about.info.command_count * (int)sizeof(double);
     pl_status status = dataset_run(s, "BEGIN IMMEDIATE", "cannot be written", err);
+
     if (status != PL_OK) {
         return status;
     }
     if (sqlite3_prepare_v2(s->db, "INSERT OR IGNORE INTO plan VALUES(?1, ?2)", -1, &q, NULL) != SQLITE_OK) {
         status = dataset_fail(s, "cannot be written", err);
     }
+
     for (int k = 0; status == PL_OK && k < count; ++k) {
         sqlite3_bind_int(q, 1, from + k);
         sqlite3_bind_blob(q, 2, command + (int64_t)k * s->about.info.command_count, bytes, SQLITE_STATIC);
         status = sqlite3_step(q) == SQLITE_DONE ? PL_OK : dataset_fail(s, "cannot be written", err);
         sqlite3_reset(q);
     }
+
     sqlite3_finalize(q);
     if (status == PL_OK) {
         return dataset_run(s, "COMMIT", "cannot be written", err);
     }
     sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+
     return status;
 }
 
@@ -351,6 +379,7 @@ static pl_status plan_damaged(pl_dataset_file *s, char *done, int count, pl_erro
         SQLITE_OK) {
         return dataset_fail(s, "cannot be read", err);
     }
+
     int step;
     while ((step = sqlite3_step(q)) == SQLITE_ROW) {
         const int64_t number = sqlite3_column_int64(q, 0);
@@ -359,8 +388,10 @@ static pl_status plan_damaged(pl_dataset_file *s, char *done, int count, pl_erro
             done[number] = 0;
         }
     }
+
     const pl_status status = step == SQLITE_DONE ? PL_OK : dataset_fail(s, "cannot be read", err);
     sqlite3_finalize(q);
+
     return status;
 }
 
@@ -409,6 +440,7 @@ pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done
         *command = NULL;
         *done = NULL;
     }
+
     return status;
 }
 
@@ -444,6 +476,7 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
                               SQLITE_STATIC);
         }
     }
+
     if (solved && isfinite(sample->answer.energy)) {
         sqlite3_bind_double(q, 11, sample->answer.energy);
     }
@@ -505,6 +538,7 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
     }
     pl_free(slope);
     pl_free(point);
+
     return status;
 }
 
@@ -514,10 +548,12 @@ static pl_status merge_one(pl_dataset_file *s, const char *path, bool fresh, int
 {
     sqlite3_stmt *q = NULL;
     pl_status status = PL_OK;
+
     if (sqlite3_prepare_v2(s->db, "ATTACH ?1 AS shard", -1, &q, NULL) != SQLITE_OK ||
         sqlite3_bind_text(q, 1, path, -1, SQLITE_STATIC) != SQLITE_OK || sqlite3_step(q) != SQLITE_DONE) {
         status = dataset_fail(s, path, err);
     }
+
     sqlite3_finalize(q);
     if (status != PL_OK) {
         return status;
@@ -546,10 +582,12 @@ static pl_status merge_one(pl_dataset_file *s, const char *path, bool fresh, int
                         " m.key IN ('format','robot','settings','jacobians','shapes') AND m.value <> o.value",
                         NULL, NULL, &differ, err);
     }
+
     if (status == PL_OK && differ > 0) {
         status = pl_fail(err, PL_BAD_INPUT, "%s: holds samples of another robot or another sampling than %s",
                          path, s->path);
     }
+
     if (status == PL_OK) {
         status = dataset_run(s,
                              "INSERT OR IGNORE INTO main.plan SELECT * FROM shard.plan;"
@@ -557,6 +595,7 @@ static pl_status merge_one(pl_dataset_file *s, const char *path, bool fresh, int
                              "cannot be written", err);
         *copied += status == PL_OK ? sqlite3_changes(s->db) : 0;
     }
+
     return status;
 }
 
@@ -566,6 +605,7 @@ pl_status pl_dataset_merge(const char *path, const char *const *shard, int shard
 {
     pl_dataset_file *s = NULL;
     bool fresh;
+
     *copied = 0;
     for (int k = 0; k < shard_count; ++k) { // ATTACH would create it
         pl_dataset_file *there = NULL;
@@ -576,19 +616,23 @@ pl_status pl_dataset_merge(const char *path, const char *const *shard, int shard
             return readable;
         }
     }
+
     pl_status status = dataset_open(path, true, &s, &fresh, err);
     if (status == PL_OK && fresh) {
         char pragma[64];
         snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", DATASET_APPLICATION);
         status = dataset_run(s, pragma, "cannot be written", err);
     }
+
     for (int k = 0; status == PL_OK && k < shard_count; ++k) {
         status = merge_one(s, shard[k], fresh && k == 0, copied, err);
         if (status == PL_OK) {
             status = dataset_run(s, "DETACH shard", "cannot be written", err);
         }
     }
+
     pl_dataset_close(s);
+
     return status;
 }
 
@@ -600,14 +644,17 @@ static pl_status read_about(pl_dataset_file *s, pl_dataset *out, pl_error *err)
     char *text = NULL, *body = NULL, *print = NULL;
     pl_status status =
         dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "description", &text, NULL, err);
+
     if (status == PL_OK) {
         status = dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "print", &print, NULL, err);
         out->robot_print = print ? strtoull(print, NULL, 16) : 0;
     }
+
     if (status == PL_OK) {
         status =
             dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "file", &out->robot_file, NULL, err);
     }
+
     if (status == PL_OK) {
         status = dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "body", &body, NULL, err);
     }
@@ -636,15 +683,18 @@ static pl_status read_about(pl_dataset_file *s, pl_dataset *out, pl_error *err)
         good = good && out->point_rest &&
                doc_numbers_read(&f, root, "rest", out->point_rest, 3 * (int64_t)points, false);
     }
+
     if (status == PL_OK && !good) {
         status = f.no_memory || !f.findings
                      ? pl_fail_memory(err, s->path)
                      : pl_fail(err, PL_BAD_INPUT, "%s: the description of its robot is damaged", s->path);
     }
+
     doc_robot_file_clear(&f);
     pl_free(text);
     pl_free(body);
     pl_free(print);
+
     return status;
 }
 
@@ -663,6 +713,7 @@ static bool read_array(sqlite3_stmt *q, int column, double *to, int64_t count, b
             return false;
         }
     }
+
     return true;
 }
 
@@ -678,6 +729,7 @@ static bool read_row(sqlite3_stmt *q, pl_dataset *o, int64_t k, bool slopes, dou
                 read_array(q, 6, o->rotation + k * 9 * M, 9 * M, true) &&
                 read_array(q, 7, o->sensor + k * S, S, false) &&
                 read_array(q, 8, o->effort + k * A, A, true) && read_array(q, 9, o->measure + k * A, A, true);
+
     o->energy[k] = sqlite3_column_type(q, 10) == SQLITE_NULL ? NAN : sqlite3_column_double(q, 10);
 
     // derivatives
@@ -702,6 +754,7 @@ static bool read_row(sqlite3_stmt *q, pl_dataset *o, int64_t k, bool slopes, dou
             memcpy(o->point + k * n, sqlite3_column_blob(q, 12), (size_t)n * sizeof(float));
         }
     }
+
     return good;
 }
 
@@ -710,6 +763,7 @@ static bool read_room(pl_dataset *o, int64_t n, bool slopes)
 {
     const pl_model_info *i = &o->about.info;
     const int64_t C = i->command_count, M = i->marker_count, S = i->sensor_count, A = i->actuator_count;
+
     const struct {
         double **to;
         int64_t per;
@@ -732,6 +786,7 @@ static bool read_room(pl_dataset *o, int64_t n, bool slopes)
             return false;
         }
     }
+
     return !o->point_count || (o->point = PL_NEW_ARRAY(float, n * 3 * (int64_t)o->point_count + 1));
 }
 
@@ -758,6 +813,7 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
     status = status == PL_OK ? dataset_ask(s, "SELECT count(*) FROM sample WHERE solved AND jacobian IS NULL",
                                            NULL, NULL, &without, err)
                              : status;
+
     // derivatives only if every sample has them
     const bool slopes = solved > 0 && without == 0;
     char *format = NULL;
@@ -780,6 +836,7 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
     if (status == PL_OK && sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) {
         status = dataset_fail(s, "cannot be read", err);
     }
+
     int step = SQLITE_DONE;
     while (status == PL_OK && out->count + out->damaged < solved && (step = sqlite3_step(q)) == SQLITE_ROW) {
         const bool whole =
@@ -792,6 +849,7 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
             out->first_damaged = out->damaged++ ? out->first_damaged : sqlite3_column_int(q, 0);
         }
     }
+
     if (status == PL_OK && step != SQLITE_ROW && step != SQLITE_DONE) {
         status = dataset_fail(s, "cannot be read", err);
     }
@@ -803,5 +861,6 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
     if (status != PL_OK) {
         pl_dataset_clear(out);
     }
+
     return status;
 }

@@ -60,6 +60,7 @@ static pl_status sequence_sort(const text_table *t, sequence_columns *s, pl_erro
         }
         ++s->marker_count;
     }
+
     if (s->command_count == 0 || s->marker_count == 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        s->marker_count
@@ -68,6 +69,7 @@ static pl_status sequence_sort(const text_table *t, sequence_columns *s, pl_erro
                              "'tip.y [mm]', 'tip.z [mm]'",
                        t->path);
     }
+
     return PL_OK;
 }
 
@@ -80,6 +82,7 @@ static pl_status sequence_drive(const text_table *t, int column, pl_drive *out, 
     if (!t->unit[column][0] || strcmp(t->unit[column], "1") == 0) {
         return PL_OK;
     }
+
     char one[32];
     snprintf(one, sizeof one, "1 %s", t->unit[column]);
     for (int i = 0; i < PL_COUNT(choice); ++i) {
@@ -89,6 +92,7 @@ static pl_status sequence_drive(const text_table *t, int column, pl_drive *out, 
             return PL_OK;
         }
     }
+
     return pl_fail(
         err, PL_BAD_INPUT,
         "%s:1: column %d '%s': the unit '%s' is none of a command; expected N, kPa, mm, mL, V or none",
@@ -101,6 +105,7 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
 {
     pl_command_info command[TEXT_TABLE_COLUMNS];
     const char *marker[TEXT_TABLE_COLUMNS];
+
     char name[TEXT_TABLE_COLUMNS][sizeof t->name[0]];
     double at[3 * TEXT_TABLE_COLUMNS], low[3] = {INFINITY, INFINITY, INFINITY},
                                        high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -169,6 +174,7 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
                           .size = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2])};
     info.hash = pl_hash_bytes(0, d->marker, 3 * (size_t)M * (size_t)t->row_count * sizeof *d->marker);
     info.robot_hash = info.hash;
+
     return pl_about_copy(&info, &d->about, err);
 }
 
@@ -178,6 +184,7 @@ static pl_status sequence_fill(const text_table *t, const sequence_columns *s, p
 {
     const int64_t n = t->row_count;
     pl_dataset *d = &out->data;
+
     d->planned = d->count = t->row_count;
     d->command = PL_NEW_ARRAY(double, n * s->command_count);
     d->marker = PL_NEW_ARRAY(double, 3 * n * s->marker_count);
@@ -197,7 +204,9 @@ static pl_status sequence_fill(const text_table *t, const sequence_columns *s, p
             snprintf(out->name[out->count++], sizeof *out->name, "%s", run);
         }
     }
+
     out->start[out->count] = t->row_count;
+
     return sequence_about(t, s, out, err);
 }
 
@@ -218,5 +227,6 @@ pl_status pl_sequences_read(const char *path, pl_sequences *out, pl_error *err)
     if (status != PL_OK) {
         pl_sequences_clear(out);
     }
+
     return status;
 }

@@ -22,6 +22,7 @@ void doc_about_write(pl_text *t, const pl_model_info *info)
                     pl_drive_name(c->drive), c->has_range, c->range[0], c->range[1], c->span[0], c->span[1],
                     c->rest, c->rate, c->actuator_count);
     }
+
     pl_text_add(t, "  actuators:%s\n", info->actuator_count ? "" : " []");
     for (int i = 0; i < info->actuator_count; ++i) {
         const pl_actuator_info *a = &info->actuator[i];
@@ -33,6 +34,7 @@ void doc_about_write(pl_text *t, const pl_model_info *info)
                     pl_actuator_kind_name(a->kind), pl_drive_name(a->drive), a->rest, a->command, a->factor,
                     a->one_sided, a->growth, a->table_count);
     }
+
     pl_text_add(t, "  markers:%s\n", info->marker_count ? "" : " []");
     for (int i = 0; i < info->marker_count; ++i) {
         const double *p = info->marker_at + 3 * i;
@@ -40,6 +42,7 @@ void doc_about_write(pl_text *t, const pl_model_info *info)
         doc_write_quoted(t, info->marker_name[i]);
         pl_text_add(t, ", at: \"%.17g %.17g %.17g\"}\n", p[0], p[1], p[2]);
     }
+
     pl_text_add(t, "  sensors:%s\n", info->sensor_count ? "" : " []");
     for (int i = 0; i < info->sensor_count; ++i) {
         pl_text_add(t, "    - {name: ");
@@ -70,9 +73,11 @@ static bool about_drive(doc_robot_file *f, const doc_node *map, pl_drive *out)
             return true;
         }
     }
+
     if (name) {
         doc_defect(f, map->line, "drive '%s' is unknown", name);
     }
+
     return false;
 }
 
@@ -95,6 +100,7 @@ static const doc_node *about_list(doc_robot_file *f, const doc_node *map, const 
         doc_defect(f, n ? n->line : map->line, "expected a list '%s' of at most %d entries", key, limit);
         return NULL;
     }
+
     *count = n->count;
     return n;
 }
@@ -129,6 +135,7 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
         f->no_memory = true;
         return false;
     }
+
     info.command = c;
     info.actuator = a;
     info.marker_name = marker;
@@ -145,6 +152,7 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
                doc_real_read(f, n, "rate", &c->rate) &&
                doc_whole_read(f, n, "actuators", 0, 1024, &c->actuator_count);
     }
+
     for (const doc_node *n = actuators->child; n && good; n = n->next, ++a) {
         a->name = n->kind == DOC_MAP ? about_text(f, n, "name") : NULL;
         good = a->name && about_drive(f, n, &a->drive) && doc_real_read(f, n, "rest", &a->rest) &&
@@ -154,10 +162,12 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
                doc_whole_read(f, n, "table", 0, 1 << 20, &a->table_count);
         a->kind = pl_drive_kind(a->drive); // of a drive that was not read: refused below
     }
+
     for (const doc_node *n = markers->child; n && good; n = n->next, ++marker, at += 3) {
         *marker = n->kind == DOC_MAP ? about_text(f, n, "name") : NULL;
         good = *marker && doc_numbers_read(f, n, "at", at, 3, false);
     }
+
     for (const doc_node *n = sensors->child; n && good; n = n->next, ++sensor, ++kind) {
         *sensor = n->kind == DOC_MAP ? about_text(f, n, "name") : NULL;
         const char *word = *sensor ? about_text(f, n, "kind") : NULL;
@@ -175,5 +185,6 @@ bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out)
         f->no_memory = true;
         good = false;
     }
+
     return good;
 }

@@ -23,11 +23,13 @@ static bool drive_through(doc_robot_file *f, const doc_node *node, const doc_sco
         doc_defect(f, node->line, "through: %d point given, at least 2 are needed", node->count);
         return false;
     }
+
     pl_guide_def *list = doc_arena_take(&f->arena, (size_t)node->count * sizeof *list);
     if (!list) {
         f->no_memory = true;
         return false;
     }
+
     bool good = true;
     int i = 0;
     for (const doc_node *n = node->child; n; n = n->next, ++i) {
@@ -37,8 +39,10 @@ static bool drive_through(doc_robot_file *f, const doc_node *node, const doc_sco
                good;
         doc_place_point(scope, list[i].point);
     }
+
     *guide = list;
     *count = node->count;
+
     return good;
 }
 
@@ -48,12 +52,14 @@ static bool actuator_drive(doc_robot_file *f, const doc_node *node, pl_actuator_
     const char *name[PL_DRIVE_COUNT];
     pl_drive drive[PL_DRIVE_COUNT];
     int count = 0;
+
     for (int d = 0; d < PL_DRIVE_COUNT; ++d) {
         if (pl_drive_kind((pl_drive)d) == def->kind) {
             drive[count] = (pl_drive)d;
             name[count++] = pl_drive_name((pl_drive)d);
         }
     }
+
     char what[120];
     snprintf(what, sizeof what, "actuator '%.60s': drive of a %s", def->name ? def->name : "?",
              pl_actuator_kind_name(def->kind));
@@ -61,6 +67,7 @@ static bool actuator_drive(doc_robot_file *f, const doc_node *node, pl_actuator_
     if (i >= 0) {
         def->drive = drive[i];
     }
+
     return i >= 0;
 }
 
@@ -71,15 +78,18 @@ static bool actuator_kind(doc_robot_file *f, const doc_node *node, pl_actuator_d
     if (!kind || !drive) {
         return false; // reported by the table
     }
+
     const char *name[PL_ACTUATOR_KIND_COUNT];
     for (int i = 0; i < PL_ACTUATOR_KIND_COUNT; ++i) {
         name[i] = pl_actuator_kind_name((pl_actuator_kind)i);
     }
+
     const int k = doc_read_choice(f, kind, "actuator: kind", name, PL_ACTUATOR_KIND_COUNT);
     if (k < 0) {
         return false;
     }
     def->kind = (pl_actuator_kind)k;
+
     return actuator_drive(f, drive, def);
 }
 
@@ -147,11 +157,13 @@ static bool actuator_other_keys(doc_robot_file *f, const doc_node *node, const p
             good = false;
         }
     }
+
     if (pl_actuator_kind_get(def->kind)->place == PL_PLACE_POINTS && (def->surface || def->region)) {
         doc_defect(f, node->line, "actuator '%s': a cable runs through points; it has no surface or region",
                    def->name);
         good = false;
     }
+
     return good;
 }
 
@@ -161,6 +173,7 @@ static bool actuator_where(doc_robot_file *f, const doc_node *node, const doc_sc
 {
     const doc_node *through = doc_child(node, "through");
     const pl_actuator_place place = pl_actuator_kind_get(def->kind)->place;
+
     if (place == PL_PLACE_POINTS) {
         if (!through) {
             doc_defect(f, node->line, "actuator '%s': 'through' (the points of the cable) is missing",
@@ -169,14 +182,17 @@ static bool actuator_where(doc_robot_file *f, const doc_node *node, const doc_sc
         }
         return drive_through(f, through, scope, &def->guide, &def->guide_count);
     }
+
     if (place == PL_PLACE_REGION) {
         doc_place_vector(scope, def->remanence);
         return true; // the rest is checked with the robot
     }
+
     if ((def->surface != NULL) + (def->region != NULL) != 1) {
         doc_defect(f, node->line, "actuator '%s': expected exactly one of surface, region", def->name);
         return false;
     }
+
     return true;
 }
 
@@ -188,11 +204,13 @@ static bool actuator_table(doc_robot_file *f, const doc_node *node, pl_actuator_
     if (!doc_expect(f, node, DOC_LIST, what)) {
         return false;
     }
+
     double *pair = doc_arena_take(&f->arena, (2 * (size_t)node->count + 1) * sizeof *pair);
     if (!pair) {
         f->no_memory = true;
         return false;
     }
+
     bool good = true;
     int i = 0;
     for (const doc_node *n = node->child; n; n = n->next, ++i) {
@@ -211,8 +229,10 @@ static bool actuator_table(doc_robot_file *f, const doc_node *node, pl_actuator_
             good = false;
         }
     }
+
     def->table = pair;
     def->table_count = node->count;
+
     return good;
 }
 
@@ -223,11 +243,13 @@ static bool actuator_choices(doc_robot_file *f, const doc_node *node, pl_actuato
                              *const actuation[] = {"constraint", "growth"};
     const doc_node *n = doc_child(node, "actuation");
     bool good = true;
+
     if (n) {
         const int i = doc_read_choice(f, n, "actuator: actuation", actuation, 2);
         def->growth = i == 1;
         good = i >= 0;
     }
+
     n = doc_child(node, "table");
     good = (!n || actuator_table(f, n, def)) && good;
     n = doc_child(node, "idle");
@@ -236,12 +258,14 @@ static bool actuator_choices(doc_robot_file *f, const doc_node *node, pl_actuato
         def->idle_hold = i == 1;
         good = good && i >= 0;
     }
+
     n = doc_child(node, "fluid");
     if (n) {
         const int i = doc_read_choice(f, n, "actuator: fluid", fluid, 2);
         def->liquid = i == 1;
         good = good && i >= 0;
     }
+
     return good;
 }
 
@@ -253,6 +277,7 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
     for (int i = 0; i < PL_COUNT(actuator_keys); ++i) {
         keys[i] = actuator_keys[i].key;
     }
+
     bool good = doc_read_map(f, node, "actuator", keys, PL_COUNT(keys), def);
 
     // kind and drive first: units and allowed keys follow from them
@@ -273,6 +298,7 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
         def->has_range = doc_read_range(f, range, what, pl_drive_dimension(def->drive), def->range);
         good = good && def->has_range;
     }
+
     const doc_node *dead_zone = doc_child(node, "dead_zone");
     if (dead_zone) {
         good = doc_read_quantity(f, dead_zone, "actuator: dead_zone", pl_drive_dimension(def->drive),
@@ -284,12 +310,14 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
             good = false;
         }
     }
+
     const doc_node *rate = doc_child(node, "rate");
     if (rate) {
         char what[120];
         snprintf(what, sizeof what, "actuator '%.60s': rate", def->name);
         good = doc_read_rate(f, rate, what, pl_drive_dimension(def->drive), &def->rate) && good;
     }
+
     return good;
 }
 
@@ -320,18 +348,22 @@ static bool command_drives(doc_robot_file *f, const doc_node *node, pl_command_d
     if (!doc_expect(f, node, DOC_MAP, "command: drives")) {
         return false;
     }
+
     pl_command_drive *list = doc_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *list);
     if (!list) {
         f->no_memory = true;
         return false;
     }
+
     bool good = true;
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_command_drive *d = &list[def->drive_count++];
         d->actuator = n->key;
         good = doc_read_quantity(f, n, "command: factor", PL_DIM_NUMBER, &d->factor) && good;
     }
+
     def->drive = list;
+
     return good;
 }
 
@@ -344,6 +376,7 @@ static pl_dimension command_dimension(const doc_robot_file *f, const pl_command_
             return pl_drive_dimension(actuator[i].drive);
         }
     }
+
     return PL_DIM_NUMBER;
 }
 
@@ -358,15 +391,18 @@ static bool command_read(doc_robot_file *f, const doc_node *node, pl_command_def
     };
     bool good = doc_read_map(f, node, "command", keys, PL_COUNT(keys), def);
     const doc_node *drives = doc_child(node, "drives"), *range = doc_child(node, "range");
+
     good = drives && command_drives(f, drives, def) && good;
     if (good && range) {
         def->has_range = doc_read_range(f, range, "command: range", command_dimension(f, def), def->range);
         good = def->has_range;
     }
+
     const doc_node *rate = doc_child(node, "rate");
     if (good && rate) {
         good = doc_read_rate(f, rate, "command: rate", command_dimension(f, def), &def->rate);
     }
+
     return good;
 }
 
@@ -398,6 +434,7 @@ void doc_read_markers(doc_robot_file *f, const doc_node *node, const doc_scope *
     if (!doc_expect(f, node, DOC_MAP, "markers")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_marker_def def = {.line = n->key_line};
         char what[100];
@@ -426,6 +463,7 @@ static bool sensor_quality(doc_robot_file *f, const doc_node *node, const char *
 {
     const doc_node *n = doc_child(node, key);
     char what[100];
+
     snprintf(what, sizeof what, "sensor '%.60s': %s", def->name, key);
     if (!n) {
         return true;
@@ -437,6 +475,7 @@ static bool sensor_quality(doc_robot_file *f, const doc_node *node, const char *
         doc_defect(f, n->line, "%s: %s must be at least 0", what, n->text);
         return false;
     }
+
     return true;
 }
 
@@ -445,11 +484,13 @@ bool doc_read_sensor_quality(doc_robot_file *f, const doc_node *node, pl_sensor_
 {
     const doc_node *rate = doc_child(node, "rate");
     char what[100];
+
     snprintf(what, sizeof what, "sensor '%.60s': rate", def->name);
     if (rate && (!doc_read_quantity(f, rate, what, PL_DIM_NUMBER, &def->rate) || !(def->rate > 0))) {
         doc_defect(f, rate->line, "%s: expected a number of readings per second", what);
         return false;
     }
+
     return sensor_quality(f, node, "noise", def, &def->noise) &&
            sensor_quality(f, node, "resolution", def, &def->resolution);
 }
@@ -475,6 +516,7 @@ static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope
     if (!doc_read_map(f, node, "sensor", keys, PL_COUNT(keys), def)) {
         return false;
     }
+
     const int kind = doc_read_choice(f, doc_child(node, "kind"), "sensor: kind", kinds, PL_COUNT(kinds));
     if (kind < 0) {
         return false;
@@ -483,6 +525,7 @@ static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope
     if (!doc_read_sensor_quality(f, node, def)) {
         return false;
     }
+
     const doc_node *through = doc_child(node, "through");
     if (pl_sensor_traits_get(def->kind)->of_chamber) {
         if (!def->actuator || through) {
@@ -492,11 +535,13 @@ static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope
         }
         return true;
     }
+
     if (!through || def->actuator) {
         doc_defect(f, node->line, "sensor '%s': a length is measured along points: expected 'through'%s",
                    def->name, def->actuator ? " and no 'actuator'" : "");
         return false;
     }
+
     return drive_through(f, through, scope, &def->guide, &def->guide_count);
 }
 
@@ -531,6 +576,7 @@ static void load_forces(doc_robot_file *f, const doc_node *node)
     if (!doc_expect(f, node, DOC_LIST, "loads: forces")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_force_def def = {.line = n->line};
         bool good = doc_read_map(f, n, "loads: force", keys, PL_COUNT(keys), &def);
@@ -560,6 +606,7 @@ static void load_pressures(doc_robot_file *f, const doc_node *node)
     if (!doc_expect(f, node, DOC_LIST, "loads: pressures")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_surface_pressure_def def = {.line = n->line};
         if (!doc_read_map(f, n, "loads: pressure", keys, PL_COUNT(keys), &def)) {
@@ -604,9 +651,11 @@ static bool spring_read(doc_robot_file *f, const doc_node *node, pl_spring_def *
         {"rest_length", DOC_QUANTITY, PL_DIM_LENGTH, offsetof(pl_spring_def, rest), DOC_NOT_NEGATIVE},
         {"mode", DOC_OTHER, 0, 0, 0},
     };
+
     if (!doc_read_map(f, node, "spring", keys, PL_COUNT(keys), def)) {
         return false;
     }
+
     const doc_node *to = doc_child(node, "to"), *mode = doc_child(node, "mode");
     def->has_rest = doc_child(node, "rest_length") != NULL;
     if (to->kind == DOC_LIST) {
@@ -618,8 +667,10 @@ static bool spring_read(doc_robot_file *f, const doc_node *node, pl_spring_def *
     } else {
         def->to = to->text;
     }
+
     const int choice = mode ? doc_read_choice(f, mode, "spring: mode", modes, PL_COUNT(modes)) : 0;
     def->tension_only = choice == 1;
+
     return choice >= 0;
 }
 

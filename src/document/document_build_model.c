@@ -19,10 +19,12 @@ static void reduced_check_robot(doc_robot_file *f)
     const char *path = e->robot_file ? doc_arena_format(&f->arena, "%s%s", folder, e->robot_file) : NULL;
     uint64_t print = 0;
     pl_error err = {0};
+
     // nothing measured, or nothing to compare with
     if (e->count == 0 || !path || e->robot_print == 0) {
         return;
     }
+
     if (doc_fingerprint_file(path, &print, &err) != PL_OK) {
         doc_warning(f, f->model->def.line,
                     "%s: whether the full robot has changed since it was reduced cannot be checked",
@@ -50,6 +52,7 @@ static pl_status model_reduced(const pl_robot_document *document, pl_model **out
             doc_defect(&f, f.model->def.line, "%s", own.text);
         }
     }
+
     status = status == PL_NO_MEMORY ? pl_fail_memory(err, "the reduced model")
                                     : doc_robot_file_report(&f, status, findings, err);
     doc_robot_file_clear(&f);
@@ -57,6 +60,7 @@ static pl_status model_reduced(const pl_robot_document *document, pl_model **out
         pl_model_destroy(*out);
         *out = NULL;
     }
+
     return status;
 }
 
@@ -73,6 +77,7 @@ pl_status pl_reduced_load_text(const char *text, size_t length, const char *path
         status = model_reduced(document, out, findings, err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }
 
@@ -121,6 +126,7 @@ static pl_status model_method_read(const doc_robot_file *f, const pl_model_load_
             err, PL_BAD_INPUT,
             "displacement elements belong to the method exact; this robot is solved by local_global");
     }
+
     m->statics.displacement = m->statics.displacement || o->displacement;
     m->statics.stop_at_limit = o->stop_at_limit;
     m->statics.spare_factor = o->spare_factor;
@@ -128,6 +134,7 @@ static pl_status model_method_read(const doc_robot_file *f, const pl_model_load_
     m->geometric.time_limit = o->time_limit > 0 ? o->time_limit : m->geometric.time_limit;
     m->statics.progress = m->geometric.progress = o->progress;
     m->geometric.mesher = o->load.mesher;
+
     return PL_OK;
 }
 
@@ -139,6 +146,7 @@ static pl_status model_full_build(doc_robot_file *f, const pl_model_load_options
     pl_robot *robot = NULL;
     model_method method;
     pl_status status = model_method_read(f, options, &method, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -158,11 +166,13 @@ static pl_status model_full_build(doc_robot_file *f, const pl_model_load_options
         status = method.exact ? pl_model_from_robot(robot, &method.statics, out, err)
                               : pl_model_from_robot_geometric(robot, &method.geometric, out, err);
     }
+
     if (status == PL_OK) {
         pl_model_own(*out, robot, model_release);
     } else {
         pl_robot_destroy(robot);
     }
+
     return status;
 }
 
@@ -201,12 +211,14 @@ static pl_status learned_open(void *user, pl_model **full, pl_error *err)
     if (!s->path) {
         return pl_fail(err, PL_BAD_INPUT, "the learned model does not name the robot it was learned from");
     }
+
     pl_status status = pl_model_load(s->path, &s->options, full, NULL, err);
     if (status == PL_OK && pl_model_get_info(*full).hash != s->hash) {
         pl_model_destroy(*full);
         *full = NULL;
         status = pl_fail(err, PL_BAD_INPUT, "%s: the robot has changed since the model was learned", s->path);
     }
+
     return status;
 }
 
@@ -216,17 +228,21 @@ static void model_check_robot(pl_learned *l, learned_source *s, const char *path
 {
     uint64_t print = 0;
     pl_error err = {0};
+
     if (!s->path) {
         return;
     }
+
     if (doc_fingerprint_file(s->path, &print, &err) != PL_OK) {
         pl_findings_add(findings, PL_WARNING, path, 0,
                         "%s: whether the robot has changed since it was sampled cannot be checked", err.text);
         return;
     }
+
     if (print == l->robot_print) {
         return;
     }
+
     // the file differs: perhaps in a comment only, so the robot decides
     pl_model *full = NULL;
     if (learned_open(s, &full, &err) != PL_OK) {
@@ -235,6 +251,7 @@ static void model_check_robot(pl_learned *l, learned_source *s, const char *path
                         "%s: the answers are those of the robot as it was sampled; sample and learn it again",
                         err.text);
     }
+
     pl_model_destroy(full);
 }
 
@@ -245,9 +262,11 @@ static pl_status model_learned(const pl_robot_document *document, const pl_model
     pl_learned *l = NULL;
     const char *path = document->source.path;
     pl_status status = doc_learned_read(document, &l, findings, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     learned_source *s = PL_NEW(learned_source);
     char *file = l->robot_file ? pl_strdup(l->robot_file) : NULL;
     if (!s || (l->robot_file && !file)) {
@@ -255,6 +274,7 @@ static pl_status model_learned(const pl_robot_document *document, const pl_model
         pl_learned_destroy(l);
         return pl_fail_memory(err, path);
     }
+
     // the mesh of the samples, whatever the caller's size
     *s = (learned_source){.path = file, .options = *options, .hash = l->about.info.hash};
     s->options.load.size = l->mesh_size;
@@ -265,6 +285,7 @@ static pl_status model_learned(const pl_robot_document *document, const pl_model
                                 .user = s,
                                 .release = learned_release};
     model_check_robot(l, s, path, findings);
+
     return pl_learned_model(l, &use, out, err);
 }
 
@@ -281,11 +302,13 @@ pl_status pl_model_from_document(const pl_robot_document *document, const pl_mod
     if (document->kind == PL_ROBOT_FULL) {
         return model_full(document, options, out, findings, err);
     }
+
     const bool learned = document->kind == PL_ROBOT_LEARNED;
     if (options->method || options->displacement) {
         return pl_fail(err, PL_BAD_INPUT, "%s: a %s model has no choice of method or elements",
                        document->source.path, learned ? "learned" : "reduced");
     }
+
     return learned ? model_learned(document, options, out, findings, err)
                    : model_reduced(document, out, findings, err);
 }
@@ -304,6 +327,7 @@ pl_status pl_model_load_text(const char *text, size_t length, const char *path,
         status = pl_model_from_document(document, options, out, findings, err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }
 
@@ -320,6 +344,7 @@ pl_status pl_model_load(const char *path, const pl_model_load_options *options, 
         status = pl_model_from_document(document, options, out, findings, err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }
 
@@ -350,6 +375,7 @@ static void write_limits(pl_text *t, pl_drive drive, bool has_range, const doubl
 {
     const double scale = pl_drive_scale(drive);
     const char *unit = write_unit(drive);
+
     if (has_range) {
         pl_text_add(t, ", range: [%.10g %s, %.10g %s]", range[0] / scale, unit, range[1] / scale, unit);
     }
@@ -364,6 +390,7 @@ static void write_span(pl_text *t, const pl_line_path_def *p, double length)
     if (p->span[0] != 0 || fabs(p->span[1] - length) > 1e-9 * length) {
         pl_text_add(t, ", from: %.10g, to: %.10g", p->span[0], p->span[1]);
     }
+
     if (p->waypoint_count > 0) {
         pl_text_add(t, ", through: [");
         for (int i = 0; i < p->waypoint_count; ++i) {
@@ -373,6 +400,7 @@ static void write_span(pl_text *t, const pl_line_path_def *p, double length)
         pl_text_add(t, "]");
         return;
     }
+
     pl_text_add(t, p->radius[0] == p->radius[1] ? ", radius: %.10g" : ", radius: [%.10g, %.10g]",
                 p->radius[0], p->radius[1]);
     pl_text_add(t, ", angle: %.10g deg", p->angle * 180 / PL_PI);
@@ -439,6 +467,7 @@ static double write_sections(pl_text *t, const pl_reduced_def *d)
         }
         pl_text_add(t, "}\n");
     }
+
     return length;
 }
 
@@ -471,6 +500,7 @@ static void write_hardware(pl_text *t, const pl_reduced_def *d)
 {
     static const char *const below[] = {"", "refuse", "clip", "pull"};
     bool any = false;
+
     for (int i = 0; i < d->actuator_count; ++i) {
         const pl_hardware *h = &d->actuator[i].hardware;
         const bool cable = d->actuator[i].kind == PL_CABLE;
@@ -506,13 +536,16 @@ static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *p
     const pl_reduced_errors *e = &d->errors;
     pl_model *model = NULL;
     uint64_t print = 0;
+
     if (e->count == 0 || t->failed) {
         return PL_OK;
     }
+
     pl_status status = pl_reduced_load_text(t->data, t->length, path, &model, NULL, err);
     if (status != PL_OK) {
         return status;
     }
+
     if (e->robot_file) {
         const char *slash = e->robot_file[0] == '/' ? NULL : strrchr(path, '/');
         pl_text file = {0};
@@ -523,6 +556,7 @@ static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *p
         }
         pl_text_clear(&file);
     }
+
     pl_text_add(t,
                 "errors:                           # against the full robot at random commands; mm, rad\n"
                 "  model: \"%016llx\"\n  robot_print: \"%016llx\"\n",
@@ -532,6 +566,7 @@ static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *p
         write_name(t, e->robot_file);
         pl_text_add(t, "\n");
     }
+
     pl_text_add(t, "  marker: ");
     write_name(t, e->marker);
     pl_text_add(t, "\n  samples: %d\n  commands: %d\n  at: ", e->count, e->command_count);
@@ -542,6 +577,7 @@ static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *p
     doc_numbers_write(t, e->rotation, e->count, true);
     pl_text_add(t, "\n");
     pl_model_destroy(model);
+
     return PL_OK;
 }
 
@@ -558,6 +594,7 @@ static void write_rest(pl_text *t, const pl_reduced_def *d)
         pl_text_add(t, ": {at: %.10g, offset: [%.10g, %.10g, %.10g]}\n", m->at, m->offset[0], m->offset[1],
                     m->offset[2]);
     }
+
     const double *g = d->gravity;
     if (g[0] != 0 || g[1] != 0 || g[2] != 0) {
         pl_text_add(t, "loads:\n  gravity: [%.10g m/s^2, %.10g m/s^2, %.10g m/s^2]\n", g[0] / 1000,
@@ -569,22 +606,26 @@ pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const
 {
     pl_text t = {0};
     const double *Q = def->frame;
+
     if (def->sensor_count > 0 || def->force_count > 0 || def->load_count > 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: models with sensors, forces or distributed loads cannot be written", path);
     }
+
     pl_text_add(&t, "%spliant: 1\nname: ", comment ? comment : "");
     write_name(&t, def->name);
     pl_text_add(&t, "\nmodel:\n  kind: %s\n", pl_reduced_kind_name(def->kind));
     if (def->as_published) {
         pl_text_add(&t, "  as_published: true\n");
     }
+
     if (Q[8] != 0 || Q[2] != 0 || Q[5] != 0) {
         pl_text_add(
             &t,
             "  base: {at: [%.10g, %.10g, %.10g], axis: [%.10g, %.10g, %.10g], x: [%.10g, %.10g, %.10g]}\n",
             def->base[0], def->base[1], def->base[2], Q[2], Q[5], Q[8], Q[0], Q[3], Q[6]);
     }
+
     // spans of actuators refer to the whole length
     const double length = write_sections(&t, def);
     write_actuators(&t, def, PL_CABLE, length);
@@ -595,6 +636,8 @@ pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const
         status =
             t.failed ? pl_fail_memory(err, "the robot file") : pl_file_write(path, t.data, t.length, err);
     }
+
     pl_text_clear(&t);
+
     return status;
 }

@@ -13,14 +13,17 @@ static pl_status load_order(pl_mesh **mesh, int order, pl_error *err)
 {
     const pl_mesh_view v = pl_mesh_get(*mesh);
     bool linear = false, quadratic = false;
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         const bool is_linear = v.kind[e] == PL_TET4 || v.kind[e] == PL_PRISM6;
         linear = linear || is_linear;
         quadratic = quadratic || !is_linear;
     }
+
     if (order == 2 ? !linear : !quadratic) {
         return PL_OK;
     }
+
     pl_mesh *other = NULL;
     const pl_status status =
         order == 2 ? pl_mesh_raise(*mesh, &other, err) : pl_mesh_corners(*mesh, &other, NULL, err);
@@ -28,6 +31,7 @@ static pl_status load_order(pl_mesh **mesh, int order, pl_error *err)
         pl_mesh_destroy(*mesh);
         *mesh = other;
     }
+
     return status;
 }
 
@@ -41,6 +45,7 @@ static void load_judge_size(doc_robot_file *f, const pl_body_def *body, const pl
         doc_warning(f, body->source.line, "mesh: size %g mm is larger than the body (%.4g mm)",
                     body->source.size, diagonal);
     }
+
     if (diagonal < 0.05 || diagonal > 2e4) {
         doc_warning(f, body->source.line, "the size of body '%s' is %.4g mm, which is implausible",
                     body->name, diagonal);
@@ -72,18 +77,22 @@ static pl_status load_judge_fit(doc_robot_file *f, const pl_body_def *body, cons
         distance <= LOAD_DISTANCE_WARN) {
         return PL_OK;
     }
+
     char away[64] = "";
     if (fit.distance >= 0) {
         snprintf(away, sizeof away, ", surface up to %.3g mm away", fit.distance);
     }
+
     // the user may accept a mesh that differs
     if (refused && !body->source.accept) {
         doc_defect(f, body->source.line, LOAD_FIT, 100 * volume, 100 * area, away);
         doc_advise(f, "choose a smaller size; mesh: accept: true computes with this mesh all the same");
         return PL_BAD_INPUT;
     }
+
     doc_warning(f, body->source.line, LOAD_FIT, 100 * volume, 100 * area, away);
     doc_advise(f, "a smaller size follows the part better");
+
     return PL_OK;
 }
 
@@ -92,11 +101,13 @@ static bool load_is_own_format(const char *path)
 {
     static const char *const own[] = {".vtu", ".node", ".ele", ".inp"};
     const char *dot = strrchr(path, '.');
+
     for (int i = 0; dot && i < PL_COUNT(own); ++i) {
         if (strcasecmp(dot, own[i]) == 0) {
             return true;
         }
     }
+
     return false;
 }
 
@@ -107,6 +118,7 @@ static const char *load_sentence(const char *text, const char *file, int *line)
     if (length == 0 || strncmp(text, file, length) != 0 || text[length] != ':') {
         return text;
     }
+
     const char *rest = text + length + 1;
     char *end;
     const long number = strtol(rest, &end, 10);
@@ -114,6 +126,7 @@ static const char *load_sentence(const char *text, const char *file, int *line)
         *line = (int)number;
         rest = end + 1;
     }
+
     return rest + strspn(rest, " ");
 }
 
@@ -126,10 +139,12 @@ static pl_status load_fill(const pl_mesh_source *source, const pl_load_options *
         mesher && mesher->fill
             ? mesher->fill(mesher->user, mesh, source->size, options->progress, findings, err)
             : pl_fail(err, PL_BAD_INPUT, "fill needs meshing, but this program was built without it");
+
     if (status != PL_OK) {
         pl_mesh_destroy(*mesh);
         *mesh = NULL;
     }
+
     return status;
 }
 
@@ -147,6 +162,7 @@ static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_
         f->no_memory = true;
         return PL_NO_MEMORY;
     }
+
     if (source.kind == PL_SOURCE_FILE && options->size > 0 && !source.fill) {
         doc_warning(f, body->source.line,
                     "the size of %g mm asked for is not used: '%s' is a finished mesh and stays as it is",
@@ -178,11 +194,13 @@ static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         doc_adopt_finding(f, pl_findings_at(findings, i), body->source.line);
     }
+
     if (status != PL_OK && pl_findings_defect_count(findings) == 0) {
         int line = body->source.line;
         const char *text = load_sentence(err.text, f->path, &line);
         doc_defect(f, line, "%s%s", strncmp(text, "mesh: ", 6) == 0 ? "" : "mesh: ", text);
     }
+
     pl_findings_destroy(findings);
 
     // what the mesh looks like
@@ -190,6 +208,7 @@ static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_
         load_judge_size(f, body, *out);
         status = load_judge_fit(f, body, *out);
     }
+
     return status;
 }
 
@@ -200,6 +219,7 @@ static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, p
     if (!mesh) {
         return PL_NO_MEMORY;
     }
+
     pl_status status = PL_OK;
     for (int i = 0; status == PL_OK && i < f->def.body_count; ++i) {
         if (!pl_progress_step(options->progress, -1, "mesh")) {
@@ -209,6 +229,7 @@ static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, p
             status = load_body(f, &f->def.body[i], options, &mesh[i]);
         }
     }
+
     // adapted meshes replace those of the file
     if (status == PL_OK && options->adapt) {
         pl_error err = {0};
@@ -219,6 +240,7 @@ static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, p
             doc_defect(f, 0, "%s", err.text);
         }
     }
+
     if (status == PL_OK) {
         status = doc_load_obstacles(f, options);
     }
@@ -235,10 +257,12 @@ static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, p
             doc_defect(f, 0, "%s", err.text);
         }
     }
+
     for (int i = 0; i < f->def.body_count; ++i) {
         pl_mesh_destroy(mesh[i]);
     }
     pl_free(mesh);
+
     return status;
 }
 
@@ -255,6 +279,7 @@ static void load_probe(doc_robot_file *f, const char *marker)
             }
         }
     }
+
     f->def.force = f->force.item;
     f->def.force_count = f->force.count;
 }
@@ -285,6 +310,7 @@ pl_status doc_robot_file_build(doc_robot_file *f, const pl_load_options *options
                        "load options: size is %g and order %d; expected a length and 1 or 2", options->size,
                        options->order);
     }
+
     pl_status status = PL_OK;
     load_check_designs(f, options);
     if (!f->no_memory && pl_findings_defect_count(f->findings) == 0 && f->model) {
@@ -299,12 +325,14 @@ pl_status doc_robot_file_build(doc_robot_file *f, const pl_load_options *options
             doc_cache_orders(f, options, *out);
         }
     }
+
     status = status == PL_NO_MEMORY ? pl_fail_memory(err, "the robot")
                                     : doc_robot_file_report(f, status, findings, err);
     if (status != PL_OK) {
         pl_robot_destroy(*out);
         *out = NULL;
     }
+
     return status;
 }
 
@@ -332,6 +360,7 @@ pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
         status = pl_robot_from_document(document, options, out, findings, err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }
 
@@ -348,5 +377,6 @@ pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_rob
         status = pl_robot_from_document(document, options, out, findings, err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }

@@ -24,12 +24,14 @@ static bool cache_file(uint64_t *h, const char *path)
 {
     char *data = NULL;
     size_t bytes = 0;
+
     if (pl_file_read(path, &data, &bytes, NULL) != PL_OK) {
         return false;
     }
     *h = pl_hash_bytes(*h, &bytes, sizeof bytes);
     *h = pl_hash_bytes(*h, data, bytes);
     pl_file_free(data);
+
     return true;
 }
 
@@ -39,6 +41,7 @@ static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
     uint64_t h = cache_text(PL_HASH_SEED, PL_VERSION CACHE_REVISION);
     const int64_t whole[] = {s->kind, s->part_count, s->parameter_count, s->order + 16 * s->fill};
     const double real[] = {s->unit, s->size};
+
     h = pl_hash_bytes(h, whole, sizeof whole);
     h = pl_hash_bytes(h, real, sizeof real);
     h = cache_text(h, s->design);
@@ -46,6 +49,7 @@ static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
         h = cache_text(h, s->parameter[i].name);
         h = pl_hash_bytes(h, &s->parameter[i].value, sizeof s->parameter[i].value);
     }
+
     for (int i = 0; i < s->sheet_count; ++i) {
         const pl_source_sheet *sheet = &s->sheet[i];
         const double height[] = {sheet->from, sheet->to};
@@ -53,6 +57,7 @@ static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
         h = pl_hash_bytes(h, height, sizeof height);
         h = pl_hash_bytes(h, sheet->xy, 2 * (size_t)sheet->corner_count * sizeof *sheet->xy);
     }
+
     for (int i = 0; i < s->part_count; ++i) {
         h = cache_text(h, s->part[i].region);
         h = pl_hash_bytes(h, s->part[i].cavity ? "1" : "0", 1);
@@ -60,7 +65,9 @@ static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
             return false;
         }
     }
+
     *out = h;
+
     return s->kind != PL_SOURCE_STEP || cache_file(out, s->path);
 }
 
@@ -69,15 +76,19 @@ static bool cache_read(doc_robot_file *f, int line, const char *path, uint64_t k
 {
     char *data = NULL;
     size_t bytes = 0;
+
     if (pl_file_read(path, &data, &bytes, NULL) != PL_OK) {
         return false;
     }
+
     const bool good = pl_mesh_unpack(data, bytes, key, out, NULL) == PL_OK;
     if (!good) {
         doc_warning(f, line,
                     "mesh: the stored mesh %s is damaged or belongs to another part; it is made again", path);
     }
+
     pl_file_free(data);
+
     return good;
 }
 
@@ -109,17 +120,20 @@ pl_status doc_cache_build(doc_robot_file *f, const pl_mesh_source *source, const
 {
     uint64_t hash = 0;
     const char *path = NULL, *folder = doc_arena_format(&f->arena, "%s.pliant", f->folder);
+
     if (!options->no_cache && f->has_path && folder && cache_hash(source, &hash)) {
         path = doc_arena_format(&f->arena, "%s/%016llx.mesh", folder, (unsigned long long)hash);
     }
     if (path && cache_read(f, source->line, path, hash, out)) {
         return PL_OK;
     }
+
     const pl_mesher *mesher = options->mesher;
     const pl_status status = mesher->build(mesher->user, source, options->progress, out, findings, err);
     if (status == PL_OK && path) {
         cache_write(folder, path, hash, *out);
     }
+
     return status;
 }
 
@@ -148,6 +162,7 @@ static bool order_find(const char *folder, uint64_t key, int32_t count, int32_t 
     const size_t body = (size_t)count * sizeof *order;
     bool good = order_path(folder, key, &path) && pl_file_read(path.data, &data, &bytes, NULL) == PL_OK &&
                 bytes == sizeof(order_head) + body + sizeof(uint64_t);
+
     if (good) {
         order_head head;
         uint64_t sum;
@@ -159,10 +174,12 @@ static bool order_find(const char *folder, uint64_t key, int32_t count, int32_t 
             memcpy(order, data + sizeof head, body);
         }
     }
+
     if (data) {
         pl_file_free(data);
     }
     pl_text_clear(&path);
+
     return good;
 }
 
@@ -171,6 +188,7 @@ static void order_keep(const char *folder, uint64_t key, int32_t count, const in
 {
     pl_text path = {0}, bytes = {0};
     order_head head = {.key = key, .count = (uint64_t)count};
+
     memcpy(head.word, order_word, sizeof head.word);
     pl_text_add_bytes(&bytes, &head, sizeof head);
     pl_text_add_bytes(&bytes, order, (size_t)count * sizeof *order);
@@ -178,6 +196,7 @@ static void order_keep(const char *folder, uint64_t key, int32_t count, const in
         const uint64_t sum = pl_hash_bytes(PL_HASH_SEED, bytes.data, bytes.length);
         pl_text_add_bytes(&bytes, &sum, sizeof sum);
     }
+
     if (order_path(folder, key, &path) && !bytes.failed) {
         cache_put(path.data, &bytes);
     }
@@ -197,5 +216,6 @@ void doc_cache_orders(const doc_robot_file *f, const pl_load_options *options, p
         pl_text_clear(&folder);
         return;
     }
+
     pl_robot_set_orders(robot, (pl_order_store){folder.data, order_find, order_keep});
 }

@@ -19,12 +19,14 @@ static bool obstacle_file(doc_robot_file *f, const doc_node *node, const doc_nod
     if (!doc_expect(f, path, DOC_SCALAR, "obstacle: surface (a file)")) {
         return false;
     }
+
     if (!unit) {
         doc_defect(f, path->line,
                    "obstacle: 'unit' is missing: STL and OBJ files do not say whether they are in mm or m");
         doc_advise(f, "write unit: mm");
         return false;
     }
+
     file->path =
         path->text[0] == '/' ? path->text : doc_arena_format(&f->arena, "%s%s", f->folder, path->text);
     return doc_read_unit(f, unit, "obstacle: unit", &file->unit) &&
@@ -73,6 +75,7 @@ static const obstacle_shape *obstacle_find_shape(doc_robot_file *f, const doc_no
 {
     const obstacle_shape *found = NULL;
     char known[160] = "";
+
     for (int i = 0; i < PL_COUNT(obstacle_shapes); ++i) {
         const obstacle_shape *shape = &obstacle_shapes[i];
         const doc_node *n = doc_child(node, shape->key);
@@ -85,9 +88,11 @@ static const obstacle_shape *obstacle_find_shape(doc_robot_file *f, const doc_no
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", shape->key);
     }
+
     if (!found) {
         doc_defect(f, node->line, "obstacle '%s' has no shape, expected one of %s", name, known);
     }
+
     return found;
 }
 
@@ -120,6 +125,7 @@ static bool obstacle_check_keys(doc_robot_file *f, const doc_node *node, const o
             return false;
         }
     }
+
     return true;
 }
 
@@ -136,6 +142,7 @@ static bool obstacle_range(doc_robot_file *f, const doc_node *node, pl_obstacle_
                    def->name, def->free ? ", and no `pull`, the force per N" : "");
         return false;
     }
+
     return !range || doc_read_range(f, range, "obstacle: range", def->pulled ? PL_DIM_FORCE : PL_DIM_LENGTH,
                                     def->range);
 }
@@ -163,8 +170,10 @@ static bool obstacle_read(doc_robot_file *f, const doc_node *node, pl_obstacle_d
     if (!shape->keys) {
         return obstacle_file(f, node, value, def, file);
     }
+
     char rotate[40];
     snprintf(rotate, sizeof rotate, "%s: rotate", shape->key);
+
     return doc_read_map(f, value, shape->key, shape->keys, shape->key_count, def) &&
            obstacle_turn(f, value, rotate, def->rotate);
 }
@@ -178,6 +187,7 @@ void doc_read_contact(doc_robot_file *f, const doc_node *node)
         {"obstacles", DOC_OTHER, 0, 0, 0},
     };
     pl_contact_def *contact = &f->def.contact;
+
     contact->given = true;
     contact->line = node->line;
     const doc_node *obstacles = doc_child(node, "obstacles");
@@ -185,6 +195,7 @@ void doc_read_contact(doc_robot_file *f, const doc_node *node)
         (obstacles && !doc_expect(f, obstacles, DOC_LIST, "contact: obstacles"))) {
         return;
     }
+
     // obstacles and their files are parallel lists
     for (const doc_node *n = obstacles ? obstacles->child : NULL; n; n = n->next) {
         pl_obstacle_def def = {.line = n->line, .friction = -1};
@@ -207,6 +218,7 @@ pl_status doc_load_obstacles(doc_robot_file *f, const pl_load_options *options)
 {
     pl_obstacle_def *def = f->obstacle.item;
     doc_obstacle_file *file = f->obstacle_file.item;
+
     for (int i = 0; i < f->obstacle.count; ++i) {
         if (!file[i].path) {
             continue;
@@ -226,5 +238,6 @@ pl_status doc_load_obstacles(doc_robot_file *f, const pl_load_options *options)
         }
         def[i].surface = &file[i].surface;
     }
+
     return PL_OK;
 }

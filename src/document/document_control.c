@@ -34,6 +34,7 @@ static bool control_room(pl_control_setup *s, const pl_model_info *info, int for
     s->force_marker = PL_NEW_ARRAY(int, forces);
     s->sensor_rate = PL_NEW_ARRAY(double, sensors);
     s->fault = PL_NEW_ARRAY(pl_plant_fault, faults);
+
     return s->noise && s->resolution && s->dead_zone && s->backlash && s->low && s->high && s->rate &&
            s->command_sigma && s->measured && s->force_marker && s->sensor_rate && s->fault;
 }
@@ -48,6 +49,7 @@ static int control_marker(doc_robot_file *f, const pl_model *model, const char *
         doc_defect(f, line, "%s: there is no marker '%s'%s", what, name,
                    doc_did_you_mean(f, name, info.marker_name, info.marker_count));
     }
+
     return found;
 }
 
@@ -59,6 +61,7 @@ static int control_find_sensor(doc_robot_file *f, const pl_model_info *info, con
             return i;
         }
     }
+
     doc_defect(f, fault->line, "plant: faults: there is no sensor '%s'%s", fault->sensor,
                doc_did_you_mean(f, fault->sensor, info->sensor_name, info->sensor_count));
     return -1;
@@ -73,6 +76,7 @@ static const pl_sensor_def *control_sensor(const doc_robot_file *f, const char *
             return &sensor[i];
         }
     }
+
     return NULL;
 }
 
@@ -82,6 +86,7 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
 {
     const doc_control *c = f->control;
     double delay = c->plant.delay;
+
     // sensors: standard deviation of noise and rounding
     for (int i = 0; i < info->sensor_count; ++i) {
         const pl_sensor_def *def = control_sensor(f, info->sensor_name[i]);
@@ -151,6 +156,7 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
             s->force_marker[s->estimator.force_count++] = marker;
         }
     }
+
     s->estimator.force_sigma = c->estimator.force_sigma;
     s->estimator.command_drift = c->estimator.command_drift;
     s->estimator.force_drift = c->estimator.force_drift;
@@ -179,6 +185,7 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
                                  fault->value * pl_sensor_scale(info->sensor_kind[sensor])};
         }
     }
+
     s->plant.seed = (uint64_t)c->plant.seed;
     if (c->plant.payload.marker) {
         s->plant.payload_marker =
@@ -203,6 +210,7 @@ pl_status pl_control_from_document(const pl_robot_document *document, const pl_m
         }
         document = sampled;
     }
+
     const pl_model_info info = pl_model_get_info(model);
     doc_robot_file f;
     doc_robot_file_read(&f, document);
@@ -210,9 +218,11 @@ pl_status pl_control_from_document(const pl_robot_document *document, const pl_m
         !control_room(out, &info, f.control->estimator.force_count, f.control->plant.fault_count)) {
         f.no_memory = true;
     }
+
     if (!f.no_memory && f.control) {
         control_fill(&f, model, &info, out);
     }
+
     const pl_status status =
         f.no_memory ? pl_fail_memory(err, "the controller") : doc_robot_file_report(&f, PL_OK, findings, err);
     doc_robot_file_clear(&f);
@@ -220,5 +230,6 @@ pl_status pl_control_from_document(const pl_robot_document *document, const pl_m
     if (status != PL_OK) {
         pl_control_clear(out);
     }
+
     return status;
 }

@@ -18,12 +18,14 @@ static void control_controller(doc_robot_file *f, const doc_node *node, doc_cont
         {"stiffness", DOC_VECTOR, PL_DIM_STIFFNESS, offsetof(doc_control, controller.stiffness), 0},
     };
     const char *kind[PL_CONTROL_KIND_COUNT];
+
     for (int i = 0; i < PL_CONTROL_KIND_COUNT; ++i) {
         kind[i] = pl_control_kind_name((pl_control_kind)i);
     }
     if (!doc_read_map(f, node, "controller", keys, PL_COUNT(keys), c)) {
         return;
     }
+
     const doc_node *n = doc_child(node, "kind");
     const int found =
         n ? doc_read_choice(f, n, "controller: kind", kind, PL_CONTROL_KIND_COUNT) : PL_CONTROL_PI;
@@ -60,6 +62,7 @@ static void control_estimator(doc_robot_file *f, const doc_node *node, doc_contr
     if (!doc_read_map(f, node, "estimator", keys, PL_COUNT(keys), c)) {
         return;
     }
+
     const doc_node *forces = doc_child(node, "forces");
     if (!forces || !doc_expect(f, forces, DOC_LIST, "estimator: forces")) {
         return;
@@ -83,6 +86,7 @@ static void control_faults(doc_robot_file *f, const doc_node *list, doc_control 
         {"value", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(doc_control_fault, value), 0},
     };
     static const char *const kinds[] = {"frozen", "missing", "offset", "drift", "value"};
+
     if (!doc_expect(f, list, DOC_LIST, "plant: faults")) {
         return;
     }
@@ -114,14 +118,17 @@ static void control_plant(doc_robot_file *f, const doc_node *node, doc_control *
         {"from", DOC_QUANTITY, PL_DIM_TIME, offsetof(doc_control_payload, from), DOC_NOT_NEGATIVE},
         {"to", DOC_QUANTITY, PL_DIM_TIME, offsetof(doc_control_payload, to), DOC_NOT_NEGATIVE},
     };
+
     if (!doc_read_map(f, node, "plant", keys, PL_COUNT(keys), c)) {
         return;
     }
+
     const doc_node *n = doc_child(node, "payload");
     if (n) {
         c->plant.payload_line = n->line;
         doc_read_map(f, n, "plant: payload", payload, PL_COUNT(payload), &c->plant.payload);
     }
+
     const doc_node *faults = doc_child(node, "faults");
     if (faults) {
         control_faults(f, faults, c);

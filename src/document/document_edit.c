@@ -15,6 +15,7 @@ static doc_node *edit_entry(const doc_node *node, const char *key, size_t key_le
     char *end = NULL;
     const long number = node->kind == DOC_LIST && isdigit((unsigned char)key[0]) ? strtol(key, &end, 10) : -1;
     long at = 0;
+
     *length = 0;
     for (doc_node *n = node->child; n; n = n->next, ++at) {
         const doc_node *name = node->kind == DOC_LIST && n->kind == DOC_MAP ? doc_child(n, "name") : NULL;
@@ -33,6 +34,7 @@ static doc_node *edit_entry(const doc_node *node, const char *key, size_t key_le
             *length = digits;
         }
     }
+
     return found;
 }
 
@@ -45,14 +47,17 @@ static doc_node *edit_begin(const pl_robot_document *d, const char *key, size_t 
     const doc_node *mesh = doc_child(root, "mesh"), *parameters = doc_child(root, "parameters");
     const doc_node *bodies = doc_child(root, "bodies");
     size_t used;
+
     for (const doc_node *n = bodies && bodies->kind == DOC_LIST ? bodies->child : NULL; n && !mesh;
          n = n->next) {
         mesh = doc_child(doc_child(n, "mesh"), "design") ? doc_child(n, "mesh") : NULL;
     }
+
     *skip = 0;
     if (edit_entry(root, key, length, &used)) {
         return root;
     }
+
     if (mesh && length > 7 && strncmp(key, "design.", 7) == 0) {
         // a number of the design that is given by a parameter of the file is that parameter
         const doc_node *design = doc_child(mesh, "design");
@@ -62,9 +67,11 @@ static doc_node *edit_begin(const pl_robot_document *d, const char *key, size_t 
         *skip = reference ? length : 0;
         return reference ? reference : (doc_node *)mesh;
     }
+
     if (parameters && edit_entry(parameters, key, length, &used) && used == length) {
         return (doc_node *)parameters;
     }
+
     return root;
 }
 
@@ -74,6 +81,7 @@ doc_node *doc_find(const pl_robot_document *document, const char *key)
     if (!document->root || document->root->kind != DOC_MAP) {
         return NULL;
     }
+
     doc_node *node = edit_begin(document, key, length, &used);
     for (key += used, length -= used; node && length > 0;) {
         node = edit_entry(node, key, length, &used);
@@ -81,6 +89,7 @@ doc_node *doc_find(const pl_robot_document *document, const char *key)
         key += used;
         length -= used;
     }
+
     return node;
 }
 
@@ -97,6 +106,7 @@ static doc_node *edit_scalar(const pl_robot_document *d, const char *key, pl_err
     if (doc_tree(d, err) != PL_OK) {
         return NULL;
     }
+
     doc_node *node = doc_find(d, key);
     if (!node) {
         pl_fail(err, PL_BAD_INPUT, "%s: there is no number '%s'", d->source.path, key);
@@ -105,6 +115,7 @@ static doc_node *edit_scalar(const pl_robot_document *d, const char *key, pl_err
                 doc_kind_name(node));
         node = NULL;
     }
+
     return node;
 }
 
@@ -128,11 +139,14 @@ pl_status pl_robot_document_number(const pl_robot_document *document, const char
     size_t digits = 0;
     pl_error own = {0};
     const doc_node *node = edit_number(document, key, value, &digits, &own);
+
     if (!node) {
         return pl_fail(err, PL_BAD_INPUT, "%s", own.text);
     }
+
     const char *rest = node->text + digits;
     snprintf(unit, 16, "%.15s", rest + strspn(rest, " "));
+
     return PL_OK;
 }
 
@@ -142,6 +156,7 @@ pl_status pl_robot_document_evaluate(const pl_robot_document *document, const ch
 {
     pl_error own = {0};
     const doc_node *node = edit_scalar(document, key, &own);
+
     if (!node) {
         return pl_fail(err, PL_BAD_INPUT, "%s", own.text);
     }
@@ -156,7 +171,9 @@ pl_status pl_robot_document_evaluate(const pl_robot_document *document, const ch
         doc_read_quantity(&f, node, key, dimension, value);
         status = doc_robot_file_report(&f, PL_OK, NULL, err);
     }
+
     doc_robot_file_clear(&f);
+
     return status;
 }
 
@@ -168,14 +185,17 @@ static pl_status edit_unknown(const char *key, const doc_node *node, const char 
     const char *known[64];
     char word[100];
     int count = 0;
+
     for (const doc_node *n = node->child; n && count < 64; n = n->next) {
         const doc_node *name = node->kind == DOC_LIST && n->kind == DOC_MAP ? doc_child(n, "name") : NULL;
         if (node->kind == DOC_MAP || (name && name->kind == DOC_SCALAR)) {
             known[count++] = node->kind == DOC_MAP ? n->key : name->text;
         }
     }
+
     snprintf(word, sizeof word, "%.*s", (int)(length < 99 ? length : 99), rest);
     const char *near = pl_nearest_word(word, known, count);
+
     return pl_fail(err, PL_BAD_INPUT, "%s: the robot file has no '%s' there%s%s%s", key, word,
                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
@@ -194,9 +214,11 @@ static doc_node *edit_add(pl_robot_document *d, doc_node *map, const char *key, 
 {
     doc_node *node = doc_arena_take(&d->source.arena, sizeof *node);
     const char *name = node ? doc_arena_text(&d->source.arena, key, length) : NULL;
+
     if (!name) {
         return NULL;
     }
+
     doc_node **slot = &map->child;
     *node = (doc_node){.kind = DOC_NULL, .key = name, .added = true, .edited = true};
     node->line = node->key_line = map->child ? map->child->key_line : map->line;
@@ -206,6 +228,7 @@ static doc_node *edit_add(pl_robot_document *d, doc_node *map, const char *key, 
     }
     *slot = node;
     ++map->count;
+
     return node;
 }
 
@@ -242,11 +265,13 @@ static doc_node *edit_material(pl_robot_document *d, const char *key, doc_node *
     if (value->kind != DOC_SCALAR || strncmp(key, "materials.", 10) != 0 || strchr(key + dot + 1, '.')) {
         return value;
     }
+
     doc_node *map = doc_arena_take(&d->source.arena, sizeof *map);
     if (map) {
         *map = (doc_node){.kind = DOC_MAP, .child = value, .count = 1};
         value->key = "use";
     }
+
     return map;
 }
 
@@ -265,9 +290,11 @@ static doc_node *edit_value(pl_robot_document *d, const char *key, const char *v
         pl_fail_memory(err, "the robot file");
         return NULL;
     }
+
     if (!good) {
         pl_fail(err, PL_BAD_INPUT, "%s: '%s' is not a value", key, value);
     }
+
     return node;
 }
 
@@ -278,9 +305,11 @@ static doc_node *edit_target(pl_robot_document *d, const char *key, size_t lengt
     size_t used;
     const char *rest = key;
     doc_node *at = edit_begin(d, key, length, &used);
+
     if (used == length && length > 0) {
         return at;
     }
+
     for (;;) {
         // step by step along the key; only the last part may be new
         doc_node *next = edit_entry(at, rest, length, &used);
@@ -313,6 +342,7 @@ pl_status pl_robot_document_set(pl_robot_document *document, const char *key, co
     if (doc_tree(document, &own) != PL_OK) {
         return pl_fail(err, own.status, "%s", own.text);
     }
+
     size_t length = strlen(key);
     const bool more = length > 0 && key[length - 1] == '+';
     length -= more;
@@ -327,6 +357,7 @@ pl_status pl_robot_document_set(pl_robot_document *document, const char *key, co
     } else {
         edit_replace(node, given);
     }
+
     return PL_OK;
 }
 
@@ -337,6 +368,7 @@ pl_status pl_robot_document_set_number(pl_robot_document *document, const char *
     double old;
     pl_error own = {0};
     doc_node *node = edit_number(document, key, &old, &digits, &own);
+
     if (!node || !isfinite(value)) {
         return node ? pl_fail(err, PL_BAD_INPUT, "%s: %g is not a number", key, value)
                     : pl_fail(err, own.status, "%s", own.text);
@@ -350,11 +382,13 @@ pl_status pl_robot_document_set_number(pl_robot_document *document, const char *
             break;
         }
     }
+
     const char *text = doc_arena_format(&document->source.arena, "%s%s", number, node->text + digits);
     if (!text) {
         return pl_fail_memory(err, "the robot file");
     }
     node->text = text;
     node->edited = true;
+
     return PL_OK;
 }

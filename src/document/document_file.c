@@ -72,9 +72,11 @@ static bool file_pose(doc_robot_file *f, const doc_node *node, doc_scope *scope)
         {"move", DOC_VECTOR, PL_DIM_LENGTH, 0, 0},
     };
     double move[3] = {0}, rotate[3] = {0}, about[3] = {0}, turned[3];
+
     if (!doc_read_map(f, node, "pose", keys, PL_COUNT(keys), move)) {
         return false;
     }
+
     const doc_node *n = doc_child(node, "rotate");
     if (n && !doc_read_rotation(f, n, "pose: rotate", rotate, about)) {
         return false;
@@ -86,6 +88,7 @@ static bool file_pose(doc_robot_file *f, const doc_node *node, doc_scope *scope)
     for (int i = 0; i < 3; ++i) {
         scope->translation[i] = about[i] + move[i] - turned[i];
     }
+
     return true;
 }
 
@@ -97,12 +100,14 @@ static const char *file_body_name(doc_robot_file *f, const doc_node *node)
         doc_defect(f, name ? name->line : node->line, "bodies: every body needs a name");
         return NULL;
     }
+
     if (strpbrk(name->text, ". \t=,:")) {
         doc_defect(f, name->line,
                    "bodies: '%s' is not a valid name for a body: use letters, digits, '_' and '-'",
                    name->text);
         return NULL;
     }
+
     const pl_body_def *body = f->body.item;
     for (int i = 0; i < f->body.count; ++i) {
         if (strcmp(body[i].name, name->text) == 0) {
@@ -111,6 +116,7 @@ static const char *file_body_name(doc_robot_file *f, const doc_node *node)
             return NULL;
         }
     }
+
     return name->text;
 }
 
@@ -124,6 +130,7 @@ static void file_bodies(doc_robot_file *f, const doc_node *root, const doc_node 
             doc_defect(f, n->key_line, "'%s' must be inside a body if 'bodies' is given", n->key);
         }
     }
+
     if (!doc_expect(f, node, DOC_LIST, "bodies")) {
         return;
     }
@@ -140,7 +147,9 @@ static void file_bodies(doc_robot_file *f, const doc_node *root, const doc_node 
             keys[count++] = file_keys[i].key;
         }
     }
+
     keys[count++] = (doc_key){"pose", DOC_OTHER, 0, 0, 0};
+
     // parameters of a design are names inside its body only
     for (const doc_node *n = node->child; n; n = n->next) {
         doc_scope scope = {.body = f->body.count};
@@ -172,11 +181,13 @@ static bool file_version(doc_robot_file *f, const doc_node *root)
         doc_defect(f, root->line, "'pliant: 1' (the format version) is missing: is this a robot file?");
         return false;
     }
+
     if (n->kind != DOC_SCALAR || strcmp(n->text, "1") != 0) {
         doc_defect(f, n->line, "the format version is '%s'; this program reads version 1",
                    n->kind == DOC_SCALAR ? n->text : doc_kind_name(n));
         return false;
     }
+
     return true;
 }
 
@@ -186,6 +197,7 @@ static void file_root(doc_robot_file *f, const doc_node *root)
     if (!doc_expect(f, root, DOC_MAP, "robot file") || !file_version(f, root)) {
         return;
     }
+
     doc_key keys[PL_COUNT(file_keys)];
     for (int i = 0; i < PL_COUNT(file_keys); ++i) {
         keys[i] = file_keys[i].key;
@@ -211,6 +223,7 @@ static void file_root(doc_robot_file *f, const doc_node *root)
     if (materials) {
         doc_read_materials(f, materials);
     }
+
     doc_scope scope = {.body = bodies ? -1 : 0};
     memcpy(scope.rotation, file_identity, sizeof file_identity);
     if (bodies) {
@@ -218,6 +231,7 @@ static void file_root(doc_robot_file *f, const doc_node *root)
     } else {
         doc_read_body(f, doc_child(root, "mesh"), "body", root->line, &scope);
     }
+
     if (!bodies || !doc_child(root, "surfaces")) {
         file_scope(f, root, &scope);
     }
@@ -237,6 +251,7 @@ static void file_root(doc_robot_file *f, const doc_node *root)
     if (springs) {
         doc_read_springs(f, springs);
     }
+
     const doc_node *contact = doc_expand(f, doc_child(root, "contact"));
     if (contact) {
         doc_read_contact(f, contact);
@@ -284,6 +299,7 @@ static bool file_is_broken(const doc_robot_file *f, int line)
             return true;
         }
     }
+
     return false;
 }
 
@@ -295,6 +311,7 @@ static void file_check_def(doc_robot_file *f)
     if (!more || pl_robot_def_check(&f->def, more) == PL_NO_MEMORY) {
         f->no_memory = true;
     }
+
     for (int i = 0; i < pl_findings_count(more); ++i) {
         const pl_finding *item = pl_findings_at(more, i);
         if (file_is_broken(f, item->line)) {
@@ -309,6 +326,7 @@ static void file_check_def(doc_robot_file *f)
             doc_advise(f, "%s", item->advice);
         }
     }
+
     pl_findings_destroy(more);
 }
 
@@ -332,6 +350,7 @@ void doc_robot_file_read(doc_robot_file *f, const pl_robot_document *document)
     if (!document->root && pl_findings_defect_count(f->findings) == 0) {
         doc_defect(f, 1, "the file is empty, expected 'pliant: 1' and a robot");
     }
+
     if (document->root) {
         file_root(f, document->root);
         file_fill_def(f);
@@ -339,6 +358,7 @@ void doc_robot_file_read(doc_robot_file *f, const pl_robot_document *document)
             file_check_def(f);
         }
     }
+
     f->no_memory = f->no_memory || f->arena.failed;
 }
 
@@ -404,6 +424,7 @@ pl_status doc_robot_file_report(const doc_robot_file *f, pl_status otherwise, pl
     if (f->no_memory) {
         return pl_fail_memory(err, "the robot file");
     }
+
     const int count = pl_findings_count(f->findings);
     file_order *order = PL_NEW_ARRAY(file_order, count);
     if (!order) {
@@ -419,6 +440,7 @@ pl_status doc_robot_file_report(const doc_robot_file *f, pl_status otherwise, pl
         file_copy_finding(findings, item);
         first = first || item->severity != PL_DEFECT ? first : item;
     }
+
     pl_free(order);
     if (first) {
         const pl_status status = otherwise == PL_OK ? PL_BAD_INPUT : otherwise;
@@ -427,5 +449,6 @@ pl_status doc_robot_file_report(const doc_robot_file *f, pl_status otherwise, pl
                              first->text)
                    : pl_fail(err, status, "%s: %s", first->file ? first->file : f->path, first->text);
     }
+
     return otherwise;
 }

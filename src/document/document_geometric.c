@@ -56,10 +56,12 @@ static void geometric_numbers(doc_robot_file *f, const doc_node *node, pl_geomet
             doc_defect(f, n->line, "%s is %g, must be above 0", what, *number[i].out);
         }
     }
+
     const doc_node *tip = doc_child(node, "tip_tolerance");
     if (tip && o->tip_tolerance > 10) {
         doc_defect(f, tip->line, "solver: tip_tolerance is %g mm, expected at most 10 mm", o->tip_tolerance);
     }
+
     const doc_node *window = doc_child(node, "window");
     double value = o->window;
     if (window && doc_read_quantity(f, window, "solver: window", PL_DIM_NUMBER, &value)) {
@@ -93,6 +95,7 @@ void doc_read_geometric(doc_robot_file *f, const doc_node *node)
     int method = PL_METHOD_EXACT;
     geometric_choice(f, node, "method", methods, 2, &method);
     f->solver.method = (pl_method)method;
+
     // exact: nothing but the distribution
     if (method == PL_METHOD_EXACT) {
         geometric_refuse(f, node, own_keys, PL_COUNT(own_keys), "local_global");
@@ -101,6 +104,7 @@ void doc_read_geometric(doc_robot_file *f, const doc_node *node)
         f->solver.joint = !uniform;
         return;
     }
+
     geometric_refuse(f, node, exact_keys, PL_COUNT(exact_keys), "exact");
     pl_geometric_options *o = &f->solver.geometric;
     *o = pl_geometric_options_default();

@@ -12,6 +12,7 @@ bool doc_read_rate(doc_robot_file *f, const doc_node *node, const char *what, pl
         doc_defect(f, node->line, "%s: expected a number per second, found %s", what, doc_kind_name(node));
         return false;
     }
+
     if (!doc_read_number(f, node, what, dimension, true, rate)) {
         return false;
     }
@@ -19,6 +20,7 @@ bool doc_read_rate(doc_robot_file *f, const doc_node *node, const char *what, pl
         doc_defect(f, node->line, "%s: %s must be greater than 0", what, node->text);
         return false;
     }
+
     return true;
 }
 
@@ -31,12 +33,14 @@ static pl_actuator_def *hardware_actuator(doc_robot_file *f, const doc_node *nod
             return &actuator[i];
         }
     }
+
     const char **known = doc_arena_take(&f->arena, ((size_t)f->actuator.count + 1) * sizeof *known);
     for (int i = 0; known && i < f->actuator.count; ++i) {
         known[i] = actuator[i].name;
     }
     doc_defect(f, node->key_line, "hardware: there is no actuator '%s'%s", node->key,
                known ? doc_did_you_mean(f, node->key, known, f->actuator.count) : "");
+
     return NULL;
 }
 
@@ -59,12 +63,14 @@ static bool hardware_per_unit(doc_robot_file *f, const doc_node *node, const cha
     if (!doc_read_quantity(f, node, what, dimension, &h->per_unit)) {
         return false;
     }
+
     if (!(h->per_unit > 0)) {
         doc_defect(f, node->line,
                    "%s: %s must be greater than 0; for the other direction write reverse: true", what,
                    node->text);
         return false;
     }
+
     return true;
 }
 
@@ -74,10 +80,12 @@ static bool hardware_below(doc_robot_file *f, const doc_node *node, const char *
 {
     static const char *const words[] = {"refuse", "clip", "pull"};
     const int i = doc_read_choice(f, node, what, words, PL_COUNT(words));
+
     if (i >= 0 && actuator && !pl_actuator_traits_get(actuator->kind)->encloses) {
         doc_defect(f, node->line, "%s: only a chamber has a pressure", what);
         return false;
     }
+
     h->below_zero = (pl_below_zero)(PL_BELOW_REFUSE + (i < 0 ? 0 : i));
     return i >= 0;
 }
@@ -95,6 +103,7 @@ static void hardware_read(doc_robot_file *f, const doc_node *node)
         {"below_zero", DOC_OTHER, 0, 0, 0},
     };
     char what[100], place[120];
+
     snprintf(what, sizeof what, "hardware: '%.60s'", node->key);
     pl_hardware h = {.line = node->key_line};
     pl_actuator_def *actuator = hardware_actuator(f, node);
@@ -111,6 +120,7 @@ static void hardware_read(doc_robot_file *f, const doc_node *node)
         doc_defect(f, node->key_line, "%s: '%s' is missing", what, axis ? "per_unit" : "axis");
         good = false;
     }
+
     // all keys are read, so that all defects are reported
     snprintf(place, sizeof place, "%s: axis", what);
     good = (!axis || hardware_axis(f, axis, place, &h)) && good;
@@ -121,6 +131,7 @@ static void hardware_read(doc_robot_file *f, const doc_node *node)
         h.has_range = doc_read_range(f, range, place, PL_DIM_NUMBER, h.range);
         good = good && h.has_range;
     }
+
     if (good) {
         actuator->hardware = h;
     }

@@ -10,13 +10,16 @@ static bool ground_between(doc_robot_file *f, const doc_node *node, const doc_sc
     if (!list) {
         return true;
     }
+
     if (list->kind != DOC_LIST || list->count != 2 || list->child->kind != DOC_SCALAR ||
         list->child->next->kind != DOC_SCALAR) {
         doc_defect(f, list->line, "%s: between expects two regions, [first, second]", what);
         return false;
     }
+
     out[0] = doc_scoped(f, scope, list->child->text);
     out[1] = doc_scoped(f, scope, list->child->next->text);
+
     return true;
 }
 
@@ -30,6 +33,7 @@ static bool layer_wrinkling(doc_robot_file *f, const doc_node *node, pl_layer_de
         def->wrinkle = -1;
         return true;
     }
+
     if (!doc_read_quantity(f, node, "layer: wrinkling", PL_DIM_NUMBER, &def->wrinkle)) {
         return false;
     }
@@ -37,6 +41,7 @@ static bool layer_wrinkling(doc_robot_file *f, const doc_node *node, pl_layer_de
         doc_defect(f, node->line, "layer: wrinkling expects true, false or a strain between 0 and 1 (0.003)");
         return false;
     }
+
     return true;
 }
 
@@ -56,6 +61,7 @@ static bool layer_read(doc_robot_file *f, const doc_node *node, const doc_scope 
         {"wrinkling", DOC_OTHER, 0, 0, 0},
         {"prestretch", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_layer_def, prestretch), DOC_POSITIVE},
     };
+
     def->membrane = true; // bending: true
     bool good = doc_read_map(f, node, "layer", keys, PL_COUNT(keys), def);
     def->membrane = !def->membrane;
@@ -71,6 +77,7 @@ static bool layer_read(doc_robot_file *f, const doc_node *node, const doc_scope 
         good = good && choice >= 0;
         def->side = choice >= 0 ? (pl_layer_side)choice : def->side;
     }
+
     return layer_wrinkling(f, doc_child(node, "wrinkling"), def) && good;
 }
 
@@ -98,6 +105,7 @@ static bool fibre_points(doc_robot_file *f, const doc_node *node, const doc_scop
     if (!doc_expect(f, node, DOC_LIST, "fibre: through")) {
         return false;
     }
+
     double *point = doc_arena_take(&f->arena, (size_t)node->count * 3 * sizeof *point);
     if (!point) {
         return false;
@@ -109,6 +117,7 @@ static bool fibre_points(doc_robot_file *f, const doc_node *node, const doc_scop
         }
         doc_place_point(scope, point + 3 * def->point_count++);
     }
+
     return true;
 }
 
@@ -129,11 +138,13 @@ static bool fibre_other_keys(doc_robot_file *f, const doc_node *node, pl_fibre_k
             good = false;
         }
     }
+
     const char *needed = kind == PL_FIBRE_LINE ? "through" : "axis";
     if (!doc_child(node, needed)) {
         doc_defect(f, node->line, "fibre: '%s' is missing", needed);
         good = false;
     }
+
     return good;
 }
 
@@ -169,6 +180,7 @@ static bool fibre_read(doc_robot_file *f, const doc_node *node, const doc_scope 
     };
     fibre_read_def read = {.def = *def};
     bool good = doc_read_map(f, node, "fibre", keys, PL_COUNT(keys), &read);
+
     *def = read.def;
     const doc_node *kind = doc_child(node, "kind");
     const int which = kind ? doc_read_choice(f, kind, "fibre: kind", kinds, PL_COUNT(kinds)) : -1;
@@ -201,10 +213,12 @@ static bool fibre_read(doc_robot_file *f, const doc_node *node, const doc_scope 
                    "fibre: expected 'stiffness', or 'young' with 'diameter', or none of them (inextensible)");
         return false;
     }
+
     if (read.young > 0) {
         def->young = read.young;
         def->stiffness = read.young * 0.25 * PL_PI * read.diameter * read.diameter;
     }
+
     return good && side >= 0 && acts >= 0;
 }
 

@@ -52,6 +52,7 @@ static void write_history(pl_text *t, const pl_learned *l)
 {
     const pl_lstm_def d = pl_lstm_get_def(l->history);
     const pl_network_scale s = pl_lstm_get_scale(l->history);
+
     pl_text_add(t,
                 "history:                # memory: long short-term cells instead of the position network\n"
                 "  inputs: %d\n  outputs: %d\n  cells: %d\n  burn: %d\n  compared_rms: %.9g\n",
@@ -207,6 +208,7 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
     pl_network_def d = {0};
     int skip = 0;
     double hidden[PL_NETWORK_LAYERS];
+
     if (map->kind != DOC_MAP || !doc_whole_read(f, map, "inputs", 1, PL_NETWORK_WIDTH, &d.input_count) ||
         !doc_whole_read(f, map, "outputs", 1, PL_NETWORK_WIDTH, &d.output_count) ||
         !doc_whole_read(f, map, "layers", 0, PL_NETWORK_LAYERS, &d.layer_count) ||
@@ -214,7 +216,9 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
         !doc_numbers_read(f, map, "hidden", hidden, d.layer_count, false)) {
         return NULL;
     }
+
     d.skip = skip;
+
     // one bit per input: |x| is an input, too
     if (doc_child(map, "kinks")) {
         double kink[64] = {0};
@@ -225,9 +229,11 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
             d.kinks |= kink[i] != 0 ? UINT64_C(1) << i : 0;
         }
     }
+
     for (int l = 0; l < d.layer_count; ++l) {
         d.width[l] = hidden[l] >= 1 && hidden[l] <= PL_NETWORK_WIDTH ? (int)hidden[l] : 0;
     }
+
     const doc_node *activation = doc_child(map, "activation");
     d.activation = activation && activation->kind == DOC_SCALAR ? pl_activation_find(activation->text)
                                                                 : PL_ACTIVATION_COUNT;
@@ -239,12 +245,14 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
         doc_defect(f, map->line, "%s", err.text);
         return NULL;
     }
+
     const pl_network_scale s = pl_network_get_scale(n);
     bool good = doc_numbers_read(f, map, "in_mid", s.in_mid, d.input_count, false) &&
                 doc_numbers_read(f, map, "in_width", s.in_width, d.input_count, false) &&
                 doc_numbers_read(f, map, "out_mid", s.out_mid, d.output_count, false) &&
                 doc_numbers_read(f, map, "out_width", s.out_width, d.output_count, false) &&
                 doc_numbers_read(f, map, "weights", pl_network_weights(n), pl_network_weight_count(n), false);
+
     // inputs are divided by their widths
     for (int i = 0; good && i < d.input_count; ++i) {
         if (s.in_width[i] == 0) {
@@ -252,10 +260,12 @@ static pl_network *read_network(doc_robot_file *f, const doc_node *map)
             good = false;
         }
     }
+
     if (!good) {
         pl_network_destroy(n);
         return NULL;
     }
+
     return n;
 }
 
@@ -282,6 +292,7 @@ static bool read_networks(doc_robot_file *f, const doc_node *root, pl_learned *l
         doc_defect(f, map ? map->line : root->line, "expected a block 'networks'");
         return false;
     }
+
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         const doc_node *n = doc_child(map, pl_learned_part_name(p));
         if (!n) {
@@ -303,10 +314,12 @@ static bool read_networks(doc_robot_file *f, const doc_node *root, pl_learned *l
             return false;
         }
     }
+
     if (!l->network[PL_LEARN_POSITION]) {
         doc_defect(f, map->line, "networks: 'position' is missing");
         return false;
     }
+
     return true;
 }
 
@@ -315,6 +328,7 @@ static bool read_flags(doc_robot_file *f, const doc_node *map, const char *key, 
 {
     double *value = PL_NEW_ARRAY(double, count);
     const bool good = value && doc_numbers_read(f, map, key, value, count, false);
+
     for (int i = 0; good && i < count; ++i) {
         flag[i] = (uint8_t)value[i];
     }
@@ -327,16 +341,19 @@ static bool read_errors(doc_robot_file *f, const doc_node *map, pl_learned *l)
 {
     const int64_t Q = pl_learned_columns(l);
     int held = 0;
+
     for (int64_t i = 0; i < l->sample_count * Q; ++i) {
         l->residual[i] = NAN;
     }
     if (!doc_whole_read(f, map, "held", 0, l->sample_count, &held)) {
         return false;
     }
+
     double *row = PL_NEW_ARRAY(double, held *(1 + Q)), *error = row + held;
     f->no_memory = f->no_memory || !row;
     bool good = row && doc_numbers_read(f, map, "held_rows", row, held, false) &&
                 doc_numbers_read(f, map, "errors", error, held * Q, true);
+
     // an index in range, errors that are not negative
     for (int64_t k = 0; good && k < held; ++k) {
         good = row[k] >= 0 && row[k] < l->sample_count && row[k] == floor(row[k]);
@@ -350,7 +367,9 @@ static bool read_errors(doc_robot_file *f, const doc_node *map, pl_learned *l)
                        (long long)k + 1);
         }
     }
+
     pl_free(row);
+
     return good;
 }
 
@@ -360,23 +379,28 @@ static bool read_region(doc_robot_file *f, const doc_node *root, pl_learned *l)
     const doc_node *map = doc_child(root, "region");
     const pl_model_info *i = &l->about.info;
     const int64_t C = i->command_count;
+
     if (!map || map->kind != DOC_MAP) {
         doc_defect(f, map ? map->line : root->line, "expected a block 'region'");
         return false;
     }
+
     if (!doc_whole_read(f, map, "samples", 1, 100000000, &l->sample_count) ||
         !doc_real_read(f, map, "spacing", &l->spacing) || !doc_real_read(f, map, "width", &l->width)) {
         return false;
     }
+
     const doc_node *missing = doc_child(map, "missing");
     if (missing && !doc_whole_read(f, map, "missing", 0, 100000000, &l->missing)) {
         return false;
     }
+
     if (l->missing > 0) {
         doc_warning(f, missing->line,
                     "learned from an unfinished data set: %d of its samples were missing, the model has %d",
                     l->missing, l->sample_count);
     }
+
     l->low = PL_NEW_ARRAY(double, C);
     l->high = PL_NEW_ARRAY(double, C);
     l->known = PL_NEW_ARRAY(uint8_t, i->actuator_count);
@@ -387,6 +411,7 @@ static bool read_region(doc_robot_file *f, const doc_node *root, pl_learned *l)
         f->no_memory = true;
         return false;
     }
+
     return doc_numbers_read(f, map, "low", l->low, C, false) &&
            doc_numbers_read(f, map, "high", l->high, C, false) &&
            read_flags(f, map, "known", l->known, i->actuator_count) &&
@@ -400,6 +425,7 @@ static bool read_shape(doc_robot_file *f, const doc_node *root, pl_learned *l)
 {
     const doc_node *map = doc_child(root, "shape");
     int points = 0;
+
     if (!map) {
         return true;
     }
@@ -407,6 +433,7 @@ static bool read_shape(doc_robot_file *f, const doc_node *root, pl_learned *l)
         !doc_whole_read(f, map, "modes", 1, 200, &l->mode_count)) {
         return false;
     }
+
     const int64_t size = 3 * (int64_t)points;
     l->point_count = points;
     l->point_rest = PL_NEW_ARRAY(double, size);
@@ -416,6 +443,7 @@ static bool read_shape(doc_robot_file *f, const doc_node *root, pl_learned *l)
         f->no_memory = true;
         return false;
     }
+
     return doc_numbers_read(f, map, "rest", l->point_rest, size, false) &&
            doc_numbers_read(f, map, "mean", l->point_mean, size, false) &&
            doc_numbers_read(f, map, "mode", l->mode, l->mode_count * size, false);
@@ -430,12 +458,14 @@ static bool read_process(doc_robot_file *f, const doc_node *map, const pl_learne
         !doc_real_read(f, map, "trend", &v.trend)) {
         return false;
     }
+
     const int64_t x = (int64_t)v.count * v.input_count, y = (int64_t)v.count * v.output_count;
     double *block = PL_NEW_ARRAY(double, x + y + v.input_count + v.output_count);
     if (!block) {
         f->no_memory = true;
         return false;
     }
+
     double *length = block + x + y, *variance = length + v.input_count;
     bool good = doc_numbers_read(f, map, "x", block, x, false) &&
                 doc_numbers_read(f, map, "y", block + x, y, false) &&
@@ -452,7 +482,9 @@ static bool read_process(doc_robot_file *f, const doc_node *map, const pl_learne
             doc_defect(f, map->line, "%s", err.text);
         }
     }
+
     pl_free(block);
+
     return good;
 }
 
@@ -463,17 +495,20 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
     if (!map) {
         return true;
     }
+
     const doc_node *kind = map->kind == DOC_MAP ? doc_child(map, "kind") : NULL;
     pl_adaptation *a = l->adaptation = PL_NEW(pl_adaptation);
     if (!a) {
         f->no_memory = true;
         return false;
     }
+
     a->kind = kind && kind->kind == DOC_SCALAR ? pl_adapt_kind_find(kind->text) : PL_ADAPT_KIND_COUNT;
     if (a->kind == PL_ADAPT_KIND_COUNT) {
         doc_defect(f, map->line, "adaptation: expected the kind layer or process");
         return false;
     }
+
     if (!doc_whole_read(f, map, "measurements", 1, 10000000, &a->sample_count) ||
         !doc_real_read(f, map, "error_rms", &a->error_rms) ||
         !doc_real_read(f, map, "error_largest", &a->error_largest) ||
@@ -481,6 +516,7 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
         !doc_whole_read(f, map, "extra_count", 0, 16, &a->extra_count)) {
         return false;
     }
+
     double marker[1024];
     a->marker = PL_NEW_ARRAY(int, a->marker_count);
     a->extra = PL_NEW_ARRAY(double, a->extra_count);
@@ -489,6 +525,7 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
         f->no_memory = true;
         return false;
     }
+
     const int64_t in = l->about.info.command_count + a->extra_count;
     a->sample = PL_NEW_ARRAY(double, a->sample_count *in);
     a->residual = PL_NEW_ARRAY(double, a->sample_count *(int64_t)a->marker_count);
@@ -496,15 +533,18 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
         f->no_memory = true;
         return false;
     }
+
     if (!doc_numbers_read(f, map, "measured", a->sample, a->sample_count * in, false) ||
         !doc_numbers_read(f, map, "errors", a->residual, a->sample_count * (int64_t)a->marker_count, false)) {
         return false;
     }
+
     if (a->marker_count > PL_COUNT(marker) ||
         !doc_numbers_read(f, map, "markers", marker, a->marker_count, false) ||
         !doc_numbers_read(f, map, "extra", a->extra, a->extra_count, false)) {
         return false;
     }
+
     for (int i = 0; i < a->marker_count; ++i) {
         if (!(marker[i] >= 0 && marker[i] < l->about.info.marker_count)) {
             doc_defect(f, map->line, "adaptation: marker %g does not exist", marker[i]);
@@ -512,6 +552,7 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
         }
         a->marker[i] = (int)marker[i];
     }
+
     // names are separated by blanks
     const doc_node *names = doc_child(map, "extra_names");
     const char *at = names && names->kind == DOC_SCALAR ? names->text : "";
@@ -526,6 +567,7 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
         snprintf(a->extra_name[i], sizeof a->extra_name[i], "%.*s", length, at);
         at += length;
     }
+
     if (a->kind == PL_ADAPT_PROCESS) {
         return read_process(f, map, l, a);
     }
@@ -537,12 +579,14 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
         doc_defect(f, map->line, "adaptation: expected a network");
         return false;
     }
+
     const pl_network_def d = pl_network_get_def(a->network);
     if (d.input_count != 3 * a->marker_count || d.output_count != 3 * a->marker_count) {
         doc_defect(f, map->line, "adaptation: its network has %d inputs and %d outputs, expected %d",
                    d.input_count, d.output_count, 3 * a->marker_count);
         return false;
     }
+
     return true;
 }
 
@@ -551,9 +595,11 @@ static bool read_history(doc_robot_file *f, const doc_node *root, pl_learned *l)
 {
     const doc_node *map = doc_child(root, "history");
     pl_lstm_def d = {0};
+
     if (!map) {
         return true;
     }
+
     if (map->kind != DOC_MAP || !doc_whole_read(f, map, "inputs", 1, 1000, &d.input_count) ||
         !doc_whole_read(f, map, "outputs", 1, 1000, &d.output_count) ||
         !doc_whole_read(f, map, "cells", 1, 1000, &d.cell_count) ||
@@ -572,12 +618,14 @@ static bool read_history(doc_robot_file *f, const doc_node *root, pl_learned *l)
                    d.input_count, d.output_count, inputs, outputs);
         return false;
     }
+
     pl_error err = {0};
     l->past = PL_NEW_ARRAY(double, 2 * d.cell_count);
     if (!l->past || pl_lstm_create(&d, &l->history, &err) != PL_OK) {
         f->no_memory = true;
         return false;
     }
+
     const pl_network_scale s = pl_lstm_get_scale(l->history);
     bool good = doc_numbers_read(f, map, "in_mid", s.in_mid, d.input_count, false) &&
                 doc_numbers_read(f, map, "in_width", s.in_width, d.input_count, false) &&
@@ -591,6 +639,7 @@ static bool read_history(doc_robot_file *f, const doc_node *root, pl_learned *l)
             good = false;
         }
     }
+
     return good;
 }
 
@@ -622,6 +671,7 @@ static pl_status learned_read(doc_robot_file *f, const doc_node *root, pl_learne
         }
         return PL_BAD_INPUT;
     }
+
     pl_learned *l = PL_NEW(pl_learned);
     if (!l) {
         return pl_fail_memory(err, "the learned model");
@@ -630,6 +680,7 @@ static pl_status learned_read(doc_robot_file *f, const doc_node *root, pl_learne
         pl_learned_destroy(l);
         return PL_BAD_INPUT;
     }
+
     const doc_node *print = doc_child(about, "robot_print");
     l->robot_print = print && print->kind == DOC_SCALAR ? strtoull(print->text, NULL, 16) : 0;
     const doc_node *file = doc_child(about, "robot_file");
@@ -650,7 +701,9 @@ static pl_status learned_read(doc_robot_file *f, const doc_node *root, pl_learne
         pl_learned_destroy(l);
         return status;
     }
+
     *out = l;
+
     return PL_OK;
 }
 
@@ -667,6 +720,7 @@ pl_status doc_learned_read(const pl_robot_document *document, pl_learned **out, 
     for (int i = 0; i < pl_findings_count(source->findings); ++i) {
         doc_adopt_finding(&f, pl_findings_at(source->findings, i), 0);
     }
+
     pl_status status = learned_read(&f, document->root, out, err);
     if (status != PL_NO_MEMORY) {
         status = doc_robot_file_report(&f, status, findings, err);
@@ -676,6 +730,7 @@ pl_status doc_learned_read(const pl_robot_document *document, pl_learned **out, 
         pl_learned_destroy(*out);
         *out = NULL;
     }
+
     return status;
 }
 
@@ -689,6 +744,7 @@ pl_status pl_learned_read_text(const char *text, size_t length, const char *path
         status = doc_learned_read(document, out, findings, err);
     }
     pl_robot_document_destroy(document);
+
     return status;
 }
 

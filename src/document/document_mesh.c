@@ -29,6 +29,7 @@ static bool mesh_has_extension(doc_robot_file *f, const doc_node *node, const ch
             return true;
         }
     }
+
     doc_defect(f, node->line, "%s: '%s' has an extension that cannot be read, expected %s", what, path,
                expected);
     return false;
@@ -43,6 +44,7 @@ static bool mesh_parts(doc_robot_file *f, const doc_node *node, pl_mesh_source *
         {"cavity", DOC_BOOL, 0, offsetof(pl_source_part, cavity), 0},
     };
     static const char *const extensions[] = {"stl", "obj"};
+
     if (!doc_expect(f, node, DOC_LIST, "mesh: parts")) {
         return false;
     }
@@ -50,13 +52,16 @@ static bool mesh_parts(doc_robot_file *f, const doc_node *node, pl_mesh_source *
         doc_defect(f, node->line, "mesh: parts is empty, at least one closed surface is needed");
         return false;
     }
+
     pl_source_part *part = doc_arena_take(&f->arena, (size_t)node->count * sizeof *part);
     if (!part) {
         f->no_memory = true;
         return false;
     }
+
     source->part = part;
     bool good = true;
+
     // all parts are read, so that all defects are reported
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_source_part *p = &part[source->part_count++];
@@ -77,6 +82,7 @@ static bool mesh_parts(doc_robot_file *f, const doc_node *node, pl_mesh_source *
             }
         }
     }
+
     return good;
 }
 
@@ -86,13 +92,16 @@ static bool mesh_design(doc_robot_file *f, const doc_node *node, pl_mesh_source 
     if (!doc_expect(f, node, DOC_MAP, "mesh: design")) {
         return false;
     }
+
     pl_source_parameter *parameter = doc_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *parameter);
     if (!parameter) {
         f->no_memory = true;
         return false;
     }
+
     source->parameter = parameter;
     bool good = true;
+
     // its parameters are expressions of those of the file, not of one another
     const int names = f->name.count;
     f->name.count = f->outer_names;
@@ -118,12 +127,14 @@ static bool mesh_design(doc_robot_file *f, const doc_node *node, pl_mesh_source 
             ++source->parameter_count;
         }
     }
+
     f->name.count = names;
     if (good && !source->design) {
         doc_defect(f, node->line, "mesh: design: 'kind' is missing");
         doc_advise(f, "`pliant new --list` shows the kinds");
         good = false;
     }
+
     return good;
 }
 
@@ -162,6 +173,7 @@ static bool outline_check(doc_robot_file *f, int line, const double *xy, int n)
             return false;
         }
     }
+
     for (int i = 0; i < n; ++i) {
         const double *a = xy + 2 * i, *b = xy + 2 * ((i + 1) % n);
         // neighbours share a corner; so do the first and the last edge
@@ -177,6 +189,7 @@ static bool outline_check(doc_robot_file *f, int line, const double *xy, int n)
             }
         }
     }
+
     return true;
 }
 
@@ -190,11 +203,13 @@ static bool mesh_outline(doc_robot_file *f, const doc_node *node, pl_source_shee
         doc_defect(f, node->line, "mesh: sheet: %d corners, an outline has at least 3", node->count);
         return false;
     }
+
     double *xy = doc_arena_take(&f->arena, 2 * (size_t)node->count * sizeof *xy);
     if (!xy) {
         f->no_memory = true;
         return false;
     }
+
     sheet->xy = xy;
     for (const doc_node *n = node->child; n; n = n->next, ++sheet->corner_count) {
         double *at = xy + 2 * sheet->corner_count;
@@ -209,6 +224,7 @@ static bool mesh_outline(doc_robot_file *f, const doc_node *node, pl_source_shee
             return false;
         }
     }
+
     return outline_check(f, node->line, xy, sheet->corner_count);
 }
 
@@ -224,16 +240,19 @@ static bool mesh_sheets(doc_robot_file *f, const doc_node *node, pl_mesh_source 
     if (!doc_expect(f, node, DOC_LIST, "mesh: sheets")) {
         return false;
     }
+
     pl_source_sheet *sheet = doc_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *sheet);
     if (!sheet) {
         f->no_memory = true;
         return false;
     }
+
     source->sheet = sheet;
     bool good = node->count > 0;
     if (!good) {
         doc_defect(f, node->line, "mesh: sheets is empty, at least one outline is needed");
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_source_sheet *s = &sheet[source->sheet_count++];
         s->line = n->line;
@@ -246,6 +265,7 @@ static bool mesh_sheets(doc_robot_file *f, const doc_node *node, pl_mesh_source 
             good = false;
         }
     }
+
     return good;
 }
 
@@ -255,9 +275,11 @@ bool doc_read_unit(doc_robot_file *f, const doc_node *node, const char *what, do
     static const char *const name[] = {"mm", "cm", "m", "um", "in"};
     static const double value[] = {1, 10, 1000, 1e-3, 25.4};
     const int i = doc_read_choice(f, node, what, name, PL_COUNT(name));
+
     if (i >= 0) {
         *unit = value[i];
     }
+
     return i >= 0;
 }
 
@@ -266,6 +288,7 @@ static bool mesh_source_kind(doc_robot_file *f, const doc_node *node, pl_mesh_so
 {
     static const char *const kinds[] = {"file", "parts", "step", "design", "sheets"};
     const doc_node *found = NULL;
+
     for (int k = 0; k < PL_COUNT(kinds); ++k) {
         const doc_node *n = doc_child(node, kinds[k]);
         if (n && found) {
@@ -278,10 +301,12 @@ static bool mesh_source_kind(doc_robot_file *f, const doc_node *node, pl_mesh_so
             source->kind = (pl_source_kind)k;
         }
     }
+
     if (!found) {
         doc_defect(f, node->line, "mesh: no source given, expected one of file, parts, step, design, sheets");
         return false;
     }
+
     return true;
 }
 
@@ -291,18 +316,22 @@ static bool mesh_source_path(doc_robot_file *f, const doc_node *node, pl_mesh_so
     static const char *const meshes[] = {"msh", "vtk", "vtu", "unv", "node", "ele", "inp"};
     static const char *const cad[] = {"step", "stp"};
     const bool is_mesh = source->kind == PL_SOURCE_FILE;
+
     if (is_mesh && (strcasecmp(mesh_extension(source->path), "stl") == 0 ||
                     strcasecmp(mesh_extension(source->path), "obj") == 0)) {
         doc_defect(f, node->line, "mesh: '%s' is a surface, not a volume mesh", source->path);
         doc_advise(f, "give it under parts: - {surface: %s, region: body}", source->path);
         return false;
     }
+
     if (!mesh_has_extension(f, node, "mesh", source->path, is_mesh ? meshes : cad,
                             is_mesh ? PL_COUNT(meshes) : PL_COUNT(cad),
                             is_mesh ? ".msh, .vtk, .vtu, .unv, .node, .ele or .inp" : ".step or .stp")) {
         return false;
     }
+
     source->path = mesh_path(f, source->path);
+
     return true;
 }
 
@@ -333,6 +362,7 @@ static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *
         doc_defect(f, order ? order->line : node->line, "mesh: order is %d, expected 1 or 2", source->order);
         good = false;
     }
+
     const doc_node *unit = doc_child(node, "unit");
     good = (!unit || doc_read_unit(f, unit, "mesh: unit", &source->unit)) && good;
     if (!mesh_source_kind(f, node, source)) {
@@ -342,12 +372,14 @@ static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *
         doc_defect(f, unit->line, "mesh: unit: a STEP file contains its own unit, expected none here");
         good = false;
     }
+
     const doc_node *size = doc_child(node, "size");
     if (size && source->kind == PL_SOURCE_FILE && !source->fill) {
         doc_warning(f, size->line, "mesh: size is not used: '%s' is a finished mesh and stays as it is",
                     source->path ? source->path : "");
         doc_advise(f, "remove size, or give the part itself (parts, step) to have it meshed");
     }
+
     const doc_node *fill = doc_child(node, "fill");
     if (fill && source->fill && source->kind == PL_SOURCE_SHEETS) {
         doc_defect(f, fill->line, "mesh: fill meshes closed cavities, but sheets have none");
@@ -375,6 +407,7 @@ static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *
         good = source->path && mesh_source_path(f, node, source) && good;
         break;
     }
+
     return good;
 }
 
@@ -398,6 +431,7 @@ void doc_read_body(doc_robot_file *f, const doc_node *mesh, const char *name, in
     } else if (!mesh_block(f, mesh, &source)) {
         doc_mark_broken(f, line);
     }
+
     body->source = source;
 }
 
@@ -413,14 +447,17 @@ static bool surface_plane(doc_robot_file *f, const doc_node *node, pl_pick *pick
     if (!doc_read_map(f, node, "surfaces: plane", keys, PL_COUNT(keys), pick)) {
         return false;
     }
+
     const double length = pl_norm3(pick->normal);
     if (!(length > 1e-12) || !isfinite(length)) {
         doc_defect(f, node->line, "surfaces: plane: the normal has no direction");
         return false;
     }
+
     for (int i = 0; i < 3; ++i) {
         pick->normal[i] /= length;
     }
+
     return true;
 }
 
@@ -439,15 +476,18 @@ static bool surface_pick(doc_robot_file *f, const doc_node *node, pl_pick *pick)
         doc_defect(f, node->line, "surfaces: '%s' needs exactly one of seen_from, box, plane", node->key);
         return false;
     }
+
     const doc_node *how = node->child;
     if (strcmp(how->key, "box") == 0) {
         pick->kind = PL_PICK_BOX;
         return doc_read_box(f, how, "surfaces: box", pick->low, pick->high);
     }
+
     if (strcmp(how->key, "plane") == 0) {
         return surface_plane(f, how, pick);
     }
     pick->kind = PL_PICK_SEEN_FROM;
+
     return true;
 }
 

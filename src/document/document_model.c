@@ -17,10 +17,12 @@ static bool model_pair(doc_robot_file *f, const doc_node *node, const char *what
         pair[1] = pair[0];
         return good;
     }
+
     if (node->count != 2) {
         doc_defect(f, node->line, "%s: expected one number or two, found a list of %d", what, node->count);
         return false;
     }
+
     return doc_read_quantity(f, node->child, what, dimension, &pair[0]) &&
            doc_read_quantity(f, node->child->next, what, dimension, &pair[1]);
 }
@@ -39,6 +41,7 @@ static double *model_numbers(doc_robot_file *f, const doc_node *node, const char
     if (!doc_expect(f, node, DOC_LIST, what)) {
         return NULL;
     }
+
     double *list = doc_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *list);
     f->no_memory = f->no_memory || !list;
     *count = 0;
@@ -48,6 +51,7 @@ static double *model_numbers(doc_robot_file *f, const doc_node *node, const char
         }
         ++*count;
     }
+
     return list;
 }
 
@@ -87,12 +91,14 @@ static void section_stiffness(const doc_node *node, model_section *s)
     const double D = 0.5 * (s->def.diameter[0] + s->def.diameter[1]), I = PL_PI * D * D * D * D / 64;
     const pl_section_def given = s->def;
     const double G = s->shear_modulus > 0 ? s->shear_modulus : s->young / (2 * (1 + s->poisson));
+
     s->area = s->area > 0 ? s->area : PL_PI * D * D / 4;
     if (s->young > 0) {
         pl_section_stiffness(&s->def, s->young, G, s->area, s->inertia[0] > 0 ? s->inertia[0] : I,
                              s->inertia[1] > 0 ? s->inertia[1] : I, s->torsion > 0 ? s->torsion : 2 * I,
                              s->shear > 0 ? s->shear : 0.9);
     }
+
     s->def.mass = s->density * s->area;
     s->def.EA = given.EA > 0 ? given.EA : s->def.EA;
     s->def.GJ = given.GJ > 0 ? given.GJ : s->def.GJ;
@@ -120,12 +126,15 @@ static bool section_read(doc_robot_file *f, const doc_node *node, model_section 
                    s->poisson);
         good = false;
     }
+
     const doc_node *shares = doc_child(node, "shares");
     if (shares) {
         s->def.share = model_numbers(f, shares, "shares", &s->def.share_count);
         good = s->def.share && good;
     }
+
     section_stiffness(node, s);
+
     return good;
 }
 
@@ -135,6 +144,7 @@ static void model_sections(doc_robot_file *f, const doc_node *node)
     if (!doc_expect(f, node, DOC_LIST, "model: sections")) {
         return;
     }
+
     int number = 1;
     for (const doc_node *n = node->child; n; n = n->next, ++number) {
         model_section s = {.def.line = n->line, .poisson = 0.45};
@@ -159,6 +169,7 @@ static bool model_span(const doc_robot_file *f, const char *name, double span[2]
 {
     const pl_section_def *s = f->model->section.item;
     double at = 0;
+
     for (int i = 0; i < f->model->section.count; ++i) {
         if (strcmp(s[i].name, name) == 0) {
             span[0] = at;
@@ -167,6 +178,7 @@ static bool model_span(const doc_robot_file *f, const char *name, double span[2]
         }
         at += s[i].length;
     }
+
     return false;
 }
 
@@ -175,6 +187,7 @@ static double model_radius(const doc_robot_file *f, double at)
 {
     const pl_section_def *s = f->model->section.item;
     double start = 0, radius = 0;
+
     for (int i = 0; i < f->model->section.count; ++i) {
         const double t = (at - start) / s[i].length;
         if (t >= -1e-9) {
@@ -182,6 +195,7 @@ static double model_radius(const doc_robot_file *f, double at)
         }
         start += s[i].length;
     }
+
     return radius;
 }
 
@@ -200,6 +214,7 @@ static bool path_through(doc_robot_file *f, const doc_node *node, const char *wh
         doc_defect(f, node->line, "%s: through needs at least two points [s, x, y]", what);
         return false;
     }
+
     double *point = doc_arena_take(&f->arena, 3 * (size_t)node->count * sizeof *point);
     f->no_memory = f->no_memory || !point;
     bool good = point != NULL;
@@ -207,12 +222,14 @@ static bool path_through(doc_robot_file *f, const doc_node *node, const char *wh
     for (const doc_node *n = node->child; point && n; n = n->next, ++i) {
         good = doc_read_vector(f, n, what, PL_DIM_LENGTH, point + 3 * i) && good;
     }
+
     if (good) {
         p->waypoint = point;
         p->waypoint_count = node->count;
         p->span[0] = point[0];
         p->span[1] = point[3 * node->count - 3];
     }
+
     return good;
 }
 
@@ -223,6 +240,7 @@ static bool model_path(doc_robot_file *f, const doc_node *node, const char *what
 {
     const doc_node *section = doc_child(node, "section"), *n;
     bool good = true;
+
     p->span[1] = f->model->length;
     if (section && (!doc_expect(f, section, DOC_SCALAR, what) || !model_span(f, section->text, p->span))) {
         doc_defect(f, section->line, "%s: there is no section '%s'", what,
@@ -248,6 +266,7 @@ static bool model_path(doc_robot_file *f, const doc_node *node, const char *what
     if ((n = doc_child(node, "through"))) {
         return path_through(f, n, what, p) && good;
     }
+
     if (!(n = doc_child(node, "radius"))) {
         p->radius[0] = model_radius(f, p->span[0]);
         p->radius[1] = model_radius(f, p->span[1] - 1e-6 * f->model->length);
@@ -256,6 +275,7 @@ static bool model_path(doc_robot_file *f, const doc_node *node, const char *what
         }
         return good && !needs_radius;
     }
+
     return model_pair(f, n, what, PL_DIM_LENGTH, p->radius) && good;
 }
 
@@ -269,12 +289,15 @@ static bool actuator_drive(doc_robot_file *f, const doc_node *node, const char *
     const pl_drive *drive = a->kind == PL_CABLE ? cable : chamber;
     const int count = a->kind == PL_CABLE ? PL_COUNT(cable) : PL_COUNT(chamber);
     const char *name[4];
+
     for (int i = 0; i < count; ++i) {
         name[i] = pl_drive_name(drive[i]);
     }
+
     const doc_node *n = doc_child(node, "drive");
     const int i = n ? doc_read_choice(f, n, what, name, count) : 0;
     a->drive = drive[i < 0 ? 0 : i];
+
     return i >= 0;
 }
 
@@ -296,6 +319,7 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, pl_line_actua
     char what[120];
     bool good =
         doc_read_map(f, node, chamber ? "chamber" : "tendon", keys, PL_COUNT(keys) - (chamber ? 0 : 2), a);
+
     if (node->kind != DOC_MAP || !a->name) {
         return false;
     }
@@ -307,11 +331,13 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, pl_line_actua
         doc_defect(f, node->line, "%s: 'area' (its cross-section) is missing", what);
         good = false;
     }
+
     const doc_node *n = doc_child(node, "range");
     if (n) {
         a->has_range = doc_read_range(f, n, what, pl_drive_dimension(a->drive), a->range);
         good = a->has_range && good;
     }
+
     n = doc_child(node, "rate");
     if (n) {
         good = doc_read_rate(f, n, what, pl_drive_dimension(a->drive), &a->rate) && good;
@@ -322,6 +348,7 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, pl_line_actua
         a->idle_hold = i == 1;
         good = i >= 0 && good;
     }
+
     return good;
 }
 
@@ -358,6 +385,7 @@ static void model_markers(doc_robot_file *f, const doc_node *node)
     if (!doc_expect(f, node, DOC_MAP, "markers")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_line_marker_def def = {.name = n->key, .at = f->model->length, .line = n->key_line};
         char what[100];
@@ -393,6 +421,7 @@ static void model_sensors(doc_robot_file *f, const doc_node *node)
     if (!doc_expect(f, node, DOC_LIST, "sensors")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_line_sensor_def def = {.line = n->line};
         bool good = doc_read_map(f, n, "sensor", keys, PL_COUNT(keys), &def);
@@ -430,6 +459,7 @@ static void model_forces(doc_robot_file *f, const doc_node *node)
     if (!doc_expect(f, node, DOC_LIST, "loads: forces")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_line_force_def def = {.line = n->line};
         f->model->broken =
@@ -451,6 +481,7 @@ static void model_distributed(doc_robot_file *f, const doc_node *node)
     if (!doc_expect(f, node, DOC_LIST, "loads: distributed")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_line_load_def def = {.line = n->line};
         f->model->broken =
@@ -518,6 +549,7 @@ static bool model_base(doc_robot_file *f, const doc_node *node, pl_reduced_def *
                    b.axis[0], b.axis[1], b.axis[2], b.x[0], b.x[1], b.x[2]);
         return false;
     }
+
     pl_cross3(y, b.axis, x);
     const double along = pl_norm3(x);
     for (int i = 0; i < 3; ++i) {
@@ -526,6 +558,7 @@ static bool model_base(doc_robot_file *f, const doc_node *node, pl_reduced_def *
         d->frame[3 * i + 1] = y[i] / side;
         d->frame[3 * i + 2] = b.axis[i] / length;
     }
+
     return true;
 }
 
@@ -542,16 +575,19 @@ static void model_block(doc_robot_file *f, const doc_node *node)
         {"tendons", DOC_OTHER, 0, 0, 0},
     };
     doc_model *m = f->model;
+
     m->broken = !doc_read_map(f, node, "model", keys, PL_COUNT(keys), &m->def);
     if (node->kind != DOC_MAP) {
         return;
     }
+
     const doc_node *n = doc_child(node, "kind");
     if (n) {
         const int kind = doc_read_choice(f, n, "model: kind", kinds, PL_COUNT(kinds));
         m->def.kind = kind < 0 ? PL_ROD : (pl_reduced_kind)kind;
         m->broken = m->broken || kind < 0;
     }
+
     if ((n = doc_child(node, "base"))) {
         m->broken = !model_base(f, n, &m->def) || m->broken;
     }
@@ -592,6 +628,7 @@ static void model_errors(doc_robot_file *f, const doc_node *node)
         !doc_whole_read(f, node, "commands", 0, 1000, &e->command_count)) {
         return;
     }
+
     const char *hash = errors_text(node, "model"), *print = errors_text(node, "robot_print");
     e->marker = errors_text(node, "marker");
     e->model_hash = hash ? strtoull(hash, NULL, 16) : 0;
@@ -604,6 +641,7 @@ static void model_errors(doc_robot_file *f, const doc_node *node)
         e->count = 0;
         return;
     }
+
     for (int i = 0; i < e->count; ++i) {
         if (e->position[i] < 0 || e->rotation[i] < 0) {
             doc_defect(f, node->line, "errors: number %d is negative", i + 1);
@@ -635,11 +673,13 @@ static void model_check(doc_robot_file *f)
         f->no_memory = true;
         return;
     }
+
     f->no_memory = pl_reduced_check(&f->model->def, more, NULL) == PL_NO_MEMORY || f->no_memory;
     for (int i = 0; i < pl_findings_count(more); ++i) {
         const pl_finding *item = pl_findings_at(more, i);
         doc_defect(f, item->line, "%s", item->text);
     }
+
     pl_findings_destroy(more);
 }
 

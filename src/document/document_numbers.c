@@ -28,6 +28,7 @@ bool doc_numbers_read(doc_robot_file *f, const doc_node *map, const char *key, d
         doc_defect(f, n ? n->line : map->line, "%s: expected %lld numbers in quotes", key, (long long)count);
         return false;
     }
+
     const char *at = n->text;
     for (int64_t i = 0; i < count; ++i) {
         char *end = NULL;
@@ -42,6 +43,7 @@ bool doc_numbers_read(doc_robot_file *f, const doc_node *map, const char *key, d
         }
         at = end;
     }
+
     while (*at == ' ' || *at == '\n') {
         ++at;
     }
@@ -49,6 +51,7 @@ bool doc_numbers_read(doc_robot_file *f, const doc_node *map, const char *key, d
         doc_defect(f, n->line, "%s: more than %lld numbers", key, (long long)count);
         return false;
     }
+
     return true;
 }
 
@@ -68,6 +71,7 @@ bool doc_whole_read(doc_robot_file *f, const doc_node *map, const char *key, int
         doc_defect(f, map->line, "%s: %g, expected a whole number from %d to %d", key, value, low, high);
         return false;
     }
+
     *out = (int)value;
     return true;
 }

@@ -30,6 +30,8 @@ pl_status pl_robot_document_options(const pl_robot_document *document, pl_static
         *method = f.solver.method;
         *geometric = *method == PL_METHOD_EXACT ? *geometric : f.solver.geometric;
     }
+
     doc_robot_file_clear(&f);
+
     return status;
 }

@@ -21,15 +21,18 @@ static bool names_value(doc_robot_file *f, const doc_node *node, const char *wha
                    doc_kind_name(node));
         return false;
     }
+
     if (text_quantity_value(node->text, out, &err) == PL_OK) {
         return true;
     }
+
     // a number with a unit first: it is the usual case and gives the better message
     const bool expression = text_is_expression(f->name.item, f->name.count, node->text);
     if (expression && text_evaluate(f->name.item, f->name.count, node->text, out, &second) == PL_OK) {
         return true;
     }
     doc_defect(f, node->line, "%s: %s", what, expression ? second.text : err.text);
+
     return false;
 }
 
@@ -38,6 +41,7 @@ bool doc_read_number(doc_robot_file *f, const doc_node *node, const char *what, 
 {
     text_value found;
     pl_error err = {0};
+
     if (!names_value(f, node, what, &found)) {
         return false;
     }
@@ -45,6 +49,7 @@ bool doc_read_number(doc_robot_file *f, const doc_node *node, const char *what, 
         doc_defect(f, node->line, "%s: %s", what, err.text);
         return false;
     }
+
     return true;
 }
 
@@ -79,6 +84,7 @@ static void names_check(doc_robot_file *f, const doc_node *node)
     if (!doc_expect(f, node, DOC_MAP, "parameters")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         const char *wrong = text_name_refused(n->key);
         char shown[80];
@@ -87,6 +93,7 @@ static void names_check(doc_robot_file *f, const doc_node *node)
                        pl_name_shown(n->key, shown, sizeof shown), wrong);
         }
     }
+
     f->parameters = node;
 }
 
@@ -109,6 +116,7 @@ static void names_compare(doc_robot_file *f, const doc_node *node, const text_va
 static void names_design(doc_robot_file *f, const doc_node *design)
 {
     pl_findings *all = f->findings;
+
     // what is wrong with a value is reported when the design is read
     f->findings = NULL;
     text_value value[64];

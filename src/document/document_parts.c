@@ -18,11 +18,13 @@ static bool material_from_library(doc_robot_file *f, const doc_node *node, const
     if (!doc_expect(f, use, DOC_SCALAR, "material: use")) {
         return false;
     }
+
     const pl_material_entry *entry = pl_material_library_find(use->text);
     if (entry) {
         *material = entry->material;
         return true;
     }
+
     const char *known[256];
     int count = 0;
     for (int i = 0; i < pl_material_library_count() && count < PL_COUNT(known); ++i) {
@@ -31,6 +33,7 @@ static bool material_from_library(doc_robot_file *f, const doc_node *node, const
     doc_defect(f, use->line, "material '%s': the library has no '%s'%s", node->key, use->text,
                doc_did_you_mean(f, use->text, known, count));
     doc_advise(f, "`pliant materials` lists the library");
+
     return false;
 }
 
@@ -41,23 +44,28 @@ static bool material_shape(doc_robot_file *f, const doc_node *node, pl_material 
     const doc_node *weight = doc_child(node, "weight"), *r = doc_child(node, "r_omega");
     const doc_node *young = doc_child(node, "young");
     double w = 0, R = 0, E = 0;
+
     *material = (pl_material){.model = PL_LINEAR};
     if (!r || !weight == !young) {
         doc_defect(f, node->line, "material '%s': the model shape needs r_omega and one of weight and young",
                    node->key);
         return false;
     }
+
     if (!doc_read_quantity(f, r, "material: r_omega", PL_DIM_NUMBER, &R) ||
         !doc_read_quantity(f, weight ? weight : young, weight ? "material: weight" : "material: young",
                            PL_DIM_STRESS, weight ? &w : &E)) {
         return false;
     }
+
     if (!(R > 0 && R <= 1)) {
         doc_defect(f, r->line, "material '%s': r_omega is %g, must be above 0 and at most 1", node->key, R);
         return false;
     }
+
     // weight w = E (2 + R) / (6 R)
     pl_shape_to_elastic(weight ? w : E * (2 + R) / (6 * R), R, &material->young, &material->poisson);
+
     return true;
 }
 
@@ -69,6 +77,7 @@ static bool material_from_model(doc_robot_file *f, const doc_node *node, const d
         doc_defect(f, node->line, "material '%s': 'use' (from the library) or 'model' is missing", node->key);
         return false;
     }
+
     const char *name[PL_MATERIAL_MODEL_COUNT + 1];
     for (int i = 0; i < PL_MATERIAL_MODEL_COUNT; ++i) {
         name[i] = pl_material_model_name((pl_material_model)i);
@@ -87,6 +96,7 @@ static bool material_from_model(doc_robot_file *f, const doc_node *node, const d
     if (pl_material_is_rubber(material->model) && !doc_child(node, "bulk")) {
         material->poisson = PL_POISSON_DEFAULT;
     }
+
     return true;
 }
 
@@ -126,9 +136,11 @@ static bool material_constants(doc_robot_file *f, const doc_node *node, pl_mater
                    node->key);
         good = false;
     }
+
     if (doc_child(node, "poisson") && !doc_child(node, "bulk") && pl_material_is_rubber(material->model)) {
         material->bulk = 0;
     }
+
     return good;
 }
 
@@ -139,6 +151,7 @@ static bool material_young(doc_robot_file *f, const doc_node *node, pl_material 
     const doc_node *young = doc_child(node, "young");
     double E = 0;
     char what[120];
+
     if (!young || material->model != PL_NEO_HOOKEAN) {
         return true;
     }
@@ -148,6 +161,7 @@ static bool material_young(doc_robot_file *f, const doc_node *node, pl_material 
                    "%s takes the place of c10 and bulk: give either these or young and poisson", what);
         return false;
     }
+
     if (!doc_read_quantity(f, young, what, PL_DIM_STRESS, &E)) {
         return false;
     }
@@ -155,11 +169,13 @@ static bool material_young(doc_robot_file *f, const doc_node *node, pl_material 
         doc_defect(f, young->key_line, "%s is %g MPa, must be > 0", what, E);
         return false;
     }
+
     if (!doc_child(node, "poisson")) {
         doc_warning(f, young->key_line, "%s without poisson: %g is taken", what, material->poisson);
     }
     material->c10 = E / (4 * (1 + material->poisson));
     material->bulk = 0;
+
     return true;
 }
 
@@ -182,6 +198,7 @@ static bool material_prony(doc_robot_file *f, const doc_node *node, pl_material 
     if (!doc_expect(f, list, DOC_LIST, what)) {
         return false;
     }
+
     bool good = true;
     material->prony_count = 0;
     for (const doc_node *n = list->child; n; n = n->next) {
@@ -194,6 +211,7 @@ static bool material_prony(doc_robot_file *f, const doc_node *node, pl_material 
         material->prony_g[material->prony_count] = b.g;
         material->prony_tau[material->prony_count++] = b.tau;
     }
+
     return good;
 }
 
@@ -202,15 +220,18 @@ static bool material_fibres(doc_robot_file *f, const doc_node *node, pl_material
 {
     const doc_node *list = doc_child(node, "fibres");
     char what[120];
+
     snprintf(what, sizeof what, "material '%.60s': fibres", node->key);
     if (!list) {
         return true;
     }
+
     if (!pl_material_has_fibres(material->model)) {
         doc_defect(f, list->key_line, "%s: the model %s has none", what,
                    pl_material_model_name(material->model));
         return false;
     }
+
     if (!doc_expect(f, list, DOC_LIST, what)) {
         return false;
     }
@@ -219,6 +240,7 @@ static bool material_fibres(doc_robot_file *f, const doc_node *node, pl_material
         material->fibre_count = 1;
         return doc_read_vector(f, list, what, PL_DIM_NUMBER, material->fibre[0]);
     }
+
     for (const doc_node *n = list->child; n; n = n->next) {
         if (material->fibre_count == PL_FIBRE_FAMILIES) {
             doc_defect(f, n->line, "%s: more than %d families", what, PL_FIBRE_FAMILIES);
@@ -228,6 +250,7 @@ static bool material_fibres(doc_robot_file *f, const doc_node *node, pl_material
             return false;
         }
     }
+
     return true;
 }
 
@@ -240,10 +263,12 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
         {"prony", DOC_OTHER, 0, 0, 0},       {"weight", DOC_OTHER, 0, 0, 0},
         {"r_omega", DOC_OTHER, 0, 0, 0},     {"fibres", DOC_OTHER, 0, 0, 0},
     };
+
     // keys: those of all laws, so that a constant of another law gets its own message
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
         keys[8 + c] = (doc_key){pl_material_constant_name((pl_material_constant)c), DOC_OTHER, 0, 0, 0};
     }
+
     char what[100];
     snprintf(what, sizeof what, "material '%.60s'", node->key);
     bool good = doc_read_map(f, node, what, keys, PL_COUNT(keys), NULL);
@@ -257,6 +282,7 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
               : material_from_model(f, node, doc_child(node, "model"), material))) {
         return false;
     }
+
     const doc_node *model = doc_child(node, "model");
     const bool shape = !use && model && strcmp(model->text, "shape") == 0;
     for (const doc_node *n = node->child; n && !shape; n = n->next) {
@@ -278,6 +304,7 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
         material->formulation = i == 1 ? PL_DISPLACEMENT : PL_LOCKING_FREE;
         good = good && i >= 0;
     }
+
     return good;
 }
 
@@ -304,6 +331,7 @@ void doc_read_regions(doc_robot_file *f, const doc_node *node, const doc_scope *
     if (!doc_expect(f, node, DOC_MAP, "regions")) {
         return;
     }
+
     static const doc_key keys[] = {
         {"material", DOC_TEXT, 0, offsetof(pl_region_def, material), DOC_REQUIRED},
         {"rest_area", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_region_def, rest_area), DOC_POSITIVE},
@@ -343,6 +371,7 @@ static bool fixed_axes(doc_robot_file *f, const doc_node *node, bool axis[3])
         doc_defect(f, node->line, "fixed: axes is empty, expected some of x, y, z");
         return false;
     }
+
     axis[0] = axis[1] = axis[2] = false;
     for (const doc_node *n = node->child; n; n = n->next) {
         const int i = doc_read_choice(f, n, "fixed: axes", names, 3);
@@ -351,6 +380,7 @@ static bool fixed_axes(doc_robot_file *f, const doc_node *node, bool axis[3])
         }
         axis[i] = true;
     }
+
     return true;
 }
 
@@ -365,6 +395,7 @@ static bool fixed_motion(doc_robot_file *f, const doc_node *node, const doc_scop
         doc_place_vector(scope, def->rotate);
         doc_place_point(scope, def->about);
     }
+
     doc_place_vector(scope, def->move);
     return true;
 }
@@ -384,16 +415,20 @@ static bool fixed_read(doc_robot_file *f, const doc_node *node, const doc_scope 
     if (!doc_read_map(f, node, "fixed", keys, PL_COUNT(keys), def)) {
         return false;
     }
+
     const doc_node *box = doc_child(node, "box");
     if ((def->surface != NULL) + (def->region != NULL) + (box != NULL) != 1) {
         doc_defect(f, node->line, "fixed: expected exactly one of surface, region, box");
         return false;
     }
+
     def->has_box = box != NULL;
     if (box && !doc_read_box(f, box, "fixed: box", def->low, def->high)) {
         return false;
     }
+
     const doc_node *axes = doc_child(node, "axes");
+
     return (!axes || fixed_axes(f, axes, def->axis)) && fixed_motion(f, node, scope, def);
 }
 
@@ -432,6 +467,7 @@ void doc_read_rigid(doc_robot_file *f, const doc_node *node, const doc_scope *sc
     if (!doc_expect(f, node, DOC_LIST, "rigid")) {
         return;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_rigid_def def = {.line = n->line};
         if (!doc_read_map(f, n, "rigid", keys, PL_COUNT(keys), &def)) {

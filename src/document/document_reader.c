@@ -12,10 +12,12 @@ static void read_report(doc_robot_file *f, pl_severity severity, int line, const
     if (!f->findings) {
         return; // a value is only tried
     }
+
     const int count = pl_findings_count(f->findings);
     if (count > DOC_FINDINGS_MAX || (count == DOC_FINDINGS_MAX && severity != PL_DEFECT)) {
         return;
     }
+
     char text[1600];
     vsnprintf(text, sizeof text, format, args);
     int index;
@@ -24,6 +26,7 @@ static void read_report(doc_robot_file *f, pl_severity severity, int line, const
     } else {
         index = pl_findings_add(f->findings, severity, f->path, line, "%s", text);
     }
+
     f->no_memory = f->no_memory || index < 0;
 }
 
@@ -47,6 +50,7 @@ void doc_advise(doc_robot_file *f, const char *format, ...)
 {
     char text[1000];
     va_list args;
+
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -76,6 +80,7 @@ void *doc_append(doc_robot_file *f, doc_array *array, size_t size)
         f->no_memory = true;
         return NULL;
     }
+
     void *slot = (char *)array->item + (size_t)array->count++ * size;
     memset(slot, 0, size);
     return slot;
@@ -115,11 +120,13 @@ bool doc_read_vector(doc_robot_file *f, const doc_node *node, const char *what, 
         }
         return false;
     }
+
     bool good = true;
     int i = 0;
     for (const doc_node *n = node->child; n; n = n->next) {
         good = doc_read_quantity(f, n, what, dimension, &value[i++]) && good;
     }
+
     return good;
 }
 
@@ -131,16 +138,19 @@ bool doc_read_range(doc_robot_file *f, const doc_node *node, const char *what, p
                    node->kind == DOC_LIST ? "a list of another length" : doc_kind_name(node));
         return false;
     }
+
     if (!doc_read_quantity(f, node->child, what, dimension, &range[0]) ||
         !doc_read_quantity(f, node->child->next, what, dimension, &range[1])) {
         return false;
     }
+
     if (range[0] > range[1]) {
         doc_defect(f, node->line, "%s: the range is reversed, from %s to %s", what, node->child->text,
                    node->child->next->text);
         doc_advise(f, "write [%s, %s]", node->child->next->text, node->child->text);
         return false;
     }
+
     return true;
 }
 
@@ -152,10 +162,12 @@ bool doc_read_box(doc_robot_file *f, const doc_node *node, const char *what, dou
                    node->kind == DOC_LIST ? "a list of another length" : doc_kind_name(node));
         return false;
     }
+
     const bool good = doc_read_vector(f, node->child, what, PL_DIM_LENGTH, low);
     if (!doc_read_vector(f, node->child->next, what, PL_DIM_LENGTH, high) || !good) {
         return false;
     }
+
     for (int i = 0; i < 3; ++i) {
         if (low[i] > high[i]) {
             doc_defect(f, node->line, "%s: the box is reversed along %c, from %g to %g", what, "xyz"[i],
@@ -163,6 +175,7 @@ bool doc_read_box(doc_robot_file *f, const doc_node *node, const char *what, dou
             return false;
         }
     }
+
     return true;
 }
 
@@ -172,6 +185,7 @@ int doc_read_choice(doc_robot_file *f, const doc_node *node, const char *what, c
     if (!doc_expect(f, node, DOC_SCALAR, what)) {
         return -1;
     }
+
     // the list of choices for the message
     char all[400] = "";
     size_t used = 0;
@@ -183,8 +197,10 @@ int doc_read_choice(doc_robot_file *f, const doc_node *node, const char *what, c
             used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", choice[i]);
         }
     }
+
     doc_defect(f, node->line, "%s: '%s' is unknown%s; expected one of %s", what, node->text,
                doc_did_you_mean(f, node->text, choice, count), all);
+
     return -1;
 }
 
@@ -203,16 +219,19 @@ bool doc_read_rotation(doc_robot_file *f, const doc_node *node, const char *what
     if (!doc_read_map(f, node, what, keys, PL_COUNT(keys), &r)) {
         return false;
     }
+
     const double length = pl_norm3(r.axis);
     if (!(length > 1e-12) || !isfinite(length)) {
         doc_defect(f, node->line, "%s: the axis [%g, %g, %g] has no direction", what, r.axis[0], r.axis[1],
                    r.axis[2]);
         return false;
     }
+
     for (int i = 0; i < 3; ++i) {
         rotate[i] = r.axis[i] / length * r.angle;
         about[i] = r.about[i];
     }
+
     return true;
 }
 
@@ -222,6 +241,7 @@ static bool read_bool(doc_robot_file *f, const doc_node *node, const char *what,
         *value = node->text[0] == 't';
         return true;
     }
+
     doc_defect(
         f, node->line, "%s: expected true or false, found %s%s%s", what, node->kind == DOC_SCALAR ? "'" : "",
         node->kind == DOC_SCALAR ? node->text : doc_kind_name(node), node->kind == DOC_SCALAR ? "'" : "");
@@ -239,6 +259,7 @@ static bool read_whole(doc_robot_file *f, const doc_node *node, const char *what
         doc_defect(f, node->line, "%s: expected a whole number, found %s", what, node->text);
         return false;
     }
+
     *value = (int)number;
     return true;
 }
@@ -252,16 +273,19 @@ static bool read_word(doc_robot_file *f, const doc_node *node, const char *what,
                    doc_kind_name(node));
         return false;
     }
+
     if (strlen(node->text) > 1000) {
         doc_defect(f, node->line, "%s: longer than 1000 letters", what);
         return false;
     }
+
     if (is_name && !pl_name_is_valid(node->text)) {
         char shown[80];
         doc_defect(f, node->line, "%s: '%s' is not a valid name: %s", what,
                    pl_name_shown(node->text, shown, sizeof shown), PL_NAME_RULE);
         return false;
     }
+
     *value = node->text;
     return true;
 }
@@ -273,13 +297,16 @@ static bool read_sign(doc_robot_file *f, const doc_node *node, const char *what,
     if (!small && !((flags & DOC_NOT_NEGATIVE) && !(value >= 0))) {
         return true;
     }
+
     char result[40] = "";
     if (text_is_expression(NULL, 0, node->text) ||
         !isdigit((unsigned char)node->text[strspn(node->text, "+-. ")])) {
         snprintf(result, sizeof result, " (%g)", value);
     }
+
     doc_defect(f, node->line, small ? "%s: %s%s must be greater than 0" : "%s: %s%s must not be negative",
                what, node->text, result);
+
     return false;
 }
 
@@ -317,6 +344,7 @@ static void read_unknown(doc_robot_file *f, const doc_node *node, const char *wh
     int count = 0;
     char all[600] = "";
     size_t used = 0;
+
     for (int i = 0; i < key_count && count < PL_COUNT(known); ++i) {
         if (key[i].type != DOC_RESERVED) {
             known[count++] = key[i].name;
@@ -326,6 +354,7 @@ static void read_unknown(doc_robot_file *f, const doc_node *node, const char *wh
             }
         }
     }
+
     const char *nearest = doc_did_you_mean(f, node->key, known, count);
     doc_defect(f, node->key_line, "%s: unknown key '%s'%s", what, node->key, nearest);
     doc_advise(f, "known here: %s", all);
@@ -337,7 +366,9 @@ bool doc_read_map(doc_robot_file *f, const doc_node *node, const char *what, con
     if (!doc_expect(f, node, DOC_MAP, what)) {
         return false;
     }
+
     bool good = true;
+
     // one bit per row: tables have at most 64
     uint64_t seen = 0;
     for (const doc_node *n = node->child; n; n = n->next) {
@@ -363,6 +394,7 @@ bool doc_read_map(doc_robot_file *f, const doc_node *node, const char *what, con
             good = false;
         }
     }
+
     return good;
 }
 

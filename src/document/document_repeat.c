@@ -39,9 +39,11 @@ static size_t repeat_reference(const char *s)
         } while (depth > 0 && s[n]);
         return depth == 0 ? n : 0;
     }
+
     while (isalnum((unsigned char)s[n]) || s[n] == '_') {
         ++n;
     }
+
     return isdigit((unsigned char)s[0]) ? 0 : n;
 }
 
@@ -80,9 +82,11 @@ static const char *repeat_text(repeat_work *w, const char *text, int line)
         pl_text_add(&out, "%.0f", value.number);
         s += 1 + length;
     }
+
     const char *copy = out.data ? doc_arena_text(&f->arena, out.data, out.length) : NULL;
     f->no_memory = f->no_memory || out.failed || !copy;
     pl_text_clear(&out);
+
     return copy ? copy : text;
 }
 
@@ -96,6 +100,7 @@ static doc_node *repeat_copy(repeat_work *w, const doc_node *node)
         w->f->no_memory = w->failed = true;
         return NULL;
     }
+
     *copy = *node;
     copy->next = copy->child = NULL;
     copy->count = 0;
@@ -105,8 +110,10 @@ static doc_node *repeat_copy(repeat_work *w, const doc_node *node)
         doc_defect(w->f, node->line, "repeat: more than %d entries", REPEAT_NODES);
         w->failed = true;
     }
+
     doc_node **slot = &copy->child;
     repeat_children(w, node, copy, &slot);
+
     return copy;
 }
 
@@ -138,6 +145,7 @@ static void repeat_expand(repeat_work *w, const doc_node *node, doc_node *to, do
         }
         ++count;
     }
+
     head.child = count ? entry : NULL;
     const doc_node *each = doc_child(&head, "each");
     if (w->failed || !doc_read_map(f, &head, "repeat", keys, PL_COUNT(keys), &r) ||

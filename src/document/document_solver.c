@@ -15,6 +15,7 @@ static void solver_check_tolerances(doc_robot_file *f, const doc_node *node, con
             "equilibrium (default 1e-6)",
             s->force_tolerance, SOLVER_FORCE_MOST);
     }
+
     if (length && s->length_tolerance > SOLVER_LENGTH_MOST) {
         doc_defect(
             f, length->line,
@@ -61,8 +62,10 @@ void doc_read_solver(doc_robot_file *f, const doc_node *node)
     static const char *const linear[] = {"auto", "cholmod", "mumps", "multifrontal", "mumps_mpi"};
     static const char *const formulation[] = {"locking_free", "displacement"};
     doc_solver *s = &f->solver;
+
     doc_read_map(f, node, "solver", keys, PL_COUNT(keys), s);
     solver_check_tolerances(f, node, s);
+
     // a key with a wrong value is reported and counts as given
     s->has_force_tolerance = doc_child(node, "force_tolerance");
     s->has_length_tolerance = doc_child(node, "length_tolerance");
@@ -79,6 +82,7 @@ void doc_read_solver(doc_robot_file *f, const doc_node *node)
         s->has_linear_solver = i >= 0;
         s->linear_solver = (pl_linear_solver)i;
     }
+
     n = doc_child(node, "formulation");
     if (n) {
         s->displacement = doc_read_choice(f, n, "solver: formulation", formulation, 2) == 1;

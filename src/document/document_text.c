@@ -19,11 +19,13 @@ static bool text_is_plain(const char *text)
         strcmp(text, "null") == 0) {
         return false;
     }
+
     for (const char *c = text; *c; ++c) {
         if (!isalnum((unsigned char)*c) && !strchr("_-+.*/^()% ", *c) && (unsigned char)*c < 0x80) {
             return false;
         }
     }
+
     return text[strlen(text) - 1] != ' ';
 }
 
@@ -53,10 +55,12 @@ static void document_value_text(pl_text *t, const doc_node *node)
         pl_text_add(t, "~");
         return;
     }
+
     if (node->kind == DOC_SCALAR) {
         text_scalar(t, node->text, node->quoted);
         return;
     }
+
     pl_text_add(t, map ? "{" : "[");
     for (const doc_node *n = node->child; n; n = n->next) {
         if (map) {
@@ -66,6 +70,7 @@ static void document_value_text(pl_text *t, const doc_node *node)
         document_value_text(t, n);
         pl_text_add(t, n->next ? ", " : "");
     }
+
     pl_text_add(t, map ? "}" : "]");
 }
 
@@ -125,6 +130,7 @@ static void text_added(text_writer *w, const doc_node *node, const doc_node *las
 {
     const bool map = node->kind == DOC_MAP;
     size_t column = 0;
+
     if (node->flow) {
         text_copy(w, last->end);
     } else {
@@ -162,6 +168,7 @@ static void text_entry(text_writer *w, const doc_node *node)
         text_replaced(w, node);
         return;
     }
+
     const doc_node *last = NULL;
     for (const doc_node *n = node->child; n; last = n, n = n->next) {
         if (n->added) {
@@ -185,15 +192,18 @@ pl_status pl_robot_document_text(const pl_robot_document *document, char **text,
     } else if (document->root) {
         text_entry(&w, document->root);
     }
+
     text_copy(&w, w.length);
     pl_text_add_bytes(&w.out, "", 1);
     if (w.out.failed) {
         pl_text_clear(&w.out);
         return pl_fail_memory(err, "the robot file");
     }
+
     *text = w.out.data;
     if (length) {
         *length = w.out.length - 1;
     }
+
     return PL_OK;
 }

@@ -24,14 +24,17 @@ static pl_robot_kind document_kind(const pl_robot_document *d)
                : doc_child(d->root, "model") ? PL_ROBOT_REDUCED
                                              : PL_ROBOT_FULL;
     }
+
     if (d->source.large) {
         return PL_ROBOT_LEARNED;
     }
+
     for (size_t i = 0; i + 6 <= d->length; ++i) {
         if ((i == 0 || d->text[i - 1] == '\n') && strncmp(d->text + i, "model:", 6) == 0) {
             return PL_ROBOT_REDUCED;
         }
     }
+
     return PL_ROBOT_FULL;
 }
 
@@ -42,6 +45,7 @@ static pl_robot_document *document_new(const char *path)
     if (!d) {
         return NULL;
     }
+
     doc_robot_file *f = &d->source;
     *f = (doc_robot_file){.path = "robot file", .folder = "", .findings = pl_findings_create()};
     bool good = f->findings != NULL;
@@ -52,10 +56,12 @@ static pl_robot_document *document_new(const char *path)
         f->has_path = true;
         good = f->path && f->folder;
     }
+
     if (!good) {
         pl_robot_document_destroy(d);
         return NULL;
     }
+
     return d;
 }
 
@@ -68,6 +74,7 @@ static bool document_take_text(pl_robot_document *d, const char *text, size_t le
         d->text[length] = 0;
         d->length = length;
     }
+
     return d->text != NULL;
 }
 
@@ -92,8 +99,10 @@ pl_status pl_robot_document_parse(const char *text, size_t length, const char *p
         pl_robot_document_destroy(d);
         return pl_fail_memory(err, "the robot file");
     }
+
     d->kind = document_kind(d);
     *out = d;
+
     return PL_OK;
 }
 
@@ -122,8 +131,10 @@ pl_status pl_robot_document_read(const char *path, pl_robot_document **out, pl_f
                                      "`pliant new` writes one");
         return pl_fail(err, status, "%s", own.text);
     }
+
     status = pl_robot_document_parse(text, length, path, out, err);
     pl_file_free(text);
+
     return status;
 }
 
@@ -156,6 +167,7 @@ static doc_node *document_copy_node(doc_arena *arena, const doc_node *node)
         }
         slot = &(*slot)->next;
     }
+
     return copy;
 }
 
@@ -168,6 +180,7 @@ pl_status pl_robot_document_copy(const pl_robot_document *document, pl_robot_doc
         pl_robot_document_destroy(d);
         return pl_fail_memory(err, "the robot file");
     }
+
     for (int i = 0; i < pl_findings_count(from->findings); ++i) {
         doc_adopt_finding(&d->source, pl_findings_at(from->findings, i), 0);
     }
@@ -178,7 +191,9 @@ pl_status pl_robot_document_copy(const pl_robot_document *document, pl_robot_doc
         pl_robot_document_destroy(d);
         return pl_fail_memory(err, "the robot file");
     }
+
     *out = d;
+
     return PL_OK;
 }
 
@@ -203,6 +218,7 @@ pl_status doc_tree(const pl_robot_document *document, pl_error *err)
         const pl_finding *first = pl_findings_at(found, 0);
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: %s", document->source.path, first->line, first->text);
     }
+
     return pl_fail(err, PL_BAD_INPUT, "%s: expected a block of keys, found %s", document->source.path,
                    document->root ? doc_kind_name(document->root) : "nothing");
 }
@@ -222,6 +238,7 @@ static void document_commands(const pl_robot_def *d, pl_text *out)
     for (int c = 0; c < d->command_count; ++c) {
         pl_text_add(out, "%s ", d->command[c].name);
     }
+
     for (int a = 0; a < d->actuator_count; ++a) {
         const char *name = d->actuator[a].name;
         bool driven = false;
@@ -235,6 +252,7 @@ static void document_commands(const pl_robot_def *d, pl_text *out)
             pl_text_add(out, "%s ", name);
         }
     }
+
     for (int o = 0; o < d->contact.obstacle_count; ++o) {
         const pl_obstacle_def *obstacle = &d->contact.obstacle[o];
         if (obstacle->name && (obstacle->moves || obstacle->pulled)) {
@@ -248,6 +266,7 @@ char *pl_robot_document_commands(const pl_robot_document *document)
 {
     doc_robot_file f;
     pl_text out = {0};
+
     doc_robot_file_read(&f, document);
     const bool good =
         document->kind == PL_ROBOT_FULL && !f.no_memory && pl_findings_defect_count(f.findings) == 0;
@@ -255,11 +274,13 @@ char *pl_robot_document_commands(const pl_robot_document *document)
         pl_text_add(&out, "%s", "");
         document_commands(&f.def, &out);
     }
+
     doc_robot_file_clear(&f);
     if (!good || out.failed) {
         pl_text_clear(&out);
         return NULL;
     }
+
     return out.data;
 }
 
@@ -273,6 +294,7 @@ static bool fingerprint_ignores(const char *key)
             return true;
         }
     }
+
     return false;
 }
 
@@ -289,12 +311,15 @@ static uint64_t fingerprint_named_file(uint64_t h, const doc_robot_file *f, cons
     size_t bytes = 0;
     struct stat info;
     const int n = snprintf(path, sizeof path, "%s%s", name[0] == '/' ? "" : f->folder, name);
+
     if (n < 0 || n >= (int)sizeof path || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
         pl_file_read(path, &data, &bytes, NULL) != PL_OK) {
         return h;
     }
+
     h = pl_hash_bytes(h, data, bytes);
     pl_file_free(data);
+
     return h;
 }
 
@@ -308,9 +333,11 @@ static uint64_t fingerprint_node(uint64_t h, const doc_robot_file *f, const doc_
         h = fingerprint_text(h, node->text);
         return node->text && strchr(node->text, '.') ? fingerprint_named_file(h, f, node->text) : h;
     }
+
     for (const doc_node *n = node->child; n; n = n->next) {
         h = top && fingerprint_ignores(n->key) ? h : fingerprint_node(h, f, n, false);
     }
+
     return pl_hash_bytes(h, "]", 1);
 }
 

@@ -34,8 +34,10 @@ void *doc_arena_take(doc_arena *arena, size_t bytes)
         block->next = arena->block;
         arena->block = block;
     }
+
     void *result = (char *)arena->block->data + arena->block->used;
     arena->block->used += bytes;
+
     return result;
 }
 
@@ -61,6 +63,7 @@ const char *doc_arena_format(doc_arena *arena, const char *format, ...)
         vsnprintf(text, (size_t)length + 1, format, args);
         va_end(args);
     }
+
     return text;
 }
 
@@ -79,11 +82,13 @@ doc_node *doc_child(const doc_node *map, const char *key)
     if (!map || map->kind != DOC_MAP) {
         return NULL;
     }
+
     for (doc_node *n = map->child; n; n = n->next) {
         if (strcmp(n->key, key) == 0) {
             return n;
         }
     }
+
     return NULL;
 }
 
@@ -136,11 +141,13 @@ static size_t yaml_byte(yaml_builder *b, size_t character)
         }
         ++b->character;
     }
+
     while (b->character > character) {
         for (--b->byte; b->byte > 0 && yaml_continues(b->text[b->byte]); --b->byte) {
         }
         --b->character;
     }
+
     return b->byte;
 }
 
@@ -152,11 +159,13 @@ static doc_node *yaml_node(yaml_builder *b, doc_node_kind kind, const yaml_event
         b->stop = true;
         return NULL;
     }
+
     node->kind = kind;
     node->line = (int)event->start_mark.line + 1;
     node->column = (int)event->start_mark.column + 1;
     node->start = yaml_byte(b, event->start_mark.index);
     node->end = yaml_byte(b, event->end_mark.index);
+
     return node;
 }
 
@@ -167,6 +176,7 @@ static void yaml_attach(yaml_builder *b, doc_node *node)
         b->root = node;
         return;
     }
+
     yaml_level *up = &b->level[b->depth - 1];
     const int limit = up->node->kind == DOC_MAP ? DOC_YAML_KEYS_MAX : DOC_YAML_ITEMS_MAX;
     if (up->node->count == limit) {
@@ -188,12 +198,14 @@ static void yaml_attach(yaml_builder *b, doc_node *node)
                        twin->key_line);
         }
     }
+
     up->key = NULL;
     if (up->last) {
         up->last->next = node;
     } else {
         up->node->child = node;
     }
+
     up->last = node;
     ++up->node->count;
 }
@@ -224,15 +236,18 @@ static void yaml_scalar(yaml_builder *b, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
+
     if (event->data.scalar.anchor || event->data.scalar.tag) {
         yaml_stop(b, event,
                   "anchors (&) and tags (!) are not supported in robot files: write the value itself");
         return;
     }
+
     if (memchr(text, '\0', length)) {
         yaml_stop(b, event, "a text contains a zero byte");
         return;
     }
+
     if (yaml_wants_key(b)) {
         yaml_level *level = &b->level[b->depth - 1];
         if (length > 200) {
@@ -246,6 +261,7 @@ static void yaml_scalar(yaml_builder *b, const yaml_event_t *event)
         b->stop = !level->key;
         return;
     }
+
     doc_node *node = yaml_node(b, yaml_is_null(event) ? DOC_NULL : DOC_SCALAR, event);
     if (node) {
         node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
@@ -261,19 +277,23 @@ static void yaml_open(yaml_builder *b, const yaml_event_t *event)
     const bool map = event->type == YAML_MAPPING_START_EVENT;
     const void *anchor = map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
     const void *tag = map ? event->data.mapping_start.tag : event->data.sequence_start.tag;
+
     if (anchor || tag) {
         yaml_stop(b, event,
                   "anchors (&) and tags (!) are not supported in robot files: write the block itself");
         return;
     }
+
     if (yaml_wants_key(b)) {
         yaml_stop(b, event, "expected a key, found a list or block (one brace or bracket too many?)");
         return;
     }
+
     if (b->depth == DOC_YAML_DEPTH_MAX) {
         yaml_stop(b, event, "blocks are nested deeper than 32 levels");
         return;
     }
+
     doc_node *node = yaml_node(b, map ? DOC_MAP : DOC_LIST, event);
     if (node) {
         node->flow = map ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
@@ -326,6 +346,7 @@ static void yaml_complain(doc_robot_file *f, const yaml_parser_t *parser, const 
 {
     const char *problem = parser->problem ? parser->problem : "cannot be read";
     const int line = (int)parser->problem_mark.line + 1;
+
     if (parser->error == YAML_MEMORY_ERROR) {
         f->no_memory = true;
         // not UTF-8: the parser has no line, so it is counted
@@ -352,11 +373,13 @@ doc_node *doc_yaml_parse(doc_robot_file *f, const char *text, size_t length)
         doc_defect(f, 0, "the file has %zu bytes, a robot file has at most %zu", length, DOC_YAML_BYTES_MAX);
         return NULL;
     }
+
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) {
         f->no_memory = true;
         return NULL;
     }
+
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     const bool marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // not counted by libyaml
     yaml_builder builder = {.f = f, .text = text, .length = length, .byte = marked ? 3 : 0};
@@ -382,6 +405,7 @@ doc_node *doc_yaml_parse(doc_robot_file *f, const char *text, size_t length)
     if (f->arena.failed) {
         f->no_memory = true;
     }
+
     return builder.stop ? NULL : builder.root;
 }
 

@@ -23,18 +23,22 @@ static pl_status options_check(const pl_robot *robot, const pl_dynamics_options 
         return pl_fail(err, PL_BAD_INPUT, "dynamics: tolerance is %g, must lie between 0 and 0.1",
                        o->tolerance);
     }
+
     if (!(o->step >= 0) || isinf(o->step)) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: step is %g s, must be 0 (automatic) or positive",
                        o->step);
     }
+
     if (!(o->largest_step > 0) || isinf(o->largest_step)) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: largest_step is %g s, must be positive",
                        o->largest_step);
     }
+
     if (!(o->first_step >= 0) || isinf(o->first_step)) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: first_step is %g s, must be 0 (automatic) or positive",
                        o->first_step);
     }
+
     if (o->halvings < 0 || o->halvings > 40) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: halvings is %d, must lie between 0 and 40", o->halvings);
     }
@@ -42,6 +46,7 @@ static pl_status options_check(const pl_robot *robot, const pl_dynamics_options 
         !(o->stiffness_damping >= 0) || isinf(o->stiffness_damping)) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: solve_tolerance and damping must not be negative");
     }
+
     for (int k = 0; o->marker_mass && k < robot->marker_count; ++k) {
         if (!(o->marker_mass[k] >= 0) || isinf(o->marker_mass[k])) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -49,12 +54,14 @@ static pl_status options_check(const pl_robot *robot, const pl_dynamics_options 
                            robot->marker[k].name, o->marker_mass[k]);
         }
     }
+
     if (robot->contact.free_count > 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "robot '%s' has a free body, whose inertia motions in time do not have yet: fix the "
                        "obstacle, or remove it",
                        robot->name);
     }
+
     return PL_OK;
 }
 
@@ -75,6 +82,7 @@ static pl_status create_work(pl_dynamics *d, pl_error *err)
     double **fulls[] = {&d->start, &d->v_before, &d->target, &d->work, &d->trial, &d->x_before, &d->dx};
     double **unknowns[] = {&d->g, &d->r, &d->r_old, &d->d, &d->y};
     bool ok = true;
+
     for (int i = 0; i < PL_COUNT(point); ++i) {
         ok = ok && create_point(point[i], d->robot, full, err);
     }
@@ -87,11 +95,13 @@ static pl_status create_work(pl_dynamics *d, pl_error *err)
     for (int i = 0; i < DYNAMICS_PAIRS; ++i) {
         ok = ok && (d->pairs.s[i] = PL_NEW_ARRAY(double, n)) && (d->pairs.y[i] = PL_NEW_ARRAY(double, n));
     }
+
     const int64_t pressures = d->problem->elements->pressure_count;
     ok = ok && (d->pressure_before = PL_NEW_ARRAY(double, pressures));
     ok = ok && (d->pressure_step = PL_NEW_ARRAY(double, pressures));
     ok = ok && (d->force = PL_NEW_ARRAY(double, 3 * (int64_t)d->robot->marker_count + 1));
     ok = ok && (d->command = PL_NEW_ARRAY(double, d->robot->command_count));
+
     return ok ? PL_OK : pl_fail_memory(err, "dynamics: work space");
 }
 
@@ -105,6 +115,7 @@ static pl_status dashpot_add(pl_material *m, const char *name, double b, pl_erro
                        "material '%s' has %d viscous branches: no room for stiffness-proportional damping",
                        name, m->prony_count);
     }
+
     m->prony_g[m->prony_count] = DASHPOT;
     m->prony_tau[m->prony_count++] = b / DASHPOT;
     return PL_OK;
@@ -123,6 +134,7 @@ static pl_status create_viscous(pl_dynamics *d, pl_error *err)
                 robot->layer[i].name, robot->material_name[robot->layer[i].material]);
         }
     }
+
     const int32_t regions = d->problem->mesh.region_count;
     const pl_material **material = PL_NEW_ARRAY(const pl_material *, regions);
     pl_material *own = PL_NEW_ARRAY(pl_material, regions);
@@ -135,11 +147,13 @@ static pl_status create_viscous(pl_dynamics *d, pl_error *err)
             status = dashpot_add(&own[r], robot->material_name[k], d->options.stiffness_damping, err);
         }
     }
+
     if (status == PL_OK) {
         status = pl_viscous_create(d->problem->elements, material, &d->viscous, err);
     }
     pl_free(material);
     pl_free(own);
+
     return status;
 }
 
@@ -152,6 +166,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
     if (status != PL_OK) {
         return status;
     }
+
     pl_dynamics *d = PL_NEW(pl_dynamics);
     if (!d) {
         return pl_fail_memory(err, "dynamics");
@@ -179,6 +194,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
         pl_log(1, "dynamics: a factorisation costs as much as %.1f iterations", d->cost);
         status = create_work(d, err);
     }
+
     d->touches = status == PL_OK && pl_problem_touches(d->problem);
     if (d->touches) {
         const int64_t numbers = d->now.state->contact_count;
@@ -188,6 +204,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
                                                      : pl_fail_memory(err, "dynamics: contact");
         d->problem->watch = &d->watch;
     }
+
     if (status == PL_OK) {
         status = create_viscous(d, err);
     }
@@ -195,7 +212,9 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
         pl_dynamics_destroy(d);
         return status;
     }
+
     *out = d;
+
     return PL_OK;
 }
 
@@ -219,10 +238,12 @@ void pl_dynamics_destroy(pl_dynamics *d)
         pl_free(point[i]->total);
         pl_state_destroy(point[i]->state);
     }
+
     for (int i = 0; i < DYNAMICS_PAIRS; ++i) {
         pl_free(d->pairs.s[i]);
         pl_free(d->pairs.y[i]);
     }
+
     void *owned[] = {d->start,
                      d->v_before,
                      d->contact_none,
@@ -252,6 +273,7 @@ static pl_status start_check(const pl_dynamics *d, const pl_state *state, pl_err
     if (state->robot_hash != d->robot->hash || state->vertex_count != d->problem->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: the state belongs to another robot");
     }
+
     for (int k = 0; state->load < 1 && k < d->robot->support_count; ++k) {
         const pl_support *s = &d->robot->support[k];
         if (pl_norm3(s->move) > 0 || pl_norm3(s->rotate) > 0) {
@@ -262,6 +284,7 @@ static pl_status start_check(const pl_dynamics *d, const pl_state *state, pl_err
                 s->name);
         }
     }
+
     return PL_OK;
 }
 
@@ -276,15 +299,18 @@ static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves
         pl_viscous_relax(d->viscous, state->x);
         return PL_OK;
     }
+
     if (state->motion_count != 1 + 2 * n + count) {
         return pl_fail(err, PL_BAD_INPUT,
                        "dynamics: the state has %lld numbers of its motion, the robot needs %lld",
                        (long long)state->motion_count, (long long)(1 + 2 * n + count));
     }
+
     d->now.time = state->motion[0];
     memcpy(d->now.v, state->motion + 1, (size_t)n * sizeof *d->now.v);
     memcpy(d->now.a, state->motion + 1 + n, (size_t)n * sizeof *d->now.a);
     pl_viscous_read(d->viscous, state->motion + 1 + 2 * n, state->x);
+
     return PL_OK;
 }
 
@@ -298,6 +324,7 @@ static bool start_grows(const pl_robot *robot)
     for (int i = 0; i < robot->actuator_count; ++i) {
         grows = grows || robot->actuator[i].growth;
     }
+
     return grows;
 }
 
@@ -325,6 +352,7 @@ pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_sign
 {
     bool moves;
     pl_status status = start_check(d, state, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -355,6 +383,7 @@ pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_sign
         status = start_energies(d, err);
     }
     d->started = status == PL_OK;
+
     return status;
 }
 
@@ -363,6 +392,7 @@ pl_status pl_dynamics_set_velocity(pl_dynamics *d, const double *velocity, pl_er
     if (!d->started) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: start the motion before its velocity is set");
     }
+
     const pl_unknowns *u = &d->problem->unknowns;
     for (int64_t i = 0; i < dynamics_full(d); ++i) {
         if (!isfinite(velocity[i])) {
@@ -371,8 +401,10 @@ pl_status pl_dynamics_set_velocity(pl_dynamics *d, const double *velocity, pl_er
         }
         d->now.v[i] = u->dof[i] >= 0 || u->rigid_of[i / 3] >= 0 ? velocity[i] : 0;
     }
+
     d->energy = d->energy_next = (pl_motion_energy){0};
     const pl_status status = dynamics_prepare(d, true, err);
+
     return status == PL_OK ? start_energies(d, err) : status;
 }
 
@@ -418,6 +450,7 @@ pl_status pl_dynamics_store(const pl_dynamics *d, pl_state *state, pl_error *err
     memcpy(state->motion + 1, d->now.v, (size_t)n * sizeof *state->motion);
     memcpy(state->motion + 1 + n, d->now.a, (size_t)n * sizeof *state->motion);
     pl_viscous_write(d->viscous, state->motion + 1 + 2 * n);
+
     return PL_OK;
 }
 
@@ -430,11 +463,13 @@ pl_status pl_dynamics_sample(const pl_dynamics *d, double time, pl_state *state,
     if (pl_state_copy(state, b->state) != PL_OK) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: the state belongs to another robot");
     }
+
     const double h = b->time - a->time, t = h > 0 ? (time - a->time) / h : 1;
     if (!(t > -1e-9 && t < 1 + 1e-9)) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: time %g s lies outside the last step, %g to %g s", time,
                        a->time, b->time);
     }
+
     const double f[4] = {(1 + 2 * t) * (1 - t) * (1 - t), t * (1 - t) * (1 - t) * h, t * t * (3 - 2 * t),
                          t * t * (t - 1) * h};
     const double g[4] = {h > 0 ? -6 * t * (1 - t) / h : 0, (1 - t) * (1 - 3 * t),
@@ -445,11 +480,13 @@ pl_status pl_dynamics_sample(const pl_dynamics *d, double time, pl_state *state,
             velocity[i] = g[0] * a->x[i] + g[1] * a->v[i] + g[2] * b->x[i] + g[3] * b->v[i];
         }
     }
+
     for (int i = 0; i < state->actuator_count; ++i) {
         state->multiplier[i] = (1 - t) * a->state->multiplier[i] + t * b->state->multiplier[i];
     }
     if (d->signal.command) {
         d->signal.command(d->signal.user, time, state->command);
     }
+
     return PL_OK;
 }

@@ -29,6 +29,7 @@ static double energy_of(pl_problem *p, energy_part part, const double *x)
             t->kind->evaluate(t->self, p, x, &energy, NULL);
         }
     }
+
     return energy;
 }
 
@@ -40,6 +41,7 @@ static void energy_set(pl_problem *p, double at)
     for (int i = 0; i < 3 * (p->robot->marker_count + 1); ++i) {
         f->now[i] = f->from[i] + at * (f->to[i] - f->from[i]);
     }
+
     for (int i = 0; i < p->term_count; ++i) {
         const pl_problem_term *t = &p->term[i];
         if (!t->kind->elastic && t->kind->set) {
@@ -52,6 +54,7 @@ static bool energy_loads_change(const pl_dynamics *d, const dynamics_point *from
 {
     const pl_problem *p = d->problem;
     bool change = p->load_from != p->load_to;
+
     for (int i = 0; i < 3 * (p->robot->marker_count + 1); ++i) {
         change = change || p->forces.from[i] != p->forces.to[i];
     }
@@ -59,6 +62,7 @@ static bool energy_loads_change(const pl_dynamics *d, const dynamics_point *from
         const double a = from->state->command[c], b = d->command[c];
         change = change || (a != b && !(isnan(a) && isnan(b)));
     }
+
     return change;
 }
 
@@ -86,6 +90,7 @@ static void energy_ends(pl_dynamics *d, bool changes, const double *x, double (*
             end[part][at] = energy_of(p, energy_parts[part], x);
         }
     }
+
     for (int part = 0; !changes && part < 2; ++part) {
         end[part][0] = end[part][1];
     }
@@ -95,6 +100,7 @@ void dynamics_work_first(pl_dynamics *d)
 {
     dynamics_work *w = &d->work_step;
     double end[2][2];
+
     dynamics_rows(d->problem, &d->middle);
     w->changes = energy_loads_change(d, &d->now);
     energy_ends(d, w->changes, d->now.x, end);
@@ -102,6 +108,7 @@ void dynamics_work_first(pl_dynamics *d)
         w->start[part] = end[part][0];
         w->rate_start[part] = (end[part][1] - end[part][0]) / TR_GAMMA;
     }
+
     energy_ends(d, w->changes, d->middle.x, end); // last: efforts are those of the end of the stage
     for (int part = 0; part < 2; ++part) {
         w->rate_middle[part] = (end[part][1] - end[part][0]) / TR_GAMMA;
@@ -127,13 +134,16 @@ static double energy_row(const double p[3], const double h[3])
     const double g = TR_GAMMA;
     double slope[2][2]; // of p and h: value at 0 and change of the slope
     const double *v[2] = {p, h};
+
     for (int i = 0; i < 2; ++i) {
         const double d1 = (v[i][1] - v[i][0]) / g, d2 = (v[i][2] - v[i][1]) / (1 - g);
         slope[i][0] = d1 - g * (d2 - d1);
         slope[i][1] = 2 * (d2 - d1);
     }
+
     // (p0 + p' t + p'' t^2 / 2) (h' + h'' t), integrated from 0 to 1
     const double p0 = p[0], p1 = slope[0][0], p2 = 0.5 * slope[0][1], h1 = slope[1][0], h2 = slope[1][1];
+
     return p0 * (h1 + h2 / 2) + p1 * (h1 / 2 + h2 / 3) + p2 * (h1 / 3 + h2 / 4);
 }
 
@@ -143,6 +153,7 @@ void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy)
     pl_problem *p = d->problem;
     const double *x[3] = {d->now.x, d->middle.x, d->next.x};
     double d2[2][3] = {{0}}, end[2][2], work[2];
+
     dynamics_rows(p, &d->next);
     const bool changes = w->changes || energy_loads_change(d, &d->middle);
     for (int k = changes ? 0 : 2; k < 3; ++k) {
@@ -151,9 +162,11 @@ void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy)
             d2[part][k] = (end[part][1] - end[part][0]) / (1 - TR_GAMMA);
         }
     }
+
     for (int part = 0; part < 2; ++part) {
         work[part] = w->start[part] - end[part][1] + (changes ? energy_rates(w, part, d2[part]) : 0);
     }
+
     for (int i = 0; i < p->row_count; ++i) {
         const dynamics_point *at[3] = {&d->now, &d->middle, &d->next};
         double force[3], measure[3];
@@ -163,6 +176,7 @@ void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy)
         }
         work[0] -= p->row[i].constraint ? energy_row(force, measure) : 0;
     }
+
     energy->actuators += work[0];
     energy->loads += work[1];
 }
@@ -190,6 +204,7 @@ pl_motion_energy pl_dynamics_energy(pl_dynamics *d)
     e.imbalance = d->energy_known
                       ? e.kinetic + e.elastic + e.viscous + e.damped - d->energy_start - e.actuators - e.loads
                       : NAN;
+
     return e;
 }
 
@@ -206,6 +221,7 @@ double pl_dynamics_momentum(const pl_dynamics *d, double linear[3], double angul
             angular[i] += moment[i];
         }
     }
+
     double mass = 0;
     for (int64_t k = 0; k < d->inertia->M.start[d->inertia->M.n]; ++k) {
         mass += d->inertia->M.value[k];
@@ -213,5 +229,6 @@ double pl_dynamics_momentum(const pl_dynamics *d, double linear[3], double angul
     for (int k = 0; k < d->inertia->marker_count; ++k) {
         mass += d->inertia->marker_mass[k];
     }
+
     return mass;
 }

@@ -88,6 +88,7 @@ double dynamics_dot(const double *a, const double *b, int64_t n)
     for (int64_t c = 0; c < chunks; ++c) {
         sum += w.part[c];
     }
+
     return sum;
 }
 
@@ -111,6 +112,7 @@ static void inertia_pattern(const void *self, const pl_problem *p, pl_pattern *o
             pl_pattern_couple(out, pl_problem_group(p, t->M.column[k]), pl_problem_group(p, v));
         }
     }
+
     for (int m = 0; m < t->marker_count; ++m) {
         const pl_point *point = &t->marker[m].point;
         for (int32_t j = 0; t->marker_mass[m] > 0 && j < point->count; ++j) {
@@ -126,11 +128,13 @@ static pl_status inertia_bind(void *self, pl_problem *p, pl_error *err)
 {
     dynamics_inertia *t = self;
     const pl_unknowns *u = &p->unknowns;
+
     pl_free(t->slot);
     t->slot = PL_NEW_ARRAY(int64_t, 3 * t->M.start[t->M.n]);
     if (!t->slot) {
         return pl_fail_memory(err, "dynamics: mass matrix");
     }
+
     for (int32_t v = 0; v < t->M.n; ++v) {
         for (int64_t k = t->M.start[v]; k < t->M.start[v + 1] && t->M.column[k] <= v; ++k) {
             for (int i = 0; i < 3; ++i) {
@@ -140,6 +144,7 @@ static pl_status inertia_bind(void *self, pl_problem *p, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -149,6 +154,7 @@ static void inertia_evaluate(void *self, pl_problem *p, const double *x, double 
     if (!(t->coefficient > 0)) {
         return;
     }
+
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *difference = pl_problem_take_full(p);
@@ -185,6 +191,7 @@ static void inertia_tangent(void *self, pl_problem *p, const double *x, bool pos
     if (!(t->coefficient > 0)) {
         return;
     }
+
     const int32_t *rigid = p->unknowns.rigid_of;
     double *value = p->tangent.K.value;
     for (int32_t v = 0; v < t->M.n; ++v) {
@@ -201,6 +208,7 @@ static void inertia_tangent(void *self, pl_problem *p, const double *x, bool pos
             }
         }
     }
+
     for (int m = 0; m < t->marker_count; ++m) {
         const pl_point *point = &t->marker[m].point;
         for (int32_t j = 0; t->marker_mass[m] > 0 && j < point->count; ++j) {
@@ -225,6 +233,7 @@ pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error 
     const dynamics_masses *masses = p->options.extra;
     const double *mass = masses->mass, g = pl_norm3(robot->gravity);
     dynamics_inertia *t = PL_NEW(dynamics_inertia);
+
     if (!t) {
         return pl_fail_memory(err, "dynamics: mass matrix");
     }
@@ -242,6 +251,7 @@ pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error 
     for (int k = 0; status == PL_OK && mass && k < robot->marker_count; ++k) {
         t->marker_mass[k] = mass[k];
     }
+
     for (int32_t r = 0; status == PL_OK && r < p->mesh.region_count; ++r) {
         density[r] = robot->material[robot->region_material[r]].density;
         if (!(density[r] > 0)) {
@@ -251,9 +261,11 @@ pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error 
                              robot->material_name[robot->region_material[r]], p->mesh.region_name[r]);
         }
     }
+
     if (status == PL_OK) {
         status = pl_consistent_mass_create(&p->mesh, density, &t->M, err);
     }
     pl_free(density);
+
     return status;
 }

@@ -20,6 +20,7 @@ static int levels_choose(const dynamics_levels *levels)
             oldest = i;
         }
     }
+
     return oldest;
 }
 
@@ -27,13 +28,16 @@ pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err)
 {
     dynamics_levels *levels = &d->levels;
     pl_problem *p = d->problem;
+
     for (int i = 0; i < DYNAMICS_LEVELS; ++i) {
         levels->level[i].age++;
     }
+
     int want = -1;
     for (int i = 0; i < DYNAMICS_LEVELS; ++i) {
         want = level_matches(&levels->level[i], s) ? i : want;
     }
+
     const bool fresh = want < 0;
     want = fresh ? levels_choose(levels) : want;
 
@@ -49,6 +53,7 @@ pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err)
             levels->level[want].created = true;
         }
     }
+
     dynamics_level *level = &levels->level[want];
     level->age = 0;
     if (fresh) {
@@ -57,6 +62,7 @@ pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err)
         level->extra = 0;
         p->linear.has_factor = p->linear.exact = false;
     }
+
     return status;
 }
 
@@ -65,6 +71,7 @@ void dynamics_levels_clear(pl_dynamics *d)
     if (!d->problem) {
         return;
     }
+
     const pl_linear now = d->problem->linear;
     for (int i = 0; i < DYNAMICS_LEVELS; ++i) {
         if (i != d->levels.now && d->levels.level[i].created) {
@@ -72,5 +79,6 @@ void dynamics_levels_clear(pl_dynamics *d)
             pl_problem_linear_destroy(d->problem);
         }
     }
+
     d->problem->linear = now; // destroyed with the problem
 }

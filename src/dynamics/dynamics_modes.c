@@ -32,17 +32,21 @@ static bool modes_eigen(modes *z)
 {
     const int m = z->count;
     double *T = PL_NEW_ARRAY(double, m *m);
+
     if (!T) {
         return false;
     }
+
     for (int i = 0; i < m; ++i) {
         T[i * m + i] = z->diagonal[i];
         if (i + 1 < m) {
             T[i * m + i + 1] = T[(i + 1) * m + i] = z->beta[i + 1];
         }
     }
+
     pl_dense_eigen(m, T, z->value, z->vector);
     pl_free(T);
+
     return true;
 }
 
@@ -67,6 +71,7 @@ static int modes_converged(const modes *z, int wanted)
         }
         ++good;
     }
+
     return good;
 }
 
@@ -75,10 +80,12 @@ static bool modes_lanczos(modes *z, int wanted)
     pl_dynamics *d = z->d;
     const int32_t n = z->n;
     double mu[PL_ROWS_MAX];
+
     pl_problem_draw(d->problem, NULL, d->y);
     if (!pl_problem_solve_bordered(d->problem, d->y, NULL, z->basis, mu)) {
         return false;
     }
+
     for (int m = 0; m < MODES_VECTORS; ++m) {
         double *q = z->basis + (int64_t)m * n, *Mq = z->image + (int64_t)m * n;
 
@@ -119,6 +126,7 @@ static bool modes_lanczos(modes *z, int wanted)
         }
         z->count = m + 1;
     }
+
     return modes_eigen(z);
 }
 
@@ -133,6 +141,7 @@ static void modes_shape(const modes *z, int at, pl_mode *mode, double *shape)
             d->y[i] += c * u[i];
         }
     }
+
     pl_problem_expand(d->problem, z->x, d->y, d->trial);
     double largest = 0, sign = 1;
     for (int64_t v = 0; v < dynamics_full(d); v += 3) {
@@ -146,12 +155,14 @@ static void modes_shape(const modes *z, int at, pl_mode *mode, double *shape)
             largest = size;
         }
     }
+
     for (int64_t i = 0; i < dynamics_full(d); ++i) {
         d->trial[i] *= sign / largest;
         if (shape) {
             shape[i] = d->trial[i];
         }
     }
+
     mode->mass = 2 * dynamics_kinetic(d, d->trial);
 }
 
@@ -180,6 +191,7 @@ static pl_status modes_factor(pl_dynamics *d, const pl_state *state, double *g, 
         pl_problem_residual(p, g, r);
         status = pl_problem_factor_exact(p, state->x, err);
     }
+
     return status;
 }
 
@@ -201,6 +213,7 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
     if (status == PL_OK) {
         status = modes_factor(d, state, d->g, d->r, err);
     }
+
     const int32_t n = p->unknowns.n;
     modes z = {.d = d, .x = state->x, .n = n};
     z.basis = PL_NEW_ARRAY(double, (MODES_VECTORS + 1) * (int64_t)n);
@@ -222,6 +235,7 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
         mode[k].frequency = (lambda < 0 ? -1 : 1) * sqrt(fabs(lambda)) / (2 * PL_PI);
         modes_shape(&z, at, &mode[k], shape ? shape + k * dynamics_full(d) : NULL);
     }
+
     *found = good;
     d->levels.level[d->levels.now].s = 0;
     p->linear.has_factor = p->linear.exact = false;
@@ -230,5 +244,6 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
     pl_free(z.image);
     pl_free(z.value);
     pl_free(z.vector);
+
     return status;
 }

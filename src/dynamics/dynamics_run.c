@@ -35,6 +35,7 @@ static void run_scale(pl_dynamics *d)
         d->speed = fmax(d->speed, pl_norm3(d->now.v + v));
         d->push = fmax(d->push, pl_norm3(d->now.a + v));
     }
+
     d->scale = fmax(d->scale, moved);
 }
 
@@ -44,6 +45,7 @@ static bool run_jump(pl_dynamics *d)
 {
     const double load = d->signal.load ? d->signal.load(d->signal.user, d->now.time) : 1;
     bool jump = d->forces_changed || d->corner || fabs(load - d->now.state->load) > 1e-12;
+
     d->forces_changed = d->corner = false;
     if (d->signal.command) {
         d->signal.command(d->signal.user, d->now.time, d->command);
@@ -58,6 +60,7 @@ static bool run_jump(pl_dynamics *d)
         const double a = d->command[c], b = d->now.state->command[c];
         jump = jump || (isnan(a) != isnan(b)) || (!isnan(a) && fabs(a - b) > 1e-12 * fmax(fabs(a), fabs(b)));
     }
+
     return jump;
 }
 
@@ -73,9 +76,11 @@ static double run_length(const pl_dynamics *d)
     const double h = run_step(d);
     const double corner = d->signal.corner ? d->signal.corner(d->signal.user, d->now.time) : INFINITY;
     const double left = corner - d->now.time;
+
     if (left <= h * (1 + 1e-9)) {
         return left;
     }
+
     return left < 2 * h * (1 - 1e-9) && left > h * (1 + 1e-9) ? 0.5 * left : h;
 }
 
@@ -95,6 +100,7 @@ static pl_status run_accept(pl_dynamics *d, double h, double error, int iteratio
                (size_t)d->now.state->contact_count * sizeof *d->contact_first);
         d->contact_known = true;
     }
+
     pl_viscous_accept(d->viscous);
     d->report.steps++;
     d->report.time = d->now.time;
@@ -111,6 +117,7 @@ static pl_status run_accept(pl_dynamics *d, double h, double error, int iteratio
     if (level->extra > d->cost) {
         d->problem->linear.has_factor = false;
     }
+
     return pl_problem_advance(d->problem, d->now.x, err);
 }
 
@@ -132,6 +139,7 @@ static void run_lengthen(pl_dynamics *d, double h, double error, double accepted
     if (d->level == 0 || !small || h < 0.999 * run_step(d)) {
         return;
     }
+
     const double since = (d->now.time - d->anchor) / (2 * run_step(d));
     if (fabs(since - round(since)) < RUN_ALIGNED) {
         d->level--;
@@ -172,6 +180,7 @@ static pl_status run_try(pl_dynamics *d, double h, bool *accepted, const char **
     const int before = d->report.evaluations;
     stage_outcome outcome;
     double error;
+
     *accepted = false;
     const pl_status status = dynamics_step(d, h, run_tolerance(d, h), &error, &outcome, err);
     if (status != PL_OK) {
@@ -191,6 +200,7 @@ static pl_status run_try(pl_dynamics *d, double h, bool *accepted, const char **
         d->problem->linear.has_factor = d->problem->linear.has_factor && outcome == STAGE_SOLVED;
         return PL_OK;
     }
+
     pl_log(2, "  step %.3g ms at %.6g s: error %.2e of %.2e mm", 1e3 * h, d->now.time, error, limit);
     const double corner = d->signal.corner ? d->signal.corner(d->signal.user, d->now.time) : INFINITY;
     const bool at_corner = d->next.time >= corner - 1e-9 * h;
@@ -198,6 +208,7 @@ static pl_status run_try(pl_dynamics *d, double h, bool *accepted, const char **
     d->anchor = at_corner ? d->now.time : d->anchor;
     d->corner = at_corner && d->problem->row_count > 0;
     run_lengthen(d, h, error, limit);
+
     return advanced;
 }
 
@@ -211,6 +222,7 @@ static pl_status run_one(pl_dynamics *d, bool *go_on, pl_error *err)
             return status;
         }
     }
+
     run_scale(d);
     for (;;) {
         const double h = run_length(d);
@@ -238,6 +250,7 @@ pl_status pl_dynamics_advance(pl_dynamics *d, double time, bool (*each)(void *us
     if (!isfinite(time)) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: the time to advance to is not finite");
     }
+
     const double clock = pl_seconds(), first = d->now.time;
     pl_status status = PL_OK;
     d->report.outcome = PL_MOTION_DONE;
@@ -263,10 +276,12 @@ pl_status pl_dynamics_advance(pl_dynamics *d, double time, bool (*each)(void *us
             break;
         }
     }
+
     d->report.seconds += pl_seconds() - clock;
     if (status == PL_OK) {
         d->report.energy = pl_dynamics_energy(d);
         *report = d->report;
     }
+
     return status;
 }

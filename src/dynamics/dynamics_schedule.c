@@ -57,6 +57,7 @@ pl_status pl_schedule_create(const pl_command_info *command, int count, double b
         pl_free(s);
         return pl_fail_memory(err, "schedule");
     }
+
     s->count = count;
     s->begin = begin;
     for (int c = 0; c < count; ++c) {
@@ -66,7 +67,9 @@ pl_status pl_schedule_create(const pl_command_info *command, int count, double b
         s->command[c].fill = command[c].fill;
         s->command[c].vent = command[c].vent;
     }
+
     *out = s;
+
     return PL_OK;
 }
 
@@ -91,6 +94,7 @@ static double piece_value(const schedule_piece *p, double t)
     if (isnan(p->to) || isnan(p->from) || !(p->duration > 0)) {
         return p->duration > 0 && t < p->begin + p->duration ? p->from : p->to;
     }
+
     const double part = (t - p->begin) / p->duration;
     return part >= 1 ? p->to : p->from + part * (p->to - p->from);
 }
@@ -107,6 +111,7 @@ static int piece_at(const schedule_command *c, double t)
             high = middle - 1;
         }
     }
+
     return low;
 }
 
@@ -127,18 +132,21 @@ static double command_corner(const schedule_command *c, double t)
     const double later = t + 1e-9;
     double corner = INFINITY;
     const int k = piece_at(c, later);
+
     if (k + 1 < c->piece_count) {
         corner = c->piece[k + 1].begin;
     }
     if (k >= 0 && c->piece[k].duration > 0 && c->piece[k].begin + c->piece[k].duration > later) {
         corner = fmin(corner, c->piece[k].begin + c->piece[k].duration);
     }
+
     // no step passes over more than a quarter of a period
     if (k >= 0 && c->piece[k].frequency > 0) {
         const double quarters = 4 * c->piece[k].frequency;
         corner =
             fmin(corner, c->piece[k].begin + (floor((later - c->piece[k].begin) * quarters) + 1) / quarters);
     }
+
     return corner;
 }
 
@@ -152,6 +160,7 @@ static pl_status schedule_add(pl_schedule *s, int command, schedule_piece piece,
         return pl_fail(err, PL_BAD_INPUT, "schedule: %g s comes after %g s: times must not go back",
                        piece.begin, c->piece[c->piece_count - 1].begin);
     }
+
     if (c->piece_count == c->piece_room) {
         const int room = 2 * c->piece_room + 16;
         schedule_piece *larger = PL_NEW_ARRAY(schedule_piece, room);
@@ -165,9 +174,11 @@ static pl_status schedule_add(pl_schedule *s, int command, schedule_piece piece,
         c->piece = larger;
         c->piece_room = room;
     }
+
     c->piece[c->piece_count++] = piece;
     pl_free(c->node);
     c->node = NULL;
+
     return PL_OK;
 }
 
@@ -214,6 +225,7 @@ pl_status pl_schedule_table(pl_schedule *s, int command, const double *time, con
             status = schedule_add(s, command, piece, err);
         }
     }
+
     return status;
 }
 
@@ -241,6 +253,7 @@ pl_status pl_schedule_push(pl_schedule *s, int marker, int marker_count, const d
         return pl_fail(err, PL_BAD_INPUT,
                        "schedule: a push needs a marker, a finite force and an end after its beginning");
     }
+
     if (s->push_count == SCHEDULE_PUSHES) {
         return pl_fail(err, PL_BAD_INPUT, "schedule: more than %d pushes", SCHEDULE_PUSHES);
     }
@@ -269,6 +282,7 @@ static pl_status node_add(schedule_command *c, schedule_node node, pl_error *err
         c->node = larger;
         c->node_room = room;
     }
+
     c->node[c->node_count++] = node;
     return PL_OK;
 }
@@ -284,12 +298,14 @@ static double response_piece(const schedule_command *c, double t, double longest
     const double tau = a0 >= y ? c->fill : c->vent, rate = c->rate > 0 ? c->rate : INFINITY,
                  up = a0 >= y ? 1 : -1;
     double b = (a1 - a0) / longest, dt = longest;
+
     *node = (schedule_node){.time = t, .value = y};
     if (!(tau > 0) && isinf(rate)) { // at once in this direction
         *node = (schedule_node){.time = t, .value = a0, .slope = b, .slope_end = b};
         *next = a1;
         return dt;
     }
+
     // what rounding leaves between them is no distance to be covered
     const double apart = 1e-12 * (fabs(a0) + fabs(y)) + 1e-9 * rate * longest;
     const double wanted = tau > 0 ? (a0 - y) / tau : fabs(a0 - y) > apart ? up * INFINITY : b;
@@ -304,16 +320,19 @@ static double response_piece(const schedule_command *c, double t, double longest
         *next = y + up * rate * dt;
         return fmax(dt, 1e-9 * longest);
     }
+
     if (!(tau > 0)) {
         node->value = a0;
         node->slope = node->slope_end = b;
         *next = a1;
         return dt;
     }
+
     const double decay = exp(-dt / tau);
     *next = a1 - b * tau + (y - a0 + b * tau) * decay;
     node->slope = (a0 - y) / tau;
     node->slope_end = (a1 - *next) / tau;
+
     return dt;
 }
 
@@ -321,11 +340,13 @@ static double response_longest(const schedule_command *c, double t, double until
 {
     double longest = fmin(command_corner(c, t), until) - t;
     const double tau = fmin(c->fill > 0 ? c->fill : INFINITY, c->vent > 0 ? c->vent : INFINITY);
+
     longest = fmin(longest, tau / SCHEDULE_PER_TIME);
     const int k = piece_at(c, t);
     if (k >= 0 && c->piece[k].frequency > 0) {
         longest = fmin(longest, 1 / (SCHEDULE_PER_CYCLE * c->piece[k].frequency));
     }
+
     return longest;
 }
 
@@ -338,6 +359,7 @@ static pl_status response_prepare(schedule_command *c, double begin, double unti
     if (!follows || c->piece_count == 0 || isnan(c->first)) {
         return PL_OK;
     }
+
     double t = begin, y = c->first;
     bool turns = true; // the next node is a corner
     pl_status status = PL_OK;
@@ -357,6 +379,7 @@ static pl_status response_prepare(schedule_command *c, double begin, double unti
         turns = met || t == corner;
         y = next;
     }
+
     return status == PL_OK ? node_add(c, (schedule_node){.time = t, .value = y, .corner = true}, err)
                            : status;
 }
@@ -381,6 +404,7 @@ static int node_at(const schedule_command *c, double t)
             high = middle - 1;
         }
     }
+
     return low;
 }
 
@@ -388,15 +412,19 @@ double pl_schedule_value(const pl_schedule *s, int command, double t)
 {
     const schedule_command *c = &s->command[command];
     const double asked = command_asked(c, t);
+
     if (!c->node || isnan(asked) || t < c->node[0].time) {
         return asked;
     }
+
     const int k = node_at(c, t);
     const schedule_node *a = &c->node[k], *b = a + 1;
     if (k + 1 == c->node_count) {
         return a->value;
     }
+
     const double h = b->time - a->time, w = fmin(1, (t - a->time) / h);
+
     return (1 + 2 * w) * (1 - w) * (1 - w) * a->value + w * (1 - w) * (1 - w) * h * a->slope +
            w * w * (3 - 2 * w) * b->value + w * w * (w - 1) * h * a->slope_end;
 }
@@ -414,6 +442,7 @@ static double schedule_corner(void *user, double t)
 {
     const pl_schedule *s = user;
     double corner = INFINITY;
+
     for (int i = 0; i < s->count; ++i) {
         const schedule_command *c = &s->command[i];
         if (!c->node) {
@@ -426,11 +455,14 @@ static double schedule_corner(void *user, double t)
         }
         corner = fmin(corner, k < c->node_count ? c->node[k].time : INFINITY);
     }
+
     for (int k = 0; k < s->push_count; ++k) {
         corner = s->push[k].from > t + 1e-9 ? fmin(corner, s->push[k].from) : corner;
         corner = s->push[k].to > t + 1e-9 ? fmin(corner, s->push[k].to) : corner;
     }
+
     const double full = s->begin + s->load_ramp;
+
     return s->load_ramp > 0 && full > t + 1e-9 ? fmin(corner, full) : corner;
 }
 

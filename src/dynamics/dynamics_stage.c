@@ -38,15 +38,18 @@ static void pairs_add(pl_dynamics *d, double scale)
     const bool full = pairs->count == DYNAMICS_PAIRS;
     const int at = full ? pairs->first : (pairs->first + pairs->count) % DYNAMICS_PAIRS;
     double *s = pairs->s[at], *y = pairs->y[at];
+
     for (int32_t i = 0; i < n; ++i) {
         s[i] = scale * d->d[i];
         y[i] = d->r[i] - d->r_old[i];
     }
+
     const double expected = -scale * dynamics_dot(s, d->r_old, n);
     double sy = dynamics_dot(s, y, n);
     if (!(expected > 0) || !isfinite(sy)) {
         return;
     }
+
     if (sy < STAGE_DAMPING * expected) {
         const double t = (1 - STAGE_DAMPING) * expected / (expected - sy);
         for (int32_t i = 0; i < n; ++i) {
@@ -54,6 +57,7 @@ static void pairs_add(pl_dynamics *d, double scale)
         }
         sy = STAGE_DAMPING * expected;
     }
+
     pairs->rho[at] = 1 / sy;
     pairs->first = full ? (pairs->first + 1) % DYNAMICS_PAIRS : pairs->first;
     pairs->count += !full;
@@ -73,22 +77,27 @@ static bool stage_direction(pl_dynamics *d, const double *gap)
     const dynamics_pairs *pairs = &d->pairs;
     const int32_t n = d->problem->unknowns.n;
     double alpha[DYNAMICS_PAIRS], mu[PL_ROWS_MAX];
+
     for (int32_t i = 0; i < n; ++i) {
         d->y[i] = -d->r[i];
     }
+
     for (int k = pairs->count - 1; k >= 0; --k) {
         const int at = (pairs->first + k) % DYNAMICS_PAIRS;
         alpha[at] = pairs->rho[at] * dynamics_dot(pairs->s[at], d->y, n);
         vector_add(-alpha[at], pairs->y[at], n, d->y);
     }
+
     if (!pl_problem_solve_bordered(d->problem, d->y, gap, d->d, mu)) {
         return false;
     }
+
     for (int k = 0; k < pairs->count; ++k) {
         const int at = (pairs->first + k) % DYNAMICS_PAIRS;
         const double beta = pairs->rho[at] * dynamics_dot(pairs->y[at], d->d, n);
         vector_add(alpha[at] - beta, pairs->s[at], n, d->d);
     }
+
     return true;
 }
 
@@ -110,6 +119,7 @@ pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, const pl_ahead 
     pl_error why = {0};
     const pl_status status = pl_problem_refactor(
         p, &(pl_linearization){.x = x, .indefinite = PL_MODES_FLIPPED, .predicted = predicted}, &why);
+
     pairs_clear(&d->pairs);
     d->levels.level[d->levels.now].best = -1;
     d->levels.level[d->levels.now].extra = 0;
@@ -118,12 +128,15 @@ pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, const pl_ahead 
         *outcome = STAGE_INDEFINITE;
         return PL_OK;
     }
+
     if (status != PL_OK) {
         return pl_fail(err, status, "%s", why.text);
     }
+
     // fibres and layers that ring are compressed for a moment: modes that the error of the step controls
     const bool indefinite = (p->linear.blend > 0 || p->linear.mode_count > 0) && !pl_problem_stiff(p);
     *outcome = indefinite && d->level < d->options.halvings ? STAGE_INDEFINITE : STAGE_SOLVED;
+
     return PL_OK;
 }
 
@@ -150,9 +163,11 @@ static double stage_evaluate(pl_dynamics *d, stage *run, const double *x)
         pl_error ignored;
         pl_problem_advance(p, x, &ignored);
     }
+
     if (isinf(pl_problem_evaluate(p, x, d->g))) {
         return INFINITY;
     }
+
     double largest = pl_problem_residual(p, d->g, d->r);
     if (p->row_count > 0 && run->set_changes < STAGE_SET_CHANGES && pl_problem_activate(p, true)) {
         run->set_changes++;
@@ -161,6 +176,7 @@ static double stage_evaluate(pl_dynamics *d, stage *run, const double *x)
         pairs_clear(&d->pairs);
         largest = pl_problem_residual(p, d->g, d->r);
     }
+
     return largest;
 }
 
@@ -169,6 +185,7 @@ static bool stage_move(pl_dynamics *d, stage *run, double *x)
 {
     pl_problem *p = d->problem;
     const size_t bytes = pl_problem_full_bytes(p);
+
     memcpy(d->r_old, d->r, (size_t)p->unknowns.n * sizeof *d->r);
     run->scale = 1;
     for (int k = 0; k <= STAGE_HALVINGS; ++k, run->scale *= 0.5) {
@@ -179,6 +196,7 @@ static bool stage_move(pl_dynamics *d, stage *run, double *x)
             return true;
         }
     }
+
     return false;
 }
 
@@ -200,6 +218,7 @@ static double stage_work(const pl_dynamics *d, const double *from, const double 
     const pl_problem *p = d->problem;
     const pl_unknowns *u = &p->unknowns;
     double work = 0;
+
     *exchange = 0;
     for (int64_t v = 0; v < dynamics_full(d); v += 3) {
         double moved = 0;
@@ -211,6 +230,7 @@ static double stage_work(const pl_dynamics *d, const double *from, const double 
         }
         *exchange += fabs(d->inertia->coefficient * moved);
     }
+
     for (int b = 0; b < u->rigid_count; ++b) {
         const pl_rigid_motion *body = &u->rigid[b];
         double mean[3] = {0};
@@ -222,6 +242,7 @@ static double stage_work(const pl_dynamics *d, const double *from, const double 
         }
         work += pl_dot3(d->r + body->unknown, mean);
     }
+
     return work;
 }
 
@@ -234,6 +255,7 @@ static bool stage_converged(pl_dynamics *d, stage *run, const double *x)
     if (!(left < run->tolerance)) {
         return false;
     }
+
     double exchange;
     const double work = stage_work(d, run->from, x, &exchange);
     return fabs(work) <= d->options.tolerance / STAGE_WORK_SHARE * (exchange + d->exchanged) ||
@@ -261,15 +283,18 @@ static pl_status stage_refactor(pl_dynamics *d, stage *run, const double *x, sta
     const bool predicts = run->stepped && run->scale == 1;
     const pl_ahead ahead = {d->x_before, d->dx, d->pressure_before, d->pressure_step};
     const pl_status status = dynamics_stage_factor(d, x, predicts ? &ahead : NULL, outcome, err);
+
     if (status == PL_OK && *outcome == STAGE_SOLVED) {
         p->tangent.ahead = predicts && pl_problem_stiff(p) ? &ahead : NULL;
         stage_evaluate(d, run, x);
         p->tangent.ahead = NULL;
     }
+
     run->base = run->iteration;
     run->best = INFINITY;
     run->change_before = 0;
     run->pair = run->failed = false;
+
     return status;
 }
 
@@ -278,6 +303,7 @@ static void stage_remember(pl_dynamics *d, stage *run, const double *x)
 {
     pl_problem *p = d->problem;
     const size_t pressures = (size_t)p->elements->pressure_count * sizeof *d->pressure_step;
+
     memcpy(d->x_before, x, pl_problem_full_bytes(p));
     memcpy(d->pressure_before, p->elements->pressure, pressures);
     memcpy(d->pressure_step, p->linear.pressure_step, pressures);
@@ -296,6 +322,7 @@ static pl_status stage_iterate(pl_dynamics *d, stage *run, double *x, stage_outc
 {
     pl_problem *p = d->problem;
     double gap[PL_ROWS_MAX];
+
     for (run->iteration = 0; run->iteration < STAGE_ITERATIONS; ++run->iteration) {
         // another factor where this one is of no use
         if (run->iteration > 0 && stage_factor_spent(d, run)) {
@@ -339,6 +366,7 @@ static pl_status stage_iterate(pl_dynamics *d, stage *run, double *x, stage_outc
         run->best = fmin(run->best, run->change);
         run->change_before = run->set_changes == sets ? run->change : 0;
     }
+
     *outcome = STAGE_DIVERGED;
     return PL_OK;
 }
@@ -355,10 +383,12 @@ static double stage_hard(const pl_dynamics *d, double s)
 {
     const pl_elements *E = d->problem->elements;
     double mu = INFINITY, density = 0;
+
     for (int r = 0; r < E->law_count; ++r) {
         mu = E->law[r].mu > 0 ? fmin(mu, E->law[r].mu) : mu;
         density = fmax(density, E->density[r]);
     }
+
     const double h = stage_edge(d), ratio = STAGE_HARD * (1 + density * h * h / (mu * s * s));
     return fmin(STAGE_HARD_MOST, exp2(ceil(log2(ratio))));
 }
@@ -371,17 +401,20 @@ static pl_status stage_newton(pl_dynamics *d, const stage *run, double *x, stage
         .force_tolerance = STAGE_FORCE, .length_tolerance = run->tolerance, .limit = STAGE_ITERATIONS};
     pl_newton_report found;
     pl_error why = {0};
+
     memcpy(d->newton.work.x_start, x, pl_problem_full_bytes(d->problem));
     pl_newton_forget(&d->newton);
     const int before = d->newton.iterations;
     const pl_newton_end end = pl_newton_minimise(&d->newton, x, &goal, &found, &why);
     d->report.evaluations += d->newton.iterations - before;
+
     // with hard contacts the energy does not resolve steps far below the tolerance
     const bool solved = end == NEWTON_DONE || found.step < STAGE_RESOLVED * run->tolerance;
     *outcome = solved ? STAGE_SOLVED : end == NEWTON_INVERTED ? STAGE_INVERTED : STAGE_DIVERGED;
     if (end == NEWTON_STOPPED) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted");
     }
+
     return why.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", why.text) : PL_OK;
 }
 
@@ -392,6 +425,7 @@ static pl_status stage_touch(pl_dynamics *d, stage *run, double *x, stage_outcom
     pl_problem *p = d->problem;
     pl_status status =
         d->touches ? stage_newton(d, run, x, outcome, err) : stage_iterate(d, run, x, outcome, err);
+
     for (int round = 0; d->touches && status == PL_OK && *outcome == STAGE_SOLVED; ++round) {
         double penetration = 0;
         const double unsettled = pl_problem_unsettled(p, x, &penetration);
@@ -412,6 +446,7 @@ static pl_status stage_touch(pl_dynamics *d, stage *run, double *x, stage_outcom
         }
         status = stage_newton(d, run, x, outcome, err);
     }
+
     return status;
 }
 
@@ -431,6 +466,7 @@ pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const
     stage run = {
         .tolerance = tolerance, .from = from, .best = INFINITY, .scale = 1, .stiff = pl_problem_stiff(p)};
     pl_status status = dynamics_levels_use(d, s, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -460,6 +496,7 @@ pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const
             return status;
         }
     }
+
     pl_problem_turn(p, x);
     pairs_clear(&d->pairs);
 
@@ -471,7 +508,9 @@ pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const
             return PL_OK;
         }
     }
+
     status = stage_touch(d, &run, x, outcome, err);
     dynamics_stage_count(d);
+
     return status;
 }

@@ -69,10 +69,12 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
     } else {
         memcpy(d->command, from->command, (size_t)from->command_count * sizeof *d->command);
     }
+
     if (d->signal.force) {
         d->signal.force(d->signal.user, t, d->force);
         pl_problem_set_forces(p, d->force);
     }
+
     pl_status status = pl_problem_check(p, d->command, err);
     if (status == PL_OK) {
         status = pl_problem_begin(p, from, d->command, err);
@@ -81,6 +83,7 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
         p->load_to = d->signal.load ? fmin(1, fmax(0, d->signal.load(d->signal.user, t))) : 1;
         pl_problem_set(p, 1);
     }
+
     return status;
 }
 
@@ -109,9 +112,11 @@ static double step_end(pl_dynamics *d, double h)
     const pl_signal *signal = &d->signal;
     const double t = d->now.time + h, before = t - fmax(STEP_BEFORE * h, 1e-10);
     const double corner = signal->corner ? signal->corner(signal->user, d->now.time) : INFINITY;
+
     if (t < corner - 1e-9 * h) {
         return t;
     }
+
     pl_problem *p = d->problem;
     const int commands = d->now.state->command_count, forces = 3 * d->robot->marker_count;
     const size_t mark = pl_arena_begin(&p->scratch);
@@ -128,13 +133,16 @@ static double step_end(pl_dynamics *d, double h)
             signal->force(signal->user, time, at[k] + commands + 1);
         }
     }
+
     bool jumps = false;
     for (int i = 0; i < commands + 1 + forces; ++i) {
         const double change = fabs(at[1][i] - at[0][i]), jump = fabs(at[2][i] - at[1][i]);
         jumps = jumps || isnan(at[2][i]) != isnan(at[1][i]) ||
                 jump > STEP_JUMP * change + 1e-12 * (fabs(at[1][i]) + fabs(at[2][i]));
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return jumps ? before : t;
 }
 
@@ -143,6 +151,7 @@ static void stage_inertia(pl_dynamics *d, double s, const double *rest)
 {
     const double b = d->options.mass_damping, k = 1 / (s * s) + b / s;
     const double weight = b / s / k;
+
     for (int64_t i = 0; b > 0 && i < dynamics_full(d); ++i) {
         d->target[i] += weight * (rest[i] - d->target[i]);
     }
@@ -166,6 +175,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
     dynamics_point *to = &d->middle;
     const double s = dynamics_stage_length(h);
     const int64_t n = dynamics_full(d);
+
     to->time = now->time + TR_GAMMA * h;
     pl_status status = stage_begin_contact(
         d, now->state, stage_contact(d, d->contact_first, now->state->contact), to->time, err);
@@ -181,6 +191,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
         to->x[i] += d->touches ? 2 * s * s * (now->total[i] - now->a[i]) : 0;
         d->work[i] = now->x[i] + s * now->v[i];
     }
+
     predict_finish(d->problem, now->x, to->x);
     stage_inertia(d, s, d->work);
     status = dynamics_stage_solve(d, s, tolerance, now->x, to->x, outcome, err);
@@ -191,9 +202,11 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
         to->v[i] = (to->x[i] - now->x[i]) / s - now->v[i];
         to->a[i] = (to->v[i] - now->v[i]) / s - now->a[i];
     }
+
     dynamics_work_first(d);
     pl_problem_store(d->problem, d->command, 1, to->x, to->state);
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, false, to->x);
+
     return PL_OK;
 }
 
@@ -205,6 +218,7 @@ static void step_without_contact(pl_dynamics *d, dynamics_point *to)
 {
     pl_problem *p = d->problem;
     const int32_t n = p->unknowns.n;
+
     if (!d->touches) {
         return;
     }
@@ -219,6 +233,7 @@ static void step_without_contact(pl_dynamics *d, dynamics_point *to)
         q[i] = r[i];
         u[i] = 0;
     }
+
     double square = dynamics_dot(r, r, n);
     const double end = CONTACT_MASS_TOLERANCE * CONTACT_MASS_TOLERANCE * square;
     for (int k = 0; k < CONTACT_MASS_STEPS && square > end && square > 0; ++k) {
@@ -237,6 +252,7 @@ static void step_without_contact(pl_dynamics *d, dynamics_point *to)
         }
         square = next;
     }
+
     pl_problem_expand(p, to->x, u, d->work);
     for (int64_t i = 0; i < dynamics_full(d); ++i) {
         to->a[i] -= d->work[i];
@@ -250,6 +266,7 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
     dynamics_point *to = &d->next;
     const double s = dynamics_stage_length(h);
     const int64_t n = dynamics_full(d);
+
     to->time = now->time + h;
     pl_status status = stage_begin_contact(
         d, middle->state, stage_contact(d, now->state->contact, middle->state->contact), step_end(d, h), err);
@@ -268,22 +285,26 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
         to->x[i] = d->target[i] + s * s * a;
         to->v[i] = V;
     }
+
     predict_finish(d->problem, middle->x, to->x);
     stage_inertia(d, s, d->work);
     status = dynamics_stage_solve(d, s, tolerance, middle->x, to->x, outcome, err);
     if (status != PL_OK || *outcome != STAGE_SOLVED) {
         return status;
     }
+
     for (int64_t i = 0; i < n; ++i) {
         const double V = to->v[i];
         to->v[i] = (to->x[i] - d->work[i]) / s;
         to->a[i] = (to->v[i] - V) / s;
     }
+
     dynamics_work_second(d, &d->energy_next);
     pl_problem_store(d->problem, d->command, 1, to->x, to->state);
     step_without_contact(d, to);
     d->energy_next.damped += step_damped(d, h);
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, true, to->x);
+
     return PL_OK;
 }
 
@@ -313,6 +334,7 @@ double dynamics_filtered_error(pl_dynamics *d, double h)
     pl_problem *p = d->problem;
     const double s = dynamics_stage_length(h);
     double mu[PL_ROWS_MAX];
+
     step_error(d, h);
     dynamics_mass_multiply(d->inertia, d->work, d->trial);
     pl_problem_gather(p, d->trial, d->next.x, d->y);
@@ -321,6 +343,7 @@ double dynamics_filtered_error(pl_dynamics *d, double h)
     }
     dynamics_stage_count(d);
     pl_problem_expand(p, d->next.x, d->d, d->work);
+
     return step_largest(d, d->work) / (s * s);
 }
 
@@ -333,6 +356,7 @@ static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_o
     dynamics_point *now = &d->now, *scratch = &d->next;
     const double s = dynamics_stage_length(h);
     const int64_t n = dynamics_full(d);
+
     *outcome = STAGE_SOLVED;
     if (!d->touches) {
         return PL_OK;
@@ -347,6 +371,7 @@ static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_o
         d->target[i] = now->x[i] + s * now->v[i] - s * s * now->a[i]; // what else acts is balanced
         scratch->x[i] = now->x[i] + s * now->v[i];
     }
+
     predict_finish(d->problem, now->x, scratch->x);
     d->inertia->coefficient = 1 / (s * s);
     d->inertia->target = d->target;
@@ -359,6 +384,7 @@ static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_o
     for (int64_t i = 0; status == PL_OK && *outcome == STAGE_SOLVED && i < n; ++i) {
         now->v[i] = (scratch->x[i] - now->x[i]) / s;
     }
+
     return status;
 }
 
@@ -374,6 +400,7 @@ static pl_status step_stages(pl_dynamics *d, double h, double tolerance, double 
         *outcome = STAGE_INVERTED; // between its quadrature points
     }
     *error = status == PL_OK && *outcome == STAGE_SOLVED ? step_error(d, h) : INFINITY;
+
     return status;
 }
 
@@ -402,6 +429,7 @@ pl_status dynamics_recall(pl_dynamics *d, pl_error *err)
         pl_problem_evaluate(d->problem, d->now.x, NULL);
         dynamics_rows(d->problem, &d->now);
     }
+
     return status;
 }
 
@@ -414,6 +442,7 @@ static bool velocity_gaps(pl_dynamics *d, double *rho, pl_error *err)
     const double ahead = 1e-6 * dynamics_stage_length(d->options.largest_step);
     double target[PL_ROWS_MAX], rate[PL_ROWS_MAX];
     bool any = false;
+
     for (int i = 0; i < p->row_count; ++i) {
         target[i] = p->row[i].target;
     }
@@ -429,6 +458,7 @@ static bool velocity_gaps(pl_dynamics *d, double *rho, pl_error *err)
     for (int64_t i = 0; i < dynamics_full(d); ++i) {
         d->trial[i] = d->now.x[i] + step * d->now.v[i];
     }
+
     for (int k = 0; k < p->linear.border_count; ++k) {
         const int i = p->linear.border[k];
         const pl_row *row = &p->row[i];
@@ -445,6 +475,7 @@ static bool velocity_gaps(pl_dynamics *d, double *rho, pl_error *err)
         rho[k] = row->inequality && drift < rate[i] ? 0 : rate[i] - drift;
         any = any || rho[k] != 0;
     }
+
     return any;
 }
 
@@ -456,6 +487,7 @@ static pl_status acceleration_jump(pl_dynamics *d, pl_error *err)
     pl_problem *p = d->problem;
     double rho[PL_ROWS_MAX], mu[PL_ROWS_MAX];
     pl_error why = {0};
+
     if (p->row_count == 0 || !d->signal.command || !velocity_gaps(d, rho, &why)) {
         return stage_begin(d, d->now.state, d->now.time, err);
     }
@@ -468,6 +500,7 @@ static pl_status acceleration_jump(pl_dynamics *d, pl_error *err)
         }
         d->energy.actuators += dynamics_kinetic(d, d->now.v) - before;
     }
+
     return stage_begin(d, d->now.state, d->now.time, err);
 }
 
@@ -479,6 +512,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
     pl_problem *p = d->problem;
     const int64_t n = dynamics_full(d);
     pl_status status = stage_begin(d, d->now.state, d->now.time, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -500,6 +534,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
     double mu[PL_ROWS_MAX];
     for (int pass = 0; pass < ACCELERATION_PASSES; ++pass) {
         // the gradient of a target off by s^2 (a + b v) is G + M (a + b v)
@@ -524,11 +559,13 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
             d->now.a[i] += d->work[i] / (s * s);
         }
     }
+
     memcpy(d->now.total, d->now.a, (size_t)n * sizeof *d->now.a);
     dynamics_rows(p, &d->now);
     dynamics_stage_count(d);
 
     // the step that follows begins with the commands, loads and efforts after the jump
     pl_problem_store(p, d->command, 1, d->now.x, d->now.state);
+
     return PL_OK;
 }

@@ -22,6 +22,7 @@ static element_rule rule_tet(int order)
             rule.weight[q] = 1.0 / 24;
         }
     }
+
     return rule;
 }
 
@@ -34,6 +35,7 @@ static element_rule rule_prism(int order)
     const double corner[3][2] = {{1.0 / 6, 1.0 / 6}, {2.0 / 3, 1.0 / 6}, {1.0 / 6, 2.0 / 3}};
     const int layers = order + 1;
     element_rule rule = {.count = 3 * layers};
+
     for (int z = 0; z < layers; ++z) {
         for (int t = 0; t < 3; ++t) {
             const int q = 3 * z + t;
@@ -43,6 +45,7 @@ static element_rule rule_prism(int order)
             rule.weight[q] = wz[order - 1][z] / 6;
         }
     }
+
     return rule;
 }
 
@@ -92,11 +95,13 @@ static double element_growth(const pl_growth *growth, const double M[9], double 
     const double s = cbrt(growth->volume), a = 1 / sqrt(growth->area), b = growth->area;
     const double t1[3] = {M[0], M[3], M[6]}, t2[3] = {M[1], M[4], M[7]};
     double n[3];
+
     pl_cross3(t1, t2, n);
     const double square = pl_dot3(n, n);
     for (int i = 0; i < 9; ++i) {
         inverse[i] = ((i % 4 == 0 ? a : 0) + (b - a) * n[i / 3] * n[i % 3] / square) / s;
     }
+
     return growth->volume;
 }
 
@@ -106,6 +111,7 @@ void pl_block_integrate(pl_block *block, int lane, const double *X, bool used, c
     const element_rule rule_value = rule_of(block->kind), *rule = &rule_value;
     const bool grown = growth->volume != 1 || growth->area != 1;
     const int n = block->node_count;
+
     for (int q = 0; q < rule->count; ++q) {
         double dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0}, C[9];
         pl_shape_eval(block->kind, rule->xi[q], NULL, dN);
@@ -162,16 +168,19 @@ static pl_status plan_order(const pl_mesh_view *mesh, const bool *skip, element_
 {
     const int64_t groups = (int64_t)PL_ELEMENT_KIND_COUNT * mesh->region_count;
     int64_t *start = PL_NEW_ARRAY(int64_t, groups + 1);
+
     plan->order = PL_NEW_ARRAY(int32_t, mesh->element_count);
     if (!start || !plan->order) {
         pl_free(start);
         return pl_fail_memory(err, "elements");
     }
+
     for (int32_t e = 0; e < mesh->element_count; ++e) {
         if (!skip[mesh->region[e]]) {
             start[(int64_t)mesh->kind[e] * mesh->region_count + mesh->region[e] + 1]++;
         }
     }
+
     for (int64_t g = 0; g < groups; ++g) {
         start[g + 1] += start[g];
     }
@@ -181,7 +190,9 @@ static pl_status plan_order(const pl_mesh_view *mesh, const bool *skip, element_
             plan->order[start[(int64_t)mesh->kind[e] * mesh->region_count + mesh->region[e]]++] = e;
         }
     }
+
     pl_free(start);
+
     return PL_OK;
 }
 
@@ -203,6 +214,7 @@ static int plan_blocks(const pl_mesh_view *mesh, element_plan *plan)
         const element_rule rule = rule_of(mesh->kind[first]);
         plan->storage += (int64_t)rule.count * (3 * pl_element_node_count(mesh->kind[first]) + 1) * PL_LANES;
     }
+
     return blocks;
 }
 
@@ -213,10 +225,12 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
     for (int b = 0; b < E->block_count; ++b) {
         limit += (int64_t)E->block[b].corner_count * PL_LANES;
     }
+
     pl_table table = {0};
     if (!pl_table_init(&table, 2, limit)) {
         return pl_fail_memory(err, "elements: pressures");
     }
+
     for (int b = 0; b < E->block_count; ++b) {
         pl_block *block = &E->block[b];
         for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
@@ -226,6 +240,7 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
             }
         }
     }
+
     E->pressure_count = table.count;
     E->moment = PL_NEW_ARRAY(double, table.count);
     E->pressure_kappa = PL_NEW_ARRAY(double, table.count);
@@ -240,7 +255,9 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
         E->pressure_vertex[p] = table.key[2 * p];
         E->pressure_kappa[p] = E->law_kappa[table.key[2 * p + 1]];
     }
+
     pl_table_clear(&table);
+
     return ok ? PL_OK : pl_fail_memory(err, "elements: pressures");
 }
 
@@ -250,6 +267,7 @@ static pl_status gather_lists(pl_elements *E, bool pressures, int64_t **start_ou
 {
     const int64_t targets = pressures ? E->pressure_count : E->vertex_count;
     int64_t *start = PL_NEW_ARRAY(int64_t, targets + 2), *code = NULL;
+
     for (int pass = 0; start && pass < 2; ++pass) {
         for (int b = 0; b < E->block_count; ++b) {
             const pl_block *block = &E->block[b];
@@ -276,8 +294,10 @@ static pl_status gather_lists(pl_elements *E, bool pressures, int64_t **start_ou
             }
         }
     }
+
     *start_out = start;
     *code_out = code;
+
     return start && code ? PL_OK : pl_fail_memory(err, "elements");
 }
 
@@ -306,6 +326,7 @@ static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh
         }
         pl_block_integrate(block, l, X, l < lanes, &(pl_growth){1, 1});
     }
+
     const int n = block->node_count;
     block->force_start = E->force_size;
     block->tangent_start = E->tangent_size;
@@ -321,6 +342,7 @@ void pl_element_shares(const pl_mesh_view *mesh, int32_t e, double *share)
     const pl_element_kind kind = mesh->kind[e];
     const element_rule rule = rule_of(kind);
     const int n = pl_element_node_count(kind);
+
     memset(share, 0, (size_t)n * sizeof *share);
     for (int q = 0; q < rule.count; ++q) {
         double N[PL_ELEMENT_NODES_MAX], dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0};
@@ -376,6 +398,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
         !E->vertex_mass || !E->block_energy || !E->block_min) {
         return pl_fail_memory(err, "elements");
     }
+
     for (int r = 0; r < E->law_count; ++r) {
         E->growth[r] = (pl_growth){1, 1};
         if (material[r]) {
@@ -383,9 +406,11 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
             E->density[r] = material[r]->density;
         }
     }
+
     for (int k = 0; k < PL_ELEMENT_KIND_COUNT; ++k) {
         corner_weights((pl_element_kind)k, E->corner_table[k]);
     }
+
     double *storage = E->storage;
     int32_t i = 0;
     for (int b = 0; b < E->block_count; ++b) {
@@ -397,6 +422,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
         fill_block(E, &E->block[b], mesh, plan->order + i, lanes, &storage);
         i += lanes;
     }
+
     pl_status status = number_pressures(E, err);
     E->force = PL_NEW_ARRAY(double, E->force_size);
     E->corner = PL_NEW_ARRAY(double, E->corner_size);
@@ -413,6 +439,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
         fill_masses(E, mesh);
         status = pl_elements_mass_create(E, err);
     }
+
     return status;
 }
 
@@ -438,7 +465,9 @@ pl_status pl_elements_create(const pl_mesh *mesh, const pl_material *const *mate
         pl_elements_destroy(E);
         return status;
     }
+
     *out = E;
+
     return PL_OK;
 }
 
@@ -447,6 +476,7 @@ void pl_elements_destroy(pl_elements *E)
     if (!E) {
         return;
     }
+
     void *owned[] = {E->law_kappa,      E->block,          E->law,           E->density,
                      E->moment,         E->pressure_kappa, E->pressure_unit, E->pressure_vertex,
                      E->force,          E->corner,         E->dilatation,    E->pressure,

@@ -70,6 +70,7 @@ static void kink_init(const pl_face_table *t, const pl_layer_face *f, int edge, 
             }
         }
     }
+
     const double change = kink_angle(k->t, k->m[0], k->m[1]) - e->rest[g];
     k->phi = change > PL_PI ? change - 2 * PL_PI : change < -PL_PI ? change + 2 * PL_PI : change;
 }
@@ -80,6 +81,7 @@ void pl_kink_pull(const pl_face_table *t, const pl_layer_face *f, int edge, int 
 {
     const pl_layer_edge *e = &f->edge[edge];
     const double *along = t->edge[edge][g][0], *in = t->edge[edge][g][1];
+
     for (int i = 0; i < 3; ++i) {
         const double by_t = scale * (-k->c[0] * k->g[0][i] + k->c[1] * k->g[1][i]);
         for (int a = 0; a < t->nodes; ++a) {
@@ -117,6 +119,7 @@ void pl_kink_curve(const pl_face_table *t, const pl_layer_face *f, int edge, int
     const bool joined = e->kind == PL_LAYER_JOINED;
     double gt[2][9], gm[2][9], tt[9] = {0};
     const double tsq = pl_dot3(k->t, k->t), sign[2] = {1, -1};
+
     for (int s = 0; s < 2; ++s) {
         kink_side_slopes(k->t, k->m[s], gt[s], gm[s]);
         for (int i = 0; i < 9; ++i) {
@@ -124,6 +127,7 @@ void pl_kink_curve(const pl_face_table *t, const pl_layer_face *f, int edge, int
             tt[i] -= sign[s] * (k->g[s][i / 3] * dc + k->c[s] * gt[s][i]);
         }
     }
+
     const double *along = t->edge[edge][g][0], *in = t->edge[edge][g][1];
     const double *other = joined ? kink_other(t, e, g) : NULL;
     for (int a = 0; a < t->nodes; ++a) {
@@ -168,6 +172,7 @@ void pl_curvature_eval(const pl_face_table *t, const pl_layer_face *f, const dou
         combine(t->second[k], t->nodes, x, s->second[k]);
         s->K[k] = pl_dot3(s->n, s->second[k]) - f->rest_curvature[k];
     }
+
     for (int e = 0; e < 3; ++e) {
         for (int g = 0; f->edge[e].kind != PL_LAYER_FREE && g < 2; ++g) {
             kink_init(t, f, e, g, x, &s->kink[e][g]);
@@ -187,6 +192,7 @@ static void curvature_pull(const pl_face_table *t, const pl_curvature *s, const 
             q[i] += M[k] * s->second[k][i];
         }
     }
+
     const double b = pl_dot3(q, s->n);
     for (int i = 0; i < 3; ++i) {
         by_u[i] = (q[i] - b * s->n[i]) / s->length;
@@ -211,16 +217,19 @@ void pl_curvature_curve(const pl_face_table *t, const pl_curvature *s, const dou
             q[i] += M[k] * s->second[k][i];
         }
     }
+
     const double l = s->length, b = pl_dot3(q, s->n), *n = s->n;
     for (int i = 0; i < 3; ++i) {
         g[i] = (q[i] - b * n[i]) / l;
     }
+
     for (int i = 0; i < 9; ++i) {
         const int r = i / 3, k = i % 3;
         const double same = r == k;
         qu[i] = (same - n[r] * n[k]) / l;
         uu[i] = -(q[r] * n[k] + n[r] * q[k] + b * same - 3 * b * n[r] * n[k]) / (l * l);
     }
+
     // du/da1 = -[a2]x, du/da2 = [a1]x
     const double *a1 = s->a[0], *a2 = s->a[1];
     const double D[2][9] = {{0, a2[2], -a2[1], -a2[2], 0, a2[0], a2[1], -a2[0], 0},
@@ -238,13 +247,16 @@ void pl_curvature_curve(const pl_face_table *t, const pl_curvature *s, const dou
             }
         }
     }
+
     for (int i = 0; i < 9; ++i) {
         aa[0][1][i] += cross[i];
         aa[1][0][i] += cross[3 * (i % 3) + i / 3];
     }
+
     for (int a = 0; a < t->nodes; ++a) {
         c[a] = M[0] * t->second[0][a] + M[1] * t->second[1][a] + M[2] * t->second[2][a];
     }
+
     for (int a = 0; a < t->nodes; ++a) {
         for (int e = 0; e < t->nodes; ++e) {
             double *block = H + (int64_t)3 * a * stride + 3 * e;
@@ -291,6 +303,7 @@ void pl_layer_face_init(const pl_face_table *t, pl_layer_face *f, const double *
         f->weight[q] = t->share[q] * pl_face_frame(a[0], a[1], f->frame[q], axis);
         f->area += f->weight[q];
     }
+
     pl_face_strains(t, X, f->rest);
     combine(t->centre[0], t->nodes, X, a[0]);
     combine(t->centre[1], t->nodes, X, a[1]);
@@ -329,6 +342,7 @@ void pl_layer_face_init(const pl_face_table *t, pl_layer_face *f, const double *
             edge->rest[g] = k.phi;
         }
     }
+
     // b at rest; the kinks are relative to rest already
     pl_curvature s;
     memset(f->rest_curvature, 0, sizeof f->rest_curvature);

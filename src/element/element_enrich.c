@@ -70,6 +70,7 @@ static enrich_factors enrich_factors_at(pl_element_kind kind, const double xi[3]
 {
     enrich_factors f = {.tet = enrich_is_tet(kind), .linear = enrich_is_linear(kind)};
     const int axes = f.tet ? 3 : 2;
+
     f.L[0].v = 1;
     for (int i = 0; i < axes; ++i) {
         f.L[0].v -= xi[i];
@@ -77,6 +78,7 @@ static enrich_factors enrich_factors_at(pl_element_kind kind, const double xi[3]
         f.L[i + 1].v = xi[i];
         f.L[i + 1].d[i] = 1;
     }
+
     f.end[0].v = f.end[1].v = f.across.v = 1;
     if (!f.tet) {
         const double z = xi[2];
@@ -85,6 +87,7 @@ static enrich_factors enrich_factors_at(pl_element_kind kind, const double xi[3]
         f.across = (enrich_value){1 - z * z, {0, 0, -2 * z}};
         f.z = (enrich_value){z, {0, 0, 1}};
     }
+
     return f;
 }
 
@@ -94,6 +97,7 @@ static enrich_value enrich_edge(const enrich_factors *f, int a, int b)
         const enrich_value bubble = enrich_times(f->L[a], f->across);
         return f->linear ? bubble : enrich_times(bubble, f->z);
     }
+
     const enrich_value *A = &f->L[f->tet ? a : a % 3], *B = &f->L[f->tet ? b : b % 3];
     const enrich_value bubble = enrich_times(enrich_times(*A, *B), f->end[f->tet ? 0 : a / 3]);
     return f->linear ? bubble : enrich_times(bubble, enrich_minus(*A, *B));
@@ -104,10 +108,12 @@ static enrich_value enrich_face(const enrich_factors *f, const int *node, int co
     if (corners == 4) { // corners a, b, b + 3, a + 3
         return enrich_times(enrich_times(f->L[node[0] % 3], f->L[node[1] % 3]), f->across);
     }
+
     enrich_value product = f->end[f->tet ? 0 : node[0] / 3];
     for (int i = 0; i < 3; ++i) {
         product = enrich_times(product, f->L[f->tet ? node[i] : node[i] % 3]);
     }
+
     return product;
 }
 
@@ -115,14 +121,17 @@ static int enrich_eval(pl_element_kind kind, const double xi[3], enrich_value *o
 {
     const enrich_factors f = enrich_factors_at(kind, xi);
     int count = 0, node[PL_FACE_NODES_MAX];
+
     for (int e = 0; e < pl_element_edge_count(kind); ++e) {
         pl_element_edge_nodes(kind, e, node);
         out[count++] = enrich_edge(&f, node[0], node[1]);
     }
+
     for (int s = 0; !f.linear && s < pl_element_face_count(kind); ++s) {
         const int n = pl_element_face_nodes(kind, s, node);
         out[count++] = enrich_face(&f, node, n / 2);
     }
+
     return count;
 }
 
@@ -144,6 +153,7 @@ static int enrich_points_tet(double (*xi)[3], double *weight)
                         w[3] = {0.018781320953002641800, 0.012248840519393658257, 0.0070910034628469110730},
                         c = 0.045503704125649649492;
     int n = 0;
+
     for (int k = 0; k < 2; ++k) {
         for (int i = 0; i < 4; ++i, ++n) {
             for (int j = 0; j < 3; ++j) {
@@ -152,6 +162,7 @@ static int enrich_points_tet(double (*xi)[3], double *weight)
             weight[n] = w[k];
         }
     }
+
     for (int i = 0; i < 4; ++i) {
         for (int k = i + 1; k < 4; ++k, ++n) {
             for (int j = 0; j < 3; ++j) {
@@ -160,6 +171,7 @@ static int enrich_points_tet(double (*xi)[3], double *weight)
             weight[n] = w[2];
         }
     }
+
     return n;
 }
 
@@ -170,6 +182,7 @@ static int enrich_points_prism(double (*xi)[3], double *weight)
                  w[2] = {(155 - root) / 2400, (155 + root) / 2400}, g = sqrt(0.6);
     const double z[3] = {-g, 0, g}, wz[3] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
     int n = 0;
+
     for (int k = 0; k < 3; ++k) {
         for (int t = 0; t < 7; ++t, ++n) {
             const int orbit = t / 3, corner = t % 3;
@@ -180,6 +193,7 @@ static int enrich_points_prism(double (*xi)[3], double *weight)
             weight[n] = wz[k] * (t == 6 ? 9.0 / 80 : w[orbit]);
         }
     }
+
     return n;
 }
 
@@ -187,6 +201,7 @@ static void enrich_rule_init(pl_enrich_rule *rule, pl_element_kind kind)
 {
     double xi[PL_ENRICH_POINTS_MAX][3];
     const bool tet = enrich_is_tet(kind);
+
     rule->nodes = pl_element_node_count(kind);
     rule->corners = pl_element_corner_count(kind);
     rule->added = enrich_added(kind);
@@ -221,11 +236,13 @@ static void enrich_number(enrich_numbering *t, pl_enrichment *r, int32_t e)
     const int32_t *vertex = t->mesh->node + t->mesh->node_start[e];
     int32_t *function = r->function + (int64_t)PL_ADDED_MAX * e;
     int count = 0, node[PL_FACE_NODES_MAX];
+
     for (int k = 0; k < pl_element_edge_count(kind); ++k) {
         pl_element_edge_nodes(kind, k, node);
         const int32_t a = vertex[node[0]], b = vertex[node[1]], key[2] = {a < b ? a : b, a < b ? b : a};
         function[count++] = 2 * pl_table_add(&t->edge, key) + (!enrich_is_linear(kind) && a > b);
     }
+
     for (int s = 0; !enrich_is_linear(kind) && s < pl_element_face_count(kind); ++s) {
         const int corners = pl_element_face_nodes(kind, s, node) / 2;
         int32_t key[4];
@@ -243,6 +260,7 @@ static void enrich_hold(const enrich_numbering *t, pl_enrichment *r, int32_t e)
     const int32_t *vertex = t->mesh->node + t->mesh->node_start[e];
     int32_t *function = r->function + (int64_t)PL_ADDED_MAX * e, entity[PL_FACE_NODES_MAX];
     const int edges = pl_element_edge_count(kind);
+
     for (int k = 0; k < enrich_added(kind); ++k) {
         int node[PL_FACE_NODES_MAX], count = 0;
         if (k < edges) {
@@ -264,6 +282,7 @@ static pl_status enrich_numbers(pl_enrichment *r, const pl_mesh_view *mesh, pl_e
     enrich_numbering t = {.mesh = mesh, .held = held, .user = user};
     const int64_t elements = mesh->element_count;
     bool *active = PL_NEW_ARRAY(bool, elements);
+
     r->function = PL_NEW_ARRAY(int32_t, PL_ADDED_MAX * elements);
     bool good = active && r->function && pl_table_init(&t.edge, 2, 9 * elements) &&
                 pl_table_init(&t.face, 3, 5 * elements);
@@ -274,6 +293,7 @@ static pl_status enrich_numbers(pl_enrichment *r, const pl_mesh_view *mesh, pl_e
             enrich_number(&t, r, block->element[l]);
         }
     }
+
     r->count = good ? t.edge.count + t.face.count : 0;
     r->held = good ? PL_NEW_ARRAY(uint8_t, r->count) : NULL;
     for (int32_t e = 0; r->held && e < elements; ++e) {
@@ -285,9 +305,11 @@ static pl_status enrich_numbers(pl_enrichment *r, const pl_mesh_view *mesh, pl_e
             }
         }
     }
+
     pl_table_clear(&t.edge);
     pl_table_clear(&t.face);
     pl_free(active);
+
     return r->held ? PL_OK : PL_NO_MEMORY;
 }
 
@@ -313,6 +335,7 @@ pl_status pl_enrichment_create(const pl_elements *elements, const pl_mesh_view *
     for (int k = 0; k < PL_ELEMENT_KIND_COUNT; ++k) {
         enrich_rule_init(&r->rule[k], (pl_element_kind)k);
     }
+
     // numbers first: their tables are gone when the tangents are taken
     r->start = PL_NEW_ARRAY(int64_t, elements->block_count);
     const pl_status numbered = r->start ? enrich_numbers(r, mesh, held, user) : PL_NO_MEMORY;
@@ -321,12 +344,14 @@ pl_status pl_enrichment_create(const pl_elements *elements, const pl_mesh_view *
         r->start[b] = size;
         size += (int64_t)r->rule[elements->block[b].kind].points * PL_ENRICH_TANGENT * PL_LANES;
     }
+
     r->tangent = numbered == PL_OK ? pl_resize_array(NULL, (size_t)size, sizeof *r->tangent) : NULL;
     if (!r->tangent) {
         pl_enrichment_destroy(r);
         *out = NULL;
         return pl_fail_memory(err, "mesh error");
     }
+
     return PL_OK;
 }
 
@@ -347,6 +372,7 @@ static void enrich_scatter(const pl_enrichment *r, const pl_block *block, const 
             }
         }
     }
+
     for (int a = 0; added && a < rule->added; ++a) {
         for (int l = 0; l < block->lane_count; ++l) {
             const int32_t code = r->function[(int64_t)PL_ADDED_MAX * block->element[l] + a];
@@ -356,6 +382,7 @@ static void enrich_scatter(const pl_enrichment *r, const pl_block *block, const 
             }
         }
     }
+
     for (int c = 0; moment && r->elements->law[block->law].mixed && c < rule->corners; ++c) {
         for (int l = 0; l < block->lane_count; ++l) {
             moment[block->pressure[c][l]] += f->moment[c * PL_LANES + l];
@@ -383,6 +410,7 @@ void pl_enrichment_linearize(pl_enrichment *r, const pl_mesh_view *mesh, const d
     const pl_elements *E = r->elements;
     const pl_enrich_kernels *kernels = enrich_choose();
     pl_enrich_forces f;
+
     enrich_clear(r, nodal, added, moment);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
@@ -405,6 +433,7 @@ static void enrich_gather(const pl_enrichment *r, const pl_block *block, const d
             }
         }
     }
+
     for (int a = 0; c && a < rule->added; ++a) {
         for (int l = 0; l < PL_LANES; ++l) {
             const int32_t code = r->function[(int64_t)PL_ADDED_MAX * block->element[l] + a];
@@ -424,6 +453,7 @@ void pl_enrichment_apply(const pl_enrichment *r, const double *u, const double *
     const pl_enrich_part in = {u != NULL, c != NULL}, to = {nodal != NULL, added != NULL};
     double local[PL_SHAPES_MAX * 3 * PL_LANES], p[PL_CORNERS_MAX * PL_LANES];
     pl_enrich_forces f;
+
     enrich_clear(r, nodal, added, moment);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
@@ -445,6 +475,7 @@ void pl_enrichment_diagonal(const pl_enrichment *r, double *out)
     const pl_elements *E = r->elements;
     const pl_enrich_kernels *kernels = enrich_choose();
     double local[PL_ADDED_MAX * 9 * PL_LANES];
+
     memset(out, 0, 9 * (size_t)r->count * sizeof *out);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];

@@ -63,6 +63,7 @@ static inline vd enrich_inverse(const pl_block *block, int h, const pl_enrich_ru
     for (int i = 0; i < 9; ++i) {
         G[i] = C[3 * (i % 3) + i / 3] / det;
     }
+
     if (growth->volume != 1 || growth->area != 1) {
         const double s = 1 / __builtin_cbrt(growth->volume), a = s / __builtin_sqrt(growth->area),
                      b = s * growth->area;
@@ -75,6 +76,7 @@ static inline vd enrich_inverse(const pl_block *block, int h, const pl_enrich_ru
         v_mul(G, inverse, product);
         memcpy(G, product, sizeof product);
     }
+
     return det * rule->weight[q] * growth->volume;
 }
 
@@ -93,20 +95,24 @@ static inline void enrich_keep(const vd A[81], const vd D[9], const vd G[9], vd 
 {
     vd half[81], back[9][9], row[9];
     int at = 0;
+
     for (int k = 0; k < 9; ++k) {
         enrich_pull_back(A + 9 * k, G, half + 9 * k);
     }
+
     for (int k = 0; k < 9; ++k) {
         for (int i = 0; i < 9; ++i) {
             row[i] = half[9 * i + k];
         }
         enrich_pull_back(row, G, back[k]);
     }
+
     for (int i = 0; i < 9; ++i) {
         for (int k = i; k < 9; ++k) {
             enrich_store(t + PL_LANES * at++, w * back[k][i]);
         }
     }
+
     enrich_pull_back(D, G, row);
     for (int i = 0; i < 9; ++i) {
         enrich_store(t + PL_LANES * at++, w * row[i]);

@@ -42,6 +42,7 @@ static void eval_dilatation(void *context, int64_t from, int64_t to)
 {
     const eval_loop *w = context;
     pl_elements *E = w->E;
+
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &E->block[b];
         if (E->law[block->law].mixed) {
@@ -69,6 +70,7 @@ static void elements_dilatation(pl_elements *E, const double *x)
     if (E->pressure_count == 0) {
         return;
     }
+
     eval_loop w = {.E = E, .kernels = pl_kernels_choose(), .x = x};
     pl_loop(E->block_count, BLOCK_GRAIN, eval_dilatation, &w);
     pl_loop(E->pressure_count, VERTEX_GRAIN, eval_moments, &w);
@@ -82,6 +84,7 @@ static void eval_forces(void *context, int64_t from, int64_t to)
 {
     const eval_loop *w = context;
     pl_elements *E = w->E;
+
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &E->block[b];
         double energy[PL_LANES], min_J[PL_LANES], sum = 0, smallest = INFINITY;
@@ -101,6 +104,7 @@ static void eval_gather(void *context, int64_t from, int64_t to)
     eval_loop *w = context;
     const pl_elements *E = w->E;
     double largest = 0;
+
     for (int64_t v = from; v < to; ++v) {
         double f[3] = {0};
         for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
@@ -112,6 +116,7 @@ static void eval_gather(void *context, int64_t from, int64_t to)
         memcpy(w->out + 3 * v, f, sizeof f);
         largest = fmax(largest, f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
     }
+
     pl_atomic_max(&w->largest, largest);
 }
 
@@ -137,12 +142,14 @@ double pl_elements_energy(pl_elements *E, const double *x, double *force, double
         energy += E->block_energy[b];
         smallest = E->block_min[b] < smallest ? E->block_min[b] : smallest;
     }
+
     for (int32_t p = 0; p < E->pressure_count; ++p) {
         energy += 0.5 * E->pressure[p] * E->moment[p];
     }
     if (min_J) {
         *min_J = smallest;
     }
+
     return smallest > 0 && isfinite(energy) ? energy : INFINITY;
 }
 
@@ -160,6 +167,7 @@ static void eval_tangent(void *context, int64_t from, int64_t to)
 {
     const eval_loop *w = context;
     const pl_elements *E = w->E;
+
     _Alignas(64) double side[TANGENT_MAX * PL_LANES];
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &E->block[b];
@@ -188,6 +196,7 @@ static double lane_bound(const pl_block *block, int lane, const double *x, doubl
     for (int q = 0; q < block->point_count; ++q) {
         volume += block->weight[q * PL_LANES + lane];
     }
+
     const bool prism = block->kind == PL_PRISM6 || block->kind == PL_PRISM15;
     if (bound <= 0) {
         // the quick bound is not conclusive: the subdividing one of the mesh room decides
@@ -197,6 +206,7 @@ static double lane_bound(const pl_block *block, int lane, const double *x, doubl
         }
         bound = pl_jacobian_bound(block->kind, X);
     }
+
     return bound * (prism ? 1.0 : 1.0 / 6) / volume;
 }
 
@@ -230,6 +240,7 @@ double pl_elements_bound(pl_elements *E, const double *x, double *per_element, i
             at = b;
         }
     }
+
     if (worst && at < 0) {
         *worst = -1;
     } else if (worst) {
@@ -243,6 +254,7 @@ double pl_elements_bound(pl_elements *E, const double *x, double *per_element, i
             }
         }
     }
+
     return smallest;
 }
 

@@ -67,6 +67,7 @@ static void face_field_init(pl_face_table *t)
         }
         return;
     }
+
     double A[81] = {0}, B[81];
     for (int k = 0; k < 9; ++k) {
         double xi[2] = {1.0 / 3, 1.0 / 3}, tau[2] = {0, 0};
@@ -84,6 +85,7 @@ static void face_field_init(pl_face_table *t)
             }
         }
     }
+
     face_invert(9, A, B);
     memcpy(t->field, B, sizeof B);
 }
@@ -104,6 +106,7 @@ void pl_face_table_init(pl_face_table *t, int nodes)
             }
         }
     }
+
     const double centre[2] = {1.0 / 3, 1.0 / 3};
     face_derivative(nodes, centre, t->centre);
     for (int q = 0; q < t->points; ++q) {
@@ -114,6 +117,7 @@ void pl_face_table_init(pl_face_table *t, int nodes)
         t->point[q][1] = t->points == 1 ? centre[1] : q == 2 ? 2.0 / 3 : 1.0 / 6;
         t->share[q] = 0.5 / t->points;
     }
+
     if (nodes == 6) {
         // second derivatives are constant: from first ones at the corners
         double at[3][2][6];
@@ -126,6 +130,7 @@ void pl_face_table_init(pl_face_table *t, int nodes)
             t->second[2][n] = at[2][0][n] - at[0][0][n];
         }
     }
+
     face_field_init(t);
 }
 
@@ -164,6 +169,7 @@ void pl_face_strains(const pl_face_table *t, const double *x, double d[PL_LAYER_
         face_combine(t->nodes, t->edge[k / 2][k % 2][0], x, y);
         d[k] = 0.5 * pl_dot3(y, y);
     }
+
     d[mean] = d[mean + 1] = d[mean + 2] = 0;
     for (int q = 0; q < t->points; ++q) {
         double a[2][3];
@@ -188,6 +194,7 @@ void pl_face_strains_pull(const pl_face_table *t, const double *x, const double 
             }
         }
     }
+
     for (int q = 0; q < t->points; ++q) {
         double y[2][3];
         face_combine(t->nodes, t->inner[q][0], x, y[0]);
@@ -219,6 +226,7 @@ void pl_face_strains_curve(const pl_face_table *t, const double *U, bool positiv
 {
     const int mean = t->strains - 3;
     double u11 = U[mean], u22 = U[mean + 1], u12 = 0.5 * U[mean + 2];
+
     if (positive) {
         const double half = 0.5 * (u11 + u22), apart = 0.5 * (u11 - u22), r = sqrt(apart * apart + u12 * u12);
         const double high = fmax(half + r, 0), low = fmax(half - r, 0);
@@ -227,6 +235,7 @@ void pl_face_strains_curve(const pl_face_table *t, const double *U, bool positiv
         u22 = 0.5 * (high + low) - 0.5 * (high - low) * c;
         u12 = 0.5 * (high - low) * s;
     }
+
     for (int a = 0; a < t->nodes; ++a) {
         for (int b = 0; b < t->nodes; ++b) {
             double sum = 0;
@@ -261,5 +270,6 @@ double pl_face_frame(const double A1[3], const double A2[3], double frame[9], do
         axis[0][i] = A1[i] / l;
         axis[1][i] = (A2[i] - g12 * axis[0][i]) / g22;
     }
+
     return area;
 }

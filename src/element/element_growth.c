@@ -23,6 +23,7 @@ pl_status pl_elements_grow(pl_elements *E, const pl_mesh_view *mesh, const pl_gr
             pl_block_integrate(block, l, X, l < block->lane_count, next);
         }
     }
+
     memcpy(E->growth, growth, (size_t)E->law_count * sizeof *growth);
     return mass ? pl_elements_mass_update(E, err) : PL_OK;
 }
@@ -47,6 +48,7 @@ void pl_block_normal(const pl_block *block, int lane, int q, const pl_mesh_view 
             t2[i] += X[i] * dN[3 * a + 1];
         }
     }
+
     pl_cross3(t1, t2, n);
     const double length = pl_norm3(n);
     for (int i = 0; i < 3; ++i) {
@@ -61,6 +63,7 @@ static void growth_direction(const pl_block *block, int lane, int q, const pl_me
     if (kind == PL_GROW_AREA) {
         pl_block_normal(block, lane, q, mesh, n);
     }
+
     const double own = kind == PL_GROW_AREA ? -0.5 : -1.0 / 3;
     for (int i = 0; i < 9; ++i) {
         L[i] = (i % 4 == 0 ? own : 0) + 1.5 * n[i / 3] * n[i % 3];
@@ -83,10 +86,12 @@ static growth_point growth_at(const pl_elements *E, const pl_block *block, int l
         point.pd += N * E->pressure[k] * E->dilatation[k];
         point.rd += N * E->pressure_rate[k] * E->dilatation[k];
     }
+
     if (!lumped) {
         point.pd = point.p * point.dbar;
         point.rd = point.rate * point.dbar;
     }
+
     return point;
 }
 
@@ -129,6 +134,7 @@ static void growth_pressures(pl_elements *E, const pl_mesh_view *mesh, int law, 
             }
         }
     }
+
     pl_elements_mass_solve(E, E->pressure_rate);
     for (int32_t k = 0; k < E->pressure_count; ++k) {
         E->pressure_rate[k] *= E->pressure_kappa[k];
@@ -154,6 +160,7 @@ static void growth_add(const pl_law *law, const growth_point *point, double t, d
         }
         B[i] = point->w * (t / g * P[i] + dP[i] + PL[i]);
     }
+
     double dFL[9];
     growth_times(dF, point->L, 1, dFL);
     const double S = t * (W + point->p * d - 0.5 * point->pd) + growth_dot(P, FL);
@@ -168,6 +175,7 @@ void pl_elements_growth_rate(pl_elements *E, const pl_mesh_view *mesh, int law, 
 {
     const double g = kind == PL_GROW_VOLUME ? E->growth[law].volume : E->growth[law].area;
     double sum[2] = {0};
+
     growth_pressures(E, mesh, law, kind, x, g);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
@@ -187,6 +195,7 @@ void pl_elements_growth_rate(pl_elements *E, const pl_mesh_view *mesh, int law, 
             }
         }
     }
+
     rate[0] = sum[0] / g;
     rate[1] = (sum[1] - rate[0]) / g;
 }

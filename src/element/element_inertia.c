@@ -22,9 +22,11 @@ static double inertia_point(bool prism, int q, double xi[3])
               k = q / (INERTIA_GAUSS * INERTIA_GAUSS);
     const double u = gauss_at[i], v = gauss_at[j], w = gauss_at[k];
     const double weight = gauss_weight[i] * gauss_weight[j] * gauss_weight[k];
+
     xi[0] = u;
     xi[1] = (1 - u) * v;
     xi[2] = prism ? 2 * w - 1 : (1 - u) * (1 - v) * w;
+
     return prism ? 2 * (1 - u) * weight : (1 - u) * (1 - u) * (1 - v) * weight;
 }
 
@@ -49,6 +51,7 @@ static void inertia_element(const pl_mesh_view *mesh, int32_t e, const inertia_t
 {
     const int32_t *node = mesh->node + mesh->node_start[e];
     const int n = (int)(mesh->node_start[e + 1] - mesh->node_start[e]);
+
     memset(m, 0, (size_t)(n * n) * sizeof *m);
     for (int q = 0; q < INERTIA_POINTS; ++q) {
         // dX_i / dxi_j
@@ -87,6 +90,7 @@ static bool inertia_stars_fill(const pl_mesh_view *mesh, inertia_stars *stars)
     if (!stars->start || !stars->element) {
         return false;
     }
+
     int64_t *next = stars->start + 1;
     for (int64_t i = 0; i < total; ++i) {
         next[mesh->node[i] + 1]++;
@@ -94,11 +98,13 @@ static bool inertia_stars_fill(const pl_mesh_view *mesh, inertia_stars *stars)
     for (int32_t v = 0; v < mesh->vertex_count; ++v) {
         next[v + 1] += next[v];
     }
+
     for (int32_t e = 0; e < mesh->element_count; ++e) {
         for (int64_t i = mesh->node_start[e]; i < mesh->node_start[e + 1]; ++i) {
             stars->element[next[mesh->node[i]]++] = e;
         }
     }
+
     return true;
 }
 
@@ -114,6 +120,7 @@ static int64_t inertia_row(const pl_mesh_view *mesh, const inertia_stars *stars,
             scratch[count++] = mesh->node[i];
         }
     }
+
     qsort(scratch, (size_t)count, sizeof *scratch, inertia_compare);
     for (int64_t i = 0; i < count; ++i) {
         if (i == 0 || scratch[i] != scratch[i - 1]) {
@@ -123,6 +130,7 @@ static int64_t inertia_row(const pl_mesh_view *mesh, const inertia_stars *stars,
             ++kept;
         }
     }
+
     return kept;
 }
 
@@ -133,6 +141,7 @@ static bool inertia_pattern(const pl_mesh_view *mesh, const inertia_stars *stars
         const int64_t count = stars->start[v + 1] - stars->start[v];
         longest = count > longest ? count : longest;
     }
+
     int32_t *scratch = PL_NEW_ARRAY(int32_t, longest * PL_ELEMENT_NODES_MAX);
     M->start = PL_NEW_ARRAY(int64_t, (int64_t)mesh->vertex_count + 1);
     bool ok = scratch && M->start;
@@ -146,6 +155,7 @@ static bool inertia_pattern(const pl_mesh_view *mesh, const inertia_stars *stars
         inertia_row(mesh, stars, v, scratch, M->column + M->start[v]);
     }
     pl_free(scratch);
+
     return ok;
 }
 
@@ -170,9 +180,11 @@ pl_status pl_consistent_mass_create(const pl_mesh_view *mesh, const double *dens
         pl_consistent_mass_clear(M);
         return pl_fail_memory(err, "elements: mass");
     }
+
     for (int kind = 0; kind < PL_ELEMENT_KIND_COUNT; ++kind) {
         inertia_fill((pl_element_kind)kind, &table[kind]);
     }
+
     for (int32_t e = 0; e < mesh->element_count; ++e) {
         double m[PL_ELEMENT_NODES_MAX * PL_ELEMENT_NODES_MAX];
         const int32_t *node = mesh->node + mesh->node_start[e];
@@ -182,7 +194,9 @@ pl_status pl_consistent_mass_create(const pl_mesh_view *mesh, const double *dens
             inertia_add(M, node[i / n], node[i % n], density[mesh->region[e]] * m[i]);
         }
     }
+
     pl_free(table);
+
     return PL_OK;
 }
 

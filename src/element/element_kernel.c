@@ -34,6 +34,7 @@ static inline void kernel_gradient(const pl_block *block, int h, int q, vd X[][3
     for (int i = 0; i < 9; ++i) {
         F[i] = v_set(0);
     }
+
     for (int a = 0; a < block->node_count; ++a, g += 3 * PL_LANES) {
         const vd d0 = v_load(g), d1 = v_load(g + PL_LANES), d2 = v_load(g + 2 * PL_LANES);
         for (int i = 0; i < 3; ++i) {
@@ -55,6 +56,7 @@ static inline vd kernel_pressure(const pl_block *block, int h, int q, const doub
         }
         p += block->corner_weight[q * block->corner_count + c] * pc;
     }
+
     return p;
 }
 
@@ -170,10 +172,12 @@ static inline vd kernel_jacobi_tangent(vd d, vd o)
 {
     const vd root = v_sqrt(d * d + o * o);
     vd denominator;
+
     for (int l = 0; l < PL_VW; ++l) {
         const double sum = d[l] >= 0 ? d[l] + root[l] : d[l] - root[l];
         denominator[l] = sum != 0 ? sum : 1;
     }
+
     return o / denominator;
 }
 
@@ -196,6 +200,7 @@ static void kernel_blend(vd A[81], double blend)
         S[i] = A[i];
         V[i] = v_set(i % 10 == 0);
     }
+
     for (int sweep = 0; sweep < 12; ++sweep) {
         vd off = v_set(0), diagonal = v_set(0);
         for (int p = 0; p < 9; ++p) {
@@ -221,6 +226,7 @@ static void kernel_blend(vd A[81], double blend)
             }
         }
     }
+
     for (int e = 0; e < 9; ++e) {
         const vd lift = -blend * v_min(S[10 * e], v_set(0));
         if (v_all_below(lift, v_set(0))) {
@@ -256,6 +262,7 @@ static void kernel_ahead(const pl_block *block, const pl_law *law, int h, int q,
     vd F0[9], dF[9], A0[81], D0[9], P0[9], S0[9], dP[9], P[9], S[9], dS[9], W;
     const vd p0 = law->mixed ? kernel_pressure(block, h, q, ahead->pressure) : v_set(0),
              dp = law->mixed ? kernel_pressure(block, h, q, ahead->pressure_step) : v_set(0);
+
     kernel_gradient(block, h, q, X0, F0);
     kernel_gradient(block, h, q, dX, dF);
     law_tangent(law, F0, p0, A0, D0);
@@ -267,11 +274,13 @@ static void kernel_ahead(const pl_block *block, const pl_law *law, int h, int q,
             dP[r] += A0[9 * r + c] * dF[c];
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             dP[3 * i + j] -= dF[3 * i] * S0[j] + dF[3 * i + 1] * S0[3 + j] + dF[3 * i + 2] * S0[6 + j];
         }
     }
+
     kernel_second_stress(F0, dP, dS);
     law_stress(law, F, p, &W, P);
     kernel_second_stress(F, P, S);
@@ -292,6 +301,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
 {
     const int n = block->node_count, pairs = n * (n + 1) / 2;
     double *coupling = out + (int64_t)pairs * 9 * PL_LANES;
+
     memset(out, 0,
            sizeof *out * PL_LANES * (size_t)(pairs * 9 + (law->mixed ? block->corner_count * n * 3 : 0)));
     for (int h = 0; h < PL_LANES; h += PL_VW) {

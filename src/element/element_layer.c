@@ -69,6 +69,7 @@ static void layer_point(const pl_face_table *t, const pl_layer_law *law, const l
             E[i] += M[PL_LAYER_STRAINS * i + k] * s->d[k];
         }
     }
+
     mul3(frame, E, false, e);
     for (int i = 0; i < 3; ++i) {
         e[i] = layer_ratio(law) * e[i] + (i < 2 ? law->prestrain : 0);
@@ -104,6 +105,7 @@ static double layer_potential(const pl_face_table *t, const pl_layer_law *law, c
     if (Uss) {
         memset(Uss, 0, LAYER_ALL * LAYER_ALL * sizeof *Uss);
     }
+
     const int n = t->strains, K = PL_LAYER_STRAINS;
     for (int q = 0; q < t->points; ++q) {
         double M[3 * PL_LAYER_STRAINS], e[3], W, S[3], C[9], cov[3];
@@ -142,9 +144,11 @@ static double layer_potential(const pl_face_table *t, const pl_layer_law *law, c
             }
         }
     }
+
     if (!layer_curves(law)) {
         return energy;
     }
+
     double D[9];
     congruent(f->centre, law->sheet.moduli, f->area * layer_stiffness(law), D);
     for (int i = 0; i < 3; ++i) {
@@ -156,6 +160,7 @@ static double layer_potential(const pl_face_table *t, const pl_layer_law *law, c
             }
         }
     }
+
     return energy;
 }
 
@@ -170,23 +175,27 @@ double pl_layer_energy(const pl_face_table *t, const pl_layer_law *law, const pl
 {
     layer_strain s;
     double Us[LAYER_ALL];
+
     layer_strains(t, law, f, x, &s);
     double energy = layer_potential(t, law, f, &s, false, Us, NULL);
     if (!isfinite(energy)) {
         return INFINITY;
     }
+
     const double penalty = layer_penalty(law);
     for (int e = 0; layer_curves(law) && e < 3; ++e) {
         for (int p = 0; f->edge[e].kind != PL_LAYER_FREE && p < 2; ++p) {
             energy += 0.5 * penalty * f->edge[e].penalty[p] * s.c.kink[e][p].phi * s.c.kink[e][p].phi;
         }
     }
+
     if (g) {
         pl_face_strains_pull(t, x, Us, g);
         if (layer_curves(law)) {
             pl_curvature_pull(t, f, &s.c, Us + PL_LAYER_STRAINS, penalty, g);
         }
     }
+
     return energy;
 }
 
@@ -208,6 +217,7 @@ void pl_layer_ahead(const pl_face_table *t, const pl_layer_law *law, const pl_la
     layer_strain s;
     double J[LAYER_ALL * LAYER_DOFS] = {0};
     const int m = 3 * f->node_count;
+
     layer_strains(t, law, f, x, &s);
     layer_rows(t, law, f, x, &s, m, J);
     memset(ahead, 0, PL_LAYER_AHEAD * sizeof *ahead);
@@ -218,6 +228,7 @@ void pl_layer_ahead(const pl_face_table *t, const pl_layer_law *law, const pl_la
             ahead[k] += J[(int64_t)k * m + i] * dx[i];
         }
     }
+
     for (int e = 0; layer_curves(law) && e < 3; ++e) {
         for (int p = 0; f->edge[e].kind != PL_LAYER_FREE && p < 2; ++p) {
             double row[LAYER_DOFS] = {0}, *phi = &ahead[LAYER_ALL + 2 * e + p];
@@ -245,6 +256,7 @@ double pl_layer_energy_ahead(const pl_face_table *t, const pl_layer_law *law, co
 {
     layer_strain s;
     double Us[LAYER_ALL], Uss[LAYER_ALL * LAYER_ALL];
+
     if (!layer_predicted(t, law, f, ahead, false, Us, Uss)) {
         return pl_layer_energy(t, law, f, x, g);
     }
@@ -256,10 +268,12 @@ double pl_layer_energy_ahead(const pl_face_table *t, const pl_layer_law *law, co
             Us[r] += Uss[LAYER_ALL * r + c] * (now - ahead[c]);
         }
     }
+
     pl_face_strains_pull(t, x, Us, g);
     if (layer_curves(law)) {
         pl_curvature_pull(t, f, &s.c, Us + PL_LAYER_STRAINS, layer_penalty(law), g);
     }
+
     return pl_layer_energy(t, law, f, x, NULL);
 }
 
@@ -269,12 +283,14 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
     layer_strain s;
     double Us[LAYER_ALL], Uss[LAYER_ALL * LAYER_ALL], J[LAYER_ALL * LAYER_DOFS] = {0}, T[LAYER_DOFS];
     const int m = 3 * f->node_count, K = PL_LAYER_STRAINS;
+
     memset(H, 0, (size_t)m * m * sizeof *H);
     layer_strains(t, law, f, x, &s);
     if (!(ahead && layer_predicted(t, law, f, ahead, positive, Us, Uss)) &&
         !isfinite(layer_potential(t, law, f, &s, positive, Us, Uss))) {
         return;
     }
+
     layer_rows(t, law, f, x, &s, m, J);
     for (int r = 0; r < LAYER_ALL; ++r) {
         memset(T, 0, sizeof T);
@@ -291,14 +307,17 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
             }
         }
     }
+
     pl_face_strains_curve(t, Us, positive, m, H);
     if (!layer_curves(law)) {
         return;
     }
+
     const double penalty = layer_penalty(law), *U = Us + K;
     if (!positive) {
         pl_curvature_curve(t, &s.c, U, m, H);
     }
+
     for (int e = 0; e < 3; ++e) {
         const pl_layer_edge *edge = &f->edge[e];
         for (int p = 0; edge->kind != PL_LAYER_FREE && p < 2; ++p) {
@@ -327,6 +346,7 @@ static void layer_gather(const pl_face_table *t, const pl_layer_law *law, const 
 {
     const double scale = f->weight[q] * law->thickness;
     double cov[3];
+
     mul3(f->frame[q], dS, true, cov);
     for (int i = 0; i < 3; ++i) {
         for (int k = 0; k < t->strains; ++k) {
@@ -346,6 +366,7 @@ static void layer_bend(const pl_face_table *t, const pl_layer_face *f, layer_str
         Us[PL_LAYER_STRAINS + i] +=
             D[3 * i] * s->c.K[0] + D[3 * i + 1] * s->c.K[1] + D[3 * i + 2] * s->c.K[2];
     }
+
     pl_curvature_pull(t, f, &s->c, Us + PL_LAYER_STRAINS, penalty, g);
 }
 
@@ -357,6 +378,7 @@ void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, cons
     layer_strain s;
     double Us[LAYER_ALL] = {0};
     const double h = law->thickness, slope = law->offset / h, ratio = layer_ratio(law);
+
     layer_strains(t, law, f, x, &s);
     for (int q = 0; q < t->points; ++q) {
         double M[3 * PL_LAYER_STRAINS], e[3], de[3], W, S[3], C[9], dS[3], cov[3];
@@ -376,6 +398,7 @@ void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, cons
             Us[PL_LAYER_STRAINS + i] -= f->weight[q] * h * slope * cov[i];
         }
     }
+
     pl_face_strains_pull(t, x, Us, g);
     if (layer_curves(law)) {
         layer_bend(t, f, &s, law->sheet.moduli, 3 / h * f->area * layer_stiffness(law),
@@ -396,6 +419,7 @@ void pl_layer_by_prestrain(const pl_face_table *t, const pl_layer_law *law, cons
 {
     layer_strain s;
     double Us[LAYER_ALL] = {0};
+
     layer_strains(t, law, f, x, &s);
     for (int q = 0; q < t->points; ++q) {
         double M[3 * PL_LAYER_STRAINS], e[3], de[3], W, S[3], C[9], dS[3];
@@ -408,6 +432,7 @@ void pl_layer_by_prestrain(const pl_face_table *t, const pl_layer_law *law, cons
         mul3(C, de, false, dS);
         layer_gather(t, law, f, q, M, dS, Us);
     }
+
     pl_face_strains_pull(t, x, Us, g);
     if (layer_curves(law)) {
         const double more = 2 / layer_ratio(law);
@@ -422,6 +447,7 @@ void pl_layer_by_constant(const pl_face_table *t, const pl_layer_law *law, const
 {
     layer_strain s;
     double Us[LAYER_ALL] = {0}, moduli[9] = {0};
+
     layer_strains(t, law, f, x, &s);
     for (int q = 0; q < t->points; ++q) {
         double M[3 * PL_LAYER_STRAINS], e[3], dS[3];
@@ -430,6 +456,7 @@ void pl_layer_by_constant(const pl_face_table *t, const pl_layer_law *law, const
         pl_sheet_derivative(&law->sheet, material, constant, e, dS, moduli);
         layer_gather(t, law, f, q, M, dS, Us);
     }
+
     pl_face_strains_pull(t, x, Us, g);
     if (layer_curves(law)) {
         layer_bend(t, f, &s, moduli, f->area * layer_stiffness(law), layer_stiffness(law) * moduli[0], Us, g);
@@ -442,18 +469,21 @@ void pl_layer_state(const pl_face_table *t, const pl_layer_law *law, const pl_la
     layer_strain s;
     const double centre[2] = {1.0 / 3, 1.0 / 3};
     double M[3 * PL_LAYER_STRAINS], e[3], W, S[3] = {0};
+
     layer_strains(t, law, f, x, &s);
     pl_face_field(t, centre, M);
     layer_point(t, law, &s, M, f->centre, e);
     if (strain) {
         memcpy(strain, e, sizeof e);
     }
+
     if (tension) {
         pl_sheet_stress(&law->sheet, e, &W, S, NULL);
         for (int i = 0; i < 3; ++i) {
             tension[i] = law->thickness * S[i];
         }
     }
+
     if (curvature) {
         mul3(f->centre, s.c.K, false, curvature);
         for (int i = 0; i < 3; ++i) {
@@ -468,6 +498,7 @@ void pl_layer_strain_pull(const pl_face_table *t, const pl_layer_law *law, const
     layer_strain s;
     const double centre[2] = {1.0 / 3, 1.0 / 3};
     double M[3 * PL_LAYER_STRAINS], cov[3], U[PL_LAYER_STRAINS] = {0}, UK[3];
+
     layer_strains(t, law, f, x, &s);
     pl_face_field(t, centre, M);
     mul3(f->centre, weight, true, cov);
@@ -478,6 +509,7 @@ void pl_layer_strain_pull(const pl_face_table *t, const pl_layer_law *law, const
             U[k] += cov[i] * M[PL_LAYER_STRAINS * i + k];
         }
     }
+
     pl_face_strains_pull(t, x, U, g);
     if (layer_curves(law) && law->offset != 0) {
         pl_curvature_pull(t, f, &s.c, UK, 0, g);

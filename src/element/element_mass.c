@@ -20,6 +20,7 @@ static double mass_entry(const pl_block *block, int lane, int c, int d)
         const double w = block->weight[q * PL_LANES + lane] * N[c];
         sum += mass_is_lumped(block) ? (c == d ? w : 0) : w * N[d];
     }
+
     return sum;
 }
 
@@ -56,6 +57,7 @@ static pl_status mass_pattern(pl_elements *E, pl_error *err)
         const int corners = E->block[b].corner_count;
         limit += (int64_t)corners * (corners - 1) / 2 * E->block[b].lane_count;
     }
+
     int64_t *pair = PL_NEW_ARRAY(int64_t, limit);
     if (!pair) {
         return pl_fail_memory(err, "elements: pressure mass");
@@ -63,6 +65,7 @@ static pl_status mass_pattern(pl_elements *E, pl_error *err)
     for (int32_t p = 0; p < E->pressure_count; ++p) {
         pair[count++] = (int64_t)p * E->pressure_count + p;
     }
+
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         const bool coupled = E->law[block->law].mixed && !mass_is_lumped(block);
@@ -75,6 +78,7 @@ static pl_status mass_pattern(pl_elements *E, pl_error *err)
             }
         }
     }
+
     qsort(pair, (size_t)count, sizeof *pair, mass_compare);
     int64_t unique = 0;
     for (int64_t i = 0; i < count; ++i) {
@@ -82,15 +86,18 @@ static pl_status mass_pattern(pl_elements *E, pl_error *err)
             pair[unique++] = pair[i];
         }
     }
+
     const pl_status status = pl_sparse_create(E->pressure_count, unique, &E->mass, err);
     for (int64_t i = 0; status == PL_OK && i < unique; ++i) {
         E->mass.row[i] = (int32_t)(pair[i] % E->pressure_count);
         E->mass.start[pair[i] / E->pressure_count + 1]++;
     }
+
     for (int32_t p = 0; status == PL_OK && p < E->pressure_count; ++p) {
         E->mass.start[p + 1] += E->mass.start[p];
     }
     pl_free(pair);
+
     return status;
 }
 
@@ -113,6 +120,7 @@ pl_status pl_elements_mass_create(pl_elements *E, pl_error *err)
     if (E->pressure_count == 0) {
         return PL_OK;
     }
+
     int32_t *group = PL_NEW_ARRAY(int32_t, E->pressure_count);
     if (!group) {
         return pl_fail_memory(err, "elements: pressure mass");
@@ -120,16 +128,19 @@ pl_status pl_elements_mass_create(pl_elements *E, pl_error *err)
     for (int32_t p = 0; p < E->pressure_count; ++p) {
         group[p] = p;
     }
+
     pl_status status = mass_pattern(E, err);
     if (status == PL_OK) {
         status = pl_factor_create(PL_FACTOR_MULTIFRONTAL, &E->mass, group, E->pressure_count, &E->mass_factor,
                                   err);
     }
+
     pl_free(group);
     status = status == PL_OK ? pl_elements_mass_update(E, err) : status;
     if (status == PL_OK) {
         mass_units(E);
     }
+
     return status;
 }
 
@@ -144,6 +155,7 @@ pl_status pl_elements_mass_update(pl_elements *E, pl_error *err)
     if (status == PL_OK && (report.singular || report.negative_count > 0)) {
         return pl_fail(err, PL_FAILED, "elements: the pressure mass matrix is not positive definite");
     }
+
     return status;
 }
 

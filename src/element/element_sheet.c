@@ -31,6 +31,7 @@ static bool sheet_linear(double mu, double lambda, const double e[3], double *W,
     if (!(det > 0) || !(c11 > 0)) {
         return false;
     }
+
     const double r = sqrt(det), T = sqrt(c11 + c22 + 2 * r), f = lambda * (T - 2) - 2 * mu;
     const double dD[3] = {c22, c11, -2 * g}, factor[3] = {2, 2, 1};
     double dT[3];
@@ -38,6 +39,7 @@ static bool sheet_linear(double mu, double lambda, const double e[3], double *W,
         dT[i] = ((i < 2) + dD[i] / r) / (2 * T);
         S[i] = factor[i] * (mu * (i < 2) + f * dT[i]);
     }
+
     *W = mu * (c11 + c22 - 2 * T + 2) + 0.5 * lambda * (T - 2) * (T - 2);
     for (int i = 0; C && i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
@@ -47,6 +49,7 @@ static bool sheet_linear(double mu, double lambda, const double e[3], double *W,
             C[3 * i + j] = factor[i] * factor[j] * (f * hT + lambda * dT[i] * dT[j]);
         }
     }
+
     return true;
 }
 
@@ -90,6 +93,7 @@ static bool sheet_stretch(const pl_sheet *s, const double e[3], double F[9], dou
         }
         F[8] += fmax(fmin(step, F[8]), -0.5 * F[8]);
     }
+
     return true;
 }
 
@@ -119,6 +123,7 @@ static void sheet_moduli(const pl_sheet *s, const double F[9], const double P[9]
 {
     double A[81], I[9], S[9];
     static const double X[4][9] = {{1}, {0, 0, 0, 0, 1}, {0, 0.5, 0, 0.5}, {0, 0, 0, 0, 0, 0, 0, 0, 1}};
+
     pl_law_tangent(&s->law, F, 0, A);
     sheet_inverse(F, I);
     pl_mul33(I, P, S);
@@ -161,6 +166,7 @@ static bool sheet_folds(const pl_sheet *s, const double e[3], sheet_fold *f)
     if (!(s->wrinkle > 0) || s->rubber) {
         return false;
     }
+
     const double half = 0.5 * (e[0] + e[1]), apart = 0.5 * (e[0] - e[1]), r = hypot(apart, 0.5 * e[2]);
     const double twice = atan2(0.5 * e[2], apart);
     f->n[0] = cos(0.5 * twice);
@@ -174,10 +180,12 @@ static bool sheet_folds(const pl_sheet *s, const double e[3], sheet_fold *f)
         f->stretch[i] = f->curved ? sqrt(1 + 2 * f->E[i]) : 1;
         f->b[i] = f->curved ? f->stretch[i] - 1 : f->E[i];
     }
+
     f->poisson = s->lambda / (s->lambda + 2 * s->mu);
     f->young = 2 * s->mu * (1 + f->poisson);
     const double shift = (1 - f->poisson) * s->wrinkle;
     f->along = f->b[0] + shift > 0;
+
     return f->b[1] + shift < -f->poisson * (f->b[0] + shift);
 }
 
@@ -197,10 +205,12 @@ static void fold_tangent(const sheet_fold *f, const double T[2], double C[9])
     const double own[2][3] = {{c * c, s * s, c * s}, {s * s, c * c, -c * s}};
     const double turn[3] = {-2 * c * s, 2 * c * s, c * c - s * s};
     double normal[2];
+
     for (int i = 0; i < 2; ++i) {
         const double l = f->stretch[i];
         normal[i] = (i == 0 && f->along ? f->young : 0) / (l * l) - (f->curved ? T[i] / (l * l * l) : 0);
     }
+
     const double apart = f->E[0] - f->E[1], step = T[0] / f->stretch[0] - T[1] / f->stretch[1];
     const double shear = 0.5 * (apart > 1e-9 ? step / apart : normal[0]);
     for (int i = 0; i < 9; ++i) {
@@ -213,6 +223,7 @@ static void sheet_wrinkled(const pl_sheet *s, const sheet_fold *f, double *W, do
 {
     const double w = s->wrinkle, nu = f->poisson, b = f->b[0] + (1 - nu) * w;
     const double T[2] = {f->young * ((f->along ? b : 0) - w), -f->young * w};
+
     *W = f->young * ((f->along ? 0.5 * b * b : 0) - w * (f->b[0] + f->b[1]) - w * w * (1 - nu));
     fold_stress(f, T, S);
     if (C) {
@@ -239,6 +250,7 @@ bool pl_sheet_stress(const pl_sheet *s, const double e[3], double *W, double S[3
         sheet_wrinkled(s, &fold, W, S, C);
         return true;
     }
+
     if (s->law.kernel == PL_KERNEL_LINEAR) {
         return sheet_linear(s->mu, s->lambda, e, W, S, C);
     }
@@ -246,6 +258,7 @@ bool pl_sheet_stress(const pl_sheet *s, const double e[3], double *W, double S[3
         sheet_stvk(s->mu, s->lambda, e, W, S, C);
         return true;
     }
+
     double F[9], P[9], I[9], S4[4], M[16];
     if (!sheet_stretch(s, e, F, W, P)) {
         return false;
@@ -261,6 +274,7 @@ bool pl_sheet_stress(const pl_sheet *s, const double e[3], double *W, double S[3
             }
         }
     }
+
     return true;
 }
 
@@ -270,6 +284,7 @@ static void sheet_moduli_derivative(const pl_sheet *s, double dmu, double dkappa
 {
     const double lambda = s->rubber ? s->law.kappa - 2 * s->mu / 3 : s->law.kappa;
     const double dl = s->rubber ? dkappa - 2 * dmu / 3 : dkappa, sum = lambda + 2 * s->mu;
+
     *dlambda = (2 * lambda * lambda * dmu + 4 * s->mu * s->mu * dl) / (sum * sum);
     memset(out, 0, 9 * sizeof *out);
     out[0] = out[4] = *dlambda + 2 * dmu;

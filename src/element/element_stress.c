@@ -22,10 +22,12 @@ double pl_law_dilatation(const pl_law *law, const double F[9], double D[9])
     for (int i = 0; i < 9; ++i) {
         f[i] = v_set(F[i]);
     }
+
     const vd d = law_dilatation(law, f, g);
     for (int i = 0; i < 9; ++i) {
         D[i] = g[i][0];
     }
+
     return d[0];
 }
 
@@ -46,6 +48,7 @@ void pl_elements_stress(const pl_elements *E, const pl_block *block, int lane, i
 {
     const pl_law *law = &E->law[block->law];
     double p = 0, W;
+
     pl_block_gradient(block, lane, q, x, F);
     for (int c = 0; law->mixed && c < block->corner_count; ++c) {
         p += block->corner_weight[q * block->corner_count + c] * E->pressure[block->pressure[c][lane]];

@@ -80,9 +80,11 @@ pl_status pl_viscous_create(pl_elements *E, const pl_material *const *material, 
             any = any || material[r]->prony_g[i] > 0;
         }
     }
+
     if (!any) {
         return PL_OK;
     }
+
     pl_viscous *v = PL_NEW(pl_viscous);
     if (!v) {
         return pl_fail_memory(err, "elements: viscous branches");
@@ -99,6 +101,7 @@ pl_status pl_viscous_create(pl_elements *E, const pl_material *const *material, 
             viscous_law_init(&v->law[r], &E->law[r], material[r]);
         }
     }
+
     if (ok) {
         viscous_sizes(v);
         viscous_set *set[] = {&v->now, &v->middle, &v->next};
@@ -110,11 +113,14 @@ pl_status pl_viscous_create(pl_elements *E, const pl_material *const *material, 
         v->overstress = PL_NEW_ARRAY(double, v->overstress_size);
         ok = ok && v->overstress;
     }
+
     if (!ok) {
         pl_viscous_destroy(v);
         return pl_fail_memory(err, "elements: viscous branches");
     }
+
     *out = v;
+
     return PL_OK;
 }
 
@@ -126,6 +132,7 @@ void pl_viscous_destroy(pl_viscous *v)
     if (v->overstress) { // the last to be made
         pl_viscous_off(v);
     }
+
     void *owned[] = {v->law,           v->alpha_start, v->strain_start, v->overstress_start,
                      v->work,          v->now.alpha,   v->now.strain,   v->middle.alpha,
                      v->middle.strain, v->next.alpha,  v->next.strain,  v->overstress};
@@ -141,6 +148,7 @@ static void viscous_set_law(const pl_viscous *v, int r, double m)
 {
     const pl_law *from = &v->law[r].long_term;
     pl_law *law = &v->E->law[r];
+
     *law = *from;
     law->mu = m * from->mu;
     law->c10 = m * from->c10;
@@ -193,6 +201,7 @@ static void viscous_strains(void *context, int64_t from, int64_t to)
     const viscous_loop *w = context;
     const pl_viscous *v = w->v;
     const pl_kernels *kernels = pl_kernels_choose();
+
     for (int64_t b = from; b < to; ++b) {
         if (v->strain_start[b] >= 0) {
             const pl_block *block = &v->E->block[b];
@@ -214,6 +223,7 @@ static void viscous_overstress(void *context, int64_t from, int64_t to)
 {
     const viscous_loop *w = context;
     pl_viscous *v = w->v;
+
     for (int64_t b = from; b < to; ++b) {
         if (v->alpha_start[b] < 0) {
             continue;
@@ -241,6 +251,7 @@ void pl_viscous_begin(pl_viscous *v, double s, bool second)
     if (!v) {
         return;
     }
+
     for (int r = 0; r < v->E->law_count; ++r) {
         double m = 1;
         for (int i = 0; i < v->law[r].count; ++i) {
@@ -250,6 +261,7 @@ void pl_viscous_begin(pl_viscous *v, double s, bool second)
             viscous_set_law(v, r, m);
         }
     }
+
     viscous_loop w = {.v = v, .s = s, .second = second};
     pl_loop(v->E->block_count, VISCOUS_GRAIN, viscous_overstress, &w);
     viscous_attach(v, true);
@@ -263,6 +275,7 @@ static void viscous_advance(void *context, int64_t from, int64_t to)
 {
     const viscous_loop *w = context;
     pl_viscous *v = w->v;
+
     for (int64_t b = from; b < to; ++b) {
         v->work[b] = 0;
         if (v->alpha_start[b] < 0) {
@@ -299,6 +312,7 @@ double pl_viscous_end(pl_viscous *v, double s, bool second, const double *x)
     if (!v) {
         return 0;
     }
+
     viscous_loop w = {.v = v,
                       .s = s,
                       .second = second,
@@ -311,6 +325,7 @@ double pl_viscous_end(pl_viscous *v, double s, bool second, const double *x)
     for (int b = 0; b < v->E->block_count; ++b) {
         sum += v->work[b];
     }
+
     return sum;
 }
 
@@ -322,6 +337,7 @@ double pl_viscous_error(const pl_viscous *v, double h)
     const viscous_set *set[3] = {&v->now, &v->middle, &v->next};
     const double part[3] = {k / GAMMA, -k / (GAMMA * (1 - GAMMA)), k / (1 - GAMMA)};
     double missed = 0, stress = 0;
+
     for (int b = 0; b < v->E->block_count; ++b) {
         if (v->alpha_start[b] < 0) {
             continue;
@@ -345,6 +361,7 @@ double pl_viscous_error(const pl_viscous *v, double h)
             stress += weight * v->next.strain[strain] * v->next.strain[strain];
         }
     }
+
     return stress > 0 ? sqrt(missed / stress) : 0;
 }
 
@@ -356,6 +373,7 @@ double pl_viscous_shortest(const pl_viscous *v)
             shortest = fmin(shortest, v->law[r].tau[i]);
         }
     }
+
     return shortest;
 }
 
@@ -385,6 +403,7 @@ void pl_viscous_relax(pl_viscous *v, const double *x)
     if (!v) {
         return;
     }
+
     viscous_loop w = {.v = v, .x = x, .to = &v->now};
     pl_loop(v->E->block_count, VISCOUS_GRAIN, viscous_strains, &w);
     for (int b = 0; b < v->E->block_count; ++b) {

@@ -18,6 +18,7 @@ void geo_memory_push(pl_geometric *g, const double *s, const double *d, const do
 {
     const int k = g->memory.next;
     const size_t bytes = 3 * (size_t)g->vertex_count * sizeof *s;
+
     memcpy(g->memory.dx[k], s, bytes);
     memcpy(g->memory.dd[k], d, bytes);
     memcpy(g->memory.dr[k], r, bytes);
@@ -31,9 +32,11 @@ void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out
     const int m = g->memory.count;
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     double A[GEO_WINDOW * GEO_WINDOW], c[GEO_WINDOW], size[GEO_WINDOW];
+
     for (int i = 0; i < m; ++i) {
         size[i] = sqrt(fmax(-g->memory.rho[i], 1e-300));
     }
+
     for (int i = 0; i < m; ++i) {
         c[i] = -geo_dot(g, g->memory.dr[i], d) / size[i];
         for (int j = 0; j < m; ++j) {
@@ -41,10 +44,12 @@ void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out
         }
         A[i * m + i] += NEARLY; // nearly parallel differences stay harmless
     }
+
     const bool ok = m > 0 && pl_dense_solve(m, A, c, 1);
     for (int i = 0; i < m; ++i) {
         c[i] /= size[i];
     }
+
     for (int64_t i = 0; i < n3; ++i) {
         double next = x[i] + d[i];
         for (int j = 0; ok && j < m; ++j) {
@@ -60,7 +65,9 @@ void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d)
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     double a[GEO_WINDOW];
     double *q = g->work.r_old; // work
+
     memcpy(q, r, (size_t)n3 * sizeof *q);
+
     // newest first
     for (int k = 0; k < m; ++k) {
         const int j = (g->memory.next - 1 - k + 2 * g->options.window) % g->options.window;
@@ -69,6 +76,7 @@ void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d)
             q[i] -= a[j] * g->memory.dr[j][i];
         }
     }
+
     if (plain) {
         // L^-1 (r - sum a_j dr_j) is known: -plain + sum a_j dd_j
         for (int64_t i = 0; i < n3; ++i) {
@@ -80,6 +88,7 @@ void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d)
     } else {
         geo_precondition(g, q, d);
     }
+
     for (int k = m - 1; k >= 0; --k) {
         const int j = (g->memory.next - 1 - k + 2 * g->options.window) % g->options.window;
         const double b = geo_dot(g, g->memory.dr[j], d) / g->memory.rho[j];
@@ -87,6 +96,7 @@ void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d)
             d[i] += (a[j] - b) * g->memory.dx[j][i];
         }
     }
+
     for (int64_t i = 0; i < n3; ++i) {
         d[i] = -d[i];
     }

@@ -13,6 +13,7 @@ void geo_point_at(const pl_point *point, const double *x, double out[3])
         memcpy(out, point->rest, 3 * sizeof *out);
         return;
     }
+
     out[0] = out[1] = out[2] = 0;
     for (int32_t j = 0; j < point->count; ++j) {
         for (int i = 0; i < 3; ++i) {
@@ -35,6 +36,7 @@ pl_status geo_point_convert(const pl_geometric *g, const pl_point *from, double 
             work[mid->b] += 0.5 * from->weight[j];
         }
     }
+
     for (int32_t v = 0; v < g->corner_count; ++v) {
         to->count += work[v] != 0;
     }
@@ -48,6 +50,7 @@ pl_status geo_point_convert(const pl_geometric *g, const pl_point *from, double 
         }
         work[v] = 0;
     }
+
     return to->node && to->weight ? PL_OK : pl_fail_memory(err, "local_global: guides");
 }
 
@@ -55,6 +58,7 @@ pl_status geo_guides_create(pl_geometric *g, pl_error *err)
 {
     double *work = PL_NEW_ARRAY(double, g->corner_count);
     pl_status status = work ? PL_OK : pl_fail_memory(err, "local_global: guides");
+
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
         g->drive[i].guide = PL_NEW_ARRAY(pl_point, a->guide_count);
@@ -63,6 +67,7 @@ pl_status geo_guides_create(pl_geometric *g, pl_error *err)
             status = geo_point_convert(g, &a->guide[k], work, &g->drive[i].guide[k], err);
         }
     }
+
     pl_free(work);
     return status;
 }
@@ -97,6 +102,7 @@ static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
 {
     const pl_actuator *a = &g->robot->actuator[i];
     geo_drive *d = &g->drive[i];
+
     d->first_triangle = g->growth.triangle_count;
     pl_cable_triangle *found = PL_NEW_ARRAY(pl_cable_triangle, a->guide_count);
     int count = 0;
@@ -119,8 +125,10 @@ static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
         t->weight[2] = &t->one;
         triangle_init(t, (const double(*)[3])p, g->options.metric);
     }
+
     d->triangle_count = g->growth.triangle_count - d->first_triangle;
     pl_free(found);
+
     return status;
 }
 
@@ -134,12 +142,14 @@ pl_status geo_cables_create(pl_geometric *g, pl_error *err)
     if (!g->growth.triangle) {
         return pl_fail_memory(err, "local_global: cables");
     }
+
     pl_status status = PL_OK;
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         if (g->robot->actuator[i].kind == PL_CABLE && g->drive[i].has_elements) {
             status = cable_triangles(g, i, err);
         }
     }
+
     return status;
 }
 
@@ -187,6 +197,7 @@ static void triangle_rotation(const geo_triangle *t, const double F[6], double R
         M[1] += A[2 * i] * A[2 * i + 1];
         M[2] += A[2 * i + 1] * A[2 * i + 1];
     }
+
     const double d = sqrt(fmax(M[0] * M[2] - M[1] * M[1], 1e-24 * M[0] * M[2] + 1e-300));
     const double k = sqrt(M[0] + M[2] + 2 * d);
     const double a = (M[0] + d) / k, b = M[1] / k, c = (M[2] + d) / k, det = a * c - b * b;
@@ -223,5 +234,6 @@ double geo_triangles_force(pl_geometric *g, const double *x, double *f)
             }
         }
     }
+
     return energy;
 }

@@ -44,11 +44,13 @@ static void law_unit(const pl_geometric *g, geo_law *law)
         lightest = fmin(lightest, w);
         heaviest = fmax(heaviest, w);
     }
+
     if (heaviest > lightest * (1 + 1e-9)) {
         pl_shape_to_elastic(law->w, law->R, &young, &poisson);
         const double e = young / stiffest / 3;
         law->R = 2 * e / (1 - e);
     }
+
     law->w = 1;
 }
 
@@ -68,6 +70,7 @@ static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl
     const pl_material *m = &g->robot->material[g->robot->region_material[region]];
     const bool rubber = pl_material_is_rubber(m->model);
     double mu, lambda;
+
     if (pl_material_has_fibres(m->model)) {
         return pl_fail(
             err, PL_BAD_INPUT,
@@ -75,7 +78,9 @@ static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl
             "parameter can represent; use the method exact",
             g->mesh.region_name[region], pl_material_model_name(m->model));
     }
+
     law_moduli(m, &mu, &lambda);
+
     // Poisson ratios below 0 have no shape parameter: lambda >= 0 is what blending can express
     if (lambda < 0 && g->options.form == PL_FORM_BLENDED) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -83,6 +88,7 @@ static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl
                        "shape parameter can represent; use form: mu_lambda",
                        g->mesh.region_name[region]);
     }
+
     *law = (geo_law){.target = GEO_BLEND, .w = mu + 1.5 * fmax(lambda, 0), .mu = mu, .lambda = lambda};
     law->R = mu / law->w;
     if (g->options.unit_weights) {
@@ -100,10 +106,12 @@ static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl
         law->curve = curve->r_omega;
         law->inverse_reach = (PL_SHAPE_POINTS - 1) / curve->reach;
     }
+
     const double factor = g->options.body_weight;
     law->w *= factor;
     law->mu *= factor;
     law->lambda *= factor;
+
     return PL_OK;
 }
 
@@ -123,6 +131,7 @@ static pl_status cells_laws(pl_geometric *g, pl_error *err)
     if (!g->cells.law || !g->cells.curve) {
         return pl_fail_memory(err, "local_global: laws");
     }
+
     double sum = 0, volume = 0;
     for (int32_t r = 0; r < regions; ++r) {
         if (region_is_rigid(g, r)) {
@@ -136,12 +145,14 @@ static pl_status cells_laws(pl_geometric *g, pl_error *err)
         sum += v * g->cells.law[r].w;
         volume += v;
     }
+
     g->cells.mean_weight = sum / volume / g->options.body_weight;
     for (int a = 0; a < g->robot->actuator_count; ++a) {
         g->cells.law[regions + a] =
             (geo_law){.target = g->robot->actuator[a].kind == PL_FILM ? GEO_FILM : GEO_SCALE,
                       .w = geo_actuation_weight(g, a)};
     }
+
     return PL_OK;
 }
 
@@ -151,10 +162,12 @@ static cell *cells_add(cells *c, int node_count, const int32_t *node, int32_t el
     if (!pl_grow((void **)&c->list, &c->capacity, (int64_t)c->count + 1, sizeof *c->list)) {
         return NULL;
     }
+
     cell *one = &c->list[c->count++];
     *one = (cell){.node_count = node_count, .element = element, .law = law, .growth = growth};
     one->volume = one->area = 1;
     memcpy(one->node, node, (size_t)node_count * sizeof *node);
+
     return one;
 }
 
@@ -174,6 +187,7 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
     for (int32_t e = 0; e < g->mesh.element_count; ++e) {
         owner[e] = -1;
     }
+
     for (int i = 0; i < g->robot->actuator_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
         if (g->drive[i].has_elements && a->growth && a->region >= 0) {
@@ -206,6 +220,7 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -226,6 +241,7 @@ static bool cells_collect(pl_geometric *g, const int *owner, const double *norma
         one->volume = g->robot->region_rest[2 * (size_t)v->region[e]];
         one->area = g->robot->region_rest[2 * (size_t)v->region[e] + 1];
     }
+
     return true;
 }
 
@@ -234,6 +250,7 @@ static bool cells_fill(pl_geometric *g, cells *c)
 {
     const int32_t vertices = pl_mesh_get(g->robot->mesh).vertex_count;
     int32_t first = g->corner_count;
+
     for (int i = 0; i < g->robot->actuator_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
         const geo_inside *in = g->inside ? &g->inside[i] : NULL;
@@ -263,6 +280,7 @@ static bool cells_fill(pl_geometric *g, cells *c)
         const double *position = NULL;
         first += geo_inside_vertices(g, i, &position);
     }
+
     return true;
 }
 
@@ -271,6 +289,7 @@ static void cells_sort(const pl_geometric *g, const cells *c, int32_t *order)
 {
     int32_t n = 0;
     const int laws = g->mesh.region_count + g->robot->actuator_count;
+
     for (int kind = 0; kind < 2; ++kind) {
         for (int law = 0; law < laws; ++law) {
             for (int32_t i = 0; i < c->count; ++i) {
@@ -301,6 +320,7 @@ static double point_gradient(pl_element_kind kind, const double *xi, double weig
             M[i] += X[3 * a + i / 3] * dN[3 * a + i % 3];
         }
     }
+
     pl_cofactor3(M, C);
     const double det = pl_det3(M);
     for (int a = 0; a < n; ++a) {
@@ -309,6 +329,7 @@ static double point_gradient(pl_element_kind kind, const double *xi, double weig
             grad[3 * a + j] = pl_dot3(C + 3 * j, dN + 3 * a) / det;
         }
     }
+
     return weight * det;
 }
 
@@ -317,6 +338,7 @@ static void prism_normal(const pl_geometric *g, const cell *c, const double *xi,
 {
     static const double middle[3] = {1.0 / 3, 1.0 / 3, 0};
     double dN[3 * GEO_NODES], p[3] = {0}, q[3] = {0};
+
     pl_shape_eval(PL_PRISM6, xi ? xi : middle, NULL, dN);
     for (int a = 0; a < 6; ++a) {
         for (int i = 0; i < 3; ++i) {
@@ -324,6 +346,7 @@ static void prism_normal(const pl_geometric *g, const cell *c, const double *xi,
             q[i] += g->X[3 * (size_t)c->node[a] + (size_t)i] * dN[3 * a + 1];
         }
     }
+
     pl_cross3(p, q, n);
     const double length = pl_norm3(n);
     for (int i = 0; i < 3; ++i) {
@@ -367,6 +390,7 @@ static void affine_gradient(const double *arm, int n, double grad[3 * GEO_NODES]
             M[i] += arm[3 * a + i / 3] * arm[3 * a + i % 3];
         }
     }
+
     pl_cofactor3(M, C);
     const double det = pl_det3(M);
     for (int a = 0; a < n; ++a) {
@@ -387,6 +411,7 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
 {
     const int n = block->node_count;
     double X[3 * GEO_NODES], arm[3 * GEO_NODES], grad[3 * GEO_NODES], centre[3] = {0};
+
     block->cell[lane] = c->element;
     for (int a = 0; a < n; ++a) {
         block->node[a][lane] = c->node[a];
@@ -395,6 +420,7 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
             centre[i] += X[3 * a + i] / n;
         }
     }
+
     const pl_element_kind kind = n == 4 ? PL_TET4 : PL_PRISM6;
     if (block->arm) {
         // rest positions about the centre, stress-free
@@ -408,6 +434,7 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
         block_store(block->arm, 3 * n, lane, arm);
         block->weight[lane] = !used ? 0 : g->options.even_weights ? 1 : pl_element_volume(kind, arm);
     }
+
     for (int q = 0; q < block->point_count; ++q) {
         if (!block->arm) {
             const double *xi = n == 4 ? tet_point : prism_point[q];
@@ -459,6 +486,7 @@ static void block_fill(pl_geometric *g, geo_block *block, const cells *c, const 
 {
     const cell *first = &c->list[order[i]];
     const int n = first->node_count, points = block_points(g, n);
+
     *block = (geo_block){.node_count = n, .point_count = points, .lane_count = end - i, .law = first->law};
     block->gradient = *storage;
     block->weight = block->gradient + (size_t)points * 3 * (size_t)n * GEO_LANES;
@@ -467,10 +495,12 @@ static void block_fill(pl_geometric *g, geo_block *block, const cells *c, const 
         block->arm = next;
         next += 3 * n * GEO_LANES;
     }
+
     if (first->growth >= 0) {
         block->normal = next;
         next += 3 * points * GEO_LANES;
     }
+
     *storage = next;
     block->force_start = g->cells.force_size;
     g->cells.force_size += 3 * n * GEO_LANES;
@@ -482,6 +512,7 @@ static void block_fill(pl_geometric *g, geo_block *block, const cells *c, const 
         d->point_count += points * GEO_LANES;
         g->growth.point_count += points * GEO_LANES;
     }
+
     for (int lane = 0; lane < GEO_LANES; ++lane) {
         block_lane(g, block, lane, &c->list[order[i + lane < end ? i + lane : i]], i + lane < end);
     }
@@ -499,6 +530,7 @@ static pl_status cells_blocks(pl_geometric *g, const cells *c, pl_error *err)
         size += block_size(g, &c->list[order[i]]);
         ++g->cells.block_count;
     }
+
     g->cells.block = PL_NEW_ARRAY(geo_block, g->cells.block_count);
     g->cells.storage = PL_NEW_ARRAY(double, size);
     g->cells.energy = PL_NEW_ARRAY(double, g->cells.block_count);
@@ -513,7 +545,9 @@ static pl_status cells_blocks(pl_geometric *g, const cells *c, pl_error *err)
             i = end;
         }
     }
+
     pl_free(order);
+
     return ok ? PL_OK : pl_fail_memory(err, "local_global: blocks");
 }
 
@@ -523,9 +557,11 @@ static void points_lane(pl_geometric *g, const geo_block *block, int lane)
 {
     const bool film = g->cells.law[block->law].target == GEO_FILM;
     double x[3 * PL_ELEMENT_NODES_MAX], sum = 0, trace = block->arm ? 0 : 3;
+
     for (int a = 0; a < block->node_count; ++a) {
         memcpy(x + 3 * a, g->X + 3 * (size_t)block->node[a][lane], 3 * sizeof *x);
     }
+
     double whole =
         film ? pl_prism_area(x) : pl_element_volume(block->node_count == 4 ? PL_TET4 : PL_PRISM6, x);
     if (g->inside && block->cell[lane] < 0) { // its rest shape is not where its vertices rest
@@ -534,6 +570,7 @@ static void points_lane(pl_geometric *g, const geo_block *block, int lane)
         }
         whole = block->arm ? pl_element_volume(PL_TET4, x) : block->weight[lane];
     }
+
     for (int q = 0; q < block->point_count; ++q) {
         sum += block->weight[q * GEO_LANES + lane];
     }
@@ -541,6 +578,7 @@ static void points_lane(pl_geometric *g, const geo_block *block, int lane)
         const double arm = block->arm[i * GEO_LANES + lane];
         trace += arm * arm;
     }
+
     for (int q = 0; q < block->point_count; ++q) {
         const double weight = block->weight[q * GEO_LANES + lane];
         const int64_t k = block->growth_start + q * GEO_LANES + lane;
@@ -564,15 +602,18 @@ static pl_status cells_points(pl_geometric *g, pl_error *err)
         *joint[i] = PL_NEW_ARRAY(double, g->growth.point_count);
         ok = ok && *joint[i];
     }
+
     if (!ok) {
         return pl_fail_memory(err, "local_global: growth");
     }
+
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_block *block = &g->cells.block[b];
         for (int l = 0; block->growth_start >= 0 && l < block->lane_count; ++l) {
             points_lane(g, block, l);
         }
     }
+
     for (int i = 0; i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
@@ -580,6 +621,7 @@ static pl_status cells_points(pl_geometric *g, pl_error *err)
         }
         d->whole = g->inside && g->inside[i].tet ? g->inside[i].whole : d->whole;
     }
+
     return PL_OK;
 }
 
@@ -611,9 +653,11 @@ static pl_status cells_gather(pl_geometric *g, pl_error *err)
             }
         }
     }
+
     g->cells.gather_start = start;
     g->cells.gather_code = code;
     g->cells.force = PL_NEW_ARRAY(double, g->cells.force_size);
+
     return start && code && g->cells.force ? PL_OK : pl_fail_memory(err, "local_global: forces");
 }
 
@@ -623,6 +667,7 @@ pl_status geo_cells_create(pl_geometric *g, pl_error *err)
     int *owner = PL_NEW_ARRAY(int, g->mesh.element_count);
     double *normal = PL_NEW_ARRAY(double, 3 * (int64_t)g->mesh.element_count);
     pl_status status = owner && normal ? cells_laws(g, err) : pl_fail_memory(err, "local_global: cells");
+
     if (status == PL_OK) {
         status = cells_owners(g, owner, normal, err);
     }
@@ -638,14 +683,17 @@ pl_status geo_cells_create(pl_geometric *g, pl_error *err)
     if (status == PL_OK) {
         status = cells_gather(g, err);
     }
+
     // vertices inside chambers that do not grow belong to no cell: they stay where they are
     for (int32_t v = g->corner_count; status == PL_OK && v < g->vertex_count; ++v) {
         for (int i = 0; i < 3 && g->cells.gather_start[v] == g->cells.gather_start[v + 1]; ++i) {
             g->support_of[3 * (size_t)v + (size_t)i] = INT32_MAX;
         }
     }
+
     pl_free(c.list);
     pl_free(owner);
     pl_free(normal);
+
     return status;
 }

@@ -57,6 +57,7 @@ static pl_status contact_room(geo_contact *c, const pl_geometric *g, pl_error *e
     c->diagonal = PL_NEW_ARRAY(double, n);
     c->foot = PL_NEW_ARRAY(contact_foot, n);
     c->found = PL_NEW_ARRAY(contact_foot, n);
+
     return c->place && c->from && c->to && c->own && c->pull && c->direction && c->target && c->gap &&
                    c->across && c->diagonal && c->foot && c->found
                ? PL_OK
@@ -73,9 +74,11 @@ pl_status geo_contact_create(pl_geometric *g, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT,
                        "local_global: contact with rigid regions that are not clamped needs method: exact");
     }
+
     if (world->friction) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: friction needs method: exact");
     }
+
     geo_contact *c = g->contact = PL_NEW(geo_contact);
     if (!c) {
         return pl_fail_memory(err, "local_global: contact");
@@ -86,21 +89,25 @@ pl_status geo_contact_create(pl_geometric *g, pl_error *err)
         status = pl_contact_surface_create(g->corner, world->body_count > 1 ? world->region_body : NULL,
                                            &c->surface, err);
     }
+
     for (int32_t f = 0; status == PL_OK && world->pairs && f < c->surface->face_count; ++f) {
         if (c->surface->size[f] != 3) {
             status = pl_fail(err, PL_BAD_INPUT,
                              "local_global: contact of prisms with each other needs method: exact");
         }
     }
+
     if (status == PL_OK && world->pairs) {
         status = pl_contact_finder_create(c->surface, g->mesh.position, world->self, &c->finder, err);
     }
+
     for (int32_t v = 0; status == PL_OK && v < g->corner_count; ++v) {
         const bool free = g->support_of[3 * (size_t)v] < 0 && g->support_of[3 * (size_t)v + 1] < 0 &&
                           g->support_of[3 * (size_t)v + 2] < 0;
         const bool outside = c->surface->point_of[v] >= 0;
         c->own[v] = free && outside ? 0.5 * g->options.contact_spring * geo_matrix_diagonal(g, v) : 0;
     }
+
     return status;
 }
 
@@ -138,12 +145,14 @@ int geo_contact_begin(pl_geometric *g, const double *before, const double *comma
     for (int32_t k = 0; k < c->surface->point_count; ++k) {
         edge = fmin(edge, c->surface->spacing[k]);
     }
+
     for (int o = 0; o < c->world->obstacle_count; ++o) {
         const pl_obstacle *obstacle = &c->world->obstacle[o];
         c->from[o] = contact_command(obstacle, before);
         c->to[o] = contact_command(obstacle, command);
         distance = fmax(distance, fabs(c->to[o] - c->from[o]) * pl_norm3(obstacle->move));
     }
+
     return 1 + (int)fmin(1000, distance / (CONTACT_STRIDE * edge));
 }
 
@@ -206,6 +215,7 @@ double geo_contact_force(const pl_geometric *g, const double *x, double *f)
 {
     const geo_contact *c = g->contact;
     double energy = 0;
+
     for (int32_t v = 0; c && v < g->corner_count; ++v) {
         if (!(c->pull[v] > 0)) {
             continue;
@@ -226,6 +236,7 @@ double geo_contact_force(const pl_geometric *g, const double *x, double *f)
             }
         }
     }
+
     return energy;
 }
 
@@ -245,10 +256,12 @@ static bool contact_normal(const geo_contact *c, int32_t v, const double *x, dou
             n[i] += m[i];
         }
     }
+
     const double size = pl_norm3(n);
     for (int i = 0; i < 3 && size > 0; ++i) {
         n[i] /= size;
     }
+
     return size > 0;
 }
 
@@ -260,7 +273,9 @@ static void contact_take(geo_contact *c, int32_t v, double gap, const double n[3
     if (!(gap < c->gap[v])) {
         return;
     }
+
     double *own = c->direction + 3 * (size_t)v;
+
     // a spring of the body with itself keeps its direction, one along an obstacle slides
     const double *d = !pair ? n : c->pull[v] > 0 ? own : direction;
     const double across = pl_dot3(d, n);
@@ -286,9 +301,11 @@ static bool contact_look(pl_geometric *g, const double *x)
 {
     geo_contact *c = g->contact;
     const pl_contact_surface *s = c->surface;
+
     for (int32_t v = 0; v < g->corner_count; ++v) {
         c->gap[v] = INFINITY;
     }
+
     for (int o = 0; o < c->world->obstacle_count; ++o) {
         for (int32_t v = 0; v < g->corner_count; ++v) {
             double at[3], n[3];
@@ -302,11 +319,13 @@ static bool contact_look(pl_geometric *g, const double *x)
             }
         }
     }
+
     const pl_contact_pair *pair = NULL;
     int32_t count = 0;
     if (c->finder && !pl_contact_find(c->finder, x, CONTACT_REACH, &pair, &count)) {
         return false;
     }
+
     for (int32_t k = 0; k < count; ++k) {
         const int32_t v = s->vertex[pair[k].point];
         double normal[3];
@@ -316,12 +335,14 @@ static bool contact_look(pl_geometric *g, const double *x)
             contact_take(c, v, pair[k].gap, pair[k].n, &pair[k], direction);
         }
     }
+
     g->now.inside = 0;
     g->now.depth = 0;
     for (int32_t v = 0; v < g->corner_count; ++v) {
         g->now.inside += c->gap[v] < 0;
         g->now.depth = fmax(g->now.depth, -c->gap[v]);
     }
+
     return true;
 }
 
@@ -336,6 +357,7 @@ static bool contact_aim(geo_contact *c, int32_t v, const double *x, double pull,
 {
     double p[3];
     const bool other = fresh || c->foot[v].face != c->found[v].face;
+
     c->foot[v] = c->found[v];
     c->pull[v] = pull;
     foot_at(c, &c->foot[v], x, p);
@@ -343,6 +365,7 @@ static bool contact_aim(geo_contact *c, int32_t v, const double *x, double pull,
         const size_t at = 3 * (size_t)v + (size_t)i;
         c->target[at] = x[at] + pull * c->direction[at] - p[i];
     }
+
     return other;
 }
 
@@ -350,16 +373,20 @@ int geo_contact_add(pl_geometric *g, const double *x)
 {
     geo_contact *c = g->contact;
     int added = 0;
+
     if (!contact_look(g, x)) {
         return 0;
     }
+
     for (int32_t v = 0; v < g->corner_count; ++v) {
         if (c->gap[v] < 0 && !(c->pull[v] > 0)) {
             contact_aim(c, v, x, (contact_offset(g, v) - c->gap[v]) / c->across[v], true);
             ++added;
         }
     }
+
     g->now.springs += added;
+
     return added;
 }
 
@@ -367,9 +394,11 @@ bool geo_contact_update(pl_geometric *g, const double *x, bool *changed)
 {
     geo_contact *c = g->contact;
     const int before = g->now.springs;
+
     if (!contact_look(g, x)) {
         return false;
     }
+
     bool stands = g->now.inside == 0;
     *changed = false;
     for (int32_t v = 0; v < g->corner_count; ++v) {
@@ -400,8 +429,10 @@ bool geo_contact_update(pl_geometric *g, const double *x, bool *changed)
             --g->now.springs;
         }
     }
+
     ++g->now.rounds;
     pl_log(2, "contact round %d: %d springs (%+d), %d vertices inside, depth %.3g mm", g->now.rounds,
            g->now.springs, g->now.springs - before, g->now.inside, g->now.depth);
+
     return stands && !*changed;
 }

@@ -31,6 +31,7 @@ pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, p
     if (strcmp(name, "fang2020") != 0) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: there is no preset '%s', expected fang2020", name);
     }
+
     const pl_progress progress = options->progress;
     *options = pl_geometric_options_default();
     options->progress = progress;
@@ -39,6 +40,7 @@ pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, p
     options->stop = PL_STOP_TIP_MOTION;
     options->unit_weights = true;
     options->actuation = PL_ACTUATE_GROWTH;
+
     return PL_OK;
 }
 
@@ -57,33 +59,40 @@ static pl_status options_check(const pl_geometric_options *o, pl_error *err)
                            positive[i].value);
         }
     }
+
     if (!(o->remesh_volume > 1 && o->remesh_stretch > 1)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "local_global: remesh_volume is %g and remesh_stretch %g, both must be above 1",
                        o->remesh_volume, o->remesh_stretch);
     }
+
     if (o->window < 1 || o->window > GEO_WINDOW) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: window is %d, must be 1 .. %d", o->window,
                        GEO_WINDOW);
     }
+
     if (o->iteration_limit < 1) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: iteration_limit is %d, must be >= 1",
                        o->iteration_limit);
     }
+
     if (!(o->time_limit >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: time_limit is %g s, must be >= 0", o->time_limit);
     }
+
     if (o->even_weights && o->metric != PL_METRIC_VERTEX) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "local_global: weights without element volumes are possible only in the vertex metric");
     }
+
     if (o->form == PL_FORM_MU_LAMBDA && (o->metric == PL_METRIC_VERTEX || o->unit_weights)) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "local_global: form mu_lambda needs deformation gradients and the moduli of the materials; %s",
             o->metric == PL_METRIC_VERTEX ? "use metric: gradient" : "unit weights have no moduli");
     }
+
     return PL_OK;
 }
 
@@ -94,6 +103,7 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
     const pl_mesh_view full = pl_mesh_get(g->robot->mesh);
     g->mesh = pl_mesh_get(g->corner);
     g->corner_count = g->mesh.vertex_count;
@@ -108,6 +118,7 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
     for (int32_t c = 0; c < g->corner_count; ++c) {
         g->map.corner_of[g->map.vertex_of[c]] = c;
     }
+
     for (int32_t e = 0; e < full.element_count; ++e) {
         const pl_element_kind kind = (pl_element_kind)full.kind[e];
         for (int k = 0; k < pl_element_edge_count(kind); ++k) {
@@ -130,6 +141,7 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
             g->map.corner_of[m->vertex] = -1 - g->map.mid_count++;
         }
     }
+
     return PL_OK;
 }
 
@@ -137,6 +149,7 @@ int32_t geo_inside_vertices(const pl_geometric *g, int actuator, const double **
 {
     const pl_actuator *a = &g->robot->actuator[actuator];
     const geo_inside *in = g->inside ? &g->inside[actuator] : NULL;
+
     if (g->options.actuation == PL_ACTUATE_CONSTRAINT) {
         return 0;
     }
@@ -152,6 +165,7 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
         const double *position = NULL;
         count += geo_inside_vertices(g, a, &position);
     }
+
     g->vertex_count = (int32_t)count;
     g->X = PL_NEW_ARRAY(double, 3 * count);
     g->x = PL_NEW_ARRAY(double, 3 * count);
@@ -169,10 +183,12 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
             next += 3 * (size_t)inner;
         }
     }
+
     memcpy(g->x, g->X, 3 * (size_t)count * sizeof *g->x);
     for (int64_t i = 0; i < 3 * count; ++i) {
         g->support_of[i] = -1;
     }
+
     for (int k = 0; k < g->robot->support_count; ++k) {
         const pl_support *support = &g->robot->support[k];
         for (int32_t j = 0; j < support->node_count; ++j) {
@@ -184,6 +200,7 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
             }
         }
     }
+
     return geo_rigid_create(g, err);
 }
 
@@ -193,16 +210,19 @@ static pl_status create_work(pl_geometric *g, pl_error *err)
                        &g->work.f_old, &g->work.r_old, &g->work.x_old, &g->work.d_old};
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     bool ok = true;
+
     for (int i = 0; i < PL_COUNT(full); ++i) {
         *full[i] = PL_NEW_ARRAY(double, n3);
         ok = ok && *full[i];
     }
+
     for (int i = 0; g->options.acceleration != PL_ACCELERATE_NONE && i < g->options.window; ++i) {
         g->memory.dx[i] = PL_NEW_ARRAY(double, n3);
         g->memory.dd[i] = PL_NEW_ARRAY(double, n3);
         g->memory.dr[i] = PL_NEW_ARRAY(double, n3);
         ok = ok && g->memory.dx[i] && g->memory.dd[i] && g->memory.dr[i];
     }
+
     return ok ? PL_OK : pl_fail_memory(err, "local_global: work space");
 }
 
@@ -214,16 +234,19 @@ static pl_status create_check(const pl_robot *robot, const pl_geometric_options 
         status = pl_fail(err, PL_BAD_INPUT, "local_global: layers and fibres ('%s') need method: exact",
                          robot->layer_count > 0 ? robot->layer[0].name : robot->fibre[0].name);
     }
+
     if (status == PL_OK && robot->spring_count > 0) {
         status = pl_fail(err, PL_BAD_INPUT, "local_global: springs ('%s') are known to method: exact only",
                          robot->spring[0].name);
     }
+
     for (int o = 0; status == PL_OK && o < robot->contact.obstacle_count; ++o) {
         if (robot->contact.obstacle[o].free) {
             status = pl_fail(err, PL_BAD_INPUT, "local_global: the free body '%s' needs method: exact",
                              robot->contact.obstacle[o].name);
         }
     }
+
     return status;
 }
 
@@ -246,6 +269,7 @@ pl_status geo_create(const pl_robot *robot, const pl_geometric_options *options,
         geo_insides_clear(&lost);
         return pl_fail_memory(err, "local_global");
     }
+
     pl_status status = PL_OK;
     pl_threads_hold();
     g->robot = robot;
@@ -255,6 +279,7 @@ pl_status geo_create(const pl_robot *robot, const pl_geometric_options *options,
         pl_geometric_destroy(g);
         return PL_OK;
     }
+
     double low[3], high[3];
     pl_mesh_bounds(robot->mesh, low, high);
     g->size = pl_distance3(low, high);
@@ -269,8 +294,10 @@ pl_status geo_create(const pl_robot *robot, const pl_geometric_options *options,
         pl_geometric_destroy(g);
         return status;
     }
+
     g->now.prepare_seconds = pl_seconds() - started;
     *out = g;
+
     return PL_OK;
 }
 
@@ -292,6 +319,7 @@ void pl_geometric_destroy(pl_geometric *g)
         pl_free(g->memory.dd[i]);
         pl_free(g->memory.dr[i]);
     }
+
     void *owned[] = {g->map.corner_of,
                      g->map.mid,
                      g->X,
@@ -338,6 +366,7 @@ pl_geometric_actuator_result pl_geometric_actuator(const pl_geometric *g, int i)
     const geo_drive *d = &g->drive[i];
     const pl_actuator *a = &g->robot->actuator[i];
     const bool growth = d->mode == GEO_GROWTH;
+
     // films: from -dE/dA to a stress over the present thickness
     const double unit = a->kind == PL_FILM && a->thickness > 0 ? d->measure / (d->rest * a->thickness) : 1;
     return (pl_geometric_actuator_result){.asked = d->target / d->rest,
@@ -382,10 +411,12 @@ pl_geometric_info pl_geometric_get_info(const pl_geometric *g)
         info.chamber_elements += target == GEO_SCALE ? g->cells.block[b].lane_count : 0;
         info.film_elements += target == GEO_FILM ? g->cells.block[b].lane_count : 0;
     }
+
     for (int k = 0; k < g->matrix.count; ++k) {
         info.matrix_entries +=
             g->matrix.system[k].n > 0 ? g->matrix.system[k].L.start[g->matrix.system[k].n] : 0;
         info.factor_bytes += g->matrix.system[k].factor ? pl_factor_bytes(g->matrix.system[k].factor) : 0;
     }
+
     return info;
 }

@@ -14,21 +14,25 @@ static pl_status drive_functional(pl_geometric *g, int i)
 {
     const pl_actuator *a = &g->robot->actuator[i];
     geo_drive *d = &g->drive[i];
+
     if (a->kind == PL_CHAMBER) {
         return chamber_functional(g, a, &d->h);
     }
+
     if (a->kind == PL_FILM) {
         const pl_status status = pl_film_functional(g->corner, a, PL_FILM_AREA, &d->h);
         return status == PL_OK && pl_actuator_law(a) == PL_LAW_VOLTAGE
                    ? pl_film_functional(g->corner, a, PL_FILM_CHARGE, &d->charge)
                    : status;
     }
+
     pl_status status = PL_OK;
     for (int k = 0; status == PL_OK && k + 1 < a->guide_count; ++k) {
         const pl_point *p = &d->guide[k], *q = &d->guide[k + 1];
         status = pl_functional_add_segment(&d->h, p->count, p->node, p->weight, p->rest, q->count, q->node,
                                            q->weight, q->rest);
     }
+
     return status;
 }
 
@@ -50,11 +54,13 @@ static bool drive_has_elements(const pl_geometric *g, const pl_actuator *a)
     if (a->kind == PL_CHAMBER) {
         return a->fill_count > 0;
     }
+
     for (int64_t k = 0; k < a->face_count; ++k) {
         if (g->mesh.kind[a->face[k] / 8] != PL_PRISM6) {
             return false;
         }
     }
+
     return a->face_count > 0;
 }
 
@@ -63,6 +69,7 @@ static pl_status drive_choose(pl_geometric *g, int i, pl_error *err)
     const pl_actuator *a = &g->robot->actuator[i];
     geo_drive *d = &g->drive[i];
     const bool can = drive_has_elements(g, a);
+
     if (g->options.actuation == PL_ACTUATE_GROWTH && !can) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: %s '%s' has no actuation elements to grow%s",
                        pl_actuator_kind_name(a->kind), a->name,
@@ -70,10 +77,12 @@ static pl_status drive_choose(pl_geometric *g, int i, pl_error *err)
                            ? "; mesh its cavity (mesh: {fill: true}) or use actuation: constraint"
                            : ": its faces belong to tets, but growth of a film needs prisms");
     }
+
     // a cable is exact as a constraint, and no dearer: it grows where it is reported to
     d->has_elements = can && g->options.actuation != PL_ACTUATE_CONSTRAINT &&
                       (g->options.actuation == PL_ACTUATE_GROWTH || a->growth ||
                        (a->kind != PL_CABLE && drive_is_measure(a)));
+
     return PL_OK;
 }
 
@@ -86,6 +95,7 @@ pl_status geo_drives_create(pl_geometric *g, pl_error *err)
         status = pl_fail(err, PL_BAD_INPUT, "local_global: %d actuators, the limit is %d", g->drive_count,
                          GEO_ROWS);
     }
+
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];
         if (pl_actuator_kind_get(g->robot->actuator[i].kind)->place == PL_PLACE_REGION) {
@@ -109,6 +119,7 @@ pl_status geo_drives_create(pl_geometric *g, pl_error *err)
         d->rest = pl_functional_value(&d->h, g->X);
         status = drive_choose(g, i, err);
     }
+
     return status == PL_OK ? geo_loads_create(g, err) : status;
 }
 
@@ -134,6 +145,7 @@ static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
 {
     const pl_actuator *a = &g->robot->actuator[i];
     geo_drive *d = &g->drive[i];
+
     if (g->options.metric == PL_METRIC_VERTEX || d->has_elements) {
         static const char *const ratio[] = {
             [PL_CABLE] = "length_ratio", [PL_CHAMBER] = "volume_ratio", [PL_FILM] = "area_ratio"};
@@ -142,6 +154,7 @@ static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
                        d->has_elements ? "growth has no effort" : "the vertex metric has no unit of force",
                        ratio[a->kind]);
     }
+
     if (pl_actuator_law(a) == PL_LAW_GAS) {
         d->mode = GEO_GAS;
         d->value = a->ambient * (d->rest + a->line_volume + value);
@@ -152,6 +165,7 @@ static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
         d->mode = GEO_FORCE;
         d->effort = value;
     }
+
     return PL_OK;
 }
 
@@ -163,13 +177,16 @@ static pl_status drive_charge(pl_geometric *g, int i, double voltage, pl_error *
     double highest;
     const double ratio = geo_film_ratio(&g->robot->material[g->robot->region_material[region]], a->thickness,
                                         PL_VACUUM_PERMITTIVITY * a->permittivity, voltage, &highest);
+
     if (isnan(ratio)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "local_global: '%s' is set to %g V, but from %.6g V a free film of its material thins "
                        "without limit",
                        a->name, voltage, highest);
     }
+
     g->drive[i].target = ratio * g->drive[i].rest;
+
     return PL_OK;
 }
 
@@ -177,6 +194,7 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
 {
     const pl_actuator *a = &g->robot->actuator[i];
     geo_drive *d = &g->drive[i];
+
     d->target = NAN;
     d->effort = 0;
     d->mode = GEO_IDLE;
@@ -192,6 +210,7 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
     } else if (status == PL_OK) {
         status = drive_push(g, i, value, err);
     }
+
     if (status != PL_OK || isnan(d->target)) {
         return status;
     }
@@ -199,6 +218,7 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
         return pl_fail(err, PL_BAD_INPUT, "'%s': the prescribed measure is %g, must be above 0", a->name,
                        d->target);
     }
+
     d->mode = d->has_elements ? GEO_GROWTH : GEO_CONSTRAINT;
     const double rigid = d->mode == GEO_GROWTH && d->sign > 0 ? geo_cable_rigid(g, d) : 0;
     if (d->target <= rigid) {
@@ -207,6 +227,7 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
                        "are already %g mm long; use a larger length, or actuation: constraint",
                        a->name, d->target, rigid);
     }
+
     return PL_OK;
 }
 
@@ -214,6 +235,7 @@ pl_status geo_drives_begin(pl_geometric *g, const double *command, pl_error *err
 {
     pl_status status = PL_OK;
     bool ratios = true;
+
     geo_growth_reset(g);
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
@@ -221,7 +243,9 @@ pl_status geo_drives_begin(pl_geometric *g, const double *command, pl_error *err
         ratios =
             ratios && (g->drive[i].mode != GEO_GROWTH || g->options.distribution != PL_RATIOS_LEAST_NORM);
     }
+
     g->potential = ratios && geo_loads_derive(g) && g->options.form == PL_FORM_MU_LAMBDA;
+
     return status;
 }
 
@@ -238,17 +262,20 @@ static double drive_energy(geo_drive *d, const pl_actuator *a, const double *x)
     if (d->mode == GEO_FORCE) {
         return d->sign * d->effort * d->measure;
     }
+
     if (d->mode == GEO_GAS) {
         const double V = gas_volume(d, a);
         d->effort = d->value / V - a->ambient;
         d->yielding = V * V / d->value;
         return -d->value * log(V / (d->rest + a->line_volume)) + a->ambient * d->measure;
     }
+
     if (d->mode == GEO_VOLTAGE) {
         const double charge = pl_functional_value(&d->charge, x);
         d->effort = d->value * charge / d->measure;
         return -0.5 * d->value * charge;
     }
+
     return 0;
 }
 
@@ -273,5 +300,6 @@ double geo_drives_force(pl_geometric *g, const double *x, double *f)
             geo_rigid_project(g, d->row);
         }
     }
+
     return energy;
 }

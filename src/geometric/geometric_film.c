@@ -23,6 +23,7 @@ static double film_stress(const pl_material *m, double r)
         const double plane = (r - 1) / 2, across = (1 / r2 - 1) / 2;
         return 2 * mu * (plane - across / r3) + kappa * (2 * plane + across) * (1 - 1 / r3);
     }
+
     return pl_material_sheet(m, s, s) / s;
 }
 
@@ -31,6 +32,7 @@ double geo_film_ratio(const pl_material *material, double thickness, double perm
 {
     const double field = voltage / thickness, goal = permittivity * field * field;
     double low = 1, high = 1, best = 0;
+
     while (high < REACH && film_stress(material, high) / high < goal) {
         low = high;
         high += STEP * high;
@@ -41,10 +43,13 @@ double geo_film_ratio(const pl_material *material, double thickness, double perm
         }
         best = now;
     }
+
     for (int i = 0; i < 60; ++i) {
         const double middle = 0.5 * (low + high);
         *(film_stress(material, middle) / middle < goal ? &low : &high) = middle;
     }
+
     *highest = INFINITY;
+
     return 0.5 * (low + high);
 }

@@ -31,6 +31,7 @@ static void growth_least_norm(pl_geometric *g, const geo_drive *d, double goal)
         sum += g->growth.measure[k] * g->growth.share[k];
         square += g->growth.share[k] * g->growth.share[k];
     }
+
     const double rise = (goal - sum) / square;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         g->growth.ratio[k] = fmax(GEO_SMALLEST_RATIO, g->growth.measure[k] + rise * g->growth.share[k]);
@@ -47,6 +48,7 @@ static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
         }
         return;
     }
+
     const double goal = d->target / d->rest * d->whole;
     if (g->options.distribution == PL_RATIOS_JOINT && film) {
         geo_joint_film(g, d, x, goal);
@@ -59,6 +61,7 @@ static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
     } else {
         growth_least_norm(g, d, goal);
     }
+
     bool first = true;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         if (g->growth.share[k] > 0) {
@@ -75,11 +78,13 @@ static void growth_cable(pl_geometric *g, geo_drive *d, const double *x)
     geo_triangle *t = g->growth.triangle + d->first_triangle;
     const double goal = d->target - geo_cable_rigid(g, d);
     double sum = 0, square = 0, whole = 0;
+
     for (int k = 0; k < d->triangle_count; ++k) {
         sum += geo_triangle_length(&t[k], x);
         whole += t[k].length;
         square += t[k].length * t[k].length;
     }
+
     d->active =
         d->mode == GEO_GROWTH && !(d->target >= d->rest && pl_functional_value(&d->h, x) <= d->target);
     for (int k = 0; k < d->triangle_count; ++k) {
@@ -89,6 +94,7 @@ static void growth_cable(pl_geometric *g, geo_drive *d, const double *x)
                                  : now + (goal - sum) / square * t[k].length;
         t[k].ratio = d->active ? fmax(GEO_SMALLEST_RATIO, ratio) : NAN;
     }
+
     if (d->active && g->options.distribution == PL_RATIOS_JOINT) {
         geo_joint_cable(g, d, x, goal);
     }
@@ -123,6 +129,7 @@ static void growth_measure(void *context, int64_t from, int64_t to)
 {
     const growth_loop *w = context;
     pl_geometric *g = w->g;
+
     for (int64_t b = from; b < to; ++b) {
         const geo_block *block = &g->cells.block[b];
         if (block->growth_start >= 0) {
@@ -139,6 +146,7 @@ void geo_growth(pl_geometric *g, const double *x)
     if (g->growth.point_count > 0) {
         pl_loop(g->cells.block_count, GEO_GRAIN, growth_measure, &w);
     }
+
     for (int i = 0; i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];
         if (d->triangle_count > 0) {

@@ -36,6 +36,7 @@ static double joint_root(joint_function f, void *of, double low, double high, do
             side = -1;
         }
     }
+
     return m;
 }
 
@@ -52,12 +53,14 @@ static double chamber_at(void *of, double m)
     const joint_chamber *c = of;
     pl_geometric *g = c->g;
     double sum = 0;
+
     for (int64_t k = c->d->first_point; k < c->d->first_point + c->d->point_count; ++k) {
         const double t = fmax(g->growth.stretch[k], 1e-3);
         const double root = 1 + sqrt(fmax(0, 1 + 2 * m * g->growth.joint.soft[k] * t)), s = 2 * t / root;
         g->growth.ratio[k] = fmax(s * s * s, 1e-9);
         sum += g->growth.share[k] * g->growth.ratio[k];
     }
+
     return sum - c->goal;
 }
 
@@ -66,9 +69,11 @@ void geo_joint_chamber(pl_geometric *g, const geo_drive *d, double goal)
 {
     joint_chamber c = {g, d, goal};
     double most = 1e-9;
+
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         most = g->growth.share[k] > 0 ? fmax(most, g->growth.joint.soft[k] * g->growth.stretch[k]) : most;
     }
+
     double low = -0.5 / most, high = 1;
     const double highest = chamber_at(&c, low);
     if (highest <= 0) {
@@ -78,10 +83,12 @@ void geo_joint_chamber(pl_geometric *g, const geo_drive *d, double goal)
         }
         return;
     }
+
     for (int i = 0; i < 60 && chamber_at(&c, high) > 0; ++i) {
         low = high;
         high *= 4;
     }
+
     joint_root(chamber_at, &c, low, high, 1e-13 * goal);
 }
 
@@ -97,6 +104,7 @@ static void film_blocks(void *context, int64_t from, int64_t to)
 {
     const film_loop *w = context;
     pl_geometric *g = w->g;
+
     for (int64_t b = from; b < to; ++b) {
         const int64_t at = g->cells.block[b].growth_start;
         if (at >= w->d->first_point && at < w->d->first_point + w->d->point_count) {
@@ -115,6 +123,7 @@ static double film_energy(pl_geometric *g, const geo_drive *d, const double *x, 
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         sum += g->growth.joint.value[k];
     }
+
     return sum;
 }
 
@@ -126,6 +135,7 @@ static void film_start(pl_geometric *g, const geo_drive *d, double goal)
         g->growth.ratio[k] = g->growth.ratio[k] > 0 ? g->growth.ratio[k] : 1;
         sum += g->growth.share[k] * g->growth.ratio[k];
     }
+
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         g->growth.ratio[k] *= goal / sum;
     }
@@ -137,16 +147,19 @@ static double film_step(pl_geometric *g, const geo_drive *d, double *fall)
 {
     double mean = 0, up = 0, down = 0, largest = 0;
     int64_t count = 0;
+
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         mean += fabs(g->growth.joint.bend[k]);
         count += g->growth.share[k] > 0;
     }
+
     const double least = 1e-3 * mean / (double)count;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         g->growth.joint.bend[k] = fmax(g->growth.joint.bend[k], least);
         up += g->growth.share[k] * g->growth.joint.slope[k] / g->growth.joint.bend[k];
         down += g->growth.share[k] * g->growth.share[k] / g->growth.joint.bend[k];
     }
+
     *fall = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         double *dr = &g->growth.joint.step[k];
@@ -156,6 +169,7 @@ static double film_step(pl_geometric *g, const geo_drive *d, double *fall)
         *fall -= *dr * g->growth.joint.slope[k];
         largest = fmax(largest, fabs(*dr) / g->growth.ratio[k]);
     }
+
     return largest;
 }
 
@@ -218,10 +232,12 @@ static double edge_ratio(joint_edge *e, double p)
     if (edge_at(e, GEO_SMALLEST_RATIO) <= 0) {
         return GEO_SMALLEST_RATIO;
     }
+
     double high = 2;
     for (int i = 0; i < 60 && edge_at(e, high) > 0; ++i) {
         high *= 2;
     }
+
     return joint_root(edge_at, e, GEO_SMALLEST_RATIO, high, 0);
 }
 
@@ -243,6 +259,7 @@ static joint_edge cable_edge(const geo_triangle *t, const double *x)
         c[1] += a * b;
         c[2] += b * b;
     }
+
     return (joint_edge){.c11 = c[0],
                         .c22 = c[2],
                         .d = sqrt(fmax(c[0] * c[2] - c[1] * c[1], 0)),
@@ -255,12 +272,14 @@ static double cable_at(void *of, double p)
 {
     const joint_cable *c = of;
     double sum = 0;
+
     for (int k = 0; k < c->count; ++k) {
         geo_triangle *t = &c->triangle[k];
         joint_edge e = cable_edge(t, c->x);
         t->ratio = edge_ratio(&e, p);
         sum += t->length * t->ratio;
     }
+
     return c->goal - sum;
 }
 
@@ -268,6 +287,7 @@ void geo_joint_cable(pl_geometric *g, const geo_drive *d, const double *x, doubl
 {
     joint_cable c = {g->growth.triangle + d->first_triangle, d->triangle_count, x, goal};
     double low = -1, high = 1;
+
     for (int i = 0; i < 60 && cable_at(&c, low) < 0; ++i) {
         low *= 4;
     }

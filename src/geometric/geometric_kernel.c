@@ -25,6 +25,7 @@ static inline vd v_rotation(const vd F[9], vd R[9])
 {
     vd C[9], B[9], G[9], FC[9];
     const vd size2 = v_dot9(F, F) * (1.0 / 3) + 1e-300, size = v_sqrt(size2), inverse = 1 / size;
+
     for (int i = 0; i < 9; ++i) {
         G[i] = F[i] * inverse; // |G|^2 = 3
     }
@@ -44,6 +45,7 @@ static inline vd v_rotation(const vd F[9], vd R[9])
             break;
         }
     }
+
     v_right_cauchy(G, B);
     v_mul(G, B, FC);
     const vd scale = 1 / (L * (L * L - 3) - 2 * d + 1e-30), k = L * L + 3;
@@ -52,11 +54,13 @@ static inline vd v_rotation(const vd F[9], vd R[9])
         R[i] = scale * (k * G[i] - 2 * FC[i] + 2 * L * C[i]);
         error += R[i] * R[i];
     }
+
     // |R|^2 = 3 for a rotation
     bool good = true;
     for (int l = 0; l < PL_VW; ++l) {
         good = good && error[l] < 1e-9 && error[l] > -1e-9;
     }
+
     if (!good) {
         for (int l = 0; l < PL_VW; ++l) {
             if (error[l] < 1e-9 && error[l] > -1e-9) {
@@ -74,6 +78,7 @@ static inline vd v_rotation(const vd F[9], vd R[9])
             L[l] = trace;
         }
     }
+
     return L * size;
 }
 
@@ -123,6 +128,7 @@ static inline void film_growth(const geo_block *block, int q, int h, vd a, vd b,
 {
     const double *n = block->normal + (int64_t)q * 3 * GEO_LANES + h;
     const vd n3[3] = {v_load(n), v_load(n + GEO_LANES), v_load(n + 2 * GEO_LANES)};
+
     for (int i = 0; i < 9; ++i) {
         G[i] = (b - a) * n3[i / 3] * n3[i % 3];
     }
@@ -137,9 +143,11 @@ static inline vd film_along(const geo_block *block, int q, int h, const vd A[9])
     const double *n = block->normal + (int64_t)q * 3 * GEO_LANES + h;
     const vd n3[3] = {v_load(n), v_load(n + GEO_LANES), v_load(n + 2 * GEO_LANES)};
     vd sum = v_set(0);
+
     for (int i = 0; i < 9; ++i) {
         sum += n3[i / 3] * A[i] * n3[i % 3];
     }
+
     return sum;
 }
 
@@ -162,6 +170,7 @@ static inline void kernel_covariance(const geo_block *block, int h, vd X[][3], c
         }
         return;
     }
+
     kernel_outer(block->arm + h, block->node_count, X, M);
     for (int i = 0; i < 9; ++i) {
         V[i] = v_set(0);
@@ -177,12 +186,14 @@ static inline vd curve_at(const geo_law *law, vd I1bar)
 {
     vd R;
     const vd s = v_sqrt(v_max_scalar(I1bar - 3, 0)) * law->inverse_reach;
+
     for (int l = 0; l < PL_VW; ++l) {
         const int last = PL_SHAPE_POINTS - 1;
         const int i = s[l] < last ? (int)s[l] : last - 1;
         const double t = s[l] < last ? s[l] - i : 1;
         R[l] = law->curve[i] + t * (law->curve[i + 1] - law->curve[i]);
     }
+
     return R;
 }
 
@@ -196,6 +207,7 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
 {
     vd R[9];
     vd L = v_rotation(M, R);
+
     if (law->target == GEO_MU_LAMBDA) {
         // T = F - D
         const vd dilatation = L - 3, scale = v_set(1 / law->w);
@@ -209,6 +221,7 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
         out->energy = law->mu * square + 0.5 * law->lambda * dilatation * dilatation;
         return;
     }
+
     const vd j = v_max_scalar(J, GEO_FLAT_J),
              keep = v_max_scalar(v_min(J, v_set(GEO_FLAT_J)), 0) / GEO_FLAT_J;
     vd share = v_set(law->R), own;
@@ -239,12 +252,14 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
         out->energy = law->w * square;
         return;
     }
+
     vd square = v_set(0);
     for (int i = 0; i < 9; ++i) {
         out->T[i] = share * R[i] + own * F[i];
         const vd e = F[i] - out->T[i];
         square += e * e;
     }
+
     out->own = own;
     out->energy = law->w * square;
 }
@@ -255,6 +270,7 @@ static inline void target_growth(const geo_block *block, const geo_law *law, int
 {
     vd R[9], G[9], A[9], square = v_set(0);
     bool idle = false;
+
     for (int l = 0; l < PL_VW; ++l) {
         idle = idle || !(ratio[l] > 0);
     }
@@ -267,6 +283,7 @@ static inline void target_growth(const geo_block *block, const geo_law *law, int
         out->energy = v_set(0);
         return;
     }
+
     if (law->target == GEO_SCALE) {
         v_rotation(M, R);
         const vd g = v_cbrt(ratio);
@@ -279,10 +296,12 @@ static inline void target_growth(const geo_block *block, const geo_law *law, int
         v_rotation(A, R);
         v_mul(R, G, out->T);
     }
+
     for (int i = 0; i < 9; ++i) {
         const vd e = F[i] - out->T[i];
         square += e * e;
     }
+
     out->energy = law->w * square;
 }
 
@@ -297,6 +316,7 @@ static inline vd vertex_forces(const geo_block *block, const geo_law *law, int h
             centre[i] += X[a][i] * (1.0 / block->node_count);
         }
     }
+
     for (int a = 0; a < block->node_count; ++a) {
         const double *arm = block->arm + 3 * a * GEO_LANES + h;
         const vd V[3] = {v_load(arm), v_load(arm + GEO_LANES), v_load(arm + 2 * GEO_LANES)};
@@ -312,6 +332,7 @@ static inline vd vertex_forces(const geo_block *block, const geo_law *law, int h
             }
         }
     }
+
     return energy;
 }
 
@@ -404,6 +425,7 @@ static inline vd rotation_bend(const vd S[9], const vd b[3])
 {
     const vd trace = S[0] + S[4] + S[8];
     vd K[9], C[9];
+
     for (int i = 0; i < 9; ++i) {
         K[i] = (i % 4 == 0 ? trace : v_set(0)) - 0.5 * (S[i] + S[3 * (i % 3) + i / 3]);
     }
@@ -413,6 +435,7 @@ static inline vd rotation_bend(const vd S[9], const vd b[3])
     for (int i = 0; i < 9; ++i) {
         sum += b[i / 3] * C[i] * b[i % 3];
     }
+
     return sum / v_max_scalar(det, 1e-30);
 }
 

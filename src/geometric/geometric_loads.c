@@ -28,6 +28,7 @@ static bool load_weight(pl_geometric *g)
     const pl_robot *robot = g->robot;
     const pl_mesh_view *v = &g->mesh;
     bool any = false;
+
     for (int32_t e = 0; e < v->element_count && pl_norm3(robot->gravity) > 0; ++e) {
         const double density = robot->material[robot->region_material[v->region[e]]].density;
         const int n = (int)(v->node_start[e + 1] - v->node_start[e]);
@@ -41,6 +42,7 @@ static bool load_weight(pl_geometric *g)
             }
         }
     }
+
     return any;
 }
 
@@ -49,6 +51,7 @@ static pl_status load_moment(pl_geometric *g, const pl_force *force, double *wor
     const double size = pl_norm3(force->moment);
     const double axis[3] = {force->moment[0] / size, force->moment[1] / size, force->moment[2] / size};
     geo_load *load = &g->load[g->load_count++];
+
     *load = (geo_load){.factor = size};
     pl_point patch = {0};
     pl_status status = geo_point_convert(g, &g->robot->marker[force->marker].patch, work, &patch, err);
@@ -56,7 +59,9 @@ static pl_status load_moment(pl_geometric *g, const pl_force *force, double *wor
         pl_functional_add_angle(&load->h, patch.count, patch.node, patch.weight, g->X, axis) != PL_OK) {
         status = pl_fail_memory(err, "local_global: loads");
     }
+
     pl_point_clear(&patch);
+
     return status;
 }
 
@@ -69,12 +74,15 @@ static pl_status load_pressure(pl_geometric *g, const pl_surface_pressure *p, pl
     if (status == PL_OK) {
         status = pl_mesh_rims(g->corner, p->face, p->face_count, &rims, err);
     }
+
     for (int32_t j = 0; status == PL_OK && rims.count > 0 && j < rims.start[rims.count]; ++j) {
         for (int i = 0; i < 3; ++i) {
             load->open = load->open || g->support_of[3 * (size_t)rims.corner[j] + (size_t)i] < 0;
         }
     }
+
     pl_rims_clear(&rims);
+
     return status == PL_NO_MEMORY ? pl_fail_memory(err, "local_global: loads") : status;
 }
 
@@ -92,16 +100,19 @@ pl_status geo_loads_create(pl_geometric *g, pl_error *err)
                          "local_global: the vertex metric has no unit of force, so gravity, forces and "
                          "pressures are not defined; use metric: gradient");
     }
+
     for (int k = 0; status == PL_OK && k < robot->force_count; ++k) {
         load_spread(g, &robot->marker[robot->force[k].marker].point, robot->force[k].force);
         if (pl_norm3(robot->force[k].moment) > 0) {
             status = load_moment(g, &robot->force[k], work, err);
         }
     }
+
     for (int k = 0; status == PL_OK && k < robot->pressure_count; ++k) {
         status = load_pressure(g, &robot->pressure[k], err);
     }
     pl_free(work);
+
     return status;
 }
 
@@ -133,6 +144,7 @@ double geo_loads_force(pl_geometric *g, const double *x, double *f)
             f[i] -= g->dead[i];
         }
     }
+
     for (int k = 0; k < g->load_count; ++k) {
         geo_load *load = &g->load[k];
         const double value = pl_functional_value(&load->h, x);
@@ -144,5 +156,6 @@ double geo_loads_force(pl_geometric *g, const double *x, double *f)
             pl_functional_gradient(&load->h, x, -load->factor, f);
         }
     }
+
     return energy;
 }

@@ -35,10 +35,12 @@ void geo_nearest_volume(const double F[9], double out[9])
             C[3 * i + j] = F[i] * F[j] + F[3 + i] * F[3 + j] + F[6 + i] * F[6 + j];
         }
     }
+
     pl_eigen3(C, value, N);
     for (int i = 0; i < 3; ++i) {
         s[i] = sqrt(fmax(value[i], 1e-12));
     }
+
     double high = 0.25 * s[0] * s[0], low = -1, theta = 0; // at theta = -1 every v is at least 1
     for (int i = 0; i < 60; ++i) {
         double log_J = 0, rate = 0;
@@ -59,6 +61,7 @@ void geo_nearest_volume(const double F[9], double out[9])
         const double next = theta - log_J / rate;
         theta = next > low && next < high ? next : 0.5 * (low + high);
     }
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             double sum = 0;
@@ -68,6 +71,7 @@ void geo_nearest_volume(const double F[9], double out[9])
             C[3 * i + j] = sum;
         }
     }
+
     pl_mul33(F, C, out);
 }
 
@@ -80,20 +84,24 @@ void geo_rotation_slow(const double F[9], double R[9])
             C[3 * i + j] = F[i] * F[j] + F[3 + i] * F[3 + j] + F[6 + i] * F[6 + j];
         }
     }
+
     pl_eigen3(C, value, V);
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 3; ++i) {
             v[k][i] = V[3 * i + 2 - k]; // largest first
         }
     }
+
     pl_cross3(v[0], v[1], v[2]);
     for (int k = 0; k < 2; ++k) {
         pl_mulv3(F, v[k], u[k]);
     }
+
     double n = pl_norm3(u[0]);
     for (int i = 0; i < 3; ++i) {
         u[0][i] = n > 1e-150 ? u[0][i] / n : v[0][i];
     }
+
     const double along = pl_dot3(u[0], u[1]);
     for (int i = 0; i < 3; ++i) {
         u[1][i] -= along * u[0][i];
@@ -108,6 +116,7 @@ void geo_rotation_slow(const double F[9], double R[9])
         pl_cross3(u[0], axis, u[1]);
         n = pl_norm3(u[1]);
     }
+
     for (int i = 0; i < 3; ++i) {
         u[1][i] /= n;
     }
@@ -128,6 +137,7 @@ static void local_energies(void *context, int64_t from, int64_t to)
 {
     const local_loop *w = context;
     pl_geometric *g = w->g;
+
     for (int64_t b = from; b < to; ++b) {
         const geo_block *block = &g->cells.block[b];
         double energy[GEO_LANES], min_J[GEO_LANES], sum = 0, smallest = INFINITY;
@@ -146,6 +156,7 @@ static void local_gather(void *context, int64_t from, int64_t to)
 {
     const local_loop *w = context;
     const pl_geometric *g = w->g;
+
     for (int64_t v = from; v < to; ++v) {
         double sum[3] = {0};
         for (int64_t i = g->cells.gather_start[v]; i < g->cells.gather_start[v + 1]; ++i) {
@@ -180,12 +191,14 @@ double geo_local(pl_geometric *g, const double *x, double *f)
             g->now.min_J = fmin(g->now.min_J, g->cells.min_J[b]);
         }
     }
+
     g->now.energy = energy + geo_triangles_force(g, x, f);
     const double loads = geo_loads_force(g, x, f) + geo_drives_force(g, x, f);
     if (f) {
         geo_rigid_project(g, f);
     }
     g->now.local_seconds += pl_seconds() - started;
+
     return g->now.energy + loads;
 }
 

@@ -50,6 +50,7 @@ static pl_status cliques_create(const pl_geometric *g, cliques *c, pl_error *err
             }
         }
     }
+
     return c->start && c->list ? PL_OK : pl_fail_memory(err, "local_global: matrix");
 }
 
@@ -65,6 +66,7 @@ static int32_t matrix_column(const pl_geometric *g, const geo_system *s, const c
 {
     const int32_t j = s->unknown[v];
     int32_t n = 0;
+
     for (int64_t k = c->start[v]; k < c->start[v + 1]; ++k) {
         const int32_t id = c->list[k];
         if (id >= 0) {
@@ -89,6 +91,7 @@ static int32_t matrix_column(const pl_geometric *g, const geo_system *s, const c
             }
         }
     }
+
     qsort(row, (size_t)n, sizeof *row, matrix_compare);
     return n;
 }
@@ -98,6 +101,7 @@ static pl_status matrix_pattern(const pl_geometric *g, geo_system *s, const cliq
     int32_t *mark = PL_NEW_ARRAY(int32_t, s->n), *row = PL_NEW_ARRAY(int32_t, s->n);
     int64_t entries = 0;
     pl_status status = mark && row ? PL_OK : pl_fail_memory(err, "local_global: matrix");
+
     for (int pass = 0; status == PL_OK && pass < 2; ++pass) {
         int64_t at = 0;
         for (int32_t v = 0; v < g->vertex_count; ++v) {
@@ -119,8 +123,10 @@ static pl_status matrix_pattern(const pl_geometric *g, geo_system *s, const cliq
             s->L.start[s->n] = entries;
         }
     }
+
     pl_free(mark);
     pl_free(row);
+
     return status;
 }
 
@@ -138,6 +144,7 @@ static double block_entry(const geo_block *block, const geo_law *law, int lane, 
     if (block->arm) {
         return 2 * law->w * block->weight[lane] * ((a == b) - 1.0 / block->node_count);
     }
+
     double sum = 0;
     for (int q = 0; q < block->point_count; ++q) {
         const double *g = block->gradient + (size_t)q * 3 * (size_t)block->node_count * GEO_LANES + lane;
@@ -146,6 +153,7 @@ static double block_entry(const geo_block *block, const geo_law *law, int lane, 
                    g[(3 * b + i) * GEO_LANES];
         }
     }
+
     return sum;
 }
 
@@ -198,6 +206,7 @@ void geo_matrix_apply(const pl_geometric *g, const double *x, double *y)
             }
         }
     }
+
     for (int k = 0; k < g->growth.triangle_count; ++k) {
         const geo_triangle *t = &g->growth.triangle[k];
         for (int a = 0; a < 3; ++a) {
@@ -241,6 +250,7 @@ pl_status geo_matrix_refresh(pl_geometric *g, pl_error *err)
         pl_factor_report report = {0};
         status = pl_factor_update(s->factor, &s->L, &report, err);
     }
+
     return status;
 }
 
@@ -253,17 +263,20 @@ static pl_status matrix_factor(const pl_geometric *g, geo_system *s, pl_error *e
     for (int32_t i = 0; i < s->n; ++i) {
         group[i] = i;
     }
+
     pl_status status = pl_factor_create(PL_FACTOR_MULTIFRONTAL, &s->L, group, s->n, &s->factor, err);
     pl_free(group);
     pl_factor_report report = {0};
     if (status == PL_OK) {
         status = pl_factor_update(s->factor, &s->L, &report, err);
     }
+
     if (status == PL_OK && (report.singular || report.negative_count > 0 || report.perturbed_count > 0)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "local_global: the supports leave a part of '%s' free to move; fix it in x, y and z",
                        pl_robot_name(g->robot));
     }
+
     return status;
 }
 
@@ -277,6 +290,7 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
 {
     cliques c = {0};
     pl_status status = cliques_create(g, &c, err);
+
     for (int axis = 0; status == PL_OK && axis < 3; ++axis) {
         geo_system *s = &g->matrix.system[g->matrix.count];
         s->unknown = PL_NEW_ARRAY(int32_t, g->vertex_count);
@@ -309,12 +323,14 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
             status = matrix_factor(g, s, err);
         }
     }
+
     g->matrix.right = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);
     if (status == PL_OK && !g->matrix.right) {
         status = pl_fail_memory(err, "local_global: matrix");
     }
     pl_free(c.start);
     pl_free(c.list);
+
     return status;
 }
 
@@ -373,6 +389,7 @@ void geo_solve(pl_geometric *g, const double *b, double *y)
         }
         pl_loop(g->vertex_count, 2048, solve_spread, &w);
     }
+
     geo_rigid_solve(g, b, y);
     ++g->now.solves;
 }
@@ -380,8 +397,10 @@ void geo_solve(pl_geometric *g, const double *b, double *y)
 double geo_dot(const pl_geometric *g, const double *a, const double *b)
 {
     const int64_t n = 3 * (int64_t)g->vertex_count;
+
     // chunks of a fixed size, summed in order: the same bits for any number of threads
     double sum = 0;
+
     for (int64_t at = 0; at < n; at += 1024) {
         const int64_t end = at + 1024 < n ? at + 1024 : n;
         double part[4] = {0};
@@ -397,6 +416,7 @@ double geo_dot(const pl_geometric *g, const double *a, const double *b)
         }
         sum += part[0] + part[1] + part[2] + part[3];
     }
+
     return sum;
 }
 
@@ -417,6 +437,7 @@ static int rows_active(const pl_geometric *g, bool constraints, bool yielding, i
             index[n++] = i;
         }
     }
+
     return n;
 }
 
@@ -432,6 +453,7 @@ static bool rows_solve(const pl_geometric *g, const int *index, int n, const dou
             A[i * n + j] = geo_dot(g, drive->row, g->drive[index[j]].z) + (i == j ? drive->yielding : 0);
         }
     }
+
     return pl_dense_solve(n, A, mu, 1);
 }
 
@@ -440,6 +462,7 @@ void geo_restore(pl_geometric *g, double *d)
     int index[GEO_ROWS];
     double mu[GEO_ROWS];
     const int n = rows_active(g, true, false, index);
+
     if (n > 0 && rows_solve(g, index, n, d, mu)) {
         for (int i = 0; i < n; ++i) {
             vector_add(g, d, -mu[i], g->drive[index[i]].z);
@@ -451,6 +474,7 @@ void geo_precondition(pl_geometric *g, const double *b, double *y)
 {
     int index[GEO_ROWS];
     double mu[GEO_ROWS];
+
     geo_solve(g, b, y);
     const int n = rows_active(g, false, true, index);
     if (n > 0 && rows_solve(g, index, n, y, mu)) {
@@ -464,11 +488,13 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
 {
     const double started = pl_seconds();
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
+
     geo_solve(g, f, d);
     for (int64_t i = 0; i < n3; ++i) {
         d[i] = -d[i];
     }
     memcpy(r, f, (size_t)n3 * sizeof *r);
+
     // all rows, then without the cables that would push
     for (int i = 0; i < g->drive_count; ++i) {
         geo_drive *drive = &g->drive[i];
@@ -477,6 +503,7 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
             geo_solve(g, drive->row, drive->z);
         }
     }
+
     int index[GEO_ROWS], n = 0;
     double mu[GEO_ROWS];
     for (bool again = true; again;) {
@@ -494,11 +521,13 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
             }
         }
     }
+
     for (int i = 0; i < g->drive_count; ++i) {
         if (g->drive[i].mode == GEO_CONSTRAINT) {
             g->drive[i].effort = 0;
         }
     }
+
     for (int k = 0; k < n; ++k) {
         geo_drive *drive = &g->drive[index[k]];
         vector_add(g, d, -mu[k], drive->z);
@@ -507,6 +536,7 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
             vector_add(g, r, mu[k], drive->row);
         }
     }
+
     // what supports hold is no residual
     for (int64_t i = 0; i < n3; ++i) {
         r[i] = g->support_of[i] < 0 ? r[i] : 0;

@@ -24,6 +24,7 @@ size_t pl_geometric_pack(const pl_geometric *g, double *block, size_t room)
                                                  d->active, d->local_low, d->local_high};
         memcpy(at, number, sizeof number);
     }
+
     return need;
 }
 
@@ -48,6 +49,7 @@ void pl_geometric_unpack(pl_geometric *g, const double *block)
         memory_rest(g);
         return;
     }
+
     const size_t inside = memory_inside(g);
     memcpy(g->x + 3 * (size_t)g->corner_count, block, inside * sizeof *block);
     const double *at = block + inside;

@@ -20,6 +20,7 @@ void geo_insides_clear(pl_geometric *g)
         pl_free(g->inside[i].rest);
         pl_free(g->inside[i].position);
     }
+
     pl_free(g->inside);
     g->inside = NULL;
 }
@@ -79,9 +80,11 @@ static pl_status remesh_body(const pl_geometric *g, pl_mesh **out, pl_error *err
 {
     const pl_mesh_view *v = &g->mesh;
     int64_t faces = 0;
+
     for (int i = 0; i < g->drive_count; ++i) {
         faces += remesh_is_filled(g, i) ? g->robot->actuator[i].face_count : 0;
     }
+
     int32_t *corner = PL_NEW_ARRAY(int32_t, 4 * faces);
     int64_t *start = PL_NEW_ARRAY(int64_t, (int64_t)g->drive_count + 1);
     const char **name = PL_NEW_ARRAY(const char *, g->drive_count);
@@ -103,6 +106,7 @@ static pl_status remesh_body(const pl_geometric *g, pl_mesh **out, pl_error *err
         name[surfaces++] = a->name;
         start[surfaces] = n;
     }
+
     const pl_mesh_def def = {.vertex_count = v->vertex_count,
                              .position = g->x,
                              .element_count = v->element_count,
@@ -122,6 +126,7 @@ static pl_status remesh_body(const pl_geometric *g, pl_mesh **out, pl_error *err
     pl_free(corner);
     pl_free(start);
     pl_free(name);
+
     return status;
 }
 
@@ -140,6 +145,7 @@ static pl_status remesh_take(const pl_geometric *g, const pl_mesh_view *v, int32
         pl_free(number);
         return pl_fail_memory(err, "remeshing");
     }
+
     int32_t t = 0;
     for (int32_t e = g->mesh.element_count; e < v->element_count; ++e) {
         for (int k = 0; v->region[e] == region && k < 4; ++k) {
@@ -154,7 +160,9 @@ static pl_status remesh_take(const pl_geometric *g, const pl_mesh_view *v, int32
         }
         t += v->region[e] == region;
     }
+
     pl_free(number);
+
     return PL_OK;
 }
 
@@ -168,10 +176,12 @@ static pl_status remesh_next(const pl_geometric *g, pl_geometric **out, pl_error
     if (status == PL_OK) {
         status = g->options.mesher->fill(g->options.mesher->user, &mesh, 0, &g->options.progress, NULL, err);
     }
+
     geo_inside *inside = status == PL_OK ? PL_NEW_ARRAY(geo_inside, g->drive_count) : NULL;
     if (status == PL_OK && !inside) {
         status = pl_fail_memory(err, "remeshing");
     }
+
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         if (remesh_is_filled(g, i)) {
             const pl_mesh_view v = pl_mesh_get(mesh);
@@ -182,16 +192,19 @@ static pl_status remesh_next(const pl_geometric *g, pl_geometric **out, pl_error
                                            g->robot->actuator[i].name);
         }
     }
+
     pl_mesh_destroy(mesh);
     if (inside) {
         // the new solver owns the insides, whatever becomes of it
         const pl_status made = geo_create(g->robot, &g->options, inside, status == PL_OK, &next, err);
         status = status == PL_OK ? made : status;
     }
+
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         next->drive[i].asked = g->drive[i].asked;
     }
     *out = next;
+
     return status;
 }
 
@@ -229,6 +242,7 @@ static bool remesh_ask(const remesh_work *w, bool first)
             d->asked = fmin(d->asked * wanted / reached, REMESH_OVERSHOOT * wanted);
         }
     }
+
     return more;
 }
 
@@ -255,11 +269,13 @@ static void remesh_end(remesh_work *w)
         }
         pl_geometric_destroy(w->now);
     }
+
     g->stale = true;
     for (int i = 0; i < g->drive_count; ++i) {
         g->drive[i].asked = w->own[i];
         g->drive[i].target = isnan(w->wanted[i]) ? g->drive[i].target : w->wanted[i] * g->drive[i].rest;
     }
+
     g->now.iterations = w->iterations;
     g->now.solves = w->solves;
     g->now.remeshes = w->meshes;
@@ -284,6 +300,7 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
     const double started = pl_seconds();
     const double limit = w->g->options.time_limit;
     pl_status status = PL_OK;
+
     remesh_ask(w, true);
     for (int stage = 0; status == PL_OK && stage < REMESH_STAGES; ++stage) {
         status = geo_solve_stage(w->now, state, command, report, err);
@@ -320,6 +337,7 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
         }
         w->now = next;
     }
+
     if (status == PL_OK) {
         report->iterations = w->iterations;
         report->solves = w->solves;
@@ -335,6 +353,7 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
                      "; the chamber was remeshed %d times, in %.2g s", w->meshes, w->seconds);
         }
     }
+
     return status;
 }
 
@@ -349,6 +368,7 @@ pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *comma
         pl_free(w.own);
         return pl_fail_memory(err, "remeshing");
     }
+
     pl_status status = geo_drives_begin(g, command, err);
     for (int i = 0; i < g->drive_count; ++i) {
         w.own[i] = g->drive[i].asked;
@@ -356,10 +376,13 @@ pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *comma
                           ? g->drive[i].target / g->drive[i].rest
                           : NAN;
     }
+
     if (status == PL_OK) {
         g->stale = true; // from rest
         status = remesh_stages(&w, state, command, report, err);
     }
+
     remesh_end(&w);
+
     return status;
 }

@@ -18,16 +18,19 @@ static bool rigid_init(const pl_geometric *g, const pl_rigid *from, geo_rigid *t
     if (!to->node || !to->arm) {
         return false;
     }
+
     for (int32_t j = 0; j < from->node_count; ++j) {
         if (g->map.corner_of[from->node[j]] >= 0) {
             to->node[to->count++] = g->map.corner_of[from->node[j]];
         }
     }
+
     for (int32_t j = 0; j < to->count; ++j) {
         for (int i = 0; i < 3; ++i) {
             to->centre[i] += g->X[3 * (size_t)to->node[j] + (size_t)i] / to->count;
         }
     }
+
     double inertia[9] = {0}, C[9];
     for (int32_t j = 0; j < to->count; ++j) {
         double *r = to->arm + 3 * (size_t)j;
@@ -36,12 +39,14 @@ static bool rigid_init(const pl_geometric *g, const pl_rigid *from, geo_rigid *t
             inertia[i] += (i % 4 == 0 ? pl_dot3(r, r) : 0) - r[i / 3] * r[i % 3];
         }
     }
+
     pl_cofactor3(inertia, C);
     const double det = pl_det3(inertia);
     for (int i = 0; i < 9; ++i) {
         to->inverse[i] = C[i] / det; // symmetric
         to->R[i] = i % 4 == 0;
     }
+
     return true;
 }
 
@@ -54,12 +59,14 @@ static bool rigid_clamped(pl_geometric *g, const pl_rigid *rigid)
         const int32_t *held = c >= 0 ? g->support_of + 3 * (size_t)c : NULL;
         support = held && held[0] >= 0 && held[1] >= 0 && held[2] >= 0 ? held[0] : -1;
     }
+
     for (int32_t j = 0; support >= 0 && j < rigid->node_count; ++j) {
         const int32_t c = g->map.corner_of[rigid->node[j]];
         for (int i = 0; c >= 0 && i < 3; ++i) {
             g->support_of[3 * (size_t)c + (size_t)i] = support;
         }
     }
+
     return support >= 0;
 }
 
@@ -73,6 +80,7 @@ pl_status geo_rigid_create(pl_geometric *g, pl_error *err)
     for (int32_t v = 0; v < g->vertex_count; ++v) {
         g->rigids.of[v] = -1;
     }
+
     for (int b = 0; b < g->robot->rigid_count; ++b) {
         if (rigid_clamped(g, &g->robot->rigid[b])) {
             continue;
@@ -89,6 +97,7 @@ pl_status geo_rigid_create(pl_geometric *g, pl_error *err)
             g->rigids.of[rigid->node[j]] = g->rigids.count - 1;
         }
     }
+
     return PL_OK;
 }
 
@@ -98,6 +107,7 @@ void geo_rigid_destroy(pl_geometric *g)
         pl_free(g->rigids.body[b].node);
         pl_free(g->rigids.body[b].arm);
     }
+
     pl_free(g->rigids.body);
     pl_free(g->rigids.of);
     pl_free(g->rigids.field);
@@ -115,6 +125,7 @@ static void rigid_continue(pl_geometric *g, int system, int k, double *work)
     const geo_rigid *rigid = &g->rigids.body[k / FIELDS];
     const geo_system *s = &g->matrix.system[system];
     double *E = rigid_field(g, system, k), *right = work + g->vertex_count;
+
     for (int32_t j = 0; j < rigid->count; ++j) {
         E[rigid->node[j]] = k % FIELDS == 0 ? 1 : rigid->arm[3 * (size_t)j + (size_t)(k % FIELDS) - 1];
     }
@@ -124,6 +135,7 @@ static void rigid_continue(pl_geometric *g, int system, int k, double *work)
             right[s->unknown[v]] = -work[v];
         }
     }
+
     if (s->n > 0) {
         pl_factor_solve(s->factor, right, 1);
     }
@@ -137,6 +149,7 @@ pl_status geo_rigid_fields(pl_geometric *g, pl_error *err)
     if (g->rigids.count == 0) {
         return PL_OK;
     }
+
     const int fields = FIELDS * g->rigids.count;
     g->rigids.field = PL_NEW_ARRAY(double, (int64_t)g->matrix.count *fields * g->vertex_count);
     double *work = PL_NEW_ARRAY(double, 2 * (int64_t)g->vertex_count);
@@ -144,6 +157,7 @@ pl_status geo_rigid_fields(pl_geometric *g, pl_error *err)
         pl_free(work);
         return pl_fail_memory(err, "local_global: rigid regions");
     }
+
     for (int system = 0; system < g->matrix.count; ++system) {
         for (int k = 0; k < fields; ++k) {
             rigid_continue(g, system, k, work);
@@ -161,7 +175,9 @@ pl_status geo_rigid_fields(pl_geometric *g, pl_error *err)
             }
         }
     }
+
     pl_free(work);
+
     return PL_OK;
 }
 
@@ -172,10 +188,12 @@ static double rigid_entry(const geo_rigid *rigid, int p, int i, int k)
     if (p < 3 || k == 0) {
         return p < 3 && k == 0 && i == p;
     }
+
     const double column[3] = {rigid->R[k - 1], rigid->R[3 + k - 1], rigid->R[6 + k - 1]};
     double axis[3] = {0}, turned[3];
     axis[p - 3] = 1;
     pl_cross3(axis, column, turned);
+
     return turned[i];
 }
 
@@ -200,6 +218,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
 {
     const int n = 6 * g->rigids.count, fields = FIELDS * g->rigids.count;
     double A[3 * FIELDS * GEO_RIGIDS], image[3 * FIELDS * GEO_RIGIDS], load[3 * FIELDS * GEO_RIGIDS];
+
     for (int k = 0; k < fields; ++k) {
         for (int i = 0; i < 3; ++i) {
             const double *E = rigid_field(g, g->matrix.of[i], k);
@@ -210,6 +229,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
             load[3 * k + i] = sum;
         }
     }
+
     for (int column = 0; column < n; ++column) {
         double unit[6 * GEO_RIGIDS] = {0};
         unit[column] = 1;
@@ -241,6 +261,7 @@ void geo_rigid_solve(const pl_geometric *g, const double *b, double *y)
 {
     const int n = 6 * g->rigids.count;
     double M[36 * GEO_RIGIDS * GEO_RIGIDS], q[6 * GEO_RIGIDS], a[3 * FIELDS * GEO_RIGIDS];
+
     if (n == 0) {
         return;
     }

@@ -28,24 +28,28 @@ static bool rows_meet(const pl_geometric *g, const double *right, double *mu)
 {
     int index[GEO_ROWS], n = 0;
     double A[GEO_ROWS * GEO_ROWS], b[GEO_ROWS];
+
     for (int i = 0; i < g->drive_count && n < GEO_ROWS; ++i) {
         mu[i] = 0;
         if (g->drive[i].mode == GEO_CONSTRAINT && g->drive[i].active) {
             index[n++] = i;
         }
     }
+
     for (int i = 0; i < n; ++i) {
         b[i] = right[index[i]];
         for (int j = 0; j < n; ++j) {
             A[i * n + j] = geo_dot(g, g->drive[index[i]].row, g->drive[index[j]].z);
         }
     }
+
     if (n > 0 && !pl_dense_solve(n, A, b, 1)) {
         return false;
     }
     for (int i = 0; i < n; ++i) {
         mu[index[i]] = b[i];
     }
+
     return true;
 }
 
@@ -65,6 +69,7 @@ static bool restrict_rows(const pl_geometric *g, double *right, double *mu, doub
         const geo_drive *d = &g->drive[k];
         right[k] = d->mode == GEO_CONSTRAINT && d->active ? geo_dot(g, d->row, y) : 0;
     }
+
     const bool met = rows_meet(g, right, mu);
     add_rows(g, mu, -1, y);
     return met;
@@ -82,9 +87,11 @@ static double command_rate(const pl_geometric *g, int i, const pl_parameter *q, 
 {
     const pl_actuator *a = &g->robot->actuator[i];
     const geo_drive *d = &g->drive[i];
+
     if (a->command != q->index || !isnan(d->asked) || isnan(command[q->index])) {
         return 0;
     }
+
     const double c = command[q->index], value = pl_actuator_value(a, c);
     const double beside = c == 0 && q->part < 0 ? -DBL_MIN : c == 0 ? DBL_MIN : c;
     const double slope = pl_command_slope(a->factor, a->one_sided, beside);
@@ -108,6 +115,7 @@ static double command_rate(const pl_geometric *g, int i, const pl_parameter *q, 
     case GEO_GROWTH:
         break;
     }
+
     return 0;
 }
 
@@ -143,6 +151,7 @@ static void column_begin(pl_geometric *g, const pl_parameter *q, const double *c
             effort[i] += pushes;
         }
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
         b[i] = g->support_of[i] < 0 ? b[i] : 0;
     }
@@ -192,6 +201,7 @@ static bool direction_add(const pl_geometric *g, directions *D, double *p, doubl
             add(g, p, -along, D->p[k]);
         }
     }
+
     const double size = sqrt(geo_dot(g, q, q));
     if (!(size > 1e-12 * whole) || !isfinite(size)) {
         return false;
@@ -200,8 +210,10 @@ static bool direction_add(const pl_geometric *g, directions *D, double *p, doubl
         q[i] /= size;
         p[i] /= size;
     }
+
     D->p[D->count] = p;
     D->q[D->count++] = q;
+
     return true;
 }
 
@@ -297,6 +309,7 @@ pl_status pl_geometric_sensitivity(pl_geometric *g, const pl_state *state, const
     if (status != PL_OK) {
         return status;
     }
+
     const int64_t n = 3 * (int64_t)g->vertex_count;
     const int solves = g->now.solves;
     directions D = {.count = 0};
@@ -354,15 +367,18 @@ pl_status pl_geometric_sensitivity(pl_geometric *g, const pl_state *state, const
             effort[(int64_t)k * count + j] = change[k];
         }
     }
+
     report->solves = g->now.solves - solves;
     for (int k = 0; k < D.count; ++k) {
         pl_free(D.p[k]);
         pl_free(D.q[k]);
     }
+
     geo_tangent_destroy(t);
     void *const block[] = {c.dx, c.r, c.Kv, c.b, small};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
+
     return status;
 }

@@ -40,6 +40,7 @@ double geo_largest(const pl_geometric *g, const double *v)
             largest = n; // also when it is not a number
         }
     }
+
     return largest;
 }
 
@@ -59,6 +60,7 @@ static void solve_tip(const pl_geometric *g, const double *x, double tip[3])
         }
         return;
     }
+
     double farthest = -1;
     for (int32_t v = 0; v < g->corner_count; ++v) {
         const double moved = pl_distance3(x + 3 * (size_t)v, g->X + 3 * (size_t)v);
@@ -122,6 +124,7 @@ static double solve_gap(const pl_geometric *g)
             worst = fmax(worst, fabs(d->target - d->measure) / d->rest);
         }
     }
+
     return worst;
 }
 
@@ -136,6 +139,7 @@ static double solve_evaluate(pl_geometric *g, solve *s)
     if (g->potential && !s->constrained) {
         return energy;
     }
+
     return sqrt(s->constrained ? geo_dot(g, g->work.plain, g->work.plain)
                                : fmax(0, -geo_dot(g, g->work.plain, g->work.r)));
 }
@@ -164,18 +168,21 @@ static void solve_remember(pl_geometric *g, const solve *s)
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     const bool anderson = g->options.acceleration == PL_ACCELERATE_ANDERSON;
     double *dx = g->work.d, *dy = g->work.r_old, *dd = g->work.d_old;
+
     for (int64_t i = 0; i < n3; ++i) {
         dx[i] = s->x[i] - g->work.x_old[i];
         dd[i] = g->work.plain[i] - g->work.d_old[i];
         // with constraints the force is that of the Lagrangian with the newest multipliers at both places
         dy[i] = g->work.r[i] - (g->support_of[i] < 0 ? g->work.f_old[i] : 0);
     }
+
     for (int k = 0; k < g->drive_count; ++k) {
         const geo_drive *d = &g->drive[k];
         for (int64_t i = 0; d->mode == GEO_CONSTRAINT && d->active && i < n3; ++i) {
             dy[i] -= g->support_of[i] < 0 ? d->sign * d->effort * d->row_old[i] : 0;
         }
     }
+
     const double sy = anderson ? -geo_dot(g, dd, dy) : geo_dot(g, dx, dy);
     if (sy > 1e-12 * sqrt(geo_dot(g, anderson ? dd : dx, anderson ? dd : dx) * geo_dot(g, dy, dy))) {
         geo_memory_push(g, dx, dd, dy);
@@ -188,15 +195,18 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
     const double started = pl_seconds();
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     const pl_acceleration how = g->options.acceleration;
+
     if (how != PL_ACCELERATE_NONE && !first) {
         solve_remember(g, s);
     }
+
     bool accelerated = how != PL_ACCELERATE_NONE && g->memory.count > 0;
     if (how == PL_ACCELERATE_LBFGS && accelerated) {
         geo_lbfgs(g, g->work.r, solve_has_rows(g) ? NULL : g->work.plain, g->work.d);
         geo_restore(g, g->work.d);
         accelerated = geo_dot(g, g->work.d, g->work.r) < 0;
     }
+
     solve_copy(g, g->work.x_old, s->x);
     solve_copy(g, g->work.d_old, g->work.plain);
     solve_copy(g, g->work.f_old, g->work.f);
@@ -205,6 +215,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
             solve_copy(g, g->drive[k].row_old, g->drive[k].row);
         }
     }
+
     if (accelerated && how == PL_ACCELERATE_ANDERSON) {
         geo_anderson(g, g->work.x_old, g->work.plain, s->x);
     } else {
@@ -213,8 +224,10 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
             s->x[i] = g->work.x_old[i] + d[i];
         }
     }
+
     geo_rigid_set(g, s->x);
     g->now.acceleration_seconds += pl_seconds() - started;
+
     return accelerated;
 }
 
@@ -226,11 +239,13 @@ static void solve_take_back(pl_geometric *g, solve *s)
     }
     geo_rigid_set(g, s->x);
     ++g->now.rejected;
+
     // what was seen stays in memory: the plain step brings news; only a memory that keeps failing is dropped
     if (++s->refused >= REFUSALS) {
         geo_memory_reset(g);
         s->refused = 0;
     }
+
     s->accelerated = false;
     s->merit = s->best = INFINITY;
     s->moved = geo_largest(g, g->work.d_old);
@@ -253,6 +268,7 @@ static bool solve_go_on(const pl_geometric *g, double started, pl_outcome *outco
         *outcome = PL_STOPPED;
         return false;
     }
+
     return g->now.iterations < g->options.iteration_limit &&
            !(g->options.time_limit > 0 && pl_seconds() - started > g->options.time_limit);
 }
@@ -349,6 +365,7 @@ static bool solve_contact(pl_geometric *g, solve *s, double started, pl_outcome 
         }
         solve_restart(g, s);
     }
+
     return false;
 }
 
@@ -358,6 +375,7 @@ static void solve_begin(pl_geometric *g, const pl_state *state)
     for (int32_t v = 0; v < g->corner_count; ++v) {
         memcpy(g->x + 3 * (size_t)v, state->x + 3 * (size_t)g->map.vertex_of[v], 3 * sizeof *g->x);
     }
+
     // the insides of chambers are not part of a state: they go on from the last solve, or from rest
     const size_t inside = 3 * (size_t)g->corner_count;
     if (g->stale) {
@@ -375,10 +393,12 @@ void geo_element_gradient(const pl_geometric *g, const double *x, int32_t e, dou
     const pl_mesh_view *v = &g->mesh;
     const int n = (int)(v->node_start[e + 1] - v->node_start[e]);
     double xi[3] = {0.25, 0.25, 0.25}, dN[3 * GEO_NODES], M[9] = {0}, D[9] = {0}, C[9];
+
     if (n == 6) {
         xi[0] = xi[1] = 1.0 / 3;
         xi[2] = 0;
     }
+
     pl_shape_eval(n == 4 ? PL_TET4 : PL_PRISM6, xi, NULL, dN);
     for (int a = 0; a < n; ++a) {
         const size_t k = 3 * (size_t)v->node[v->node_start[e] + a];
@@ -387,6 +407,7 @@ void geo_element_gradient(const pl_geometric *g, const double *x, int32_t e, dou
             D[i] += x[k + (size_t)(i / 3)] * dN[3 * a + i % 3];
         }
     }
+
     pl_cofactor3(M, C);
     const double det = pl_det3(M);
     for (int i = 0; i < 3; ++i) {
@@ -401,6 +422,7 @@ static void solve_end(pl_geometric *g, pl_state *state)
     for (int32_t v = 0; v < g->corner_count; ++v) {
         memcpy(state->x + 3 * (size_t)g->map.vertex_of[v], g->x + 3 * (size_t)v, 3 * sizeof *g->x);
     }
+
     for (int32_t k = 0; k < g->map.mid_count; ++k) {
         const geo_mid *m = &g->map.mid[k];
         double F[9], offset[3] = {0};
@@ -413,10 +435,12 @@ static void solve_end(pl_geometric *g, pl_state *state)
                 0.5 * (g->x[3 * (size_t)m->a + (size_t)i] + g->x[3 * (size_t)m->b + (size_t)i]) + offset[i];
         }
     }
+
     for (int i = 0; i < g->drive_count; ++i) {
         state->multiplier[i] = g->drive[i].mode == GEO_GROWTH ? 0 : g->drive[i].effort;
         state->active[i] = g->drive[i].mode >= GEO_CONSTRAINT && g->drive[i].active;
     }
+
     state->load = 1;
 }
 
@@ -481,12 +505,14 @@ static pl_status solve_check(const pl_geometric *g, const pl_state *state, const
     if (state->vertex_count != pl_mesh_get(g->robot->mesh).vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: the state belongs to another robot");
     }
+
     for (int c = 0; c < g->robot->command_count; ++c) {
         if (isinf(command[c])) {
             return pl_fail(err, PL_BAD_INPUT, "local_global: command '%s' is infinite",
                            g->robot->command[c].name);
         }
     }
+
     return PL_OK;
 }
 
@@ -499,6 +525,7 @@ static void solve_carry(pl_geometric *g, double from)
         const pl_support *s = &g->robot->support[k];
         distance = fmax(distance, fmax(pl_norm3(s->rotate) / 0.1, pl_norm3(s->move) / (0.02 * g->size)));
     }
+
     const int steps = 1 + (int)fmin(1000, distance * fabs(1 - from));
     for (int k = 1; k <= steps; ++k) {
         geo_clamp(g, k == steps ? 1 : from + (1 - from) * k / steps, g->x);
@@ -523,6 +550,7 @@ static void solve_examine(const pl_geometric *g, const pl_state *state, pl_solve
         pl_robot_obstacle_pose(g->robot, o, state->command, state->x, R, t);
         pl_robot_obstacle_overlap(g->robot, o, R, t, state->x, &fault);
     }
+
     if (fault.obstacle) {
         report->outcome = PL_PENETRATING;
         pl_contact_fault_text(&fault, report->message, sizeof report->message);
@@ -546,6 +574,7 @@ pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *comman
     const double started = pl_seconds();
     const double load = g->stale ? 0 : state->load;
     pl_status status = geo_drives_begin(g, command, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -578,6 +607,7 @@ pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *comman
     }
     solve_report(g, &s, done, outcome, started, report);
     solve_examine(g, state, report);
+
     return PL_OK;
 }
 
@@ -587,11 +617,13 @@ pl_status geo_linearize(pl_geometric *g, const pl_state *state, pl_error *err)
     if (status == PL_OK) {
         status = geo_drives_begin(g, state->command, err);
     }
+
     if (status == PL_OK) {
         solve_begin(g, state);
         geo_local(g, g->x, g->work.f);
         geo_global(g, g->work.f, g->work.plain, g->work.r);
     }
+
     return status;
 }
 
@@ -602,11 +634,13 @@ pl_status pl_geometric_residual(pl_geometric *g, const pl_state *state, const do
     if (status == PL_OK) {
         status = geo_drives_begin(g, command, err);
     }
+
     if (status == PL_OK) {
         solve_begin(g, state);
         *energy = geo_local(g, g->x, g->work.f);
         geo_global(g, g->work.f, g->work.plain, g->work.r);
         *step = geo_largest(g, g->work.plain);
     }
+
     return status;
 }

@@ -7,6 +7,7 @@ static double element_stretch(const pl_mesh_view *v, int32_t e, const double *po
     const int n = pl_element_corner_count((pl_element_kind)v->kind[e]);
     const double middle[2][3] = {{0.25, 0.25, 0.25}, {1.0 / 3, 1.0 / 3, 0}};
     double dN[3 * GEO_NODES], M[9] = {0}, D[9] = {0}, F[9], C[9], value[3], X[3 * GEO_NODES];
+
     pl_shape_eval(n == 4 ? PL_TET4 : PL_PRISM6, middle[n == 6], NULL, dN);
     for (int a = 0; a < n; ++a) {
         const size_t k = 3 * (size_t)v->node[v->node_start[e] + a];
@@ -16,6 +17,7 @@ static double element_stretch(const pl_mesh_view *v, int32_t e, const double *po
             D[i] += position[k + (size_t)(i / 3)] * dN[3 * a + i % 3];
         }
     }
+
     pl_cofactor3(M, C);
     const double det = pl_det3(M);
     for (int i = 0; i < 9; ++i) {
@@ -26,6 +28,7 @@ static double element_stretch(const pl_mesh_view *v, int32_t e, const double *po
     }
     pl_eigen3(C, value, NULL);
     *volume = pl_element_volume(n == 4 ? PL_TET4 : PL_PRISM6, X);
+
     return sqrt(fmax(0, value[2]));
 }
 

@@ -55,6 +55,7 @@ static void rotation_derivative(const double R[9], const double S[9], double dR[
 {
     double K[9], C[9];
     const double trace = S[0] + S[4] + S[8];
+
     for (int i = 0; i < 9; ++i) {
         K[i] = (i % 4 == 0 ? trace : 0) - 0.5 * (S[i] + S[3 * (i % 3) + i / 3]);
     }
@@ -101,6 +102,7 @@ static bool volume_derivative(const double F[9], const double V[9], double dV[TE
     for (int i = 0; i < 9; ++i) {
         difference[i] = F[i] - V[i];
     }
+
     const double theta = dot9(difference, C) / dot9(C, C);
     for (int j = 0; j < 9; ++j) {
         double unit[9] = {0}, change[9];
@@ -112,14 +114,17 @@ static bool volume_derivative(const double F[9], const double V[9], double dV[TE
         A[10 * j + 9] = A[90 + j] = C[j];
         right[9 * j + j] = 1;
     }
+
     if (!pl_dense_solve(10, A, right, 9)) {
         return false;
     }
+
     for (int i = 0; i < 9; ++i) {
         for (int j = 0; j < 9; ++j) {
             dV[9 * j + i] = right[9 * i + j];
         }
     }
+
     return true;
 }
 
@@ -153,6 +158,7 @@ static void blend_derivative(const geo_law *law, const double F[9], const double
             memset(dV, 0, sizeof dV);
         }
     }
+
     for (int k = 0; k < 9; ++k) {
         const double dJ = C[k], dI = 2 * F[k] / (root * root) - 2.0 / 3 * I1bar / j * d_j * dJ;
         const double d_share = slope * keep * dI - (1 - at) * d_keep * dJ;
@@ -185,6 +191,7 @@ void geo_cell_tangent(const geo_law *law, const double F[9], double A[TENSOR])
         }
         return;
     }
+
     blend_derivative(law, F, R, dR, dT);
     for (int i = 0; i < 9; ++i) {
         for (int j = 0; j < 9; ++j) {
@@ -218,6 +225,7 @@ static void cell_apply(const geo_block *block, const geo_law *law, const double 
     for (int i = 0; i < 9; ++i) {
         dP[i] = scale * dot9(tensor + 9 * i, dF);
     }
+
     const double *g = block->gradient + (int64_t)q * block->node_count * 3 * GEO_LANES + l;
     for (int a = 0; a < block->node_count; ++a, g += 3 * GEO_LANES) {
         double *to = f + 3 * (int64_t)block->node[a][l];
@@ -242,6 +250,7 @@ static bool part_add(geo_tangent *t, const pl_functional *h, const double *x, do
         pl_functional_hessian(h, k, x, scale, H);
         H += 9 * (int64_t)h->piece[k].node_count * h->piece[k].node_count;
     }
+
     return part->block;
 }
 
@@ -268,6 +277,7 @@ static void part_press(const pl_geometric *g, const geo_tangent *t, const tangen
 {
     const int64_t n = 3 * (int64_t)g->vertex_count;
     const double largest = geo_largest(g, v), h = largest > 0 ? g->size / largest : 0;
+
     for (int side = -1; side <= 1 && h > 0; side += 2) {
         for (int64_t i = 0; i < n; ++i) {
             t->at[i] = t->x[i] + side * h * v[i];
@@ -292,6 +302,7 @@ static bool tangent_parts(pl_geometric *g, geo_tangent *t, const double *x)
             enough = part_add(t, &d->charge, x, -0.5 * d->value);
         }
     }
+
     for (int k = 0; k < g->load_count; ++k) {
         const geo_load *load = &g->load[k];
         if (load->open) {
@@ -300,6 +311,7 @@ static bool tangent_parts(pl_geometric *g, geo_tangent *t, const double *x)
             enough = part_add(t, &load->h, x, -load->factor);
         }
     }
+
     return enough;
 }
 
@@ -307,9 +319,11 @@ pl_status geo_tangent_create(pl_geometric *g, const double *x, geo_tangent **out
 {
     geo_tangent *t = *out = PL_NEW(geo_tangent);
     int64_t points = 0;
+
     for (int b = 0; b < g->cells.block_count; ++b) {
         points += (int64_t)g->cells.block[b].point_count * GEO_LANES;
     }
+
     if (t) {
         t->x = x;
         t->cell = PL_NEW_ARRAY(double, points *TENSOR);
@@ -317,9 +331,11 @@ pl_status geo_tangent_create(pl_geometric *g, const double *x, geo_tangent **out
         t->part = PL_NEW_ARRAY(tangent_part, g->drive_count + g->load_count + 1);
         t->at = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);
     }
+
     if (!t || !t->cell || !t->cell_start || !t->part || !t->at || !tangent_parts(g, t, x)) {
         return pl_fail_memory(err, "local_global: derivatives");
     }
+
     double *tensor = t->cell;
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_block *block = &g->cells.block[b];
@@ -333,6 +349,7 @@ pl_status geo_tangent_create(pl_geometric *g, const double *x, geo_tangent **out
             tensor += (int64_t)GEO_LANES * TENSOR;
         }
     }
+
     return PL_OK;
 }
 
@@ -364,6 +381,7 @@ void geo_tangent_apply(const pl_geometric *g, const geo_tangent *t, const double
             }
         }
     }
+
     for (int k = 0; k < t->part_count; ++k) {
         const tangent_part *part = &t->part[k];
         if (part->press != 0) {
@@ -376,6 +394,7 @@ void geo_tangent_apply(const pl_geometric *g, const geo_tangent *t, const double
             f[i] += along * part->row[i];
         }
     }
+
     for (int64_t i = 0; i < n; ++i) {
         f[i] = g->support_of[i] < 0 ? f[i] : 0;
     }

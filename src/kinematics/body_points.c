@@ -29,15 +29,18 @@ static bool points_mark_named(const pl_mesh *mesh, const char *name, bool *mark)
 {
     const int32_t surface = pl_mesh_find_surface(mesh, name), region = pl_mesh_find_region(mesh, name);
     const pl_mesh_view v = pl_mesh_get(mesh);
+
     for (int64_t f = surface < 0 ? 0 : v.surface_start[surface];
          surface >= 0 && f < v.surface_start[surface + 1]; ++f) {
         points_mark_face(mesh, v.surface_face[f], mark);
     }
+
     for (int32_t e = 0; surface < 0 && region >= 0 && e < v.element_count; ++e) {
         for (int64_t i = v.node_start[e]; v.region[e] == region && i < v.node_start[e + 1]; ++i) {
             mark[v.node[i]] = true;
         }
     }
+
     return surface >= 0 || region >= 0;
 }
 
@@ -48,6 +51,7 @@ pl_status pl_model_points(const pl_model *model, const char *name, int32_t **poi
 {
     const pl_model_info info = pl_model_get_info(model);
     const pl_robot *robot = pl_model_robot(model);
+
     *count = 0;
     *point = PL_NEW_ARRAY(int32_t, info.point_count);
     bool *mark = PL_NEW_ARRAY(bool, info.point_count);
@@ -64,11 +68,13 @@ pl_status pl_model_points(const pl_model *model, const char *name, int32_t **poi
             (*point)[(*count)++] = i;
         }
     }
+
     pl_free(mark);
     if (status != PL_OK) {
         pl_free(*point);
         *point = NULL;
     }
+
     return status;
 }
 
@@ -82,6 +88,7 @@ pl_status pl_model_points_on_line(const pl_model *model, const double from[3], c
     if (!*point) {
         return pl_fail_memory(err, "body points");
     }
+
     for (int k = 0; k < POINTS_ON_LINE; ++k) {
         double at[3];
         for (int i = 0; i < 3; ++i) {
@@ -96,5 +103,6 @@ pl_status pl_model_points_on_line(const pl_model *model, const double from[3], c
             (*point)[(*count)++] = near;
         }
     }
+
     return PL_OK;
 }

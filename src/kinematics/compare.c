@@ -21,6 +21,7 @@ void pl_comparison_clear(pl_comparison *c)
         pl_free(c->row[i].asked);
         pl_free(c->row[i].x);
     }
+
     pl_mesh_destroy(c->corner);
     *c = (pl_comparison){0};
 }
@@ -32,11 +33,13 @@ static bool compare_alike(const pl_robot *linear, const pl_mesh *corner)
     if (a.vertex_count != b.vertex_count) {
         return false;
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)a.vertex_count; ++i) {
         if (!(fabs(a.position[i] - b.position[i]) <= 1e-6)) {
             return false;
         }
     }
+
     return true;
 }
 
@@ -49,12 +52,14 @@ static pl_status compare_add(compare *c, const char *name, const char *method, b
     if (c->out->row_count == PL_COMPARE_ROWS) {
         return pl_fail(err, PL_BAD_INPUT, "compare: at most %d rows", PL_COMPARE_ROWS);
     }
+
     pl_compare_row *r = *row = &c->out->row[c->out->row_count++];
     *r = (pl_compare_row){.name = name, .method = method, .corners = corners, .tip = {NAN, NAN, NAN}};
     r->from_corners = r->mean_corners = r->from_quadratic = NAN;
     r->ratio = PL_NEW_ARRAY(double, actuators);
     r->asked = PL_NEW_ARRAY(double, actuators);
     r->x = PL_NEW_ARRAY(double, 3 * (int64_t)c->corner_count);
+
     return r->ratio && r->asked && r->x ? PL_OK : pl_fail_memory(err, "the comparison");
 }
 
@@ -81,6 +86,7 @@ static pl_status compare_solve(const compare *c, pl_model *model, const int32_t 
         row->ratio[i] = a.actuator[i].reached;
         row->asked[i] = a.actuator[i].asked;
     }
+
     return PL_OK;
 }
 
@@ -102,6 +108,7 @@ static pl_status compare_exact_on(compare *c, const pl_robot *robot, const char 
         status = compare_solve(c, model, corners ? NULL : c->vertex_of, row, err);
     }
     pl_model_destroy(model);
+
     return status;
 }
 
@@ -116,6 +123,7 @@ static pl_status compare_exact(compare *c, pl_error *err)
         status =
             compare_exact_on(c, c->out->quadratic ? c->def->linear : c->robot, "exact, corners", true, err);
     }
+
     return status;
 }
 
@@ -152,6 +160,7 @@ static pl_status compare_geometric(compare *c, const char *method, pl_error *err
     pl_model *model = NULL;
     pl_compare_row *row;
     pl_status status = PL_OK;
+
     if (strcmp(method, "local_global") != 0) {
         status = pl_geometric_preset(method, &o, err);
     }
@@ -162,6 +171,7 @@ static pl_status compare_geometric(compare *c, const char *method, pl_error *err
     if (status == PL_OK) {
         status = pl_model_from_robot_geometric(c->robot, &o, &model, err);
     }
+
     if (status == PL_OK) {
         // efforts it cannot follow are replaced by the ratios that the exact method reached
         pl_geometric *g = pl_model_geometric(model);
@@ -171,7 +181,9 @@ static pl_status compare_geometric(compare *c, const char *method, pl_error *err
         status = compare_solve(c, model, c->vertex_of, row, err);
         row->report.factorizations = pl_geometric_get_info(g).factors;
     }
+
     pl_model_destroy(model);
+
     return status;
 }
 
@@ -185,6 +197,7 @@ static double compare_apart(int32_t count, const double *a, const double *b, dou
         largest = fmax(largest, d);
         sum += d / count;
     }
+
     *mean = sum;
     return largest;
 }
@@ -234,10 +247,12 @@ pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, p
         status = strcmp(def->method[i], "exact") == 0 ? compare_exact(&c, err)
                                                       : compare_geometric(&c, def->method[i], err);
     }
+
     if (status == PL_OK) {
         compare_distances(&c);
     }
     pl_mesh_free_indices(c.vertex_of);
+
     return status;
 }
 
@@ -252,13 +267,16 @@ static double strain_reach(int32_t n, const double *strain, const double *volume
         largest = fmax(largest, strain[e]);
         whole += volume[e];
     }
+
     for (int32_t e = 0; e < n; ++e) {
         share[(int)fmin(FINE - 1, fmax(0, strain[e] / largest * FINE))] += volume[e];
     }
+
     int k = 0;
     while (k < FINE && (sum += share[k]) < 0.995 * whole) {
         ++k;
     }
+
     return largest * (k + 1) / FINE;
 }
 
@@ -289,15 +307,18 @@ pl_status pl_comparison_strains(const pl_comparison *c, int bins, double *middle
         pl_mesh_strain(c->corner, c->row[i].x, strain, volume);
         largest = fmax(largest, strain_reach(n, strain, volume));
     }
+
     for (int i = 0; status == PL_OK && i < c->row_count; ++i) {
         pl_mesh_strain(c->corner, c->row[i].x, strain, volume);
         strain_bins(n, strain, volume, largest / bins, bins, share + (int64_t)i * bins);
     }
+
     for (int b = 0; b < bins; ++b) {
         middle[b] = (b + 0.5) * largest / bins;
     }
     pl_free(strain);
     pl_free(volume);
+
     return status;
 }
 

@@ -46,6 +46,7 @@ static double det4(const double A[16])
             }
         }
     }
+
     return det;
 }
 
@@ -63,8 +64,10 @@ static void fit_shifted(const circle_fit *fit, double eta, double A[16])
 static double fit_root(const circle_fit *fit)
 {
     double A[16], c[5];
+
     // the quartic through its values at -2 .. 2, in units in which the points have size 1
     double value[5];
+
     for (int k = 0; k < 5; ++k) {
         fit_shifted(fit, k - 2, A);
         value[k] = det4(A);
@@ -93,6 +96,7 @@ static double fit_root(const circle_fit *fit)
             break;
         }
     }
+
     return isfinite(eta) ? eta : 0;
 }
 
@@ -107,6 +111,7 @@ static void fit_plane(circle_fit *fit, const double *point, int32_t count, const
             fit->centre[k] += point[3 * i + k] / count;
         }
     }
+
     for (int32_t i = 0; i < count; ++i) {
         double q[3];
         pl_sub3(point + 3 * i, fit->centre, q);
@@ -114,6 +119,7 @@ static void fit_plane(circle_fit *fit, const double *point, int32_t count, const
             S[k] += q[k / 3] * q[k % 3];
         }
     }
+
     fit->scale = sqrt((S[0] + S[4] + S[8]) / count);
 
     // given axis: any two directions across it
@@ -143,6 +149,7 @@ static void fit_plane(circle_fit *fit, const double *point, int32_t count, const
         fit->u[k] = V[3 * k + 2];
         fit->v[k] = V[3 * k + 1];
     }
+
     pl_cross3(fit->u, fit->v, fit->n);
 }
 
@@ -161,6 +168,7 @@ static bool fit_scale(circle_fit *fit, const double *point, int32_t count)
 {
     double place[2][2] = {{0}}, sum = 0;
     int places = 0;
+
     for (int32_t i = 0; i < count; ++i) {
         double x, y, h;
         fit_coordinates(fit, point + 3 * i, &x, &y, &h);
@@ -175,6 +183,7 @@ static bool fit_scale(circle_fit *fit, const double *point, int32_t count)
         }
         places += other;
     }
+
     fit->scale *= sqrt(sum / count);
     return places > 2;
 }
@@ -192,6 +201,7 @@ static bool fit_lies_left(const circle_fit *fit, const double *point, int32_t co
         x0 = x1;
         y0 = y1;
     }
+
     return across > 0;
 }
 
@@ -227,6 +237,7 @@ static void fit_solve(circle_fit *fit, const double *point, int32_t count)
     for (int k = 0; k < 4; ++k) {
         fit->a[k] /= sqrt(fmax(norm, 1e-300));
     }
+
     if (fit_lies_left(fit, point, count)) {
         for (int k = 0; k < 4; ++k) {
             fit->a[k] = -fit->a[k];
@@ -249,8 +260,10 @@ static bool fit_adjoint(const circle_fit *fit, double w[5])
         }
         B[5 * i + 4] = B[20 + i] = -Na;
     }
+
     memset(w, 0, 5 * sizeof *w);
     w[0] = 1;
+
     return pl_dense_solve(5, B, w, 1);
 }
 
@@ -263,6 +276,7 @@ static void fit_gradient(const circle_fit *fit, const double *point, int32_t cou
     if (!fit_adjoint(fit, w)) {
         return;
     }
+
     const double *a = fit->a, factor = -2 * sign / (count * fit->scale * fit->scale);
 
     // points move within the plane
@@ -280,6 +294,7 @@ static void fit_gradient(const circle_fit *fit, const double *point, int32_t cou
         turn[0] -= gx * h;
         turn[1] -= gy * h;
     }
+
     // the best plane turns with the points: dn = sum_k e_k (e_k . dS n) / (s_n - s_k)
     const double *e[2] = {fit->u, fit->v}, spread[2] = {fit->spread_u, fit->spread_v};
     for (int d = 0; best && d < 2; ++d) {
@@ -309,11 +324,13 @@ double pl_fit_curvature(const double *point, int32_t count, const double *axis, 
         }
         return 0; // one place or two: no more than a line
     }
+
     fit_solve(&fit, point, count);
     const double signed_curvature = 2 * fit.a[0] / fit.scale;
     const double sign = axis || signed_curvature >= 0 ? 1 : -1;
     if (gradient) {
         fit_gradient(&fit, point, count, !axis, sign, gradient);
     }
+
     return sign * signed_curvature;
 }

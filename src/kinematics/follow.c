@@ -37,12 +37,14 @@ static pl_status follow_check(const pl_ik *ik, const double *point, int count, c
         return pl_fail(err, PL_BAD_INPUT, "follow: objective %d, there are %d", o->objective,
                        ik->goal.objective_count);
     }
+
     const pl_objective_kind kind = ik->goal.objective[o->objective].kind;
     if (kind != PL_OBJECTIVE_POSITION && kind != PL_OBJECTIVE_DISTANCE && kind != PL_OBJECTIVE_DIRECTION) {
         return pl_fail(err, PL_BAD_INPUT,
                        "follow: objective %d is a %s, but points need a position, distance or direction",
                        o->objective, pl_objective_kind_name(kind));
     }
+
     return PL_OK;
 }
 
@@ -54,12 +56,14 @@ static const double *follow_start(follow *f, int i)
         const int s = f->ik->samples.count > 0 ? pl_ik_nearest_sample(f->ik, 0) : -1;
         return s < 0 ? NULL : f->ik->samples.command + (int64_t)s * commands;
     }
+
     if (!f->options->extrapolate || f->known < 2 || f->ik->slope.known) {
         return NULL; // a Jacobian points to the new target at no cost
     }
     for (int k = 0; k < commands; ++k) {
         f->start[k] = 2 * f->before[0][k] - f->before[1][k]; // NAN where idle: stays
     }
+
     return f->start;
 }
 
@@ -76,6 +80,7 @@ static double follow_step(const follow *f, const double *command, int *which)
             *which = k;
         }
     }
+
     return largest;
 }
 
@@ -100,9 +105,11 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
     // target
     pl_status status = o->set ? o->set(o->user, ik, i, err)
                               : pl_ik_set_target(ik, o->objective, point + 3 * (int64_t)i, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     // a model with memory relaxes at the same commands: evaluate it again there
     if (f->remembers) {
         pl_solve_report again;
@@ -148,9 +155,11 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
     if (solved.outcome == PL_IK_REACHED) {
         report->largest_reached = fmax(report->largest_reached, solved.distance);
     }
+
     // along the boundary a point that was least stays so: no probing around it again
     ik->search.escape = solved.outcome == PL_IK_REACHED || solved.outcome == PL_IK_UNCERTAIN;
     *go_on = solved.outcome != PL_IK_STOPPED && (!o->record || o->record(o->user, &waypoint));
+
     return PL_OK;
 }
 
@@ -163,6 +172,7 @@ pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_o
     if (status != PL_OK) {
         return status;
     }
+
     const double begun = pl_seconds(), period = ik->options.period;
     const pl_model_costs old = pl_model_get_costs(ik->model);
     const pl_samples samples = ik->samples;
@@ -202,5 +212,6 @@ pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_o
                                      .factorizations = now.factorizations - old.factorizations,
                                      .solves = now.solves - old.solves};
     report->seconds = pl_seconds() - begun;
+
     return status;
 }

@@ -31,6 +31,7 @@ static int hull_simplex(const double *point, int count, int32_t v[4], double *le
             v[0] = v[1];
         }
     }
+
     *length = far;
     double size = 0;
     for (int i = 0; i < count; ++i) {
@@ -54,6 +55,7 @@ static int hull_simplex(const double *point, int count, int32_t v[4], double *le
             memcpy(n, c, sizeof n);
         }
     }
+
     if (best <= HULL_FLAT * far) {
         return 1;
     }
@@ -69,6 +71,7 @@ static int hull_simplex(const double *point, int count, int32_t v[4], double *le
             v[3] = i;
         }
     }
+
     return best <= HULL_FLAT * far ? 2 : 3;
 }
 
@@ -124,6 +127,7 @@ static pl_status hull_flat(const double *point, int count, const int32_t v[3], p
         }
         chain[m++] = p[i];
     }
+
     const int lower = m + 1;
     for (int i = count - 2; i >= 0; --i) {
         while (m >= lower && flat_turn(&chain[m - 2], &chain[m - 1], &p[i]) <= 0) {
@@ -139,6 +143,7 @@ static pl_status hull_flat(const double *point, int count, const int32_t v[3], p
     }
     pl_free(p);
     pl_free(chain);
+
     return PL_OK;
 }
 
@@ -187,6 +192,7 @@ static int32_t facet_add(hull_build *h, int32_t a, int32_t b, int32_t c)
 {
     facet f = {.v = {a, b, c}, .alive = true};
     int64_t e[3], d[3];
+
     grid_edge(h, a, b, e);
     grid_edge(h, a, c, d);
     for (int k = 0; k < 3; ++k) {
@@ -196,8 +202,10 @@ static int32_t facet_add(hull_build *h, int32_t a, int32_t b, int32_t c)
         f.slope[k] = (double)f.normal[k];
         f.doubt += 1e-15 * 2 * HULL_GRID * fabs(f.slope[k]);
     }
+
     const int32_t place = h->spare_count > 0 ? h->spare[--h->spare_count] : h->facet_count++;
     h->facet[place] = f;
+
     return place;
 }
 
@@ -213,6 +221,7 @@ static bool facet_sees(const hull_build *h, const facet *f, int32_t p)
     if (fabs(height) > f->doubt) {
         return height > 0;
     }
+
     return f->normal[0] * t[0] + f->normal[1] * t[1] + f->normal[2] * t[2] > 0;
 }
 
@@ -304,6 +313,7 @@ static void hull_sum(const hull_build *h, int count, pl_hull *hull)
             h->used[f->v[k]] = true;
         }
     }
+
     for (int i = 0; i < count; ++i) {
         hull->vertex_count += h->used[i];
     }
@@ -315,11 +325,13 @@ static void hull_begin(hull_build *h, const int32_t v[4])
     // opposite[k]: the facet without corner k, and beyond its edges those without its other corners
     static const int opposite[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     int32_t corner[4] = {v[0], v[1], v[2], v[3]};
+
     facet_add(h, v[1], v[2], v[3]);
     if (facet_sees(h, &h->facet[0], v[0])) {
         corner[1] = v[2];
         corner[2] = v[1];
     }
+
     // the probe above is overwritten
     h->facet_count = 0;
     for (int k = 0; k < 4; ++k) {
@@ -345,6 +357,7 @@ static pl_status hull_body(const double *point, int count, const int32_t v[4], d
                     .arriving = PL_NEW_ARRAY(int32_t, count),
                     .used = PL_NEW_ARRAY(bool, count)};
     const bool ok = h.grid && h.facet && h.spare && h.rim && h.leaving && h.arriving && h.used;
+
     if (ok) {
         for (int64_t i = 0; i < 3 * (int64_t)count; ++i) {
             h.grid[i] = llround((point[i] - point[3 * (int64_t)v[0] + i % 3]) / length * HULL_GRID);
@@ -355,10 +368,12 @@ static pl_status hull_body(const double *point, int count, const int32_t v[4], d
         }
         hull_sum(&h, count, hull);
     }
+
     void *const block[] = {h.grid, h.facet, h.spare, h.rim, h.leaving, h.arriving, h.used};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
+
     return ok ? PL_OK : pl_fail_memory(err, "hull");
 }
 
@@ -369,12 +384,14 @@ pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_erro
     if (count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "hull: no points");
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)count; ++i) {
         if (!(fabs(point[i]) <= HULL_FAR)) {
             return pl_fail(err, PL_BAD_INPUT, "hull: point %d is at %g mm, must be within %g", (int)(i / 3),
                            point[i], HULL_FAR);
         }
     }
+
     int32_t v[4] = {0};
     hull->dimension = hull_simplex(point, count, v, &hull->length);
     hull->vertex_count = hull->dimension == 0 ? 1 : 2;
@@ -385,6 +402,7 @@ pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_erro
         hull->vertex_count = 0;
         return hull_body(point, count, v, hull->length, hull, err);
     }
+
     return PL_OK;
 }
 
@@ -393,6 +411,7 @@ int pl_nearest_point(const double *point, int count, int stride, const double wh
 {
     int best = -1;
     double least = INFINITY;
+
     for (int i = 0; i < count; ++i) {
         const double d = pl_distance3(point + (int64_t)stride * i, where);
         if (d < least) {
@@ -400,5 +419,6 @@ int pl_nearest_point(const double *point, int count, int stride, const double wh
             best = i;
         }
     }
+
     return best;
 }

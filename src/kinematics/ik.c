@@ -71,10 +71,12 @@ static pl_status options_check(const pl_ik_options *o, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "ik: jacobian_tolerance is %g, must be >= 0",
                        o->jacobian_tolerance);
     }
+
     if (o->start_limit < 0 || o->start_limit > IK_STARTS) {
         return pl_fail(err, PL_BAD_INPUT, "ik: start_limit is %d, must be 0 to %d", o->start_limit,
                        IK_STARTS);
     }
+
     if (!(o->shrink > 0 && o->shrink < 1)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: shrink is %g, must be between 0 and 1", o->shrink);
     }
@@ -82,9 +84,11 @@ static pl_status options_check(const pl_ik_options *o, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "ik: difference is %g of the range, must be between 0 and 0.5",
                        o->difference);
     }
+
     if (o->rate && !(o->period > 0 && isfinite(o->period))) {
         return pl_fail(err, PL_BAD_INPUT, "ik: period is %g s, must be > 0 if rates are given", o->period);
     }
+
     return PL_OK;
 }
 
@@ -124,9 +128,11 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
         ik->range.rate[ik->n] = rate / (high - low);
         ++ik->n;
     }
+
     if (ik->n == 0) {
         return pl_fail(err, PL_BAD_INPUT, "ik: no command is free: all are held, or there are none");
     }
+
     return PL_OK;
 }
 
@@ -137,6 +143,7 @@ static pl_status bounds_take(pl_ik *ik, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "ik: method %s cannot keep efforts within bounds; use newton",
                        method_name[ik->options.method]);
     }
+
     for (int i = 0; i < ik->options.effort_count; ++i) {
         const pl_effort_bound *b = &ik->options.effort[i];
         if (b->actuator < 0 || b->actuator >= ik->info.actuator_count) {
@@ -157,6 +164,7 @@ static pl_status bounds_take(pl_ik *ik, pl_error *err)
         ik->bound[i] = (ik_bound){
             .actuator = b->actuator, .low = b->low, .high = b->high, .scale = scale > 0 ? scale : 1};
     }
+
     ik->bound_count = ik->options.effort_count;
     return PL_OK;
 }
@@ -195,13 +203,16 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
                               : ik->goal.widest;
         ik->goal.row[i + 1] = ik->goal.row[i] + ik_objective_rows(ik, o);
     }
+
     if (ik->goal.choosing && ik->options.method != PL_IK_NEWTON) {
         return pl_fail(err, PL_BAD_INPUT,
                        "ik: method %s accepts goals only; for effort, energy and command use newton",
                        method_name[ik->options.method]);
     }
+
     ik->goal.rows = ik->goal.row[count] + ik->n;
     ik->goal.least_motion = ik->goal.choosing ? 0 : ik->options.least_motion; // not both
+
     return PL_OK;
 }
 
@@ -237,12 +248,14 @@ static pl_status ik_room_first(pl_ik *ik, int objectives, pl_error *err)
     bool ok = take(&ik->range.low, commands) && take(&ik->range.high, commands) &&
               take(&ik->range.span, commands) && take(&ik->range.rate, commands) &&
               take(&ik->range.fixed, commands) && take(&ik->command, commands) && take(&ik->start, commands);
+
     ik->variable = PL_NEW_ARRAY(int, commands);
     ik->bound = PL_NEW_ARRAY(ik_bound, efforts);
     ik->goal.objective = PL_NEW_ARRAY(pl_objective, objectives);
     ik->goal.place = PL_NEW_ARRAY(double *, objectives);
     ik->goal.row = PL_NEW_ARRAY(int, objectives + 1);
     ok = ok && ik->variable && ik->bound && ik->goal.objective && ik->goal.place && ik->goal.row;
+
     return ok ? PL_OK : pl_fail_memory(err, "ik");
 }
 
@@ -266,12 +279,14 @@ static pl_status ik_room_second(pl_ik *ik, pl_error *err)
               take(&ik->goal.fit, 3 * (int64_t)ik->goal.widest) &&
               take(&ik->goal.fit_gradient, 3 * (int64_t)ik->goal.widest) && take(&ik->goal.deviation, rows) &&
               take(&ik->ended, (IK_STARTS + 1) * rows);
+
     ik->range.by_rate_low = PL_NEW_ARRAY(bool, n);
     ik->range.by_rate_high = PL_NEW_ARRAY(bool, n);
     ik->record.active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
     ik->quadratic = pl_quadratic_create((int)n, (int)(2 * bounds + 2 * n));
     ok = ok && ik->range.by_rate_low && ik->range.by_rate_high && ik->record.active && ik->quadratic &&
          ik_place_create(ik, &ik->here) && ik_place_create(ik, &ik->trial);
+
     return ok ? PL_OK : pl_fail_memory(err, "ik");
 }
 
@@ -287,6 +302,7 @@ pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objec
     if (objective_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "ik: %d objectives, at least one is needed", objective_count);
     }
+
     pl_ik *ik = PL_NEW(pl_ik);
     if (!ik) {
         return pl_fail_memory(err, "ik");
@@ -322,6 +338,7 @@ pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objec
     if (status == PL_OK) {
         status = ik_together_create(ik, err);
     }
+
     // borrowed arrays of the options are not looked at again
     ik->options.low = ik->options.high = ik->options.rate = NULL;
     ik->options.hold = NULL;
@@ -330,7 +347,9 @@ pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objec
         pl_ik_destroy(ik);
         return status;
     }
+
     *out = ik;
+
     return PL_OK;
 }
 
@@ -342,6 +361,7 @@ void pl_ik_destroy(pl_ik *ik)
     for (int i = 0; ik->goal.place && i < ik->goal.objective_count; ++i) {
         pl_free(ik->goal.place[i]);
     }
+
     void *const block[] = {ik->range.low,
                            ik->range.high,
                            ik->range.span,
@@ -407,6 +427,7 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
     if (i < 0 || i >= ik->goal.objective_count) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
     }
+
     const pl_objective *old = &ik->goal.objective[i];
     pl_objective o = *old;
     switch (o.kind) {
@@ -427,6 +448,7 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
     default:
         memcpy(o.target, target, sizeof o.target);
     }
+
     const pl_status status = ik_objective_check(ik, &o, i, err);
     if (status != PL_OK) {
         return status;
@@ -444,6 +466,7 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
     }
     o.place = ik->goal.place[i];
     ik->goal.objective[i] = o;
+
     return PL_OK;
 }
 
@@ -452,12 +475,14 @@ pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err)
     if (i < 0 || i >= ik->goal.objective_count) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
     }
+
     pl_objective o = ik->goal.objective[i];
     o.value = value;
     const pl_status status = ik_objective_check(ik, &o, i, err);
     if (status == PL_OK) {
         ik->goal.objective[i].value = value;
     }
+
     return status;
 }
 
@@ -466,12 +491,14 @@ pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err)
     if (i < 0 || i >= ik->goal.objective_count) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
     }
+
     pl_objective o = ik->goal.objective[i];
     o.weight = weight;
     const pl_status status = ik_objective_check(ik, &o, i, err);
     if (status == PL_OK) {
         ik->goal.objective[i].weight = weight;
     }
+
     return status;
 }
 

@@ -46,6 +46,7 @@ static double choose_trace(const pl_ik *ik, bool goals)
             sum += ik->local.J[(int64_t)i * ik->n + j] * ik->local.J[(int64_t)i * ik->n + j];
         }
     }
+
     return sum;
 }
 
@@ -56,20 +57,24 @@ static double choose_solve(pl_ik *ik, const ik_place *from, double radius, int r
 
     // a small ridge keeps H definite; bounds of the step are those of the commands and the radius
     double trace = 0, largest = 0;
+
     for (int a = 0; a < n; ++a) {
         trace += ik->local.H[a * n + a];
     }
+
     for (int a = 0; a < n; ++a) {
         ik->local.H[a * n + a] += 1e-13 * trace + 1e-300;
         ik->local.step_low[a] = fmin(fmax(ik->range.now_low[a] - from->z[a], -radius), 0);
         ik->local.step_high[a] = fmax(fmin(ik->range.now_high[a] - from->z[a], radius), 0);
     }
+
     if (!ik_quadratic_step(ik, ik->local.H, ik->local.g, rows)) {
         return 0;
     }
     for (int a = 0; a < n; ++a) {
         largest = fmax(largest, fabs(ik->local.p[a]));
     }
+
     return largest;
 }
 
@@ -86,6 +91,7 @@ static double choose_step(pl_ik *ik, double radius, double *length)
 
     // goals weigh 1e6 times more than the choice, relative to their sizes: constraints to first order
     const double goals = choose_trace(ik, true), others = choose_trace(ik, false);
+
     choose_clear(ik);
     choose_add(ik, true, goals > 0 ? 1e6 * others / goals : 0, ik->here.r);
     choose_add(ik, false, 1, ik->here.r);
@@ -101,6 +107,7 @@ static double choose_step(pl_ik *ik, double radius, double *length)
         }
         promised -= row_is_goal(ik, i) ? 0 : Jp * (ik->here.r[i] + 0.5 * Jp);
     }
+
     return promised;
 }
 
@@ -128,6 +135,7 @@ static pl_status choose_correct(pl_ik *ik, bool *solved, pl_error *err)
             return status;
         }
     }
+
     return PL_OK;
 }
 
@@ -137,6 +145,7 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
     double radius = 0.25;
     pl_status status = PL_OK;
     pl_ik_outcome limit;
+
     while (status == PL_OK && radius > SETTLED && ik_go_on(ik, &limit)) {
         double length, distance;
         bool solved;
@@ -177,5 +186,6 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
             status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
         }
     }
+
     return status;
 }

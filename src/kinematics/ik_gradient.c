@@ -30,6 +30,7 @@ static void search_point(const pl_ik *ik, const double *from, double h, double *
         }
         return;
     }
+
     ik_kinks_box(ik, INFINITY, ik->local.step_low, ik->local.step_high);
     for (int j = 0; j < ik->n; ++j) {
         ik->local.p[j] = fmin(fmax(h * s[j], ik->local.step_low[j]), ik->local.step_high[j]);
@@ -67,6 +68,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
         }
         ik->local.g[j] = at[1] > at[0] ? (value[1] - value[0]) / (at[1] - at[0]) : 0;
     }
+
     return status;
 }
 
@@ -85,6 +87,7 @@ static pl_status search_exact(pl_ik *ik, pl_error *err)
             ik->local.g[j] += 2 * ik->local.J[(int64_t)i * ik->n + j] * ik->here.r[i];
         }
     }
+
     return PL_OK;
 }
 
@@ -94,6 +97,7 @@ static void search_direct(pl_ik *ik, search_memory *memory)
     ik_local *l = &ik->local;
     const uint64_t signature = ik_kinks_signature(ik);
     double change = 0, square = 0, slope = 0;
+
     for (int j = 0; j < ik->n; ++j) {
         change += l->g[j] * (l->g[j] - memory->g[j]);
         square += memory->g[j] * memory->g[j];
@@ -119,6 +123,7 @@ static void search_direct(pl_ik *ik, search_memory *memory)
             break;
         }
     }
+
     memcpy(memory->g, l->g, (size_t)ik->n * sizeof *l->g);
     memory->signature = signature;
     memory->known = !stopped;
@@ -129,9 +134,11 @@ static double search_first(const pl_ik *ik)
 {
     const ik_local *l = &ik->local;
     double slope = 0, square = 0;
+
     for (int j = 0; j < ik->n; ++j) {
         slope += l->g[j] * l->step[j];
     }
+
     for (int i = 0; i < ik->goal.rows; ++i) {
         double sum = 0;
         for (int j = 0; j < ik->n; ++j) {
@@ -139,6 +146,7 @@ static double search_first(const pl_ik *ik)
         }
         square += sum * sum;
     }
+
     return square > 0 && slope < 0 ? -0.5 * slope / square : 1;
 }
 
@@ -147,6 +155,7 @@ static pl_status search_line(pl_ik *ik, bool published, double *h, pl_error *err
 {
     const double start = 2 * ik->here.value, shrink = published ? ik->options.shrink : 0.3;
     double step = published ? 1 : search_first(ik), value, best;
+
     *h = 0;
     pl_status status = search_value(ik, step, &value, err);
 
@@ -170,6 +179,7 @@ static pl_status search_line(pl_ik *ik, bool published, double *h, pl_error *err
         best = value;
         *h += step;
     }
+
     return status;
 }
 
@@ -179,6 +189,7 @@ static pl_status search_step(pl_ik *ik, search_memory *memory, bool *found, pl_e
     const bool published = ik->options.method == PL_IK_GRADIENT;
     double h = 0;
     pl_status status = published ? search_difference(ik, err) : search_exact(ik, err);
+
     if (status == PL_OK && published) {
         for (int j = 0; j < ik->n; ++j) {
             ik->local.step[j] = -ik->local.g[j];
@@ -186,6 +197,7 @@ static pl_status search_step(pl_ik *ik, search_memory *memory, bool *found, pl_e
     } else if (status == PL_OK) {
         search_direct(ik, memory);
     }
+
     if (status == PL_OK) {
         status = search_line(ik, published, &h, err);
     }
@@ -195,12 +207,14 @@ static pl_status search_step(pl_ik *ik, search_memory *memory, bool *found, pl_e
         search_point(ik, ik->here.z, h, ik->trial.z);
         status = ik_go(ik, &ik->trial, found, err);
     }
+
     if (status != PL_OK || !*found) {
         return status;
     }
     ik_swap(&ik->here, &ik->trial);
     ik->slope.fresh = ik->slope.known = false;
     ++ik->record.iterations;
+
     return pl_model_keep(ik->model, IK_SLOT_HERE, err);
 }
 
@@ -209,6 +223,7 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
     search_memory memory = {.g = PL_NEW_ARRAY(double, ik->n)};
     pl_status status = memory.g ? PL_OK : pl_fail_memory(err, "ik: gradient");
+
     for (bool found = true; status == PL_OK;) {
         double distance;
         if (ik_error(ik, &ik->here, &distance) <= 1) {
@@ -233,6 +248,7 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
             status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
         }
     }
+
     pl_free(memory.g);
     return status;
 }

@@ -34,6 +34,7 @@ static int kink_cable(const pl_ik *ik, int j)
                         : -1;
         }
     }
+
     return count == 1 ? found : -1;
 }
 
@@ -52,6 +53,7 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
 {
     ik_kinks *k = &ik->kink;
     const bool exact = pl_model_robot(ik->model) && !ik->info.approximate_derivative;
+
     k->cable = PL_NEW_ARRAY(int, ik->n);
     k->side = PL_NEW_ARRAY(int, ik->n);
     k->one_sided = PL_NEW_ARRAY(bool, ik->n);
@@ -61,6 +63,7 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
     if (!k->cable || !k->side || !k->one_sided || !k->tension || !k->length_rate || !k->length) {
         return pl_fail_memory(err, "ik: kinks");
     }
+
     // way: change of the cable's length over the whole range of the command, mm
     for (int j = 0; j < ik->n; ++j) {
         k->cable[j] = exact ? kink_cable(ik, j) : -1;
@@ -71,6 +74,7 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
             k->length_rate[j] = pl_drive_slope(a->drive, a->rest) * a->factor * ik->range.span[j];
         }
     }
+
     return PL_OK;
 }
 
@@ -83,6 +87,7 @@ pl_status ik_kinks_room(pl_ik *ik, pl_error *err)
         k->possible = false; // the elastic energy has no derivative with respect to an effort here
         return PL_OK;
     }
+
     const pl_model_info *info = &ik->info;
     const int64_t columns = 2 * (int64_t)ik->n,
                   points = ik->outputs.parts & PL_PART_POINT ? info->point_count : 0;
@@ -98,6 +103,7 @@ pl_status ik_kinks_room(pl_ik *ik, pl_error *err)
     k->down = PL_NEW_ARRAY(double, ik->outputs.count * ik->n);
     const bool ok = k->parameter && k->marker && k->rotation && k->sensor && k->effort && k->measure &&
                     (points == 0 || k->point) && k->dL && k->up && k->down;
+
     return ok ? PL_OK : pl_fail_memory(err, "ik: kinks");
 }
 
@@ -107,6 +113,7 @@ void ik_kinks_clear(pl_ik *ik)
     void *const block[] = {k->cable,     k->side,   k->one_sided, k->tension, k->length_rate, k->length,
                            k->parameter, k->marker, k->rotation,  k->sensor,  k->effort,      k->measure,
                            k->point,     k->dL,     k->up,        k->down};
+
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -206,6 +213,7 @@ static int kink_parameters(pl_ik *ik)
     ik_kinks *k = &ik->kink;
     const pl_model_answer a = pl_model_get_answer(ik->model);
     int count = ik->n;
+
     k->active = false;
     for (int j = 0; j < ik->n; ++j) {
         k->tension[j] = kink_slack(ik, &a, j);
@@ -216,12 +224,14 @@ static int kink_parameters(pl_ik *ik)
             k->tension[j] ? (pl_parameter){.kind = PL_PARAMETER_EFFORT, .index = k->cable[j]}
                           : (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = ik->variable[j], .part = 1};
     }
+
     for (int j = 0; j < ik->n; ++j) {
         if (k->side[j] != 0) {
             k->parameter[count++] =
                 (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = ik->variable[j], .part = -1};
         }
     }
+
     return count;
 }
 
@@ -238,9 +248,11 @@ pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err)
                              .measure = k->measure};
     pl_jacobian_report report;
     const pl_status status = pl_model_sensitivity(ik->model, k->parameter, columns, &out, &report, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     int down = n;
 
     // columns per part of the span
@@ -260,7 +272,9 @@ pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err)
             k->dL[i * n + j] = k->cable[i] >= 0 ? scale * k->measure[(int64_t)k->cable[i] * columns + j] : 0;
         }
     }
+
     ik->slope.known = ik->slope.fresh = true;
+
     return PL_OK;
 }
 
@@ -359,8 +373,10 @@ static int kink_row(const pl_ik *ik, const double *row, double sign, double room
     for (int j = 0; j < ik->n; ++j) {
         a[j] = sign * row[j] / largest;
     }
+
     // at rest many rows meet in one point, where an active set method goes in circles: they are moved apart
     *b = fmax(room / largest, 0) + KINK_APART * (1 + fmod(0.618034 * (1 + index), 1));
+
     return 1;
 }
 
@@ -370,6 +386,7 @@ int ik_kinks_rows(pl_ik *ik, double *a, double *b)
     const ik_kinks *k = &ik->kink;
     const int n = ik->n;
     int count = 0;
+
     for (int j = 0; k->on && j < n; ++j) {
         if (k->cable[j] < 0) {
             continue;
@@ -397,6 +414,7 @@ int ik_kinks_rows(pl_ik *ik, double *a, double *b)
             b[count++] = 0;
         }
     }
+
     return count;
 }
 

@@ -50,6 +50,7 @@ int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin)
             ++count;
         }
     }
+
     return count;
 }
 
@@ -83,6 +84,7 @@ static void newton_matrix(pl_ik *ik)
             H[a * n + b] = ik->local.second_order ? ik->local.S[a * n + b] : 0;
         }
     }
+
     for (int i = 0; i < ik->goal.rows; ++i) {
         const double *row = ik->local.J + (int64_t)i * n;
         for (int a = 0; a < n; ++a) {
@@ -92,6 +94,7 @@ static void newton_matrix(pl_ik *ik)
             trace += row[a] * row[a];
         }
     }
+
     // without the shift: for the decrease that a step promises
     memcpy(ik->local.model_H, H, (size_t)(n * n) * sizeof *H);
     double shift = 1e-12 * trace + 1e-300;
@@ -102,6 +105,7 @@ static void newton_matrix(pl_ik *ik)
         pl_dense_eigen(n, ik->local.work, ik->local.eigen, NULL);
         shift = fmax(shift, 1e-6 * trace - ik->local.eigen[0]);
     }
+
     for (int a = 0; a < n; ++a) {
         H[a * n + a] += shift;
     }
@@ -129,6 +133,7 @@ static double newton_step(pl_ik *ik)
         }
         promised -= ik->local.p[a] * (ik->local.g[a] + 0.5 * Hp);
     }
+
     return promised;
 }
 
@@ -141,9 +146,11 @@ static double newton_stationarity(pl_ik *ik)
 
     // f = g / (|J| |r|)
     double norm_J = 0;
+
     for (int64_t i = 0; i < (int64_t)ik->goal.rows * n; ++i) {
         norm_J += ik->local.J[i] * ik->local.J[i];
     }
+
     const double scale = sqrt(norm_J) * sqrt(2 * ik->here.value);
 
     // identity as the matrix
@@ -152,20 +159,24 @@ static double newton_stationarity(pl_ik *ik)
         ik->local.work[j * n + j] = 1;
         ik->local.step[j] = scale > 0 ? ik->local.g[j] / scale : 0;
     }
+
     ik_kinks_box(ik, INFINITY, ik->local.step_low, ik->local.step_high);
     int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, false);
     rows += ik_kinks_rows(ik, ik->local.row_a + rows * n, ik->local.row_b + rows);
     if (!ik_quadratic_step(ik, ik->local.work, ik->local.step, rows)) {
         return NAN;
     }
+
     double length = 0;
     for (int j = 0; j < n; ++j) {
         length += ik->local.p[j] * ik->local.p[j];
         ik->local.box_multiplier[j] *= scale;
     }
+
     for (int i = 0; i < rows; ++i) {
         ik->local.row_multiplier[i] *= scale;
     }
+
     return sqrt(length);
 }
 
@@ -179,6 +190,7 @@ static void newton_linear(pl_ik *ik)
             ik->local.J[(int64_t)(first + j) * ik->n + j] = 0; // least motion is of commands
         }
     }
+
     newton_gradient(ik, ik->local.J, ik->here.r, ik->local.g);
 }
 
@@ -200,6 +212,7 @@ pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
             return status;
         }
     }
+
     ik_kinks_choose_sides(ik);
     newton_linear(ik);
     return PL_OK;
@@ -220,6 +233,7 @@ static void newton_curvature(pl_ik *ik, const double *s)
 
     // v = (change of the gradient by curvature) - S s
     double *v = ik->local.work, along = 0, size = 0, length = 0;
+
     for (int j = 0; j < n; ++j) {
         v[j] = 0;
         for (int i = 0; i < ik->goal.rows; ++i) {
@@ -233,15 +247,18 @@ static void newton_curvature(pl_ik *ik, const double *s)
             v[j] -= ik->local.S[j * n + k] * s[k];
         }
     }
+
     for (int j = 0; j < n; ++j) {
         along += v[j] * s[j];
         size += v[j] * v[j];
         length += s[j] * s[j];
     }
+
     // the update is skipped where its denominator is rounding
     if (fabs(along) <= 1e-8 * sqrt(size * length)) {
         return;
     }
+
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b < n; ++b) {
             ik->local.S[a * n + b] += v[a] * v[b] / along;
@@ -287,7 +304,9 @@ static bool restore_step(pl_ik *ik, double radius)
         !(largest_of(ik->local.p, ik->n) > 1e-9)) {
         return false;
     }
+
     ik_kinks_apply(ik, ik->local.p, ik->trial.z);
+
     return true;
 }
 
@@ -297,6 +316,7 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
 {
     double radius = 0.25;
     pl_status status = PL_OK;
+
     while (status == PL_OK && ik->here.excess > IK_HOLDS) {
         if (!ik_go_on(ik, outcome)) {
             if (*outcome == PL_IK_LIMIT) {
@@ -329,6 +349,7 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
             radius = 0.25 * fmin(radius, largest_of(ik->local.p, ik->n));
         }
     }
+
     return status;
 }
 
@@ -340,6 +361,7 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
 {
     const int n = ik->n;
     pl_status status = PL_OK;
+
     for (int sign = -1; status == PL_OK && !*left && sign <= 1; sign += 2) {
         // a probe of 5 % of the ranges; components at active bounds stay
         double step = 0;
@@ -369,6 +391,7 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
             status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
         }
     }
+
     return status;
 }
 
@@ -402,6 +425,7 @@ static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
             ik->local.H[a * n + b] = pinned ? 0 : sum;
         }
     }
+
     pl_dense_eigen(n, ik->local.H, ik->local.eigen, ik->local.eigenvector);
 
     // directions of largest derivative, where an axis points away
@@ -420,6 +444,7 @@ static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
         }
         status = escape_along(ik, k, &probes, left, err);
     }
+
     return status;
 }
 
@@ -448,6 +473,7 @@ static bool newton_hold_back(pl_ik *ik)
             }
         }
     }
+
     return any;
 }
 
@@ -487,6 +513,7 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     } else if (ratio < 0.25) {
         ik->search.radius = 0.5 * length;
     }
+
     ik->search.radius = fmin(ik->search.radius, ik->search.reach);
 
     // the new point is stored; coordinates may have changed there
@@ -513,6 +540,7 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
             newton_curvature(ik, ik->local.step);
         }
     }
+
     return status;
 }
 
@@ -522,6 +550,7 @@ static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
     const double length = largest_of(ik->local.p, ik->n);
     const bool was_fresh = ik->local.was_fresh;
     pl_status status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -529,10 +558,12 @@ static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
         ik->slope.fresh = false;
         return ik_linearise(ik, true, err);
     }
+
     if (!bounds_only || ++ik->search.held_back > 3) {
         ik->search.radius = 0.25 * fmin(ik->search.radius, length);
         ik->search.held_back = 0;
     }
+
     return PL_OK;
 }
 
@@ -552,12 +583,15 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
 {
     double distance;
     const double error = ik_error(ik, &ik->here, &distance);
+
     if (ik->kink.on && ik->kink.active) {
         ik_kinks_choose_sides(ik);
         newton_linear(ik);
     }
+
     ik->record.gradient = newton_stationarity(ik);
     *ended = false;
+
     // below sqrt(noise) values no longer tell steps apart; gradients still do
     const bool stationary = ik->record.gradient <= ik->options.stationary;
     const bool stuck = no_step || n->flat > 3;
@@ -593,6 +627,7 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
     // nearest: the gradient is small, to the accuracy of the forward solves
     *ended = true;
     *outcome = ik->record.gradient <= 100 * ik->options.stationary ? PL_IK_NEAREST : PL_IK_STALLED;
+
     return PL_OK;
 }
 
@@ -603,6 +638,7 @@ static void newton_pick_sides(pl_ik *ik)
     const int sides = ik_kinks_side_count(ik);
     double best = -INFINITY;
     unsigned which = 0;
+
     for (unsigned bits = 0; sides > 0 && bits < 1u << sides; ++bits) {
         ik_kinks_set_sides(ik, bits);
         newton_linear(ik);
@@ -613,6 +649,7 @@ static void newton_pick_sides(pl_ik *ik)
             which = bits;
         }
     }
+
     if (sides > 0) {
         ik_kinks_set_sides(ik, which);
         newton_linear(ik);
@@ -631,10 +668,13 @@ static bool newton_propose(pl_ik *ik, newton_state *n)
         newton_matrix(ik);
         n->promised = newton_step(ik);
     }
+
     if (ik->slope.bent) {
         ik_outputs_bend(ik, -1); // for one step only: the updates go on from what was seen
     }
+
     const bool spent = ik->search.radius < 1e-9 || ik->search.failures > FAILURES;
+
     return n->promised > 1e-14 * ik->here.value && largest_of(ik->local.p, ik->n) >= 1e-10 && !spent;
 }
 
@@ -673,6 +713,7 @@ static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *
         newton_go_second_order(ik); // a full step with an exact Jacobian gained little: |r| will stay large
     }
     ik->search.renew = ik->trial.value > 0.02 * ik->here.value;
+
     return newton_accept(ik, ratio, err);
 }
 
@@ -695,11 +736,13 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     if (solved) {
         return newton_weigh(ik, n, first, err);
     }
+
     // forward solves that fail cost most: no longer steps from now on
     ik->search.failures++;
     ik->search.reach = 0.5 * largest_of(ik->local.p, ik->n);
     status = newton_reject(ik, false, err);
     ik->search.radius = fmin(ik->search.radius, ik->search.reach);
+
     return status;
 }
 
@@ -724,6 +767,7 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
             return status;
         }
     }
+
     bool ended = false;
     while (status == PL_OK && !ended) {
         double distance;
@@ -763,5 +807,6 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
             status = newton_judge(ik, &n, true, &ended, outcome, err);
         }
     }
+
     return status;
 }

@@ -72,10 +72,12 @@ static pl_status objective_check_index(const pl_ik *ik, const pl_objective *o, i
     const char *what = objective_has_marker(o->kind)    ? "markers"
                        : o->kind == PL_OBJECTIVE_SENSOR ? "sensors"
                                                         : "actuators";
+
     if (o->index < 0 || o->index >= limit) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): index %d, the robot has %d %s", i,
                        kind_name[o->kind], o->index, limit, what);
     }
+
     const pl_model_answer a = pl_model_get_answer(ik->model);
     const bool unknown = (o->kind == PL_OBJECTIVE_EFFORT && isnan(a.effort[o->index])) ||
                          (o->kind == PL_OBJECTIVE_ENERGY && isnan(a.energy));
@@ -83,6 +85,7 @@ static pl_status objective_check_index(const pl_ik *ik, const pl_objective *o, i
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): not available for a model of kind %s", i,
                        kind_name[o->kind], info->kind);
     }
+
     if (objective_has_frame(o->kind)) {
         if (!isfinite(a.rotation[9 * o->index])) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -90,6 +93,7 @@ static pl_status objective_check_index(const pl_ik *ik, const pl_objective *o, i
                            kind_name[o->kind], info->marker_name[o->index]);
         }
     }
+
     return PL_OK;
 }
 
@@ -119,6 +123,7 @@ static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, 
         }
         share += w;
     }
+
     if (!(share > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (shape): all shares are 0", i);
     }
@@ -126,6 +131,7 @@ static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, 
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (shape): places are missing or beyond %g mm", i,
                        OBJECTIVE_LARGEST);
     }
+
     return PL_OK;
 }
 
@@ -146,11 +152,13 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
     if ((int)o->kind < 0 || o->kind >= PL_OBJECTIVE_KIND_COUNT) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d: kind %d does not exist", i, (int)o->kind);
     }
+
     const char *name = kind_name[o->kind];
     if (!(o->weight > 0 && o->weight <= OBJECTIVE_LARGEST)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): weight is %g, must be > 0 and at most %g",
                        i, name, o->weight, OBJECTIVE_LARGEST);
     }
+
     if (!(o->tolerance >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): tolerance is %g, must be >= 0", i, name,
                        o->tolerance);
@@ -164,6 +172,7 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
                        i, name, o->target[0], o->target[1], o->target[2], o->axis[0], o->axis[1], o->axis[2],
                        o->value, OBJECTIVE_LARGEST);
     }
+
     if (o->kind == PL_OBJECTIVE_DISTANCE && o->value < 0) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (distance): value is %g mm, must be >= 0", i,
                        o->value);
@@ -181,6 +190,7 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (orientation): rotation is not a rotation matrix",
                        i);
     }
+
     for (int j = 0; o->kind == PL_OBJECTIVE_COMMAND && o->place && j < ik->n; ++j) {
         if (!isfinite(o->place[ik->variable[j]])) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -188,7 +198,9 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
                            ik->info.command[ik->variable[j]].name);
         }
     }
+
     const pl_status status = objective_check_index(ik, o, i, err);
+
     return status == PL_OK ? objective_check_points(ik, o, i, err) : status;
 }
 
@@ -303,10 +315,12 @@ static void deviation_direction(const pl_ik *ik, const ik_place *at, const pl_ob
     const int out = ik->outputs.rotation[o->index];
     const double length = pl_norm3(o->target);
     double a[3];
+
     marker_axis(at, o, a);
     for (int k = 0; k < 3; ++k) {
         d[k] = a[k] - o->target[k] / length;
     }
+
     const double W[9] = {0, a[2], -a[1], -a[2], 0, a[0], a[1], -a[0], 0};
     for (int k = 0; J && k < 3; ++k) {
         row_add3(ik, J + (int64_t)k * ik->n, W + 3 * k, out);
@@ -319,6 +333,7 @@ static void deviation_orientation(const pl_ik *ik, const ik_place *at, const pl_
 {
     const int out = ik->outputs.rotation[o->index];
     double D[9], w[3], M[9];
+
     pl_rotation_mul_transposed(at->R + 9 * o->index, o->rotation, D);
     pl_rotation_log(D, w);
     pl_rotation_log_derivative(w, M);
@@ -348,6 +363,7 @@ static void deviation_distance(const pl_ik *ik, const ik_place *at, const pl_obj
         e[k] = objective_counts(o, k) ? at->y[out + k] - o->target[k] : 0;
         first = objective_counts(o, k) ? k : first;
     }
+
     const double length = pl_norm3(e);
     d[0] = length - o->value;
     for (int k = 0; k < 3; ++k) {
@@ -364,8 +380,10 @@ static void deviation_orthogonal(const pl_ik *ik, const ik_place *at, const pl_o
 {
     const int out = ik->outputs.marker[o->index];
     double a[3], u[3], across[3], by_p[3];
+
     marker_axis(at, o, a);
     pl_sub3(o->target, at->y + out, u);
+
     // at the target itself the angle is not defined
     const double length = fmax(pl_norm3(u), 1e-12);
     for (int k = 0; k < 3; ++k) {
@@ -391,6 +409,7 @@ static void deviation_shape(const pl_ik *ik, const ik_place *at, const pl_object
     for (int32_t k = 0; k < o->point_count; ++k) {
         sum += o->share ? o->share[k] : 1;
     }
+
     for (int32_t k = 0; k < o->point_count; ++k) {
         const int out = ik->outputs.point[o->point[k]];
         const double w = sqrt((o->share ? o->share[k] : 1) / sum);
@@ -411,6 +430,7 @@ static void deviation_curvature(const pl_ik *ik, const ik_place *at, const pl_ob
         memcpy(ik->goal.fit + 3 * (int64_t)k, at->y + ik->outputs.point[o->point[k]],
                3 * sizeof *ik->goal.fit);
     }
+
     const double *axis = pl_norm3(o->axis) > 0 ? o->axis : NULL;
     d[0] = pl_fit_curvature(ik->goal.fit, o->point_count, axis, J ? ik->goal.fit_gradient : NULL) - o->value;
     for (int32_t k = 0; J && k < o->point_count; ++k) {
@@ -520,6 +540,7 @@ void ik_evaluate(pl_ik *ik, ik_place *place)
             *sum += 0.5 * place->r[k] * place->r[k];
         }
     }
+
     place->excess = -INFINITY;
     for (int i = 0; i < ik->bound_count; ++i) {
         place->excess = fmax(place->excess, bound_excess(&ik->bound[i], place->y[ik->bound[i].row]));
@@ -542,6 +563,7 @@ void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E)
             rows[k] *= ik->goal.objective[i].weight;
         }
     }
+
     for (int j = 0; j < ik->n; ++j) {
         J[(int64_t)(ik->goal.row[ik->goal.objective_count] + j) * ik->n + j] = ik->goal.least_motion;
     }
@@ -613,6 +635,7 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
         error = fmax(error, d / objective_search_tolerance(ik, o));
         *distance = objective_is_length(o->kind) ? fmax(*distance, d) : *distance;
     }
+
     return error;
 }
 
@@ -665,6 +688,7 @@ ik_certainty ik_certain(const pl_ik *ik)
     const pl_model_answer a = pl_model_get_answer(ik->model);
     const bool counts = pl_answer_has_error(&a);
     ik_certainty c = {.confidence = counts ? a.error.confidence : NAN};
+
     for (int i = 0; i < ik->goal.objective_count; ++i) {
         const pl_objective *o = &ik->goal.objective[i];
         if (!pl_objective_is_goal(o->kind)) {
@@ -684,7 +708,9 @@ ik_certainty ik_certain(const pl_ik *ik)
             c.model_error = isnan(c.model_error) || isnan(e) ? NAN : fmax(c.model_error, e);
         }
     }
+
     c.unknown = a.error.unknown;
+
     return c;
 }
 
@@ -693,6 +719,7 @@ void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room)
 {
     int worst = -1;
     double most = -1, distance;
+
     for (int i = 0; i < ik->goal.objective_count; ++i) {
         const pl_objective *o = &ik->goal.objective[i];
         const double error = ik_deviation(ik, &ik->here, i) / objective_search_tolerance(ik, o);
@@ -701,11 +728,13 @@ void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room)
             worst = i;
         }
     }
+
     if (worst < 0 || objective_is_length(ik->goal.objective[worst].kind)) {
         ik_error(ik, &ik->here, &distance);
         snprintf(text, room, "%.*g mm off", digits, distance);
         return;
     }
+
     const pl_objective *o = &ik->goal.objective[worst];
     const char *of = objective_has_marker(o->kind)    ? ik->info.marker_name[o->index]
                      : o->kind == PL_OBJECTIVE_SENSOR ? ik->info.sensor_name[o->index]

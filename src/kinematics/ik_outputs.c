@@ -31,6 +31,7 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
 {
     ik_outputs *o = &ik->outputs;
     const pl_model_info *info = &ik->info;
+
     o->energy = -1;
     o->marker = outputs_list(info->marker_count);
     o->rotation = outputs_list(info->marker_count);
@@ -40,12 +41,14 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
     for (int i = 0; i < ik->goal.objective_count; ++i) {
         points = points || ik->goal.objective[i].point_count > 0;
     }
+
     if (points) {
         o->point = PL_NEW_ARRAY(int32_t, info->point_count);
         for (int32_t v = 0; o->point && v < info->point_count; ++v) {
             o->point[v] = -1;
         }
     }
+
     if (!o->marker || !o->rotation || !o->sensor || !o->effort || (points && !o->point)) {
         return pl_fail_memory(err, "ik: outputs");
     }
@@ -57,6 +60,7 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
     for (int i = 0; i < ik->bound_count; ++i) {
         o->effort[ik->bound[i].actuator] = 0;
     }
+
     for (int j = 0; ik->kink.possible && j < ik->n; ++j) {
         if (ik->kink.cable[j] >= 0) {
             o->effort[ik->kink.cable[j]] = 0; // whether it is taut
@@ -80,6 +84,7 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
         o->energy = next++;
         o->parts |= PL_PART_ENERGY;
     }
+
     for (int32_t v = 0; points && v < info->point_count; ++v) {
         if (o->point[v] >= 0) {
             o->point[v] = next;
@@ -87,10 +92,12 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
             o->parts |= PL_PART_POINT;
         }
     }
+
     o->count = next;
     for (int i = 0; i < ik->bound_count; ++i) {
         ik->bound[i].row = o->effort[ik->bound[i].actuator];
     }
+
     return PL_OK;
 }
 
@@ -118,6 +125,7 @@ void ik_outputs_take(const pl_ik *ik, const pl_model_answer *answer, ik_place *p
     const ik_outputs *o = &ik->outputs;
     const pl_model_info *info = &ik->info;
     const pl_model_answer a = *answer;
+
     for (int i = 0; i < info->marker_count; ++i) {
         if (o->marker[i] >= 0) {
             memcpy(place->y + o->marker[i], a.marker + 3 * i, 3 * sizeof *place->y);
@@ -126,19 +134,23 @@ void ik_outputs_take(const pl_ik *ik, const pl_model_answer *answer, ik_place *p
             memcpy(place->R + 9 * i, a.rotation + 9 * i, 9 * sizeof *place->R);
         }
     }
+
     for (int i = 0; i < info->sensor_count; ++i) {
         if (o->sensor[i] >= 0) {
             place->y[o->sensor[i]] = a.sensor[i];
         }
     }
+
     for (int i = 0; i < info->actuator_count; ++i) {
         if (o->effort[i] >= 0) {
             place->y[o->effort[i]] = a.effort[i];
         }
     }
+
     if (o->energy >= 0) {
         place->y[o->energy] = a.energy;
     }
+
     for (int32_t v = 0; o->point && v < info->point_count; ++v) {
         if (o->point[v] >= 0) {
             memcpy(place->y + o->point[v], a.point + 3 * (int64_t)v, 3 * sizeof *place->y);
@@ -162,9 +174,11 @@ pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err)
 {
     const ik_outputs *o = &ik->outputs;
     const pl_model_info *info = &ik->info;
+
     if (ik->kink.on) {
         return ik_kinks_differentiate(ik, err);
     }
+
     const int64_t columns = info->command_count;
     pl_model_derivative d;
     pl_jacobian_report report;
@@ -182,25 +196,31 @@ pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err)
             outputs_take(ik, o->rotation[i], d.rotation + 3 * i * columns, 3);
         }
     }
+
     for (int i = 0; i < info->sensor_count; ++i) {
         if (o->sensor[i] >= 0) {
             outputs_take(ik, o->sensor[i], d.sensor + i * columns, 1);
         }
     }
+
     for (int i = 0; i < info->actuator_count; ++i) {
         if (o->effort[i] >= 0) {
             outputs_take(ik, o->effort[i], d.effort + i * columns, 1);
         }
     }
+
     if (o->energy >= 0) {
         outputs_take(ik, o->energy, d.energy, 1);
     }
+
     for (int32_t v = 0; o->point && v < info->point_count; ++v) {
         if (o->point[v] >= 0) {
             outputs_take(ik, o->point[v], d.point + 3 * v * columns, 3);
         }
     }
+
     ik->slope.known = ik->slope.fresh = true;
+
     return PL_OK;
 }
 
@@ -210,6 +230,7 @@ static double outputs_miss(const pl_ik *ik, const ik_place *from, const ik_place
 {
     const ik_outputs *o = &ik->outputs;
     double length = 0;
+
     for (int j = 0; j < ik->n; ++j) {
         dz[j] = to->z[j] - from->z[j];
         length += dz[j] * dz[j];
@@ -219,6 +240,7 @@ static double outputs_miss(const pl_ik *ik, const ik_place *from, const ik_place
     for (int i = 0; i < o->count; ++i) {
         miss[i] = to->y[i] - from->y[i];
     }
+
     for (int m = 0; m < ik->info.marker_count; ++m) {
         if (o->rotation[m] >= 0) {
             double D[9];
@@ -233,6 +255,7 @@ static double outputs_miss(const pl_ik *ik, const ik_place *from, const ik_place
             miss[i] -= ik->slope.Jy[(int64_t)i * ik->n + j] * dz[j];
         }
     }
+
     return length;
 }
 
@@ -256,6 +279,7 @@ void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to)
     if (!ik->slope.known) {
         return;
     }
+
     const double length = outputs_miss(ik, from, to, dz, miss);
     if (length > 0) {
         outputs_add(ik, miss, dz, 1 / length);

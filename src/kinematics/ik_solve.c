@@ -45,6 +45,7 @@ static bool solve_stands(const pl_ik *ik, const double *command)
             return false;
         }
     }
+
     return true;
 }
 
@@ -61,6 +62,7 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
         far = fmax(far, fabs(cut - ik->here.z[j]));
         ik->here.z[j] = cut;
     }
+
     // a Jacobian of a far point is not valid here
     ik->slope.known = ik->slope.known && far < 0.2 && !(ik->kink.on && ik->kink.active);
     ik->slope.bend_scale = ik->slope.known ? ik->slope.bend_scale : 0;
@@ -75,6 +77,7 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
     } else {
         status = ik_go(ik, &ik->here, solved, err);
     }
+
     return status == PL_OK && *solved ? pl_model_keep(ik->model, IK_SLOT_HERE, err) : status;
 }
 
@@ -97,14 +100,17 @@ static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
     if (ik->options.method != PL_IK_NEWTON) {
         return ik_gradient_search(ik, outcome, err);
     }
+
     // with a kink the coordinates may differ from those of the last Jacobian
     if (ik_kinks_present(ik)) {
         ik->slope.known = ik->slope.fresh = false;
     }
+
     pl_status status = ik_together_solve(ik, err);
     if (status == PL_OK) {
         status = ik_newton(ik, outcome, err);
     }
+
     if (status == PL_OK && *outcome == PL_IK_REACHED && ik->goal.choosing) {
         ik->goal.choose = true;
         ik_use_kinks(ik, false);
@@ -112,6 +118,7 @@ static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         ik->goal.choose = false;
         *outcome = ik->search.interrupted ? PL_IK_STOPPED : *outcome;
     }
+
     return status;
 }
 
@@ -140,6 +147,7 @@ static double sample_distance(const pl_ik *ik, int sample, bool *known)
         sum += o->weight * o->weight * d;
         *known = true;
     }
+
     return sum;
 }
 
@@ -148,6 +156,7 @@ static int sample_nearest(const pl_ik *ik, const int *tried, int tried_count)
 {
     int best = -1;
     double least = INFINITY;
+
     for (int s = 0; s < ik->samples.count; ++s) {
         bool known, used = false;
         for (int k = 0; k < tried_count; ++k) {
@@ -159,6 +168,7 @@ static int sample_nearest(const pl_ik *ik, const int *tried, int tried_count)
             best = s;
         }
     }
+
     return best;
 }
 
@@ -173,6 +183,7 @@ int pl_ik_nearest_sample(pl_ik *ik, int k)
         }
         ik->tried[i] = found;
     }
+
     return found;
 }
 
@@ -185,6 +196,7 @@ static void start_spread(const pl_ik *ik, int k, double *command)
     for (int i = 0; i < ik->info.command_count; ++i) {
         command[i] = NAN;
     }
+
     for (int j = 0; j < ik->n; ++j) {
         const int c = ik->variable[j];
         const double rest = fmin(fmax(ik->info.command[c].rest, ik->range.low[j]), ik->range.high[j]);
@@ -220,6 +232,7 @@ static int start_agreed(const pl_ik *ik, int starts, int best)
     const int rows = ik->goal.row[ik->goal.objective_count];
     const double *mine = ik->ended + (int64_t)best * ik->goal.rows;
     int agreed = 0;
+
     for (int s = 0; ik->settled[best] && s < starts; ++s) {
         const double *r = ik->ended + (int64_t)s * ik->goal.rows;
         double apart = 0, size = 0;
@@ -229,6 +242,7 @@ static int start_agreed(const pl_ik *ik, int starts, int best)
         }
         agreed += ik->settled[s] && apart <= START_SAME * START_SAME * size;
     }
+
     return agreed;
 }
 
@@ -244,6 +258,7 @@ static pl_status start_begin(pl_ik *ik, int k, bool *there, bool *solved, pl_err
     if (s < 0) {
         start_spread(ik, k, ik->start);
     }
+
     pl_status status = solve_begin(
         ik, s < 0 ? ik->start : ik->samples.command + (int64_t)s * ik->info.command_count, solved, err);
 
@@ -255,6 +270,7 @@ static pl_status start_begin(pl_ik *ik, int k, bool *there, bool *solved, pl_err
         *solved = isfinite(ik->here.value);
         status = *solved ? pl_model_keep(ik->model, IK_SLOT_HERE, err) : PL_OK;
     }
+
     return status;
 }
 
@@ -265,6 +281,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
     const bool broken = *outcome == PL_IK_FORWARD || *outcome == PL_IK_INFEASIBLE;
     double best = broken || ik->here.excess > IK_HOLDS ? INFINITY : ik->here.value;
     pl_status status = pl_model_keep(ik->model, IK_SLOT_BEST, err);
+
     memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
     bool moved = false, there = true;
     int which = 0;
@@ -309,6 +326,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
         ik_evaluate(ik, &ik->here);
         ik->slope.fresh = ik->slope.known = false;
     }
+
     return status;
 }
 
@@ -345,6 +363,7 @@ static void solve_list_active(pl_ik *ik, bool certified)
                                                                                       : ik->range.now_low[j]),
                                .multiplier = fmax(upper ? multiplier : -multiplier, 0) / ik->range.span[j]});
     }
+
     for (int i = 0; i < ik->bound_count; ++i) {
         const ik_bound *b = &ik->bound[i];
         const double e = ik->here.y[b->row];
@@ -460,6 +479,7 @@ static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_rep
     const bool certified = isfinite(ik->record.gradient);
     const pl_model_costs now = pl_model_get_costs(ik->model), *old = &ik->record.costs_before;
     const pl_model_answer a = pl_model_get_answer(ik->model);
+
     memcpy(ik->command, a.command, (size_t)ik->info.command_count * sizeof *ik->command);
     *report = (pl_ik_report){.outcome = outcome,
                              .command = ik->command,
@@ -501,6 +521,7 @@ static pl_status solve_stop(pl_ik *ik, bool begun, pl_ik_outcome *outcome, pl_er
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
     }
+
     return status;
 }
 
@@ -511,6 +532,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     // a new solve
     pl_ik_outcome outcome = PL_IK_FORWARD;
     int starts = 1;
+
     ik->record.started = pl_seconds();
     ik->record.costs_before = pl_model_get_costs(ik->model);
     ik->record.iterations = ik->search.steps = ik->record.agreed = 0;
@@ -539,6 +561,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     if (status == PL_OK) {
         status = solve_begin(ik, start, &solved, err);
     }
+
     if (status == PL_OK && !solved && start) {
         status = pl_model_recall(ik->model, IK_SLOT_ENTRY,
                                  err); // a start that cannot be computed: from where the model stood
@@ -546,6 +569,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
             status = solve_begin(ik, NULL, &solved, err);
         }
     }
+
     if (status == PL_OK && solved) {
         status = solve_run(ik, &outcome, err);
     } else if (status == PL_OK) {
@@ -573,12 +597,14 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     } else {
         ik->record.gradient = NAN;
     }
+
     if (status == PL_OK) {
         solve_report(ik, outcome, starts, report);
     }
     if (statics) {
         pl_statics_hold_history(statics, false);
     }
+
     return status;
 }
 
@@ -611,5 +637,6 @@ pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error
                 ik->local.J[(int64_t)i * ik->n + j] / ik->range.span[j];
         }
     }
+
     return PL_OK;
 }

@@ -8,6 +8,7 @@ void ik_command(const pl_ik *ik, const double *z, double *command)
     for (int i = 0; i < ik->info.command_count; ++i) {
         command[i] = isnan(ik->range.fixed[i]) ? a.command[i] : ik->range.fixed[i];
     }
+
     for (int j = 0; j < ik->n; ++j) {
         const double c = ik->range.low[j] + ik->range.span[j] * z[j];
         const double low = ik->range.low[j] + ik->range.span[j] * ik->range.now_low[j];
@@ -30,6 +31,7 @@ pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solv
 {
     pl_solve_report report;
     const pl_status status = pl_model_fk(ik->model, command, &report, err);
+
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
     pl_log(2, "  ik: forward solve with %d factorisations, %d solves", report.factorizations, report.solves);
     ik->search.interrupted = ik->search.interrupted || (status == PL_OK && report.outcome == PL_STOPPED);
@@ -40,6 +42,7 @@ pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solv
     } else {
         pl_log(2, "  ik: forward solve failed: %s", report.message);
     }
+
     return status == PL_FAILED ? PL_OK : status; // a shape that cannot be computed is a step not to take
 }
 
@@ -48,6 +51,7 @@ static double ik_progress(pl_ik *ik)
 {
     double distance;
     const double error = ik_error(ik, &ik->here, &distance);
+
     if (!(error > 1) || !isfinite(error)) {
         return error <= 1 ? 1 : 0;
     }
@@ -64,11 +68,13 @@ bool ik_go_on(pl_ik *ik, pl_ik_outcome *outcome)
         *outcome = PL_IK_STOPPED;
         return false;
     }
+
     if (ik->search.steps >= ik->options.iteration_limit ||
         (limit > 0 && pl_seconds() - ik->record.started > limit)) {
         *outcome = PL_IK_LIMIT;
         return false;
     }
+
     return true;
 }
 

@@ -33,6 +33,7 @@ static pl_status surface_rounds(pl_ik *ik, int objective, const pl_trisurf_tree 
                                 double *target, pl_ik_report *report, pl_error *err)
 {
     const pl_objective *o = &ik->goal.objective[objective];
+
     // the first targets are those of the undeformed body, so that the answer does not depend on the start
     surface_gather(o, ik->info.rest, now);
     double before = INFINITY;
@@ -52,6 +53,7 @@ static pl_status surface_rounds(pl_ik *ik, int objective, const pl_trisurf_tree 
         surface_gather(o, pl_model_get_answer(ik->model).point, now);
         before = round > 0 ? off : INFINITY;
     }
+
     return PL_OK;
 }
 
@@ -62,9 +64,11 @@ pl_status pl_ik_fit_surface(pl_ik *ik, int objective, const pl_trisurf *surface,
         ik->goal.objective[objective].kind != PL_OBJECTIVE_SHAPE) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d is not a shape", objective);
     }
+
     if (surface->triangle_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "ik: the surface has no triangles");
     }
+
     const int64_t n = 3 * (int64_t)ik->goal.objective[objective].point_count;
     double *now = PL_NEW_ARRAY(double, 2 * n);
     pl_trisurf_tree tree = {0};
@@ -75,5 +79,6 @@ pl_status pl_ik_fit_surface(pl_ik *ik, int objective, const pl_trisurf *surface,
     }
     pl_trisurf_tree_clear(&tree);
     pl_free(now);
+
     return status;
 }

@@ -27,6 +27,7 @@ pl_status ik_together_create(pl_ik *ik, pl_error *err)
     ik_together *t = &ik->together;
     const pl_model_info *info = &ik->info;
     const int64_t columns = ik->n + 1;
+
     t->possible = pl_model_can_find_together(ik->model) && ik->options.method == PL_IK_NEWTON &&
                   ik->n <= PL_AIM_MOST && together_reads(ik);
     if (!t->possible) {
@@ -45,6 +46,7 @@ pl_status ik_together_create(pl_ik *ik, pl_error *err)
     const bool ok = ik_place_create(ik, &t->from) && ik_place_create(ik, &t->before) && t->command &&
                     t->drift && t->Jy && t->carried && t->plain && t->wanted && t->marker && t->rotation &&
                     t->sensor && t->effort;
+
     return ok ? PL_OK : pl_fail_memory(err, "ik: commands and shape together");
 }
 
@@ -118,6 +120,7 @@ static void together_expect(pl_ik *ik, const pl_model_answer *now, ik_place *pla
             memcpy(place->R + 9 * m, R, sizeof R);
         }
     }
+
     for (int i = 0; i < o->count; ++i) {
         place->y[i] += t->drift[i];
     }
@@ -133,6 +136,7 @@ static double together_apart(const pl_ik *ik, double error, const double *r)
         apart += d * d;
         size += ik->here.r[i] * ik->here.r[i];
     }
+
     return apart > 0 ? error * sqrt(apart / size) : 0;
 }
 
@@ -150,6 +154,7 @@ static void together_jacobian(pl_ik *ik)
         const int j = t->variable[k];
         together_column(ik, k, ik->range.span[j], ik->n, ik->slope.Jy + j);
     }
+
     ik->slope.known = true;
     ik->slope.fresh = false;
 }
@@ -160,6 +165,7 @@ static bool together_explains(pl_ik *ik)
 {
     ik_together *t = &ik->together;
     double miss = 0, size = 0;
+
     if (t->places < 2) {
         return true;
     }
@@ -175,7 +181,9 @@ static bool together_explains(pl_ik *ik)
         miss += d * d;
         size += dr * dr;
     }
+
     pl_log(2, "  together: columns miss %.2f of the last step", sqrt(miss / size));
+
     return miss <= TOGETHER_EXPLAINED * TOGETHER_EXPLAINED * size;
 }
 
@@ -184,6 +192,7 @@ static bool together_take(pl_ik *ik, bool fresh)
 {
     ik_together *t = &ik->together;
     const bool known = ik->slope.known;
+
     if (known && !fresh) {
         return false;
     }
@@ -196,6 +205,7 @@ static bool together_take(pl_ik *ik, bool fresh)
         memcpy(ik->slope.Jy, kept, together_jacobian_bytes(ik));
         return false;
     }
+
     return true;
 }
 
@@ -206,21 +216,26 @@ static double together_step(pl_ik *ik, double *value)
     ik_together *t = &ik->together;
     const double *p = ik->local.p;
     double largest = 0;
+
     for (int j = 0; j < ik->n; ++j) {
         largest = fmax(largest, fabs(p[j]));
         ik->trial.z[j] = ik->here.z[j] + p[j];
     }
+
     ik_command(ik, ik->trial.z, ik->command);
     for (int k = 0; k < t->count; ++k) {
         value[k] = ik->command[ik->variable[t->variable[k]]];
     }
+
     for (int i = 0; i < ik->goal.rows; ++i) {
         t->wanted[i] = ik->here.r[i];
         for (int j = 0; j < ik->n; ++j) {
             t->wanted[i] += ik->local.J[(int64_t)i * ik->n + j] * p[j];
         }
     }
+
     t->stepped = true;
+
     return largest;
 }
 
@@ -238,6 +253,7 @@ static pl_aim_answer together_choose(void *user, const pl_model_answer *now, boo
         ik_outputs_update(ik, &ik->here, &ik->trial);
     }
     ik_swap(&ik->here, &ik->trial);
+
     // what the last expectation missed, and what the shape has still to move
     const double error = ik_error(ik, &ik->here, &distance),
                  missed = t->stepped ? together_apart(ik, error, t->wanted) : INFINITY,
@@ -257,6 +273,7 @@ static pl_aim_answer together_choose(void *user, const pl_model_answer *now, boo
     if (bend) {
         ik_outputs_bend(ik, 1);
     }
+
     const bool found = ik_newton_step(ik) > 0;
     if (bend) {
         ik_outputs_bend(ik, -1);
@@ -264,6 +281,7 @@ static pl_aim_answer together_choose(void *user, const pl_model_answer *now, boo
     if (!found) {
         return PL_AIM_LEAVE;
     }
+
     return together_step(ik, value) <= TOGETHER_STEP ? PL_AIM_GO : PL_AIM_LEAVE;
 }
 
@@ -294,12 +312,14 @@ static pl_status together_back(pl_ik *ik, pl_error *err)
 {
     const ik_together *t = &ik->together;
     const pl_status status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+
     place_copy(ik, &t->from, &ik->here);
     ik_evaluate(ik, &ik->here);
     memcpy(ik->slope.Jy, t->Jy, together_jacobian_bytes(ik));
     ik->slope.known = t->known;
     ik->slope.bend_scale = t->bend_scale;
     ik->slope.fresh = false;
+
     return status;
 }
 
@@ -310,6 +330,7 @@ static pl_status together_round(pl_ik *ik, bool *better, pl_error *err)
     ik_together *t = &ik->together;
     const double before = ik->here.value;
     bool met = false, solved = false;
+
     together_save(ik);
     t->stepped = false;
     pl_model_aim aim = {.command = t->command,
@@ -334,6 +355,7 @@ static pl_status together_round(pl_ik *ik, bool *better, pl_error *err)
         status = ik_go_to(ik, t->command, &ik->trial, &solved, err);
         *better = status == PL_OK && solved && ik->trial.excess <= IK_HOLDS && ik->trial.value < before;
     }
+
     if (status != PL_OK) {
         return status;
     }
@@ -344,10 +366,12 @@ static pl_status together_round(pl_ik *ik, bool *better, pl_error *err)
     // the new point, and what the whole step tells about the Jacobian
     ik_swap(&ik->here, &ik->trial);
     ++ik->record.iterations;
+
     // what the whole step shows, from solution to solution
     ik->local.was_fresh = false;
     ik_outputs_note_bend(ik, &t->from, &ik->here);
     ik_outputs_update(ik, &t->from, &ik->here);
+
     return pl_model_keep(ik->model, IK_SLOT_HERE, err);
 }
 
@@ -357,16 +381,19 @@ static bool together_begin(pl_ik *ik)
     ik_together *t = &ik->together;
     double distance;
     pl_ik_outcome ignored;
+
     if (!t->possible || ik_kinks_at_zero(ik) || ik->here.excess > IK_HOLDS ||
         ik_error(ik, &ik->here, &distance) <= 1 || !ik_go_on(ik, &ignored)) {
         return false;
     }
+
     t->count = 0;
     for (int j = 0; j < ik->n; ++j) {
         if (!ik_kinks_slack(ik, j)) {
             t->variable[t->count++] = j;
         }
     }
+
     return t->count > 0;
 }
 
@@ -376,10 +403,12 @@ pl_status ik_together_solve(pl_ik *ik, pl_error *err)
     ik_together *t = &ik->together;
     pl_status status = PL_OK;
     bool better = true;
+
     if (t->skip > 0) {
         --t->skip;
         return PL_OK;
     }
+
     for (int round = 0; status == PL_OK && better && round < TOGETHER_ROUNDS && together_begin(ik); ++round) {
         ik->search.radius = ik->search.reach = 0.5;
         ik->local.second_order = false;
@@ -388,5 +417,6 @@ pl_status ik_together_solve(pl_ik *ik, pl_error *err)
         t->pause = better ? 0 : t->pause < TOGETHER_PAUSE ? 2 * t->pause + 1 : t->pause;
         t->skip = t->pause;
     }
+
     return status;
 }

@@ -50,6 +50,7 @@ static void flame_at(double t, double *x, double *y)
     const double f = s - floor(s);
     const double *p[4] = {flame[(k + n - 1) % n], flame[k], flame[(k + 1) % n], flame[(k + 2) % n]};
     double out[2];
+
     for (int i = 0; i < 2; ++i) {
         // a doubled knot has no direction: straight into the corner and out of it
         const double m0 = p[0][i] == p[1][i] ? p[2][i] - p[1][i] : 0.5 * (p[2][i] - p[0][i]);
@@ -58,6 +59,7 @@ static void flame_at(double t, double *x, double *y)
         out[i] = (2 * f3 - 3 * f2 + 1) * p[1][i] + (f3 - 2 * f2 + f) * m0 + (3 * f2 - 2 * f3) * p[2][i] +
                  (f3 - f2) * m1;
     }
+
     *x = (out[0] - flame_box[0][0]) / (flame_box[0][1] - flame_box[0][0]) - 0.5;
     *y = (out[1] - flame_box[1][0]) / (flame_box[1][1] - flame_box[1][0]) - 0.5;
 }
@@ -70,6 +72,7 @@ static int path_corners(pl_path_kind kind, double corner[10][3])
     static const double line[][3] = {{-1, 0, 0}, {1, 0, 0}};
     static const double box[][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, -1},
                                     {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1},  {-1, -1, 1}};
+
     const double(*from)[3] = kind == PL_PATH_SQUARE ? square
                              : kind == PL_PATH_ELL  ? ell
                              : kind == PL_PATH_LINE ? line
@@ -80,6 +83,7 @@ static int path_corners(pl_path_kind kind, double corner[10][3])
             corner[i][k] = 0.5 * from[i][k];
         }
     }
+
     return count;
 }
 
@@ -116,6 +120,7 @@ static pl_status path_check(const pl_path_def *def, pl_error *err)
     if (def->count < 2 || def->count > 1000000) {
         return pl_fail(err, PL_BAD_INPUT, "path: count is %d, must be 2 to 1000000", def->count);
     }
+
     for (int k = 0; k < 3; ++k) {
         if (!isfinite(def->centre[k]) || !isfinite(def->x[k]) || !isfinite(def->y[k])) {
             return pl_fail(err, PL_BAD_INPUT, "path: centre or axes are not finite");
@@ -124,12 +129,14 @@ static pl_status path_check(const pl_path_def *def, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "path: size[%d] is %g mm, must be > 0", k, def->size[k]);
         }
     }
+
     double across[3];
     pl_cross3(def->x, def->y, across);
     if (!(pl_norm3(across) > 1e-9 * pl_norm3(def->x) * pl_norm3(def->y))) {
         return pl_fail(err, PL_BAD_INPUT, "path: the axes (%g %g %g) and (%g %g %g) do not define a plane",
                        def->x[0], def->x[1], def->x[2], def->y[0], def->y[1], def->y[2]);
     }
+
     return PL_OK;
 }
 
@@ -139,10 +146,12 @@ static void path_place(const pl_path_def *def, const double local[3], double out
     // orthonormal axes from x and y
     double u[3], v[3], w[3];
     const double length = pl_norm3(def->x), along = pl_dot3(def->x, def->y) / (length * length);
+
     for (int k = 0; k < 3; ++k) {
         u[k] = def->x[k] / length;
         v[k] = def->y[k] - along * def->x[k];
     }
+
     const double height = pl_norm3(v);
     for (int k = 0; k < 3; ++k) {
         v[k] /= height;
@@ -163,19 +172,23 @@ pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
     const bool curved = def->kind == PL_PATH_CIRCLE || def->kind == PL_PATH_EIGHT ||
                         def->kind == PL_PATH_FLOWER || def->kind == PL_PATH_FLAME;
+
     // round paths have one size only
     pl_path_def d = *def;
     if (d.kind == PL_PATH_CIRCLE || d.kind == PL_PATH_FLOWER) {
         d.size[1] = d.size[0];
     }
+
     double corner[10][3];
     const int knots = curved ? 64 * def->count : path_corners(def->kind, corner);
     double *dense = PL_NEW_ARRAY(double, 3 * (int64_t)knots);
     if (!dense) {
         return pl_fail_memory(err, "path");
     }
+
     for (int i = 0; i < knots; ++i) {
         double local[3] = {0};
         if (curved) {
@@ -185,8 +198,10 @@ pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err)
         }
         path_place(&d, local, dense + 3 * (int64_t)i);
     }
+
     status = pl_path_resample(dense, knots, pl_path_is_closed(def->kind), def->count, point, err);
     pl_free(dense);
+
     return status;
 }
 
@@ -226,5 +241,6 @@ pl_status pl_path_resample(const double *point, int count, bool closed, int out_
             out[3 * (int64_t)k + i] = (1 - f) * a[i] + f * b[i];
         }
     }
+
     return PL_OK;
 }

@@ -20,10 +20,12 @@ static pl_status sample_solve(pl_model *model, const double *command, const pl_s
         status = sample_begin(model, o, err);
         status = status == PL_OK ? pl_model_fk(model, command, report, err) : status;
     }
+
     if (status == PL_FAILED) {
         report->outcome = PL_STEP_LIMIT;
         return PL_OK;
     }
+
     return status;
 }
 
@@ -37,6 +39,7 @@ static pl_status sample_measure(pl_model *model, const pl_sample_options *o, dou
         .index = index, .command = command, .answer = pl_model_get_answer(model), .fk = report};
     pl_model_derivative derivative;
     pl_solve_report own = *report;
+
     if (report->outcome == PL_SOLVED && o->jacobians) {
         pl_jacobian_report how;
         const pl_status status = pl_model_differentiate(model,
@@ -53,15 +56,19 @@ static pl_status sample_measure(pl_model *model, const pl_sample_options *o, dou
             sample.fk = &own;
         }
     }
+
     if (stored) {
         return PL_OK;
     }
+
     if (report->outcome == PL_SOLVED && shape) {
         pl_model_shape(model, shape);
         sample.shape = shape;
         sample.shape_count = shape_count;
     }
+
     *go = o->record(o->user, &sample);
+
     return PL_OK;
 }
 
@@ -96,6 +103,7 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
 
     // nothing to do after the last missing sample
     int last = from - 1;
+
     for (int i = from; i < to; ++i) {
         last = !o->done || !o->done[i] ? i : last;
     }
@@ -115,6 +123,7 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
             return pl_fail_memory(err, "the samples");
         }
     }
+
     int *spent = PL_NEW_ARRAY(int, to - from), solved = 0;
     pl_status status = spent ? sample_begin(model, o, err) : pl_fail_memory(err, "the samples");
     const int usual = pl_model_limit(model, 1);
@@ -138,8 +147,10 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
             status = sample_begin(model, o, err);
         }
     }
+
     pl_model_limit(model, usual);
     pl_free(spent);
     pl_free(shape);
+
     return status;
 }

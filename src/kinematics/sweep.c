@@ -11,21 +11,25 @@ static pl_status sweep_axis_check(const pl_model_info *info, const pl_sweep_def 
         return pl_fail(err, PL_BAD_INPUT, "sweep: axis %d varies command %d, the robot has %d", a, x->command,
                        info->command_count);
     }
+
     const char *name = info->command[x->command].name;
     if (x->count < 1 || x->count > PL_SWEEP_POINTS || !isfinite(x->from) || !isfinite(x->to)) {
         return pl_fail(err, PL_BAD_INPUT, "sweep: '%s' from %g to %g in %d points, expected between 1 and %d",
                        name, x->from, x->to, x->count, PL_SWEEP_POINTS);
     }
+
     for (int b = 0; b < a; ++b) {
         if (def->axis[b].command == x->command) {
             return pl_fail(err, PL_BAD_INPUT, "sweep: '%s' is varied twice", name);
         }
     }
+
     if (!def->grid && x->count != def->axis[0].count) {
         return pl_fail(err, PL_BAD_INPUT,
                        "commands varied together need the same number of points, found %d and %d",
                        def->axis[0].count, x->count);
     }
+
     return PL_OK;
 }
 
@@ -49,6 +53,7 @@ pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *co
         return pl_fail(err, PL_BAD_INPUT, "sweep: %d commands are varied, expected between 1 and %d",
                        def->axis_count, PL_SWEEP_AXES);
     }
+
     double points = 1;
     for (int a = 0; a < def->axis_count; ++a) {
         const pl_status status = sweep_axis_check(&info, def, a, err);
@@ -57,10 +62,12 @@ pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *co
         }
         points = def->grid ? points * def->axis[a].count : def->axis[a].count;
     }
+
     if (points > PL_SWEEP_POINTS) {
         return pl_fail(err, PL_BAD_INPUT, "%.0f points, the limit is %d", points, PL_SWEEP_POINTS);
     }
     *count = (int)points;
+
     return PL_OK;
 }
 
@@ -93,6 +100,7 @@ static void sweep_commands(sweep *s, int p)
     for (int i = 0; s->def->table && i < commands; ++i) {
         s->command[i] = s->def->table[(int64_t)p * commands + i];
     }
+
     for (int a = 0; a < s->def->axis_count; ++a) {
         const pl_sweep_axis *x = &s->def->axis[a];
         const int i = sweep_index(s, p, a);
@@ -111,10 +119,12 @@ static pl_status sweep_go_back(sweep *s, int p, pl_error *err)
         }
         return PL_OK;
     }
+
     int d = s->levels - 1;
     while (d > 0 && sweep_index(s, p, d) == 0) {
         --d;
     }
+
     return p > 0 && d < s->levels - 1
                ? pl_model_unpack(s->model, s->start + (size_t)d * s->state_size, s->state_size, err)
                : PL_OK;
@@ -145,6 +155,7 @@ static pl_status sweep_init(sweep *s, pl_model *model, const pl_sweep_def *def, 
     for (int i = 0; i < commands; ++i) {
         s->command[i] = def->command ? def->command[i] : NAN;
     }
+
     return PL_OK;
 }
 
@@ -206,5 +217,6 @@ pl_status pl_sweep_run(pl_model *model, const pl_sweep_def *def,
     }
     pl_free(s.command);
     pl_free(s.start);
+
     return status;
 }

@@ -13,6 +13,7 @@ static pl_status task_stage_run(pl_model *model, const pl_task_stage *stage, int
     // held commands of the stage replace those of the options
     pl_ik *ik = NULL;
     pl_ik_options own = *options;
+
     own.hold = stage->hold ? stage->hold : options->hold;
     pl_status status = pl_ik_create(model, stage->objective, stage->objective_count, &own, &ik, err);
     const int steps = stage->steps > 1 ? stage->steps : 1;
@@ -39,10 +40,12 @@ static pl_status task_stage_run(pl_model *model, const pl_task_stage *stage, int
             *go_on = (!record || record(user, &step)) && last->outcome != PL_IK_STOPPED;
         }
     }
+
     // they would dangle: ik is destroyed
     last->command = NULL;
     last->active = NULL;
     pl_ik_destroy(ik);
+
     return status;
 }
 
@@ -53,6 +56,7 @@ pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_cou
 {
     pl_status status = PL_OK;
     bool go_on = true;
+
     for (int i = 0; status == PL_OK && go_on && i < stage_count; ++i) {
         pl_ik_report last = {0};
         const char *name = stage[i].name ? stage[i].name : "";
@@ -75,6 +79,7 @@ pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_cou
             report[i] = last;
         }
     }
+
     return status;
 }
 
@@ -85,6 +90,7 @@ static pl_status grasp_check(const pl_model_info *info, const pl_grasp_def *def,
         return pl_fail(err, PL_BAD_INPUT, "grasp: marker %d, the robot has %d", def->marker,
                        info->marker_count);
     }
+
     if (!(def->radius > 0) || !isfinite(def->radius)) {
         return pl_fail(err, PL_BAD_INPUT, "grasp: radius of the object is %g mm, must be > 0", def->radius);
     }
@@ -94,6 +100,7 @@ static pl_status grasp_check(const pl_model_info *info, const pl_grasp_def *def,
     if (def->steps < 1) {
         return pl_fail(err, PL_BAD_INPUT, "grasp: steps is %d, must be >= 1", def->steps);
     }
+
     bool some = false;
     for (int i = 0; i < info->command_count; ++i) {
         some = some || def->end_command[i];
@@ -101,6 +108,7 @@ static pl_status grasp_check(const pl_model_info *info, const pl_grasp_def *def,
     if (!some) {
         return pl_fail(err, PL_BAD_INPUT, "grasp: no command bends the end segment");
     }
+
     return PL_OK;
 }
 
@@ -112,9 +120,11 @@ pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
 {
     const pl_model_info info = pl_model_get_info(model);
     const pl_status status = grasp_check(&info, def, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     // (|p1 - p0| - (R + d))^2 + w (n . (p1 - p0) / |p1 - p0|)^2, eq. 4.5
     objective[0] = pl_objective_default(PL_OBJECTIVE_DISTANCE);
     objective[0].index = def->marker;
@@ -125,6 +135,7 @@ pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
     objective[1].weight = def->orthogonality;
     memcpy(objective[1].target, def->object, sizeof def->object);
     memcpy(objective[1].axis, def->normal, sizeof def->normal);
+
     // curvature 1/R of the end segment, eq. 4.7
     objective[2] = pl_objective_default(PL_OBJECTIVE_CURVATURE);
     objective[2].weight = def->radius * def->radius; // a relative change of R counts as mm of R
@@ -132,6 +143,7 @@ pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
     memcpy(objective[2].axis, def->curl_axis, sizeof def->curl_axis);
     objective[2].point = def->segment;
     objective[2].point_count = def->segment_count;
+
     // (|p1' - p0| - (R + d))^2
     objective[3] = objective[0];
     memcpy(objective[3].target, def->place, sizeof def->place);
@@ -157,5 +169,6 @@ pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
                                .steps = def->steps,
                                .moves = true};
     memcpy(stage[2].from, def->object, sizeof def->object);
+
     return PL_OK;
 }

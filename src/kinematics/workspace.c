@@ -11,6 +11,7 @@ static pl_status workspace_range(const pl_model_info *info, const pl_workspace_d
 {
     const pl_command_info *c = &info->command[i];
     const double given[2] = {def->low ? def->low[i] : NAN, def->high ? def->high[i] : NAN};
+
     for (int side = 0; side < 2; ++side) {
         if (isnan(given[side]) && !c->has_range) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -19,10 +20,12 @@ static pl_status workspace_range(const pl_model_info *info, const pl_workspace_d
         }
         range[side] = isnan(given[side]) ? c->range[side] : given[side];
     }
+
     if (!(range[0] <= range[1]) || !isfinite(range[0]) || !isfinite(range[1])) {
         return pl_fail(err, PL_BAD_INPUT, "workspace: command `%s` goes from %g to %g", c->name, range[0],
                        range[1]);
     }
+
     return PL_OK;
 }
 
@@ -64,6 +67,7 @@ static int prime(int i)
         }
         ++found;
     }
+
     return p;
 }
 
@@ -156,10 +160,12 @@ static pl_status workspace_count(const pl_workspace_def *def, int commands, int6
             *count = *count <= INT32_MAX ? *count * steps : *count;
         }
     }
+
     if (*count < 1 || *count > 10000000) {
         return pl_fail(err, PL_BAD_INPUT, "workspace: %lld samples, must be 1 to 10000000",
                        (long long)*count);
     }
+
     return PL_OK;
 }
 
@@ -170,6 +176,7 @@ pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *
     const pl_model_info info = pl_model_get_info(model);
     const int n = info.command_count;
     int64_t count;
+
     *plan = (pl_workspace_plan){.command_count = n};
     if (n < 1) {
         return pl_fail(err, PL_BAD_INPUT, "workspace: the robot has no commands");
@@ -177,11 +184,13 @@ pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *
     if (def->order != PL_WORKSPACE_GRID && def->order != PL_WORKSPACE_HALTON) {
         return pl_fail(err, PL_BAD_INPUT, "workspace: order %d does not exist", (int)def->order);
     }
+
     pl_status status = workspace_count(def, n, &count, err);
     for (int i = 0; status == PL_OK && i < n; ++i) {
         double range[2];
         status = workspace_range(&info, def, i, range, err);
     }
+
     if (status != PL_OK) {
         return status;
     }
@@ -221,6 +230,7 @@ pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *
             *z = fmin(fmax(range[0] + (range[1] - range[0]) * *z, range[0]), range[1]);
         }
     }
+
     return PL_OK;
 }
 
@@ -274,17 +284,20 @@ static pl_status workspace_solve(pl_model *model, const double *command, bool be
     if (*cold || trial) {
         pl_model_reset(model);
     }
+
     pl_status status = pl_model_fk(model, command, report, err);
     const bool failed = status == PL_FAILED ||
                         (status == PL_OK && report->outcome != PL_SOLVED && report->outcome != PL_STOPPED);
     if (begun && status == PL_OK && report->outcome == PL_SOLVED) {
         cost_note(cost, *cold || trial, report);
     }
+
     // a failed start is repeated from rest and does not count for the averages
     if (failed) {
         pl_model_reset(model);
         status = pl_model_fk(model, command, report, err);
     }
+
     return status;
 }
 
@@ -297,6 +310,7 @@ pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int f
     if (first < 0 || first > plan->count) {
         return pl_fail(err, PL_BAD_INPUT, "workspace: sample %d, the plan has %d", first, plan->count);
     }
+
     start_cost cost = {0};
     bool begun = false; // the model stands at a sample
     for (int i = first; i < plan->count; ++i) {
@@ -326,5 +340,6 @@ pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int f
             return PL_OK;
         }
     }
+
     return PL_OK;
 }

@@ -18,14 +18,17 @@ pl_status learn_batch_init(learn_batch *b, const pl_network *n, int room, bool s
         b->z[l] = l > 0 ? PL_NEW_ARRAY(double, rows * n->size[l]) : NULL;
         enough = enough && b->a[l] && (l == 0 || b->z[l]);
     }
+
     for (int k = 0; k < 2; ++k) {
         b->bar[k] = PL_NEW_ARRAY(double, rows * n->widest);
         enough = enough && b->bar[k];
     }
+
     if (!enough) {
         learn_batch_clear(b);
         return pl_fail_memory(err, "the training");
     }
+
     return PL_OK;
 }
 
@@ -35,6 +38,7 @@ void learn_batch_clear(learn_batch *b)
         pl_free(b->a[l]);
         pl_free(b->z[l]);
     }
+
     pl_free(b->bar[0]);
     pl_free(b->bar[1]);
     *b = (learn_batch){0};
@@ -53,6 +57,7 @@ pl_status learn_set_init(learn_set *set, const pl_network *n, const pl_learn_dat
         learn_set_clear(set);
         return pl_fail_memory(err, "the training");
     }
+
     const pl_network_scale *c = &n->scale;
     for (int64_t s = 0; s < count; ++s) {
         const int64_t from = pick ? pick[s] : s;
@@ -65,6 +70,7 @@ pl_status learn_set_init(learn_set *set, const pl_network *n, const pl_learn_dat
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -83,10 +89,12 @@ static void batch_load(const pl_network *n, learn_batch *b, const learn_set *set
 {
     const int in = n->def.input_count;
     const size_t wide = (size_t)n->size[0];
+
     for (int s = 0; s < count; ++s) {
         const int64_t k = order ? order[from + s] : from + s;
         memcpy(b->a[0] + (size_t)s * wide, set->x + (size_t)k * wide, wide * sizeof(double));
     }
+
     if (b->slopes) {
         double *unit = b->a[0] + (size_t)count * wide;
         memset(unit, 0, (size_t)count * (size_t)in * wide * sizeof *unit);
@@ -157,6 +165,7 @@ static void batch_backward(const pl_network *n, learn_batch *b, int count, doubl
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, w, first, rows, 1, bar, w, b->a[0], first, 1,
                     gradient + n->count - w * first, first);
     }
+
     for (int l = n->last; l >= 1; --l) {
         const int w = n->size[l], v = n->size[l - 1];
         const double *W = n->theta + n->first[l];

@@ -102,6 +102,7 @@ static pl_status map_calibrate(pl_error_map *m, pl_error *err)
 {
     const int n = m->count, columns = m->column_count;
     double *ratio = PL_NEW_ARRAY(double, (int64_t)n *columns), *scale = PL_NEW_ARRAY(double, columns);
+
     if (!ratio || !scale) {
         pl_free(ratio);
         pl_free(scale);
@@ -124,14 +125,17 @@ static pl_status map_calibrate(pl_error_map *m, pl_error *err)
             ratio[(int64_t)k * n + i] = r > 0 ? r / sqrt(scale[k]) : 0;
         }
     }
+
     const int order = map_order(n);
     for (int k = 0; k < columns; ++k) {
         map_sort(ratio + (int64_t)k * n, n);
         m->ratio[k] = ratio[(int64_t)k * n + order - 1];
     }
+
     m->confidence = fmin(PL_ERROR_CONFIDENCE, order / (n + 1.0));
     pl_free(ratio);
     pl_free(scale);
+
     return PL_OK;
 }
 
@@ -142,6 +146,7 @@ pl_status pl_error_map_create(const pl_error_samples *s, pl_error_map **out, pl_
     if (s->count < 1 || s->input_count < 0 || s->column_count < 0) {
         return pl_fail(err, PL_BAD_INPUT, "errors of a model: %d points, at least 1 is needed", s->count);
     }
+
     const int64_t n = s->count, d = s->input_count, columns = s->column_count;
     pl_error_map *m = PL_NEW(pl_error_map);
     if (!m) {
@@ -163,16 +168,20 @@ pl_status pl_error_map_create(const pl_error_samples *s, pl_error_map **out, pl_
         }
         m->width[c] = high > low ? high - low : 1;
     }
+
     if (status == PL_OK) {
         memcpy(m->x, s->x, (size_t)(n * d) * sizeof *m->x);
         memcpy(m->residual, s->residual, (size_t)(n * columns) * sizeof *m->residual);
         status = map_calibrate(m, err);
     }
+
     if (status != PL_OK) {
         pl_error_map_destroy(m);
         return status;
     }
+
     *out = m;
+
     return PL_OK;
 }
 

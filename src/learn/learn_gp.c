@@ -54,6 +54,7 @@ static double gp_kernel(const pl_gp *g, const double *u, const double *v)
         square += t * t;
         line += u[i] * v[i];
     }
+
     return exp(-0.5 * square) + g->trend * line;
 }
 
@@ -64,12 +65,14 @@ static pl_gp *gp_room(int n, int d, int q)
     const int64_t N = n, D = d, Q = q;
     double *block = PL_NEW_ARRAY(double, 2 * N * D + 2 * N * Q + 3 * D + Q);
     double *factor = PL_NEW_ARRAY(double, N *N + 2 * N + N * D);
+
     if (!g || !block || !factor) {
         pl_free(g);
         pl_free(block);
         pl_free(factor);
         return NULL;
     }
+
     *g = (pl_gp){.n = n, .d = d, .q = q, .x = block, .factor = factor};
     g->y = g->x + N * D;
     g->u = g->y + N * Q;
@@ -81,6 +84,7 @@ static pl_gp *gp_room(int n, int d, int q)
     g->k = factor + N * N;
     g->solved = g->k + N;
     g->dk = g->solved + N;
+
     return g;
 }
 
@@ -93,12 +97,14 @@ static pl_status gp_load(const double *x, const double *y, int n, int d, int q, 
                        "gp: %d samples of %d inputs and %d outputs; expected 2 to %d samples", n, d, q,
                        GP_SAMPLES);
     }
+
     for (int64_t i = 0; i < (int64_t)n * (d + q); ++i) {
         const double v = i < (int64_t)n * d ? x[i] : y[i - (int64_t)n * d];
         if (!isfinite(v)) {
             return pl_fail(err, PL_BAD_INPUT, "gp: a number is not finite");
         }
     }
+
     pl_gp *g = gp_room(n, d, q);
     if (!g) {
         return pl_fail_memory(err, "the Gaussian process");
@@ -118,7 +124,9 @@ static pl_status gp_load(const double *x, const double *y, int n, int d, int q, 
             g->u[s * d + i] = (x[s * d + i] - g->mid[i]) / g->width[i];
         }
     }
+
     *out = g;
+
     return PL_OK;
 }
 
@@ -135,6 +143,7 @@ static bool gp_factor(pl_gp *g)
             g->factor[i * n + j] = g->factor[j * n + i] = k;
         }
     }
+
     dpotrf_("L", &n, g->factor, &n, &info);
 
     // weights a = K^-1 y and variance y.a / n of each output
@@ -150,6 +159,7 @@ static bool gp_factor(pl_gp *g)
         }
         g->variance[o] = fmax(sum / n, 1e-300);
     }
+
     return info == 0;
 }
 
@@ -167,6 +177,7 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
     pl_gp *g = f->gp;
     const int n = g->n, d = g->d;
     double value = 0;
+
     memset(gradient, 0, (size_t)(d + 1) * sizeof *gradient);
 
     // beyond exp(50) nothing is meaningful
@@ -175,6 +186,7 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
             return INFINITY;
         }
     }
+
     for (int i = 0; i < d; ++i) {
         g->length[i] = exp(p[i]);
     }
@@ -198,6 +210,7 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
     if (info != 0) {
         return INFINITY;
     }
+
     // column-major lower: entry (j, i) with j >= i at [i * n + j]
     for (int64_t i = 0; i < n; ++i) {
         for (int64_t j = i; j < n; ++j) {
@@ -230,6 +243,7 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
         value += 0.5 * (p[k] - mid) * (p[k] - mid) / (w * w);
         gradient[k] += (p[k] - mid) / (w * w);
     }
+
     return value;
 }
 
@@ -240,6 +254,7 @@ pl_status pl_gp_likelihood(const double *x, const double *y, int count, int inpu
 {
     pl_gp *g;
     const pl_status status = gp_load(x, y, count, input_count, output_count, &g, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -250,6 +265,7 @@ pl_status pl_gp_likelihood(const double *x, const double *y, int count, int inpu
     }
     pl_free(f.inverse);
     pl_gp_destroy(g);
+
     return f.inverse ? PL_OK : pl_fail_memory(err, "the Gaussian process");
 }
 
@@ -288,13 +304,16 @@ pl_status pl_gp_fit(const double *x, const double *y, int count, int input_count
             status = pl_fail(err, PL_FAILED, "gp: no likelihood could be computed");
         }
     }
+
     pl_free(f.inverse);
     pl_free(p);
     if (status != PL_OK) {
         pl_gp_destroy(g);
         return status;
     }
+
     *out = g;
+
     return PL_OK;
 }
 
@@ -315,14 +334,17 @@ pl_status pl_gp_restore(const pl_gp_view *view, pl_gp **out, pl_error *err)
         g->length[i] = view->length[i];
         good = good && view->length[i] > 0 && isfinite(view->length[i]);
     }
+
     if (!good || !gp_factor(g)) {
         pl_gp_destroy(g);
         return pl_fail(err, PL_BAD_INPUT, "gp: lengths and noise must be above 0 and fit the samples");
     }
+
     for (int o = 0; view->variance && o < view->output_count; ++o) {
         g->variance[o] = view->variance[o];
     }
     *out = g;
+
     return PL_OK;
 }
 
@@ -350,6 +372,7 @@ void pl_gp_evaluate(pl_gp *g, const double *x, double *mean, double *jacobian, d
     const int n = g->n, d = g->d, one = 1;
     double u[64];
     const int dims = d < PL_COUNT(u) ? d : PL_COUNT(u);
+
     for (int i = 0; i < dims; ++i) {
         u[i] = (x[i] - g->mid[i]) / g->width[i];
     }
@@ -412,6 +435,7 @@ pl_status pl_gp_propose(const pl_gp *g, const double *candidate, int candidate_c
     if (candidate_count < pick_count || pick_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "gp: %d picks of %d candidates", pick_count, candidate_count);
     }
+
     double *u = PL_NEW_ARRAY(double, m *d + m + m * pick_count + n * m);
     if (!u) {
         return pl_fail_memory(err, "the Gaussian process");
@@ -458,6 +482,8 @@ pl_status pl_gp_propose(const pl_gp *g, const double *candidate, int candidate_c
         }
         left[best] = -1; // not twice
     }
+
     pl_free(u);
+
     return PL_OK;
 }

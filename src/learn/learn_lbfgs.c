@@ -23,10 +23,12 @@ static void lbfgs_direction(lbfgs *q)
 {
     const int n = q->n;
     double largest = 0;
+
     for (int i = 0; i < n; ++i) {
         q->d[i] = -q->g[i];
         largest = fmax(largest, fabs(q->g[i]));
     }
+
     for (int k = 0; k < q->stored; ++k) {
         const int at = (q->newest - k + q->memory) % q->memory;
         q->alpha[at] = q->rho[at] * lbfgs_dot(n, q->s + (size_t)at * (size_t)n, q->d);
@@ -34,14 +36,17 @@ static void lbfgs_direction(lbfgs *q)
             q->d[i] -= q->alpha[at] * q->y[(size_t)at * (size_t)n + (size_t)i];
         }
     }
+
     double scale = largest > 0 ? 0.1 / largest : 1;
     if (q->stored > 0) {
         const double *y = q->y + (size_t)q->newest * (size_t)n;
         scale = 1 / (q->rho[q->newest] * lbfgs_dot(n, y, y));
     }
+
     for (int i = 0; i < n; ++i) {
         q->d[i] *= scale;
     }
+
     for (int k = q->stored - 1; k >= 0; --k) {
         const int at = (q->newest - k + q->memory) % q->memory;
         const double beta = q->rho[at] * lbfgs_dot(n, q->y + (size_t)at * (size_t)n, q->d);
@@ -58,6 +63,7 @@ int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *
     const size_t n = (size_t)count, m = (size_t)(options->memory > 0 ? options->memory : 10);
     lbfgs q = {.n = count, .memory = (int)m, .newest = -1};
     double *block = PL_NEW_ARRAY(double, 2 * n * m + 2 * m + 4 * n);
+
     if (!block) {
         return -1;
     }
@@ -135,6 +141,8 @@ int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *
             break;
         }
     }
+
     pl_free(block);
+
     return iteration;
 }

@@ -39,6 +39,7 @@ static void levenberg_forward(levenberg *v, const double *x, bool slopes)
 {
     const pl_network *n = v->n;
     const int in = n->def.input_count, first = n->size[0], wide = n->widest;
+
     memcpy(v->f, x, (size_t)first * sizeof *x);
     for (int i = 0; slopes && i < in; ++i) {
         for (int j = 0; j < first; ++j) {
@@ -95,7 +96,9 @@ static void levenberg_row(levenberg *v, int o, int k, double weight, double *row
 {
     const pl_network *n = v->n;
     const int in = n->def.input_count, first = n->size[0], wide = n->widest;
+
     memset(row, 0, (size_t)n->count * sizeof *row);
+
     // adjoints of the output layer: of its value, or of its derivative
     double *bar = v->bar, *bardot = v->bardot, *next = v->next, *nextdot = v->nextdot;
     memset(bar, 0, (size_t)wide * sizeof *bar);
@@ -156,6 +159,7 @@ static double levenberg_assemble(levenberg *v)
     const int in = set->inputs, o = set->outputs, P = v->n->count, wide = v->n->widest, last = v->n->last;
     const bool slopes = set->jacobian != NULL;
     double sum = 0;
+
     memset(v->H, 0, (size_t)P * (size_t)P * sizeof *v->H);
     memset(v->g, 0, (size_t)P * sizeof *v->g);
     for (int64_t s = 0; s < set->count; ++s) {
@@ -177,7 +181,9 @@ static double levenberg_assemble(levenberg *v)
             }
         }
     }
+
     levenberg_flush(v);
+
     return sum;
 }
 
@@ -186,11 +192,13 @@ static double levenberg_cost(learn_run *run, const levenberg *v, double *values)
 {
     const double scale[2] = {0, 0};
     double sum[2] = {0, 0}, square = 0;
+
     learn_accumulate(run->network, &run->batch, &run->train, NULL, 0, run->train.count, scale, sum, NULL);
     for (int k = 0; k < run->network->count; ++k) {
         square += run->network->theta[k] * run->network->theta[k];
     }
     *values = sum[0];
+
     return v->weight[0] * v->weight[0] * sum[0] + v->weight[1] * v->weight[1] * sum[1] +
            run->options->decay * square;
 }
@@ -200,6 +208,7 @@ static bool levenberg_room(levenberg *v)
 {
     const pl_network *n = v->n;
     const int64_t P = n->count, wide = n->widest, layers = n->last + 1, in = n->def.input_count;
+
     v->A = PL_NEW_ARRAY(double, (LEVENBERG_ROWS + 2) * P);
     v->r = PL_NEW_ARRAY(double, LEVENBERG_ROWS);
     v->H = PL_NEW_ARRAY(double, 2 * P * P);
@@ -218,6 +227,7 @@ static bool levenberg_room(levenberg *v)
     v->next = v->bardot + wide;
     v->nextdot = v->next + wide;
     v->zdot = v->dot + layers * in * wide;
+
     return true;
 }
 
@@ -226,16 +236,19 @@ static bool levenberg_solve(levenberg *v, double mu, double decay)
 {
     const int P = v->n->count, one = 1;
     int info = 0;
+
     memcpy(v->L, v->H, (size_t)P * (size_t)P * sizeof *v->L);
     for (int k = 0; k < P; ++k) {
         v->L[(size_t)k * (size_t)P + (size_t)k] += mu + decay;
         v->d[k] = -(v->g[k] + decay * v->n->theta[k]);
     }
+
     // row-major lower is column-major upper
     dpotrf_("U", &P, v->L, &P, &info);
     if (info == 0) {
         dpotrs_("U", &P, &one, v->L, &P, v->d, &P, &info);
     }
+
     return info == 0;
 }
 
@@ -246,7 +259,9 @@ void learn_levenberg(learn_run *run)
     pl_network *n = run->network;
     levenberg v = {.n = n, .set = &run->train};
     double *old = PL_NEW_ARRAY(double, n->count);
+
     run->no_memory = !levenberg_room(&v) || !old;
+
     // means over the samples: damping and decay then do not depend on their number
     const double N = run->train.count;
     v.weight[0] = 1 / sqrt(N);
@@ -283,6 +298,7 @@ void learn_levenberg(learn_run *run)
         }
         go = learn_epoch(run, values);
     }
+
     pl_free(v.A);
     pl_free(v.r);
     pl_free(v.H);

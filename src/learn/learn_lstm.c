@@ -28,6 +28,7 @@ pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT,
                        "lstm: %d inputs, %d cells, %d outputs: each must lie between 1 and 1000", in, H, o);
     }
+
     pl_lstm *m = PL_NEW(pl_lstm);
     if (!m) {
         return pl_fail_memory(err, "the recurrent network");
@@ -47,6 +48,7 @@ pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err)
         pl_lstm_destroy(m);
         return pl_fail_memory(err, "the recurrent network");
     }
+
     m->scale.in_width = m->scale.in_mid + in;
     m->scale.out_mid = m->scale.in_width + in;
     m->scale.out_width = m->scale.out_mid + o;
@@ -56,16 +58,19 @@ pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err)
     for (int i = 0; i < o; ++i) {
         m->scale.out_width[i] = 1;
     }
+
     pl_random random;
     pl_random_seed(&random, def->seed);
     for (int k = 0; k < m->S; ++k) {
         const double bound = k < m->V ? 1 / sqrt(H + in) : 1 / sqrt(H);
         m->theta[k] = pl_random_uniform(&random, -bound, bound);
     }
+
     for (int h = 0; h < H; ++h) { // remember at first
         m->theta[(H + h) * (in + H + 1) + in + H] = 1;
     }
     *out = m;
+
     return PL_OK;
 }
 
@@ -208,6 +213,7 @@ static bool tape_init(lstm_tape *t, const pl_lstm *m, int room)
     t->c = t->h + (T + 1) * H;
     t->y = t->c + (T + 1) * H;
     t->bar = t->y + T * o;
+
     return true;
 }
 
@@ -247,6 +253,7 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
             sum += t->y[s * o + r] * t->y[s * o + r];
         }
     }
+
     if (!gradient) {
         return sum;
     }
@@ -294,6 +301,7 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
             g[in + H] += zb[r];
         }
     }
+
     return sum;
 }
 
@@ -323,10 +331,12 @@ pl_status pl_lstm_loss(pl_lstm *m, const pl_history *data, double decay, double 
     if (!tape_init(&tape, m, history_longest(data))) {
         return pl_fail_memory(err, "the recurrent network");
     }
+
     int total = 0;
     for (int q = 0; q < data->sequence_count; ++q) {
         total += history_counted(data, q);
     }
+
     const double scale = 1.0 / (total > 0 ? total : 1);
     double sum = 0, square = 0;
     if (gradient) {
@@ -335,14 +345,17 @@ pl_status pl_lstm_loss(pl_lstm *m, const pl_history *data, double decay, double 
     for (int q = 0; q < data->sequence_count; ++q) {
         sum += lstm_sequence(m, &tape, data, data->start[q], data->start[q + 1], scale, gradient);
     }
+
     for (int k = 0; k < m->count; ++k) {
         square += m->theta[k] * m->theta[k];
         if (gradient) {
             gradient[k] += decay * m->theta[k];
         }
     }
+
     *loss = 0.5 * (scale * sum + decay * square);
     tape_clear(&tape);
+
     return PL_OK;
 }
 
@@ -361,6 +374,7 @@ static pl_status lstm_scale(pl_lstm *m, const pl_history *d, pl_error *err)
             }
         }
     }
+
     double widest = 0;
     for (int i = 0; i < in + o; ++i) {
         const double *v = i < in ? d->x + i : d->y + i - in;
@@ -375,9 +389,11 @@ static pl_status lstm_scale(pl_lstm *m, const pl_history *d, pl_error *err)
         (i < in ? m->scale.in_width + i : m->scale.out_width + i - in)[0] = spread > 0 ? spread : 1;
         widest = i >= in ? fmax(widest, spread) : widest;
     }
+
     for (int i = 0; i < o; ++i) { // one scale for all outputs: they are lengths
         m->scale.out_width[i] = widest > 0 ? widest : 1;
     }
+
     return PL_OK;
 }
 
@@ -386,12 +402,14 @@ static double lstm_error(pl_lstm *m, lstm_tape *tape, const pl_history *d, const
 {
     double sum = 0;
     int total = 0;
+
     for (int q = 0; q < d->sequence_count; ++q) {
         if (held[q] == want) {
             sum += lstm_sequence(m, tape, d, d->start[q], d->start[q + 1], 0, NULL);
             total += history_counted(d, q);
         }
     }
+
     return total > 0 ? sqrt(sum / ((double)total * m->def.output_count)) : NAN;
 }
 
@@ -405,6 +423,7 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
     if (Q < 2) {
         return pl_fail(err, PL_BAD_INPUT, "lstm: %d sequences, at least 2 are needed", Q);
     }
+
     pl_status status = lstm_scale(m, data, err);
     lstm_tape tape = {0};
     double *g = PL_NEW_ARRAY(double, 4 * (int64_t)P), *mean = g + P, *var = mean + P, *best = var + P;
@@ -413,6 +432,7 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
     if (status == PL_OK && (!g || !order || !out || !tape_init(&tape, m, history_longest(data)))) {
         status = pl_fail_memory(err, "the recurrent network");
     }
+
     if (status == PL_OK) {
         // held-out sequences, at random
         pl_random random;
@@ -505,10 +525,12 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
         report->train_rms = lstm_error(m, &tape, data, out, false);
         report->held_rms = away > 0 ? lstm_error(m, &tape, data, out, true) : NAN;
     }
+
     tape_clear(&tape);
     pl_free(g);
     pl_free(order);
     pl_free(out);
     report->seconds = pl_seconds() - start;
+
     return status;
 }

@@ -22,6 +22,7 @@ pl_status pl_principal_modes(const double *x, int count, int64_t size, int mode_
         pl_free(c);
         return pl_fail_memory(err, "the modes");
     }
+
     double *G = block, *w = G + (int64_t)n * n, *work = w + n;
 
     // mean, and samples less the mean
@@ -31,6 +32,7 @@ pl_status pl_principal_modes(const double *x, int count, int64_t size, int mode_
             mean[i] += x[s * size + i] / n;
         }
     }
+
     for (int64_t s = 0; s < n; ++s) {
         for (int64_t i = 0; i < size; ++i) {
             c[s * size + i] = x[s * size + i] - mean[i];
@@ -39,6 +41,7 @@ pl_status pl_principal_modes(const double *x, int count, int64_t size, int mode_
 
     // eigenvectors of the n x n matrix
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n, (int)size, 1, c, (int)size, 0, G, n);
+
     // row-major upper is column-major lower; eigenvalues ascend, eigenvectors are columns: rows here
     dsyev_("V", "L", &n, G, &n, w, work, &lwork, &info);
     double total = 0, kept = 0;
@@ -58,8 +61,10 @@ pl_status pl_principal_modes(const double *x, int count, int64_t size, int mode_
         kept += value;
         ++*mode_count;
     }
+
     *left = sqrt(fmax(total - kept, 0) / ((double)n * (double)size));
     pl_free(block);
     pl_free(c);
+
     return info == 0 ? PL_OK : pl_fail(err, PL_FAILED, "learn: the modes could not be computed");
 }

@@ -71,10 +71,12 @@ static pl_status network_check(const pl_network_def *d, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "network: %d inputs and %d outputs, each must lie between 1 and %d",
                        d->input_count, d->output_count, PL_NETWORK_WIDTH);
     }
+
     if (d->layer_count < 0 || d->layer_count > PL_NETWORK_LAYERS) {
         return pl_fail(err, PL_BAD_INPUT, "network: %d hidden layers, must lie between 0 and %d",
                        d->layer_count, PL_NETWORK_LAYERS);
     }
+
     for (int l = 0; l < d->layer_count; ++l) {
         if (d->width[l] < 1 || d->width[l] > PL_NETWORK_WIDTH) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -82,9 +84,11 @@ static pl_status network_check(const pl_network_def *d, pl_error *err)
                            d->width[l], PL_NETWORK_WIDTH);
         }
     }
+
     if (d->activation < 0 || d->activation >= PL_ACTIVATION_COUNT) {
         return pl_fail(err, PL_BAD_INPUT, "network: activation %d is unknown", (int)d->activation);
     }
+
     return PL_OK;
 }
 
@@ -101,6 +105,7 @@ static void network_layout(pl_network *n)
             n->kink[n->kink_count++] = i;
         }
     }
+
     n->size[0] = d->input_count + n->kink_count;
     for (int l = 1; l < n->last; ++l) {
         n->size[l] = d->width[l - 1];
@@ -115,6 +120,7 @@ static void network_layout(pl_network *n)
         n->widest = n->size[l] > n->widest ? n->size[l] : n->widest;
         n->count += l > 0 ? n->size[l] * (n->size[l - 1] + 1) : 0;
     }
+
     n->count += d->skip ? d->output_count * n->size[0] : 0;
 }
 
@@ -144,6 +150,7 @@ pl_status pl_network_create(const pl_network_def *def, pl_network **out, pl_erro
     if (status != PL_OK) {
         return status;
     }
+
     pl_network *n = PL_NEW(pl_network);
     if (!n) {
         return pl_fail_memory(err, "the network");
@@ -158,6 +165,7 @@ pl_status pl_network_create(const pl_network_def *def, pl_network **out, pl_erro
         pl_network_destroy(n);
         return pl_fail_memory(err, "the network");
     }
+
     n->scale.in_width = n->scale.in_mid + in;
     n->scale.out_mid = n->scale.in_width + in;
     n->scale.out_width = n->scale.out_mid + o;
@@ -169,6 +177,7 @@ pl_status pl_network_create(const pl_network_def *def, pl_network **out, pl_erro
     }
     network_seed(n);
     *out = n;
+
     return PL_OK;
 }
 
@@ -246,6 +255,7 @@ void learn_inputs(const pl_network *n, const double *x, double *a, double *turn)
     for (int i = 0; i < in; ++i) {
         a[i] = (x[i] - n->scale.in_mid[i]) / n->scale.in_width[i];
     }
+
     for (int k = 0; k < n->kink_count; ++k) {
         const double v = x[n->kink[k]];
         a[in + k] = fabs(v) / n->scale.in_width[n->kink[k]];

@@ -71,6 +71,7 @@ static void output_spread(const pl_learn_data *d, int o, int k, double *mean, do
         sum += d->y[s * o + k];
         largest = fmax(largest, fabs(d->y[s * o + k]));
     }
+
     *mean = sum / d->count;
     for (int64_t s = 0; s < d->count; ++s) {
         square += (d->y[s * o + k] - *mean) * (d->y[s * o + k] - *mean);
@@ -88,6 +89,7 @@ int pl_learn_constant_outputs(const pl_learn_data *data, int output_count)
         output_spread(data, output_count, k, &mean, &deviation);
         count += deviation == 0;
     }
+
     return count;
 }
 
@@ -99,6 +101,7 @@ pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *
     if (d->count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "learn: there are no samples");
     }
+
     const pl_status status = data_check(d, in, o, err);
     if (status != PL_OK) {
         return status;
@@ -119,6 +122,7 @@ pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *
     for (int k = 0; k < o; ++k) {
         output_spread(d, o, k, &n->scale.out_mid[k], &n->scale.out_width[k]);
     }
+
     for (int k = 0; d->group && k < o; ++k) {
         for (int j = 0; j < o; ++j) {
             if (d->group[j] == d->group[k]) {
@@ -126,9 +130,11 @@ pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *
             }
         }
     }
+
     for (int k = 0; k < o; ++k) {
         n->scale.out_width[k] = n->scale.out_width[k] > 0 ? n->scale.out_width[k] : 1;
     }
+
     return PL_OK;
 }
 
@@ -139,9 +145,11 @@ static double run_error(learn_run *run, const learn_set *set)
     const double none[2] = {0, 0};
     const bool slopes = run->batch.slopes;
     double sum[2] = {0, 0};
+
     run->batch.slopes = false; // values only
     learn_accumulate(run->network, &run->batch, set, NULL, 0, set->count, none, sum, NULL);
     run->batch.slopes = slopes;
+
     return sqrt(sum[0] / ((double)set->count * set->outputs));
 }
 
@@ -151,8 +159,10 @@ bool learn_epoch(learn_run *run, double train_sum)
     const bool held = run->held.count > 0;
     const double train = train_sum >= 0 ? sqrt(train_sum / ((double)run->train.count * run->train.outputs))
                                         : run_error(run, &run->train);
+
     // held-out error decides, where samples are held out
     const double error = held ? run_error(run, &run->held) : train;
+
     ++run->epoch;
     ++run->waited;
     if (error < run->best_error) {
@@ -162,9 +172,11 @@ bool learn_epoch(learn_run *run, double train_sum)
         run->best_epoch = run->epoch;
         memcpy(run->best, run->network->theta, (size_t)run->network->count * sizeof *run->best);
     }
+
     if (o->record) {
         o->record(o->user, run->epoch, train, held ? error : NAN);
     }
+
     char text[80];
     snprintf(text, sizeof text, "training: epoch %d, error %.3g", run->epoch, run->best_error);
     run->outcome = !pl_progress_step(&o->progress, (double)run->epoch / o->epoch_limit, text)
@@ -172,6 +184,7 @@ bool learn_epoch(learn_run *run, double train_sum)
                    : o->goal > 0 && error <= o->goal                       ? PL_TRAIN_GOAL
                    : held && o->patience > 0 && run->waited >= o->patience ? PL_TRAIN_PATIENCE
                                                                            : PL_TRAIN_LIMIT;
+
     return run->outcome == PL_TRAIN_LIMIT && run->epoch < o->epoch_limit;
 }
 
@@ -195,12 +208,14 @@ void learn_adam(learn_run *run)
     double *g = PL_NEW_ARRAY(double, 3 * (int64_t)P), *m = g + P, *v = m + P;
     int *order = PL_NEW_ARRAY(int, run->train.count);
     pl_random random;
+
     pl_random_seed(&random, o->seed + 17);
     int64_t step = 0;
     run->no_memory = !g || !order;
     for (int k = 0; !run->no_memory && k < run->train.count; ++k) {
         order[k] = k;
     }
+
     for (bool go = !run->no_memory; go;) {
         // half a cosine from the given rate to a hundredth of it
         const double rate =
@@ -224,6 +239,7 @@ void learn_adam(learn_run *run)
         }
         go = learn_epoch(run, -1);
     }
+
     pl_free(g);
     pl_free(order);
 }
@@ -238,6 +254,7 @@ static double quasi_evaluate(void *user, const double *x, double *gradient)
     const double w = o->jacobian_weight, N = run->train.count,
                  scale[2] = {1 / N, w * w / N / run->train.inputs};
     double sum[2] = {0, 0}, value = 0;
+
     if (x != n->theta) {
         memcpy(n->theta, x, (size_t)n->count * sizeof *x);
     }
@@ -247,7 +264,9 @@ static double quasi_evaluate(void *user, const double *x, double *gradient)
         gradient[k] += o->decay * x[k];
         value += 0.5 * o->decay * x[k] * x[k];
     }
+
     run->last_sum = sum[0];
+
     return value + 0.5 * (scale[0] * sum[0] + scale[1] * sum[1]);
 }
 
@@ -299,17 +318,20 @@ static pl_status train_check(const pl_network *n, const pl_learn_data *d, const 
                            list[k].value, list[k].low, list[k].high);
         }
     }
+
     if (o->trainer < 0 || o->trainer >= PL_TRAINER_COUNT) {
         return pl_fail(err, PL_BAD_INPUT, "learn: trainer %d is unknown", (int)o->trainer);
     }
     if (d->count < 4) {
         return pl_fail(err, PL_BAD_INPUT, "learn: %d samples, at least 4 are needed", d->count);
     }
+
     if (o->trainer == PL_LEVENBERG && n->count > 20000) {
         return pl_fail(err, PL_BAD_INPUT,
                        "learn: a network of %d weights is too large for Levenberg-Marquardt (at most 20000)",
                        n->count);
     }
+
     return PL_OK;
 }
 
@@ -318,9 +340,11 @@ static pl_status train_split(learn_run *run, const pl_learn_data *d, bool *held,
 {
     const pl_train_options *o = run->options;
     int *order = PL_NEW_ARRAY(int, d->count);
+
     if (!order) {
         return pl_fail_memory(err, "the training");
     }
+
     pl_random random;
     pl_random_seed(&random, o->seed);
     for (int i = 0; i < d->count; ++i) {
@@ -331,12 +355,14 @@ static pl_status train_split(learn_run *run, const pl_learn_data *d, bool *held,
     for (int i = 0; held && i < d->count; ++i) {
         held[order[i]] = i < out;
     }
+
     const bool slopes = d->jacobian && o->jacobian_weight > 0;
     pl_status status = learn_set_init(&run->held, run->network, d, order, out, false, err);
     if (status == PL_OK) {
         status = learn_set_init(&run->train, run->network, d, order + out, d->count - out, slopes, err);
     }
     pl_free(order);
+
     return status;
 }
 
@@ -371,6 +397,7 @@ pl_status pl_network_train(pl_network *network, const pl_learn_data *data, const
                                     .held_rms = run.held.count ? run_error(&run, &run.held) : NAN};
         openblas_set_num_threads(threads);
     }
+
     if (status == PL_OK && (!run.best || run.no_memory)) {
         status = pl_fail_memory(err, "the training");
     }
@@ -379,6 +406,7 @@ pl_status pl_network_train(pl_network *network, const pl_learn_data *data, const
     learn_set_clear(&run.held);
     pl_free(run.best);
     report->seconds = pl_seconds() - start;
+
     return status;
 }
 
@@ -390,6 +418,7 @@ pl_status pl_network_loss(pl_network *network, const pl_learn_data *data, double
     learn_set set = {0};
     learn_batch batch = {0};
     pl_status status = learn_set_init(&set, network, data, NULL, data->count, slopes, err);
+
     status = status == PL_OK ? learn_batch_init(&batch, network, TRAIN_CHUNK, slopes, err) : status;
     if (status == PL_OK) {
         const double N = data->count,
@@ -407,7 +436,9 @@ pl_status pl_network_loss(pl_network *network, const pl_learn_data *data, double
         }
         *loss = 0.5 * (scale[0] * sum[0] + scale[1] * sum[1] + decay * square);
     }
+
     learn_batch_clear(&batch);
     learn_set_clear(&set);
+
     return status;
 }

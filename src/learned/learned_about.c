@@ -21,6 +21,7 @@ void pl_about_clear(pl_about *about)
         pl_free(m->text);
         pl_free(m);
     }
+
     *about = (pl_about){0};
 }
 
@@ -32,6 +33,7 @@ static const char *about_text(about_memory *m, const char *text, bool *failed)
         *failed = true;
         return "";
     }
+
     m->text[m->count++] = copy;
     return copy;
 }
@@ -83,10 +85,12 @@ pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err)
             kind[i] = info->sensor_kind[i];
         }
     }
+
     if (failed) {
         pl_about_clear(out);
         return pl_fail_memory(err, "the description of the robot");
     }
+
     o->command = command;
     o->actuator = actuator;
     o->marker_name = marker;
@@ -100,6 +104,7 @@ pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err)
     o->rest = NULL;
     o->fields = 0;
     o->approximate_derivative = false;
+
     return PL_OK;
 }
 
@@ -168,6 +173,7 @@ void pl_learned_destroy(pl_learned *l)
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         pl_network_destroy(l->network[p]);
     }
+
     void *const arrays[] = {l->known,    l->framed, l->point_rest, l->point_mean, l->mode, l->sample,
                             l->residual, l->low,    l->high,       l->scratch,    l->past, l->bound};
     for (int i = 0; i < PL_COUNT(arrays); ++i) {

@@ -79,10 +79,12 @@ static bool data_half_measured(const pl_measured *m, const pl_model_info *info, 
         snprintf(list + n, sizeof found - n, "%s'%.150s.%c'", n ? " and " : "", info->marker_name[marker],
                  "xyz"[i]);
     }
+
     if (found[0]) {
         pl_fail(err, PL_BAD_INPUT, "adapt: marker '%.150s' has %s, but %s is missing; all three are needed",
                 info->marker_name[marker], found, missing);
     }
+
     return found[0] != 0;
 }
 
@@ -91,12 +93,14 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
 {
     const pl_model_info *info = &l->about.info;
     const int C = info->command_count, M = info->marker_count;
+
     *d = (adapt_data){.count = m->count, .extras = m->extra_count, .C = C};
     if (m->command_count != C || m->marker_count != M) {
         return pl_fail(err, PL_BAD_INPUT,
                        "adapt: the measurements have %d commands and %d markers, the model %d and %d",
                        m->command_count, m->marker_count, C, M);
     }
+
     if (m->count < 5) {
         return pl_fail(err, PL_BAD_INPUT, "adapt: %d measurements, at least 5 are needed", m->count);
     }
@@ -128,6 +132,7 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
                            info->marker_name[k], measured, m->count);
         }
     }
+
     if (d->markers == 0) {
         pl_free(all);
         return pl_fail(err, PL_BAD_INPUT,
@@ -153,6 +158,7 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
                    3 * sizeof *all);
         }
     }
+
     pl_free(all);
 
     // one pose measured repeatedly tells nothing about the others
@@ -161,6 +167,7 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
             return PL_OK;
         }
     }
+
     return pl_fail(
         err, PL_BAD_INPUT,
         "adapt: all %d measurements have the same commands; measure poses that differ, spread over "
@@ -191,6 +198,7 @@ static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pic
             y[s * n + i] = d->real[k * n + i] - d->predicted[k * n + i];
         }
     }
+
     // measured positions are never exact: noise of at least a thousandth
     if (status == PL_OK && a->kind == PL_ADAPT_PROCESS) {
         pl_gp_destroy(a->gp);
@@ -199,6 +207,7 @@ static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pic
         options.least_noise = 1e-3;
         status = pl_gp_fit(x, y, count, in, n, &options, &a->gp, err);
     }
+
     if (status == PL_OK && a->kind == PL_ADAPT_LAYER) {
         pl_network_destroy(a->network);
         a->network = NULL;
@@ -226,9 +235,11 @@ static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pic
             status = pl_network_train(a->network, &data, &train, NULL, &report, err);
         }
     }
+
     pl_free(x);
     pl_free(y);
     pl_free(group);
+
     return status;
 }
 
@@ -240,6 +251,7 @@ static void adapt_apply(pl_adaptation *a, const adapt_data *d, int64_t s, double
         pl_network_evaluate(a->network, d->predicted + s * n, out, NULL);
         return;
     }
+
     pl_gp_evaluate(a->gp, d->x + s * (d->C + d->extras), out, NULL, NULL);
     for (int i = 0; i < n; ++i) {
         out[i] += d->predicted[s * n + i];
@@ -271,17 +283,20 @@ static pl_adaptation *adapt_room(const adapt_data *d, const pl_measured *m, pl_a
         pl_adaptation_destroy(a);
         return NULL;
     }
+
     memcpy(a->marker, d->marker, (size_t)d->markers * sizeof *a->marker);
     for (int64_t s = 0; s < d->count; ++s) {
         memcpy(a->sample + s * (d->C + a->extra_count), d->x + s * (d->C + d->extras),
                (size_t)(d->C + a->extra_count) * sizeof *a->sample);
     }
+
     for (int e = 0; e < a->extra_count; ++e) {
         memcpy(a->extra_name[e], m->extra_name[e], sizeof a->extra_name[e]);
         for (int64_t s = 0; s < m->count; ++s) {
             a->extra[e] += m->extra[s * m->extra_count + e] / m->count;
         }
     }
+
     return a;
 }
 
@@ -293,6 +308,7 @@ static void adapt_shuffle(int *order, int count, uint64_t seed)
     for (int i = 0; i < count; ++i) {
         order[i] = i;
     }
+
     for (int i = count - 1; i > 0; --i) {
         const int j = (int)(pl_random_next(&random) % (uint64_t)(i + 1)), swap = order[i];
         order[i] = order[j];
@@ -318,6 +334,7 @@ static void adapt_before(const adapt_data *d, pl_adapt_report *report)
         before += gap * gap / (d->count * d->markers);
         report->before_largest = fmax(report->before_largest, gap);
     }
+
     report->before_rms = sqrt(before);
 }
 
@@ -329,6 +346,7 @@ static pl_status adapt_hold(pl_adaptation *a, const adapt_data *d, const int *or
     if (held == 0) {
         return PL_OK;
     }
+
     const pl_status status = adapt_fit(a, d, order + held, d->count - held, o, err);
     double square = 0, *distance = out + 3 * d->markers;
     report->held_largest = 0;
@@ -339,7 +357,9 @@ static pl_status adapt_hold(pl_adaptation *a, const adapt_data *d, const int *or
             report->held_largest = fmax(report->held_largest, distance[k]);
         }
     }
+
     report->held_rms = sqrt(square);
+
     return status;
 }
 
@@ -372,8 +392,10 @@ static pl_status adapt_residuals(pl_adaptation *a, const adapt_data *d, const in
             }
         }
     }
+
     pl_free(others);
     pl_free(deviation);
+
     return status;
 }
 
@@ -395,6 +417,7 @@ static pl_status adapt_work(pl_adaptation *a, const adapt_data *d, const pl_adap
     int *order = PL_NEW_ARRAY(int, d->count);
     double *out = PL_NEW_ARRAY(double, 4 * d->markers);
     pl_status status = order && out ? PL_OK : pl_fail_memory(err, "the adaptation");
+
     if (status == PL_OK) {
         adapt_shuffle(order, d->count, o->seed);
         *report = (pl_adapt_report){.count = d->count,
@@ -406,6 +429,7 @@ static pl_status adapt_work(pl_adaptation *a, const adapt_data *d, const pl_adap
         adapt_before(d, report);
         status = adapt_hold(a, d, order, o, out, report, err);
     }
+
     status = status == PL_OK ? adapt_residuals(a, d, order, o, out, err) : status;
     status = status == PL_OK ? adapt_fit(a, d, order, d->count, o, err) : status;
     status = status == PL_OK ? pl_adaptation_finish(a, d->C, err) : status;
@@ -416,6 +440,7 @@ static pl_status adapt_work(pl_adaptation *a, const adapt_data *d, const pl_adap
     a->error_largest = report->held_largest;
     pl_free(order);
     pl_free(out);
+
     return status;
 }
 
@@ -428,11 +453,13 @@ pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_o
         !(o->neurons > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "adapt: kind, held_share or neurons is out of range");
     }
+
     if (l->history) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "adapt: the model was learned from measured histories; learn it again with the new rows");
     }
+
     // predictions without an earlier correction
     pl_adaptation *earlier = l->adaptation;
     l->adaptation = NULL;
@@ -446,13 +473,16 @@ pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_o
         l->adaptation = a;
         status = pl_learned_finish(l, err);
     }
+
     if (status == PL_OK) {
         pl_adaptation_destroy(earlier);
     } else {
         pl_adaptation_destroy(a);
         l->adaptation = earlier;
     }
+
     data_clear(&d);
+
     return status;
 }
 
@@ -466,9 +496,11 @@ pl_status pl_learned_next_poses(pl_learned *l, int count, double *command, pl_er
         return pl_fail(err, PL_BAD_INPUT,
                        "adapt: the next poses are proposed by an adaptation of the kind process");
     }
+
     if (count < 1 || count > 100) {
         return pl_fail(err, PL_BAD_INPUT, "adapt: %d poses, must be 1 to 100", count);
     }
+
     const int64_t in = C + a->extra_count;
     double *x = PL_NEW_ARRAY(double, CANDIDATES *in);
     int pick[100];
@@ -485,10 +517,12 @@ pl_status pl_learned_next_poses(pl_learned *l, int count, double *command, pl_er
         }
         memcpy(x + k * in + C, a->extra, (size_t)a->extra_count * sizeof *x);
     }
+
     const pl_status status = pl_gp_propose(a->gp, x, CANDIDATES, count, pick, err);
     for (int p = 0; status == PL_OK && p < count; ++p) {
         memcpy(command + p * C, x + (int64_t)pick[p] * in, (size_t)C * sizeof *command);
     }
     pl_free(x);
+
     return status;
 }

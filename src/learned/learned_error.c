@@ -34,11 +34,13 @@ static pl_status error_map(pl_learned *l, pl_error *err)
     if (held == 0) {
         return PL_OK;
     }
+
     const int stride = (held + ERROR_POINTS - 1) / ERROR_POINTS, points = (held + stride - 1) / stride;
     double *x = PL_NEW_ARRAY(double, points *(C + Q)), *residual = x + points * C;
     if (!x) {
         return pl_fail_memory(err, "the learned model");
     }
+
     for (int64_t s = 0, k = 0; s < l->sample_count; ++s) {
         if (isnan(l->residual[s * Q]) || k++ % stride != 0) {
             continue;
@@ -47,10 +49,12 @@ static pl_status error_map(pl_learned *l, pl_error *err)
         memcpy(residual + count * Q, l->residual + s * Q, (size_t)Q * sizeof *x);
         ++count;
     }
+
     const pl_error_samples samples = {
         .count = count, .input_count = (int)C, .column_count = (int)Q, .x = x, .residual = residual};
     const pl_status status = pl_error_map_create(&samples, &l->errors, err);
     pl_free(x);
+
     return status;
 }
 
@@ -71,9 +75,11 @@ pl_status pl_adaptation_finish(pl_adaptation *a, int command_count, pl_error *er
 pl_status pl_learned_finish(pl_learned *l, pl_error *err)
 {
     const pl_model_info *i = &l->about.info;
+
     // values, derivatives and matrices of positions and their correction, each once
     const int64_t C = i->command_count, M = 3 * (int64_t)i->marker_count + 6;
     const int64_t extra = l->adaptation ? l->adaptation->extra_count : 0;
+
     pl_free(l->scratch);
     pl_free(l->bound);
     l->scratch = PL_NEW_ARRAY(double, 4 * M * (C + extra + 2) + 2 * M * M + 64 + 2 * (C + extra));
@@ -81,6 +87,7 @@ pl_status pl_learned_finish(pl_learned *l, pl_error *err)
     if (!l->scratch || !l->bound) {
         return pl_fail_memory(err, "the learned model");
     }
+
     return error_map(l, err);
 }
 
@@ -110,6 +117,7 @@ void pl_adaptation_spread(const pl_adaptation *a, const double *x, double *devia
         }
         return;
     }
+
     const pl_gp_view v = pl_gp_get_view(a->gp);
     pl_gp_evaluate(a->gp, x, NULL, NULL, deviation);
     for (int k = 0; k < a->marker_count; ++k) {
@@ -146,6 +154,7 @@ static void bounds_adapted(pl_learned *l, const double *command, double *bound)
     const int C = l->about.info.command_count, in = C + a->extra_count;
     double *x = l->scratch, *deviation = x + in, *spread = deviation + 3 * a->marker_count,
            *ratio = spread + a->marker_count;
+
     if (!a->gp && !bounds_measured(a, command, C)) {
         return;
     }
@@ -168,6 +177,7 @@ void pl_learned_bounds(pl_learned *l, const double *command, const pl_learned_es
     if (l->distrust || at->outside > 0) {
         return;
     }
+
     if (l->adaptation) {
         bounds_adapted(l, command, bound);
     } else if (l->errors) {
@@ -205,6 +215,7 @@ pl_learned_estimate pl_learned_judge(pl_learned *l, const double *command)
         }
         nearest = fmin(nearest, sum);
     }
+
     e.distance = sqrt(nearest) / l->spacing;
     pl_learned_bounds(l, command, &e, l->bound);
     for (int k = 0; k < l->about.info.marker_count; ++k) {
@@ -213,5 +224,6 @@ pl_learned_estimate pl_learned_judge(pl_learned *l, const double *command)
             break;
         }
     }
+
     return e;
 }

@@ -43,6 +43,7 @@ static bool table_room(fit_table *t, const pl_dataset *d, int outputs, bool slop
     for (int k = 0; t->group && k < outputs; ++k) {
         t->group[k] = common ? 0 : k;
     }
+
     return t->y && t->group && (t->jacobian || !slopes);
 }
 
@@ -58,6 +59,7 @@ static bool table_position(fit_table *t, const pl_dataset *d)
     if (t->jacobian) {
         memcpy(t->jacobian, d->d_marker, (size_t)(d->count * O * C) * sizeof *t->jacobian);
     }
+
     return true;
 }
 
@@ -68,6 +70,7 @@ static bool table_rotation(fit_table *t, const pl_dataset *d, const uint8_t *fra
     if (!table_room(t, d, (int)(6 * M), d->d_rotation != NULL, true)) {
         return false;
     }
+
     for (int64_t s = 0; s < d->count; ++s) {
         for (int64_t m = 0; m < M; ++m) {
             const double *R = d->rotation + (s * M + m) * 9;
@@ -87,6 +90,7 @@ static bool table_rotation(fit_table *t, const pl_dataset *d, const uint8_t *fra
             }
         }
     }
+
     return true;
 }
 
@@ -101,6 +105,7 @@ static bool table_plain(fit_table *t, const pl_dataset *d, const double *y, cons
     if (slope) {
         memcpy(t->jacobian, slope, (size_t)(d->count * outputs * C) * sizeof *slope);
     }
+
     return true;
 }
 
@@ -131,6 +136,7 @@ static bool table_actuator(fit_table *t, const pl_dataset *d, uint8_t *known)
             }
         }
     }
+
     return true;
 }
 
@@ -141,6 +147,7 @@ static pl_status fit_modes(pl_learned *l, const pl_dataset *d, const pl_learned_
     const int64_t size = 3 * (int64_t)d->point_count;
     const int n = d->count < FIT_SHAPES ? d->count : FIT_SHAPES;
     double *u = PL_NEW_ARRAY(double, n *size);
+
     l->point_count = d->point_count;
     l->point_rest = PL_NEW_ARRAY(double, size);
     l->point_mean = PL_NEW_ARRAY(double, size);
@@ -160,6 +167,7 @@ static pl_status fit_modes(pl_learned *l, const pl_dataset *d, const pl_learned_
                                     &l->mode_count, left, err);
         *left *= sqrt(3); // per vertex
     }
+
     pl_free(u);
     if (status == PL_OK && !table_room(t, d, l->mode_count, false, true)) {
         status = PL_NO_MEMORY;
@@ -177,6 +185,7 @@ static pl_status fit_modes(pl_learned *l, const pl_dataset *d, const pl_learned_
             t->y[s * l->mode_count + k] = sum;
         }
     }
+
     return status == PL_NO_MEMORY ? pl_fail_memory(err, "the modes") : status;
 }
 
@@ -205,6 +214,7 @@ static bool table_inverse(fit_table *t, const pl_dataset *d, double **x)
     }
     t->x = *x;
     t->inputs = 3;
+
     return true;
 }
 
@@ -295,6 +305,7 @@ static uint64_t fit_kinks(const pl_model_info *info)
         const bool both = c >= 0 && c < 64 && info->command[c].range[0] < 0 && info->command[c].range[1] > 0;
         kinks |= both && info->actuator[a].one_sided ? UINT64_C(1) << c : 0;
     }
+
     return kinks;
 }
 
@@ -313,6 +324,7 @@ static pl_status fit_part(pl_learned *l, const pl_dataset *d, const pl_learned_o
     if (status != PL_OK) {
         return status;
     }
+
     pl_network *n = l->network[part];
     const pl_learn_data data = {.count = d->count,
                                 .x = t->x ? t->x : d->command,
@@ -344,6 +356,7 @@ static pl_status fit_part(pl_learned *l, const pl_dataset *d, const pl_learned_o
             }
         }
     }
+
     pl_free(y);
     report->fitted = true;
     report->output_count = t->outputs;
@@ -351,6 +364,7 @@ static pl_status fit_part(pl_learned *l, const pl_dataset *d, const pl_learned_o
     report->rms = count ? sqrt(square / count) : NAN;
     l->error_rms[part] = report->rms;
     l->error_largest[part] = report->largest;
+
     return PL_OK;
 }
 
@@ -407,12 +421,14 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
             l->high[c] = fmax(l->high[c], d->command[s * C + c]);
         }
     }
+
     // distances to the nearest neighbour of at most 300 samples
     const int64_t stride = n / 300 + 1;
     int count = 0;
     for (int64_t i = 0; i < n * Q; ++i) {
         l->residual[i] = NAN;
     }
+
     for (int64_t s = 0; s < n; s += stride) {
         double least = INFINITY;
         for (int64_t t = 0; t < n; ++t) {
@@ -425,7 +441,9 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
         }
         gap[count++] = sqrt(least);
     }
+
     fit_sort(gap, count);
+
     // 95 % of the samples have a neighbour at least this near
     l->spacing = fmax(gap[(int)(0.95 * (count - 1))], 1e-9);
 
@@ -438,7 +456,9 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
         }
         l->width = fmax(l->width, high - low);
     }
+
     pl_free(gap);
+
     return PL_OK;
 }
 
@@ -447,6 +467,7 @@ static pl_status fit_start(pl_learned *l, const pl_dataset *d, pl_error *err)
 {
     const pl_model_info *i = &d->about.info;
     pl_status status = pl_about_copy(i, &l->about, err);
+
     l->known = PL_NEW_ARRAY(uint8_t, i->actuator_count);
     l->framed = PL_NEW_ARRAY(uint8_t, i->marker_count);
     l->robot_file = d->robot_file ? pl_strdup(d->robot_file) : NULL;
@@ -464,6 +485,7 @@ static pl_status fit_start(pl_learned *l, const pl_dataset *d, pl_error *err)
             l->framed[m] = l->framed[m] && isfinite(d->rotation[(s * i->marker_count + m) * 9]);
         }
     }
+
     return status == PL_OK ? pl_learned_region(l, d, err) : status;
 }
 
@@ -483,10 +505,12 @@ static pl_status fit_check(const pl_dataset *d, const pl_learned_options *o, pl_
     if (o->mode_count < 1 || o->mode_count > 200) {
         return pl_fail(err, PL_BAD_INPUT, "learn: %d modes, must lie between 1 and 200", o->mode_count);
     }
+
     const pl_learn_data data = {.count = d->count, .y = d->marker};
     if (pl_learn_constant_outputs(&data, 3 * i->marker_count) == 3 * i->marker_count) {
         return pl_fail(err, PL_BAD_INPUT, "learn: the markers do not move in the samples: nothing to learn");
     }
+
     return PL_OK;
 }
 
@@ -500,6 +524,7 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
     if (status != PL_OK) {
         return status;
     }
+
     const pl_model_info *i = &d->about.info;
     pl_learned *l = PL_NEW(pl_learned);
     bool *held = PL_NEW_ARRAY(bool, d->count);
@@ -561,6 +586,7 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
         table_clear(&t);
         pl_free(x);
     }
+
     report->width = l ? l->width : 0;
     status = status == PL_OK ? pl_learned_finish(l, err) : status;
     pl_free(held);
@@ -568,7 +594,9 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
         pl_learned_destroy(l);
         return status;
     }
+
     *out = l;
+
     return PL_OK;
 }
 
@@ -593,6 +621,7 @@ pl_status pl_learned_propose(const pl_dataset *d, int count, uint64_t seed, doub
         o.train.epoch_limit = 30;
         status = pl_learned_fit(d, &o, &l[k], &report, err);
     }
+
     double *z = PL_NEW_ARRAY(double, CANDIDATES *(C + 1) + 2 * M), *score = z ? z + CANDIDATES * C : NULL;
     if (status == PL_OK && !z) {
         status = pl_fail_memory(err, "the samples");
@@ -640,8 +669,10 @@ pl_status pl_learned_propose(const pl_dataset *d, int count, uint64_t seed, doub
             memcpy(command + p * C, z + best * C, (size_t)C * sizeof *command);
         }
     }
+
     pl_free(z);
     pl_learned_destroy(l[0]);
     pl_learned_destroy(l[1]);
+
     return status;
 }

@@ -17,6 +17,7 @@ pl_history_options pl_history_options_default(void)
     o.train.rate = 0.01;
     o.train.decay = 1e-3;
     o.train.held_share = 0.2;
+
     return o;
 }
 
@@ -39,6 +40,7 @@ static pl_status history_split(history *h, pl_history_report *report, pl_error *
 {
     const pl_sequences *q = h->q;
     const pl_history_options *o = h->o;
+
     report->run_count = q->count;
     report->by_time = !o->held && q->count < 3;
 
@@ -52,6 +54,7 @@ static pl_status history_split(history *h, pl_history_report *report, pl_error *
             return pl_fail(err, PL_BAD_INPUT, "learn: there is no run '%s' to hold out", o->held[k]);
         }
     }
+
     for (int r = 0; r < q->count; ++r) {
         const int n = q->start[r + 1] - q->start[r];
         // every so many of them, spread over the time of measuring
@@ -67,14 +70,17 @@ static pl_status history_split(history *h, pl_history_report *report, pl_error *
         }
         report->held_run_count += from < n;
     }
+
     if (report->held_count < 1) {
         return pl_fail(err, PL_BAD_INPUT,
                        "learn: no rows are held out, so that the error would not be known");
     }
+
     if (report->train_count < 10) {
         return pl_fail(err, PL_BAD_INPUT, "learn: %d rows to train on, at least 10 are needed",
                        report->train_count);
     }
+
     return PL_OK;
 }
 
@@ -96,6 +102,7 @@ static void history_score(const history *h, int run, int row, const double *pred
     if (!h->held[row] || row - h->q->start[run] < h->o->burn) {
         return;
     }
+
     double most = 0;
     for (int64_t m = 0; m < h->M / 3; ++m) {
         double sum = 0;
@@ -109,6 +116,7 @@ static void history_score(const history *h, int run, int row, const double *pred
             residual[m] = sqrt(sum);
         }
     }
+
     report->largest[kind] = fmax(report->largest[kind], most);
 }
 
@@ -134,6 +142,7 @@ static pl_status history_plain(const history *h, int past, pl_history_kind kind,
             }
         }
     }
+
     const pl_network_def def = {.input_count = (int)in,
                                 .output_count = (int)h->M,
                                 .layer_count = 1,
@@ -160,6 +169,7 @@ static pl_status history_plain(const history *h, int past, pl_history_kind kind,
             history_score(h, r, t, at + in, kind, NULL, report);
         }
     }
+
     pl_free(x);
     pl_free(y);
     pl_free(group);
@@ -168,6 +178,7 @@ static pl_status history_plain(const history *h, int past, pl_history_kind kind,
     } else {
         pl_network_destroy(n);
     }
+
     return status;
 }
 
@@ -180,12 +191,14 @@ static pl_status history_train(const history *h, pl_lstm *lstm, pl_history_repor
     double *x = PL_NEW_ARRAY(double, report->train_count * h->C),
            *y = PL_NEW_ARRAY(double, report->train_count * h->M);
     int *start = PL_NEW_ARRAY(int, report->train_count + 1);
+
     if (!x || !y || !start) {
         pl_free(x);
         pl_free(y);
         pl_free(start);
         return pl_fail_memory(err, "the recurrent network");
     }
+
     int count = 0, pieces = 0;
     for (int r = 0; r < q->count; ++r) {
         for (int t = q->start[r], length = 0; t < q->start[r + 1]; ++t) {
@@ -199,6 +212,7 @@ static pl_status history_train(const history *h, pl_lstm *lstm, pl_history_repor
             memcpy(y + count++ * h->M, q->data.marker + t * h->M, (size_t)h->M * sizeof *y);
         }
     }
+
     start[pieces] = count;
     report->piece_count = pieces;
     const pl_history data = {.sequence_count = pieces, .start = start, .x = x, .y = y, .burn = o->burn};
@@ -211,6 +225,7 @@ static pl_status history_train(const history *h, pl_lstm *lstm, pl_history_repor
     pl_free(x);
     pl_free(y);
     pl_free(start);
+
     return status;
 }
 
@@ -223,6 +238,7 @@ static pl_status history_check(const pl_sequences *q, const pl_history_options *
                        "learn: %d commands and %d markers, expected at least 1, at most %d", i->command_count,
                        i->marker_count, PL_HISTORY_MARKERS);
     }
+
     if (o->piece < 2 || o->burn < 0 || o->burn >= o->piece) {
         return pl_fail(
             err, PL_BAD_INPUT,
@@ -230,14 +246,17 @@ static pl_status history_check(const pl_sequences *q, const pl_history_options *
             "than those",
             o->piece, o->burn);
     }
+
     if (!(o->held_share > 0 && o->held_share <= 0.9)) {
         return pl_fail(err, PL_BAD_INPUT, "learn: held_share is %g, must lie above 0 and at most at 0.9",
                        o->held_share);
     }
+
     const pl_learn_data data = {.count = q->data.count, .y = q->data.marker};
     if (pl_learn_constant_outputs(&data, 3 * i->marker_count) == 3 * i->marker_count) {
         return pl_fail(err, PL_BAD_INPUT, "learn: the markers do not move in the rows: nothing to learn");
     }
+
     return PL_OK;
 }
 
@@ -257,6 +276,7 @@ static void history_spread(const history *h, pl_history_report *report)
         }
         report->spread[i / 3] += fmax(square / n - sum * sum / n / n, 0);
     }
+
     for (int64_t m = 0; m < h->M / 3; ++m) {
         report->spread[m] = sqrt(report->spread[m]);
         for (int k = 0; k < PL_HISTORY_KIND_COUNT; ++k) {
@@ -264,6 +284,7 @@ static void history_spread(const history *h, pl_history_report *report)
             report->rms[k][m] = sqrt(report->rms[k][m] / report->held_count);
         }
     }
+
     for (int k = 0; k < PL_HISTORY_KIND_COUNT; ++k) {
         report->all[k] = sqrt(report->all[k] / report->held_count / (double)(h->M / 3));
     }
@@ -275,6 +296,7 @@ static pl_status history_finish(const history *h, pl_learned *l, pl_history_repo
     const pl_sequences *q = h->q;
     const pl_model_info *i = &q->data.about.info;
     pl_status status = pl_about_copy(i, &l->about, err);
+
     l->known = PL_NEW_ARRAY(uint8_t, i->actuator_count);
     l->framed = PL_NEW_ARRAY(uint8_t, i->marker_count);
     l->past = PL_NEW_ARRAY(double, 2 * h->o->cell_count);
@@ -294,6 +316,7 @@ static pl_status history_finish(const history *h, pl_learned *l, pl_history_repo
                           report);
         }
     }
+
     pl_free(p);
     if (status == PL_OK) {
         history_spread(h, report);
@@ -304,6 +327,7 @@ static pl_status history_finish(const history *h, pl_learned *l, pl_history_repo
         report->weight_count = pl_lstm_weight_count(l->history);
         status = pl_learned_finish(l, err);
     }
+
     return status;
 }
 
@@ -317,6 +341,7 @@ pl_status pl_learned_fit_history(const pl_sequences *q, const pl_history_options
     if (status != PL_OK) {
         return status;
     }
+
     const pl_model_info *i = &q->data.about.info;
     history h = {.q = q, .o = o, .C = i->command_count, .M = 3 * (int64_t)i->marker_count};
     h.held = PL_NEW_ARRAY(bool, q->data.count);
@@ -338,6 +363,8 @@ pl_status pl_learned_fit_history(const pl_sequences *q, const pl_history_options
         pl_learned_destroy(l);
         return status;
     }
+
     *out = l;
+
     return PL_OK;
 }

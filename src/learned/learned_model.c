@@ -20,6 +20,7 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
     } else {
         pl_network_evaluate(l->network[PL_LEARN_POSITION], command, marker, jacobian);
     }
+
     const pl_adaptation *a = l->adaptation;
     if (!a) {
         return;
@@ -31,6 +32,7 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
     for (int k = 0; k < a->marker_count; ++k) {
         memcpy(from + 3 * k, marker + 3 * a->marker[k], 3 * sizeof *from);
     }
+
     if (a->kind == PL_ADAPT_LAYER) {
         pl_network_evaluate(a->network, from, value, jacobian ? slope : NULL);
         for (int i = 0; jacobian && i < n; ++i) {
@@ -91,6 +93,7 @@ static void learned_info(void *self, pl_model_info *out)
 {
     const learned_model *m = self;
     const pl_learned *l = m->l;
+
     *out = l->about.info;
     out->kind = "learned";
     out->method = l->history ? "history" : "learned";
@@ -101,6 +104,7 @@ static void learned_info(void *self, pl_model_info *out)
     out->vertex_count = out->point_count;
     out->element_count = 0;
     out->fields = 0;
+
     // another model of the robot: results are not interchangeable
     out->hash = pl_hash_bytes(l->about.info.hash, &l->sample_count, sizeof l->sample_count);
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
@@ -109,10 +113,12 @@ static void learned_info(void *self, pl_model_info *out)
                                       sizeof(double) * (size_t)pl_network_weight_count(l->network[p]));
         }
     }
+
     if (l->history) {
         out->hash = pl_hash_bytes(out->hash, pl_lstm_weights(l->history),
                                   sizeof(double) * (size_t)pl_lstm_weight_count(l->history));
     }
+
     out->robot_hash = out->hash;
 }
 
@@ -133,13 +139,16 @@ static void rotation_from(const double *v, double *R)
 {
     double x[3], y[3], z[3];
     const double n = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+
     for (int i = 0; i < 3; ++i) {
         x[i] = v[i] / n;
     }
+
     const double dot = x[0] * v[3] + x[1] * v[4] + x[2] * v[5];
     for (int i = 0; i < 3; ++i) {
         y[i] = v[3 + i] - dot * x[i];
     }
+
     const double k = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
     for (int i = 0; i < 3; ++i) {
         y[i] /= k;
@@ -165,11 +174,13 @@ static void rotation_rate(const double *v, const double *d, double w[3])
         y[i] = R[3 * i + 1];
         z[i] = R[3 * i + 2];
     }
+
     const double n = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     const double along = x[0] * d[0] + x[1] * d[1] + x[2] * d[2];
     for (int i = 0; i < 3; ++i) {
         dx[i] = (d[i] - along * x[i]) / n;
     }
+
     const double dot = x[0] * v[3] + x[1] * v[4] + x[2] * v[5];
     const double change =
         dx[0] * v[3] + dx[1] * v[4] + dx[2] * v[5] + x[0] * d[3] + x[1] * d[4] + x[2] * d[5];
@@ -179,6 +190,7 @@ static void rotation_rate(const double *v, const double *d, double w[3])
         k += c * c;
         db[i] = d[3 + i] - change * x[i] - dot * dx[i];
     }
+
     k = sqrt(k);
     turn = y[0] * db[0] + y[1] * db[1] + y[2] * db[2];
     for (int i = 0; i < 3; ++i) {
@@ -208,6 +220,7 @@ static void learned_actuators(learned_model *m, bool slopes)
 {
     const pl_model_info *info = &m->l->about.info;
     const int A = info->actuator_count, C = info->command_count;
+
     for (int i = 0; i < A; ++i) {
         const pl_actuator_info *a = &info->actuator[i];
         const pl_actuator_kind_info *kind = pl_actuator_kind_get(a->kind);
@@ -251,6 +264,7 @@ static void learned_evaluate(learned_model *m, bool slopes)
     const pl_model_info *info = &l->about.info;
     const int C = info->command_count, M = info->marker_count;
     pl_network *const *n = l->network;
+
     if (n[PL_LEARN_POSITION]) {
         pl_learned_markers(l, m->at, m->marker, slopes ? m->d_marker : NULL);
     }
@@ -278,6 +292,7 @@ static void learned_evaluate(learned_model *m, bool slopes)
             }
         }
     }
+
     if (n[PL_LEARN_SENSOR]) {
         pl_network_evaluate(n[PL_LEARN_SENSOR], m->at, m->sensor, slopes ? m->d_sensor : NULL);
     }
@@ -340,6 +355,7 @@ static pl_status learned_fk(void *self, const double *command, pl_solve_report *
     learned_model *m = self;
     const pl_model_info *info = &m->l->about.info;
     const double start = pl_seconds();
+
     for (int i = 0; i < info->command_count; ++i) {
         if (isinf(command[i])) {
             return pl_fail(err, PL_BAD_INPUT, "command '%s' is not finite", info->command[i].name);
@@ -347,6 +363,7 @@ static pl_status learned_fk(void *self, const double *command, pl_solve_report *
         m->command[i] = command[i];
         m->at[i] = isnan(command[i]) ? info->command[i].rest : command[i];
     }
+
     *report = (pl_solve_report){
         .load_reached = 1, .min_J = NAN, .max_stretch = NAN, .negative_count = -1, .residual = NAN};
 
@@ -369,6 +386,7 @@ static pl_status learned_fk(void *self, const double *command, pl_solve_report *
             "learned model in a gap of its samples (%.2g times the usual distance): the error may be larger",
             e.distance);
     }
+
     return PL_OK;
 }
 
@@ -382,6 +400,7 @@ static void learned_answer(void *self, pl_model_answer *out)
         out->point = m->point; // of the learned shape; markers and efforts are those of the full model
         return;
     }
+
     *out = (pl_model_answer){.command = m->command,
                              .marker = m->marker,
                              .rotation = m->rotation,
@@ -411,12 +430,15 @@ static pl_status learned_derivative(void *self, unsigned parts, double tolerance
     pl_learned *l = m->l;
     const pl_model_info *info = &l->about.info;
     const int64_t C = info->command_count;
+
     if (m->by_full) {
         return pl_model_differentiate(m->full, parts & ~(unsigned)(PL_PART_READING | PL_PART_POINT),
                                       tolerance, out, report, err);
     }
+
     *report = (pl_jacobian_report){.negative_count = -1};
     learned_evaluate(m, true);
+
     // columns of idle commands are 0
     struct {
         double *d;
@@ -435,6 +457,7 @@ static pl_status learned_derivative(void *self, unsigned parts, double tolerance
             }
         }
     }
+
     if (parts & PL_PART_POINT && l->network[PL_LEARN_SHAPE]) {
         const int64_t size = 3 * (int64_t)l->point_count;
         if (!m->d_point && !(m->d_point = PL_NEW_ARRAY(double, size *C))) {
@@ -449,6 +472,7 @@ static pl_status learned_derivative(void *self, unsigned parts, double tolerance
             }
         }
     }
+
     *out = (pl_model_derivative){
         .marker = parts & PL_PART_MARKER ? m->d_marker : NULL,
         .rotation = parts & PL_PART_ROTATION ? m->d_rotation : NULL,
@@ -458,6 +482,7 @@ static pl_status learned_derivative(void *self, unsigned parts, double tolerance
         .energy = parts & PL_PART_ENERGY ? m->d_energy : NULL,
         .point = parts & PL_PART_POINT ? m->d_point : NULL,
         .reading = parts & PL_PART_READING ? m->d_columns + 6 * info->marker_count * C : NULL};
+
     return PL_OK;
 }
 
@@ -466,10 +491,12 @@ static void learned_reset(void *self)
 {
     learned_model *m = self;
     const pl_model_info *info = &m->l->about.info;
+
     for (int i = 0; i < info->command_count; ++i) {
         m->command[i] = NAN;
         m->at[i] = info->command[i].rest;
     }
+
     m->by_full = false;
     if (m->l->history) {
         memset(m->l->past, 0, 2 * (size_t)pl_lstm_get_def(m->l->history).cell_count * sizeof(double));
@@ -487,6 +514,7 @@ static pl_status learned_body(void *self, const pl_mesh **out, pl_error *err)
     if (!m->l->network[PL_LEARN_SHAPE]) {
         return PL_OK; // shapes were not sampled: nothing to draw
     }
+
     pl_status status = learned_open(m, err);
     if (status == PL_OK) {
         status = pl_model_body(m->full, out, err);
@@ -495,6 +523,7 @@ static pl_status learned_body(void *self, const pl_mesh **out, pl_error *err)
         *out = NULL;
         return pl_fail(err, PL_BAD_INPUT, "the mesh of the robot has changed since the samples were taken");
     }
+
     return status;
 }
 
@@ -546,10 +575,12 @@ static size_t history_pack(void *self, double *block, size_t room)
     const learned_model *m = self;
     const size_t C = (size_t)m->l->about.info.command_count;
     const size_t P = 2 * (size_t)pl_lstm_get_def(m->l->history).cell_count;
+
     if (room >= C + P) {
         memcpy(block, m->command, C * sizeof *block);
         memcpy(block + C, m->l->past, P * sizeof *block);
     }
+
     return C + P;
 }
 
@@ -557,16 +588,20 @@ static pl_status history_unpack(void *self, const double *block, size_t count, p
 {
     learned_model *m = self;
     const size_t C = (size_t)m->l->about.info.command_count, need = history_pack(m, NULL, 0);
+
     if (count != need) {
         return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", count, need);
     }
+
     for (size_t i = 0; i < need; ++i) {
         if (isinf(block[i]) || (i >= C && isnan(block[i]))) {
             return pl_fail(err, PL_BAD_INPUT, "state: number %zu is not finite", i + 1);
         }
     }
+
     memcpy(m->l->past, block + C, (need - C) * sizeof *block);
     pl_solve_report report;
+
     return learned_fk(m, block, &report, err);
 }
 
@@ -591,6 +626,7 @@ static bool learned_room(learned_model *m)
     const int64_t values = 2 * C + 3 * M + 9 * M + S + 2 * A + 1 + 2 * A + 6 * M + K + Q;
     const int64_t slopes = C * (3 * M + 3 * M + S + 2 * A + 1 + 2 * A + 6 * M + 1 + K);
     double *at = m->command = PL_NEW_ARRAY(double, values + slopes);
+
     m->state = PL_NEW_ARRAY(pl_actuator_state, A);
     m->point = PL_NEW_ARRAY(double, 3 * (int64_t)m->l->point_count);
     if (!at || !m->state || !m->point) {
@@ -624,7 +660,9 @@ static bool learned_room(learned_model *m)
         *list[k].to = at;
         at += list[k].count;
     }
+
     *m->energy = NAN;
+
     return true;
 }
 
@@ -637,17 +675,21 @@ pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use, pl_mo
         pl_learned_destroy(learned);
         return pl_fail_memory(err, "the learned model");
     }
+
     m->l = learned;
     m->use = use ? *use : (pl_learned_use){0};
     if (!learned->network[PL_LEARN_POSITION]) {
         learned_destroy(m);
         return pl_fail(err, PL_BAD_INPUT, "learned model: it has no network of the marker positions");
     }
+
     if (!learned_room(m)) {
         learned_destroy(m);
         return pl_fail_memory(err, "the learned model");
     }
+
     learned_reset(m);
+
     return pl_model_create(learned->history ? &history_type : &learned_type, m, out, err);
 }
 
@@ -677,14 +719,17 @@ static bool check_step(learned_model *m, const double *learned, double *marker, 
     pl_statics *statics = pl_model_statics(m->full);
     pl_error refused = {0};
     pl_newton how;
+
     if (!statics || !m->l->network[PL_LEARN_SHAPE] || pl_model_geometric(m->full) ||
         pl_statics_get_sizes(statics).vertices != m->l->point_count) {
         return false;
     }
+
     const pl_status status = pl_statics_newton(statics, m->command, m->point, learned, CHECK_ENOUGH,
                                                CHECK_STEPS, marker, &how, &refused);
     out->steps = status == PL_OK && how.ended ? how.steps : 0;
     out->residual = how.residual;
+
     return out->steps > 0;
 }
 
@@ -701,18 +746,22 @@ pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *ou
         return pl_fail(err, PL_BAD_INPUT,
                        "a model learned from measured histories has no full model to be checked by");
     }
+
     pl_status status = learned_open(m, err);
     if (status != PL_OK) {
         return status;
     }
+
     const int count = m->l->about.info.marker_count;
     if (pl_model_get_info(m->full).marker_count != count) {
         return pl_fail(err, PL_BAD_INPUT, "the robot has changed since the samples were taken");
     }
+
     double *learned = PL_NEW_ARRAY(double, 6 * (int64_t)count), *full = learned + 3 * count;
     if (!learned) {
         return pl_fail_memory(err, "the check");
     }
+
     const double start = pl_seconds();
     pl_network_evaluate(m->l->network[PL_LEARN_POSITION], m->at, learned, NULL);
     if (!step || m->by_full || !check_step(m, learned, full, out)) {
@@ -721,6 +770,7 @@ pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *ou
             memcpy(full, pl_model_get_answer(m->full).marker, 3 * (size_t)count * sizeof *full);
         }
     }
+
     out->seconds = pl_seconds() - start;
     for (int i = 0; status == PL_OK && out->full.outcome == PL_SOLVED && i < count; ++i) {
         const double gap = pl_distance3(full + 3 * i, learned + 3 * i);
@@ -729,6 +779,8 @@ pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *ou
             out->marker = i;
         }
     }
+
     pl_free(learned);
+
     return status;
 }

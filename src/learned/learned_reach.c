@@ -29,20 +29,24 @@ pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, 
         return pl_fail(err, PL_BAD_INPUT, "reach: marker %d, the model has %d", options->marker,
                        i->marker_count);
     }
+
     if (i->command_count > REACH_COMMANDS) {
         return pl_fail(err, PL_BAD_INPUT, "reach: %d commands, at most %d", i->command_count, REACH_COMMANDS);
     }
+
     if (!(options->least_motion >= 0) || !(options->shrink > 0 && options->shrink < 1) ||
         !(options->tolerance >= 0)) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "reach: least_motion and tolerance must not be negative, shrink must lie between 0 and 1");
     }
+
     if (options->method == PL_REACH_DIRECT && (!learned->network[PL_LEARN_INVERSE] || options->marker != 0)) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "reach: the model has no direct-inverse network of this marker (learn it with --inverse)");
     }
+
     pl_reach *r = PL_NEW(pl_reach);
     const int64_t M = 3 * (int64_t)i->marker_count, C = i->command_count;
     double *block = PL_NEW_ARRAY(double, M + 2 * M * C + 3);
@@ -51,6 +55,7 @@ pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, 
         pl_free(block);
         return pl_fail_memory(err, "the inverse");
     }
+
     *r = (pl_reach){.l = learned, .o = *options, .C = (int)C, .marker = block};
     r->jacobian = block + M;
     r->network_slope = r->jacobian + M * C;
@@ -61,10 +66,12 @@ pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, 
     for (int k = 0; k < 3; ++k) {
         r->o.axes[k] = !any || options->axes[k];
     }
+
     const bool newton = options->method == PL_REACH_NEWTON;
     r->o.tolerance = options->tolerance > 0 ? options->tolerance : (newton ? 1e-4 : 1e-3) * learned->width;
     r->o.evaluation_limit = options->evaluation_limit > 0 ? options->evaluation_limit : newton ? 25 : 20000;
     *out = r;
+
     return PL_OK;
 }
 
@@ -109,6 +116,7 @@ static void reach_step(int C, const double *H, const double *g, const bool *held
 {
     double A[REACH_COMMANDS][REACH_COMMANDS + 1];
     int index[REACH_COMMANDS], n = 0;
+
     for (int c = 0; c < C; ++c) {
         s[c] = 0;
         if (!held[c]) {
@@ -123,6 +131,7 @@ static void reach_step(int C, const double *H, const double *g, const bool *held
         }
         A[i][n] = -g[index[i]];
     }
+
     for (int i = 0; i < n; ++i) {
         const double pivot = A[i][i];
         if (!(pivot > 1e-300)) {
@@ -156,6 +165,7 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
         s[REACH_COMMANDS], trial[REACH_COMMANDS], start[REACH_COMMANDS], w2 = r->o.least_motion;
     bool held[REACH_COMMANDS];
     pl_reach_result result = {.evaluations = 1};
+
     w2 *= w2;
 
     // start within the sampled box
@@ -164,6 +174,7 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
                           l->high[c]);
         start[c] = command[c];
     }
+
     pl_reach_forward(r, command, p, J);
     double gap = reach_gap(r, p, target, d), cost = 0.5 * gap * gap;
     double mu = 1e-6 * l->width * l->width;
@@ -220,8 +231,10 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
             mu = fmax(8 * mu, 1e-6 * l->width * l->width);
         }
     }
+
     result.distance = gap;
     result.converged = gap <= r->o.tolerance;
+
     return result;
 }
 
@@ -234,10 +247,12 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
     pl_network *separate = l->network[PL_LEARN_JACOBIAN];
     double p[3], d[3], J[3 * REACH_COMMANDS], g[REACH_COMMANDS], trial[REACH_COMMANDS];
     pl_reach_result result = {.evaluations = 1};
+
     for (int c = 0; c < C; ++c) {
         command[c] = fmin(fmax(isnan(command[c]) ? 0.5 * (l->low[c] + l->high[c]) : command[c], l->low[c]),
                           l->high[c]);
     }
+
     const bool plain = separate && !l->adaptation;
     pl_reach_forward(r, command, p, plain ? NULL : J);
     double gap = reach_gap(r, p, target, d), h = 0.1 / (l->width * l->width);
@@ -284,8 +299,10 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
             break;
         }
     }
+
     result.distance = gap;
     result.converged = gap <= r->o.tolerance;
+
     return result;
 }
 
@@ -294,12 +311,14 @@ static pl_reach_result reach_direct(pl_reach *r, const double target[3], double 
 {
     pl_learned *l = r->l;
     double p[3], d[3];
+
     pl_network_evaluate(l->network[PL_LEARN_INVERSE], target, command, NULL);
     for (int c = 0; c < r->C; ++c) {
         command[c] = fmin(fmax(command[c], l->low[c]), l->high[c]);
     }
     pl_reach_forward(r, command, p, NULL);
     const double gap = reach_gap(r, p, target, d);
+
     return (pl_reach_result){.converged = gap <= r->o.tolerance, .distance = gap, .evaluations = 2};
 }
 

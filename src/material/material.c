@@ -68,10 +68,12 @@ static pl_status check_constants(const pl_material *material, const char *name, 
                            pl_material_constant_name((pl_material_constant)c));
         }
     }
+
     if (material->density < 0) {
         return pl_fail(err, PL_BAD_INPUT, "material '%s': density is %g t/mm^3, must be >= 0", name,
                        material->density);
     }
+
     return PL_OK;
 }
 
@@ -81,6 +83,7 @@ static pl_status check_prony(const pl_material *material, const char *name, pl_e
         return pl_fail(err, PL_BAD_INPUT, "material '%s': %d viscous branches, at most %d are possible", name,
                        material->prony_count, PL_PRONY_TERMS);
     }
+
     for (int i = 0; i < material->prony_count; ++i) {
         const double g = material->prony_g[i], tau = material->prony_tau[i];
         if (!(g >= 0) || isinf(g)) {
@@ -92,6 +95,7 @@ static pl_status check_prony(const pl_material *material, const char *name, pl_e
                            name, i + 1, tau);
         }
     }
+
     return PL_OK;
 }
 
@@ -107,6 +111,7 @@ static pl_status check_fibres(const pl_material *material, const char *name, pl_
                    : pl_fail(err, PL_BAD_INPUT, "material '%s': the law %s takes no fibres", name,
                              pl_material_model_name(material->model));
     }
+
     for (int f = 0; f < material->fibre_count; ++f) {
         const double *m = material->fibre[f], square = m[0] * m[0] + m[1] * m[1] + m[2] * m[2];
         if (!(square > 1e-24) || isinf(square)) {
@@ -114,6 +119,7 @@ static pl_status check_fibres(const pl_material *material, const char *name, pl_
                            f + 1);
         }
     }
+
     return PL_OK;
 }
 
@@ -126,6 +132,7 @@ static pl_status check_stiffness(const pl_material *material, const char *name, 
                        "material '%s': bulk is %g MPa, must be > 0 (or 0, to take it from poisson)", name,
                        material->bulk);
     }
+
     return status;
 }
 
@@ -135,11 +142,13 @@ pl_status pl_material_check(const pl_material *material, const char *name, pl_er
         return pl_fail(err, PL_BAD_INPUT, "material '%s': model is %d, which is not a known law", name,
                        (int)material->model);
     }
+
     if (material->formulation != PL_LOCKING_FREE && material->formulation != PL_DISPLACEMENT) {
         return pl_fail(err, PL_BAD_INPUT,
                        "material '%s': formulation is %d, must be locking_free or displacement", name,
                        (int)material->formulation);
     }
+
     pl_status status = check_constants(material, name, err);
     if (status == PL_OK) {
         status = check_stiffness(material, name, err);
@@ -170,6 +179,7 @@ pl_status pl_material_check(const pl_material *material, const char *name, pl_er
                        "finite and mu > 0",
                        name, mu, kappa);
     }
+
     return PL_OK;
 }
 
@@ -184,6 +194,7 @@ void pl_material_moduli(const pl_material *material, double *mu, double *kappa)
         *kappa = material->young * nu / ((1 + nu) * (1 - 2 * nu));
         return;
     }
+
     *kappa = material->bulk > 0 ? material->bulk : 2 * *mu * (1 + nu) / (3 * (1 - 2 * nu));
 }
 
@@ -208,6 +219,7 @@ double pl_material_tensile(const pl_material *material, double stretch)
     if (!pl_material_is_rubber(material->model)) {
         return pl_material_uniaxial(material, stretch);
     }
+
     double mu, K, low = 0.5, high = 1, stress = NAN;
     pl_material_moduli(material, &mu, &K);
     for (int step = 0, bracketed = 0; step < 200 && high - low > 1e-15 * high; ++step) {
@@ -223,5 +235,6 @@ double pl_material_tensile(const pl_material *material, double stretch)
             high = bracketed ? high : 2 * high;
         }
     }
+
     return low > 0.5 ? stress : NAN;
 }

@@ -21,12 +21,14 @@ pl_status pl_hgo_check(const pl_material *m, const char *name, pl_error *err)
     if (status == PL_OK) {
         status = pl_material_check_positive(m, PL_K2, name, "", err);
     }
+
     if (status == PL_OK && !(m->kappa >= 0 && m->kappa <= 1.0 / 3)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "material '%s': kappa is %g, must lie between 0 (parallel fibres) and 1/3 (all "
                        "directions)",
                        name, m->kappa);
     }
+
     return status;
 }
 
@@ -77,6 +79,7 @@ double pl_hgo_uniaxial(const pl_material *m, double s)
     if (m->fibre_count > 1) {
         return NAN; // the stretches across differ
     }
+
     const double k = m->kappa, E = k * (s * s + 2 / s - 3) + (1 - 3 * k) * (s * s - 1);
     stress += m->fibre_count * hgo_slope(m, E) * (k * (2 * s - 2 / (s * s)) + (1 - 3 * k) * 2 * s);
     return stress;
@@ -89,6 +92,7 @@ double pl_hgo_sheet(const pl_material *m, double l1, double l2)
     const double l3 = 1 / (l1 * l2), k = m->kappa, I1 = l1 * l1 + l2 * l2 + l3 * l3;
     const double dI1 = 2 * (l1 - l3 * l3 / l1);
     double stress = m->c10 * dI1;
+
     for (int f = 0; f < m->fibre_count; ++f) {
         const double length = hgo_length(m->fibre[f]);
         const double c = fabs(m->fibre[f][0]) / length, s = fabs(m->fibre[f][1]) / length;
@@ -99,5 +103,6 @@ double pl_hgo_sheet(const pl_material *m, double l1, double l2)
         stress +=
             hgo_slope(m, k * (I1 - 3) + (1 - 3 * k) * (I4 - 1)) * (k * dI1 + (1 - 3 * k) * 2 * c * c * l1);
     }
+
     return stress;
 }

@@ -93,23 +93,27 @@ static inline vd v_cbrt(vd a)
 {
     uint64_t bits[PL_VW];
     bool usual = true;
+
     memcpy(bits, &a, sizeof a);
     for (int l = 0; l < PL_VW; ++l) {
         usual &= a[l] > 1e-200 && a[l] < 1e200;
         bits[l] = 0x553ef0ff289dd796u - bits[l] / 3;
     }
+
     if (!usual) { // inverted or without measure: rare
         for (int l = 0; l < PL_VW; ++l) {
             a[l] = __builtin_cbrt(a[l]);
         }
         return a;
     }
+
     vd y;
     memcpy(&y, bits, sizeof y);
     for (int k = 0; k < 2; ++k) {
         const vd e = 1 - a * y * y * y;
         y += y * e * (1.0 / 3 + e * (2.0 / 9 + e * (14.0 / 81)));
     }
+
     return a * y * y;
 }
 
@@ -228,6 +232,7 @@ static inline rubber_parts rubber_invariants(const pl_law *law, vd I1, vd I2, vd
     const vd j = 1 / J, r = v_cbrt(j), a = r * r, b = a * a;
     const vd s = a * I1 - 3;
     vd g, g1, g2;
+
     if (law->jm > 0) {
         gent_potential(law, s, &g, &g1, &g2);
     } else {
@@ -235,6 +240,7 @@ static inline rubber_parts rubber_invariants(const pl_law *law, vd I1, vd I2, vd
         g1 = law->c10 + s * (2 * law->c20 + s * (3 * law->c30));
         g2 = 2 * law->c20 + s * (6 * law->c30);
     }
+
     const vd aJ = (-2.0 / 3) * a * j, aJJ = (10.0 / 9) * a * j * j;
     const vd bJ = (-4.0 / 3) * b * j, bJJ = (28.0 / 9) * b * j * j;
     rubber_parts p;
@@ -246,6 +252,7 @@ static inline rubber_parts rubber_invariants(const pl_law *law, vd I1, vd I2, vd
     p.w1J = g2 * a * aJ * I1 + g1 * aJ;
     p.w2J = law->c01 * bJ;
     p.wJJ = g2 * aJ * aJ * I1 * I1 + g1 * aJJ * I1 + law->c01 * bJJ * I2;
+
     return p;
 }
 
@@ -310,6 +317,7 @@ static inline void ogden_eigen(double C[9], double V[9])
     for (int i = 0; i < 9; ++i) {
         V[i] = i % 4 == 0;
     }
+
     const double scale = C[0] + C[4] + C[8];
     for (int sweep = 0; sweep < 12; ++sweep) {
         const double off = fabs(C[1]) + fabs(C[2]) + fabs(C[5]);
@@ -371,6 +379,7 @@ static inline void ogden_potential(const pl_law *law, double J, ogden_axes *a)
             }
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         a->W2[4 * i] -= a->W1[i] / a->l[i];
     }
@@ -382,11 +391,13 @@ static inline void ogden_decompose(const pl_law *law, const vd F[9], vd J, int l
     for (int i = 0; i < 9; ++i) {
         f[i] = F[i][lane];
     }
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             C[3 * i + j] = f[i] * f[j] + f[3 + i] * f[3 + j] + f[6 + i] * f[6 + j];
         }
     }
+
     ogden_eigen(C, a->V);
     for (int i = 0; i < 3; ++i) {
         a->l[i] = __builtin_sqrt(C[4 * i]);
@@ -395,6 +406,7 @@ static inline void ogden_decompose(const pl_law *law, const vd F[9], vd J, int l
                 (f[3 * k] * a->V[i] + f[3 * k + 1] * a->V[3 + i] + f[3 * k + 2] * a->V[6 + i]) / a->l[i];
         }
     }
+
     ogden_potential(law, J[lane], a);
 }
 
@@ -403,9 +415,11 @@ static inline vd ogden_stress(const pl_law *law, const vd F[9], const vd D[9], v
 {
     const vd J = d + 1;
     vd W;
+
     for (int i = 0; i < 9; ++i) {
         P[i] = p * D[i];
     }
+
     for (int lane = 0; lane < PL_VW; ++lane) {
         ogden_axes a;
         ogden_decompose(law, F, J, lane, &a);
@@ -418,6 +432,7 @@ static inline vd ogden_stress(const pl_law *law, const vd F[9], const vd D[9], v
             }
         }
     }
+
     return W;
 }
 
@@ -436,6 +451,7 @@ static inline void ogden_tangent_lane(const ogden_axes *x, double A[81])
             }
         }
     }
+
     for (int r = 0; r < 9; ++r) {
         double row[3] = {0, 0, 0};
         for (int m = 0; m < 3; ++m) {
@@ -447,6 +463,7 @@ static inline void ogden_tangent_lane(const ogden_axes *x, double A[81])
             A[9 * r + c] = row[0] * N[0][c] + row[1] * N[4][c] + row[2] * N[8][c];
         }
     }
+
     for (int m = 0; m < 2; ++m) {
         for (int n = m + 1; n < 3; ++n) {
             const double apart = x->l[m] - x->l[n], sum = x->l[m] + x->l[n];
@@ -480,6 +497,7 @@ static inline void ogden_tangent(const pl_law *law, const vd F[9], const vd D[9]
             A[i][lane] = a[i];
         }
     }
+
     v_add_hessian_J(A, F, p);
 }
 
@@ -493,6 +511,7 @@ static inline vd linear_stress(const pl_law *law, const vd F[9], const vd D[9], 
         energy += law->mu * e * e;
         P[i] = 2 * law->mu * e + p * D[i];
     }
+
     return energy;
 }
 
@@ -509,6 +528,7 @@ static inline vd stvk_stress(const pl_law *law, const vd F[9], const vd D[9], vd
     for (int i = 0; i < 9; ++i) {
         P[i] = 2 * law->mu * FE[i] + p * F[i];
     }
+
     return law->mu * v_dot9(E, E);
 }
 
@@ -523,6 +543,7 @@ static inline vd rubber_stress(const pl_law *law, const vd F[9], const vd D[9], 
     for (int i = 0; i < 9; ++i) {
         P[i] = f * F[i] - fc * FC[i] + fd * D[i];
     }
+
     return part.W;
 }
 
@@ -564,12 +585,14 @@ static inline void linear_tangent(const pl_law *law, const vd F[9], const vd R[9
             S[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
         }
     }
+
     const vd trace = S[0] + S[4] + S[8];
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             Y[3 * i + j] = (i == j ? trace : v_set(0)) - 0.5 * (S[3 * i + j] + S[3 * j + i]);
         }
     }
+
     v_cofactor(Y, C);
     const vd scale = (p - 2 * law->mu) / (Y[0] * C[0] + Y[1] * C[1] + Y[2] * C[2]);
     for (int i = 0; i < 3; ++i) {
@@ -581,6 +604,7 @@ static inline void linear_tangent(const pl_law *law, const vd F[9], const vd R[9
             G[3 * (3 * i + J) + m] = R[3 * i + n];
         }
     }
+
     v_set_diagonal(A, v_set(2 * law->mu));
     for (int r = 0; r < 9; ++r) {
         vd GY[3];
@@ -660,12 +684,14 @@ static inline void rubber_tangent(const pl_law *law, const vd F[9], const vd D[9
             }
         }
     }
+
     for (int r = 0; r < 9; ++r) {
         const vd left = f11 * F[r] + f1J * D[r], right = f1J * F[r] + part.wJJ * D[r];
         for (int c = 0; c < 9; ++c) {
             A[9 * r + c] += left * F[c] + right * D[c];
         }
     }
+
     v_add_hessian_J(A, F, part.wJ + p);
 }
 
@@ -729,6 +755,7 @@ static inline void hgo_fill(const pl_law *law, int f, const vd F[9], hgo_family 
     for (int i = 0; i < 9; ++i) {
         x->G[i] = x->o.a * x->o.FH[i] + 0.5 * x->o.a1 * x->o.Q * x->o.D[i];
     }
+
     vd W = v_set(0), W1 = v_set(0), W2 = v_set(0), W3 = v_set(0);
     for (int l = 0; l < PL_VW; ++l) {
         const double E = x->o.a[l] * x->o.Q[l] - 1, e = E > 0 ? __builtin_exp(law->k2 * E * E) : 0;
@@ -737,6 +764,7 @@ static inline void hgo_fill(const pl_law *law, int f, const vd F[9], hgo_family 
         W2[l] = law->k1 * (1 + 2 * law->k2 * E * E) * e;
         W3[l] = law->k1 * E * E * E * e;
     }
+
     x->W = W;
     x->W1 = W1;
     x->W2 = W2;
@@ -749,6 +777,7 @@ static inline void hgo_add_kappa(const pl_law *law, int f, const vd F[9], const 
 {
     vd H[9];
     overstress_parts o;
+
     for (int i = 0; i < 9; ++i) {
         H[i] = v_set(law->structure_slope[f][i]);
     }
@@ -776,6 +805,7 @@ static inline vd hgo_stress(const pl_law *law, const vd F[9], const vd D[9], vd 
             P[i] += 2 * w * x.G[i];
         }
     }
+
     return W;
 }
 
@@ -853,6 +883,7 @@ static inline void law_add_overstress(const pl_law *law, const vd F[9], const vd
 {
     vd full[9];
     overstress_parts o;
+
     overstress_full(H, full);
     overstress_fill(law, F, full, &o);
     *W += 0.5 * o.a * o.Q;
@@ -865,6 +896,7 @@ static inline void law_add_overstress_tangent(const pl_law *law, const vd F[9], 
 {
     vd full[9];
     overstress_parts o;
+
     overstress_full(H, full);
     overstress_fill(law, F, full, &o);
     for (int i = 0; i < 3; ++i) {
@@ -874,15 +906,18 @@ static inline void law_add_overstress_tangent(const pl_law *law, const vd F[9], 
             }
         }
     }
+
     if (!law_is_isochoric(law)) {
         return;
     }
+
     for (int r = 0; r < 9; ++r) {
         const vd left = o.a1 * o.D[r], right = o.a1 * o.FH[r] + 0.5 * o.a2 * o.Q * o.D[r];
         for (int c = 0; c < 9; ++c) {
             A[9 * r + c] += left * o.FH[c] + right * o.D[c];
         }
     }
+
     v_add_hessian_J(A, F, 0.5 * o.a1 * o.Q);
 }
 
@@ -892,6 +927,7 @@ static inline void law_deviator(const pl_law *law, const vd F[9], vd S[6], vd aC
 {
     static const int row[6] = {0, 1, 2, 0, 1, 2}, column[6] = {0, 1, 2, 1, 2, 0};
     vd P[9], D[9], C[9], W;
+
     law_stress(law, F, v_set(0), &W, P);
     v_cofactor(F, D);
     v_right_cauchy(F, C);
@@ -901,6 +937,7 @@ static inline void law_deviator(const pl_law *law, const vd F[9], vd S[6], vd aC
         const vd r = v_cbrt(j);
         a = r * r;
     }
+
     for (int k = 0; k < 6; ++k) {
         const int i = row[k], m = column[k];
         S[k] = j / a * (D[i] * P[m] + D[3 + i] * P[3 + m] + D[6 + i] * P[6 + m]);

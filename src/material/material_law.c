@@ -32,6 +32,7 @@ void pl_material_moduli_derivative(const pl_material *m, pl_material_constant co
 {
     const double nu = m->poisson, a = 1 + nu, b = 1 - 2 * nu;
     double mu, kappa;
+
     pl_material_moduli(m, &mu, &kappa);
     out[0] = out[1] = 0;
     if (!pl_material_is_rubber(m->model)) {
@@ -62,6 +63,7 @@ void pl_law_constant_derivative(pl_law *law, const pl_material *m, pl_material_c
         pl_hgo_derivative(law, m, constant);
         return;
     }
+
     law->jm_slope = constant == PL_JM ? law->c10 : 0;
     law->c10 = constant == PL_C10 ? 1 : constant == PL_MU ? 0.5 : 0;
     law->c01 = constant == PL_C01;

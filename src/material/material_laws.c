@@ -39,9 +39,11 @@ pl_status pl_material_check_positive(const pl_material *material, pl_material_co
     pl_material copy = *material;
     const pl_constant_row *row = &constant_table[constant];
     const double value = *pl_material_at(&copy, constant);
+
     if (value > 0) {
         return PL_OK;
     }
+
     return pl_fail(err, PL_BAD_INPUT, "material '%s': %s is %g%s, must be > 0%s", name, row->name, value,
                    row->dimension == PL_DIM_STRESS ? " MPa" : "", hint);
 }
@@ -90,6 +92,7 @@ static pl_status ogden_check(const pl_material *m, const char *name, pl_error *e
                            k + 1, mu, k + 1, alpha);
         }
     }
+
     const double mu = ogden_shear(m);
     return mu > 0 ? PL_OK
                   : pl_fail(err, PL_BAD_INPUT,
@@ -200,12 +203,14 @@ static double ogden_sheet(const pl_material *m, double l1, double l2)
 {
     const double l3 = 1 / (l1 * l2);
     double stress = 0;
+
     for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
         const double alpha = m->ogden_alpha[k];
         if (alpha != 0) {
             stress += 2 * m->ogden_mu[k] / alpha * (pow(l1, alpha) - pow(l3, alpha)) / l1;
         }
     }
+
     return stress;
 }
 

@@ -23,14 +23,17 @@ static double curve_point(const pl_material *material, double weight, double str
 {
     const double P = pl_material_uniaxial(material, stretch) / (2 * weight);
     double v = stretch - P, R = 1, theta = 0;
+
     for (int i = 0; i < 60; ++i) {
         const double side = 1 / sqrt(v) - 1 / v;
         R = P / (v - 1 + side / v);
         theta = R * side;
         v = 0.5 * (stretch + sqrt(fmax(0, stretch * stretch - 4 * theta)));
     }
+
     const double a = 1 / sqrt(v) + theta * sqrt(v), J = stretch * a * a;
     *s = sqrt(fmax(0, (stretch * stretch + 2 * a * a) / cbrt(J * J) - 3));
+
     return R;
 }
 
@@ -47,6 +50,7 @@ static double curve_stretch(const pl_material *material, double weight, double s
             high = middle;
         }
     }
+
     return 0.5 * (low + high);
 }
 
@@ -57,14 +61,17 @@ pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl
         return pl_fail(err, PL_BAD_INPUT, "shape curve: the law %s has no curve, its r_omega is a number",
                        pl_material_model_name(material->model));
     }
+
     if (pl_material_has_fibres(material->model)) {
         return pl_fail(err, PL_BAD_INPUT, "shape curve: the law %s has no curve, it depends on a direction",
                        pl_material_model_name(material->model));
     }
+
     if (!(strain_high > 0 && strain_high <= 20)) {
         return pl_fail(err, PL_BAD_INPUT, "shape curve: strain_high is %g, must be above 0 and at most 20",
                        strain_high);
     }
+
     double mu, bulk;
     pl_material_moduli(material, &mu, &bulk);
     *out = (pl_shape_curve){.weight = 1.5 * bulk, .strain_high = strain_high};
@@ -84,6 +91,7 @@ pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl
                            out->r_omega[i], s);
         }
     }
+
     return PL_OK;
 }
 

@@ -96,10 +96,12 @@ static int bvh_widest(const double *box, const int32_t *item, int32_t count)
             high[i] = bvh_max(high[i], c);
         }
     }
+
     int axis = 0;
     for (int i = 1; i < 3; ++i) {
         axis = high[i] - low[i] > high[axis] - low[axis] ? i : axis;
     }
+
     return axis;
 }
 
@@ -155,6 +157,7 @@ void pl_bvh_refit(pl_bvh *bvh, const double *box)
 bool pl_bvh_init(pl_bvh *bvh, int32_t count, const double *box)
 {
     *bvh = (pl_bvh){.item_count = count};
+
     // leaves hold at least (BVH_LEAF + 1) / 2 items, so there are at most count / 2 of them
     const size_t nodes = (size_t)count + 2;
     bvh->item = PL_NEW_ARRAY(int32_t, count);
@@ -172,6 +175,7 @@ bool pl_bvh_init(pl_bvh *bvh, int32_t count, const double *box)
         bvh->item[i] = i;
     }
     bvh_build(bvh, box);
+
     return true;
 }
 
@@ -188,6 +192,7 @@ void pl_bvh_query(const pl_bvh *bvh, const double low[3], const double high[3], 
 {
     const double box[6] = {low[0], low[1], low[2], high[0], high[1], high[2]};
     int32_t stack[BVH_STACK], depth = 0;
+
     stack[depth++] = 0;
     while (depth > 0) {
         const int32_t n = stack[--depth];
@@ -219,6 +224,7 @@ static double bvh_ray_enter(const double *box, const double o[3], const double i
         enter = low > enter ? low : enter;
         leave = high < leave ? high : leave;
     }
+
     // a margin for the rounding of the slab distances
     return enter <= leave + 1e-12 * (leave + enter) ? enter : INFINITY;
 }
@@ -227,10 +233,12 @@ void pl_bvh_ray(const pl_bvh *bvh, const double origin[3], const double directio
                 pl_bvh_ray_visit visit, void *user)
 {
     double inverse[3];
+
     // a direction without a component along an axis never leaves the slab: 1/0 is meant
     for (int i = 0; i < 3; ++i) {
         inverse[i] = direction[i] == 0 ? INFINITY : 1 / direction[i];
     }
+
     int32_t stack[BVH_STACK], depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {

@@ -53,6 +53,7 @@ static bool cavity_init(cavity_work *w)
     w->seen = PL_NEW_ARRAY(int32_t, n);
     w->inside = PL_NEW_ARRAY(uint8_t, n);
     w->queue = PL_NEW_ARRAY(int32_t, n);
+
     return w->neighbour && w->piece && w->seen && w->inside && w->queue;
 }
 
@@ -83,6 +84,7 @@ static int32_t cavity_flood(cavity_work *w, int32_t start, int32_t *label, int32
             }
         }
     }
+
     return tail;
 }
 
@@ -136,6 +138,7 @@ static int cavity_look(cavity_work *w)
             met++;
         }
     }
+
     return met;
 }
 
@@ -148,13 +151,16 @@ static pl_status cavity_gather(const cavity_work *w, const int32_t *label, int32
     if (!found) {
         return pl_fail_memory(err, "mesh: picking a cavity");
     }
+
     for (int64_t f = 0; f < w->count; ++f) {
         if (label[f] == which) {
             found[n++] = w->mesh->boundary[f];
         }
     }
+
     *face = found;
     *count = n;
+
     return PL_OK;
 }
 
@@ -189,7 +195,9 @@ static pl_status cavity_closed(const cavity_work *w, int64_t **face, int64_t *co
             *face = NULL;
         }
     }
+
     pl_free(views);
+
     return status;
 }
 
@@ -227,6 +235,7 @@ static void cavity_share(const cavity_work *w, int64_t f, double *face)
 {
     double middle[3], blocked = 0, all = 0;
     cavity_middle(w, f, face, middle);
+
     // grazing directions (cosine below 0.02) are left out: they see the face's own curvature
     for (int i = 0; i < CAVITY_FACE_RAYS; ++i) {
         double d[3];
@@ -237,6 +246,7 @@ static void cavity_share(const cavity_work *w, int64_t f, double *face)
             blocked += pl_mirrors_block(w->mesh, &w->mirrors, middle, d) ? cosine : 0;
         }
     }
+
     face[SKY_SHARE] = all > 0 ? blocked / all : 0;
     face[SKY_AREA] = pl_mesh_faces_area(w->mesh, w->mesh->boundary + f, 1);
 }
@@ -289,6 +299,7 @@ static bool *cavity_hollow(const cavity_work *w, pl_error *err)
         hollow[p] = pl_mirrors_enclosed(w->mesh, &w->mirrors, face, count) > 0;
         pl_free(face);
     }
+
     return hollow;
 }
 
@@ -317,6 +328,7 @@ static pl_status cavity_sky(cavity_work *w, pl_error *err)
     const uint64_t key =
         pl_hash_bytes(PL_HASH_SEED, w->mirrors.mirror, (size_t)w->mirrors.count * sizeof *w->mirrors.mirror);
     pl_mesh_sky *kept = w->mesh->sky;
+
     if (kept && kept->key == key) {
         w->sky = kept->face;
         return PL_OK;
@@ -341,8 +353,10 @@ static pl_status cavity_sky(cavity_work *w, pl_error *err)
     } else {
         pl_free(sky);
     }
+
     pl_free(hollow);
     pl_free(next);
+
     return room ? PL_OK : pl_fail_memory(err, "mesh: picking a cavity");
 }
 
@@ -401,6 +415,7 @@ static int64_t cavity_reach(cavity_work *w, int32_t skin)
     for (int64_t f = 0; f < w->count; ++f) {
         label[f] = label[f] == CAVITY_UNREACHED ? CAVITY_NO : label[f];
     }
+
     return reached;
 }
 
@@ -442,6 +457,7 @@ static void cavity_extend(cavity_work *w, double sharp)
             label[w->queue[i]] = CAVITY_YES;
         }
     }
+
     for (int64_t f = 0; f < w->count; ++f) {
         label[f] = label[f] == CAVITY_TRIED ? CAVITY_NO : label[f];
     }
@@ -491,6 +507,7 @@ static double cavity_outside(const cavity_work *w, const double *corner, int32_t
     for (int32_t j = 0; j < 3 * count; ++j) {
         c[j % 3] += corner[j] / count;
     }
+
     for (int32_t j = 0; j + !closed < count; ++j) {
         double p[3], q[3], m[3];
         pl_sub3(corner + 3 * j, c, p);
@@ -519,6 +536,7 @@ static double cavity_outside(const cavity_work *w, const double *corner, int32_t
             }
         }
     }
+
     return all > 0 ? blocked / all : 0;
 }
 
@@ -532,6 +550,7 @@ static double cavity_rim_outside(const cavity_work *w, const pl_rims *rims, int3
     // an edge of the rim in a plane of symmetry, where the walk can start
     int32_t length = 0, cut = -1;
     double most = 0;
+
     for (int32_t k = 0; k < n && cut < 0; ++k) {
         const int32_t a = rims->corner[first + k], b = rims->corner[first + (k + 1) % n];
         double x[6];
@@ -539,6 +558,7 @@ static double cavity_rim_outside(const cavity_work *w, const pl_rims *rims, int3
         memcpy(x + 3, X + 3 * (size_t)b, 3 * sizeof *x);
         cut = pl_mirrors_contain(&w->mirrors, x, 2, tolerance) ? k : -1;
     }
+
     // from the edge after one in a plane entirely round to it
     for (int32_t k = 0; k <= n; ++k) {
         const int32_t at = (cut + 1 + k) % n;
@@ -558,6 +578,7 @@ static double cavity_rim_outside(const cavity_work *w, const pl_rims *rims, int3
         memmove(corner, corner + 3 * (size_t)(length - 1), 3 * sizeof *corner);
         length = 1;
     }
+
     return most;
 }
 
@@ -569,9 +590,11 @@ static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t
     // most of the faces seen must belong to the cavity
     const double *eye = w->eye;
     int found = 0;
+
     for (int64_t f = 0; f < w->count; ++f) {
         found += w->piece[f] == CAVITY_YES ? w->seen[f] : 0;
     }
+
     if (2 * found <= met) {
         return pl_fail(
             err, PL_BAD_INPUT,
@@ -587,6 +610,7 @@ static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t
     if (status != PL_OK) {
         return status;
     }
+
     double *corner = PL_NEW_ARRAY(double, 3 * ((int64_t)(rims.count > 0 ? rims.start[rims.count] : 0) + 2));
     status = corner ? PL_OK : pl_fail_memory(err, "mesh: picking a cavity");
     for (int32_t r = 0; r < rims.count && status == PL_OK; ++r) {
@@ -600,8 +624,10 @@ static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t
                         eye[0], eye[1], eye[2], at[0], at[1], at[2], 100 * share);
         }
     }
+
     pl_free(corner);
     pl_rims_clear(&rims);
+
     return status;
 }
 
@@ -624,6 +650,7 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
         return status;
     }
     cavity_vote(w, skin);
+
     // extended twice: first to the nearest sharp edges, then over the folds of a flared mouth
     const int64_t reached = cavity_reach(w, skin);
     if (reached > 0) {
@@ -637,11 +664,13 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
     if (status == PL_OK) {
         status = cavity_check(w, *face, *count, met, err);
     }
+
     if (status != PL_OK) {
         pl_free(*face);
         *face = NULL;
         *count = 0;
     }
+
     return status;
 }
 
@@ -652,9 +681,11 @@ pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const pl_pick *pick, int64_t 
     const double *eye = pick->point;
     pl_embedding at;
     pl_status status = pl_mesh_embed(mesh, eye, &at, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     if (at.distance == 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "pick: the point (%g, %g, %g) lies inside the material (element %d), expected a point "
@@ -678,6 +709,8 @@ pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const pl_pick *pick, int64_t 
             status = cavity_open(&w, skin, met, face, face_count, err);
         }
     }
+
     cavity_clear(&w);
+
     return status;
 }

@@ -13,14 +13,17 @@ static pl_status check_arrays(const pl_mesh_def *def, pl_error *err)
                        "mesh: vertex_count is %d, expected at least 1 vertex with its position",
                        (int)def->vertex_count);
     }
+
     if (def->element_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: there are no elements (element_count is %d)",
                        (int)def->element_count);
     }
+
     if (def->element_count > MESH_ELEMENTS_MAX) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: element_count is %d, the limit is %d",
                        (int)def->element_count, MESH_ELEMENTS_MAX);
     }
+
     if (!def->kind || !def->node_start || !def->node || !def->region) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: kind, node_start, node and region must all be given");
     }
@@ -28,11 +31,13 @@ static pl_status check_arrays(const pl_mesh_def *def, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "mesh: region_count is %d, expected at least 1 with its name",
                        (int)def->region_count);
     }
+
     if (def->surface_count < 0 || (def->surface_count > 0 && (!def->surface_name || !def->surface_start))) {
         return pl_fail(err, PL_BAD_INPUT,
                        "mesh: surface_count is %d, expected 0 or names and starts for each",
                        (int)def->surface_count);
     }
+
     return PL_OK;
 }
 
@@ -56,6 +61,7 @@ static pl_status check_names(const char *what, int32_t count, const char *const 
     if (!sorted) {
         return pl_fail_memory(err, "mesh: names");
     }
+
     pl_status status = PL_OK;
     memcpy(sorted, name, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, check_compare_names);
@@ -65,7 +71,9 @@ static pl_status check_names(const char *what, int32_t count, const char *const 
                              sorted[i]);
         }
     }
+
     pl_free(sorted);
+
     return status;
 }
 
@@ -93,6 +101,7 @@ static pl_status check_element(const pl_mesh_def *def, int32_t e, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "mesh: element %d: kind is %d, expected 0 .. %d", (int)e, kind,
                        PL_ELEMENT_KIND_COUNT - 1);
     }
+
     const int count = pl_element_node_count((pl_element_kind)kind);
     if (def->node_start[e + 1] - def->node_start[e] != count) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: element %d (%s) has %lld nodes in node_start, expected %d",
@@ -114,10 +123,12 @@ static pl_status check_element(const pl_mesh_def *def, int32_t e, pl_error *err)
             }
         }
     }
+
     if (def->region[e] < 0 || def->region[e] >= def->region_count) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: element %d: region is %d, expected 0 .. %d", (int)e,
                        (int)def->region[e], (int)def->region_count - 1);
     }
+
     return PL_OK;
 }
 
@@ -131,6 +142,7 @@ static pl_status check_surfaces(const pl_mesh_def *def, bool with_corners, pl_er
         return pl_fail(err, PL_BAD_INPUT, "mesh: surface_start[0] is %lld, expected 0",
                        (long long)def->surface_start[0]);
     }
+
     for (int32_t s = 0; s < def->surface_count; ++s) {
         const int64_t begin = def->surface_start[s], end = def->surface_start[s + 1];
         if (end < begin) {
@@ -155,6 +167,7 @@ static pl_status check_surfaces(const pl_mesh_def *def, bool with_corners, pl_er
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -175,8 +188,10 @@ pl_status pl_mesh_def_check(const pl_mesh_def *def, bool with_corners, pl_error 
         status = pl_fail(err, PL_BAD_INPUT, "mesh: node_start[0] is %lld, expected 0",
                          (long long)def->node_start[0]);
     }
+
     for (int32_t e = 0; e < def->element_count && status == PL_OK; ++e) {
         status = check_element(def, e, err);
     }
+
     return status == PL_OK ? check_surfaces(def, with_corners, err) : status;
 }

@@ -40,6 +40,7 @@ static int collapse_star(const collapse_work *w, int32_t v, int32_t star[COLLAPS
             star[count++] = c / 4;
         }
     }
+
     return count;
 }
 
@@ -71,6 +72,7 @@ static bool collapse_outer(const collapse_work *w, const int32_t *star, int coun
             other[n++] = c;
         }
     }
+
     return collapse_count(w, star, count, other[0], other[1]) == 1;
 }
 
@@ -125,6 +127,7 @@ static bool collapse_link_tet(const collapse_work *w, int32_t e, int32_t a, cons
             return false;
         }
     }
+
     return true;
 }
 
@@ -136,6 +139,7 @@ static bool collapse_link_edge(const collapse_work *w, int32_t e, int32_t a, con
     if (collapse_outer(w, star_a, count_a, a, e, b) && collapse_outer(w, star_b, count_b, b, e, a)) {
         return false;
     }
+
     for (int k = 0; k < 4; ++k) {
         const int32_t c = w->corner[4 * (int64_t)e + k];
         if (c != a && c != b && collapse_count(w, star_a, count_a, b, c) != 1 &&
@@ -144,6 +148,7 @@ static bool collapse_link_edge(const collapse_work *w, int32_t e, int32_t a, con
             return false;
         }
     }
+
     return true;
 }
 
@@ -157,6 +162,7 @@ static bool collapse_link(const collapse_work *w, int32_t a, const int32_t *star
                    ? collapse_link_edge(w, star_a[i], a, star_a, count_a, b, star_b, count_b)
                    : collapse_link_tet(w, star_a[i], a, star_a, count_a, b, star_b, count_b);
     }
+
     return good;
 }
 
@@ -200,6 +206,7 @@ static double collapse_worst(const collapse_work *w, const int32_t *star, int co
             worst = fmin(worst, mesh_quality_tet(x, x + 3, x + 6, x + 9));
         }
     }
+
     return fabs(after - before) < COLLAPSE_VOLUME * before ? worst : -1;
 }
 
@@ -209,6 +216,7 @@ static bool collapse_try(collapse_work *w, int32_t a, int32_t b)
     // tets around both ends
     int32_t star_a[COLLAPSE_STAR], star_b[COLLAPSE_STAR];
     const int count_a = collapse_star(w, a, star_a), count_b = collapse_star(w, b, star_b);
+
     if (count_a <= 0 || count_b <= 0) {
         return false;
     }
@@ -218,6 +226,7 @@ static bool collapse_try(collapse_work *w, int32_t a, int32_t b)
     for (int i = 0; i < count_a; ++i) {
         before = fmin(before, w->quality[star_a[i]]);
     }
+
     // cheap conditions first
     if ((collapse_on_boundary(w, star_a, count_a, a, -1) &&
          !collapse_on_boundary(w, star_a, count_a, a, b)) ||
@@ -253,6 +262,7 @@ static bool collapse_try(collapse_work *w, int32_t a, int32_t b)
     w->next[last] = w->head[b];
     w->head[b] = w->head[a];
     w->head[a] = -1;
+
     return true;
 }
 
@@ -264,6 +274,7 @@ static bool collapse_tet(collapse_work *w, int32_t e)
     // edge lengths of the tet
     const int32_t *c = w->corner + 4 * (int64_t)e;
     double length[6], longest = 0;
+
     for (int k = 0; k < 6; ++k) {
         length[k] =
             pl_distance3(w->position + 3 * (int64_t)c[end[k][0]], w->position + 3 * (int64_t)c[end[k][1]]);
@@ -286,6 +297,7 @@ static bool collapse_tet(collapse_work *w, int32_t e)
         // exclude it and take the next one
         length[shortest] = INFINITY;
     }
+
     return false;
 }
 
@@ -323,6 +335,7 @@ static bool collapse_mids(const collapse_work *w, pl_table *edge, int32_t **mid)
             }
         }
     }
+
     return true;
 }
 
@@ -331,6 +344,7 @@ static void collapse_compact(const collapse_work *w, const pl_table *edge, const
 {
     pl_tets *t = w->tets;
     int64_t at = 0, kept = 0, face = 0;
+
     for (int64_t e = 0; e < w->count; ++e) {
         const int32_t *c = w->corner + 4 * e;
         const int n = (int)(t->node_start[e + 1] - t->node_start[e]);
@@ -372,6 +386,7 @@ static void collapse_compact(const collapse_work *w, const pl_table *edge, const
         }
         t->surface_start[s] = first;
     }
+
     if (t->surface_count > 0) {
         t->surface_start[t->surface_count] = face;
     }
@@ -407,6 +422,7 @@ static bool collapse_init(collapse_work *w, int32_t vertex_count)
         }
         w->quality[e] = mesh_quality_tet(x[0], x[1], x[2], x[3]);
     }
+
     return true;
 }
 
@@ -425,6 +441,7 @@ pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *po
             return PL_OK;
         }
     }
+
     if (w.count > INT32_MAX / 4) {
         return PL_OK;
     }
@@ -448,6 +465,7 @@ pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *po
             *longest = w.longest_move;
         }
     }
+
     pl_table_clear(&edge);
     pl_free(mid);
     pl_free(w.corner);
@@ -455,5 +473,6 @@ pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *po
     pl_free(w.head);
     pl_free(w.moved_to);
     pl_free(w.quality);
+
     return good ? PL_OK : pl_fail_memory(err, "mesh: flat elements");
 }

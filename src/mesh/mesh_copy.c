@@ -78,12 +78,15 @@ static bool copy_layout(const pl_mesh_view *v, pl_element_kind (*to)(pl_element_
     if (!w->kind || !w->node_start) {
         return false;
     }
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         const pl_element_kind kind = to((pl_element_kind)v->kind[e]);
         w->kind[e] = (uint8_t)kind;
         w->node_start[e + 1] = w->node_start[e] + pl_element_node_count(kind);
     }
+
     w->node = PL_NEW_ARRAY(int32_t, w->node_start[v->element_count]);
+
     return w->node != NULL;
 }
 
@@ -124,6 +127,7 @@ static int32_t raise_place_mid_nodes(const pl_mesh_view *v, copy_work *w)
         }
         w->mid[i] = count++;
     }
+
     return count;
 }
 
@@ -165,6 +169,7 @@ pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err)
         raise_collect_edges(v, &w);
         w.position = PL_NEW_ARRAY(double, 3 * ((size_t)v->vertex_count + (size_t)w.edge.count));
     }
+
     if (!w.position) {
         copy_clear(&w);
         return pl_fail_memory(err, "mesh: raise to quadratic");
@@ -181,6 +186,7 @@ pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err)
     def.node = w.node;
     const pl_status status = copy_build(mesh, &def, copy_faces(v->surface_face), out, err);
     copy_clear(&w);
+
     return status;
 }
 
@@ -202,6 +208,7 @@ static int32_t corners_number(const pl_mesh_view *v, int32_t *new_of, int32_t *v
             new_of[v->node[v->node_start[e] + a]] = 1;
         }
     }
+
     for (int32_t i = 0; i < v->vertex_count; ++i) {
         if (new_of[i]) {
             vertex_of[count] = i;
@@ -210,6 +217,7 @@ static int32_t corners_number(const pl_mesh_view *v, int32_t *new_of, int32_t *v
             new_of[i] = -1;
         }
     }
+
     return count;
 }
 
@@ -220,6 +228,7 @@ pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_o
     if (vertex_of) {
         *vertex_of = NULL;
     }
+
     copy_work w = {0};
     const bool ok = copy_layout(v, copy_lowered, &w);
     int32_t *new_of = PL_NEW_ARRAY(int32_t, v->vertex_count),
@@ -246,14 +255,17 @@ pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_o
         def.node = w.node;
         status = copy_build(mesh, &def, copy_faces(v->surface_face), out, err);
     }
+
     // the caller gets the map from new to old vertices if it asked for it
     if (status == PL_OK && vertex_of) {
         *vertex_of = old_of;
         old_of = NULL;
     }
+
     pl_free(new_of);
     pl_free(old_of);
     copy_clear(&w);
+
     return status;
 }
 
@@ -267,6 +279,7 @@ static pl_status surfaces_check(int32_t count, const char *const *name, const in
         return pl_fail(err, PL_BAD_INPUT,
                        "mesh: %d surfaces to add, expected 0 or more with names and starts", (int)count);
     }
+
     for (int32_t s = 0; s < count; ++s) {
         if (!name[s] || !name[s][0]) {
             return pl_fail(err, PL_BAD_INPUT, "mesh: surface %d to add has no name", (int)s);
@@ -277,6 +290,7 @@ static pl_status surfaces_check(int32_t count, const char *const *name, const in
                            (long long)start[s], (long long)start[s + 1]);
         }
     }
+
     return PL_OK;
 }
 
@@ -313,6 +327,7 @@ pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *
     for (int32_t s = 0; s < count; ++s) {
         faces += start[s + 1] - start[s];
     }
+
     const size_t lists = (size_t)v->surface_count + (size_t)count;
     surface_list list = {PL_NEW_ARRAY(const char *, lists), PL_NEW_ARRAY(int64_t, lists + 1),
                          PL_NEW_ARRAY(int64_t, faces), 0};
@@ -339,8 +354,10 @@ pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *
         def.surface_start = list.start;
         status = copy_build(mesh, &def, list.face, out, err);
     }
+
     pl_free(list.name);
     pl_free(list.start);
     pl_free(list.face);
+
     return status;
 }

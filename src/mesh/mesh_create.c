@@ -49,6 +49,7 @@ static const char *const *create_names(int32_t count, const char *const *name)
 {
     char **copy = PL_NEW_ARRAY(char *, count);
     bool ok = copy != NULL;
+
     for (int32_t i = 0; i < count && ok; ++i) {
         copy[i] = pl_strdup(name[i]);
         ok = copy[i] != NULL;
@@ -62,6 +63,7 @@ static const char *const *create_names(int32_t count, const char *const *name)
         pl_free(copy);
         copy = NULL;
     }
+
     return (const char *const *)copy;
 }
 
@@ -82,6 +84,7 @@ static pl_status create_vertices(mesh_work *w, pl_error *err)
     const pl_mesh_def *def = w->def;
     pl_mesh_view *v = &w->mesh->view;
     const int64_t node_count = def->node_start[def->element_count];
+
     w->vertex_of = PL_NEW_ARRAY(int32_t, def->vertex_count);
     if (!w->vertex_of) {
         return pl_fail_memory(err, "mesh: vertices");
@@ -91,10 +94,12 @@ static pl_status create_vertices(mesh_work *w, pl_error *err)
     for (int64_t i = 0; i < node_count; ++i) {
         w->vertex_of[def->node[i]] = 1;
     }
+
     int32_t used = 0;
     for (int32_t i = 0; i < def->vertex_count; ++i) {
         w->vertex_of[i] = w->vertex_of[i] ? used++ : -1;
     }
+
     double *x = PL_NEW_ARRAY(double, 3 * (size_t)used);
     v->position = x;
     v->vertex_count = used;
@@ -109,6 +114,7 @@ static pl_status create_vertices(mesh_work *w, pl_error *err)
         mesh->low[i] = INFINITY;
         mesh->high[i] = -INFINITY;
     }
+
     for (int32_t i = 0; i < def->vertex_count; ++i) {
         for (int k = 0; k < 3 && w->vertex_of[i] >= 0; ++k) {
             const double at = def->position[3 * (size_t)i + k];
@@ -117,6 +123,7 @@ static pl_status create_vertices(mesh_work *w, pl_error *err)
             mesh->high[k] = fmax(mesh->high[k], at);
         }
     }
+
     return PL_OK;
 }
 
@@ -128,11 +135,13 @@ static pl_status create_count_duplicates(mesh_work *w, pl_error *err)
     int32_t *same = PL_NEW_ARRAY(int32_t, v->vertex_count);
     const int32_t joined =
         same ? pl_points_weld(v->vertex_count, v->position, 1e-9 * pl_mesh_size(w->mesh), same) : -1;
+
     pl_free(same);
     if (joined < 0) {
         return pl_fail_memory(err, "mesh: duplicate vertices");
     }
     w->report.duplicate_vertices = joined;
+
     return PL_OK;
 }
 
@@ -144,6 +153,7 @@ static pl_status create_elements(mesh_work *w, pl_error *err)
     const pl_mesh_def *def = w->def;
     pl_mesh_view *v = &w->mesh->view;
     const size_t count = (size_t)def->element_count, nodes = (size_t)def->node_start[count];
+
     v->element_count = def->element_count;
     v->region_count = def->region_count;
     v->kind = create_copy(def->kind, count, sizeof *def->kind);
@@ -158,6 +168,7 @@ static pl_status create_elements(mesh_work *w, pl_error *err)
     for (size_t i = 0; i < nodes; ++i) {
         node[i] = w->vertex_of[def->node[i]];
     }
+
     return PL_OK;
 }
 
@@ -173,6 +184,7 @@ static double create_corner_volume(const pl_mesh *mesh, int32_t e, double *longe
             *longest = fmax(*longest, pl_distance3(x + 3 * a, x + 3 * b));
         }
     }
+
     return pl_element_volume(corners == 4 ? PL_TET4 : PL_PRISM6, x);
 }
 
@@ -183,6 +195,7 @@ static void create_turn(pl_element_kind kind, int32_t *node)
     static const int8_t prism[6][2] = {{0, 3}, {1, 4}, {2, 5}, {6, 9}, {7, 10}, {8, 11}};
     const bool is_tet = kind == PL_TET4 || kind == PL_TET10;
     const int swaps = kind == PL_TET4 ? 1 : kind == PL_PRISM15 ? 6 : 3;
+
     for (int i = 0; i < swaps; ++i) {
         const int8_t *pair = is_tet ? tet[i] : prism[i];
         const int32_t first = node[pair[0]];
@@ -216,6 +229,7 @@ static pl_status create_orient(mesh_work *w, pl_error *err)
             w->report.flipped_elements++;
         }
     }
+
     return PL_OK;
 }
 
@@ -227,6 +241,7 @@ static pl_status create_check_jacobians(mesh_work *w, pl_error *err)
     char list[200] = "";
     size_t length = 0;
     int32_t bad = 0;
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         double x[3 * PL_ELEMENT_NODES_MAX];
         // a linear tet has one determinant, already checked
@@ -238,6 +253,7 @@ static pl_status create_check_jacobians(mesh_work *w, pl_error *err)
             length += (size_t)snprintf(list + length, sizeof list - length, " %d", (int)e);
         }
     }
+
     if (bad > 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "mesh: %d element%s inverted somewhere in their curved shape (Jacobian not positive): "
@@ -245,6 +261,7 @@ static pl_status create_check_jacobians(mesh_work *w, pl_error *err)
                        (int)bad, bad == 1 ? " is" : "s are", bad == 1 ? "" : "s", list,
                        bad > 10 ? " ..." : "");
     }
+
     return PL_OK;
 }
 
@@ -256,10 +273,12 @@ static pl_status create_check_repeats(mesh_work *w, pl_error *err)
     // sorted corners identify an element; tets are padded with -1
     pl_table table;
     int32_t *first = PL_NEW_ARRAY(int32_t, v->element_count);
+
     if (!first || !pl_table_init(&table, 6, v->element_count)) {
         pl_free(first);
         return pl_fail_memory(err, "mesh: elements");
     }
+
     pl_status status = PL_OK;
     for (int32_t e = 0; e < v->element_count && status == PL_OK; ++e) {
         int32_t key[6] = {-1, -1, -1, -1, -1, -1};
@@ -274,8 +293,10 @@ static pl_status create_check_repeats(mesh_work *w, pl_error *err)
             first[at] = e;
         }
     }
+
     pl_table_clear(&table);
     pl_free(first);
+
     return status;
 }
 
@@ -285,15 +306,18 @@ static pl_status create_check_mid_nodes(mesh_work *w, pl_error *err)
     // the table is sized by the edges of quadratic elements
     const pl_mesh_view *v = &w->mesh->view;
     int64_t edges = 0;
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         edges += v->kind[e] == PL_TET10 ? 6 : v->kind[e] == PL_PRISM15 ? 9 : 0;
     }
+
     pl_table table;
     int32_t *mid = PL_NEW_ARRAY(int32_t, edges);
     if (!mid || !pl_table_init(&table, 2, edges)) {
         pl_free(mid);
         return pl_fail_memory(err, "mesh: edges");
     }
+
     pl_status status = PL_OK;
 
     // the first element of an edge decides, the others must agree
@@ -319,8 +343,10 @@ static pl_status create_check_mid_nodes(mesh_work *w, pl_error *err)
             }
         }
     }
+
     pl_table_clear(&table);
     pl_free(mid);
+
     return status;
 }
 
@@ -331,6 +357,7 @@ static pl_status create_faces(mesh_work *w, pl_error *err)
 {
     const pl_mesh_view *v = &w->mesh->view;
     int64_t total = 0;
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         total += pl_element_face_count((pl_element_kind)v->kind[e]);
     }
@@ -338,6 +365,7 @@ static pl_status create_faces(mesh_work *w, pl_error *err)
     if (!w->owner || !pl_table_init(&w->face, 4, total)) {
         return pl_fail_memory(err, "mesh: faces");
     }
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         for (int side = 0; side < pl_element_face_count((pl_element_kind)v->kind[e]); ++side) {
             int32_t node[PL_FACE_NODES_MAX], key[4];
@@ -358,6 +386,7 @@ static pl_status create_faces(mesh_work *w, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -373,15 +402,18 @@ static pl_status create_boundary(mesh_work *w, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT,
                        "mesh: no face lies on a boundary, the elements overlap each other");
     }
+
     w->mesh->boundary = PL_NEW_ARRAY(int64_t, count);
     if (!w->mesh->boundary) {
         return pl_fail_memory(err, "mesh: boundary");
     }
+
     for (int32_t i = 0; i < w->face.count; ++i) {
         if (w->owner[2 * (size_t)i + 1] < 0) {
             w->mesh->boundary[w->mesh->boundary_count++] = w->owner[2 * (size_t)i];
         }
     }
+
     return PL_OK;
 }
 
@@ -393,19 +425,23 @@ static int64_t create_find_face(const mesh_work *w, const int32_t corner[4], int
     // corners in the numbers of the mesh; a face with a dropped vertex belongs to no element
     int32_t mapped[4], key[4];
     const int count = corner[3] < 0 ? 3 : 4;
+
     for (int a = 0; a < count; ++a) {
         mapped[a] = w->vertex_of[corner[a]];
         if (mapped[a] < 0) {
             return -1;
         }
     }
+
     pl_face_key(count, mapped, key);
     *entry = pl_table_find(&w->face, key);
     if (*entry < 0) {
         return -1;
     }
+
     const int64_t *owner = w->owner + 2 * (size_t)*entry;
     const int32_t *region = w->mesh->view.region;
+
     return owner[1] >= 0 && region[owner[1] / 8] < region[owner[0] / 8] ? owner[1] : owner[0];
 }
 
@@ -414,6 +450,7 @@ static pl_status create_look_up(mesh_work *w, int64_t *start, int64_t *face, pl_
 {
     const pl_mesh_def *def = w->def;
     int32_t *last = PL_NEW_ARRAY(int32_t, w->face.count); // 1 + the surface that had this face last
+
     if (!last) {
         return pl_fail_memory(err, "mesh: surfaces");
     }
@@ -433,8 +470,10 @@ static pl_status create_look_up(mesh_work *w, int64_t *start, int64_t *face, pl_
             }
         }
     }
+
     start[def->surface_count] = count;
     pl_free(last);
+
     return PL_OK;
 }
 
@@ -446,6 +485,7 @@ static pl_status create_surfaces(mesh_work *w, pl_error *err)
     const int64_t total = def->surface_count > 0 ? def->surface_start[def->surface_count] : 0;
     int64_t *start = PL_NEW_ARRAY(int64_t, (size_t)def->surface_count + 1);
     int64_t *face = PL_NEW_ARRAY(int64_t, total);
+
     v->surface_start = start;
     v->surface_face = face;
     v->surface_name = create_names(def->surface_count, def->surface_name);
@@ -461,6 +501,7 @@ static pl_status create_surfaces(mesh_work *w, pl_error *err)
     for (int32_t s = 0; s < def->surface_count; ++s) {
         start[s + 1] = def->surface_start[s + 1];
     }
+
     for (int64_t f = 0; f < total; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         face[f] = w->surface_face[f];
@@ -470,6 +511,7 @@ static pl_status create_surfaces(mesh_work *w, pl_error *err)
                            (long long)f, (long long)(face[f] / 8), (long long)(face[f] % 8));
         }
     }
+
     return PL_OK;
 }
 
@@ -504,10 +546,12 @@ pl_status pl_mesh_build(const pl_mesh_def *def, const int64_t *surface_face, pl_
         pl_mesh_destroy(w.mesh);
         return status;
     }
+
     if (report) {
         *report = w.report;
     }
     *out = w.mesh;
+
     return PL_OK;
 }
 
@@ -520,5 +564,6 @@ pl_status pl_mesh_create(const pl_mesh_def *def, pl_mesh **out, pl_mesh_report *
     if (!def) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: the definition is NULL");
     }
+
     return pl_mesh_build(def, NULL, out, report, err);
 }

@@ -31,6 +31,7 @@ static double crossing_height(const double a[3], const double b[3], const double
     pl_sub3(d, a, w);
     pl_cross3(u, v, n);
     const double length = pl_norm3(n);
+
     return length > 0 ? pl_dot3(n, w) / length : 0;
 }
 
@@ -64,6 +65,7 @@ static bool crossing_segment(const double p[3], const double q[3], const double 
             return false;
         }
     }
+
     return true;
 }
 
@@ -79,6 +81,7 @@ static int crossing_shared(const int32_t a[3], const int32_t b[3], bool in_a[3],
             }
         }
     }
+
     return count;
 }
 
@@ -135,6 +138,7 @@ static void patch_init(const crossing_search *s, int32_t triangle, crossing_patc
     // the four triangles of a face split along its mid nodes, as in pl_face_triangles
     static const int8_t corner[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
     int32_t node[PL_FACE_NODES_MAX];
+
     pl_mesh_face_nodes(s->mesh, s->face[triangle], node);
     for (int a = 0; a < 6; ++a) {
         memcpy(p->node + 3 * a, s->x + 3 * (size_t)node[a], 3 * sizeof *p->node);
@@ -158,6 +162,7 @@ static void patch_quarter(const crossing_patch *p, int k, crossing_patch *out)
             out->xi[c][i] = 0.5 * (p->xi[from][i] + p->xi[to][i]);
         }
     }
+
     patch_place(out);
 }
 
@@ -174,12 +179,14 @@ static bool patch_cross(const crossing_patch *a, const crossing_patch *b, double
             return false;
         }
     }
+
     if (level == 0) {
         const double *const p[3] = {a->at[0], a->at[1], a->at[2]}, *const q[3] = {b->at[0], b->at[1],
                                                                                   b->at[2]};
         const double deep = tolerance + a->chord + b->chord;
         return crossing_edges(p, none, q, deep, at) || crossing_edges(q, none, p, deep, at);
     }
+
     for (int k = 0; k < 4; ++k) {
         crossing_patch u, v;
         patch_quarter(a, k, &u);
@@ -190,6 +197,7 @@ static bool patch_cross(const crossing_patch *a, const crossing_patch *b, double
             }
         }
     }
+
     return false;
 }
 
@@ -211,6 +219,7 @@ static bool crossing_visit(void *user, int32_t i, int32_t j)
     const int32_t *a = s->corner + 3 * (size_t)i, *b = s->corner + 3 * (size_t)j;
     bool in_a[3] = {false}, in_b[3] = {false};
     const int shared = crossing_shared(a, b, in_a, in_b);
+
     // neighbours across an edge touch by construction
     if (shared > 1) {
         return true;
@@ -225,7 +234,9 @@ static bool crossing_visit(void *user, int32_t i, int32_t j)
         p[k] = s->x + 3 * (size_t)a[k];
         q[k] = s->x + 3 * (size_t)b[k];
     }
+
     double at[3];
+
     // flat triangles that cross, and the curved faces too
     const bool flat = crossing_edges(p, in_a, q, tolerance, at) || crossing_edges(q, in_b, p, tolerance, at);
     if (flat && (!curved || shared || crossing_curved(s, i, j, at))) {
@@ -240,6 +251,7 @@ static bool crossing_visit(void *user, int32_t i, int32_t j)
         }
         ++out->count;
     }
+
     return true;
 }
 
@@ -271,6 +283,7 @@ static double crossing_chord(const double *x, const int32_t node[6], const int8_
         patch_point(&p, middle, at);
         largest = fmax(largest, pl_distance3(at, flat));
     }
+
     return largest;
 }
 
@@ -281,6 +294,7 @@ static int32_t crossing_triangles(const pl_mesh *mesh, const double *x, int32_t 
     const int64_t *face;
     const int64_t faces = pl_mesh_boundary(mesh, &face);
     int32_t count = 0;
+
     for (int64_t f = 0; f < faces; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int8_t(*triangle)[3];
@@ -303,6 +317,7 @@ static int32_t crossing_triangles(const pl_mesh *mesh, const double *x, int32_t 
             }
         }
     }
+
     return count;
 }
 
@@ -335,11 +350,13 @@ pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_cros
         crossing_search search = {x, corner, of, chord, part, mesh, 1e-9 * size, out};
         pl_bvh_pairs(&bvh, &bvh, crossing_visit, &search);
     }
+
     pl_bvh_clear(&bvh);
     pl_free(corner);
     pl_free(of);
     pl_free(box);
     pl_free(chord);
     pl_free(part);
+
     return good ? PL_OK : pl_fail_memory(err, "crossings");
 }

@@ -64,6 +64,7 @@ static bool embed_newton(pl_element_kind kind, const double *x, const double p[3
             return true;
         }
     }
+
     return false;
 }
 
@@ -81,6 +82,7 @@ static bool embed_visit(void *user, int32_t e)
     embed_search *s = user;
     const pl_element_kind kind = (pl_element_kind)s->mesh->view.kind[e];
     double x[3 * PL_ELEMENT_NODES_MAX], xi[3];
+
     pl_mesh_gather(s->mesh, e, x);
     if (embed_newton(kind, x, s->point, xi)) {
         const double depth = embed_depth(kind, xi);
@@ -90,6 +92,7 @@ static bool embed_visit(void *user, int32_t e)
             memcpy(s->xi, xi, sizeof xi);
         }
     }
+
     return true;
 }
 
@@ -108,11 +111,13 @@ static double near_visit(void *user, int32_t item, double best)
     const double *x = s->trees->triangle + 9 * (size_t)item;
     double weight[3];
     const double d2 = pl_triangle_nearest(s->point, x, x + 3, x + 6, weight);
+
     if (d2 < best || (d2 == best && item < s->triangle)) {
         s->triangle = item;
         memcpy(s->weight, weight, sizeof weight);
         return d2;
     }
+
     return best;
 }
 
@@ -124,11 +129,13 @@ static void near_clamp(bool tri, double xi[2])
         xi[1] = fmax(-1, fmin(1, xi[1]));
         return;
     }
+
     const double excess = xi[0] + xi[1] - 1;
     if (excess > 0) { // onto the long side
         xi[0] -= 0.5 * excess;
         xi[1] -= 0.5 * excess;
     }
+
     xi[0] = fmax(0, fmin(1, xi[0]));
     xi[1] = fmax(0, fmin(1, xi[1]));
 }
@@ -148,6 +155,7 @@ static double near_face_point(int count, const double *x, const double xi[2], co
             v[i] += dN[2 * a + 1] * x[3 * a + i];
         }
     }
+
     return pl_norm3(r);
 }
 
@@ -158,6 +166,7 @@ static double near_refine(int count, const double *x, const double p[3], double 
     const bool tri = count == 3 || count == 6;
     double r[3], u[3], v[3];
     double best = near_face_point(count, x, xi, p, r, u, v);
+
     for (int iteration = 0; iteration < 40; ++iteration) {
         // normal equations of min |r - a u - b v|^2
         const double uu = pl_dot3(u, u), uv = pl_dot3(u, v), vv = pl_dot3(v, v), ru = pl_dot3(r, u),
@@ -182,6 +191,7 @@ static double near_refine(int count, const double *x, const double p[3], double 
         xi[0] = trial[0];
         xi[1] = trial[1];
     }
+
     return best;
 }
 
@@ -208,6 +218,7 @@ static double embed_outside(const pl_mesh *mesh, const pl_mesh_trees *trees, con
     const double distance = near_refine(count, x, point, at);
     *element = (int32_t)(face / 8);
     pl_shape_from_face((pl_element_kind)mesh->view.kind[*element], (int)(face % 8), at, xi);
+
     return distance;
 }
 
@@ -224,6 +235,7 @@ pl_status pl_mesh_embed(const pl_mesh *mesh, const double point[3], pl_embedding
     if (!trees) {
         return pl_fail_memory(err, "mesh: embedding a point");
     }
+
     embed_search search = {.mesh = mesh, .point = point, .element = -1, .depth = -EMBED_INSIDE};
     pl_bvh_query(&trees->elements, point, point, embed_visit, &search);
 
@@ -239,5 +251,6 @@ pl_status pl_mesh_embed(const pl_mesh *mesh, const double point[3], pl_embedding
         pl_shape_eval((pl_element_kind)mesh->view.kind[search.element], search.xi, out->weight, NULL);
     memcpy(out->node, mesh->view.node + mesh->view.node_start[search.element],
            (size_t)out->node_count * sizeof *out->node);
+
     return PL_OK;
 }

@@ -11,6 +11,7 @@ static void examine_centre(const pl_mesh *mesh, int32_t element, double centre[3
 {
     double x[3 * PL_ELEMENT_NODES_MAX];
     const int corners = pl_element_corner_count((pl_element_kind)mesh->view.kind[element]);
+
     pl_mesh_gather(mesh, element, x);
     memset(centre, 0, 3 * sizeof *centre);
     for (int k = 0; k < 3 * corners; ++k) {
@@ -26,6 +27,7 @@ static void examine_inverted(const pl_mesh *mesh, const pl_mesh_quality *q, pl_s
     if (q->inverted_count == 0) {
         return;
     }
+
     double place[3];
     examine_centre(mesh, q->worst_element, place);
     pl_findings_add(findings, severity, NULL, 0,
@@ -44,9 +46,11 @@ static pl_status examine_flat(const pl_mesh *mesh, const pl_mesh_quality *q, pl_
     // list them and find the worst
     int32_t *flat = PL_NEW_ARRAY(int32_t, n), count = 0, worst = 0;
     double lowest = EXAMINE_FLAT;
+
     if (!flat) {
         return pl_fail_memory(err, "mesh: a list of elements");
     }
+
     for (int32_t e = 0; e < n; ++e) {
         const double quality = pl_mesh_element_quality(mesh, e);
         if (quality < EXAMINE_FLAT) {
@@ -57,6 +61,7 @@ static pl_status examine_flat(const pl_mesh *mesh, const pl_mesh_quality *q, pl_
             worst = e;
         }
     }
+
     if (count > 0) {
         // a few flat elements cost time rather than accuracy
         const bool many = count * 100.0 > n || q->worst < 0.01;
@@ -68,7 +73,9 @@ static pl_status examine_flat(const pl_mesh *mesh, const pl_mesh_quality *q, pl_
         pl_findings_advise(findings, "mesh again with another --size; thin or sharp details cause them");
         pl_findings_place(findings, place, flat, count);
     }
+
     pl_free(flat);
+
     return PL_OK;
 }
 
@@ -93,6 +100,7 @@ static int32_t examine_count_parts(const pl_mesh *mesh, const int32_t *region_bo
         }
         bodies += of_part[p] == 0;
     }
+
     return bodies;
 }
 
@@ -134,9 +142,11 @@ pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body,
         pl_findings_place(findings, place, member, members);
         ++reported;
     }
+
     pl_free(member);
     pl_free(of_body);
     pl_mesh_free_indices(part);
+
     return room ? PL_OK : pl_fail_memory(err, "mesh: its parts");
 }
 
@@ -146,6 +156,7 @@ static pl_status examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_er
     int32_t *element = NULL, count = 0;
     double thinnest = 0;
     const pl_status status = pl_mesh_thin_walls(mesh, &element, &count, &thinnest, err);
+
     if (status == PL_OK && count > 0) {
         const bool quadratic = mesh->view.kind[0] == PL_TET10 || mesh->view.kind[0] == PL_PRISM15;
         double place[3];
@@ -163,7 +174,9 @@ static pl_status examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_er
                            0.5 * thinnest);
         pl_findings_place(findings, place, element, count);
     }
+
     pl_mesh_free_indices(element);
+
     return status;
 }
 
@@ -177,6 +190,7 @@ static bool examine_deep(const pl_mesh *mesh, const pl_embedding *in, const doub
 
     // tet: barycentric coordinates as ratios of volumes, V(p in place of corner k) / V
     double least = 1;
+
     if (kind == PL_TET4 || kind == PL_TET10) {
         double x[3 * PL_ELEMENT_NODES_MAX];
         pl_mesh_gather(mesh, in->element, x);
@@ -195,6 +209,7 @@ static bool examine_deep(const pl_mesh *mesh, const pl_embedding *in, const doub
     for (int k = 0; k < 3; ++k) {
         least = fmin(least, in->weight[k] + in->weight[k + 3]);
     }
+
     return kind == PL_PRISM6 && fmin(least, fmin(top, 1 - top)) > EXAMINE_DEPTH;
 }
 
@@ -216,6 +231,7 @@ static int32_t examine_stranger(const pl_mesh *mesh, const double p[3], const in
             }
         }
     }
+
     return in.element;
 }
 
@@ -235,6 +251,7 @@ static int32_t examine_overlap(const pl_mesh *mesh, int32_t e, bool *seen, doubl
         other = seen[node[k]] ? -1 : examine_stranger(mesh, at, node + k, 1);
         seen[node[k]] = true;
     }
+
     return other;
 }
 
@@ -244,6 +261,7 @@ static void examine_tell_overlaps(const pl_mesh *mesh, const int32_t *found, int
 {
     const pl_mesh_view *view = &mesh->view;
     const int32_t low = found[0] < other ? found[0] : other, high = found[0] < other ? other : found[0];
+
     pl_findings_add(findings, PL_WARNING, NULL, 0,
                     "%d element%s others; near (%.4g, %.4g, %.4g) regions '%s' and '%s' do", count,
                     count == 1 ? " overlaps" : "s overlap", pl_tidy(place[0]), pl_tidy(place[1]),
@@ -261,6 +279,7 @@ static pl_status examine_overlaps(const pl_mesh *mesh, pl_findings *findings, pl
     bool *seen = PL_NEW_ARRAY(bool, mesh->view.vertex_count);
     const bool room = found && seen;
     double place[3] = {0};
+
     for (int32_t e = 0; room && e < mesh->view.element_count; ++e) {
         double at[3];
         const int32_t other = examine_overlap(mesh, e, seen, at);
@@ -272,11 +291,13 @@ static pl_status examine_overlaps(const pl_mesh *mesh, pl_findings *findings, pl
             found[count++] = e;
         }
     }
+
     if (count > 0) {
         examine_tell_overlaps(mesh, found, count, first, place, findings);
     }
     pl_free(found);
     pl_free(seen);
+
     return room ? PL_OK : pl_fail_memory(err, "mesh: a list of elements");
 }
 

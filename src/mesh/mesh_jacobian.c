@@ -16,6 +16,7 @@ static void jacobian_matrix(pl_element_kind kind, const double *x, const double 
 {
     double dN[3 * PL_ELEMENT_NODES_MAX];
     const int n = pl_shape_eval(kind, xi, NULL, dN);
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             double sum = 0;
@@ -51,6 +52,7 @@ static void tet_coefficients(const double A[4][9], double c[20])
     for (int i = 0; i < 4; ++i) {
         c[n++] = pl_det3(A[i]);
     }
+
     // c_iij: det is multilinear in its columns, so the mean runs over the three places of A_j
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 4; ++j) {
@@ -61,6 +63,7 @@ static void tet_coefficients(const double A[4][9], double c[20])
             }
         }
     }
+
     // c_ijk of three different corners: mean over all six permutations
     for (int skip = 0; skip < 4; ++skip) {
         const int i = skip == 0, j = skip <= 1 ? 2 : 1, k = skip <= 2 ? 3 : 2;
@@ -93,6 +96,7 @@ static double tet_bound(const double A[4][9], int depth)
     if (low > 0 || corner <= 0 || depth == 0) {
         return low;
     }
+
     // corners 0-3, then mid points of the edges 01 12 02 03 13 23; four corner tets and a split octahedron
     static const int8_t end[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
     static const int8_t part[8][4] = {{0, 4, 6, 7}, {4, 1, 5, 8}, {6, 5, 2, 9}, {7, 8, 9, 3},
@@ -106,6 +110,7 @@ static double tet_bound(const double A[4][9], int depth)
             B[4 + m][i] = 0.5 * (A[end[m][0]][i] + A[end[m][1]][i]);
         }
     }
+
     double best = INFINITY;
     for (int p = 0; p < 8; ++p) {
         double sub[4][9];
@@ -115,6 +120,7 @@ static double tet_bound(const double A[4][9], int depth)
         const double bound = tet_bound((const double(*)[9])sub, depth - 1);
         best = bound < best ? bound : best;
     }
+
     return best;
 }
 
@@ -209,6 +215,7 @@ static void prism_fibre(pl_element_kind kind, const double *x, const prism_part 
     // monomials of degree 2 in the order of poly_tri_index: L0^2, L0 L1, L0 L2, L1^2, L1 L2, L2^2
     static const double at[6][3] = {{1, 0, 0}, {.5, .5, 0}, {.5, 0, .5}, {0, 1, 0}, {0, .5, .5}, {0, 0, 1}};
     static const int8_t end[6][2] = {{0, 0}, {0, 3}, {0, 5}, {3, 3}, {3, 5}, {5, 5}};
+
     for (int t = 0; t < 2; ++t) {
         // values at the corners and mid points of the triangle, below (t = 0) and above (t = 1)
         double value[6][3];
@@ -268,10 +275,12 @@ static double prism_corner_low(const double *c)
 {
     const int tri[3] = {poly_tri_index(0, 0), poly_tri_index(PRISM_TRI, 0), poly_tri_index(0, PRISM_TRI)};
     double low = INFINITY;
+
     for (int a = 0; a < 3; ++a) {
         const double *row = c + tri[a] * (PRISM_LINE + 1);
         low = fmin(low, fmin(row[0], row[PRISM_LINE]));
     }
+
     return low;
 }
 
@@ -286,6 +295,7 @@ static double prism_bound(pl_element_kind kind, const double *x, const prism_par
     if (low > 0 || prism_corner_low(c) <= 0 || depth == 0) {
         return low;
     }
+
     static const int8_t part_of[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
 
     // corners and mid points of the triangle, and the middle of the height
@@ -296,6 +306,7 @@ static double prism_bound(pl_element_kind kind, const double *x, const prism_par
             at[3 + a][i] = 0.5 * (part->corner[a][i] + part->corner[(a + 1) % 3][i]);
         }
     }
+
     const double middle = 0.5 * (part->low + part->high);
     for (int p = 0; p < 8; ++p) {
         prism_part sub = {.low = p < 4 ? part->low : middle, .high = p < 4 ? middle : part->high};
@@ -304,6 +315,7 @@ static double prism_bound(pl_element_kind kind, const double *x, const prism_par
         }
         best = fmin(best, prism_bound(kind, x, &sub, depth - 1));
     }
+
     return best;
 }
 
@@ -318,11 +330,13 @@ double pl_jacobian_bound(pl_element_kind kind, const double *x)
     if (kind == PL_TET4) {
         return pl_jacobian_at(kind, x, centre);
     }
+
     if (kind == PL_TET10) {
         double A[4][9];
         tet_corner_matrices(x, A);
         return tet_bound((const double(*)[9])A, JACOBIAN_DEPTH);
     }
+
     return prism_bound(kind, x, &prism_whole, JACOBIAN_DEPTH);
 }
 
@@ -344,9 +358,11 @@ double pl_element_volume(pl_element_kind kind, const double *x)
     } else {
         prism_coefficients(kind, x, &prism_whole, c);
     }
+
     for (int i = 0; i < count; ++i) {
         sum += c[i];
     }
+
     return kind == PL_TET10 ? sum / 20 / 6 : sum / PRISM_COEFFICIENTS;
 }
 
@@ -361,5 +377,6 @@ double pl_prism_area(const double x[18])
         pl_cross3(e, f, n);
         area += 0.25 * pl_norm3(n);
     }
+
     return area;
 }

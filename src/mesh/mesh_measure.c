@@ -11,6 +11,7 @@ double pl_mesh_region_volume(const pl_mesh *mesh, int32_t region)
             sum += pl_element_volume((pl_element_kind)mesh->view.kind[e], x);
         }
     }
+
     return sum;
 }
 
@@ -27,6 +28,7 @@ static void measure_face_at(int count, const double *x, const double xi[2], doub
             v[i] += dN[2 * a + 1] * x[3 * a + i];
         }
     }
+
     pl_cross3(u, v, normal);
 }
 
@@ -47,6 +49,7 @@ double pl_mesh_faces_area(const pl_mesh *mesh, const int64_t *face, int64_t coun
             sum += weight[q] * pl_norm3(normal);
         }
     }
+
     return sum;
 }
 
@@ -55,6 +58,7 @@ static double measure_flux(int nodes, const double *x, const double origin[3])
 {
     double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX], sum = 0;
     int points;
+
     pl_face_quadrature(nodes, &points, xi, weight);
     for (int q = 0; q < points; ++q) {
         double at[3], normal[3], r[3];
@@ -62,6 +66,7 @@ static double measure_flux(int nodes, const double *x, const double origin[3])
         pl_sub3(at, origin, r);
         sum += weight[q] * pl_dot3(r, normal);
     }
+
     return sum;
 }
 
@@ -94,6 +99,7 @@ static bool rims_edges(const pl_mesh *mesh, const int64_t *face, int64_t count, 
     if (!*edge) {
         return false;
     }
+
     for (int64_t f = 0; f < count; ++f) {
         // every corner pair is an edge; its mid node follows the corners in the face's numbering
         int32_t node[PL_FACE_NODES_MAX];
@@ -109,6 +115,7 @@ static bool rims_edges(const pl_mesh *mesh, const int64_t *face, int64_t count, 
             e->uses++;
         }
     }
+
     return true;
 }
 
@@ -143,6 +150,7 @@ static void rims_chain(int32_t edge_count, rim_edge *edge, int32_t *first, pl_ri
             }
         }
     }
+
     out->start[out->count] = length;
 }
 
@@ -165,10 +173,12 @@ pl_status pl_mesh_rims(const pl_mesh *mesh, const int64_t *face, int64_t count, 
         out->mid = PL_NEW_ARRAY(int32_t, rim);
         ok = out->start && out->corner && out->mid;
     }
+
     if (ok) {
         memset(first, -1, (size_t)mesh->view.vertex_count * sizeof *first);
         rims_chain(table.count, edge, first, out);
     }
+
     pl_table_clear(&table);
     pl_free(edge);
     pl_free(first);
@@ -176,6 +186,7 @@ pl_status pl_mesh_rims(const pl_mesh *mesh, const int64_t *face, int64_t count, 
         pl_rims_clear(out);
         return pl_fail_memory(err, "mesh: rims");
     }
+
     return PL_OK;
 }
 
@@ -185,6 +196,7 @@ bool pl_mesh_faces_closed(const pl_mesh *mesh, const int64_t *face, int64_t coun
     pl_table table = {0};
     rim_edge *edge = NULL;
     bool closed = count > 0 && rims_edges(mesh, face, count, &table, &edge);
+
     for (int32_t i = 0; i < table.count && closed; ++i) {
         closed = edge[i].uses == 2;
     }
@@ -198,6 +210,7 @@ bool pl_mesh_faces_closed(const pl_mesh *mesh, const int64_t *face, int64_t coun
             pl_rims_clear(&rims);
         }
     }
+
     return closed;
 }
 
@@ -212,6 +225,7 @@ static double measure_cap(const pl_mesh *mesh, const pl_rims *rims, int32_t loop
 
     // centre: mean of the loop's corner and mid nodes, as promised in mesh.h
     int32_t n = 0;
+
     for (int32_t i = begin; i < end; ++i) {
         for (int k = 0; k < 3; ++k) {
             centre[k] += position[3 * (size_t)rims->corner[i] + k];
@@ -219,6 +233,7 @@ static double measure_cap(const pl_mesh *mesh, const pl_rims *rims, int32_t loop
         }
         n += rims->mid[i] >= 0 ? 2 : 1;
     }
+
     for (int k = 0; k < 3; ++k) {
         centre[k] /= n;
     }
@@ -238,6 +253,7 @@ static double measure_cap(const pl_mesh *mesh, const pl_rims *rims, int32_t loop
         }
         sum += measure_flux(6, x, origin);
     }
+
     return sum;
 }
 
@@ -254,14 +270,17 @@ double pl_mesh_faces_enclosed(const pl_mesh *mesh, const int64_t *face, int64_t 
     for (int i = 0; i < 3; ++i) {
         origin[i] = 0.5 * (mesh->low[i] + mesh->high[i]);
     }
+
     for (int64_t f = 0; f < count; ++f) {
         double x[3 * PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_gather_face(mesh, face[f], x);
         sum += nodes > 0 ? measure_flux(nodes, x, origin) : 0;
     }
+
     for (int32_t r = 0; r < rims.count; ++r) {
         sum += measure_cap(mesh, &rims, r, origin);
     }
     pl_rims_clear(&rims);
+
     return -sum / 3;
 }

@@ -39,6 +39,7 @@ static bool mirror_reflect(const pl_mirrors *mirrors, double nudge, double o[3],
     // the plane that the ray reaches first; one that it has passed by rounding counts as reached now
     const pl_mirror *first = NULL;
     double t = INFINITY;
+
     for (int m = 0; m < mirrors->count; ++m) {
         const pl_mirror *mirror = &mirrors->mirror[m];
         const double out = pl_dot3(d, mirror->normal), at = -mirror_height(mirror, o) / out;
@@ -47,6 +48,7 @@ static bool mirror_reflect(const pl_mirrors *mirrors, double nudge, double o[3],
             first = mirror;
         }
     }
+
     if (!first) {
         return false;
     }
@@ -57,6 +59,7 @@ static bool mirror_reflect(const pl_mirrors *mirrors, double nudge, double o[3],
         o[i] += t * d[i] - nudge * first->normal[i];
         d[i] -= 2 * out * first->normal[i];
     }
+
     return true;
 }
 
@@ -75,6 +78,7 @@ bool pl_mirrors_cast(const pl_mesh *mesh, const pl_mirrors *mirrors, const doubl
             return false;
         }
     }
+
     return false;
 }
 
@@ -101,6 +105,7 @@ static bool mirror_direction(const pl_mirrors *mirrors, double tolerance, double
         }
         memset(axis[1], 0, sizeof axis[1]);
     }
+
     // otherwise any direction in the first plane
     if (mirrors->count == 1 || pl_norm3(axis[1]) == 0) {
         const int small = fabs(axis[0][0]) < 0.6 ? 0 : 1;
@@ -131,6 +136,7 @@ static bool mirror_direction(const pl_mirrors *mirrors, double tolerance, double
             return true;
         }
     }
+
     return false;
 }
 
@@ -143,6 +149,7 @@ double pl_mirrors_enclosed(const pl_mesh *mesh, const pl_mirrors *mirrors, const
     if (!mirror_direction(mirrors, pl_mirror_tolerance(mesh), u, o)) {
         return 0;
     }
+
     for (int64_t f = 0; f < count; ++f) {
         double x[3 * PL_FACE_NODES_MAX];
         const int8_t(*split)[3];
@@ -159,5 +166,6 @@ double pl_mirrors_enclosed(const pl_mesh *mesh, const pl_mirrors *mirrors, const
             volume -= pl_dot3(n, u) / 2 * (pl_dot3(p[0], u) + pl_dot3(p[1], u) + pl_dot3(p[2], u)) / 3;
         }
     }
+
     return volume;
 }

@@ -27,8 +27,10 @@ static size_t pack_name_bytes(int32_t count, const char *const *name)
 bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out)
 {
     const pl_mesh_view *v = &mesh->view;
+
     // through memset, so that the padding is the same bytes every time
     pack_head head;
+
     memset(&head, 0, sizeof head);
     memcpy(head.word, PACK_WORD, sizeof head.word);
     head.key = key;
@@ -62,6 +64,7 @@ bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out)
     for (int i = 0; i < PL_COUNT(block); ++i) {
         head.bytes += block[i].bytes;
     }
+
     const size_t start = out->length;
     pl_text_add_bytes(out, &head, sizeof head);
     for (int i = 0; i < PL_COUNT(block); ++i) {
@@ -69,17 +72,20 @@ bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out)
             pl_text_add_bytes(out, block[i].data, block[i].bytes);
         }
     }
+
     for (int32_t r = 0; r < v->region_count; ++r) {
         pl_text_add_bytes(out, v->region_name[r], strlen(v->region_name[r]) + 1);
     }
     for (int32_t s = 0; s < v->surface_count; ++s) {
         pl_text_add_bytes(out, v->surface_name[s], strlen(v->surface_name[s]) + 1);
     }
+
     // the checksum covers everything from this block's start, not what `out` held already
     if (!out->failed) {
         const uint64_t sum = pl_hash_bytes(PL_HASH_SEED, out->data + start, out->length - start);
         pl_text_add_bytes(out, &sum, sizeof sum);
     }
+
     return !out->failed;
 }
 
@@ -99,6 +105,7 @@ static void *unpack_array(unpack_work *w, int64_t count, size_t size)
         w->failed = true;
         return NULL;
     }
+
     void *array = pl_alloc_array((size_t)count, size);
     w->failed = !array;
     if (array) {
@@ -106,6 +113,7 @@ static void *unpack_array(unpack_work *w, int64_t count, size_t size)
         w->at += (size_t)count * size;
         w->block[w->block_count++] = array;
     }
+
     return array;
 }
 
@@ -120,6 +128,7 @@ static const char *const *unpack_names(unpack_work *w, const char **cursor, cons
         name[i] = *cursor;
         *cursor = stop ? stop + 1 : *cursor;
     }
+
     w->block[w->block_count++] = name;
     return name;
 }
@@ -130,8 +139,10 @@ static pl_status unpack_build(unpack_work *w, const pack_head *head, pl_mesh **o
                        .element_count = head->element_count,
                        .region_count = head->region_count,
                        .surface_count = head->surface_count};
+
     // same order as in pl_mesh_pack
     const int64_t elements = head->element_count;
+
     def.position = unpack_array(w, 3 * (int64_t)head->vertex_count, sizeof(double));
     def.node_start = unpack_array(w, elements + 1, sizeof(int64_t));
     def.surface_start = unpack_array(w, (int64_t)head->surface_count + 1, sizeof(int64_t));
@@ -153,6 +164,7 @@ static pl_status unpack_build(unpack_work *w, const pack_head *head, pl_mesh **o
     const char *name_end = name + head->name_bytes;
     def.region_name = unpack_names(w, &name, name_end, head->region_count);
     def.surface_name = unpack_names(w, &name, name_end, head->surface_count);
+
     return w->failed ? pl_fail(err, PL_BAD_INPUT, "mesh: the packed names are cut off")
                      : pl_mesh_build(&def, face, out, NULL, err);
 }
@@ -183,5 +195,6 @@ pl_status pl_mesh_unpack(const void *data, size_t bytes, uint64_t key, pl_mesh *
     if (status == PL_OK) {
         (*out)->fit = head.fit;
     }
+
     return status;
 }

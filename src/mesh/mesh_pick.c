@@ -55,6 +55,7 @@ static void pick_pair_fan(const pl_mesh *mesh, const half_edge *half, int32_t he
     // direction of the edge, along which the fan is looked at
     double x[3 * PL_FACE_NODES_MAX];
     const int corners = pl_boundary_corner_count(mesh, half[head].face);
+
     pl_mesh_gather_face(mesh, mesh->boundary[half[head].face], x);
     pl_sub3(x + 3 * ((half[head].local + 1) % corners), x + 3 * half[head].local, d);
 
@@ -114,6 +115,7 @@ int32_t *pl_boundary_neighbours(const pl_mesh *mesh)
     half_edge *half = PL_NEW_ARRAY(half_edge, 4 * count);
     const bool ok = neighbour && head && half && pl_table_init(&edge, 2, 4 * count);
     int32_t n = 0;
+
     for (int64_t f = 0; f < count && ok; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         pl_mesh_face_nodes(mesh, mesh->boundary[f], node);
@@ -137,9 +139,11 @@ int32_t *pl_boundary_neighbours(const pl_mesh *mesh)
         pl_free(neighbour);
         neighbour = NULL;
     }
+
     pl_table_clear(&edge);
     pl_free(head);
     pl_free(half);
+
     return neighbour;
 }
 
@@ -160,10 +164,12 @@ static bool pick_accepts(const pick_test *test, const double x[3])
         pl_sub3(x, pick->point, r);
         return fabs(pl_dot3(r, test->normal)) <= test->tolerance;
     }
+
     bool inside = true;
     for (int i = 0; i < 3; ++i) {
         inside = inside && x[i] >= pick->low[i] && x[i] <= pick->high[i];
     }
+
     return inside;
 }
 
@@ -175,6 +181,7 @@ static pl_status pick_by_corners(const pl_mesh *mesh, const pick_test *test, int
     if (!found) {
         return pl_fail_memory(err, "mesh: picking faces");
     }
+
     for (int64_t f = 0; f < mesh->boundary_count; ++f) {
         double x[3 * PL_FACE_NODES_MAX];
         pl_mesh_gather_face(mesh, mesh->boundary[f], x);
@@ -186,8 +193,10 @@ static pl_status pick_by_corners(const pl_mesh *mesh, const pick_test *test, int
             found[n++] = mesh->boundary[f];
         }
     }
+
     *face = found;
     *face_count = n;
+
     return PL_OK;
 }
 
@@ -207,6 +216,7 @@ static pl_status pick_box(const pl_mesh *mesh, const pl_pick *pick, int64_t **fa
                            pick->high[i], "xyz"[i]);
         }
     }
+
     const pick_test test = {.pick = pick};
     return pick_by_corners(mesh, &test, face, face_count, err);
 }
@@ -220,16 +230,19 @@ static pl_status pick_plane(const pl_mesh *mesh, const pl_pick *pick, int64_t **
                        "pick: the plane's normal is (%g, %g, %g), expected a finite, non-zero one",
                        pick->normal[0], pick->normal[1], pick->normal[2]);
     }
+
     if (!(pick->tolerance >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "pick: the plane's tolerance is %g, expected 0 or more (mm)",
                        pick->tolerance);
     }
+
     // a tolerance of 0 means: as exact as the coordinates are, 1e-6 of the size
     pick_test test = {.pick = pick,
                       .tolerance = pick->tolerance > 0 ? pick->tolerance : 1e-6 * pl_mesh_size(mesh)};
     for (int i = 0; i < 3; ++i) {
         test.normal[i] = pick->normal[i] / length;
     }
+
     return pick_by_corners(mesh, &test, face, face_count, err);
 }
 
@@ -252,5 +265,6 @@ pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face,
         }
         return pl_mesh_pick_cavity(mesh, pick, face, face_count, err);
     }
+
     return pl_fail(err, PL_BAD_INPUT, "pick: kind is %d, expected 0 .. 2", (int)pick->kind);
 }

@@ -33,11 +33,13 @@ double mesh_quality_tet(const double *x0, const double *x1, const double *x2, co
     for (int i = 0; i < 3; ++i) {
         product[i] = pl_norm3(e[2 * i]) * pl_norm3(e[2 * i + 1]);
     }
+
     const double a = product[0], b = product[1], c = product[2], s = 0.5 * (a + b + c);
     const double root = sqrt(fmax(s * (s - a) * (s - b) * (s - c), 0));
     if (!(areas > 0) || !(root > 0)) {
         return 0;
     }
+
     // r / R = (3 V / areas) (6 |V| / root)
     return 54 * volume * fabs(volume) / (areas * root);
 }
@@ -51,11 +53,13 @@ static double quality_prism(const double *x)
     static const double ideal[4][3] = {{0, 0, 0}, {1, 0, 0}, {0.5, 0.86602540378443865, 0}, {0, 0, 1}};
     const double unit = mesh_quality_tet(ideal[0], ideal[1], ideal[2], ideal[3]);
     double worst = INFINITY;
+
     // the worst corner decides
     for (int c = 0; c < 6; ++c) {
         const int8_t *k = corner[c];
         worst = fmin(worst, mesh_quality_tet(x + 3 * k[0], x + 3 * k[1], x + 3 * k[2], x + 3 * k[3]));
     }
+
     return fmin(worst / unit, 1);
 }
 
@@ -64,6 +68,7 @@ double pl_mesh_element_quality(const pl_mesh *mesh, int32_t element)
     if (element < 0 || element >= mesh->view.element_count) {
         return 0;
     }
+
     double x[3 * PL_ELEMENT_NODES_MAX];
     pl_mesh_gather(mesh, element, x);
     const bool tet = pl_element_corner_count((pl_element_kind)mesh->view.kind[element]) == 4;
@@ -100,8 +105,10 @@ pl_mesh_quality pl_mesh_measure_quality(const pl_mesh *mesh)
             q.mean_edge += length;
         }
     }
+
     q.mean /= mesh->view.element_count;
     q.mean_edge /= (double)edges;
+
     return q;
 }
 
@@ -123,9 +130,11 @@ int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element)
     int32_t *parent = PL_NEW_ARRAY(int32_t, v->vertex_count),
             *number = PL_NEW_ARRAY(int32_t, v->vertex_count);
     int32_t *part = PL_NEW_ARRAY(int32_t, v->element_count), count = 0;
+
     if (of_element) {
         *of_element = NULL;
     }
+
     if (parent && number && part) {
         // vertices of one element belong together
         for (int32_t i = 0; i < v->vertex_count; ++i) {
@@ -145,6 +154,7 @@ int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element)
             part[e] = number[root];
         }
     }
+
     pl_free(parent);
     pl_free(number);
     if (of_element && count > 0) {
@@ -152,5 +162,6 @@ int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element)
     } else {
         pl_free(part);
     }
+
     return count;
 }

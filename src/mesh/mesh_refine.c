@@ -64,6 +64,7 @@ static bool refine_edges(refine_work *w, const uint8_t *marked)
 
     // upper bound of the number of edges: each once per marked element
     int64_t limit = 0;
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         limit += marked[e] ? 6 : 0;
     }
@@ -96,6 +97,7 @@ static bool refine_edges(refine_work *w, const uint8_t *marked)
         const int32_t key[2] = {w->list[i].a, w->list[i].b};
         w->order[pl_table_find(&w->edge, key)] = i;
     }
+
     return true;
 }
 
@@ -105,6 +107,7 @@ static int refine_element(const refine_work *w, int32_t e, refine_tet piece[REFI
     const pl_mesh_view *v = w->old;
     const int32_t *node = v->node + v->node_start[e];
     int rank[6], edge[6], halved = 0, count = 1;
+
     piece[0] = (refine_tet){{0, 1, 2, 3}};
 
     // halved edges of this element, sorted by rank (insertion sort of at most six)
@@ -142,6 +145,7 @@ static int refine_element(const refine_work *w, int32_t e, refine_tet piece[REFI
             }
         }
     }
+
     return count;
 }
 
@@ -150,6 +154,7 @@ static bool refine_pieces(refine_work *w)
 {
     const int32_t elements = w->old->element_count;
     refine_tet piece[REFINE_MOST];
+
     w->start = PL_NEW_ARRAY(int64_t, (int64_t)elements + 1);
     if (!w->start) {
         return false;
@@ -163,6 +168,7 @@ static bool refine_pieces(refine_work *w)
         const int count = refine_element(w, e, piece);
         memcpy(w->tet + w->start[e], piece, (size_t)count * sizeof *piece);
     }
+
     return w->tet != NULL;
 }
 
@@ -203,6 +209,7 @@ static int32_t refine_mid(refine_work *w, int32_t e, int a, int b)
             }
         }
     }
+
     return w->mid[at];
 }
 
@@ -213,6 +220,7 @@ static bool refine_nodes(refine_work *w)
 
     // every piece could have six edges of its own: upper bound of the new vertices
     const int64_t most = v->vertex_count + 6 * w->tet_count;
+
     w->mid = PL_NEW_ARRAY(int32_t, 6 * w->tet_count);
     w->position = PL_NEW_ARRAY(double, 3 * most);
     w->node = PL_NEW_ARRAY(int32_t, 10 * w->tet_count);
@@ -243,6 +251,7 @@ static bool refine_nodes(refine_work *w)
             w->node_start[t + 1] = 10 * (t + 1);
         }
     }
+
     return true;
 }
 
@@ -257,6 +266,7 @@ static unsigned refine_sides(int node)
             sides |= on[i] == node ? 1u << f : 0;
         }
     }
+
     return sides;
 }
 
@@ -267,7 +277,9 @@ static bool refine_surfaces(refine_work *w)
     const int64_t faces = v->surface_start[v->surface_count];
     unsigned sides[10];
     int64_t count = 0;
+
     w->surface_start = PL_NEW_ARRAY(int64_t, (int64_t)v->surface_count + 1);
+
     // an old face falls into four pieces at most
     w->corner = PL_NEW_ARRAY(int32_t, 4 * 8 * faces + 4);
     if (!w->surface_start || !w->corner) {
@@ -276,6 +288,7 @@ static bool refine_surfaces(refine_work *w)
     for (int n = 0; n < 10; ++n) {
         sides[n] = refine_sides(n);
     }
+
     for (int32_t s = 0; s < v->surface_count; ++s) {
         for (int64_t k = v->surface_start[s]; k < v->surface_start[s + 1]; ++k) {
             const int32_t e = (int32_t)(v->surface_face[k] / 8);
@@ -297,6 +310,7 @@ static bool refine_surfaces(refine_work *w)
         }
         w->surface_start[s + 1] = count;
     }
+
     return true;
 }
 
@@ -309,6 +323,7 @@ pl_status pl_mesh_refine(const pl_mesh *mesh, const uint8_t *marked, pl_mesh **o
             return pl_fail(err, PL_BAD_INPUT, "only meshes of quadratic tetrahedra can be refined");
         }
     }
+
     refine_work w = {.old = v};
     pl_status status;
     if (!refine_edges(&w, marked) || !refine_pieces(&w) || !refine_nodes(&w) || !refine_surfaces(&w)) {
@@ -329,9 +344,11 @@ pl_status pl_mesh_refine(const pl_mesh *mesh, const uint8_t *marked, pl_mesh **o
                                  .surface_corner = w.corner};
         status = pl_mesh_create(&def, out, NULL, err);
     }
+
     if (status == PL_OK) {
         (*out)->fit = mesh->fit;
     }
     refine_clear(&w);
+
     return status;
 }

@@ -69,6 +69,7 @@ int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES
     if (!shape_is_kind((int)kind) || face < 0 || face >= shape_kinds[kind].faces) {
         return 0;
     }
+
     const bool quadratic = kind == PL_TET10 || kind == PL_PRISM15;
     const int8_t *row = shape_is_tet(kind) ? tet_face[face] : prism_face[face];
     const int corners = shape_is_tet(kind) || face < 2 ? 3 : 4;
@@ -76,6 +77,7 @@ int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES
     for (int i = 0; i < count; ++i) {
         node[i] = row[i];
     }
+
     return count;
 }
 
@@ -104,6 +106,7 @@ static void shape_tet(bool quadratic, const double xi[3], double *N, double *dN)
             dN[3 * a + i] = quadratic ? (4 * L[a] - 1) * tet_dL[a][i] : tet_dL[a][i];
         }
     }
+
     for (int m = 0; quadratic && m < 6; ++m) {
         const int a = tet_edge[m][0], b = tet_edge[m][1];
         N[4 + m] = 4 * L[a] * L[b];
@@ -148,6 +151,7 @@ static void shape_prism(bool quadratic, const double xi[3], double *N, double *d
         d[1] = 2 * h * (L[a] * tri_dL[b][1] + L[b] * tri_dL[a][1]);
         d[2] = 2 * L[a] * L[b] * s;
     }
+
     // mid nodes of the vertical edges
     for (int a = 0; quadratic && a < 3; ++a) {
         double *d = dN + 3 * (12 + a);
@@ -168,6 +172,7 @@ int pl_shape_eval(pl_element_kind kind, const double xi[3], double *N, double *d
     } else {
         shape_prism(kind == PL_PRISM15, xi, N, dN);
     }
+
     return pl_element_node_count(kind);
 }
 
@@ -233,6 +238,7 @@ int pl_face_shape_eval(int face_node_count, const double xi[2], double *N, doubl
     } else {
         shape_quad(face_node_count == 8, xi, N, dN);
     }
+
     return face_node_count;
 }
 
@@ -259,6 +265,7 @@ void pl_shape_node(pl_element_kind kind, int node, double xi[3])
         shape_corner(kind, node, xi);
         return;
     }
+
     const int8_t *edge = shape_is_tet(kind) ? tet_edge[node - corners] : prism_edge[node - corners];
     double a[3], b[3];
     shape_corner(kind, edge[0], a);
@@ -283,6 +290,7 @@ void pl_shape_from_face(pl_element_kind kind, int face, const double face_xi[2],
     const int count = pl_element_face_nodes(kind, face, node);
     const int corners = count == 3 || count == 6 ? 3 : 4;
     double N[PL_FACE_NODES_MAX];
+
     pl_face_shape_eval(corners, face_xi, N, NULL);
     xi[0] = xi[1] = xi[2] = 0;
     for (int a = 0; a < corners; ++a) {
@@ -302,6 +310,7 @@ int pl_face_triangles(int face_node_count, const int8_t (**triangle)[3])
     static const int8_t tri6[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
     static const int8_t quad4[2][3] = {{0, 1, 2}, {0, 2, 3}};
     static const int8_t quad8[6][3] = {{0, 4, 7}, {4, 1, 5}, {5, 2, 6}, {6, 3, 7}, {4, 5, 6}, {4, 6, 7}};
+
     switch (face_node_count) {
     case 3:
         *triangle = tri3;
@@ -341,11 +350,13 @@ static int quadrature_tri(double (*xi)[2], double *weight)
     const double at[7][3] = {
         {1.0 / 3, 1.0 / 3, 9.0 / 80}, {a, a, wa},        {1 - 2 * a, a, wa}, {a, 1 - 2 * a, wa}, {b, b, wb},
         {1 - 2 * b, b, wb},           {b, 1 - 2 * b, wb}};
+
     for (int i = 0; i < 7; ++i) {
         xi[i][0] = at[i][0];
         xi[i][1] = at[i][1];
         weight[i] = at[i][2];
     }
+
     return 7;
 }
 
@@ -358,6 +369,7 @@ static int quadrature_quad(double (*xi)[2], double *weight)
         xi[i][1] = at[i / 3];
         weight[i] = w[i % 3] * w[i / 3];
     }
+
     return 9;
 }
 

@@ -32,7 +32,9 @@ bool pl_table_init(pl_table *table, int width, int64_t limit)
         pl_table_clear(table);
         return false;
     }
+
     memset(table->slot, -1, slots * sizeof *table->slot);
+
     return true;
 }
 
@@ -48,10 +50,12 @@ static uint32_t table_slot(const pl_table *table, const int32_t *key)
 {
     const size_t bytes = (size_t)table->width * sizeof *key;
     uint32_t at = table_hash(key, table->width) & table->mask;
+
     while (table->slot[at] >= 0 &&
            memcmp(table->key + (size_t)table->slot[at] * (size_t)table->width, key, bytes) != 0) {
         at = (at + 1) & table->mask;
     }
+
     return at;
 }
 
@@ -65,6 +69,7 @@ int32_t pl_table_add(pl_table *table, const int32_t *key)
                (size_t)table->width * sizeof *key);
         table->slot[at] = table->count++;
     }
+
     return table->slot[at];
 }
 
@@ -138,6 +143,7 @@ static int32_t weld_representative(weld_grid *grid, int32_t v)
         high[i] = (int64_t)floor((at + grid->tolerance) * grid->inverse_cell);
         own[i] = (int64_t)floor(at * grid->inverse_cell);
     }
+
     int32_t best = -1;
     for (cell[0] = low[0]; cell[0] <= high[0]; ++cell[0]) {
         for (cell[1] = low[1]; cell[1] <= high[1]; ++cell[1]) {
@@ -146,6 +152,7 @@ static int32_t weld_representative(weld_grid *grid, int32_t v)
             }
         }
     }
+
     // only representatives are listed, so clusters do not grow into chains
     if (best < 0) {
         const uint32_t list = weld_hash(grid, own);
@@ -153,6 +160,7 @@ static int32_t weld_representative(weld_grid *grid, int32_t v)
         grid->head[list] = v;
         best = v;
     }
+
     return best;
 }
 
@@ -164,6 +172,7 @@ int32_t pl_points_weld(int32_t n, const double *x, double tolerance, int32_t *re
         low[i % 3] = fmin(low[i % 3], x[i]);
         high[i % 3] = fmax(high[i % 3], x[i]);
     }
+
     const double size = n > 0 ? pl_distance3(low, high) : 0;
 
     // below rounding two points cannot be told apart from equal ones anyway
@@ -190,7 +199,9 @@ int32_t pl_points_weld(int32_t n, const double *x, double tolerance, int32_t *re
             joined += representative[v] != v;
         }
     }
+
     pl_free(grid.head);
     pl_free(grid.next);
+
     return joined;
 }

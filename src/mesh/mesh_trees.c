@@ -40,6 +40,7 @@ static void trees_element_box(const pl_mesh *mesh, int32_t e, double box[6])
     double x[3 * PL_ELEMENT_NODES_MAX];
     const pl_element_kind kind = (pl_element_kind)mesh->view.kind[e];
     const int corners = pl_element_corner_count(kind);
+
     pl_mesh_gather(mesh, e, x);
     box_empty(box);
 
@@ -47,6 +48,7 @@ static void trees_element_box(const pl_mesh *mesh, int32_t e, double box[6])
     for (int a = 0; a < corners; ++a) {
         box_add(box, x + 3 * a);
     }
+
     for (int i = 0; i < pl_element_edge_count(kind); ++i) {
         int node[3];
         pl_element_edge_nodes(kind, i, node);
@@ -58,6 +60,7 @@ static void trees_element_box(const pl_mesh *mesh, int32_t e, double box[6])
             box_add(box, control);
         }
     }
+
     const double diagonal = pl_distance3(box, box + 3);
     const double margin = (kind == PL_PRISM15 ? 0.1 : 1e-9) * diagonal;
     for (int i = 0; i < 3; ++i) {
@@ -76,8 +79,10 @@ static bool trees_build_elements(const pl_mesh *mesh, pl_mesh_trees *trees)
     for (int32_t e = 0; e < mesh->view.element_count; ++e) {
         trees_element_box(mesh, e, box + 6 * (size_t)e);
     }
+
     const bool ok = pl_bvh_init(&trees->elements, mesh->view.element_count, box);
     pl_free(box);
+
     return ok;
 }
 
@@ -111,6 +116,7 @@ static bool trees_build_boundary(const pl_mesh *mesh, pl_mesh_trees *trees)
         const int8_t(*split)[3];
         count += pl_face_triangles(pl_mesh_face_nodes(mesh, mesh->boundary[f], node), &split);
     }
+
     if (count > INT32_MAX / 4) {
         return false;
     }
@@ -124,7 +130,9 @@ static bool trees_build_boundary(const pl_mesh *mesh, pl_mesh_trees *trees)
         trees_fill_triangles(mesh, trees, box);
         ok = pl_bvh_init(&trees->boundary, trees->triangle_count, box);
     }
+
     pl_free(box);
+
     return ok;
 }
 
@@ -142,11 +150,13 @@ const pl_mesh_trees *pl_mesh_trees_get(const pl_mesh *mesh)
         pl_mesh_trees_destroy(trees);
         return NULL;
     }
+
     pl_mesh_trees *other = NULL;
     if (!atomic_compare_exchange_strong(place, &other, trees)) {
         pl_mesh_trees_destroy(trees);
         return other;
     }
+
     return trees;
 }
 
@@ -165,6 +175,7 @@ double pl_triangle_ray(const double o[3], const double d[3], const double a[3], 
     pl_sub3(b, a, u);
     pl_sub3(c, a, v);
     pl_cross3(d, v, p);
+
     // parallel to the plane
     const double det = pl_dot3(u, p);
     if (det == 0) {
@@ -174,10 +185,12 @@ double pl_triangle_ray(const double o[3], const double d[3], const double a[3], 
     const double beta = pl_dot3(s, p) / det;
     pl_cross3(s, u, q);
     const double gamma = pl_dot3(d, q) / det;
+
     // a hair of overlap closes the seams between triangles
     if (beta < -1e-12 || gamma < -1e-12 || beta + gamma > 1 + 1e-12) {
         return -1;
     }
+
     return pl_dot3(v, q) / det;
 }
 
@@ -216,6 +229,7 @@ double pl_triangle_nearest(const double p[3], const double a[3], const double b[
         v = vb / (va + vb + vc);
         w = vc / (va + vb + vc);
     }
+
     weight[0] = 1 - v - w;
     weight[1] = v;
     weight[2] = w;
@@ -226,6 +240,7 @@ double pl_triangle_nearest(const double p[3], const double a[3], const double b[
         const double d = ap[i] - v * ab[i] - w * ac[i];
         sum += d * d;
     }
+
     return sum;
 }
 
@@ -244,10 +259,12 @@ static double cast_visit(void *user, int32_t item, double limit)
     cast_search *s = user;
     const double *x = s->trees->triangle + 9 * (size_t)item;
     const double t = pl_triangle_ray(s->origin, s->direction, x, x + 3, x + 6);
+
     if (t > s->start && (t < limit || (t == limit && s->best >= 0 && item < s->best))) {
         s->best = item;
         return t;
     }
+
     return limit;
 }
 
@@ -258,6 +275,7 @@ bool pl_mesh_cast(const pl_mesh *mesh, const double origin[3], const double dire
     if (!trees) {
         return false;
     }
+
     cast_search search = {trees, origin, direction, start, -1};
     pl_bvh_ray(&trees->boundary, origin, direction, INFINITY, cast_visit, &search);
     if (search.best < 0) {
@@ -274,6 +292,7 @@ bool pl_mesh_cast(const pl_mesh *mesh, const double origin[3], const double dire
     hit->index = trees->triangle_face[search.best];
     hit->face = mesh->boundary[hit->index];
     hit->from_void = pl_dot3(normal, direction) < 0;
+
     return true;
 }
 
@@ -282,10 +301,12 @@ static double blocks_visit(void *user, int32_t item, double limit)
 {
     cast_search *s = user;
     const double *x = s->trees->triangle + 9 * (size_t)item;
+
     if (pl_triangle_ray(s->origin, s->direction, x, x + 3, x + 6) > s->start) {
         s->best = item;
         return -1;
     }
+
     return limit;
 }
 

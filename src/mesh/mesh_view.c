@@ -41,6 +41,7 @@ int pl_mesh_face_nodes(const pl_mesh *mesh, int64_t face, int32_t node[PL_FACE_N
     if (face < 0 || face / 8 >= mesh->view.element_count) {
         return 0;
     }
+
     int local[PL_FACE_NODES_MAX];
     const int64_t e = face / 8;
     const int count = pl_element_face_nodes((pl_element_kind)mesh->view.kind[e], (int)(face % 8), local);
@@ -48,6 +49,7 @@ int pl_mesh_face_nodes(const pl_mesh *mesh, int64_t face, int32_t node[PL_FACE_N
     for (int i = 0; i < count; ++i) {
         node[i] = of_element[local[i]];
     }
+
     return count;
 }
 
@@ -56,9 +58,11 @@ int pl_mesh_gather(const pl_mesh *mesh, int32_t element, double x[3 * PL_ELEMENT
     const pl_mesh_view *v = &mesh->view;
     const int32_t *node = v->node + v->node_start[element];
     const int count = pl_element_node_count((pl_element_kind)v->kind[element]);
+
     for (int a = 0; a < count; ++a) {
         memcpy(x + 3 * a, v->position + 3 * (size_t)node[a], 3 * sizeof *x);
     }
+
     return count;
 }
 

@@ -45,6 +45,7 @@ static bool walls_fans_init(const pl_mesh_view *v, wall_fans *fans)
     if (!fans->start || !fans->element) {
         return false;
     }
+
     // counted one place ahead, so that filling moves every start to where it belongs
     for (int64_t i = 0; i < v->node_start[v->element_count]; ++i) {
         fans->start[v->node[i] + 2]++;
@@ -52,11 +53,13 @@ static bool walls_fans_init(const pl_mesh_view *v, wall_fans *fans)
     for (int32_t i = 0; i < v->vertex_count; ++i) {
         fans->start[i + 2] += fans->start[i + 1];
     }
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         for (int64_t i = v->node_start[e]; i < v->node_start[e + 1]; ++i) {
             fans->element[fans->start[v->node[i] + 1]++] = e;
         }
     }
+
     return true;
 }
 
@@ -82,6 +85,7 @@ static bool walls_joined(const pl_mesh *mesh, const wall_fans *fans, int64_t fac
     const pl_mesh_view *v = &mesh->view;
     int32_t near[PL_FACE_NODES_MAX], far[PL_FACE_NODES_MAX];
     const int near_count = walls_corners(mesh, face, near), far_count = walls_corners(mesh, opposite, far);
+
     for (int a = 0; a < near_count; ++a) {
         for (int64_t i = fans->start[near[a]]; i < fans->start[near[a] + 1]; ++i) {
             const int32_t e = fans->element[i];
@@ -93,6 +97,7 @@ static bool walls_joined(const pl_mesh *mesh, const wall_fans *fans, int64_t fac
             }
         }
     }
+
     return false;
 }
 
@@ -108,6 +113,7 @@ static int32_t walls_search(const pl_mesh *mesh, const wall_fans *fans, int32_t 
     // the ray starts on its own face: hits within rounding of it are skipped
     const double skip = 1e-9 * pl_mesh_size(mesh);
     int32_t n = 0;
+
     *thinnest = INFINITY;
     for (int64_t f = 0; f < mesh->boundary_count; ++f) {
         double middle[3], inward[3], far_middle[3], far_inward[3];
@@ -127,6 +133,7 @@ static int32_t walls_search(const pl_mesh *mesh, const wall_fans *fans, int32_t 
             found[n++] = (int32_t)(mesh->boundary[f] / 8);
         }
     }
+
     return n;
 }
 
@@ -143,6 +150,7 @@ pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *co
         walls_fans_clear(&fans);
         return pl_fail_memory(err, "mesh: thin walls");
     }
+
     double thinnest;
     const int32_t n = walls_search(mesh, &fans, found, &thinnest);
     walls_fans_clear(&fans);
@@ -154,14 +162,17 @@ pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *co
             found[kept++] = found[i];
         }
     }
+
     if (kept == 0) {
         pl_free(found);
         found = NULL;
     }
+
     *element = found;
     *count = kept;
     if (thinnest_mm) {
         *thinnest_mm = thinnest;
     }
+
     return PL_OK;
 }

@@ -19,6 +19,7 @@ pl_status pl_trisurf_valid(const pl_trisurf *s, const char *name, pl_error *err)
                        "surface %s: %d vertices and %d triangles, expected arrays for them", name,
                        (int)s->vertex_count, (int)s->triangle_count);
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)s->vertex_count; ++i) {
         if (!(fabs(s->position[i]) <= 1e12)) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -26,6 +27,7 @@ pl_status pl_trisurf_valid(const pl_trisurf *s, const char *name, pl_error *err)
                            (int)(i / 3), "xyz"[i % 3], s -> position[i]);
         }
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)s->triangle_count; ++i) {
         if (s->corner[i] < 0 || s->corner[i] >= s->vertex_count) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -33,6 +35,7 @@ pl_status pl_trisurf_valid(const pl_trisurf *s, const char *name, pl_error *err)
                            (int)(i / 3), (int)(i % 3), (int)s->corner[i], (int)s->vertex_count - 1);
         }
     }
+
     return PL_OK;
 }
 
@@ -91,10 +94,12 @@ pl_status pl_trisurf_weld(pl_trisurf *s, double tolerance, pl_error *err)
             memcpy(s->corner + 3 * (size_t)triangles++, c, sizeof c);
         }
     }
+
     s->vertex_count = vertices;
     s->triangle_count = triangles;
     pl_free(same);
     pl_free(number);
+
     return PL_OK;
 }
 
@@ -112,6 +117,7 @@ double pl_trisurf_volume(const pl_trisurf *s)
         pl_cross3(r[0], r[1], n);
         sum += pl_dot3(n, r[2]);
     }
+
     return sum / 6;
 }
 
@@ -150,6 +156,7 @@ static int32_t contains_count(const pl_trisurf *s, const double o[3], const doub
         }
         count += t > 0 && inside > 0;
     }
+
     return count;
 }
 
@@ -172,6 +179,7 @@ bool pl_trisurf_contains(const pl_trisurf *s, const double point[3])
             return count % 2 == 1;
         }
     }
+
     return false; // on the surface itself: every ray grazes it
 }
 
@@ -183,6 +191,7 @@ void pl_trisurf_report(const pl_trisurf *s, pl_findings *findings, const int32_t
 {
     char list[160] = "";
     size_t length = 0;
+
     for (int32_t i = 0; i < count && i < 8; ++i) {
         length += (size_t)snprintf(list + length, sizeof list - length, " %d", (int)triangle[i]);
     }
@@ -193,6 +202,7 @@ void pl_trisurf_report(const pl_trisurf *s, pl_findings *findings, const int32_t
         place[a % 3] +=
             s->position[3 * (size_t)s->corner[3 * (size_t)triangle[0] + (size_t)a / 3] + (size_t)a % 3] / 3;
     }
+
     pl_findings_add(findings, PL_DEFECT, NULL, 0, "%s: triangle%s%s%s, near (%.6g, %.6g, %.6g)", sentence,
                     count > 1 ? "s" : "", list, count > 8 ? " ..." : "", place[0], place[1], place[2]);
     pl_findings_advise(findings, "%s", advice);
@@ -232,11 +242,13 @@ static bool surface_is_flat(const pl_trisurf *s, int32_t t)
 {
     const int32_t *c = s->corner + 3 * (size_t)t;
     double u[3], v[3], e[3], n[3];
+
     pl_sub3(s->position + 3 * (size_t)c[1], s->position + 3 * (size_t)c[0], u);
     pl_sub3(s->position + 3 * (size_t)c[2], s->position + 3 * (size_t)c[0], v);
     pl_sub3(v, u, e);
     pl_cross3(u, v, n);
     const double longest = fmax(pl_dot3(u, u), fmax(pl_dot3(v, v), pl_dot3(e, e)));
+
     return c[0] == c[1] || c[1] == c[2] || c[2] == c[0] || !(pl_norm3(n) > 1e-9 * longest);
 }
 
@@ -245,11 +257,13 @@ static void surface_check_triangles(surface_work *w)
 {
     const pl_trisurf *s = w->surface;
     int32_t n = 0;
+
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         if (surface_is_flat(s, t)) {
             w->list[n++] = t;
         }
     }
+
     surface_note(w, n, "triangle has no area (degenerate)", "triangles have no area (degenerate)",
                  "remove needles and slivers in the CAD program");
 
@@ -264,6 +278,7 @@ static void surface_check_triangles(surface_work *w)
             w->list[n++] = t;
         }
     }
+
     surface_note(w, n, "triangle is given twice (duplicate)", "triangles are given twice (duplicate)",
                  "keep one copy of each triangle; two shells may coincide");
 }
@@ -301,6 +316,7 @@ static void surface_check_edges(surface_work *w)
             w->list[open++] = w->edge[i].last;
         }
     }
+
     surface_note(w, open, "edge belongs to one triangle only (the surface is open)",
                  "edges belong to one triangle only (the surface is open)",
                  "close the holes in the CAD program; weld vertices that should be one");
@@ -311,6 +327,7 @@ static void surface_check_edges(surface_work *w)
             w->list[crowded++] = w->edge[i].last;
         }
     }
+
     surface_note(w, crowded, "edge belongs to more than two triangles",
                  "edges belong to more than two triangles",
                  "separate the shells that meet there, or remove internal walls");
@@ -322,6 +339,7 @@ static void surface_check_edges(surface_work *w)
             w->list[turned++] = e->last;
         }
     }
+
     surface_note(w, turned, "edge connects triangles of opposite orientation",
                  "edges connect triangles of opposite orientation", "make all normals point outwards");
 }
@@ -353,8 +371,10 @@ pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findi
             surface_check_edges(&w);
         }
     }
+
     pl_free(w.list);
     pl_free(w.edge);
     pl_table_clear(&w.table);
+
     return status == PL_OK ? pl_trisurf_check_self(surface, name, findings, err) : status;
 }

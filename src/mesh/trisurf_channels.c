@@ -56,6 +56,7 @@ static bool channels_init(channels *w)
 {
     const pl_trisurf *s = w->s;
     const int64_t n = s->triangle_count;
+
     w->normal = PL_NEW_ARRAY(double, 3 * n);
     w->area = PL_NEW_ARRAY(double, n);
     w->use = PL_NEW_ARRAY(int32_t, 6 * n);
@@ -96,6 +97,7 @@ static bool channels_init(channels *w)
             channel_join(w->patch, a, b);
         }
     }
+
     return true;
 }
 
@@ -127,9 +129,11 @@ static bool channels_bound(channels *w)
             w->rim[w->rim_count++] = (channel_rim){b, e};
         }
     }
+
     if (w->rim) {
         qsort(w->rim, (size_t)w->rim_count, sizeof *w->rim, channel_compare);
     }
+
     return w->rim != NULL;
 }
 
@@ -144,6 +148,7 @@ static bool channel_rims(channels *w, int32_t first, int32_t *end, double centre
         w->link[v[0]] = v[0];
         w->link[v[1]] = v[1];
     }
+
     for (int32_t i = first; i < *end; ++i) {
         const int32_t *v = w->table.key + 2 * (int64_t)w->rim[i].edge;
         channel_join(w->link, v[0], v[1]);
@@ -166,11 +171,13 @@ static bool channel_rims(channels *w, int32_t first, int32_t *end, double centre
             centre[k][q] += 0.5 * length * (a[q] + b[q]);
         }
     }
+
     for (int k = 0; k < 2 && root[1] >= 0; ++k) {
         for (int i = 0; i < 3; ++i) {
             centre[k][i] /= perimeter[k] > 0 ? perimeter[k] : 1;
         }
     }
+
     return root[1] >= 0;
 }
 
@@ -210,6 +217,7 @@ static void channel_add(channel_sums *c, bool second, const double x[3], const d
     for (int i = 0; i < 3; ++i) {
         r[i] -= t * c->along[i];
     }
+
     const double d = pl_norm3(r);
     c->area += area;
     c->radius += area * d;
@@ -248,6 +256,7 @@ static bool channel_judge(channels *w, int32_t first, int32_t *end, pl_channel *
 {
     double centre[2][3] = {{0}}, perimeter[2] = {0};
     const int32_t patch = w->rim[first].patch;
+
     if (!channel_rims(w, first, end, centre, perimeter)) {
         return false;
     }
@@ -278,6 +287,7 @@ static bool channel_judge(channels *w, int32_t first, int32_t *end, pl_channel *
 
     // distances from the centre line
     channel_pass(w, patch, true, rim, &c);
+
     // normals look at the axis, the distance varies little, rims are not much wider, and the tube is slender
     const double radius = c.radius / c.area, spread = sqrt(fmax(0, c.square / c.area - radius * radius));
     if (c.looking > -0.9 * c.area || spread > CHANNEL_SPREAD * radius || perimeter[0] > 4 * PL_PI * radius ||
@@ -293,6 +303,7 @@ static bool channel_judge(channels *w, int32_t first, int32_t *end, pl_channel *
     for (int k = 0; k <= CHANNEL_SLICES; ++k) {
         out->length += pl_distance3(out->point[k], out->point[k + 1]);
     }
+
     return true;
 }
 
@@ -301,6 +312,7 @@ int pl_trisurf_channels(const pl_trisurf *surface, pl_channel *out, int limit, p
 {
     channels w = {.s = surface};
     int count = 0;
+
     if (!channels_init(&w) || !channels_bound(&w)) {
         channels_clear(&w);
         pl_fail_memory(err, "the channels of a surface");
@@ -312,5 +324,6 @@ int pl_trisurf_channels(const pl_trisurf *surface, pl_channel *out, int limit, p
         count += channel_judge(&w, i, &end, &out[count]);
     }
     channels_clear(&w);
+
     return count;
 }

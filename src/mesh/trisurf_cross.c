@@ -21,16 +21,19 @@ static double cross_segments(const double p[3], const double q[3], const double 
                  b = pl_dot3(d1, d2), denominator = a * e - b * b;
     double u = denominator > 1e-14 * a * e ? fmax(0, fmin(1, (b * f - c * e) / denominator)) : 0;
     double v = e > 0 ? (b * u + f) / e : 0;
+
     // clamp to the second segment, then correct the first parameter
     if (v < 0 || v > 1) {
         v = fmax(0, fmin(1, v));
         u = a > 0 ? fmax(0, fmin(1, (b * v - c) / a)) : 0;
     }
+
     double sum = 0;
     for (int i = 0; i < 3; ++i) {
         const double gap = w[i] + u * d1[i] - v * d2[i];
         sum += gap * gap;
     }
+
     return sqrt(sum);
 }
 
@@ -54,10 +57,12 @@ static bool cross_segment_meets(const double p[3], const double q[3], const doub
     pl_sub3(p, x[0], rp);
     pl_sub3(q, x[0], rq);
     const double hp = length > 0 ? pl_dot3(rp, n) / length : 0, hq = length > 0 ? pl_dot3(rq, n) / length : 0;
+
     // both ends on one side
     if ((hp > tolerance && hq > tolerance) || (hp < -tolerance && hq < -tolerance)) {
         return false;
     }
+
     if (hp * hq < 0) { // through the plane
         double at[3];
         for (int i = 0; i < 3; ++i) {
@@ -73,6 +78,7 @@ static bool cross_segment_meets(const double p[3], const double q[3], const doub
     for (int a = 0; a < 3 && !meets; ++a) {
         meets = cross_segments(p, q, x[a], x[(a + 1) % 3]) <= tolerance;
     }
+
     return meets;
 }
 
@@ -89,7 +95,9 @@ static bool cross_folded(const double p[3], const double q[3], const double a[3]
         u[i] -= du * d[i];
         v[i] -= dv * d[i];
     }
+
     pl_cross3(u, v, n);
+
     // same direction within 1e-7 rad
     return pl_dot3(u, v) > 0 && pl_norm3(n) <= 1e-7 * pl_norm3(u) * pl_norm3(v);
 }
@@ -112,6 +120,7 @@ static int cross_align(const double *x[3], const double *y[3], double tolerance)
             }
         }
     }
+
     return shared;
 }
 
@@ -128,11 +137,13 @@ static bool cross_triangles(const double *x[3], const double *y[3], double toler
     if (shared == 1) {
         return cross_segment_meets(y[1], y[2], x, tolerance) || cross_segment_meets(x[1], x[2], y, tolerance);
     }
+
     bool meets = false;
     for (int a = 0; a < 3 && !meets; ++a) {
         meets = cross_segment_meets(y[a], y[(a + 1) % 3], x, tolerance) ||
                 cross_segment_meets(x[a], x[(a + 1) % 3], y, tolerance);
     }
+
     return meets;
 }
 
@@ -162,6 +173,7 @@ static bool cross_visit(void *user, int32_t i, int32_t j)
 {
     cross_search *s = user;
     const double *x[3], *y[3];
+
     cross_corners(s->a, i, x);
     cross_corners(s->b, j, y);
     if (!cross_triangles(x, y, s->tolerance)) {
@@ -171,8 +183,10 @@ static bool cross_visit(void *user, int32_t i, int32_t j)
         s->failed = true;
         return false;
     }
+
     s->found[2 * (size_t)s->count] = i;
     s->found[2 * (size_t)s->count++ + 1] = j;
+
     return s->count < CROSS_PAIRS_MAX;
 }
 
@@ -183,6 +197,7 @@ static bool cross_tree(const pl_trisurf *s, double margin, pl_bvh *bvh)
     if (!box) {
         return false;
     }
+
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         const double *x[3];
         double *b = box + 6 * (size_t)t;
@@ -192,8 +207,10 @@ static bool cross_tree(const pl_trisurf *s, double margin, pl_bvh *bvh)
             b[3 + i] = fmax(x[0][i], fmax(x[1][i], x[2][i])) + margin;
         }
     }
+
     const bool ok = pl_bvh_init(bvh, s->triangle_count, box);
     pl_free(box);
+
     return ok;
 }
 
@@ -210,11 +227,13 @@ static int32_t cross_unique(int32_t *list, int32_t count)
     if (count > 1) { // an empty list may have no memory
         qsort(list, (size_t)count, sizeof *list, cross_compare);
     }
+
     for (int32_t i = 0; i < count; ++i) {
         if (kept == 0 || list[kept - 1] != list[i]) {
             list[kept++] = list[i];
         }
     }
+
     return kept;
 }
 
@@ -228,6 +247,7 @@ static bool cross_self(const pl_trisurf *surface, cross_search *search)
         pl_bvh_pairs(&bvh, &bvh, cross_visit, search);
     }
     pl_bvh_clear(&bvh);
+
     return !search->failed;
 }
 
@@ -240,6 +260,7 @@ int32_t pl_trisurf_crossings(const pl_trisurf *surface, int32_t **triangle)
         return -1;
         // the list of pairs becomes the list of triangles
     }
+
     *triangle = search.found;
     return cross_unique(search.found, 2 * search.count);
 }
@@ -256,6 +277,7 @@ pl_status pl_trisurf_check_self(const pl_trisurf *surface, const char *name, pl_
         pl_trisurf_report(surface, findings, search.found, count, sentence,
                           "unite overlapping shells into one closed surface (a boolean union) before export");
     }
+
     pl_free(search.found);
     return search.failed ? pl_fail_memory(err, "surface check") : PL_OK;
 }
@@ -293,6 +315,8 @@ pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, con
         pl_trisurf_report(a, findings, search.found, count, sentence,
                           "leave a gap between the parts, let them share triangles, or merge them");
     }
+
     pl_free(search.found);
+
     return !ok || search.failed ? pl_fail_memory(err, "surface check") : PL_OK;
 }

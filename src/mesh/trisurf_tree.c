@@ -18,8 +18,10 @@ pl_status pl_trisurf_tree_init(pl_trisurf_tree *tree, const pl_trisurf *surface,
             box[6 * (int64_t)t + 3 + i] = fmax(a, fmax(b, c));
         }
     }
+
     const bool room = box && pl_bvh_init(&tree->bvh, surface->triangle_count, box);
     pl_free(box);
+
     return room ? PL_OK : pl_fail_memory(err, "the tree of a surface");
 }
 
@@ -43,9 +45,11 @@ static double near_visit(void *user, int32_t item, double best)
     near_search *s = user;
     const double *a = tree_corner(s->surface, item, 0), *b = tree_corner(s->surface, item, 1),
                  *c = tree_corner(s->surface, item, 2);
+
     if (s->label && s->label[item] != s->wanted) {
         return best;
     }
+
     double weight[3];
     const double squared = pl_triangle_nearest(s->point, a, b, c, weight);
     if (!(squared < best)) {
@@ -54,6 +58,7 @@ static double near_visit(void *user, int32_t item, double best)
     for (int i = 0; i < 3; ++i) {
         s->best[i] = weight[0] * a[i] + weight[1] * b[i] + weight[2] * c[i];
     }
+
     return squared;
 }
 
@@ -82,6 +87,7 @@ pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int
     if (surface->triangle_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "the surface has no triangle");
     }
+
     pl_trisurf_tree tree;
     const pl_status status = pl_trisurf_tree_init(&tree, surface, err);
     double sum = 0;
@@ -89,10 +95,12 @@ pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int
         const double d = pl_trisurf_tree_nearest(&tree, point + 3 * (int64_t)p, nearest + 3 * (int64_t)p);
         sum += d * d;
     }
+
     if (rms) {
         *rms = sqrt(sum / (count > 0 ? count : 1));
     }
     pl_trisurf_tree_clear(&tree);
+
     return status;
 }
 
@@ -110,11 +118,13 @@ static double ray_visit(void *user, int32_t item, double limit)
     ray_search *s = user;
     const double t = pl_triangle_ray(s->origin, s->direction, tree_corner(s->surface, item, 0),
                                      tree_corner(s->surface, item, 1), tree_corner(s->surface, item, 2));
+
     if (!(t > s->start && t < limit)) {
         return limit;
     }
     s->hit = item;
     s->t = t;
+
     return t;
 }
 

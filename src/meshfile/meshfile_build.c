@@ -21,13 +21,16 @@ int32_t pl_names_add(pl_names *names, const char *name)
     if (known >= 0) {
         return known;
     }
+
     char *copy = pl_strdup(name);
     if (!copy ||
         !pl_grow((void **)&names->name, &names->capacity, (int64_t)names->count + 1, sizeof(char *))) {
         pl_free(copy);
         return -1;
     }
+
     names->name[names->count] = copy;
+
     return names->count++;
 }
 
@@ -54,6 +57,7 @@ void pl_build_vertex(pl_build *build, const double x[3])
         build->failed = true;
         return;
     }
+
     memcpy(build->position + need - 3, x, 3 * sizeof(double));
     build->vertex_count++;
 }
@@ -62,6 +66,7 @@ void pl_build_element(pl_build *build, pl_element_kind kind, const int32_t *node
 {
     const int count = pl_element_node_count(kind);
     const int64_t e = build->element_count;
+
     if (build->failed || !pl_grow((void **)&build->kind, &build->kind_room, e + 1, 1) ||
         !pl_grow((void **)&build->region, &build->region_room, e + 1, sizeof(int32_t)) ||
         !pl_grow((void **)&build->node, &build->node_room, (int64_t)build->node_count + count,
@@ -69,6 +74,7 @@ void pl_build_element(pl_build *build, pl_element_kind kind, const int32_t *node
         build->failed = true;
         return;
     }
+
     build->kind[e] = (uint8_t)kind;
     build->region[e] = region;
     memcpy(build->node + build->node_count, node, (size_t)count * sizeof(int32_t));
@@ -83,6 +89,7 @@ void pl_build_face(pl_build *build, int32_t surface, const int32_t *corner, int 
         build->failed = true;
         return;
     }
+
     int32_t *face = build->face + need - 5;
     face[0] = surface;
     memcpy(face + 1, corner, 3 * sizeof(int32_t));
@@ -117,6 +124,7 @@ static void build_sort_faces(const pl_build *build, int64_t *start, int32_t *cor
         const int32_t *face = build->face + 5 * (int64_t)f;
         memcpy(corner + 4 * start[face[0]]++, face + 1, 4 * sizeof(int32_t));
     }
+
     for (int32_t s = count; s > 0; --s) {
         start[s] = start[s - 1];
     }
@@ -130,6 +138,7 @@ static void build_report(const pl_mesh_report *report, const char *path, pl_find
         pl_findings_add(findings, PL_NOTE, path, 0, "%d elements were inverted and have been reoriented",
                         (int)report->flipped_elements);
     }
+
     if (report->duplicate_vertices) {
         pl_findings_add(findings, PL_WARNING, path, 0, "%d vertices coincide with another vertex",
                         (int)report->duplicate_vertices);
@@ -137,10 +146,12 @@ static void build_report(const pl_mesh_report *report, const char *path, pl_find
             findings,
             "the body may be disconnected there: merge coincident nodes in the program that wrote the mesh");
     }
+
     if (report->unused_vertices) {
         pl_findings_add(findings, PL_NOTE, path, 0, "%d vertices belong to no element and were removed",
                         (int)report->unused_vertices);
     }
+
     if (report->unmatched_faces) {
         pl_findings_add(findings, PL_WARNING, path, 0,
                         "%d surface faces belong to no element and were removed",
@@ -157,6 +168,7 @@ static pl_status build_create(pl_build *build, const char *path, pl_mesh **out, 
     int64_t *surface_start = PL_NEW_ARRAY(int64_t, surface_count + 1);
     int32_t *corner = PL_NEW_ARRAY(int32_t, 4 * (int64_t)build->face_count);
     pl_status status;
+
     if (!node_start || !surface_start || !corner) {
         status = pl_fail_memory(err, path);
     } else {
@@ -191,9 +203,11 @@ static pl_status build_create(pl_build *build, const char *path, pl_mesh **out, 
             pl_fail(err, status, "%s: %.900s", path, why.text);
         }
     }
+
     pl_free(node_start);
     pl_free(surface_start);
     pl_free(corner);
+
     return status;
 }
 
@@ -214,6 +228,7 @@ pl_status pl_build_finish(pl_build *build, const char *path, double unit, pl_mes
         }
         status = build_create(build, path, out, findings, err);
     }
+
     pl_build_clear(build);
     return status;
 }
@@ -244,6 +259,7 @@ static int64_t build_marked_sides(const pl_build *build, const uint8_t *marked, 
 {
     int64_t found = 0;
     const int32_t *node = build->node;
+
     for (int32_t e = 0; e < build->element_count; ++e) {
         const pl_element_kind kind = (pl_element_kind)build->kind[e];
         for (int f = 0; f < pl_element_face_count(kind); ++f) {
@@ -264,6 +280,7 @@ static int64_t build_marked_sides(const pl_build *build, const uint8_t *marked, 
         }
         node += pl_element_node_count(kind);
     }
+
     return found;
 }
 
@@ -273,6 +290,7 @@ pl_status pl_build_faces_of_nodes(pl_build *build, int32_t surface, const uint8_
     if (build->failed) {
         return pl_fail_memory(err, "surface of a node set");
     }
+
     const int64_t count = build_marked_sides(build, marked, NULL);
     build_side *side = PL_NEW_ARRAY(build_side, count);
     if (!side) {
@@ -292,6 +310,8 @@ pl_status pl_build_faces_of_nodes(pl_build *build, int32_t surface, const uint8_
         }
         i = next;
     }
+
     pl_free(side);
+
     return build->failed ? pl_fail_memory(err, "surface of a node set") : PL_OK;
 }

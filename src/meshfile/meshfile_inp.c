@@ -77,6 +77,7 @@ static bool inp_name(inp_span s, char *name, size_t room)
         ++s.p;
         --s.end;
     }
+
     if (s.p == s.end || (size_t)(s.end - s.p) >= room) {
         return false;
     }
@@ -111,6 +112,7 @@ static void inp_parameter(inp_keyword *k, inp_span entry)
 {
     const char *equal = memchr(entry.p, '=', (size_t)(entry.end - entry.p));
     inp_span key = {entry.p, equal ? equal : entry.end}, value = {equal ? equal + 1 : entry.end, entry.end};
+
     inp_trim(&key);
     inp_trim(&value);
     char word[64];
@@ -130,6 +132,7 @@ static void inp_parameter(inp_keyword *k, inp_span entry)
             known[i].to[0] = '\0';
         }
     }
+
     k->generate = k->generate || strcasecmp(word, "generate") == 0;
 }
 
@@ -167,6 +170,7 @@ static pl_status inp_read_nodes(pl_inp *inp, const inp_keyword *k)
     if (k->nset[0] && (set = pl_inp_set_need(&inp->nsets, k->nset)) < 0) {
         return pl_fail_memory(inp->err, inp->path);
     }
+
     inp_span line, entry;
     while (inp_data_line(inp, &line)) {
         int64_t label;
@@ -193,6 +197,7 @@ static pl_status inp_read_nodes(pl_inp *inp, const inp_keyword *k)
             return pl_fail_memory(inp->err, inp->path);
         }
     }
+
     return PL_OK;
 }
 
@@ -226,12 +231,14 @@ static bool inp_element_type(const char *type, inp_type *t)
         t->kind = n == 4 ? PL_TET4 : n == 10 ? PL_TET10 : n == 6 ? PL_PRISM6 : n == 15 ? PL_PRISM15 : -1;
         return t->kind >= 0;
     }
+
     for (int i = 0; i < PL_COUNT(lines); ++i) {
         if (inp_begins(type, lines[i])) {
             t->skip = true;
             return true;
         }
     }
+
     for (int i = 0; i < PL_COUNT(shells); ++i) {
         if (inp_begins(type, shells[i].prefix) && isdigit((unsigned char)type[shells[i].skip])) {
             const char digit = type[shells[i].skip];
@@ -240,6 +247,7 @@ static bool inp_element_type(const char *type, inp_type *t)
             return digit == '3' || digit == '6' || digit == '4' || digit == '8';
         }
     }
+
     return false;
 }
 
@@ -248,6 +256,7 @@ static pl_status inp_element_labels(pl_inp *inp, inp_span line, int want, int64_
 {
     inp_span entry;
     int got = 0;
+
     for (;;) {
         while (inp_entry(&line, &entry)) {
             if (entry.p == entry.end) {
@@ -275,10 +284,12 @@ static pl_status inp_add_element(pl_inp *inp, const inp_type *type, const int64_
 {
     static const int32_t none[PL_ELEMENT_NODES_MAX];
     pl_build *b = &inp->build;
+
     if (pl_label_find(&inp->elements, label[0]) != -1) {
         return pl_fail(inp->err, PL_BAD_INPUT, "%s:%d: element %lld is given twice", inp->path, inp->line,
                        (long long)label[0]);
     }
+
     const int32_t e = b->element_count;
     pl_build_element(b, (pl_element_kind)type->kind, none, 0);
     const int64_t need = (int64_t)inp->element_node_count + type->nodes;
@@ -287,8 +298,10 @@ static pl_status inp_add_element(pl_inp *inp, const inp_type *type, const int64_
         (set >= 0 && !pl_inp_set_add(inp->elsets.set + set, label[0]))) {
         return pl_fail_memory(inp->err, inp->path);
     }
+
     memcpy(inp->element_node + inp->element_node_count, label + 1, (size_t)type->nodes * sizeof(int64_t));
     inp->element_node_count = (int32_t)need;
+
     return PL_OK;
 }
 
@@ -307,11 +320,13 @@ static pl_status inp_add_shell(pl_inp *inp, const inp_type *type, const int64_t 
     if (!pl_grow((void **)&inp->face_of, &inp->face_room, need, sizeof(int64_t))) {
         return pl_fail_memory(inp->err, inp->path);
     }
+
     int64_t *face = inp->face_of + need - 5;
     face[0] = surface;
     memcpy(face + 1, label + 1, 3 * sizeof(int64_t));
     face[4] = type->corners == 4 ? label[4] : -1;
     inp->face_count++;
+
     return inp_add_flat(inp, label[0]);
 }
 
@@ -335,6 +350,7 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
             inp->elsets.set[set].of_elements = true;
         }
     }
+
     if (set < 0 && !type.skip && (type.corners || k->elset[0])) {
         return pl_fail_memory(inp->err, inp->path);
     }
@@ -357,6 +373,7 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
                                   : inp_add_element(inp, &type, label, set);
         }
     }
+
     return status;
 }
 
@@ -365,20 +382,24 @@ static pl_status inp_generate(pl_inp *inp, pl_inp_set *set, const pl_label_map *
 {
     int64_t number[3] = {0, 0, 1};
     inp_span entry;
+
     for (int i = 0; i < 3 && inp_entry(&line, &entry); ++i) {
         if (entry.p < entry.end && !inp_label(entry, number + i)) {
             return inp_fail(inp, "GENERATE needs first, last and step");
         }
     }
+
     if (number[2] < 1 || number[1] < number[0] || (number[1] - number[0]) / number[2] > 20000000) {
         return inp_fail(inp, "GENERATE needs first <= last and a step of at least 1");
     }
+
     for (int64_t label = number[0]; label <= number[1]; label += number[2]) {
         const bool exists = pl_label_find(map, label) >= 0;
         if (exists && !pl_inp_set_add(set, label)) {
             return pl_fail_memory(inp->err, inp->path);
         }
     }
+
     return PL_OK;
 }
 
@@ -389,10 +410,12 @@ static pl_status inp_read_set(pl_inp *inp, const inp_keyword *k, pl_inp_sets *se
     if (!name[0]) {
         return inp_fail(inp, "a set needs a name (ELSET= or NSET=)");
     }
+
     const int32_t s = pl_inp_set_need(sets, name);
     if (s < 0) {
         return pl_fail_memory(inp->err, inp->path);
     }
+
     inp_span line, entry;
     while (inp_data_line(inp, &line)) {
         if (k->generate) {
@@ -419,6 +442,7 @@ static pl_status inp_read_set(pl_inp *inp, const inp_keyword *k, pl_inp_sets *se
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -429,13 +453,16 @@ static pl_status inp_read_surface(pl_inp *inp, const inp_keyword *k)
         return pl_fail(inp->err, PL_BAD_INPUT, "%s:%d: *SURFACE of type \"%s\", expected TYPE=ELEMENT",
                        inp->path, inp->line, k->type);
     }
+
     if (!k->name[0]) {
         return inp_fail(inp, "*SURFACE needs a NAME=");
     }
+
     const int32_t surface = pl_names_add(&inp->build.surfaces, k->name);
     if (surface < 0) {
         return pl_fail_memory(inp->err, inp->path);
     }
+
     inp_span line, entry;
     while (inp_data_line(inp, &line)) {
         pl_inp_side side = {.surface = surface, .line = inp->line};
@@ -467,6 +494,7 @@ static pl_status inp_read_surface(pl_inp *inp, const inp_keyword *k)
         }
         inp->side[inp->side_count++] = side;
     }
+
     return PL_OK;
 }
 
@@ -488,6 +516,7 @@ static pl_status inp_block(pl_inp *inp, const inp_keyword *k)
         inp->build.surfaces.count > INP_SETS_MAX || inp->elsets.word.count > INP_SETS_MAX) {
         return inp_fail(inp, "more than 1000 sets");
     }
+
     if (strcasecmp(k->word, "node") == 0) {
         return inp_read_nodes(inp, k);
     }
@@ -509,6 +538,7 @@ static pl_status inp_block(pl_inp *inp, const inp_keyword *k)
     if (strcasecmp(k->word, "include") == 0) {
         return inp_fail(inp, "*INCLUDE is not supported; insert the included text into this file");
     }
+
     if (strcasecmp(k->word, "solid section") == 0 && k->elset[0]) {
         const int32_t set = pl_inp_set_need(&inp->elsets, k->elset);
         if (set < 0) {
@@ -516,10 +546,12 @@ static pl_status inp_block(pl_inp *inp, const inp_keyword *k)
         }
         inp->elsets.set[set].section = true;
     }
+
     inp_span line;
     while (inp_data_line(inp, &line)) {
         // data of a keyword that says nothing about the mesh
     }
+
     return PL_OK;
 }
 
@@ -528,6 +560,7 @@ static pl_status inp_parse(pl_inp *inp)
 {
     inp_span line;
     pl_status status = PL_OK;
+
     while (status == PL_OK && inp_line(inp, &line, false)) {
         if (*line.p != '*') {
             return inp_fail(inp, "expected a keyword (*NODE, *ELEMENT ...)");
@@ -536,6 +569,7 @@ static pl_status inp_parse(pl_inp *inp)
         inp_read_keyword(inp, line, &k);
         status = inp_block(inp, &k);
     }
+
     return status;
 }
 
@@ -549,6 +583,7 @@ pl_status pl_mesh_read_inp(const char *path, double unit, pl_mesh **out, pl_find
     if (status != PL_OK) {
         return status;
     }
+
     pl_inp inp = {.path = path, .err = err, .at = data, .end = data + bytes};
     status = inp_parse(&inp);
     if (status == PL_OK) {
@@ -566,5 +601,6 @@ pl_status pl_mesh_read_inp(const char *path, double unit, pl_mesh **out, pl_find
     pl_free(inp.face_of);
     pl_free(inp.element_node);
     pl_file_free(data);
+
     return status;
 }

@@ -34,10 +34,12 @@ static bool label_enlarge(pl_label_map *map)
     const int64_t room = map->room ? 2 * map->room : 256;
     pl_label_map larger = {
         .label = PL_NEW_ARRAY(int64_t, room), .index = PL_NEW_ARRAY(int32_t, room), .room = room};
+
     if (!larger.label || !larger.index) {
         pl_label_clear(&larger);
         return false;
     }
+
     // -1 in every slot
     memset(larger.label, 0xff, (size_t)room * sizeof(int64_t));
     for (int64_t i = 0; i < map->room; ++i) {
@@ -47,9 +49,11 @@ static bool label_enlarge(pl_label_map *map)
             larger.index[slot] = map->index[i];
         }
     }
+
     larger.count = map->count;
     pl_label_clear(map);
     *map = larger;
+
     return true;
 }
 
@@ -58,10 +62,12 @@ bool pl_label_add(pl_label_map *map, int64_t label, int32_t index)
     if (2 * (map->count + 1) > map->room && !label_enlarge(map)) {
         return false;
     }
+
     const int64_t slot = label_slot(map, label);
     map->label[slot] = label;
     map->index[slot] = index;
     map->count++;
+
     return true;
 }
 
@@ -93,9 +99,11 @@ int32_t pl_inp_set_need(pl_inp_sets *sets, const char *name)
     if (!pl_grow((void **)&sets->set, &sets->room, (int64_t)sets->count + 1, sizeof(pl_inp_set))) {
         return -1;
     }
+
     pl_inp_set *set = sets->set + sets->count;
     *set = (pl_inp_set){0};
     snprintf(set->name, sizeof set->name, "%s", name);
+
     return sets->count++;
 }
 
@@ -117,6 +125,7 @@ bool pl_inp_set_add_word(pl_inp_sets *sets, int32_t set, const char *word)
             return k >= 0; // once is enough
         }
     }
+
     return k >= 0 && pl_inp_set_add(sets->set + set, -1 - (int64_t)k);
 }
 
@@ -162,6 +171,7 @@ static pl_status inp_mark(pl_inp *inp, const pl_inp_sets *sets, int32_t s, const
             return status;
         }
     }
+
     return PL_OK;
 }
 
@@ -172,6 +182,7 @@ static pl_status inp_resolve_elements(pl_inp *inp)
     pl_build *b = &inp->build;
     const int64_t *label = inp->element_node;
     int32_t *node = b->node;
+
     for (int32_t e = 0; e < b->element_count; ++e) {
         const int count = pl_element_node_count((pl_element_kind)b->kind[e]);
         for (int a = 0; a < count; ++a, ++label, ++node) {
@@ -183,6 +194,7 @@ static pl_status inp_resolve_elements(pl_inp *inp)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -200,6 +212,7 @@ static pl_status inp_resolve_regions(pl_inp *inp)
     for (int32_t s = 0; s < sets->count; ++s) {
         sections = sections || sets->set[s].section;
     }
+
     int32_t *mark = PL_NEW_ARRAY(int32_t, b->element_count), *size = PL_NEW_ARRAY(int32_t, b->element_count);
     pl_status status = mark && size ? PL_OK : pl_fail_memory(inp->err, inp->path);
     for (int32_t e = 0; status == PL_OK && e < b->element_count; ++e) {
@@ -234,18 +247,21 @@ static pl_status inp_resolve_regions(pl_inp *inp)
     for (int32_t e = 0; status == PL_OK && e < b->element_count; ++e) {
         index[b->region[e] + 1] = 1;
     }
+
     for (int32_t s = 0; status == PL_OK && s <= sets->count; ++s) {
         if (index[s]) {
             index[s] = pl_names_add(&b->regions, s ? sets->set[s - 1].name : "body");
             status = index[s] < 0 ? pl_fail_memory(inp->err, inp->path) : PL_OK;
         }
     }
+
     for (int32_t e = 0; status == PL_OK && e < b->element_count; ++e) {
         b->region[e] = index[b->region[e] + 1];
     }
     pl_free(index);
     pl_free(mark);
     pl_free(size);
+
     return status;
 }
 
@@ -258,10 +274,12 @@ int pl_inp_side_corners(pl_element_kind kind, int side, int corner[4])
     static const int tet[4][4] = {{0, 1, 2, -1}, {0, 3, 1, -1}, {1, 3, 2, -1}, {2, 3, 0, -1}};
     static const int wedge[5][4] = {{0, 1, 2, -1}, {3, 5, 4, -1}, {0, 3, 4, 1}, {1, 4, 5, 2}, {2, 5, 3, 0}};
     const bool is_tet = kind == PL_TET4 || kind == PL_TET10;
+
     if (side < 1 || side > (is_tet ? 4 : 5)) {
         return 0;
     }
     memcpy(corner, is_tet ? tet[side - 1] : wedge[side - 1], 4 * sizeof(int));
+
     return corner[3] < 0 ? 3 : 4;
 }
 
@@ -271,15 +289,18 @@ static pl_status inp_add_side(pl_inp *inp, const pl_inp_side *s, int32_t e, cons
     pl_build *b = &inp->build;
     int local[4];
     const int count = pl_inp_side_corners((pl_element_kind)b->kind[e], s->side, local);
+
     if (count == 0) {
         return pl_fail(inp->err, PL_BAD_INPUT, "%s:%d: side S%d does not exist on this element", inp->path,
                        s->line, s->side);
     }
+
     int32_t corner[4];
     for (int a = 0; a < count; ++a) {
         corner[a] = b->node[start[e] + local[a]];
     }
     pl_build_face(b, s->surface, corner, count);
+
     return PL_OK;
 }
 
@@ -290,10 +311,12 @@ static pl_status inp_resolve_sides(pl_inp *inp)
     int64_t *start = PL_NEW_ARRAY(int64_t, b->element_count + 1);
     int32_t *mark = PL_NEW_ARRAY(int32_t, b->element_count);
     pl_status status = start && mark ? PL_OK : pl_fail_memory(inp->err, inp->path);
+
     // where the nodes of each element begin
     for (int32_t e = 0; status == PL_OK && e < b->element_count; ++e) {
         start[e + 1] = start[e] + pl_element_node_count((pl_element_kind)b->kind[e]);
     }
+
     for (int32_t i = 0; status == PL_OK && i < inp->side_count; ++i) {
         const pl_inp_side *s = inp->side + i;
         if (s->element >= 0) {
@@ -317,8 +340,10 @@ static pl_status inp_resolve_sides(pl_inp *inp)
             }
         }
     }
+
     pl_free(start);
     pl_free(mark);
+
     return status;
 }
 
@@ -349,6 +374,7 @@ static pl_status inp_resolve_node_sets(pl_inp *inp)
     int32_t *mark = PL_NEW_ARRAY(int32_t, b->vertex_count);
     uint8_t *in = PL_NEW_ARRAY(uint8_t, b->vertex_count);
     pl_status status = mark && in ? PL_OK : pl_fail_memory(inp->err, inp->path);
+
     for (int32_t s = 0; status == PL_OK && s < inp->nsets.count; ++s) {
         const char *name = inp->nsets.set[s].name;
         status = inp_mark(inp, &inp->nsets, s, &inp->nodes, mark, s + 1, 4);
@@ -371,8 +397,10 @@ static pl_status inp_resolve_node_sets(pl_inp *inp)
             pl_free(b->surfaces.name[--b->surfaces.count]); // a set of single nodes names no surface
         }
     }
+
     pl_free(mark);
     pl_free(in);
+
     return status;
 }
 
@@ -392,5 +420,6 @@ pl_status pl_inp_resolve(pl_inp *inp)
     if (status == PL_OK) {
         status = inp_resolve_node_sets(inp);
     }
+
     return status;
 }

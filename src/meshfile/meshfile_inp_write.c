@@ -95,6 +95,7 @@ void pl_inp_put_mesh(pl_text *text, const pl_mesh *mesh)
         }
         pl_text_add(text, "\n");
     }
+
     inp_put_elements(text, &v);
     for (int32_t s = 0; s < v.surface_count; ++s) {
         pl_inp_put_surface(text, mesh, v.surface_name[s], v.surface_face + v.surface_start[s],
@@ -110,5 +111,6 @@ pl_status pl_mesh_write_inp(const pl_mesh *mesh, const char *path, pl_error *err
     const pl_status status =
         text.failed ? pl_fail_memory(err, path) : pl_file_write(path, text.data, text.length, err);
     pl_text_clear(&text);
+
     return status;
 }

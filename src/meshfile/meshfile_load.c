@@ -27,6 +27,7 @@ pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, p
     static const char *const closed[] = {".stl", ".obj", ".step", ".stp"};
     static const char *const tetgen[] = {".node", ".ele"};
     const char *extension = mesh_extension(path);
+
     *out = NULL;
     if (strcasecmp(extension, ".vtu") == 0) {
         return pl_mesh_read_vtu(path, unit, out, findings, err);
@@ -37,6 +38,7 @@ pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, p
     if (mesh_one_of(extension, tetgen, PL_COUNT(tetgen))) {
         return pl_mesh_read_tetgen(path, unit, out, findings, err);
     }
+
     if (mesh_one_of(extension, foreign, PL_COUNT(foreign))) {
         if (!mesher || !mesher->build) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -47,12 +49,14 @@ pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, p
         const pl_mesh_source source = {.kind = PL_SOURCE_FILE, .path = path, .unit = unit, .order = 1};
         return mesher->build(mesher->user, &source, NULL, out, findings, err);
     }
+
     if (mesh_one_of(extension, closed, PL_COUNT(closed))) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "%s: %s files contain surfaces, expected a volume mesh; give them under mesh: parts or step",
             path, extension);
     }
+
     return pl_fail(
         err, PL_BAD_INPUT,
         "%s: the extension \"%s\" is unknown; volume meshes are .vtu, .inp, .node/.ele, .msh, .vtk, .unv, "

@@ -22,12 +22,14 @@ static void stl_put_triangle(pl_text *text, const double *a, const double *b, co
                  w[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
     const double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]};
     const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+
     for (int i = 0; i < 3; ++i) {
         stl_put_float(record + 4 * i, length > 0 ? n[i] / length : 0);
         stl_put_float(record + 12 + 4 * i, a[i]);
         stl_put_float(record + 24 + 4 * i, b[i]);
         stl_put_float(record + 36 + 4 * i, c[i]);
     }
+
     pl_text_add_bytes(text, record, sizeof record);
 }
 
@@ -40,6 +42,7 @@ pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const doub
     // a surface, or all of the boundary
     const int64_t *face;
     int64_t count;
+
     if (surface) {
         const int32_t s = pl_mesh_find_surface(mesh, surface);
         if (s < 0) {
@@ -67,11 +70,14 @@ pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const doub
                              x + 3 * (int64_t)node[triangle[t][1]], x + 3 * (int64_t)node[triangle[t][2]]);
         }
     }
+
     for (int i = 0; i < 4 && text.length >= sizeof head; ++i) {
         text.data[80 + i] = (char)(triangles >> (8 * i));
     }
+
     const pl_status status =
         text.failed ? pl_fail_memory(err, path) : pl_file_write(path, text.data, text.length, err);
     pl_text_clear(&text);
+
     return status;
 }

@@ -26,14 +26,17 @@ static pl_status tetgen_open(tetgen_file *f, const char *path, const char *exten
 {
     const char *dot = strrchr(path, '.');
     const int stem = (int)(dot ? dot - path : (long)strlen(path));
+
     if (snprintf(f->path, sizeof f->path, "%.*s%s", stem, path, extension) >= (int)sizeof f->path) {
         return pl_fail(err, PL_BAD_FILE, "%s: the path is too long", path);
     }
+
     size_t bytes;
     const pl_status status = pl_file_read(f->path, &f->data, &bytes, err);
     f->at = f->data;
     f->end = f->data ? f->data + bytes : NULL;
     f->line = 0;
+
     return status;
 }
 
@@ -108,6 +111,7 @@ static pl_status tetgen_head(tetgen_file *f, int64_t *number, int want, int need
     if (!tetgen_next(f)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: is empty, expected a first line with %s", f->path, what);
     }
+
     for (int i = 0; i < want; ++i) {
         number[i] = 0;
         if (!tetgen_whole(f, number + i) && i < need) {
@@ -121,6 +125,7 @@ static pl_status tetgen_head(tetgen_file *f, int64_t *number, int want, int need
                        "%s:%d: the header says %lld lines, but the file has only %lld characters left",
                        f->path, f->line, (long long)number[0], (long long)(f->end - f->at));
     }
+
     return PL_OK;
 }
 
@@ -130,6 +135,7 @@ static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *fir
     int64_t head[4];
     pl_status status =
         tetgen_head(f, head, 4, 1, "the number of nodes, the dimension 3, attributes and markers", err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -137,6 +143,7 @@ static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *fir
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: the dimension is %lld, expected 3", f->path, f->line,
                        (long long)head[1]);
     }
+
     for (int64_t v = 0; v < head[0]; ++v) {
         int64_t number;
         double x[3];
@@ -158,6 +165,7 @@ static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *fir
         }
         pl_build_vertex(build, x);
     }
+
     return PL_OK;
 }
 
@@ -169,11 +177,13 @@ static pl_status tetgen_node(tetgen_file *f, const pl_build *build, int64_t firs
     if (!tetgen_whole(f, &number)) {
         return tetgen_fail(f, err, "a node number is missing");
     }
+
     if (number < first || number - first >= build->vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: refers to node %lld, nodes are numbered from %lld to %lld",
                        f->path, f->line, (long long)number, (long long)first,
                        (long long)(first + build->vertex_count - 1));
     }
+
     *node = (int32_t)(number - first);
     return PL_OK;
 }
@@ -185,6 +195,7 @@ static void tetgen_order_mids(const pl_build *build, int32_t node[10])
     const double *x = build->position;
     int32_t mid[6];
     unsigned taken = 0;
+
     for (int m = 0; m < 6; ++m) {
         const double *y = x + 3 * (int64_t)node[4 + m];
         int best = 0;
@@ -205,6 +216,7 @@ static void tetgen_order_mids(const pl_build *build, int32_t node[10])
         taken |= 1u << best;
         mid[best] = node[4 + m];
     }
+
     for (int m = 0; taken != 63 && m < 6; ++m) {
         for (int e = 0; e < 6; ++e) {
             if (tetgen_edge[m][0] == our_edge[e][0] && tetgen_edge[m][1] == our_edge[e][1]) {
@@ -212,6 +224,7 @@ static void tetgen_order_mids(const pl_build *build, int32_t node[10])
             }
         }
     }
+
     memcpy(node + 4, mid, sizeof mid);
 }
 
@@ -239,6 +252,7 @@ static pl_status tetgen_region(tetgen_file *f, pl_build *build, bool has_attribu
     if (build->regions.count > 1000) {
         return tetgen_fail(f, err, "more than 1000 different region numbers");
     }
+
     return *region < 0 ? pl_fail_memory(err, f->path) : PL_OK;
 }
 
@@ -249,15 +263,18 @@ static pl_status tetgen_read_elements(tetgen_file *f, pl_build *build, int64_t f
     int64_t head[3];
     pl_status status = tetgen_head(
         f, head, 3, 1, "the number of tetrahedra, the nodes of each (4 or 10) and attributes", err);
+
     if (status != PL_OK) {
         return status;
     }
+
     // a missing number of nodes means 4
     const int nodes = head[1] == 10 ? 10 : 4;
     if (head[1] != 4 && head[1] != 10 && head[1] != 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: tetrahedra have %lld nodes, expected 4 or 10", f->path,
                        f->line, (long long)head[1]);
     }
+
     *quadratic = nodes == 10;
     for (int64_t e = 0; e < head[0]; ++e) {
         int64_t number;
@@ -283,6 +300,7 @@ static pl_status tetgen_read_elements(tetgen_file *f, pl_build *build, int64_t f
         }
         pl_build_element(build, nodes == 10 ? PL_TET10 : PL_TET4, node, region);
     }
+
     return PL_OK;
 }
 
@@ -292,6 +310,7 @@ static pl_status tetgen_read_faces(tetgen_file *f, pl_build *build, int64_t firs
 {
     int64_t head[2];
     pl_status status = tetgen_head(f, head, 2, 1, "the number of faces and whether they have markers", err);
+
     for (int64_t i = 0; status == PL_OK && head[1] > 0 && i < head[0]; ++i) {
         int64_t number[12];
         int count = 0;
@@ -331,6 +350,7 @@ static pl_status tetgen_read_faces(tetgen_file *f, pl_build *build, int64_t firs
         }
         pl_build_face(build, surface, corner, 3);
     }
+
     return status;
 }
 
@@ -383,6 +403,7 @@ pl_status pl_mesh_read_tetgen(const char *path, double unit, pl_mesh **out, pl_f
         status = pl_build_finish(&build, path, unit, out, findings, err);
     }
     pl_build_clear(&build);
+
     return status;
 }
 
@@ -395,6 +416,7 @@ static pl_status tetgen_write_file(const char *path, const char *extension, pl_t
     const char *dot = strrchr(path, '.');
     const int stem = (int)(dot ? dot - path : (long)strlen(path));
     pl_status status;
+
     if (snprintf(name, sizeof name, "%.*s%s", stem, path, extension) >= (int)sizeof name) {
         status = pl_fail(err, PL_BAD_FILE, "%s: the path is too long", path);
     } else if (text->failed) {
@@ -402,7 +424,9 @@ static pl_status tetgen_write_file(const char *path, const char *extension, pl_t
     } else {
         status = pl_file_write(name, text->data, text->length, err);
     }
+
     pl_text_clear(text);
+
     return status;
 }
 
@@ -433,6 +457,7 @@ static void tetgen_put_faces(pl_text *text, const pl_mesh *mesh, const pl_mesh_v
     for (int32_t s = 0; s < v->surface_count; ++s) {
         pl_text_add(text, "# surface %d %s\n", (int)s + 1, v->surface_name[s]);
     }
+
     const int64_t count = v->surface_count ? v->surface_start[v->surface_count] : 0;
     pl_text_add(text, "%lld 1\n", (long long)count);
     for (int32_t s = 0; s < v->surface_count; ++s) {
@@ -460,20 +485,24 @@ pl_status pl_mesh_write_tetgen(const pl_mesh *mesh, const char *path, pl_error *
                 (int)e);
         }
     }
+
     pl_text text = {0};
     pl_text_add(&text, "%d 3 0 0\n", (int)v.vertex_count);
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         const double *x = v.position + 3 * (int64_t)i;
         pl_text_add(&text, "%d %.17g %.17g %.17g\n", (int)i, x[0], x[1], x[2]);
     }
+
     pl_status status = tetgen_write_file(path, ".node", &text, err);
     if (status == PL_OK) {
         tetgen_put_elements(&text, &v, v.kind[0] == PL_TET10);
         status = tetgen_write_file(path, ".ele", &text, err);
     }
+
     if (status == PL_OK) {
         tetgen_put_faces(&text, mesh, &v);
         status = tetgen_write_file(path, ".face", &text, err);
     }
+
     return status;
 }

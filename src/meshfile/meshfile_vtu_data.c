@@ -45,6 +45,7 @@ static int vtu_digit(unsigned char c)
     if (c >= '0' && c <= '9') {
         return c - '0' + 52;
     }
+
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
@@ -54,6 +55,7 @@ static bool vtu_stream_group(vtu_stream *s)
 {
     unsigned bits = 0;
     int digits = 0, padding = 0;
+
     while (digits + padding < 4) {
         if (s->at == s->end) {
             return false;
@@ -74,10 +76,12 @@ static bool vtu_stream_group(vtu_stream *s)
         bits = bits << 6 | (unsigned)digit;
         ++digits;
     }
+
     s->spare_count = 3 - padding;
     s->spare[0] = (unsigned char)(bits >> 16);
     s->spare[1] = (unsigned char)(bits >> 8);
     s->spare[2] = (unsigned char)bits;
+
     return true;
 }
 
@@ -93,6 +97,7 @@ static bool vtu_stream_take(vtu_stream *s, void *to, size_t bytes)
         s->at += bytes;
         return true;
     }
+
     while (bytes > 0) {
         if (s->spare_count == 0 && !vtu_stream_group(s)) {
             return false;
@@ -104,6 +109,7 @@ static bool vtu_stream_take(vtu_stream *s, void *to, size_t bytes)
         out += n;
         bytes -= (size_t)n;
     }
+
     return true;
 }
 
@@ -141,6 +147,7 @@ static bool vtu_stream_word(const pl_vtu_coding *coding, vtu_stream *s, uint64_t
     for (int i = coding->header_bytes - 1; i >= 0; --i) {
         *word = *word << 8 | bytes[i];
     }
+
     return true;
 }
 
@@ -153,17 +160,21 @@ static pl_status vtu_stream_open(const pl_vtu_coding *coding, const pl_vtu_array
         *s = (vtu_stream){.at = text, .end = text + array->text.length, .base64 = true};
         return PL_OK;
     }
+
     if (!coding->appended) {
         return vtu_fail(coding, array, err, "is declared as appended, but the file has no AppendedData");
     }
+
     if (array->offset < 0 || (uint64_t)array->offset > coding->appended_bytes) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s:%d: the array %s has offset %lld, but the appended data ends at %zu", coding->path,
                        array->line, array->name, (long long)array->offset, coding->appended_bytes);
     }
+
     const unsigned char *data = (const unsigned char *)coding->appended;
     *s = (vtu_stream){
         .at = data + array->offset, .end = data + coding->appended_bytes, .base64 = coding->appended_base64};
+
     return PL_OK;
 }
 
@@ -188,6 +199,7 @@ static pl_status vtu_inflate(const pl_vtu_coding *coding, const pl_vtu_array *ar
 {
     pl_status status = PL_OK;
     uint64_t done = 0;
+
     // the last block may be shorter
     for (uint64_t b = 0; status == PL_OK && b < count; ++b) {
         const uint64_t left = total - done, want = left < block ? left : block;
@@ -203,6 +215,7 @@ static pl_status vtu_inflate(const pl_vtu_coding *coding, const pl_vtu_array *ar
         pl_free(packed);
         done += want;
     }
+
     return status;
 }
 
@@ -216,14 +229,17 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
         (count > 0 && (!vtu_stream_word(coding, s, &block) || !vtu_stream_word(coding, s, &last)))) {
         return vtu_fail(coding, array, err, "ends too early");
     }
+
     if (count == 0) {
         block = last = 0;
     }
+
     // 1 TB: keeps the products below from overflowing in any honest file
     const uint64_t most = UINT64_C(1) << 40;
     if (count > vtu_stream_left(s) / (uint64_t)coding->header_bytes || block > most || last > block) {
         return vtu_fail(coding, array, err, "has an invalid header of compressed blocks");
     }
+
     const uint64_t total = count == 0 ? 0 : last ? (count - 1) * block + last : count * block;
     if (expected >= 0 && total != (uint64_t)expected) {
         return vtu_size_fail(coding, array, total, expected, err);
@@ -246,6 +262,7 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
             status = vtu_fail(coding, array, err, "ends too early");
         }
     }
+
     if (status == PL_OK) {
         status = vtu_inflate(coding, array, s, size, count, block, data, total, err);
     }
@@ -254,8 +271,10 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
         pl_free(data);
         return status;
     }
+
     *out = data;
     *bytes = total;
+
     return PL_OK;
 }
 
@@ -266,6 +285,7 @@ static pl_status vtu_read_bytes(const pl_vtu_coding *coding, const pl_vtu_array 
 {
     vtu_stream s;
     pl_status status = vtu_stream_open(coding, array, &s, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -284,6 +304,7 @@ static pl_status vtu_read_bytes(const pl_vtu_coding *coding, const pl_vtu_array 
     if (total > vtu_stream_left(&s)) {
         return vtu_fail(coding, array, err, "ends too early");
     }
+
     unsigned char *data = pl_alloc_array(total + 1, 1);
     if (!data) {
         return pl_fail_memory(err, coding->path);
@@ -292,8 +313,10 @@ static pl_status vtu_read_bytes(const pl_vtu_coding *coding, const pl_vtu_array 
         pl_free(data);
         return vtu_fail(coding, array, err, "has characters that are not base64, or ends too early");
     }
+
     *out = data;
     *bytes = total;
+
     return PL_OK;
 }
 
@@ -358,10 +381,12 @@ static pl_status vtu_read_ascii(const pl_vtu_coding *coding, const pl_vtu_array 
                            real ? "real" : "whole");
         }
     }
+
     if (vtu_skip_space(p, end) != end) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s has more than the expected %lld numbers",
                        coding->path, array->line, array->name, (long long)count);
     }
+
     return PL_OK;
 }
 
@@ -375,6 +400,7 @@ static pl_status vtu_decode(const pl_vtu_coding *coding, const pl_vtu_array *arr
                        coding->path, array->line, array->name, vtu_types[array->type].name,
                        reals ? "Float64" : "Int64");
     }
+
     unsigned char *data = NULL;
     uint64_t bytes;
 
@@ -409,12 +435,15 @@ static pl_status vtu_decode(const pl_vtu_coding *coding, const pl_vtu_array *arr
             vtu_number(array->type, data, i, reals ? real + i : NULL, reals ? NULL : whole + i);
         }
     }
+
     pl_free(data);
     if (status != PL_OK) {
         pl_free(numbers);
         return status;
     }
+
     *out = numbers;
+
     return PL_OK;
 }
 
@@ -444,9 +473,11 @@ static pl_status vtu_read_codes(const pl_vtu_coding *coding, const pl_vtu_array 
 {
     const char *p = array->text.data ? array->text.data : "", *end = p + array->text.length;
     unsigned char *data = pl_alloc_array(array->text.length + 1, 1);
+
     if (!data) {
         return pl_fail_memory(err, coding->path);
     }
+
     uint64_t n = 0;
     for (p = vtu_skip_space(p, end); p < end; p = vtu_skip_space(p, end)) {
         int64_t code;
@@ -456,8 +487,10 @@ static pl_status vtu_read_codes(const pl_vtu_coding *coding, const pl_vtu_array 
         }
         data[n++] = (unsigned char)code;
     }
+
     *out = data;
     *bytes = n;
+
     return PL_OK;
 }
 
@@ -468,6 +501,7 @@ pl_status pl_vtu_decode_names(const pl_vtu_coding *coding, const pl_vtu_array *a
     if (array->type != PL_VTU_STRING && array->type != PL_VTU_UINT8) {
         return vtu_fail(coding, array, err, "must be of type String or UInt8");
     }
+
     unsigned char *data = NULL;
     uint64_t bytes = 0;
     pl_status status = array->format == PL_VTU_IN_ASCII
@@ -488,6 +522,8 @@ pl_status pl_vtu_decode_names(const pl_vtu_coding *coding, const pl_vtu_array *a
         }
         i += length + 1;
     }
+
     pl_free(data);
+
     return status;
 }

@@ -61,6 +61,7 @@ static int64_t vtu_count(vtu_reader *r, const char **attribute, const char *name
     if (!text) {
         return missing;
     }
+
     const char *p = text, *end = text + strlen(text);
     int64_t value;
     if (!pl_scan_whole(&p, end, &value) || p != end || value < 0) {
@@ -68,6 +69,7 @@ static int64_t vtu_count(vtu_reader *r, const char **attribute, const char *name
                             vtu_line(r), name, text));
         return -1;
     }
+
     return value;
 }
 
@@ -79,6 +81,7 @@ static void vtu_start_file(vtu_reader *r, const char **attribute)
                *packer = vtu_attribute(attribute, "compressor");
     const uint16_t probe = 1;
     const char *ours = *(const uint8_t *)&probe ? "LittleEndian" : "BigEndian";
+
     r->seen_file = true;
     r->coding.swap = order && strcmp(order, ours) != 0;
     r->coding.header_bytes = header && strcmp(header, "UInt64") == 0 ? 8 : 4;
@@ -111,6 +114,7 @@ static void vtu_start_piece(vtu_reader *r, const char **attribute)
     if (piece.point_count < 0 || piece.cell_count < 0) {
         return;
     }
+
     if (r->piece_count >= 1000 ||
         !pl_grow((void **)&r->piece, &r->piece_room, (int64_t)r->piece_count + 1, sizeof piece)) {
         vtu_stop(r, r->piece_count >= 1000
@@ -118,6 +122,7 @@ static void vtu_start_piece(vtu_reader *r, const char **attribute)
                         : pl_fail_memory(r->err, r->coding.path));
         return;
     }
+
     r->piece[r->piece_count++] = piece;
 }
 
@@ -131,11 +136,13 @@ static bool vtu_wanted(pl_vtu_section section, const char *name)
     const int count = section == PL_VTU_CELLS       ? PL_COUNT(cells)
                       : section == PL_VTU_CELL_DATA ? PL_COUNT(data)
                                                     : PL_COUNT(field);
+
     for (int i = 0; section != PL_VTU_NOWHERE && section != PL_VTU_POINTS && i < count; ++i) {
         if (strcmp(name, known[i]) == 0) {
             return true;
         }
     }
+
     return section == PL_VTU_POINTS;
 }
 
@@ -144,9 +151,11 @@ static void vtu_start_array(vtu_reader *r, const char **attribute)
 {
     const char *name = vtu_attribute(attribute, "Name"), *type = vtu_attribute(attribute, "type");
     const char *format = vtu_attribute(attribute, "format");
+
     if (!vtu_wanted(r->section, name ? name : "")) {
         return;
     }
+
     pl_vtu_array a = {.section = r->section,
                       .piece = r->section == PL_VTU_FIELD_DATA ? -1 : r->piece_count - 1};
     a.line = vtu_line(r);
@@ -156,11 +165,13 @@ static void vtu_start_array(vtu_reader *r, const char **attribute)
     while (a.type < PL_VTU_TYPE_COUNT && (!type || strcmp(type, pl_vtu_type_name(a.type)) != 0)) {
         ++a.type;
     }
+
     if (a.type == PL_VTU_TYPE_COUNT) {
         vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: the array %s has type %.60s, which is unknown",
                             r->coding.path, a.line, a.name, type ? type : "(none)"));
         return;
     }
+
     const bool ascii = !format || strcmp(format, "ascii") == 0,
                binary = format && strcmp(format, "binary") == 0;
     if (!ascii && !binary && strcmp(format, "appended") != 0) {
@@ -169,17 +180,20 @@ static void vtu_start_array(vtu_reader *r, const char **attribute)
                             r->coding.path, a.line, a.name, format));
         return;
     }
+
     a.format = ascii ? PL_VTU_IN_ASCII : binary ? PL_VTU_IN_BINARY : PL_VTU_IN_APPENDED;
     a.components = vtu_count(r, attribute, "NumberOfComponents", 1);
     a.offset = vtu_count(r, attribute, "offset", 0);
     if (r->status != PL_OK) {
         return;
     }
+
     if (r->array_count >= VTU_ARRAYS_MAX ||
         !pl_grow((void **)&r->array, &r->array_room, (int64_t)r->array_count + 1, sizeof a)) {
         vtu_stop(r, pl_fail_memory(r->err, r->coding.path));
         return;
     }
+
     r->array[r->array_count++] = a;
     r->in_array = true;
 }
@@ -191,6 +205,7 @@ static void XMLCALL vtu_start(void *user, const char *name, const char **attribu
     if (r->status != PL_OK) {
         return;
     }
+
     if (++r->depth > VTU_DEPTH_MAX) {
         vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: XML elements are nested more than %d deep",
                             r->coding.path, vtu_line(r), VTU_DEPTH_MAX));
@@ -212,6 +227,7 @@ static void XMLCALL vtu_start(void *user, const char *name, const char **attribu
                      : strcmp(name, "PointData") == 0 ? PL_VTU_NOWHERE
                                                       : r->section;
     }
+
     if (strcmp(name, "AppendedData") == 0) {
         const char *encoding = vtu_attribute(attribute, "encoding");
         r->coding.appended_base64 = encoding && strcmp(encoding, "base64") == 0;
@@ -276,6 +292,7 @@ static const char *vtu_find(const char *data, size_t bytes, const char *word)
             return p;
         }
     }
+
     return NULL;
 }
 
@@ -285,14 +302,17 @@ static size_t vtu_split(vtu_reader *r, const char *data, size_t bytes)
     // the tag may be empty, and an underscore precedes the bytes
     const char *end = data + bytes, *tag = vtu_find(data, bytes, "<AppendedData");
     const char *close = tag ? memchr(tag, '>', (size_t)(end - tag)) : NULL;
+
     if (!close || close[-1] == '/') {
         return bytes;
     }
+
     const char *mark = memchr(close, '_', (size_t)(end - close));
     if (mark) {
         r->coding.appended = mark + 1;
         r->coding.appended_bytes = (size_t)(end - mark - 1);
     }
+
     return (size_t)(close + 1 - data);
 }
 
@@ -302,10 +322,12 @@ static pl_status vtu_parse(vtu_reader *r, const char *data, size_t bytes)
     static const char tail[] = "</AppendedData></VTKFile>";
     const XML_Memory_Handling_Suite memory = {vtu_xml_alloc, vtu_xml_resize, pl_free};
     const size_t head = vtu_split(r, data, bytes);
+
     r->parser = XML_ParserCreate_MM(NULL, &memory, NULL);
     if (!r->parser) {
         return pl_fail_memory(r->err, r->coding.path);
     }
+
     // expat would read random numbers otherwise: the same file is read the same way every time
     XML_SetHashSalt(r->parser, 0x706c6961);
     XML_SetUserData(r->parser, r);
@@ -320,9 +342,11 @@ static pl_status vtu_parse(vtu_reader *r, const char *data, size_t bytes)
         const size_t n = head - at < most ? head - at : most;
         good = XML_Parse(r->parser, data + at, (int)n, head == bytes && at + n == head);
     }
+
     if (good == XML_STATUS_OK && head < bytes) {
         good = XML_Parse(r->parser, tail, (int)sizeof tail - 1, 1);
     }
+
     if (good != XML_STATUS_OK && r->status == PL_OK) {
         const enum XML_Error code = XML_GetErrorCode(r->parser);
         r->status = code == XML_ERROR_NO_MEMORY
@@ -330,7 +354,9 @@ static pl_status vtu_parse(vtu_reader *r, const char *data, size_t bytes)
                         : pl_fail(r->err, PL_BAD_INPUT, "%s:%d: not well-formed XML: %s", r->coding.path,
                                   vtu_line(r), XML_ErrorString(code));
     }
+
     XML_ParserFree(r->parser);
+
     return r->status;
 }
 
@@ -377,10 +403,12 @@ static pl_status vtu_id_index(const vtu_reader *r, vtu_ids *ids, pl_names *names
                        (long long)cell, ids->stem, id,
                        ids->named ? "for which there is no name" : "expected a whole number");
     }
+
     if (ids->named) {
         *index = (int32_t)id;
         return PL_OK;
     }
+
     // backwards: neighbours have the same number mostly
     for (int32_t i = ids->count - 1; i >= 0; --i) {
         if (ids->id[i] == id) {
@@ -388,18 +416,22 @@ static pl_status vtu_id_index(const vtu_reader *r, vtu_ids *ids, pl_names *names
             return PL_OK;
         }
     }
+
     if (ids->count >= 1000) {
         return pl_fail(r->err, PL_BAD_INPUT, "%s: more than 1000 different %s numbers", r->coding.path,
                        ids->stem);
     }
+
     const int32_t added = pl_names_add_numbered(names, ids->stem, (long long)id);
     const int64_t need = (int64_t)ids->count + 1;
     if (added < 0 || !pl_grow((void **)&ids->id, &ids->id_room, need, sizeof(double)) ||
         !pl_grow((void **)&ids->index, &ids->index_room, need, sizeof(int32_t))) {
         return pl_fail_memory(r->err, r->coding.path);
     }
+
     ids->id[ids->count] = id;
     ids->index[ids->count++] = *index = added;
+
     return PL_OK;
 }
 
@@ -425,9 +457,11 @@ static pl_status vtu_decode_cells(const vtu_reader *r, int piece, vtu_cells *c)
     const int64_t count = r->piece[piece].cell_count;
     const pl_vtu_array *node, *end, *type, *region = NULL;
     const pl_vtu_array *surface = vtu_array(r, PL_VTU_CELL_DATA, piece, "surface");
+
     for (int i = 0; !region && i < PL_COUNT(words); ++i) {
         region = vtu_array(r, PL_VTU_CELL_DATA, piece, words[i]);
     }
+
     pl_status status = vtu_need_array(r, PL_VTU_CELLS, piece, "offsets", &end);
     if (status == PL_OK) {
         status = pl_vtu_decode_wholes(&r->coding, end, count, &c->end, r->err);
@@ -441,6 +475,7 @@ static pl_status vtu_decode_cells(const vtu_reader *r, int piece, vtu_cells *c)
                              r->coding.path, end->line, (long long)i, (long long)c->end[i]);
         }
     }
+
     if (status == PL_OK) {
         status = vtu_need_array(r, PL_VTU_CELLS, piece, "connectivity", &node);
     }
@@ -459,6 +494,7 @@ static pl_status vtu_decode_cells(const vtu_reader *r, int piece, vtu_cells *c)
     if (status == PL_OK && surface) {
         status = pl_vtu_decode_reals(&r->coding, surface, count, &c->surface, r->err);
     }
+
     return status;
 }
 
@@ -483,6 +519,7 @@ static const vtu_cell_kind *vtu_kind_of(int64_t type)
             return table + i;
         }
     }
+
     return NULL;
 }
 
@@ -497,6 +534,7 @@ static pl_status vtu_add_face(vtu_reader *r, pl_build *build, vtu_names *names, 
     // without a surface array, group numbers name faces as well; a negative number or none: on no surface
     const double *id = c->surface ? c->surface : c->region;
     int32_t surface;
+
     if (!id) {
         surface = pl_names_add(&build->surfaces, "surface");
         if (surface < 0) {
@@ -510,6 +548,7 @@ static pl_status vtu_add_face(vtu_reader *r, pl_build *build, vtu_names *names, 
             return status;
         }
     }
+
     pl_build_face(build, surface, corner, corner_count);
     return PL_OK;
 }
@@ -521,6 +560,7 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
     const char *path = r->coding.path;
     const int64_t start = cell ? c->end[cell - 1] : 0, count = c->end[cell] - start;
     const vtu_cell_kind *kind = vtu_kind_of(c->type[cell]);
+
     if (!kind) {
         return pl_fail(
             r->err, PL_BAD_INPUT,
@@ -528,6 +568,7 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
             "(5, 22) and quadrilaterals (9, 23)",
             path, (long long)cell, (long long)c->type[cell]);
     }
+
     if (kind->nodes < 0) {
         return PL_OK; // points and lines carry no volume
     }
@@ -551,6 +592,7 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
     if (kind->corners) {
         return vtu_add_face(r, build, names, c, cell, node, kind->corners);
     }
+
     int32_t region;
     if (c->region) {
         const pl_status status =
@@ -564,7 +606,9 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
             return pl_fail_memory(r->err, path);
         }
     }
+
     pl_build_element(build, (pl_element_kind)kind->kind, node, region);
+
     return PL_OK;
 }
 
@@ -573,20 +617,24 @@ static pl_status vtu_add_piece(vtu_reader *r, pl_build *build, vtu_names *names,
 {
     const vtu_piece *p = r->piece + piece;
     const int32_t first_vertex = build->vertex_count;
+
     if (p->cell_count == 0 || p->point_count == 0) {
         return PL_OK;
     }
+
     if (p->point_count > INT32_MAX / 3 - first_vertex || p->cell_count > INT32_MAX / 2) {
         return pl_fail(r->err, PL_BAD_INPUT,
                        "%s: piece %d declares %lld points and %lld cells, which is too many", r->coding.path,
                        piece + 1, (long long)p->point_count, (long long)p->cell_count);
     }
+
     const pl_vtu_array *points;
     pl_status status = vtu_need_array(r, PL_VTU_POINTS, piece, NULL, &points);
     if (status == PL_OK && points->components != 3) {
         status = pl_fail(r->err, PL_BAD_INPUT, "%s:%d: points have %lld components, expected 3",
                          r->coding.path, points->line, (long long)points->components);
     }
+
     double *x = NULL;
     if (status == PL_OK) {
         status = pl_vtu_decode_reals(&r->coding, points, 3 * p->point_count, &x, r->err);
@@ -604,6 +652,7 @@ static pl_status vtu_add_piece(vtu_reader *r, pl_build *build, vtu_names *names,
         status = vtu_add_cell(r, build, names, &cells, piece, c, first_vertex);
     }
     vtu_cells_clear(&cells);
+
     return status;
 }
 
@@ -614,14 +663,17 @@ static pl_status vtu_build(vtu_reader *r, pl_build *build)
     const pl_vtu_array *region = vtu_array(r, PL_VTU_FIELD_DATA, -1, "region_names");
     const pl_vtu_array *surface = vtu_array(r, PL_VTU_FIELD_DATA, -1, "surface_names");
     pl_status status = PL_OK;
+
     if (region) {
         names.region.named = true;
         status = pl_vtu_decode_names(&r->coding, region, &build->regions, r->err);
     }
+
     if (status == PL_OK && surface) {
         names.surface.named = true;
         status = pl_vtu_decode_names(&r->coding, surface, &build->surfaces, r->err);
     }
+
     for (int piece = 0; status == PL_OK && piece < r->piece_count; ++piece) {
         status = vtu_add_piece(r, build, &names, piece);
     }
@@ -629,6 +681,7 @@ static pl_status vtu_build(vtu_reader *r, pl_build *build)
     pl_free(names.region.index);
     pl_free(names.surface.id);
     pl_free(names.surface.index);
+
     return status;
 }
 
@@ -641,6 +694,7 @@ pl_status pl_mesh_read_vtu(const char *path, double unit, pl_mesh **out, pl_find
     if (status != PL_OK) {
         return status;
     }
+
     vtu_reader r = {.coding = {.path = path}, .err = err};
     pl_build build = {0};
     status = vtu_parse(&r, data, bytes);
@@ -657,5 +711,6 @@ pl_status pl_mesh_read_vtu(const char *path, double unit, pl_mesh **out, pl_find
     pl_free(r.piece);
     pl_build_clear(&build);
     pl_file_free(data);
+
     return status;
 }

@@ -26,6 +26,7 @@ void pl_text_add_base64(pl_text *text, const unsigned char *data, size_t bytes)
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char chunk[4 * 256];
     size_t n = 0;
+
     for (size_t i = 0; i < bytes; i += 3) {
         const size_t left = bytes - i;
         const unsigned bits = (unsigned)data[i] << 16 | (left > 1 ? (unsigned)data[i + 1] << 8 : 0) |
@@ -39,6 +40,7 @@ void pl_text_add_base64(pl_text *text, const unsigned char *data, size_t bytes)
             n = 0;
         }
     }
+
     pl_text_add_bytes(text, chunk, n);
 }
 
@@ -127,6 +129,7 @@ static void vtu_add_names(vtu_writer *w, const pl_vtu_names *names)
         }
         pl_text_add(&w->xml, "0\n");
     }
+
     pl_text_add(&w->xml, "</DataArray>\n");
 }
 
@@ -146,6 +149,7 @@ static void vtu_add_grid(vtu_writer *w, const pl_vtu_grid *grid)
 {
     const uint16_t probe = 1;
     const char *order = *(const uint8_t *)&probe ? "LittleEndian" : "BigEndian";
+
     pl_text_add(
         &w->xml,
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
@@ -156,6 +160,7 @@ static void vtu_add_grid(vtu_writer *w, const pl_vtu_grid *grid)
             vtu_add_names(w, grid->names + i);
         }
     }
+
     pl_text_add(&w->xml, "</FieldData>\n<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n",
                 (long long)grid->point_count, (long long)grid->cell_count);
     vtu_add_section(w, "PointData", grid->point_data, grid->point_data_count, grid->point_count);
@@ -182,12 +187,14 @@ pl_status pl_vtu_write(const pl_vtu_grid *grid, pl_vtu_encoding encoding, const 
         pl_text_add_bytes(&w.xml, w.appended.data ? w.appended.data : "", w.appended.length);
         pl_text_add(&w.xml, "\n</AppendedData>\n");
     }
+
     pl_text_add(&w.xml, "</VTKFile>\n");
     const pl_status status = w.xml.failed || w.appended.failed
                                  ? pl_fail_memory(err, path)
                                  : pl_file_write(path, w.xml.data, w.xml.length, err);
     pl_text_clear(&w.xml);
     pl_text_clear(&w.appended);
+
     return status;
 }
 
@@ -214,6 +221,7 @@ static void vtu_cells_fill(const pl_mesh *mesh, vtu_cells *cells)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     int64_t at = 0, c = 0;
+
     for (int32_t e = 0; e < v.element_count; ++e, ++c) {
         for (int64_t i = v.node_start[e]; i < v.node_start[e + 1]; ++i) {
             cells->connectivity[at++] = v.node[i];
@@ -223,6 +231,7 @@ static void vtu_cells_fill(const pl_mesh *mesh, vtu_cells *cells)
         cells->region[c] = v.region[e];
         cells->surface[c] = -1;
     }
+
     for (int32_t s = 0; s < v.surface_count; ++s) {
         for (int64_t f = v.surface_start[s]; f < v.surface_start[s + 1]; ++f, ++c) {
             int32_t node[PL_FACE_NODES_MAX];
@@ -252,6 +261,7 @@ pl_status pl_mesh_write_vtu(const pl_mesh *mesh, const char *path, pl_vtu_encodi
         .surface = PL_NEW_ARRAY(int32_t, cell_count),
     };
     pl_status status;
+
     if (!cells.connectivity || !cells.offset || !cells.type || !cells.region || !cells.surface) {
         status = pl_fail_memory(err, path);
     } else {
@@ -274,6 +284,8 @@ pl_status pl_mesh_write_vtu(const pl_mesh *mesh, const char *path, pl_vtu_encodi
         };
         status = pl_vtu_write(&grid, encoding, path, err);
     }
+
     vtu_cells_clear(&cells);
+
     return status;
 }

@@ -39,6 +39,7 @@ double cells_winding(const double *position, const int32_t *corner, int32_t coun
         sum += 2 * atan2(pl_dot3(a, n),
                          la * lb * lc + pl_dot3(a, b) * lc + pl_dot3(b, c) * la + pl_dot3(c, a) * lb);
     }
+
     return sum / (4 * PL_PI);
 }
 
@@ -78,9 +79,11 @@ static bool cells_edges_init(cell_edges *e, const int32_t *corner, int32_t trian
         edge[u] = pl_table_add(&e->table, key);
         room = edge[u] >= 0;
     }
+
     e->start = room ? PL_NEW_ARRAY(int32_t, (int64_t)e->table.count + 2) : NULL;
     e->use = room ? PL_NEW_ARRAY(int32_t, uses) : NULL;
     room = room && e->start && e->use;
+
     // counts, shifted by two so that filling turns them into starts
     if (room) {
         for (int64_t u = 0; u < uses; ++u) {
@@ -93,7 +96,9 @@ static bool cells_edges_init(cell_edges *e, const int32_t *corner, int32_t trian
             e->use[e->start[edge[u] + 1]++] = (int32_t)u;
         }
     }
+
     pl_free(edge);
+
     return room;
 }
 
@@ -103,6 +108,7 @@ int32_t cells_shells(const pl_trisurf *surface, int32_t *shell)
     const int32_t n = surface->triangle_count;
     cell_edges e;
     int32_t *parent = PL_NEW_ARRAY(int32_t, n), count = -1;
+
     if (cells_edges_init(&e, surface->corner, n) && parent) {
         for (int32_t t = 0; t < n; ++t) {
             parent[t] = t;
@@ -120,8 +126,10 @@ int32_t cells_shells(const pl_trisurf *surface, int32_t *shell)
             shell[t] = root == t ? count++ : shell[root];
         }
     }
+
     cells_edges_clear(&e);
     pl_free(parent);
+
     return count;
 }
 
@@ -140,12 +148,14 @@ static int cells_depth(const pl_trisurf *surface, const int32_t *corner, const i
 {
     const double *p = surface->position + 3 * (int64_t)corner[3 * (int64_t)start[s]];
     int depth = 0;
+
     for (int32_t k = 0; k < count; ++k) {
         const double turns = k == s ? 0
                                     : cells_winding(surface->position, corner + 3 * (int64_t)start[k],
                                                     start[k + 1] - start[k], p);
         depth += fabs(turns) > 0.5;
     }
+
     return depth;
 }
 
@@ -159,6 +169,7 @@ pl_status cells_orient(pl_trisurf *surface, pl_error *err)
     const int32_t count = shell && corner ? cells_shells(surface, shell) : -1;
     int32_t *start = count >= 0 ? PL_NEW_ARRAY(int32_t, (int64_t)count + 2) : NULL;
     bool *turn = count >= 0 ? PL_NEW_ARRAY(bool, count) : NULL;
+
     if (start && turn) {
         // triangles grouped by shell
         for (int32_t t = 0; t < n; ++t) {
@@ -185,11 +196,13 @@ pl_status cells_orient(pl_trisurf *surface, pl_error *err)
             }
         }
     }
+
     const bool room = start && turn;
     void *block[] = {shell, corner, start, turn};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
+
     return room ? PL_OK : pl_fail_memory(err, "the shells of a surface");
 }
 
@@ -201,6 +214,7 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
         vertices += part[p].surface.vertex_count;
         triangles += part[p].surface.triangle_count;
     }
+
     if (vertices > INT32_MAX / 4 || triangles > INT32_MAX / 8) {
         return pl_fail(err, PL_BAD_INPUT, "parts: %lld triangles exceed the limit", (long long)triangles);
     }
@@ -218,10 +232,12 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
                3 * (size_t)s->vertex_count * sizeof(double));
         c->vertex_count += s->vertex_count;
     }
+
     for (int64_t i = 0; room && i < 3 * vertices; ++i) {
         low[i % 3] = fmin(low[i % 3], c->position[i]);
         high[i % 3] = fmax(high[i % 3], c->position[i]);
     }
+
     room = room && pl_points_weld(c->vertex_count, c->position, 1e-7 * pl_distance3(low, high), same) >= 0;
 
     // triangles by their sorted corners: parts that touch share theirs, which are stored once
@@ -243,8 +259,10 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
         }
         first += s->vertex_count;
     }
+
     pl_table_clear(&table);
     pl_free(same);
+
     return room ? PL_OK : pl_fail_memory(err, "the triangles of the parts");
 }
 
@@ -269,6 +287,7 @@ static void cells_glue_edge(const cells *c, const cell_edges *edges, int32_t i, 
     const int32_t *key = edges->table.key + 2 * (int64_t)i;
     const double *a = c->position + 3 * (int64_t)key[0], *b = c->position + 3 * (int64_t)key[1];
     double e[3], u[3] = {0}, v[3] = {0};
+
     pl_sub3(b, a, e);
     const double length = pl_norm3(e);
     for (int k = 0; k < 3; ++k) {
@@ -310,6 +329,7 @@ static int32_t cells_components(const cells *c, int32_t *component)
     const int32_t sides = 2 * c->triangle_count;
     cell_edges edges;
     int32_t *parent = PL_NEW_ARRAY(int32_t, sides), most = 0, count = -1;
+
     // sides that face each other around some edge are one shell
     if (cells_edges_init(&edges, c->corner, c->triangle_count) && parent) {
         for (int32_t i = 0; i < edges.table.count; ++i) {
@@ -329,8 +349,10 @@ static int32_t cells_components(const cells *c, int32_t *component)
         }
         pl_free(list);
     }
+
     cells_edges_clear(&edges);
     pl_free(parent);
+
     return count;
 }
 
@@ -344,6 +366,7 @@ static bool cells_point(const cells *c, int32_t s, double point[3])
 
     // off the centroid, so that the ray does not run into an edge of a symmetric part
     double u[3], v[3], n[3], o[3], best = INFINITY;
+
     pl_sub3(b, a, u);
     pl_sub3(d, a, v);
     pl_cross3(u, v, n);
@@ -362,9 +385,11 @@ static bool cells_point(const cells *c, int32_t s, double point[3])
                                                         c->position + 3 * (int64_t)other[2]);
         best = hit > 0 && hit < best ? hit : best;
     }
+
     for (int k = 0; k < 3; ++k) {
         point[k] = o[k] + n[k] * (isinf(best) ? 0 : best / 2);
     }
+
     return !isinf(best);
 }
 
@@ -379,6 +404,7 @@ static double cells_component_winding(const cells *c, const int32_t *component, 
             turns += (s % 2 ? 1 : -1) * cells_winding(c->position, c->corner + 3 * (int64_t)(s / 2), 1, p);
         }
     }
+
     return turns;
 }
 
@@ -388,6 +414,7 @@ static pl_status cells_build(cells *c, const int32_t *component, int32_t count, 
 {
     double *volume = PL_NEW_ARRAY(double, count);
     int32_t *first = PL_NEW_ARRAY(int32_t, count), *owner = PL_NEW_ARRAY(int32_t, count);
+
     c->cell = PL_NEW_ARRAY(cell, count);
     c->side_cell = PL_NEW_ARRAY(int32_t, 2 * (int64_t)c->triangle_count);
     const bool room = volume && first && owner && c->cell && c->side_cell;
@@ -423,12 +450,14 @@ static pl_status cells_build(cells *c, const int32_t *component, int32_t count, 
             }
         }
     }
+
     for (int32_t s = 0; room && s < 2 * c->triangle_count; ++s) {
         c->side_cell[s] = owner[component[s]];
     }
     pl_free(volume);
     pl_free(first);
     pl_free(owner);
+
     return room ? PL_OK : pl_fail_memory(err, "the cells between the parts");
 }
 
@@ -482,11 +511,13 @@ pl_status cells_init(const pl_meshing_part *part, int part_count, cells *out, pl
         status = out->shell_count >= 0 ? cells_build(out, out->side_shell, out->shell_count, err)
                                        : pl_fail_memory(err, "the cells of the parts");
     }
+
     if (status == PL_OK) {
         cells_name(part, part_count, out);
     } else {
         cells_clear(out);
     }
+
     return status;
 }
 

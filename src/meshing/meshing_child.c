@@ -96,6 +96,7 @@ static bool child_send(const child_frame *frame, const void *data)
             done += put > 0 ? (size_t)put : 0;
         }
     }
+
     return true;
 }
 
@@ -166,6 +167,7 @@ static void child_answer_and_exit(pl_status status, const pl_error *err, const p
     if (packed.length > 0) {
         pl_text_add_bytes(&all, packed.data, packed.length);
     }
+
     const child_frame frame = {.kind = CHILD_RESULT, .bytes = all.length};
     good = good && !all.failed && child_send(&frame, all.data);
     _exit(good ? 0 : 1);
@@ -186,6 +188,7 @@ static void child_memory(double *available, double *taken)
             *available = 1024 * kilobytes;
         }
     }
+
     if (file) {
         fclose(file);
     }
@@ -304,6 +307,7 @@ static bool watch_start(watch *w, int attempt, pl_error *err)
         pl_fail(err, PL_FAILED, "meshing: cannot create a pipe to the mesher: %s", strerror(errno));
         return false;
     }
+
     w->words = memfd_create("pliant mesher", MFD_CLOEXEC);
     fcntl(end[0], F_SETFD, FD_CLOEXEC);
     fcntl(end[1], F_SETFD, FD_CLOEXEC);
@@ -318,6 +322,7 @@ static bool watch_start(watch *w, int attempt, pl_error *err)
         child_settle(end[1], w->words, parent);
         child_run(w->job, attempt);
     }
+
     const int why = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(end[1]);
@@ -329,6 +334,7 @@ static bool watch_start(watch *w, int attempt, pl_error *err)
         pl_fail(err, why == ENOMEM ? PL_NO_MEMORY : PL_FAILED, "meshing: cannot start the mesher: %s",
                 strerror(why));
     }
+
     return w->pid > 0;
 }
 
@@ -362,6 +368,7 @@ static void watch_frames(watch *w)
         watch_frame(w, &frame, w->bytes.data + at + sizeof frame);
         at += sizeof frame + (size_t)frame.bytes;
     }
+
     if (at > 0) {
         memmove(w->bytes.data, w->bytes.data + at, w->bytes.length - at);
         w->bytes.length -= at;
@@ -372,8 +379,10 @@ static void watch_frames(watch *w)
 static void watch_listen(watch *w)
 {
     static const size_t room = 1 << 16;
+
     // a pipe holds 64 KiB
     char *block = pl_alloc(room);
+
     while (block && !w->bytes.failed && !w->answer.failed) {
         struct pollfd listen = {.fd = w->pipe_end, .events = POLLIN};
         const int ready = poll(&listen, 1, CHILD_POLL_MS);
@@ -399,6 +408,7 @@ static void watch_listen(watch *w)
             break;
         }
     }
+
     w->spent += watch_cpu(w);
     pl_free(block);
 }
@@ -410,6 +420,7 @@ static void watch_words(const watch *w, char *text, size_t size)
     const off_t end = w->words >= 0 ? lseek(w->words, 0, SEEK_END) : 0;
     const off_t from = end > (off_t)sizeof all - 1 ? end - (off_t)sizeof all + 1 : 0;
     const ssize_t got = end > 0 ? pread(w->words, all, (size_t)(end - from), from) : 0;
+
     all[got > 0 ? got : 0] = 0;
     for (size_t n = strlen(all); n > 0 && (all[n - 1] == '\n' || all[n - 1] == ' '); --n) {
         all[n - 1] = 0;
@@ -434,12 +445,14 @@ static int watch_end(watch *w)
             kill(w->pid, SIGKILL);
         }
     }
+
     close(w->pipe_end);
     int status = 0;
     pid_t got;
     do {
         got = waitpid(w->pid, &status, 0);
     } while (got < 0 && errno == EINTR);
+
     return got == w->pid ? status : 0;
 }
 
@@ -465,6 +478,7 @@ static pl_status watch_explain(const watch *w, int ended, pl_error *err)
 {
     const char *stage = w->stage[0] ? w->stage : "starting";
     char words[300];
+
     watch_words(w, words, sizeof words);
     if (w->interrupted) {
         return pl_fail(err, PL_INTERRUPTED, "meshing: interrupted while %s", stage);
@@ -473,17 +487,20 @@ static pl_status watch_explain(const watch *w, int ended, pl_error *err)
         return pl_fail(err, PL_FAILED, "%s: the mesher did not finish within %.0f s while %s", w->job->source,
                        w->late ? CHILD_TOTAL * w->longest : w->seconds, stage);
     }
+
     if (w->bytes.failed || w->answer.failed || strstr(words, "bad_alloc") ||
         (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL)) {
         return pl_fail(err, PL_NO_MEMORY,
                        "%s: the mesher ran out of memory while %s; a larger size needs less", w->job->source,
                        stage);
     }
+
     if (WIFSIGNALED(ended)) {
         return pl_fail(err, PL_FAILED, "%s: the mesher %s while %s%s%s%s", w->job->source,
                        watch_signal(WTERMSIG(ended)), stage, words[0] ? " (" : "", words,
                        words[0] ? ")" : "");
     }
+
     return pl_fail(err, PL_FAILED, "%s: the mesher ended without a result while %s", w->job->source, stage);
 }
 
@@ -518,6 +535,7 @@ static bool answer_finding(const char **at, const char *end, pl_findings *findin
         head.severity > PL_DEFECT) {
         return false;
     }
+
     // + 1: an array of nothing is allocated, too
     int32_t *elements = PL_NEW_ARRAY(int32_t, head.element_count + 1);
     bool good = elements && answer_take(at, end, elements, (size_t)head.element_count * sizeof *elements);
@@ -532,7 +550,9 @@ static bool answer_finding(const char **at, const char *end, pl_findings *findin
             pl_findings_place(findings, head.place, elements, head.element_count);
         }
     }
+
     pl_free(elements);
+
     return good;
 }
 
@@ -542,6 +562,7 @@ static pl_status watch_answer(watch *w, pl_mesh **out, pl_findings *findings, pl
     const char *at = w->answer.data, *end = at + w->answer.length;
     child_answer answer;
     bool good = answer_take(&at, end, &answer, sizeof answer);
+
     answer.text[good ? sizeof answer.text - 1 : 0] = 0;
     for (int32_t i = 0; good && i < answer.finding_count; ++i) {
         good = answer_finding(&at, end, findings);
@@ -553,6 +574,7 @@ static pl_status watch_answer(watch *w, pl_mesh **out, pl_findings *findings, pl
     if (answer.status != PL_OK) {
         return pl_fail(err, answer.status, "%s", answer.text);
     }
+
     return answer.mesh_bytes > 0 ? pl_mesh_unpack(at, (size_t)answer.mesh_bytes, 0, out, err) : PL_OK;
 }
 
@@ -581,6 +603,7 @@ static attempt attempt_run(const child_job *job, int number, const pl_progress *
 {
     watch w = {.job = job, .progress = progress, .words = -1, .spent = *spent, .longest = *longest};
     attempt a = {.number = number, .findings = pl_findings_create(), .badness = INFINITY};
+
     if (!a.findings) {
         a.status = pl_fail_memory(&a.why, "the mesher's findings");
     } else if (!watch_start(&w, number, &a.why)) {
@@ -603,11 +626,13 @@ static attempt attempt_run(const child_job *job, int number, const pl_progress *
         *spent = w.spent;
         *longest = w.longest;
     }
+
     if (w.words >= 0) {
         close(w.words);
     }
     pl_text_clear(&w.bytes);
     pl_text_clear(&w.answer);
+
     return a;
 }
 
@@ -716,7 +741,9 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
                                                     : "",
                     tried > 1 && !stopped && list[0] ? "; tried: " : "", tried > 1 && !stopped ? list : "");
     }
+
     attempt_clear(&best);
     attempt_clear(&last);
+
     return status;
 }

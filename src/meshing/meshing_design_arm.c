@@ -51,12 +51,14 @@ static const char *arm_check(const double *p)
                    "longer sections";
         }
     }
+
     if (arm_depth(p) - p[FOLD] < 1.2 * p[WALL]) {
         return "fold and wall leave no neck inside width";
     }
     if (p[HEIGHT] - 2 * p[FOLD] < 2.2 * p[WALL]) {
         return "fold and wall leave no neck inside height";
     }
+
     return NULL;
 }
 
@@ -103,6 +105,7 @@ static void arm_draw(drawing *d, const double *p)
         drawing_plane(d, end_name[k], 0, x);
         d->plane[d->plane_count - 1].inner = true;
     }
+
     drawing_plane(d, "base", 0, 0);
     drawing_plane(d, "tip", 0, x);
     d->length = x;
@@ -130,14 +133,17 @@ static double arm_volume(const double *p, const char *name)
             return chamber;
         }
     }
+
     if (strcmp(name, "body") == 0 || strcmp(name, "spine") == 0) {
         return name[0] == 'b' ? body : spine;
     }
+
     for (int k = 0; k <= ARM_SECTIONS; ++k) {
         if (strcmp(name, plate_name[k]) == 0) {
             return p[PLATE] * p[WIDTH] * p[HEIGHT];
         }
     }
+
     return -1;
 }
 

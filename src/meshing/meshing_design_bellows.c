@@ -46,6 +46,7 @@ static const char *bellows_check(const double *p)
     if (2 * p[CELL] > p[WIDTH] / 2 + 1e-9) {
         return "cell_radius reaches beyond width: it can be a quarter of width at most";
     }
+
     return NULL;
 }
 
@@ -61,6 +62,7 @@ static void bellows_draw(drawing *d, const double *p)
 {
     const double cell = bellows_cell(p), w = p[WIDTH], top = p[HEIGHT] - p[PLATE];
     const int folds = (int)p[FOLDS];
+
     drawing_add(d, drawing_box(d, -w / 2, -w / 2, 0, w, w, p[PLATE]), SOLID_REGION, "body");
     drawing_add(d, drawing_box(d, -w / 2, -w / 2, top, w, w, p[PLATE]), SOLID_REGION, "body");
     for (int i = 0; i < 3; ++i) {
@@ -82,6 +84,7 @@ static void bellows_draw(drawing *d, const double *p)
             }
         }
     }
+
     drawing_plane(d, "base", 2, 0);
     drawing_plane(d, "tip", 2, p[HEIGHT]);
     d->length = fmax(p[HEIGHT], w);
@@ -97,11 +100,13 @@ static double bellows_volume(const double *p, const char *name)
                  hollow = n * (cell - 2 * p[WALL]);
     const double chamber =
         hexagon * (inside * inside * hollow + bore * bore * (p[HEIGHT] - 2 * p[PLATE] - hollow));
+
     for (int i = 0; i < 3; ++i) {
         if (strcmp(name, chamber_name[i]) == 0) {
             return chamber;
         }
     }
+
     const double bellows = hexagon * (p[CELL] * p[CELL] * n * cell + p[NECK] * p[NECK] * (n + 1) * p[GAP]);
     return strcmp(name, "body") == 0 ? 2 * p[PLATE] * p[WIDTH] * p[WIDTH] + 3 * (bellows - chamber) : -1;
 }

@@ -35,6 +35,7 @@ static const char *bending_check(const double *p)
         return "modules leave no space for chambers: use fewer modules, a smaller slot or wall, or "
                "more length";
     }
+
     if (p[WIDTH] - 2 * p[SIDE] < 0.2 * p[SIDE]) {
         return "side_wall leaves no space inside width";
     }
@@ -47,6 +48,7 @@ static const char *bending_check(const double *p)
     if (p[LAYER] + p[CHANNEL_HEIGHT] + p[WALL] >= p[HEIGHT]) {
         return "height leaves no slot above the channel's roof (layer + channel_height + wall)";
     }
+
     return NULL;
 }
 
@@ -58,6 +60,7 @@ static void bending_draw(drawing *d, const double *p)
 
     // the skin is a block with slots sawn from above
     int skin = drawing_box(d, 0, -width / 2, floor_z, length, width, p[HEIGHT] - floor_z), slot[40];
+
     for (int i = 0; i + 1 < modules; ++i) {
         slot[i] = drawing_box(d, (i + 1) * module + i * p[SLOT], -width, roof, p[SLOT], 2 * width, p[HEIGHT]);
     }
@@ -75,12 +78,14 @@ static void bending_draw(drawing *d, const double *p)
                                 inside, p[HEIGHT] - p[TOP] - floor_z),
                     SOLID_CAVITY, "cavity");
     }
+
     if (modules > 1) {
         drawing_add(d,
                     drawing_box(d, wall, -p[CHANNEL_WIDTH] / 2, floor_z, length - 2 * wall, p[CHANNEL_WIDTH],
                                 p[CHANNEL_HEIGHT]),
                     SOLID_CAVITY, "cavity");
     }
+
     drawing_plane(d, "base", 0, 0);
     drawing_plane(d, "tip", 0, length);
     drawing_plane(d, "bottom", 2, 0);
@@ -97,6 +102,7 @@ static double bending_volume(const double *p, const char *name)
         n * (module - 2 * p[WALL]) * (p[WIDTH] - 2 * p[SIDE]) * (p[HEIGHT] - p[TOP] - p[LAYER]);
     const double links = (n - 1) * (2 * p[WALL] + p[SLOT]) * p[CHANNEL_WIDTH] * p[CHANNEL_HEIGHT];
     const double slots = (n - 1) * p[SLOT] * p[WIDTH] * (p[HEIGHT] - p[LAYER] - p[CHANNEL_HEIGHT] - p[WALL]);
+
     if (strcmp(name, "cavity") == 0) {
         return chambers + links;
     }
@@ -106,6 +112,7 @@ static double bending_volume(const double *p, const char *name)
     if (strcmp(name, "skin") == 0) {
         return p[LENGTH] * p[WIDTH] * (p[HEIGHT] - p[LAYER]) - slots - chambers - links;
     }
+
     return -1;
 }
 

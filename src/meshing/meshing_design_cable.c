@@ -28,6 +28,7 @@ static const char *cable_check(const double *p)
     if ((p[KNUCKLES] + 1) * 1.1 * p[NOTCH_WIDTH] > p[LENGTH]) {
         return "notch_width times knuckles does not fit into length";
     }
+
     return NULL;
 }
 

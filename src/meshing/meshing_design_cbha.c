@@ -54,6 +54,7 @@ static const char *cbha_check(const double *p)
     if (cbha_inside(p, p[NECK] * least) < 0.2 * p[WALL]) {
         return "wall leaves no bore inside the necks (neck times a quarter of the smaller width)";
     }
+
     return NULL;
 }
 
@@ -79,10 +80,12 @@ static void cbha_draw(drawing *d, const double *p)
     const double cell = cbha_cell(p), end = 2 * p[SECTION];
     const int folds = (int)p[FOLDS];
     const double plate_at[3] = {0, p[SECTION] - p[PLATE] / 2, end - p[PLATE]};
+
     for (int i = 0; i < 3; ++i) {
         drawing_add(d, drawing_cylinder(d, 0, 0, plate_at[i], p[PLATE], 2 * cbha_radius(p, plate_at[i])),
                     SOLID_REGION, "body");
     }
+
     for (int b = 0; b < 6; ++b) {
         for (int k = 0; k <= folds; ++k) {
             const double z = cbha_gap(p, b / 3, k), level = z + p[GAP] / 2;
@@ -101,6 +104,7 @@ static void cbha_draw(drawing *d, const double *p)
             }
         }
     }
+
     drawing_plane(d, "base", 2, 0);
     drawing_plane(d, "tip", 2, end);
     d->length = end;
@@ -113,6 +117,7 @@ static void cbha_bellows(const double *p, int section, double *outside, double *
 {
     const double hexagon = 1.5 * sqrt(3), cell = cbha_cell(p);
     const int folds = (int)p[FOLDS];
+
     *outside = *air = 0;
     for (int k = 0; k <= folds; ++k) {
         const double z = cbha_gap(p, section, k), neck = p[NECK] * cbha_radius(p, z + p[GAP] / 2);
@@ -132,19 +137,23 @@ static double cbha_volume(const double *p, const char *name)
 {
     double outside[2], air[2], body = 0;
     const double plate_at[3] = {0, p[SECTION] - p[PLATE] / 2, 2 * p[SECTION] - p[PLATE]};
+
     for (int s = 0; s < 2; ++s) {
         cbha_bellows(p, s, &outside[s], &air[s]);
         body += 3 * (outside[s] - air[s]);
     }
+
     for (int i = 0; i < 3; ++i) {
         const double r = 2 * cbha_radius(p, plate_at[i]);
         body += PL_PI * r * r * p[PLATE];
     }
+
     for (int b = 0; b < 6; ++b) {
         if (strcmp(name, bellows_name[b]) == 0) {
             return air[b / 3];
         }
     }
+
     return strcmp(name, "body") == 0 ? body : -1;
 }
 

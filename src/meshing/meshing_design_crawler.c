@@ -33,6 +33,7 @@ static int crawler_sheets(const double *p, sheet *out)
     const double L = p[LENGTH], w = p[WIDTH] / 2, f = p[FOOT], r = p[WIDTH] / 2 - p[RAIL];
     const double whole[] = {0, -w, L, -w, L, w, 0, w}, window[] = {f, -r, L - f, -r, L - f, r, f, r};
     const double top = p[FILM], roof = p[FILM] + p[FRAME];
+
     // the last sheet that covers a place wins; one without a region leaves it empty
     const sheet list[] = {
         {.region = "rim", .from = 0, .to = top, .corner_count = 4},
@@ -40,10 +41,12 @@ static int crawler_sheets(const double *p, sheet *out)
         {.region = "frame", .from = top, .to = roof, .corner_count = 4},
         {.region = NULL, .from = top, .to = roof, .corner_count = 4},
     };
+
     for (int i = 0; i < 4; ++i) {
         out[i] = list[i];
         memcpy(out[i].xy, i % 2 ? window : whole, sizeof whole);
     }
+
     return 4;
 }
 
@@ -56,6 +59,7 @@ static double crawler_volume(const double *p, const char *name)
     if (strcmp(name, "rim") == 0) {
         return (whole - window) * p[FILM];
     }
+
     return strcmp(name, "frame") == 0 ? (whole - window) * p[FRAME] : -1;
 }
 

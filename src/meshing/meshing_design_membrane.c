@@ -139,12 +139,14 @@ static void plate_draw(drawing *d, const double *p)
     const double a = p[PLATE_SIDE], c = plate_chamber(p), w = p[PLATE_WALL];
     const double deep = p[PLATE_HEIGHT] - p[PLATE_ROOF] - p[PLATE_FLOOR];
     const int across = (int)p[PLATE_ACROSS];
+
     drawing_add(d, drawing_box(d, -a / 2, -a / 2, 0, a, a, p[PLATE_HEIGHT]), SOLID_REGION, "plate");
     for (int i = 0; i < across * across; ++i) {
         snprintf(name[i], sizeof name[i], "chamber%d", i + 1);
         const double x = -a / 2 + w + (i % across) * (c + w), y = -a / 2 + w + (i / across) * (c + w);
         drawing_add(d, drawing_box(d, x, y, p[PLATE_FLOOR], c, c, deep), SOLID_CAVITY, name[i]);
     }
+
     rim_planes(d, "rim", a / 2);
     drawing_plane(d, "base", 2, 0);
     drawing_plane(d, "top", 2, p[PLATE_HEIGHT]);
@@ -157,9 +159,11 @@ static double plate_volume(const double *p, const char *name)
 {
     const double c = plate_chamber(p), deep = p[PLATE_HEIGHT] - p[PLATE_ROOF] - p[PLATE_FLOOR];
     int number = 0;
+
     if (sscanf(name, "chamber%d", &number) == 1) {
         return number >= 1 && number <= p[PLATE_ACROSS] * p[PLATE_ACROSS] ? c * c * deep : -1;
     }
+
     return strcmp(name, "plate") == 0 ? p[PLATE_SIDE] * p[PLATE_SIDE] * p[PLATE_HEIGHT] -
                                             p[PLATE_ACROSS] * p[PLATE_ACROSS] * c * c * deep
                                       : -1;

@@ -191,6 +191,7 @@ static void sphere_draw(drawing *d, const double *p)
 {
     const bool octant = p[SPHERE_OCTANT] != 0;
     const double outer = p[SPHERE_RADIUS] + p[SPHERE_WALL];
+
     drawing_add(d, solids_sphere(d, outer, octant), SOLID_REGION, "shell");
     drawing_add(d, solids_sphere(d, p[SPHERE_RADIUS], octant), SOLID_CAVITY, "cavity");
     solids_symmetry(d, 3, !octant, 2 * outer);
@@ -273,6 +274,7 @@ static void tube_draw(drawing *d, const double *p)
 {
     const bool quarter = p[TUBE_QUARTER] != 0;
     const double outer = p[TUBE_RADIUS] + p[TUBE_WALL];
+
     drawing_add(d, solids_bore(d, 0, p[TUBE_LENGTH], outer, quarter), SOLID_REGION, "tube");
     drawing_add(d, solids_bore(d, 0, p[TUBE_LENGTH], p[TUBE_RADIUS], quarter), SOLID_CAVITY, "cavity");
     solids_symmetry(d, 2, !quarter, 2 * (outer + p[TUBE_LENGTH]));

@@ -39,11 +39,13 @@ static const char *grip_check(const double *p)
     if (p[GRIP_SPLIT] > p[GRIP_LENGTH] - 0.5) {
         return "split lies beyond the tip: make it smaller than length";
     }
+
     for (int i = 0; i < (int)p[GRIP_KNUCKLES]; ++i) {
         if (fabs(p[GRIP_SPLIT] - grip_notch_at(p, i)) < 0.55 * p[GRIP_NOTCH]) {
             return "split lies in a notch: move it into the material between two notches";
         }
     }
+
     return NULL;
 }
 
@@ -66,6 +68,7 @@ static void grip_draw(drawing *d, const double *p)
         }
         drawing_add(d, part, SOLID_REGION, far ? "far" : "near");
     }
+
     drawing_plane(d, "base", 0, 0);
     drawing_plane(d, "tip", 0, L);
     drawing_plane(d, "back", 2, h);
@@ -78,14 +81,18 @@ static double grip_volume(const double *p, const char *name)
 {
     const double notch = (p[GRIP_NOTCH] + p[GRIP_FLAT]) / 2 * p[GRIP_DEPTH] * p[GRIP_WIDTH];
     const bool near = strcmp(name, "near") == 0;
+
     if (!near && strcmp(name, "far") != 0) {
         return -1;
     }
+
     int cut = 0;
     for (int i = 0; i < (int)p[GRIP_KNUCKLES]; ++i) {
         cut += (grip_notch_at(p, i) < p[GRIP_SPLIT]) == near;
     }
+
     const double length = near ? p[GRIP_SPLIT] : p[GRIP_LENGTH] - p[GRIP_SPLIT];
+
     return length * p[GRIP_WIDTH] * p[GRIP_HEIGHT] - cut * notch;
 }
 
@@ -277,6 +284,7 @@ static const char *legs_check(const double *p)
     if (p[LEGS_KNEE] + p[LEGS_THICK] > p[LEGS_HEIGHT]) {
         return "knee is too high: knee and leg_thickness together exceed height";
     }
+
     return NULL;
 }
 
@@ -294,6 +302,7 @@ static void legs_draw(drawing *d, const double *p)
 {
     const double side = p[LEGS_PLATFORM], t = p[LEGS_THICK], h = p[LEGS_HEIGHT];
     double xz[12];
+
     legs_profile(p, xz);
     drawing_add(d, drawing_box(d, -side / 2, -side / 2, h - t, side, side, t), SOLID_REGION, "body");
     for (int i = 0; i < 4; ++i) {
@@ -301,6 +310,7 @@ static void legs_draw(drawing *d, const double *p)
         drawing_turn(d, leg, i * PL_PI / 2);
         drawing_add(d, leg, SOLID_REGION, "body");
     }
+
     drawing_plane(d, "base", 2, 0);
     drawing_plane(d, "tip", 2, h);
     d->length = fmax(p[LEGS_WIDTH], h);
@@ -316,6 +326,7 @@ static double legs_volume(const double *p, const char *name)
         const double *a = xz + 2 * i, *b = xz + 2 * ((i + 1) % 6);
         area += (a[0] * b[1] - b[0] * a[1]) / 2;
     }
+
     const double platform = p[LEGS_PLATFORM] * p[LEGS_PLATFORM] * p[LEGS_THICK];
     return strcmp(name, "body") == 0 ? platform + 4 * fabs(area) * p[LEGS_WIDE] : -1;
 }

@@ -20,11 +20,13 @@ static const char *trunk_check(const trunk *t)
     if (t->radius >= 0.98 * t->clearance) {
         return "chamber_diameter reaches the outside: make it smaller, or chamber_offset";
     }
+
     // chambers stand 120 degrees apart: their middles are 2 offset sin 60 apart
     if (t->radius >= 0.98 * t->offset * sin(PL_PI / 3)) {
         return "chamber_diameter makes the chambers touch each other: make it smaller, or chamber_offset "
                "larger";
     }
+
     return NULL;
 }
 
@@ -37,6 +39,7 @@ static void trunk_draw(drawing *d, const trunk *t, double across)
                                           t->height - 2 * t->cap, t->radius);
         drawing_add(d, hole, SOLID_CAVITY, chamber_name[i]);
     }
+
     drawing_plane(d, "base", 2, 0);
     drawing_plane(d, "tip", 2, t->height);
     d->length = fmax(t->height, across);
@@ -51,11 +54,13 @@ static double trunk_volume(const trunk *t, double section, const char *name)
     if (strcmp(name, "body") == 0) {
         return section * t->height - 3 * chamber;
     }
+
     for (int i = 0; i < 3; ++i) {
         if (strcmp(name, chamber_name[i]) == 0) {
             return chamber;
         }
     }
+
     return -1;
 }
 
@@ -183,6 +188,7 @@ static void round_draw(drawing *d, const double *p)
 {
     const trunk t = round_trunk(p);
     const double r = p[ROUND_DIAMETER] / 2, top = t.height - t.cap;
+
     if (p[ROUND_CAPS] > 0) {
         drawing_add(d, drawing_cylinder(d, 0, 0, 0, t.cap, r), SOLID_REGION, "base_cap");
         drawing_add(d, drawing_cylinder(d, 0, 0, t.cap, top - t.cap, r), SOLID_REGION, "body");
@@ -190,6 +196,7 @@ static void round_draw(drawing *d, const double *p)
     } else {
         drawing_add(d, drawing_cylinder(d, 0, 0, 0, t.height, r), SOLID_REGION, "body");
     }
+
     trunk_draw(d, &t, 2 * r);
 }
 
@@ -198,9 +205,11 @@ static double round_volume(const double *p, const char *name)
     const trunk t = round_trunk(p);
     const double section = PL_PI / 4 * p[ROUND_DIAMETER] * p[ROUND_DIAMETER],
                  ends = p[ROUND_CAPS] > 0 ? 2 * t.cap * section : 0;
+
     if (strcmp(name, "base_cap") == 0 || strcmp(name, "tip_cap") == 0) {
         return ends > 0 ? ends / 2 : -1;
     }
+
     return trunk_volume(&t, section, name) - (strcmp(name, "body") == 0 ? ends : 0);
 }
 

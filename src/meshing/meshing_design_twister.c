@@ -30,6 +30,7 @@ static const char *twister_check(const double *p)
         return "too many turns for the length: the wall would run more around than along (turns, radius, "
                "length)";
     }
+
     return NULL;
 }
 

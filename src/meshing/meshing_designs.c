@@ -73,15 +73,18 @@ static pl_status design_unknown(const char *place, const char *kind, pl_error *e
 {
     const char *known[PL_COUNT(design_table)];
     pl_text list = {0};
+
     for (int i = 0; i < PL_COUNT(design_table); ++i) {
         known[i] = design_table[i]->open.kind;
         pl_text_add(&list, "%s%s", i ? ", " : "", known[i]);
     }
+
     const char *near = kind ? pl_nearest_word(kind, known, PL_COUNT(known)) : NULL;
     const pl_status status = pl_fail(err, PL_BAD_INPUT, "%sno design is called %s%s%s%s; there are %s", place,
                                      kind ? kind : "(nothing)", near ? " (did you mean " : "",
                                      near ? near : "", near ? "?)" : "", list.data ? list.data : "none");
     pl_text_clear(&list);
+
     return status;
 }
 
@@ -92,6 +95,7 @@ static pl_status design_unknown_parameter(const design *d, const char *place, co
     for (int i = 0; i < d->open.parameter_count; ++i) {
         known[i] = d->open.parameter[i].name;
     }
+
     const char *near = pl_nearest_word(name, known, d->open.parameter_count);
     return pl_fail(err, PL_BAD_INPUT, "%sdesign %s has no parameter %s%s%s%s", place, d->open.kind, name,
                    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
@@ -104,6 +108,7 @@ static pl_status design_values(const design *d, const char *file, int line, cons
 {
     PL_ASSERT(d->open.parameter_count <= DESIGN_PARAMETERS_MAX);
     bool seen[DESIGN_PARAMETERS_MAX] = {false};
+
     // defaults
     for (int i = 0; i < d->open.parameter_count; ++i) {
         value[i] = d->open.parameter[i].value;
@@ -144,6 +149,7 @@ static pl_status design_values(const design *d, const char *file, int line, cons
         design_place(file, line, place, sizeof place);
         return pl_fail(err, PL_BAD_INPUT, "%sdesign %s: %s", place, d->open.kind, wrong);
     }
+
     return PL_OK;
 }
 
@@ -182,6 +188,7 @@ static pl_status design_place_mesh(const design *d, const double *value, const c
     // place every vertex, mid nodes too, then unbend elements that are poorly bent
     const pl_mesh_view v = pl_mesh_get(*mesh);
     double *position = PL_NEW_ARRAY(double, 3 * (int64_t)v.vertex_count);
+
     if (!position) {
         return pl_fail_memory(err, "the vertices of a design");
     }
@@ -200,6 +207,7 @@ static pl_status design_place_mesh(const design *d, const double *value, const c
         design_straighten(&v, position);
         status = pl_mesh_moved(*mesh, position, &moved, &why);
     }
+
     if (status != PL_OK) {
         pl_fail(err, status, "%s: %s; a smaller mesh size follows the shape", name, why.text);
     } else {
@@ -207,7 +215,9 @@ static pl_status design_place_mesh(const design *d, const double *value, const c
         pl_mesh_destroy(*mesh);
         *mesh = moved;
     }
+
     pl_free(position);
+
     return status;
 }
 
@@ -215,11 +225,13 @@ pl_status meshing_check_design(const pl_mesh_source *source, pl_error *err)
 {
     double value[DESIGN_PARAMETERS_MAX];
     const design *d = design_find(source->design);
+
     if (!d) {
         char place[300];
         design_place(source->file, source->line, place, sizeof place);
         return design_unknown(place, source->design, err);
     }
+
     return design_values(d, source->file, source->line, source->parameter, source->parameter_count, value,
                          err);
 }
@@ -234,12 +246,14 @@ pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *p
     if (!d) {
         return design_unknown(place, source->design, err);
     }
+
     double value[DESIGN_PARAMETERS_MAX];
     pl_status status =
         design_values(d, source->file, source->line, source->parameter, source->parameter_count, value, err);
     if (status == PL_OK) {
         status = meshing_stage(progress, 0, "drawing", err);
     }
+
     gmsh_session g;
     if (status == PL_OK) {
         status = meshing_begin(&g, err);
@@ -263,6 +277,8 @@ pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *p
             status = design_place_mesh(d, value, name, out, err);
         }
     }
+
     meshing_end(&g);
+
     return status;
 }

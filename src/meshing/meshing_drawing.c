@@ -39,12 +39,14 @@ int drawing_hexagon(drawing *d, double x, double y, double z, double height, dou
 {
     int point[6], line[6], wire = 0, face = 0, solid = 0, *out = NULL;
     size_t out_n = 0;
+
     // corners, edges, face, extrusion
     for (int i = 0; i < 6; ++i) {
         const double angle = phase + i * PL_PI / 3;
         GMSH(d->g, point[i] = gmshModelOccAddPoint(x + radius * cos(angle), y + radius * sin(angle), z, 0, -1,
                                                    &d->g->ierr));
     }
+
     for (int i = 0; i < 6; ++i) {
         GMSH(d->g, line[i] = gmshModelOccAddLine(point[i], point[(i + 1) % 6], -1, &d->g->ierr));
     }
@@ -52,11 +54,13 @@ int drawing_hexagon(drawing *d, double x, double y, double z, double height, dou
     GMSH(d->g, face = gmshModelOccAddPlaneSurface(&wire, 1, -1, &d->g->ierr));
     int base[2] = {2, face};
     GMSH(d->g, gmshModelOccExtrude(base, 2, 0, 0, height, &out, &out_n, NULL, 0, NULL, 0, 0, &d->g->ierr));
+
     // the extrusion returns faces, too
     for (size_t i = 0; i + 1 < out_n; i += 2) {
         solid = out[i] == 3 ? out[i + 1] : solid;
     }
     gmshFree(out);
+
     return solid;
 }
 
@@ -77,6 +81,7 @@ int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, doub
     for (int i = 0; i < corner_count; ++i) {
         GMSH(d->g, line[i] = gmshModelOccAddLine(point[i], point[(i + 1) % corner_count], -1, &d->g->ierr));
     }
+
     int wire = 0, face = 0, solid = 0, *out = NULL;
     size_t out_n = 0;
     GMSH(d->g, wire = gmshModelOccAddCurveLoop(line, (size_t)corner_count, -1, &d->g->ierr));
@@ -87,6 +92,7 @@ int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, doub
         solid = out[i] == 3 ? out[i + 1] : solid;
     }
     gmshFree(out);
+
     return solid;
 }
 
@@ -99,6 +105,7 @@ void drawing_cut(drawing *d, int *solid, int *tool, int tool_count)
         tools[2 * i] = 3;
         tools[2 * i + 1] = tool[i];
     }
+
     int *out = NULL, **map = NULL;
     size_t out_n = 0, *map_n = NULL, map_nn = 0;
     GMSH(d->g, gmshModelOccCut(object, 2, tools, 2 * (size_t)tool_count, &out, &out_n, &map, &map_n, &map_nn,
@@ -107,6 +114,7 @@ void drawing_cut(drawing *d, int *solid, int *tool, int tool_count)
         PL_ASSERT(out_n == 2);
         *solid = out[1];
     }
+
     gmshFree(out);
     drawing_free_map(map, map_n, map_nn);
 }
@@ -157,16 +165,19 @@ static bool pieces_claim(const drawing *d, pieces *p, int tag, int solid)
     while (i < p->count && p->list[i].tag != tag) {
         ++i;
     }
+
     if (i == p->count) {
         if (!pl_grow((void **)&p->list, &p->capacity, p->count + 1, sizeof *p->list)) {
             return false;
         }
         p->list[p->count++] = (piece){.tag = tag, .solid = -1};
     }
+
     p->list[i].inside = p->list[i].inside || d->solid[solid].role == SOLID_REGION;
     if (d->solid[solid].role != SOLID_KNIFE) {
         p->list[i].solid = drawing_stronger(d, p->list[i].solid, solid);
     }
+
     return true;
 }
 
@@ -179,6 +190,7 @@ static pl_status drawing_split(drawing *d, pieces *p, pl_error *err)
         object[2 * i] = 3;
         object[2 * i + 1] = d->solid[i].tag;
     }
+
     int *out = NULL, **map = NULL;
     size_t out_n = 0, *map_n = NULL, map_nn = 0;
     bool room = true;
@@ -193,9 +205,11 @@ static pl_status drawing_split(drawing *d, pieces *p, pl_error *err)
             }
         }
     }
+
     gmshFree(out);
     drawing_free_map(map, map_n, map_nn);
     GMSH(d->g, gmshModelOccSynchronize(&d->g->ierr));
+
     return room ? PL_OK : pl_fail_memory(err, "the pieces of a drawing");
 }
 
@@ -219,17 +233,20 @@ static bool faces_claim(faces *f, int tag, int cavity)
     while (i < f->count && f->list[i].tag != tag) {
         ++i;
     }
+
     if (i == f->count) {
         if (!pl_grow((void **)&f->list, &f->capacity, f->count + 1, sizeof *f->list)) {
             return false;
         }
         f->list[f->count++] = (face_use){.tag = tag, .cavity = -1};
     }
+
     if (cavity >= 0) {
         f->list[i].cavity = cavity;
     } else {
         ++f->list[i].solid_count;
     }
+
     return true;
 }
 
@@ -250,6 +267,7 @@ static pl_status drawing_collect_faces(drawing *d, const pieces *p, faces *f, pl
         }
         gmshFree(face);
     }
+
     return room ? PL_OK : pl_fail_memory(err, "the faces of a drawing");
 }
 
@@ -268,6 +286,7 @@ static int drawing_plane_of(drawing *d, const face_use *face)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -297,6 +316,7 @@ static pl_status drawing_name(drawing *d, const pieces *p, const faces *f, pl_er
             name[count++] = drawing_face_name(d, &f->list[i]);
         }
     }
+
     if (status == PL_OK) {
         status = meshing_group(d->g, 2, tag, name, count, err);
     }
@@ -314,11 +334,13 @@ static pl_status drawing_name(drawing *d, const pieces *p, const faces *f, pl_er
             GMSH(d->g, gmshModelRemoveEntities(hollow, 2, 1, &d->g->ierr));
         }
     }
+
     if (status == PL_OK) {
         status = meshing_group(d->g, 3, tag, name, count, err);
     }
     pl_free(tag);
     pl_free(name);
+
     return status;
 }
 
@@ -355,5 +377,6 @@ pl_status drawing_mesh(drawing *d, const char *source, double size, int order, c
         .follow = true,
         .round = d->round,
     };
+
     return meshing_volume(d->g, &options, progress, out, findings, err);
 }

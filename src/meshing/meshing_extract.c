@@ -59,6 +59,7 @@ static void extraction_clear(extraction *x)
     for (int32_t i = 0; i < x->surface_count; ++i) {
         pl_free(x->surface_name[i]);
     }
+
     void *block[] = {x->index_of,    x->pair,          x->kind,   x->node_start,   x->node,    x->region,
                      x->region_name, x->surface_start, x->corner, x->surface_name, x->position};
     for (int i = 0; i < PL_COUNT(block); ++i) {
@@ -80,16 +81,19 @@ static pl_status extract_nodes(extraction *x, pl_error *err)
 {
     double *coord = NULL, *parameter = NULL;
     size_t coord_n = 0, parameter_n = 0;
+
     if (!GMSH(x->g, gmshModelMeshGetNodes(&x->node_tag, &x->node_count, &coord, &coord_n, &parameter,
                                           &parameter_n, -1, -1, 0, 0, &x->g->ierr))) {
         return meshing_fail(x->g, x->options->source, err);
     }
+
     gmshFree(parameter);
     if (x->node_count == 0 || x->node_count > INT32_MAX || coord_n != 3 * x->node_count) {
         gmshFree(coord);
         return pl_fail(err, PL_BAD_INPUT, "%s: has %zu vertices, expected between 4 and 2 billion",
                        x->options->source, x->node_count);
     }
+
     x->position = PL_NEW_ARRAY(double, coord_n);
     for (size_t i = 0; x->position && i < coord_n; ++i) {
         x->position[i] = coord[i] * x->options->scale;
@@ -101,6 +105,7 @@ static pl_status extract_nodes(extraction *x, pl_error *err)
     for (size_t i = 0; i < x->node_count; ++i) {
         highest = x->node_tag[i] > highest ? x->node_tag[i] : highest;
     }
+
     if (highest < 8 * x->node_count + 1024) {
         x->tag_limit = highest + 1;
         x->index_of = PL_NEW_ARRAY(int32_t, x->tag_limit);
@@ -117,6 +122,7 @@ static pl_status extract_nodes(extraction *x, pl_error *err)
             qsort(x->pair, x->node_count, sizeof *x->pair, extract_compare_pair);
         }
     }
+
     return x->position && (x->index_of || x->pair) ? PL_OK : pl_fail_memory(err, "the vertices of a mesh");
 }
 
@@ -148,6 +154,7 @@ static void extract_free_elements(entity_elements *e)
     for (size_t i = 0; i < e->node_nn; ++i) {
         gmshFree(e->node[i]);
     }
+
     void *block[] = {e->type, e->tag, e->tag_n, e->node, e->node_n};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         gmshFree(block[i]);
@@ -171,12 +178,14 @@ static pl_status extract_element(extraction *x, int type, size_t element, const 
 {
     const int32_t e = x->element_count;
     const int count = volume_type[type].count;
+
     if (x->node_total + count > INT32_MAX || !pl_grow((void **)&x->kind, &x->element_capacity, e + 1, 1) ||
         !pl_grow((void **)&x->node_start, &x->start_capacity, e + 2, sizeof *x->node_start) ||
         !pl_grow((void **)&x->region, &x->region_capacity, e + 1, sizeof *x->region) ||
         !pl_grow((void **)&x->node, &x->node_capacity, x->node_total + count, sizeof *x->node)) {
         return pl_fail_memory(err, "the elements of a mesh");
     }
+
     for (int a = 0; a < count; ++a) {
         const size_t tag = node[volume_type[type].from[a]];
         const int32_t v = extract_node(x, tag);
@@ -186,12 +195,14 @@ static pl_status extract_element(extraction *x, int type, size_t element, const 
         }
         x->node[x->node_total + a] = v;
     }
+
     x->kind[e] = (uint8_t)volume_type[type].kind;
     x->region[e] = region;
     x->node_start[e] = x->node_total;
     x->node_total += count;
     x->node_start[e + 1] = x->node_total;
     x->element_count = e + 1;
+
     return PL_OK;
 }
 
@@ -200,6 +211,7 @@ static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error
 {
     entity_elements list;
     pl_status status = extract_get(x, 3, tag, &list, err);
+
     for (size_t t = 0; status == PL_OK && t < list.type_n; ++t) {
         int type = 0;
         while (type < PL_COUNT(volume_type) && volume_type[type].type != list.type[t]) {
@@ -217,6 +229,7 @@ static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error
                                      list.node[t] + i * (size_t)volume_type[type].count, region, err);
         }
     }
+
     extract_free_elements(&list);
     return status;
 }
@@ -226,6 +239,7 @@ static pl_status extract_faces(extraction *x, int tag, pl_error *err)
 {
     entity_elements list;
     pl_status status = extract_get(x, 2, tag, &list, err);
+
     for (size_t t = 0; status == PL_OK && t < list.type_n; ++t) {
         int type = 0;
         while (type < PL_COUNT(face_type) && face_type[type].type != list.type[t]) {
@@ -253,6 +267,7 @@ static pl_status extract_faces(extraction *x, int tag, pl_error *err)
             }
         }
     }
+
     extract_free_elements(&list);
     return status;
 }
@@ -268,10 +283,12 @@ static pl_status extract_name(char ***list, int32_t *count, int32_t *capacity, c
             return PL_OK;
         }
     }
+
     if (!pl_grow((void **)list, capacity, *count + 1, sizeof **list) ||
         !((*list)[*count] = pl_strdup(name))) {
         return pl_fail_memory(err, "the names of a mesh");
     }
+
     *index = (*count)++;
     return PL_OK;
 }
@@ -286,6 +303,7 @@ static void extract_group_name(extraction *x, int dim, int tag, char *name, size
     } else {
         snprintf(name, size, "%s%d", dim == 3 ? "region" : "surface", tag);
     }
+
     gmshFree(text);
 }
 
@@ -294,14 +312,17 @@ static pl_status extract_regions(extraction *x, pl_error *err)
 {
     int *entity = NULL, *group = NULL;
     size_t entity_n = 0, group_n = 0;
+
     GMSH(x->g, gmshModelGetEntities(&entity, &entity_n, 3, &x->g->ierr));
     GMSH(x->g, gmshModelGetPhysicalGroups(&group, &group_n, 3, &x->g->ierr));
     int32_t *region = PL_NEW_ARRAY(int32_t, entity_n);
     pl_status status = region ? PL_OK : pl_fail_memory(err, "the regions of a mesh");
+
     // groups first: an entity may belong to several, the first wins
     for (size_t i = 0; status == PL_OK && i < entity_n / 2; ++i) {
         region[i] = -1;
     }
+
     for (size_t k = 0; status == PL_OK && k + 1 < group_n; k += 2) {
         char name[256];
         extract_group_name(x, 3, group[k + 1], name, sizeof name);
@@ -331,9 +352,11 @@ static pl_status extract_regions(extraction *x, pl_error *err)
             }
         }
     }
+
     pl_free(region);
     gmshFree(entity);
     gmshFree(group);
+
     return status == PL_OK && x->g->failed ? meshing_fail(x->g, x->options->source, err) : status;
 }
 
@@ -342,12 +365,14 @@ static pl_status extract_surfaces(extraction *x, pl_error *err)
 {
     int *group = NULL;
     size_t group_n = 0;
+
     GMSH(x->g, gmshModelGetPhysicalGroups(&group, &group_n, 2, &x->g->ierr));
     pl_status status = PL_OK;
     if (!pl_grow((void **)&x->surface_start, &x->surface_start_capacity, (int64_t)group_n / 2 + 1,
                  sizeof *x->surface_start)) {
         status = pl_fail_memory(err, "the surfaces of a mesh");
     }
+
     for (size_t k = 0; status == PL_OK && k + 1 < group_n; k += 2) {
         char name[256];
         extract_group_name(x, 2, group[k + 1], name, sizeof name);
@@ -369,10 +394,12 @@ static pl_status extract_surfaces(extraction *x, pl_error *err)
         }
         gmshFree(member);
     }
+
     if (status == PL_OK) {
         x->surface_start[x->surface_count] = x->face_count;
     }
     gmshFree(group);
+
     return status == PL_OK && x->g->failed ? meshing_fail(x->g, x->options->source, err) : status;
 }
 
@@ -423,6 +450,7 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
     int collapsed = 0;
     double longest = 0;
     pl_status status = extract_nodes(x, err);
+
     if (status == PL_OK) {
         status = extract_regions(x, err);
     }
@@ -430,6 +458,7 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
         status = pl_fail(err, PL_BAD_INPUT, "%s: has no volume elements (tetrahedron or prism)",
                          x->options->source);
     }
+
     if (status == PL_OK) {
         status = extract_surfaces(x, err);
     }
@@ -453,6 +482,7 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
         }
         x->element_count = tets.element_count;
     }
+
     if (x->options->relax) {
         meshing_relax(x->element_count, x->kind, x->node_start, x->node, x->position);
     }
@@ -479,6 +509,7 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
         report->unused_vertices = collapsed > 0 ? 0 : report->unused_vertices; // those of the edges
         report->longest_collapsed = longest;
     }
+
     return status;
 }
 
@@ -499,16 +530,19 @@ void meshing_report_findings(const pl_mesh_report *report, const char *source, p
         pl_findings_add(findings, PL_NOTE, source, 0, "%d elements were inverted; their nodes were reordered",
                         report->flipped_elements);
     }
+
     if (report->duplicate_vertices) {
         pl_findings_add(findings, PL_WARNING, source, 0, "%d vertices coincide with another vertex",
                         report->duplicate_vertices);
         pl_findings_advise(findings, "parts that should be connected separate there; merge the vertices in "
                                      "the program that wrote the mesh");
     }
+
     if (report->unused_vertices) {
         pl_findings_add(findings, PL_NOTE, source, 0, "%d vertices belong to no element and were removed",
                         report->unused_vertices);
     }
+
     if (report->collapsed_edges) {
         pl_findings_add(
             findings, PL_NOTE, NULL, 0,
@@ -517,6 +551,7 @@ void meshing_report_findings(const pl_mesh_report *report, const char *source, p
             source, report->longest_collapsed, report->collapsed_edges);
         pl_findings_advise(findings, "remove them in the part, or mesh it with a smaller --size");
     }
+
     if (report->unmatched_faces) {
         pl_findings_add(findings, PL_WARNING, source, 0, "%d faces of named surfaces belong to no element",
                         report->unmatched_faces);

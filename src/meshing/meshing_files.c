@@ -24,6 +24,7 @@ pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "%s: is a %s, expected a file", path,
                        S_ISDIR(info.st_mode) ? "folder" : "pipe or a device");
     }
+
     FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     if (!file) {
         pl_fail(err, PL_BAD_FILE, "%s: cannot be opened: %s", path, strerror(errno));
@@ -39,10 +40,12 @@ pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err)
         size = ftell(file);
         rewind(file);
     }
+
     pl_status status = size > 0 && size != LONG_MAX ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: is empty", path);
     if (status == PL_OK && !(bytes->data = pl_alloc((size_t)size + 1))) {
         status = pl_fail_memory(err, path);
     }
+
     if (status == PL_OK) {
         bytes->size = fread(bytes->data, 1, (size_t)size, file);
         if (bytes->size != (size_t)size) {
@@ -51,7 +54,9 @@ pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err)
             bytes->data = NULL;
         }
     }
+
     fclose(file);
+
     return status;
 }
 
@@ -66,6 +71,7 @@ static const char *files_line(const file_bytes *bytes, const char *word)
         p = memchr(p, '\n', (size_t)(end - p));
         p = p ? p + 1 : NULL;
     }
+
     return NULL;
 }
 
@@ -83,6 +89,7 @@ static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_e
         return pl_fail(err, PL_BAD_INPUT, "%s:1: begins with \"%.20s\", expected $MeshFormat", path,
                        isprint((unsigned char)bytes->data[0]) ? bytes->data : "(no text)");
     }
+
     const char *line = strchr(bytes->data, '\n');
     double version = 0;
     int type = -1, size = 0;
@@ -90,11 +97,13 @@ static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_e
         return pl_fail(err, PL_BAD_INPUT, "%s:2: expected version, file type and data size, such as 4.1 0 8",
                        path);
     }
+
     if ((fabs(version - 2.2) > 1e-9 && fabs(version - 4.1) > 1e-9) || (type != 0 && type != 1) || size != 8) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s:2: MSH version %g, type %d, data size %d; expected 2.2 or 4.1, 0 or 1, 8", path,
                        version, type, size);
     }
+
     static const char *const section[] = {"$Nodes", "$EndNodes", "$Elements", "$EndElements"};
     for (int i = 0; i < PL_COUNT(section); ++i) {
         if (!files_line(bytes, section[i])) {
@@ -102,6 +111,7 @@ static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_e
                            path, section[i]);
         }
     }
+
     return meshing_check_msh(path, bytes, type == 1, version > 3, err);
 }
 
@@ -123,6 +133,7 @@ static pl_status files_check(const char *path, pl_error *err)
             return status;
         }
     }
+
     return pl_fail(err, PL_BAD_INPUT,
                    "%s: .%s is read by the core, not through Gmsh (which reads .msh, .vtk, .unv)", path,
                    meshing_extension(path));
@@ -141,12 +152,14 @@ static pl_status files_read(void *user, const pl_progress *progress, pl_mesh **o
     const files_job *job = user;
     pl_status status = meshing_stage(progress, 0.1, "reading the mesh", err);
     gmsh_session g;
+
     if (status == PL_OK) {
         status = meshing_begin(&g, err);
     }
     if (status != PL_OK) {
         return status;
     }
+
     pl_mesh_report report = {0};
     if (GMSH(&g, gmshMerge(job->path, &g.ierr))) {
         const extract_options extract = {.scale = job->unit, .source = job->path, .body = "body"};
@@ -154,10 +167,12 @@ static pl_status files_read(void *user, const pl_progress *progress, pl_mesh **o
     } else {
         status = meshing_fail(&g, job->path, err);
     }
+
     meshing_end(&g);
     if (status == PL_OK) {
         meshing_report_findings(&report, job->path, findings);
     }
+
     return status;
 }
 
@@ -168,6 +183,7 @@ pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findi
     if (!(unit > 0) || isinf(unit)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: unit is %g mm, expected a positive length", path, unit);
     }
+
     if (strcasecmp(meshing_extension(path), "vtk") == 0) {
         pl_mesh_report report = {0};
         const pl_status status = meshing_read_vtk(path, unit, out, &report, err);
@@ -176,11 +192,14 @@ pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findi
         }
         return status;
     }
+
     const pl_status status = files_check(path, err);
     if (status != PL_OK) {
         return status;
     }
+
     files_job work = {path, unit};
     const child_job job = {path, files_read, &work, NULL};
+
     return meshing_isolate(&job, NULL, out, findings, err);
 }

@@ -39,6 +39,7 @@ static bool fill_add(fill *f, int32_t surface, const int64_t *face, int64_t coun
 {
     int32_t *parent = PL_NEW_ARRAY(int32_t, count);
     bool room = parent && meshing_join_faces(f->mesh, face, count, parent);
+
     // one piece per root
     for (int32_t root = 0; room && root < count; ++root) {
         if (parent[root] != root) {
@@ -62,6 +63,7 @@ static bool fill_add(fill *f, int32_t surface, const int64_t *face, int64_t coun
         p->count = f->face_count - p->start;
         p->volume = pl_mesh_faces_enclosed(f->mesh, f->face + p->start, p->count);
     }
+
     pl_free(parent);
     return room;
 }
@@ -82,6 +84,7 @@ static pl_status fill_find(fill *f, pl_error *err)
 {
     const pl_mesh_view *v = &f->v;
     const int64_t most = v->surface_count > 0 ? v->surface_start[v->surface_count] : 0;
+
     f->face = PL_NEW_ARRAY(int64_t, most);
     f->corner = PL_NEW_ARRAY(int32_t, 3 * most);
     bool room = f->face && f->corner;
@@ -110,6 +113,7 @@ static pl_status fill_find(fill *f, pl_error *err)
                        (3.0 * (double)f->face_count);
         }
     }
+
     return room ? PL_OK : pl_fail_memory(err, "the cavities of a mesh");
 }
 
@@ -121,21 +125,25 @@ static bool fill_nodes(fill *f, gmsh_session *g)
     double *x = PL_NEW_ARRAY(double, 3 * (int64_t)f->v.vertex_count);
     bool *used = PL_NEW_ARRAY(bool, f->v.vertex_count);
     const bool room = tag && x && used;
+
     for (int64_t k = 0; room && k < 3 * f->face_count; ++k) {
         used[f->corner[k]] = true;
     }
+
     for (int32_t v = 0; room && v < f->v.vertex_count; ++v) {
         if (used[v]) {
             memcpy(x + 3 * count, f->v.position + 3 * (int64_t)v, 3 * sizeof *x);
             tag[count++] = (size_t)v + 1;
         }
     }
+
     if (room) {
         GMSH(g, gmshModelMeshAddNodes(2, 1, tag, count, x, 3 * count, NULL, 0, &g->ierr));
     }
     pl_free(tag);
     pl_free(x);
     pl_free(used);
+
     return room;
 }
 
@@ -145,18 +153,22 @@ static bool fill_surfaces(fill *f, gmsh_session *g)
     for (int32_t p = 0; p < f->piece_count; ++p) {
         GMSH(g, gmshModelAddDiscreteEntity(2, p + 1, NULL, 0, &g->ierr));
     }
+
     size_t *node = PL_NEW_ARRAY(size_t, 3 * f->face_count), *tag = PL_NEW_ARRAY(size_t, f->face_count);
     const bool room = node && tag && fill_nodes(f, g);
     for (int64_t k = 0; room && k < 3 * f->face_count; ++k) {
         node[k] = (size_t)f->corner[k] + 1;
         tag[k / 3] = (size_t)(k / 3) + 1;
     }
+
     for (int32_t p = 0; room && p < f->piece_count; ++p) {
         const size_t at = (size_t)f->piece[p].start, n = (size_t)f->piece[p].count;
         GMSH(g, gmshModelMeshAddElementsByType(p + 1, 2, tag + at, n, node + 3 * at, 3 * n, &g->ierr));
     }
+
     pl_free(node);
     pl_free(tag);
+
     return room;
 }
 
@@ -175,6 +187,7 @@ static pl_status fill_volumes(fill *f, gmsh_session *g, pl_error *err)
     const char **name = PL_NEW_ARRAY(const char *, f->piece_count);
     pl_status status = volume && loop && name ? PL_OK : pl_fail_memory(err, "the cavities of a mesh");
     int32_t volumes = 0;
+
     for (int32_t p = 0; status == PL_OK && p < f->piece_count; ++p) {
         size_t loops = 0;
         for (int32_t q = 0; f->piece[p].volume > 0 && q < f->piece_count; ++q) {
@@ -190,6 +203,7 @@ static pl_status fill_volumes(fill *f, gmsh_session *g, pl_error *err)
             name[volumes++] = f->v.surface_name[f->piece[p].surface];
         }
     }
+
     GMSH(g, gmshModelGeoSynchronize(&g->ierr));
     if (status == PL_OK) {
         status = meshing_group(g, 3, volume, name, volumes, err);
@@ -197,6 +211,7 @@ static pl_status fill_volumes(fill *f, gmsh_session *g, pl_error *err)
     pl_free(volume);
     pl_free(loop);
     pl_free(name);
+
     return status;
 }
 
@@ -206,6 +221,7 @@ static pl_status fill_mesh(fill *f, double size, const pl_progress *progress, pl
 {
     gmsh_session g;
     pl_status status = meshing_begin(&g, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -213,6 +229,7 @@ static pl_status fill_mesh(fill *f, double size, const pl_progress *progress, pl
     if (status == PL_OK && g.failed) {
         status = meshing_fail(&g, "the cavities of the mesh", err);
     }
+
     if (status == PL_OK) {
         const volume_options options = {.source = "the cavities of the mesh",
                                         .size = fmax(size, f->edge),
@@ -220,7 +237,9 @@ static pl_status fill_mesh(fill *f, double size, const pl_progress *progress, pl
                                         .keep_surface = true};
         status = meshing_volume(&g, &options, progress, &f->air, findings, err);
     }
+
     meshing_end(&g);
+
     return status;
 }
 
@@ -268,6 +287,7 @@ static bool joined_vertices(const fill *f, const pl_mesh_view *air, joined *j, i
         const int32_t at = pl_table_add(&walls, key);
         of[at] = f->corner[k];
     }
+
     *met = 0;
 
     // vertices of the air: on a wall, or new ones
@@ -278,11 +298,13 @@ static bool joined_vertices(const fill *f, const pl_mesh_view *air, joined *j, i
         j->vertex[a] = at >= 0 ? of[at] : j->vertex_count++;
         memcpy(j->position + 3 * (int64_t)j->vertex[a], air->position + 3 * (int64_t)a, 3 * sizeof(double));
     }
+
     // every vertex of the walls must come back, or Gmsh has changed them
     *met = *met == walls.count ? *met : -1;
     const bool room = of != NULL;
     pl_free(of);
     pl_table_clear(&walls);
+
     return room;
 }
 
@@ -299,6 +321,7 @@ static int32_t joined_mid(joined *j, int32_t a, int32_t b)
         }
         j->mid[e] = j->vertex_count++;
     }
+
     return j->mid[e];
 }
 
@@ -313,6 +336,7 @@ static void joined_old(const fill *f, joined *j)
     for (int32_t r = 0; r < v->region_count; ++r) {
         j->region_name[j->region_count++] = v->region_name[r];
     }
+
     // mid nodes of curved walls are reused, so that the air follows them
     for (int32_t e = 0; e < v->element_count; ++e) {
         const int32_t *node = v->node + v->node_start[e];
@@ -381,6 +405,7 @@ static bool joined_init(const fill *f, const pl_mesh_view *air, bool quadratic, 
     const int64_t elements = (int64_t)v->element_count + air->element_count;
     const int64_t edges = quadratic ? 15 * (int64_t)v->element_count + 6 * (int64_t)air->element_count : 1;
     const int64_t faces = v->surface_count > 0 ? v->surface_start[v->surface_count] : 0;
+
     j->vertex_count = v->vertex_count;
     j->position = PL_NEW_ARRAY(double, 3 * ((int64_t)v->vertex_count + air->vertex_count +
                                             (quadratic ? 6 * (int64_t)air->element_count : 0)));
@@ -393,6 +418,7 @@ static bool joined_init(const fill *f, const pl_mesh_view *air, bool quadratic, 
     j->surface_start = PL_NEW_ARRAY(int64_t, (int64_t)v->surface_count + 1);
     j->surface_corner = PL_NEW_ARRAY(int32_t, 4 * faces);
     j->mid = PL_NEW_ARRAY(int32_t, edges);
+
     return j->position && j->vertex && j->kind && j->start && j->node && j->region && j->region_name &&
            j->surface_start && j->surface_corner && j->mid && pl_table_init(&j->edges, 2, edges);
 }
@@ -405,6 +431,7 @@ static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
     joined j = {0};
     int32_t met = 0;
     bool room = joined_init(f, &air, quadratic, &j);
+
     if (room) {
         memcpy(j.position, v->position, 3 * (size_t)v->vertex_count * sizeof *v->position);
         room = joined_vertices(f, &air, &j, &met);
@@ -418,6 +445,7 @@ static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
                          "mesh: fill: the mesher added vertices on the wall of a cavity; another "
                          "size may help");
     }
+
     if (status == PL_OK) {
         joined_old(f, &j);
         joined_new(f, &air, quadratic, &j);
@@ -437,7 +465,9 @@ static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
                                  .surface_corner = j.surface_corner};
         status = pl_mesh_create(&def, out, NULL, err);
     }
+
     joined_clear(&j);
+
     return status;
 }
 
@@ -454,6 +484,7 @@ static pl_status fill_work(void *user, const pl_progress *progress, pl_mesh **ou
     const fill_job *job = user;
     fill f = {.mesh = job->mesh, .v = pl_mesh_get(job->mesh)};
     pl_status status = fill_find(&f, err);
+
     if (status == PL_OK && f.piece_count == 0) {
         pl_findings_add(findings, PL_WARNING, NULL, 0,
                         "mesh: fill found no named closed cavity, so none was meshed");
@@ -463,7 +494,9 @@ static pl_status fill_work(void *user, const pl_progress *progress, pl_mesh **ou
         status = fill_mesh(&f, job->size, progress, findings, err);
         status = status == PL_OK ? fill_join(&f, out, err) : status;
     }
+
     fill_clear(&f);
+
     return status;
 }
 
@@ -475,11 +508,13 @@ pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progre
     const child_job job = {"the cavities of the mesh", fill_work, &work, NULL};
     pl_mesh *whole = NULL;
     const pl_status status = meshing_isolate(&job, progress, &whole, findings, err);
+
     if (status == PL_OK && whole) {
         const pl_mesh_fit fit = pl_mesh_get_fit(*mesh);
         pl_mesh_set_fit(whole, &fit);
         pl_mesh_destroy(*mesh);
         *mesh = whole;
     }
+
     return status;
 }

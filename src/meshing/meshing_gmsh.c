@@ -47,6 +47,7 @@ pl_status meshing_begin(gmsh_session *g, pl_error *err)
         meshing_end(g);
         return status;
     }
+
     return PL_OK;
 }
 
@@ -59,11 +60,13 @@ pl_status meshing_fail(gmsh_session *g, const char *what, pl_error *err)
 {
     char *text = NULL;
     int ierr = 0;
+
     gmshLoggerGetLastError(&text, &ierr);
     const bool said = !ierr && text && text[0];
     const pl_status status = pl_fail(err, PL_BAD_INPUT, "%s: %s", what, said ? text : "Gmsh gives no reason");
     gmshFree(text);
     g->failed = true;
+
     return status;
 }
 
@@ -83,6 +86,7 @@ pl_status meshing_group(gmsh_session *g, int dim, const int *tag, const char *co
     if (!member) {
         return pl_fail_memory(err, "the names of a model");
     }
+
     // the first entity of each name collects all others
     for (int32_t i = 0; i < count; ++i) {
         bool first = name_of[i] != NULL;
@@ -102,6 +106,7 @@ pl_status meshing_group(gmsh_session *g, int dim, const int *tag, const char *co
         GMSH(g, group = gmshModelAddPhysicalGroup(dim, member, n, -1, &g->ierr));
         GMSH(g, gmshModelSetPhysicalName(dim, group, name_of[i], &g->ierr));
     }
+
     pl_free(member);
     return PL_OK;
 }

@@ -17,6 +17,7 @@ pl_status meshing_gmsh_load(pl_error *err)
         GMSH_CALLS(X)
 #undef X
     };
+
     // RTLD_LOCAL: the symbols of Gmsh and its 80 libraries stay out of the program
     void *library = dlopen(PL_GMSH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
@@ -25,6 +26,7 @@ pl_status meshing_gmsh_load(pl_error *err)
     if (!library) {
         return pl_fail(err, PL_FAILED, "meshing: Gmsh cannot be loaded: %s", dlerror());
     }
+
     for (int i = 0; i < PL_COUNT(call); ++i) {
         void *found = dlsym(library, call[i].name);
         if (!found) {
@@ -32,5 +34,6 @@ pl_status meshing_gmsh_load(pl_error *err)
         }
         memcpy((char *)&meshing_gmsh + call[i].place, &found, sizeof found);
     }
+
     return PL_OK;
 }

@@ -27,10 +27,12 @@ static void guess_bounds(guess *g)
         g->low[i] = INFINITY;
         g->high[i] = -INFINITY;
     }
+
     for (int64_t k = 0; k < 3 * (int64_t)g->surface->vertex_count; ++k) {
         g->low[k % 3] = fmin(g->low[k % 3], g->surface->position[k]);
         g->high[k % 3] = fmax(g->high[k % 3], g->surface->position[k]);
     }
+
     for (int i = 0; i < 3; ++i) {
         g->length = fmax(g->length, g->high[i] - g->low[i]);
     }
@@ -41,8 +43,10 @@ static void guess_bounds(guess *g)
 static void guess_axis(guess *g)
 {
     const pl_trisurf *s = g->surface;
+
     // pass 0: mean of the surface, pass 1: covariance about it
     double sum = 0, mean[3] = {0}, C[9] = {0}, value[3], V[9];
+
     for (int pass = 0; pass < 2; ++pass) {
         for (int32_t t = 0; t < s->triangle_count; ++t) {
             double n[3], d[3];
@@ -72,6 +76,7 @@ static void guess_axis(guess *g)
         g->axis[i] = V[3 * i + 2];
         main_axis = fabs(g->axis[i]) > fabs(g->axis[main_axis]) ? i : main_axis;
     }
+
     // 12 degrees: parts are drawn along axes, and a slight taper turns the principal direction
     const bool straight = fabs(g->axis[main_axis]) > cos(12 * PL_PI / 180);
     const double sign = g->axis[main_axis] > 0 ? 1 : -1;
@@ -97,7 +102,9 @@ static double guess_enclosed(const guess *g, const double p[3], double *clearanc
 {
     int walls = 0, inside = 0, free = 0;
     double sum[3] = {0};
+
     *clearance = INFINITY;
+
     // hits from the front are walls, hits from behind mean that the point lies in the material
     for (int k = 0; k < GUESS_RAYS; ++k) {
         double d[3], n[3], t;
@@ -117,6 +124,7 @@ static double guess_enclosed(const guess *g, const double p[3], double *clearanc
 
     // an inlet lies in one direction; a slot or notch is open to several sides
     const bool slot = free >= GUESS_FREE && pl_norm3(sum) < GUESS_INLET * free;
+
     return inside > walls || slot ? 0 : (double)walls / GUESS_RAYS;
 }
 
@@ -144,9 +152,11 @@ static int guess_by_face(const void *a, const void *b)
 static int guess_eyes(const guess *g, guess_eye *eye)
 {
     const pl_trisurf *s = g->surface;
+
     // at most GUESS_EYES triangles, evenly over the list
     const int32_t stride = s->triangle_count / GUESS_EYES + 1;
     int count = 0;
+
     for (int32_t t = 0; t < s->triangle_count; t += stride) {
         double n[3], middle[3], far;
         guess_normal(s, t, n);
@@ -166,7 +176,9 @@ static int guess_eyes(const guess *g, guess_eye *eye)
         e->enclosed = guess_enclosed(g, e->point, &e->clearance);
         count += e->enclosed >= GUESS_ENCLOSED;
     }
+
     qsort(eye, (size_t)count, sizeof *eye, guess_by_clearance);
+
     return count;
 }
 
@@ -190,6 +202,7 @@ static double guess_opening(const pl_mesh *mesh, const int64_t *face, int64_t co
             }
         }
     }
+
     return total > 0 ? pl_norm3(sum) / total : 1;
 }
 
@@ -240,10 +253,12 @@ static bool guess_channel_follows(const pl_channel *a, const pl_channel *b)
 {
     const double *end = a->point[a->point_count - 1], *start = b->point[0];
     double along[3], gap[3], on[3];
+
     pl_sub3(end, a->point[0], along);
     pl_sub3(start, end, gap);
     pl_sub3(b->point[b->point_count - 1], start, on);
     const double wide = pl_norm3(gap), length = fmin(pl_norm3(along), pl_norm3(on));
+
     return fabs(a->radius - b->radius) < 0.2 * a->radius && wide > 0 && wide < length &&
            pl_dot3(along, gap) > 0.98 * wide * pl_norm3(along) &&
            pl_dot3(on, gap) > 0.98 * wide * pl_norm3(on);
@@ -256,6 +271,7 @@ static void guess_append(pl_channel *h, const pl_channel *next, int pieces)
         memmove(h->point[1], h->point[h->point_count - 1], sizeof h->point[1]);
         h->point_count = 2;
     }
+
     h->length += next->length + pl_distance3(h->point[h->point_count - 1], next->point[0]);
     memcpy(h->point[h->point_count++], next->point[0], sizeof h->point[0]);
     memcpy(h->point[h->point_count++], next->point[next->point_count - 1], sizeof h->point[0]);
@@ -319,6 +335,7 @@ static pl_status guess_channels(guess *g, pl_error *err)
             memcpy(h->point[h->point_count - 1 - k], keep, sizeof keep);
         }
     }
+
     guess_join_channels(g);
 
     // what leads into a chamber is no tendon's; judged of whole holes, which may cross pockets
@@ -328,7 +345,9 @@ static pl_status guess_channels(guess *g, pl_error *err)
             g->channel[kept++] = g->channel[c];
         }
     }
+
     g->channel_count = kept;
+
     return count < 0 ? PL_NO_MEMORY : PL_OK;
 }
 
@@ -372,6 +391,7 @@ static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
     const size_t all = (size_t)pl_mesh_boundary(mesh, &boundary);
     int64_t *face = NULL, count = 0;
     pl_error ignored = {0};
+
     if (pl_mesh_pick(mesh, &pick, &face, &count, &ignored) != PL_OK) {
         return;
     }
@@ -382,6 +402,7 @@ static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
         const int64_t *at = bsearch(&face[k], boundary, all, sizeof *at, guess_by_face);
         fresh = !at || !taken[at - boundary];
     }
+
     for (int64_t k = 0; k < count; ++k) {
         const int64_t *at = bsearch(&face[k], boundary, all, sizeof *at, guess_by_face);
         if (at) {
@@ -396,6 +417,7 @@ static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
         pl_mesh_faces_closed(mesh, face, count, &rims);
         guess_keep(g, eye, volume, rims, rims > 0);
     }
+
     pl_mesh_free_faces(face);
 }
 
@@ -408,6 +430,7 @@ static bool guess_sees(const guess *g, const double a[3], const double b[3])
     for (int i = 0; i < 3; ++i) {
         d[i] /= length > 0 ? length : 1;
     }
+
     return pl_trisurf_tree_cast(&g->tree, a, d, 0, &t) < 0 || t > length;
 }
 
@@ -425,6 +448,7 @@ static int guess_escapes(const guess *g, const double p[3], double sum[3])
             }
         }
     }
+
     return count;
 }
 
@@ -446,6 +470,7 @@ static pl_status guess_chambers(guess *g, const guess_eye *eye, int count, pl_er
 {
     bool *seen = PL_NEW_ARRAY(bool, count + 1);
     int *queue = PL_NEW_ARRAY(int, count + 1);
+
     for (int first = 0; seen && queue && first < count && g->cavity_count < PL_GUESS_CAVITIES; ++first) {
         if (seen[first]) {
             continue;
@@ -472,9 +497,11 @@ static pl_status guess_chambers(guess *g, const guess_eye *eye, int count, pl_er
             guess_keep(g, &eye[first], NAN, 0, true);
         }
     }
+
     const bool room = seen && queue;
     pl_free(seen);
     pl_free(queue);
+
     return room ? PL_OK : pl_fail_memory(err, "the chambers of a part");
 }
 
@@ -489,6 +516,7 @@ static pl_status guess_cavities(guess *g, pl_error *err)
 
     // tendons run in channels, air does not
     int roomy = 0;
+
     for (int k = 0; k < count; ++k) {
         if (!guess_in_channel(g, eye[k].point)) {
             eye[roomy++] = eye[k];
@@ -505,6 +533,7 @@ static pl_status guess_cavities(guess *g, pl_error *err)
     }
     pl_free(eye);
     pl_free(taken);
+
     return room ? status : pl_fail_memory(err, "the cavities of a part");
 }
 
@@ -514,6 +543,7 @@ static pl_status guess_voids(guess *g, pl_error *err)
     const pl_meshing_part part = {.surface = *g->surface, .region = "body"};
     cells c;
     const pl_status status = cells_init(&part, 1, &c, err);
+
     for (int32_t i = 0; status == PL_OK && i < c.cell_count; ++i) {
         if (c.cell[i].hollow && g->cavity_count < PL_GUESS_CAVITIES) {
             const guess_eye eye = {.enclosed = 1};
@@ -521,9 +551,11 @@ static pl_status guess_voids(guess *g, pl_error *err)
         }
         g->void_count += c.cell[i].hollow;
     }
+
     if (status == PL_OK) {
         cells_clear(&c);
     }
+
     return status;
 }
 
@@ -546,11 +578,14 @@ static pl_status guess_walls(guess *g, pl_error *err)
     const pl_trisurf *s = g->surface;
     const int32_t stride = 1 + s->triangle_count / GUESS_PROBES;
     probe *list = PL_NEW_ARRAY(probe, s->triangle_count);
+
     if (!list) {
         return pl_fail_memory(err, "the walls of a surface");
     }
+
     int32_t count = 0;
     double total = 0;
+
     // off the centroid, so that the ray does not run into an edge of a symmetric part
     for (int32_t t = 0; t < s->triangle_count; t += stride) {
         double n[3], m[3], o[3], d[3], far;
@@ -581,15 +616,18 @@ static pl_status guess_walls(guess *g, pl_error *err)
             break;
         }
     }
+
     pl_free(list);
 
     // 1.3 walls per element, but between a fortieth and a tenth of the length
     g->size = g->wall > 0 ? fmin(1.3 * g->wall, g->length / 10) : g->length / 10;
     g->size = fmax(g->size, g->length / 40);
+
     // small parts without narrow holes can afford more: regular tetrahedra of edge s have the volume s^3
     // / 8.5
     const double expected = 8.5 * fabs(pl_trisurf_volume(s)) / (g->size * g->size * g->size);
     g->size *= g->channel_count > 0 ? 1 : fmax(GUESS_FINER, fmin(1, cbrt(expected / GUESS_ELEMENTS)));
+
     return PL_OK;
 }
 
@@ -636,6 +674,7 @@ static pl_status guess_shape(guess *g, pl_error *err)
     for (int k = 0; k < g->channel_count * PL_CHANNEL_POINTS; ++k) {
         guess_round(g, g->channel[k / PL_CHANNEL_POINTS].point[k % PL_CHANNEL_POINTS]);
     }
+
     return status;
 }
 
@@ -645,6 +684,7 @@ static pl_status guess_boundary(const pl_mesh *mesh, pl_trisurf *out, pl_error *
     const pl_mesh_view view = pl_mesh_get(mesh);
     const int64_t *face = NULL;
     const int64_t count = pl_mesh_boundary(mesh, &face);
+
     *out = (pl_trisurf){.vertex_count = view.vertex_count,
                         .position = PL_NEW_ARRAY(double, 3 * (int64_t)view.vertex_count),
                         .corner = PL_NEW_ARRAY(int32_t, 3 * PL_FACE_TRIANGLES_MAX * count)};
@@ -661,6 +701,7 @@ static pl_status guess_boundary(const pl_mesh *mesh, pl_trisurf *out, pl_error *
         }
         out->triangle_count += parts;
     }
+
     return PL_OK;
 }
 
@@ -670,6 +711,7 @@ static pl_status guess_check(const pl_trisurf *surface, const char *path, pl_fin
 {
     pl_findings *found = pl_findings_create();
     pl_status status = found ? pl_trisurf_check(surface, path, found, err) : pl_fail_memory(err, "findings");
+
     if (status == PL_OK) {
         status = meshing_refuse(found, findings, err);
     }
@@ -684,11 +726,13 @@ static pl_status guess_read(const pl_guess_source *source, pl_trisurf *surface, 
     if (source->mesh) {
         return guess_boundary(source->mesh, surface, err);
     }
+
     pl_status status =
         pl_meshing_read_surface(source->path, source->unit > 0 ? source->unit : 1, surface, err);
     if (status == PL_OK) {
         status = guess_check(surface, source->path, findings, err);
     }
+
     return status == PL_OK ? cells_orient(surface, err) : status;
 }
 
@@ -728,12 +772,14 @@ pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_
                         source->path, g.length);
         pl_findings_advise(findings, "check the unit of the file");
     }
+
     if (status == PL_OK && !source->mesh && !(source->unit > 0) && g.length >= 1 && g.length < GUESS_INCHES) {
         pl_findings_add(findings, PL_WARNING, NULL, 0,
                         "%s is %.4g mm long if its numbers are mm; in inches it is %.4g mm, in cm %.4g mm",
                         source->path, g.length, 25.4 * g.length, 10 * g.length);
         pl_findings_advise(findings, "STL and OBJ files have no unit: say --unit in, --unit cm or --unit mm");
     }
+
     if (status == PL_OK) {
         status = guess_write(&g, robot_yaml, err);
     }
@@ -741,6 +787,7 @@ pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_
         guess_summary(&g, summary);
     }
     pl_trisurf_clear(&surface);
+
     return status;
 }
 

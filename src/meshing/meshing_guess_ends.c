@@ -22,6 +22,7 @@ static double guess_end(const guess *g, int side, double point[3])
 
     // the outermost vertex
     double extreme = -INFINITY, area = 0;
+
     for (int32_t v = 0; v < s->vertex_count; ++v) {
         const double at = side * pl_dot3(s->position + 3 * (int64_t)v, g->axis);
         if (at > extreme) {
@@ -54,12 +55,14 @@ static double guess_end(const guess *g, int side, double point[3])
         const int a = (i + 1) % 3, b = (i + 2) % 3;
         cross = fmin(cross, (g->high[a] - g->low[a]) * (g->high[b] - g->low[b]));
     }
+
     if (area < ENDS_FACET * cross) {
         return 0;
     }
     for (int i = 0; i < 3 && area > 0; ++i) {
         point[i] = centre[i] / area;
     }
+
     return area;
 }
 
@@ -79,6 +82,7 @@ static void guess_ends_on_axis(guess *g)
             g->axis[i] = -g->axis[i];
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         g->base_normal[i] = 0 - g->axis[i];
         g->tip_normal[i] = g->axis[i];
@@ -151,6 +155,7 @@ static bool flats_sort(flats *f)
         f->order[t] = rank[t].t;
     }
     pl_free(rank);
+
     return rank != NULL;
 }
 
@@ -159,6 +164,7 @@ static bool flats_init(flats *f, const guess *g)
 {
     const pl_trisurf *s = g->surface;
     const int64_t n = s->triangle_count;
+
     *f = (flats){.g = g, .s = s};
     f->use = PL_NEW_ARRAY(int32_t, 6 * n);
     f->face = PL_NEW_ARRAY(int32_t, n);
@@ -171,6 +177,7 @@ static bool flats_init(flats *f, const guess *g)
         !pl_table_init(&f->edge, 2, 3 * n)) {
         return false;
     }
+
     // degenerate triangles keep a zero normal
     for (int32_t t = 0; t < n; ++t) {
         double *m = f->normal + 3 * (int64_t)t;
@@ -190,6 +197,7 @@ static bool flats_init(flats *f, const guess *g)
             }
         }
     }
+
     return flats_sort(f);
 }
 
@@ -202,6 +210,7 @@ static double flat_off(const flats *f, int32_t seed, int32_t t)
         pl_sub3(guess_corner(f->s, t, k), guess_corner(f->s, seed, 0), d);
         most = fmax(most, fabs(pl_dot3(d, f->normal + 3 * (int64_t)seed)));
     }
+
     return most;
 }
 
@@ -254,10 +263,12 @@ static flat_face flat_grow(flats *f, int32_t seed, int32_t index)
             }
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         face.centre[i] /= face.area;
     }
     face.width = pl_distance3(face.low, face.high);
+
     return face;
 }
 
@@ -286,6 +297,7 @@ static void flat_look(const flats *f, int32_t index, flat_face *face)
     double depth[4 * ENDS_SAMPLES], t;
     int count = 0, blocked = 0;
     const double inward[3] = {-face->normal[0], -face->normal[1], -face->normal[2]};
+
     for (int32_t i = 0; i < f->s->triangle_count && count < PL_COUNT(depth); ++i) {
         const int32_t at = f->order[i];
         if (f->face[at] != index || f->area[at] == 0) {
@@ -305,6 +317,7 @@ static void flat_look(const flats *f, int32_t index, flat_face *face)
             depth[count++] = flat_depth(f, x, inward);
         }
     }
+
     // a third may be blocked: lugs and flanges
     qsort(depth, (size_t)count, sizeof *depth, flat_by_value);
     face->outside = count > 0 && 3 * blocked < count;
@@ -318,6 +331,7 @@ static void flats_find(flats *f)
     for (int32_t t = 0; t < f->s->triangle_count; ++t) {
         total += f->area[t] / 2;
     }
+
     int32_t next = 0;
     for (int32_t i = 0; i < f->s->triangle_count && f->count < FLATS_MAX; ++i) {
         const int32_t t = f->order[i];
@@ -405,6 +419,7 @@ static void ends_choose(guess *g, const flats *f)
     for (int k = 0; k < f->count; ++k) {
         slender = fmax(slender, f->list[k].depth / f->list[k].width);
     }
+
     const double least = slender > ENDS_SLENDER ? ENDS_ALIKE * slender : 0;
     const flat_face *base = NULL, *tip = NULL;
     for (int k = 0; k < f->count; ++k) {
@@ -452,12 +467,15 @@ pl_status guess_ends(guess *g, pl_error *err)
     if (g->base_area > 0) {
         return PL_OK;
     }
+
     flats f;
     pl_status status = flats_init(&f, g) ? PL_OK : pl_fail_memory(err, "the ends of a part");
     if (status == PL_OK) {
         flats_find(&f);
         ends_choose(g, &f);
     }
+
     flats_clear(&f);
+
     return status;
 }

@@ -26,11 +26,13 @@ static void guess_write_unit(pl_text *text, const guess *g)
     const double unit = g->source->unit > 0 ? g->source->unit : 1;
     const char *known = unit == 10 ? "cm" : unit == 1000 ? "m" : unit == 1 ? "mm" : NULL;
     char word[32];
+
     if (known) {
         snprintf(word, sizeof word, "%s", known);
     } else {
         snprintf(word, sizeof word, "%.9g mm", unit);
     }
+
     pl_text_add(text, "  unit: %-14s # %sthe part is then %.4g x %.4g x %.4g mm\n", word,
                 g->source->unit > 0 ? "" : "assumed: the file does not say; ", g->high[0] - g->low[0],
                 g->high[1] - g->low[1], g->high[2] - g->low[2]);
@@ -44,6 +46,7 @@ static void guess_write_mesh(pl_text *text, const guess *g)
 {
     const char *name = guess_name(g), *dot = strrchr(name, '.');
     const bool cad = dot && (strcasecmp(dot, ".step") == 0 || strcasecmp(dot, ".stp") == 0);
+
     if (cad) {
         pl_text_add(
             text,
@@ -62,6 +65,7 @@ static void guess_write_mesh(pl_text *text, const guess *g)
         pl_text_add(text, g->wall > 0 ? " from walls of about %.3g mm\n" : ": a tenth of the length\n",
                     g->wall);
     }
+
     pl_text_add(
         text, "  order: 2              # quadratic tetrahedra; linear ones are far too stiff in bending\n\n");
 }
@@ -80,6 +84,7 @@ static void guess_write_cavities(pl_text *text, const guess *g)
         pl_text_add(text, "  # (the volume of the largest is %.4g mm^3)\n", largest);
         return;
     }
+
     for (int k = 0; k < g->cavity_count; ++k) {
         const guess_cavity *c = &g->cavity[k];
         char number[16];
@@ -98,6 +103,7 @@ static void guess_write_cavities(pl_text *text, const guess *g)
         pl_text_add(text, "  cavity%s: {seen_from: [%.6g, %.6g, %.6g]}\n", number, c->eye[0], c->eye[1],
                     c->eye[2]);
     }
+
     if (g->cavity_count == 0) {
         pl_text_add(text, "  # no cavity was found. If there is one, give a point inside it:\n"
                           "  # cavity: {seen_from: [x, y, z]}\n");
@@ -113,6 +119,7 @@ static void guess_write_end(pl_text *text, const guess *g, const char *name, con
                     box[2], box[3], box[4], box[5]);
         return;
     }
+
     pl_text_add(text, "  %s: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]", name, x[0],
                 x[1], x[2], n[0] + 0.0, n[1] + 0.0, n[2] + 0.0);
 
@@ -152,6 +159,7 @@ static void guess_write_surfaces(pl_text *text, const guess *g)
                     "  base: {box: [[%.6g, %.6g, %.6g], [%.6g, %.6g, %.6g]]}\n",
                     low[0], low[1], low[2], high[0], high[1], high[2]);
     }
+
     if (g->tip_area > 0) {
         pl_text_add(text, "  # guessed: %s flat end, of %.4g mm^2\n",
                     g->across ? "the other" : "the opposite", g->tip_area);
@@ -193,6 +201,7 @@ static void guess_write_actuators(pl_text *text, const guess *g)
         pl_text_add(text, "\n# Tendons in the narrow holes of the body.\nactuators:\n");
         guess_write_cables(text, g);
     }
+
     if (g->cavity_count > 0) {
         pl_text_add(text, "%s",
                     g->channel_count > 0 ? "  # Air under gauge pressure; start low.\n"
@@ -293,10 +302,12 @@ static void guess_write_regions(pl_text *text, const guess *g)
             pl_text_add(text, "  %s: {use: %s}\n", material, material);
         }
     }
+
     if (!g->source->mesh) {
         pl_text_add(text, "regions: {body: silicone}\n");
         return;
     }
+
     pl_text_add(text, view.region_count > 1
                           ? "# By the names of the parts; `pliant info` gives the centre and size of each.\n"
                             "regions:\n"
@@ -314,11 +325,13 @@ pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err)
 {
     const char *reference = guess_name(g), *slash = strrchr(reference, '/');
     char name[64];
+
     snprintf(name, sizeof name, "%s", slash ? slash + 1 : reference);
     char *dot = strrchr(name, '.');
     if (dot && dot != name) {
         *dot = 0;
     }
+
     pl_text text = {0};
     pl_text_add(&text,
                 "# A first version for %s. Check the lines marked \"guessed\"; `pliant doctor` checks the "
@@ -335,6 +348,8 @@ pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err)
         pl_text_clear(&text);
         return pl_fail_memory(err, "a robot file");
     }
+
     *robot_yaml = text.data;
+
     return PL_OK;
 }

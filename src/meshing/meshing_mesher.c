@@ -8,15 +8,18 @@ static pl_status mesher_from_file(const pl_mesh_source *source, const pl_progres
 {
     pl_mesh *mesh = NULL;
     pl_status status = meshing_stage(progress, 0.1, "reading the mesh", err);
+
     if (status == PL_OK) {
         status = pl_meshing_read(source->path, source->unit > 0 ? source->unit : 1, &mesh, findings, err);
     }
+
     if (status == PL_OK && source->order == 2) {
         status = pl_mesh_raise(mesh, out, err);
         pl_mesh_destroy(mesh);
     } else {
         *out = mesh;
     }
+
     return status;
 }
 
@@ -39,6 +42,7 @@ static pl_status mesher_make(const pl_mesh_source *source, const pl_progress *pr
     if (!(source->size >= 0) || isinf(source->size)) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: size is %g mm, expected a positive length", source->size);
     }
+
     switch (source->kind) {
     case PL_SOURCE_DESIGN:
         return meshing_from_design(source, progress, out, findings, err);
@@ -61,6 +65,7 @@ static pl_status mesher_work(void *user, const pl_progress *progress, pl_mesh **
 {
     const pl_mesh_source *source = user;
     pl_status status = mesher_make(source, progress, out, findings, err);
+
     // designs draw their cavities as regions, sheets have none
     if (status == PL_OK && source->fill && source->kind != PL_SOURCE_DESIGN &&
         source->kind != PL_SOURCE_SHEETS) {
@@ -70,6 +75,7 @@ static pl_status mesher_work(void *user, const pl_progress *progress, pl_mesh **
             *out = NULL;
         }
     }
+
     return status;
 }
 
@@ -78,6 +84,7 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
                               pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     (void)user;
+
     // the sentences start with what the user named
     pl_mesh_source work = *source;
     const child_job job = {.source = source->path             ? source->path

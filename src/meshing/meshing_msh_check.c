@@ -44,10 +44,12 @@ static bool cursor_int(cursor *c, size_t bytes, int64_t *value)
         c->at += bytes;
         return true;
     }
+
     char *end;
     *value = strtoll(c->at, &end, 10);
     const bool whole = end != c->at && end <= c->end && (!*end || isspace((unsigned char)*end));
     c->at = whole ? end : c->at;
+
     return whole;
 }
 
@@ -69,6 +71,7 @@ static bool cursor_real(cursor *c)
         }
         c->at = end;
     }
+
     return isfinite(value);
 }
 
@@ -77,12 +80,14 @@ static bool cursor_skip(cursor *c, int64_t ints, size_t bytes, int64_t reals)
 {
     int64_t value;
     bool good = ints >= 0 && reals >= 0;
+
     for (int64_t i = 0; good && i < ints; ++i) {
         good = cursor_int(c, bytes, &value);
     }
     for (int64_t i = 0; good && i < reals; ++i) {
         good = cursor_real(c);
     }
+
     return good;
 }
 
@@ -110,6 +115,7 @@ static pl_status msh2_nodes(cursor *c, pl_error *err)
 {
     const bool binary = c->binary;
     int64_t count, tag;
+
     c->binary = false;
     if (!cursor_count(c, 4, &count)) {
         return cursor_fail(c, "the number of vertices", err);
@@ -121,6 +127,7 @@ static pl_status msh2_nodes(cursor *c, pl_error *err)
             return cursor_fail(c, "a vertex: its number and three coordinates", err);
         }
     }
+
     return PL_OK;
 }
 
@@ -129,6 +136,7 @@ static pl_status msh2_elements(cursor *c, pl_error *err)
 {
     const bool binary = c->binary;
     int64_t count, tag, type = 0, block = 1, tags = 0;
+
     c->binary = false;
     if (!cursor_count(c, 4, &count)) {
         return cursor_fail(c, "the number of elements", err);
@@ -160,6 +168,7 @@ static pl_status msh2_elements(cursor *c, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -172,6 +181,7 @@ static pl_status msh4_entities(cursor *c, pl_error *err)
             return cursor_fail(c, "the counts of points, curves, surfaces, volumes", err);
         }
     }
+
     for (int d = 0; d < 4; ++d) {
         for (int64_t i = 0; i < count[d]; ++i) {
             bool good =
@@ -184,6 +194,7 @@ static pl_status msh4_entities(cursor *c, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -221,6 +232,7 @@ static pl_status msh4_nodes(cursor *c, pl_error *err)
         }
         total += count;
     }
+
     return total == header[1] ? PL_OK : cursor_fail(c, "as many vertices as the header says", err);
 }
 
@@ -230,6 +242,7 @@ static pl_status msh4_elements(cursor *c, pl_error *err)
     if (!msh4_header(c, header)) {
         return cursor_fail(c, "blocks, elements, lowest and highest number", err);
     }
+
     for (int64_t b = 0; b < header[0]; ++b) {
         if (!cursor_int(c, 4, &dim) || dim < 0 || dim > 3 || !cursor_skip(c, 1, 4, 0) ||
             !cursor_int(c, 4, &type) || msh_node_count(type) == 0 || !cursor_count(c, 8, &count)) {
@@ -246,6 +259,7 @@ static pl_status msh4_elements(cursor *c, pl_error *err)
         }
         total += count;
     }
+
     return total == header[1] ? PL_OK : cursor_fail(c, "as many elements as the header says", err);
 }
 
@@ -285,6 +299,7 @@ pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool bina
         {"$Nodes", version4 ? msh4_nodes : msh2_nodes, false},
         {"$Elements", version4 ? msh4_elements : msh2_elements, false},
     };
+
     // section by section
     cursor c = {path, bytes->data, bytes->data, bytes->data + bytes->size, false};
     while (c.at < c.end) {
@@ -329,6 +344,7 @@ pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool bina
         }
         c.at += strlen(close);
     }
+
     return PL_OK;
 }
 
@@ -339,6 +355,7 @@ static bool unv_next(cursor *c, char line[256])
     if (c->at >= c->end) {
         return false;
     }
+
     const char *stop = memchr(c->at, '\n', (size_t)(c->end - c->at));
     const size_t length = (size_t)((stop ? stop : c->end) - c->at);
     if (length > 255) {
@@ -347,6 +364,7 @@ static bool unv_next(cursor *c, char line[256])
     memcpy(line, c->at, length);
     line[length] = 0;
     c->at = stop ? stop + 1 : c->end;
+
     return true;
 }
 
@@ -366,6 +384,7 @@ static int unv_numbers(const char *line, int64_t value[], int least, int most)
         }
         p = end;
     }
+
     return count;
 }
 
@@ -390,6 +409,7 @@ static bool unv_reals(const char *line)
     for (char *p = text; *p; ++p) {
         *p = *p == 'D' || *p == 'd' ? 'E' : *p;
     }
+
     const char *p = text;
     for (int i = 0; i < 3; ++i) {
         char *end;
@@ -398,6 +418,7 @@ static bool unv_reals(const char *line)
         }
         p = end;
     }
+
     return p[strspn(p, " \t\r")] == 0;
 }
 
@@ -447,6 +468,7 @@ static pl_status unv_vertices(cursor *c, unv_labels *known, pl_error *err)
 {
     char line[256];
     int64_t value[4];
+
     while (unv_next(c, line) && !unv_is_end(line)) {
         if (unv_numbers(line, value, 4, 4) != 4 || !msh_tag(value[0]) || !unv_next(c, line) ||
             !unv_reals(line)) {
@@ -457,6 +479,7 @@ static pl_status unv_vertices(cursor *c, unv_labels *known, pl_error *err)
             return pl_fail_memory(err, c->path);
         }
     }
+
     return PL_OK;
 }
 
@@ -472,6 +495,7 @@ static int unv_node_count(int64_t kind)
             return table[i][1];
         }
     }
+
     return 0;
 }
 
@@ -479,6 +503,7 @@ static pl_status unv_elements(cursor *c, unv_labels *known, unv_labels *element,
 {
     char line[256];
     int64_t value[8];
+
     while (unv_next(c, line) && !unv_is_end(line)) {
         if (unv_numbers(line, value, 6, 6) != 6 || !msh_tag(value[0]) || unv_node_count(value[1]) == 0 ||
             unv_node_count(value[1]) != value[5]) {
@@ -504,6 +529,7 @@ static pl_status unv_elements(cursor *c, unv_labels *known, unv_labels *element,
                 c, "the vertices of an element in columns of ten, eight to a line, all defined before", err);
         }
     }
+
     return PL_OK;
 }
 
@@ -513,6 +539,7 @@ static pl_status unv_groups(cursor *c, unv_labels *element, pl_error *err)
 {
     char line[256];
     int64_t value[8];
+
     while (unv_next(c, line) && !unv_is_end(line)) {
         if (unv_numbers(line, value, 8, 8) != 8 || value[7] < 0 || value[7] > c->end - c->at ||
             !unv_next(c, line)) {
@@ -529,6 +556,7 @@ static pl_status unv_groups(cursor *c, unv_labels *element, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -540,6 +568,7 @@ static bool unv_is_group(int64_t dataset)
             return true;
         }
     }
+
     return false;
 }
 
@@ -559,6 +588,7 @@ static pl_status unv_datasets(cursor *c, unv_labels *known, unv_labels *element,
 {
     char line[256];
     bool vertices = false, elements = false;
+
     while (unv_next(c, line)) {
         if (line[strspn(line, " \t\r")] == 0) {
             continue;
@@ -577,6 +607,7 @@ static pl_status unv_datasets(cursor *c, unv_labels *known, unv_labels *element,
         vertices = vertices || number == 2411;
         elements = elements || number == 2412;
     }
+
     return vertices && elements
                ? PL_OK
                : cursor_fail(c, "datasets 2411 (vertices) and 2412 (elements) before the end", err);

@@ -88,6 +88,7 @@ static void write_head(writer *w)
         write_int(w, 1, 0); // tells the byte order
         pl_text_add(&w->out, "\n");
     }
+
     pl_text_add(&w->out, "$EndMeshFormat\n$PhysicalNames\n%d\n",
                 w->view.surface_count + w->view.region_count);
     for (int32_t s = 0; s < w->view.surface_count; ++s) {
@@ -104,11 +105,13 @@ static void write_entities(writer *w)
 {
     const int64_t count[4] = {0, 0, w->view.surface_count, w->view.region_count};
     double box[6];
+
     pl_mesh_bounds(w->mesh, box, box + 3);
     write_begin(w, "Entities");
     for (int i = 0; i < 4; ++i) {
         write_size(w, count[i], i < 3 ? ' ' : '\n');
     }
+
     for (int dim = 2; dim <= 3; ++dim) {
         for (int i = 1; i <= count[dim]; ++i) {
             write_int(w, i, ' ');
@@ -118,6 +121,7 @@ static void write_entities(writer *w)
             write_size(w, 0, '\n'); // no boundary
         }
     }
+
     write_end(w, "Entities");
 }
 
@@ -143,12 +147,14 @@ static void write_nodes(writer *w)
     } else {
         pl_text_add(&w->out, "%d\n", n);
     }
+
     for (int32_t v = 0; v < n; ++v) {
         if (!w->version4) {
             write_int(w, v + 1, ' ');
         }
         write_reals(w, w->view.position + 3 * (int64_t)v, 3, '\n');
     }
+
     write_end(w, "Nodes");
 }
 
@@ -195,6 +201,7 @@ static int64_t write_region(writer *w, int32_t region, int kind, bool count_only
             }
         }
     }
+
     return count;
 }
 
@@ -212,6 +219,7 @@ static int64_t write_surface(writer *w, int32_t surface, int which, bool count_o
             }
         }
     }
+
     return count;
 }
 
@@ -250,6 +258,7 @@ static void write_elements(writer *w)
     } else {
         pl_text_add(&w->out, "%lld\n", (long long)elements);
     }
+
     write_blocks(w, false, &blocks, &elements);
     write_end(w, "Elements");
 }
@@ -275,6 +284,7 @@ static mode_t write_mode(const char *path)
     if (stat(path, &info) == 0) {
         return info.st_mode & 07777;
     }
+
     const mode_t mask = umask(0);
     umask(mask);
     return 0666 & ~mask;
@@ -294,20 +304,24 @@ static pl_status write_file(const char *path, const pl_text *bytes, pl_error *er
     const int fd = mkstemp(beside.data);
     bool good = fd >= 0 && write_all(fd, bytes->data, bytes->length) && fchmod(fd, write_mode(path)) == 0 &&
                 fsync(fd) == 0;
+
     // the first error counts: close and rename are attempted only after success
     int why = good ? 0 : errno;
     if (fd >= 0 && close(fd) != 0 && good) {
         good = false;
         why = errno;
     }
+
     if (good && rename(beside.data, path) != 0) {
         good = false;
         why = errno;
     }
+
     if (!good && fd >= 0) {
         unlink(beside.data);
     }
     pl_text_clear(&beside);
+
     return good ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(why));
 }
 
@@ -323,6 +337,7 @@ pl_status meshing_write(const pl_mesh *mesh, const char *path, double version, b
     write_elements(&w);
     const pl_status status = w.out.failed ? pl_fail_memory(err, path) : write_file(path, &w.out, err);
     pl_text_clear(&w.out);
+
     return status;
 }
 

@@ -40,6 +40,7 @@ static double part_normal(const pl_trisurf *s, int32_t t, double n[3])
     for (int i = 0; i < 3; ++i) {
         n[i] /= twice > 0 ? twice : 1;
     }
+
     return 0.5 * twice;
 }
 
@@ -73,6 +74,7 @@ static bool part_take(const cells *c, bool skin, pl_trisurf *out)
             to[k] = c->corner[3 * (int64_t)t + (turn ? 2 - k : k)];
         }
     }
+
     return out->triangle_count > 0;
 }
 
@@ -101,12 +103,14 @@ static bool part_edges_init(part_edges *e, const pl_trisurf *s)
     if (!e->first || !e->second || !e->count || !pl_table_init(&e->table, 2, most)) {
         return false;
     }
+
     for (int32_t u = 0; u < most; ++u) {
         int32_t key[2] = {s->corner[u], s->corner[u / 3 * 3 + (u + 1) % 3]};
         pl_sort_small(key, 2);
         const int32_t at = pl_table_add(&e->table, key);
         *(e->count[at]++ == 0 ? &e->first[at] : &e->second[at]) = u;
     }
+
     return true;
 }
 
@@ -147,6 +151,7 @@ static bool part_patches(part_shape *p, const part_edges *e)
     for (int32_t t = 0; p->patch && t < p->walls.triangle_count; ++t) {
         p->patch[t] = t;
     }
+
     for (int32_t at = 0; p->patch && at < e->table.count; ++at) {
         if (part_edge_angle(&p->walls, e, at) <= PART_ANGLE) {
             const int32_t a = part_root(p->patch, e->first[at] / 3),
@@ -154,9 +159,11 @@ static bool part_patches(part_shape *p, const part_edges *e)
             p->patch[a > b ? a : b] = a > b ? b : a;
         }
     }
+
     for (int32_t t = 0; p->patch && t < p->walls.triangle_count; ++t) {
         p->patch[t] = part_root(p->patch, t);
     }
+
     return p->patch != NULL;
 }
 
@@ -184,9 +191,11 @@ static bool part_features(part_shape *p, const part_edges *e)
             pl_sort_small(side, 2);
         }
     }
+
     const bool room = p->feature && p->feature_side && box &&
                       (p->feature_count == 0 || pl_bvh_init(&p->features, p->feature_count, box));
     pl_free(box);
+
     return room;
 }
 
@@ -222,6 +231,7 @@ static void part_point(const pl_trisurf *s, int32_t t, int32_t k, double x[3])
         u = 1 - u;
         v = 1 - v;
     }
+
     for (int i = 0; i < 3; ++i) {
         x[i] =
             part_corner(s, t, 0)[i] * (1 - u - v) + part_corner(s, t, 1)[i] * u + part_corner(s, t, 2)[i] * v;
@@ -234,10 +244,12 @@ static double part_wall(const part_shape *p, const double x[3], const double n[3
     const double inward[3] = {-n[0], -n[1], -n[2]};
     double t, m[3];
     const int32_t hit = pl_trisurf_tree_cast(&p->skin_tree, x, inward, 1e-6 * p->length, &t);
+
     if (hit < 0) {
         return INFINITY;
     }
     part_normal(&p->skin, hit, m);
+
     return pl_dot3(n, m) < -0.5 ? t : INFINITY;
 }
 
@@ -248,10 +260,12 @@ static bool part_samples(part_shape *p)
     part_edges e = {0};
     double *radius = PL_NEW_ARRAY(double, s->triangle_count), total = 0;
     bool room = radius && part_edges_init(&e, s);
+
     // radii of the triangles, then samples in proportion to their areas
     if (room) {
         part_radii(s, &e, radius);
     }
+
     double n[3];
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         total += part_normal(s, t, n);
@@ -269,8 +283,10 @@ static bool part_samples(part_shape *p)
             at->wall = area > 0 ? part_wall(p, at->x, n) : INFINITY;
         }
     }
+
     part_edges_clear(&e);
     pl_free(radius);
+
     return room;
 }
 
@@ -279,6 +295,7 @@ pl_status part_init(part_shape *p, const cells *c, pl_error *err)
 {
     *p = (part_shape){0};
     part_edges e = {0};
+
     // walls, skin, patches and features
     bool room = part_take(c, false, &p->walls) && part_take(c, true, &p->skin) &&
                 part_edges_init(&e, &p->walls) && part_patches(p, &e) && part_features(p, &e);
@@ -288,6 +305,7 @@ pl_status part_init(part_shape *p, const cells *c, pl_error *err)
         low[k % 3] = fmin(low[k % 3], p->walls.position[k]);
         high[k % 3] = fmax(high[k % 3], p->walls.position[k]);
     }
+
     p->length = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
 
     // trees, then samples, which need them
@@ -297,6 +315,7 @@ pl_status part_init(part_shape *p, const cells *c, pl_error *err)
         part_clear(p);
         return pl_fail_memory(err, "the surface of the parts");
     }
+
     return PL_OK;
 }
 
@@ -311,6 +330,7 @@ double part_thinnest(const part_shape *p)
 {
     part_sample *sorted = PL_NEW_ARRAY(part_sample, p->sample_count);
     double total = 0, below = 0, wall = INFINITY;
+
     if (!sorted) {
         return INFINITY;
     }
@@ -323,7 +343,9 @@ double part_thinnest(const part_shape *p)
         below += sorted[i].area;
         wall = sorted[i].wall;
     }
+
     pl_free(sorted);
+
     return wall;
 }
 
@@ -342,9 +364,11 @@ static double feature_visit(void *user, int32_t item, double best)
     feature_search *s = user;
     const double *a = s->p->feature + 6 * (int64_t)item, *b = a + 3;
     const int32_t *side = s->p->feature_side + 2 * (int64_t)item;
+
     if (s->side && (side[0] != s->side[0] || side[1] != s->side[1])) {
         return best;
     }
+
     double d[3], r[3], at[3];
     pl_sub3(b, a, d);
     pl_sub3(s->x, a, r);
@@ -352,11 +376,13 @@ static double feature_visit(void *user, int32_t item, double best)
     for (int i = 0; i < 3; ++i) {
         at[i] = a[i] + t * d[i];
     }
+
     const double away = pl_distance3(at, s->x);
     if (away * away < best) {
         memcpy(s->best, at, sizeof at);
         return away * away;
     }
+
     return best;
 }
 
@@ -365,6 +391,7 @@ double part_nearest_feature(const part_shape *p, const int32_t *side, const doub
     if (p->feature_count == 0) {
         return INFINITY;
     }
+
     feature_search s = {.p = p, .side = side, .x = x, .best = {INFINITY}};
     pl_bvh_nearest(&p->features, x, INFINITY, feature_visit, &s);
     memcpy(nearest, s.best, sizeof s.best);
@@ -402,6 +429,7 @@ static pl_status part_field(const part_shape *p, double size, double factor, par
     for (int32_t i = 0; i < p->sample_count; ++i) {
         finest = fmin(finest, part_sample_size(&p->sample[i], size, factor, turns));
     }
+
     const pl_status status = size_field_begin(f, low, high, size, finest, err);
     for (int32_t i = 0; status == PL_OK && i < p->sample_count; ++i) {
         const double s = part_sample_size(&p->sample[i], size, factor, turns);
@@ -409,9 +437,11 @@ static pl_status part_field(const part_shape *p, double size, double factor, par
             size_field_lower(f, p->sample[i].x, s);
         }
     }
+
     if (status == PL_OK) {
         size_field_end(f);
     }
+
     return status;
 }
 
@@ -436,6 +466,7 @@ pl_status part_size_field(const part_shape *p, double size, double factor, size_
                                        {6, 1 / 6.0},  {5, 1 / 5.0},   {4, 1 / 4.5},   {3, 1 / 3.3}};
     double plain = 0;
     pl_status status = PL_OK;
+
     // the first entry counts without round walls, the others until they are few
     // enough; the last is used in any case
     for (int k = 0; k < PL_COUNT(turns) && status == PL_OK; ++k) {
@@ -452,6 +483,7 @@ pl_status part_size_field(const part_shape *p, double size, double factor, size_
             size_field_clear(f);
         }
     }
+
     return status;
 }
 
@@ -471,6 +503,7 @@ static bool follow_init(follow *w, const pl_mesh *mesh)
 {
     const int64_t *face = NULL;
     const int64_t count = pl_mesh_boundary(mesh, &face);
+
     w->v = pl_mesh_get(mesh);
     w->position = PL_NEW_ARRAY(double, 3 * (int64_t)w->v.vertex_count);
     w->normal = PL_NEW_ARRAY(double, 9 * count);
@@ -504,6 +537,7 @@ static bool follow_init(follow *w, const pl_mesh *mesh)
             }
         }
     }
+
     return true;
 }
 
@@ -538,6 +572,7 @@ pl_status part_follow(const part_shape *p, pl_mesh **mesh, pl_error *err)
 {
     follow w = {0};
     pl_status status = follow_init(&w, *mesh) ? PL_OK : pl_fail_memory(err, "mid-edge nodes");
+
     if (status == PL_OK) {
         follow_move(&w, p);
         meshing_relax(w.v.element_count, w.v.kind, w.v.node_start, w.v.node, w.position);
@@ -548,6 +583,7 @@ pl_status part_follow(const part_shape *p, pl_mesh **mesh, pl_error *err)
             *mesh = moved;
         }
     }
+
     follow_clear(&w);
     return status;
 }
@@ -558,6 +594,7 @@ static bool part_boundary(const pl_mesh *mesh, pl_trisurf *out)
 {
     const int64_t *face = NULL;
     const int64_t count = pl_mesh_boundary(mesh, &face);
+
     out->position = PL_NEW_ARRAY(double, 9 * PL_FACE_TRIANGLES_MAX * count);
     out->corner = PL_NEW_ARRAY(int32_t, 3 * PL_FACE_TRIANGLES_MAX * count);
     for (int64_t f = 0; out->position && out->corner && f < count; ++f) {
@@ -571,6 +608,7 @@ static bool part_boundary(const pl_mesh *mesh, pl_trisurf *out)
         }
         out->triangle_count += pieces;
     }
+
     return out->position && out->corner;
 }
 
@@ -596,6 +634,7 @@ static double part_from_mesh(const part_shape *p, const pl_trisurf *boundary, in
         }
         *samples += 2;
     }
+
     return most;
 }
 
@@ -606,9 +645,11 @@ pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err)
 
     // both boundaries in trees
     pl_status status = part_boundary(mesh, &boundary) ? PL_OK : pl_fail_memory(err, "the mesh's boundary");
+
     if (status == PL_OK) {
         status = pl_trisurf_tree_init(&tree, &boundary, err);
     }
+
     // the largest distance both ways: from the mesh to the part, and from the part to the mesh
     if (status == PL_OK) {
         const int64_t *face = NULL;
@@ -634,7 +675,9 @@ pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err)
         fit.wall = isfinite(wall) ? wall : 0;
         pl_mesh_set_fit(mesh, &fit);
     }
+
     pl_trisurf_tree_clear(&tree);
     pl_trisurf_clear(&boundary);
+
     return status;
 }

@@ -21,14 +21,17 @@ pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_err
         }
         first = f->severity == PL_DEFECT && !first ? f : first;
     }
+
     const int defects = pl_findings_defect_count(found);
     if (!first) {
         return PL_OK;
     }
+
     char more[64] = "";
     if (defects > 1) {
         snprintf(more, sizeof more, " (and %d more defects)", defects - 1);
     }
+
     return pl_fail(err, PL_BAD_INPUT, "%s%s", first->text, more);
 }
 
@@ -38,19 +41,23 @@ static pl_status parts_check(const pl_meshing_part *part, int count, pl_findings
 {
     pl_findings *found = pl_findings_create();
     pl_status status = found ? PL_OK : pl_fail_memory(err, "findings");
+
     for (int p = 0; status == PL_OK && p < count; ++p) {
         status = pl_trisurf_check(&part[p].surface, part[p].region, found, err);
     }
+
     for (int p = 0; status == PL_OK && p < count; ++p) {
         for (int q = 0; status == PL_OK && q < p; ++q) {
             status = pl_trisurf_check_crossing(&part[q].surface, part[q].region, &part[p].surface,
                                                part[p].region, found, err);
         }
     }
+
     if (status == PL_OK) {
         status = meshing_refuse(found, findings, err);
     }
     pl_findings_destroy(found);
+
     return status;
 }
 
@@ -119,6 +126,7 @@ static bool walls_init(walls *w, gmsh_session *g, const cells *c)
             w->triangle[room ? index : 0] = t;
         }
     }
+
     return room;
 }
 
@@ -146,6 +154,7 @@ static bool walls_add(walls *w, int entity, int32_t like)
     size_t *node = PL_NEW_ARRAY(size_t, 3 * (int64_t)w->shape.count), count = 0;
     size_t *tag = PL_NEW_ARRAY(size_t, w->shape.count);
     const bool room = node && tag;
+
     for (int32_t k = 0; room && k < w->shape.count; ++k) {
         const int32_t t = w->triangle[k];
         if (like < 0 || walls_same(c, like, t)) {
@@ -155,11 +164,13 @@ static bool walls_add(walls *w, int entity, int32_t like)
             tag[count++] = (size_t)k + 1;
         }
     }
+
     if (room) {
         GMSH(w->g, gmshModelMeshAddElementsByType(entity, 2, tag, count, node, 3 * count, &w->g->ierr));
     }
     pl_free(node);
     pl_free(tag);
+
     return room;
 }
 
@@ -171,21 +182,25 @@ static bool walls_add_nodes(walls *w)
     double *x = PL_NEW_ARRAY(double, 3 * (int64_t)c->vertex_count);
     bool *used = PL_NEW_ARRAY(bool, c->vertex_count);
     const bool room = tag && x && used;
+
     for (int64_t k = 0; room && k < 3 * (int64_t)w->shape.count; ++k) {
         used[w->shape.key[k]] = true;
     }
+
     for (int32_t v = 0; room && v < c->vertex_count; ++v) {
         if (used[v]) {
             memcpy(x + 3 * count, c->position + 3 * (int64_t)v, 3 * sizeof *x);
             tag[count++] = (size_t)v + 1;
         }
     }
+
     if (room) {
         GMSH(w->g, gmshModelMeshAddNodes(2, 1, tag, count, x, 3 * count, NULL, 0, &w->g->ierr));
     }
     pl_free(tag);
     pl_free(x);
     pl_free(used);
+
     return room;
 }
 
@@ -195,6 +210,7 @@ static bool walls_keep(walls *w)
     w->tag = PL_NEW_ARRAY(int, w->shape.count);
     w->stands = PL_NEW_ARRAY(int32_t, w->shape.count);
     bool room = w->tag && w->stands;
+
     // a surface for each new pair of shells
     for (int32_t k = 0; room && k < w->shape.count; ++k) {
         int32_t i = 0;
@@ -208,10 +224,12 @@ static bool walls_keep(walls *w)
             GMSH(w->g, gmshModelAddDiscreteEntity(2, i + 1, NULL, 0, &w->g->ierr));
         }
     }
+
     room = room && walls_add_nodes(w);
     for (int32_t i = 0; room && i < w->count; ++i) {
         room = walls_add(w, w->tag[i], w->stands[i]);
     }
+
     return room;
 }
 
@@ -230,8 +248,10 @@ static int32_t walls_stand_in(walls *w, int surface)
         mixed = k < 0 || (first >= 0 && !walls_same(w->c, first, w->triangle[k]));
         first = k >= 0 ? w->triangle[k] : first;
     }
+
     gmshFree(tag);
     gmshFree(node);
+
     return mixed ? -1 : first;
 }
 
@@ -251,15 +271,18 @@ static bool walls_remesh(walls *w, bool *fits)
     w->stands = PL_NEW_ARRAY(int32_t, surface_n);
     const bool room = w->tag && w->stands;
     bool whole = room && !w->g->failed;
+
     // each surface must lie between one pair of shells, or volumes would leak
     for (size_t i = 0; whole && i + 1 < surface_n; i += 2) {
         w->tag[w->count] = surface[i + 1];
         w->stands[w->count] = walls_stand_in(w, surface[i + 1]);
         whole = w->stands[w->count++] >= 0;
     }
+
     gmshFree(surface);
     GMSH(w->g, gmshModelMeshCreateGeometry(NULL, 0, &w->g->ierr));
     *fits = whole && !w->g->failed;
+
     return room;
 }
 
@@ -306,11 +329,13 @@ static pl_status walls_volumes(walls *w, pl_error *err)
     if (status == PL_OK) {
         status = meshing_group(w->g, 3, volume, name, volumes, err);
     }
+
     for (int32_t k = 0; status == PL_OK && k < w->count; ++k) {
         const int32_t front = c->side_cell[2 * w->stands[k]], back = c->side_cell[2 * w->stands[k] + 1];
         const int32_t hollow = front >= 0 && c->cell[front].hollow ? front : back;
         name[k] = hollow >= 0 && c->cell[hollow].hollow ? c->cell[hollow].name : NULL;
     }
+
     if (status == PL_OK) {
         status = meshing_group(w->g, 2, w->tag, name, w->count, err);
     }
@@ -318,6 +343,7 @@ static pl_status walls_volumes(walls *w, pl_error *err)
     pl_free(loop);
     pl_free(volume);
     pl_free(name);
+
     return status;
 }
 
@@ -328,6 +354,7 @@ static bool parts_good(const cells *c, const size_field *f)
 {
     int32_t thin = 0;
     double ratio = 0;
+
     for (int32_t t = 0; t < c->triangle_count; ++t) {
         const double *x[3];
         double u[3], v[3], n[3], squares = 0;
@@ -344,6 +371,7 @@ static bool parts_good(const cells *c, const size_field *f)
         pl_cross3(u, v, n);
         thin += 2 * sqrt(3) * pl_norm3(n) < 0.3 * squares;
     }
+
     ratio /= 3.0 * c->triangle_count;
     return thin * 100 < c->triangle_count && ratio > 0.6 && ratio < 1.4;
 }
@@ -354,19 +382,23 @@ static pl_status parts_mesh(const cells *c, bool keep, volume_options options, c
 {
     gmsh_session g;
     pl_status status = meshing_begin(&g, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     walls w;
     bool fits = true;
     if (!walls_init(&w, &g, c) || !(keep ? walls_keep(&w) : walls_remesh(&w, &fits))) {
         status = pl_fail_memory(err, "the walls of the parts");
     }
+
     if (status == PL_OK && g.failed) {
         status = meshing_fail(&g, options.source, err);
     } else if (status == PL_OK && !fits) {
         status = pl_fail(err, PL_BAD_INPUT, "%s: the surfaces cannot be remeshed", options.source);
     }
+
     if (status == PL_OK) {
         status = walls_volumes(&w, err);
     }
@@ -374,8 +406,10 @@ static pl_status parts_mesh(const cells *c, bool keep, volume_options options, c
         options.keep_surface = keep;
         status = meshing_volume(&g, &options, progress, out, findings, err);
     }
+
     walls_clear(&w);
     meshing_end(&g);
+
     return status;
 }
 
@@ -387,6 +421,7 @@ static pl_status parts_make(const cells *c, const part_shape *part, bool as_give
     const parts_surface surface = meshing_setting_now().surface;
     cells own = {0};
     pl_status status = PL_OK;
+
     // new surfaces: even triangles, or, where these cross, the given ones only split
     if (!as_given && surface != PARTS_GMSH) {
         status = meshing_stage(progress, 0.2, "meshing the surfaces again", err);
@@ -399,10 +434,12 @@ static pl_status parts_make(const cells *c, const part_shape *part, bool as_give
             status = part_remesh(part, c, field, true, &own, err);
         }
     }
+
     if (status == PL_OK) {
         status = parts_mesh(own.cell ? &own : c, as_given || surface != PARTS_GMSH, options, progress, out,
                             findings, err);
     }
+
     cells_clear(&own);
     if (status == PL_OK && options.order == 2) {
         status = part_follow(part, out, err);
@@ -414,6 +451,7 @@ static pl_status parts_make(const cells *c, const part_shape *part, bool as_give
         pl_mesh_destroy(*out);
         *out = NULL;
     }
+
     return status;
 }
 
@@ -431,9 +469,11 @@ static pl_status parts_fill(const cells *c, double size, int order, const pl_pro
 {
     part_shape part;
     pl_status status = part_init(&part, c, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     size_field field = {0};
     volume_options options = {.source = "parts",
                               .size = (size > 0 ? size : part.length / 10) * meshing_setting_now().size,
@@ -444,11 +484,13 @@ static pl_status parts_fill(const cells *c, double size, int order, const pl_pro
         const bool as_given = meshing_attempt() == 0 && parts_good(c, &field);
         status = parts_make(c, &part, as_given, options, &field, progress, out, findings, err);
     }
+
     if (status == PL_OK) {
         meshing_doubt(parts_badness(*out, options.size));
     }
     size_field_clear(&field);
     part_clear(&part);
+
     return status;
 }
 
@@ -478,6 +520,7 @@ static pl_status parts_work(void *user, const pl_progress *progress, pl_mesh **o
     const pl_meshing_part *part = job->part;
     const int part_count = job->part_count, order = job->order;
     const double size = job->size;
+
     if (part_count < 1 || !(size >= 0) || isinf(size) || (order != 1 && order != 2)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "parts: %d parts, size %g mm, order %d; expected at least one part, a size "
@@ -509,6 +552,7 @@ static pl_status parts_work(void *user, const pl_progress *progress, pl_mesh **o
         status =
             pl_fail(err, PL_BAD_INPUT, "parts: every part is a cavity; expected at least one solid part");
     }
+
     if (status == PL_OK) {
         status = parts_fill(&c, size, order, progress, out, findings, err);
     }
@@ -517,6 +561,7 @@ static pl_status parts_work(void *user, const pl_progress *progress, pl_mesh **o
         pl_trisurf_clear(&copy[p].surface);
     }
     pl_free(copy);
+
     return status;
 }
 
@@ -535,6 +580,7 @@ pl_status meshing_from_part_files(const pl_mesh_source *source, const pl_progres
 {
     pl_meshing_part *part = PL_NEW_ARRAY(pl_meshing_part, source->part_count);
     pl_status status = part ? PL_OK : pl_fail_memory(err, "the parts");
+
     for (int p = 0; status == PL_OK && p < source->part_count; ++p) {
         pl_error why = {0};
         part[p].region = source->part[p].region;
@@ -546,13 +592,16 @@ pl_status meshing_from_part_files(const pl_mesh_source *source, const pl_progres
             pl_fail(err, status, "%s", why.text);
         }
     }
+
     if (status == PL_OK) {
         status = pl_meshing_from_parts(part, source->part_count, source->size, source->order, progress, out,
                                        findings, err);
     }
+
     for (int p = 0; part && p < source->part_count; ++p) {
         pl_trisurf_clear(&part[p].surface);
     }
     pl_free(part);
+
     return status;
 }

@@ -110,6 +110,7 @@ static double remesh_size(const remesh *r, const remesh_edge *e)
 {
     static const double at[] = {0.5, 0.25, 0.75, 0.1, 0.9};
     double least = INFINITY;
+
     for (int k = 0; k < PL_COUNT(at) && (k == 0 || e->length > 2 * least); ++k) {
         double x[3];
         for (int i = 0; i < 3; ++i) {
@@ -117,6 +118,7 @@ static double remesh_size(const remesh *r, const remesh_edge *e)
         }
         least = fmin(least, size_field_at(r->field, x));
     }
+
     return least;
 }
 
@@ -132,6 +134,7 @@ static bool remesh_round(remesh *r)
             r->tri[kept++] = r->tri[t];
         }
     }
+
     r->tri_count = kept;
     const int64_t uses = 3 * (int64_t)kept;
     r->edge = PL_NEW_ARRAY(remesh_edge, uses);
@@ -170,6 +173,7 @@ static bool remesh_round(remesh *r)
     }
     r->edge_count = r->table.count;
     qsort(r->edge, (size_t)r->edge_count, sizeof *r->edge, remesh_compare);
+
     return true;
 }
 
@@ -181,10 +185,12 @@ static bool remesh_project(const remesh *r, const int32_t side[2], double reach,
     const double away = side[0] != side[1]
                             ? part_nearest_feature(p, side[0] < 0 ? NULL : side, x, to)
                             : pl_trisurf_tree_nearest_of(&p->walls_tree, p->patch, side[0], x, to);
+
     if (!(away <= reach)) {
         return false;
     }
     memcpy(x, to, sizeof to);
+
     return true;
 }
 
@@ -242,6 +248,7 @@ static bool remesh_quad_of(remesh *r, const remesh_edge *e, remesh_quad *q)
     q->d = q->t->v[(q->k + 2) % 3];
     int32_t key[2] = {q->c, q->d};
     pl_sort_small(key, 2);
+
     return q->c != q->d && q->t->v[q->k] == q->b && pl_table_find(&r->table, key) < 0;
 }
 
@@ -252,6 +259,7 @@ static void remesh_turn(remesh *r, const remesh_quad *q, const remesh_tri *like)
     const bool bc = q->s->sharp[(q->j + 1) % 3], ca = q->s->sharp[(q->j + 2) % 3],
                ad = q->t->sharp[(q->k + 1) % 3], db = q->t->sharp[(q->k + 2) % 3];
     int32_t key[2] = {q->c, q->d};
+
     pl_sort_small(key, 2);
     pl_table_add(&r->table, key); // no other flip may make the same edge
     r->touched[q->s - r->tri] = r->touched[q->t - r->tri] = 1;
@@ -311,6 +319,7 @@ static int32_t remesh_flip(remesh *r)
             ++flipped;
         }
     }
+
     return flipped;
 }
 
@@ -321,6 +330,7 @@ static bool remesh_is_needle(const remesh *r, const remesh_tri *t, int k)
     const double *a = remesh_at(r, t->v[k]), *b = remesh_at(r, t->v[(k + 1) % 3]),
                  *c = remesh_at(r, t->v[(k + 2) % 3]);
     double n[3];
+
     remesh_normal(a, b, c, n);
     const double side = pl_distance3(a, b);
     return pl_norm3(n) < REMESH_NEEDLE * r->part->length * side && side >= pl_distance3(b, c) &&
@@ -332,6 +342,7 @@ static bool remesh_needles(remesh *r)
 {
     const int32_t *shell = r->c->side_shell;
     int32_t turned = 1;
+
     for (int pass = 0; turned > 0 && pass < REMESH_ROUNDS_MAX; ++pass) {
         turned = 0;
         for (int32_t i = 0; i < r->edge_count; ++i) {
@@ -350,6 +361,7 @@ static bool remesh_needles(remesh *r)
             return false;
         }
     }
+
     return true;
 }
 
@@ -410,6 +422,7 @@ static bool remesh_link(const remesh *r, int32_t a, int32_t b, int32_t uses)
             }
         }
     }
+
     for (int32_t s = 0; s < seen_count; ++s) {
         bool joined = false;
         for (int32_t i = r->start[b]; i < r->start[b + 1] && !joined; ++i) {
@@ -418,6 +431,7 @@ static bool remesh_link(const remesh *r, int32_t a, int32_t b, int32_t uses)
         }
         common += joined;
     }
+
     return common == uses && seen_count < PL_COUNT(seen);
 }
 
@@ -450,6 +464,7 @@ static bool remesh_feature_beside(const remesh *r, const remesh_edge *e, int32_t
             beside = beside || (k != u % 3 && t->sharp[k] && (t->v[k] == gone || t->v[(k + 1) % 3] == gone));
         }
     }
+
     return beside;
 }
 
@@ -480,6 +495,7 @@ static bool remesh_may_merge(const remesh *r, int32_t gone, int32_t kept)
             return false;
         }
     }
+
     return true;
 }
 
@@ -528,6 +544,7 @@ static bool remesh_short_edges(remesh *r)
             return false;
         }
     }
+
     return true;
 }
 
@@ -546,11 +563,13 @@ static bool remesh_is_sharp(const remesh *r, const remesh_edge *e)
     if (w < 0 || r->next[w] >= 0) {
         return true;
     }
+
     const remesh_tri *s = &r->tri[u / 3], *t = &r->tri[w / 3];
     const int32_t *shell = r->c->side_shell;
     double n[3], m[3];
     remesh_normal(remesh_at(r, s->v[0]), remesh_at(r, s->v[1]), remesh_at(r, s->v[2]), n);
     remesh_normal(remesh_at(r, t->v[0]), remesh_at(r, t->v[1]), remesh_at(r, t->v[2]), m);
+
     return s->v[u % 3] == t->v[w % 3] || shell[2 * s->origin] != shell[2 * t->origin] ||
            shell[2 * s->origin + 1] != shell[2 * t->origin + 1] ||
            pl_dot3(n, m) < cos(PART_ANGLE) * pl_norm3(n) * pl_norm3(m);
@@ -567,8 +586,10 @@ static bool remesh_begin(remesh *r)
         !pl_grow((void **)&r->tri, &r->tri_room, c->triangle_count, sizeof *r->tri)) {
         return false;
     }
+
     memcpy(r->x, c->position, 3 * (size_t)c->vertex_count * sizeof *r->x);
     memset(r->kind, VERTEX_FREE, (size_t)c->vertex_count);
+
     // triangles with material on a side, in the order of part_shape.walls, whose patches they take
     for (int32_t t = 0; t < c->triangle_count; ++t) {
         if (remesh_filled(c, 2 * t) || remesh_filled(c, 2 * t + 1)) {
@@ -577,6 +598,7 @@ static bool remesh_begin(remesh *r)
             memcpy(to->v, c->corner + 3 * (int64_t)t, sizeof to->v);
         }
     }
+
     if (!remesh_round(r) || (!r->exact && !(remesh_short_edges(r) && remesh_needles(r)))) {
         return false;
     }
@@ -593,6 +615,7 @@ static bool remesh_begin(remesh *r)
             }
         }
     }
+
     for (int32_t v = 0; features && v < r->vertex_count; ++v) {
         r->kind[v] = features[v] == 0 ? VERTEX_FREE : features[v] == 2 ? VERTEX_FEATURE : VERTEX_CORNER;
     }
@@ -619,8 +642,10 @@ static bool remesh_begin(remesh *r)
                 pl_dot3(p, q) < cos(PART_ANGLE) * pl_norm3(p) * pl_norm3(q) ? VERTEX_CORNER : VERTEX_FEATURE;
         }
     }
+
     const bool room = features != NULL;
     pl_free(features);
+
     return room;
 }
 
@@ -630,10 +655,12 @@ static void remesh_lift(const remesh *r, const remesh_edge *e, bool sharp, doubl
 {
     int32_t side[2] = {r->tri[e->first / 3].patch, r->tri[e->first / 3].patch};
     double to[3];
+
     memcpy(to, x, sizeof to);
     if (sharp) {
         remesh_sides(r, e, side);
     }
+
     bool may = remesh_project(r, side, 0.3 * e->length, to);
     for (int32_t u = e->first; u >= 0 && may; u = r->next[u]) {
         const remesh_tri *t = &r->tri[u / 3];
@@ -646,6 +673,7 @@ static void remesh_lift(const remesh *r, const remesh_edge *e, bool sharp, doubl
         may = pl_dot3(n, p) > REMESH_TURN * pl_norm3(n) * pl_norm3(p) &&
               pl_dot3(n, q) > REMESH_TURN * pl_norm3(n) * pl_norm3(q);
     }
+
     if (may) {
         memcpy(x, to, sizeof to);
     }
@@ -700,6 +728,7 @@ static bool remesh_split(remesh *r, int64_t *count)
         }
         ++*count;
     }
+
     return true;
 }
 
@@ -801,6 +830,7 @@ static bool remesh_end(const remesh *r, cells *out)
 {
     const cells *c = r->c;
     int32_t *number = PL_NEW_ARRAY(int32_t, r->vertex_count);
+
     *out = (cells){.shell_count = c->shell_count, .cell_count = c->cell_count};
     out->position = PL_NEW_ARRAY(double, 3 * (int64_t)r->vertex_count);
     out->corner = PL_NEW_ARRAY(int32_t, 3 * (int64_t)r->tri_count);
@@ -812,6 +842,7 @@ static bool remesh_end(const remesh *r, cells *out)
     if (room) {
         memcpy(out->cell, c->cell, (size_t)c->cell_count * sizeof *out->cell);
     }
+
     for (int32_t t = 0; room && t < r->tri_count; ++t) {
         const remesh_tri *from = &r->tri[t];
         for (int k = 0; k < 3; ++k) {
@@ -829,7 +860,9 @@ static bool remesh_end(const remesh *r, cells *out)
         }
         ++out->triangle_count;
     }
+
     pl_free(number);
+
     return room;
 }
 
@@ -838,6 +871,7 @@ static bool remesh_delaunay(remesh *r)
 {
     bool room = true;
     int32_t before = INT32_MAX;
+
     for (int pass = 0; room && pass < REMESH_FLIPS; ++pass) {
         const int32_t flipped = remesh_flip(r);
         room = remesh_round(r);
@@ -846,6 +880,7 @@ static bool remesh_delaunay(remesh *r)
         }
         before = flipped;
     }
+
     return room;
 }
 
@@ -857,6 +892,7 @@ pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, 
     remesh r = {.part = p, .c = c, .field = f, .near = REMESH_WALL * part_thinnest(p), .exact = exact};
     bool room = remesh_begin(&r);
     int polish = 0, rounds = 0;
+
     for (; room && polish < REMESH_POLISH && rounds < REMESH_ROUNDS_MAX && r.tri_count < REMESH_TRIANGLES_MAX;
          ++rounds) {
         int64_t split = 0;
@@ -878,6 +914,7 @@ pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, 
             }
         }
     }
+
     *out = (cells){0};
     room = room && remesh_round(&r) && remesh_end(&r, out);
     pl_log(1, "parts: %d triangles remeshed to %d in %d rounds", c->triangle_count, r.tri_count, rounds);
@@ -886,6 +923,7 @@ pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, 
         cells_clear(out);
         return pl_fail_memory(err, "the surface of the parts");
     }
+
     return PL_OK;
 }
 

@@ -31,6 +31,7 @@ static int sheet_surface(gmsh_session *g, const sheet *s)
     }
     GMSH(g, wire = gmshModelOccAddCurveLoop(line, (size_t)s->corner_count, -1, &g->ierr));
     GMSH(g, face = gmshModelOccAddPlaneSurface(&wire, 1, -1, &g->ierr));
+
     return face;
 }
 
@@ -43,12 +44,14 @@ static void sheets_draw(gmsh_session *g, const sheet *list, int count, double si
         face[2 * i] = 2;
         face[2 * i + 1] = sheet_surface(g, &list[i]);
     }
+
     int *out = NULL, **map = NULL;
     size_t out_n = 0, *map_n = NULL, map_nn = 0;
     if (count > 1) {
         GMSH(g, gmshModelOccFragment(face, 2, face + 2, 2 * (size_t)(count - 1), &out, &out_n, &map, &map_n,
                                      &map_nn, -1, 1, 1, &g->ierr));
     }
+
     gmshFree(out);
     for (size_t i = 0; i < map_nn; ++i) {
         gmshFree(map[i]);
@@ -67,6 +70,7 @@ static pl_status plane_take(gmsh_session *g, plane_mesh *m, pl_error *err)
     size_t *tag = NULL, *corner = NULL, *triangle = NULL, tag_n = 0, coord_n = 0, par_n = 0, corner_n = 0,
            triangle_n = 0, largest = 0;
     double *coord = NULL, *par = NULL;
+
     GMSH(g, gmshModelMeshGetNodes(&tag, &tag_n, &coord, &coord_n, &par, &par_n, -1, -1, 0, 0, &g->ierr));
     GMSH(g,
          gmshModelMeshGetElementsByType(2, &triangle, &triangle_n, &corner, &corner_n, -1, 0, 1, &g->ierr));
@@ -76,12 +80,14 @@ static pl_status plane_take(gmsh_session *g, plane_mesh *m, pl_error *err)
     for (size_t i = 0; i < tag_n; ++i) {
         largest = tag[i] > largest ? tag[i] : largest;
     }
+
     int32_t *number = PL_NEW_ARRAY(int32_t, (int64_t)largest + 1);
     m->xy = PL_NEW_ARRAY(double, 2 * (int64_t)tag_n);
     m->triangle = PL_NEW_ARRAY(int32_t, (int64_t)corner_n);
     if (status == PL_OK && (!number || !m->xy || !m->triangle)) {
         status = pl_fail_memory(err, "the triangles of an outline");
     }
+
     for (size_t i = 0; status == PL_OK && i < tag_n; ++i) {
         number[tag[i]] = m->vertex_count;
         m->xy[2 * (size_t)m->vertex_count] = coord[3 * i];
@@ -102,12 +108,14 @@ static pl_status plane_take(gmsh_session *g, plane_mesh *m, pl_error *err)
             t[2] = swap;
         }
     }
+
     pl_free(number);
     gmshFree(tag);
     gmshFree(coord);
     gmshFree(par);
     gmshFree(triangle);
     gmshFree(corner);
+
     return status;
 }
 
@@ -121,6 +129,7 @@ static bool sheet_covers(const sheet *s, const double p[2])
             inside = !inside;
         }
     }
+
     return inside;
 }
 
@@ -141,6 +150,7 @@ static int sheets_levels(const sheet *list, int count, double level[SHEETS_LEVEL
         level[at] = z;
         ++n;
     }
+
     return n;
 }
 
@@ -170,6 +180,7 @@ static int32_t stack_vertex(stack *s, int32_t v, int level)
         x[2] = s->level[level];
         *number = s->vertex_count++;
     }
+
     return *number;
 }
 
@@ -183,6 +194,7 @@ static int32_t stack_region(stack *s, const char *name)
     if (r == s->region_count) {
         s->region_name[s->region_count++] = name;
     }
+
     return r;
 }
 
@@ -192,6 +204,7 @@ static void stack_column(stack *s, const int32_t *triangle)
     const double *a = s->plane->xy + 2 * (size_t)triangle[0], *b = s->plane->xy + 2 * (size_t)triangle[1],
                  *c = s->plane->xy + 2 * (size_t)triangle[2];
     const double middle[2] = {(a[0] + b[0] + c[0]) / 3, (a[1] + b[1] + c[1]) / 3};
+
     for (int k = 0; k + 1 < s->levels; ++k) {
         const sheet *owner = NULL;
         for (int i = 0; i < s->count; ++i) {
@@ -252,6 +265,7 @@ static pl_status stack_build(stack *s, int order, pl_mesh **out, pl_error *err)
     } else if (status == PL_OK) {
         *out = linear;
     }
+
     return status;
 }
 
@@ -275,6 +289,7 @@ pl_status meshing_sheets(gmsh_session *g, const sheet *list, int count, double s
     pl_free(s.kind);
     pl_free(s.start);
     plane_clear(&plane);
+
     return status;
 }
 
@@ -288,7 +303,9 @@ pl_status meshing_shell(gmsh_session *g, const sheet *list, int count, const pl_
             high[i % 2] = fmax(high[i % 2], list[k].xy[i]);
         }
     }
+
     const double longest = fmax(high[0] - low[0], high[1] - low[1]);
+
     // 2.3 triangles of edge h per area h^2: 4 / sqrt 3
     const double size = source->size > 0 ? source->size : longest / 12;
     const double triangles = 2.3 * (high[0] - low[0]) * (high[1] - low[1]) / (size * size);
@@ -296,6 +313,7 @@ pl_status meshing_shell(gmsh_session *g, const sheet *list, int count, const pl_
         return pl_fail(err, PL_BAD_INPUT, "%s: a size of %g mm gives about %.2g triangles; the limit is 5e6",
                        name, size, triangles);
     }
+
     return meshing_sheets(g, list, count, size, source->order, out, err);
 }
 
@@ -307,6 +325,7 @@ static pl_status sheets_check(const pl_mesh_source *source, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d sheets, expected 1 to %d", file, source->line,
                        source->sheet_count, SHEETS_MAX);
     }
+
     bool any = false;
     for (int i = 0; i < source->sheet_count; ++i) {
         const pl_source_sheet *s = &source->sheet[i];
@@ -325,6 +344,7 @@ static pl_status sheets_check(const pl_mesh_source *source, pl_error *err)
         }
         any = any || s->region;
     }
+
     return any ? PL_OK : pl_fail(err, PL_BAD_INPUT, "%s:%d: no sheet has a region", file, source->line);
 }
 
@@ -336,6 +356,7 @@ pl_status meshing_from_sheets(const pl_mesh_source *source, const pl_progress *p
     if (status == PL_OK) {
         status = meshing_stage(progress, 0, "drawing", err);
     }
+
     gmsh_session g;
     if (status == PL_OK) {
         status = meshing_begin(&g, err);
@@ -343,13 +364,16 @@ pl_status meshing_from_sheets(const pl_mesh_source *source, const pl_progress *p
     if (status != PL_OK) {
         return status;
     }
+
     sheet list[SHEETS_MAX];
     for (int i = 0; i < source->sheet_count; ++i) {
         const pl_source_sheet *s = &source->sheet[i];
         list[i] = (sheet){.region = s->region, .from = s->from, .to = s->to, .corner_count = s->corner_count};
         memcpy(list[i].xy, s->xy, 2 * (size_t)s->corner_count * sizeof *s->xy);
     }
+
     status = meshing_shell(&g, list, source->sheet_count, source, "sheets", out, err);
     meshing_end(&g);
+
     return status;
 }

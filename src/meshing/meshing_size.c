@@ -21,6 +21,7 @@ double size_field_at(const size_field *f, const double x[3])
 {
     int base[3];
     double part[3];
+
     for (int a = 0; a < 3; ++a) {
         double at = (x[a] - f->low[a]) / f->spacing;
         // just below the last point, so that its upper neighbour exists
@@ -28,12 +29,14 @@ double size_field_at(const size_field *f, const double x[3])
         base[a] = (int)at;
         part[a] = at - base[a];
     }
+
     double sum = 0;
     for (int k = 0; k < 8; ++k) {
         const int i[3] = {base[0] + (k & 1), base[1] + (k >> 1 & 1), base[2] + (k >> 2)};
         sum += (k & 1 ? part[0] : 1 - part[0]) * (k & 2 ? part[1] : 1 - part[1]) *
                (k & 4 ? part[2] : 1 - part[2]) * f->value[size_index(f, i)];
     }
+
     return sum;
 }
 
@@ -54,16 +57,19 @@ pl_status size_field_begin(size_field *f, const double low[3], const double high
         f->low[a] = low[a] - size / 2;
         volume *= high[a] - f->low[a] + size / 2;
     }
+
     f->spacing = fmax(fmin(size / 3, finest), cbrt(volume / SIZE_CELLS_MAX));
     int64_t total = 1;
     for (int a = 0; a < 3; ++a) {
         f->count[a] = 2 + (int)((high[a] + size / 2 - f->low[a]) / f->spacing);
         total *= f->count[a];
     }
+
     f->value = PL_NEW_ARRAY(double, total);
     for (int64_t i = 0; f->value && i < total; ++i) {
         f->value[i] = size;
     }
+
     return f->value ? PL_OK : pl_fail_memory(err, "the size field");
 }
 
@@ -75,6 +81,7 @@ void size_field_lower(size_field *f, const double x[3], double s)
         base[a] = (int)((x[a] - f->low[a]) / f->spacing);
         base[a] = base[a] < 0 ? 0 : base[a] > f->count[a] - 2 ? f->count[a] - 2 : base[a];
     }
+
     for (int k = 0; k < 8; ++k) {
         const int i[3] = {base[0] + (k & 1), base[1] + (k >> 1 & 1), base[2] + (k >> 2)};
         double *value = &f->value[size_index(f, i)];
@@ -123,6 +130,7 @@ static bool size_face(const pl_mesh *mesh, int64_t face, double centre[3], doubl
         centre[i] = (x[i] + x[3 + i] + x[6 + i]) / 3;
         normal[i] /= length;
     }
+
     return length > 0;
 }
 
@@ -134,12 +142,14 @@ static double size_thickness(const pl_mesh *mesh, int64_t face, double reach, do
     if (!size_face(mesh, face, centre, normal)) {
         return INFINITY;
     }
+
     const double inward[3] = {-normal[0], -normal[1], -normal[2]};
     pl_hit hit;
     if (!pl_mesh_cast(mesh, centre, inward, 1e-6 * reach, &hit) || hit.from_void ||
         !size_face(mesh, hit.face, other, other_normal) || pl_dot3(normal, other_normal) > -0.5) {
         return INFINITY;
     }
+
     return hit.t;
 }
 
@@ -167,6 +177,7 @@ pl_status size_field_init(const pl_mesh *mesh, double size, double factor, size_
         pl_free(wall);
         return status;
     }
+
     const double reach = pl_distance3(low, high);
     for (int64_t i = 0; i < count; ++i) {
         double centre[3];
@@ -176,11 +187,13 @@ pl_status size_field_init(const pl_mesh *mesh, double size, double factor, size_
             size_field_lower(f, centre, fmax(factor * wall[i], size / 5));
         }
     }
+
     size_field_end(f);
 
     // one face in fifty may be an odd corner
     qsort(wall, (size_t)count, sizeof *wall, size_compare);
     *thinnest = wall[count / 50];
     pl_free(wall);
+
     return PL_OK;
 }

@@ -48,6 +48,7 @@ static pl_status step_import(gmsh_session *g, const char *path, step_solids *sol
 {
     int *shape = NULL;
     size_t shape_n = 0;
+
     // the kernel converts the file's unit
     GMSH(g, gmshOptionSetString("Geometry.OCCTargetUnit", "MM", &g->ierr));
     GMSH(g, gmshModelOccImportShapes(path, &shape, &shape_n, 1, "step", &g->ierr));
@@ -65,6 +66,7 @@ static pl_status step_import(gmsh_session *g, const char *path, step_solids *sol
         gmshFree(map);
         gmshFree(map_n);
     }
+
     gmshFree(shape);
     GMSH(g, gmshModelOccSynchronize(&g->ierr));
 
@@ -77,6 +79,7 @@ static pl_status step_import(gmsh_session *g, const char *path, step_solids *sol
         status = pl_fail(err, PL_BAD_INPUT,
                          "%s: contains no solid; export solids, not separate faces or curves", path);
     }
+
     solids->count = (int32_t)(entity_n / 2);
     solids->tag = PL_NEW_ARRAY(int, solids->count);
     solids->name = pl_alloc_array((size_t)solids->count, sizeof *solids->name);
@@ -87,6 +90,7 @@ static pl_status step_import(gmsh_session *g, const char *path, step_solids *sol
         solids->tag[i] = entity[2 * i + 1];
     }
     gmshFree(entity);
+
     return status;
 }
 
@@ -101,8 +105,10 @@ static pl_status step_groups(gmsh_session *g, step_solids *solids, pl_error *err
     for (int32_t i = 0; i < solids->count; ++i) {
         name[i] = solids->name[i];
     }
+
     const pl_status status = meshing_group(g, 3, solids->tag, name, solids->count, err);
     pl_free(name);
+
     return status;
 }
 
@@ -111,15 +117,19 @@ static pl_status step_check(const char *path, pl_error *err)
 {
     file_bytes bytes;
     pl_status status = meshing_load(path, &bytes, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     if (strncmp(bytes.data, "ISO-10303-21", 12) != 0) {
         status = pl_fail(err, PL_BAD_INPUT, "%s:1: is not a STEP file; expected ISO-10303-21", path);
     } else if (!strstr(bytes.data, "END-ISO-10303-21")) {
         status = pl_fail(err, PL_BAD_INPUT, "%s: ends without END-ISO-10303-21; the file is truncated", path);
     }
+
     pl_free(bytes.data);
+
     return status;
 }
 
@@ -130,6 +140,7 @@ pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *pro
     if (status == PL_OK) {
         status = meshing_stage(progress, 0, "reading STEP", err);
     }
+
     gmsh_session g;
     if (status == PL_OK) {
         status = meshing_begin(&g, err);
@@ -137,6 +148,7 @@ pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *pro
     if (status != PL_OK) {
         return status;
     }
+
     step_solids solids = {0};
     status = step_import(&g, source->path, &solids, err);
     if (status == PL_OK) {
@@ -150,6 +162,7 @@ pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *pro
     if (status == PL_OK && g.failed) {
         status = meshing_fail(&g, source->path, err);
     }
+
     if (status == PL_OK) {
         const double length = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
         const volume_options options = {.source = source->path,
@@ -159,6 +172,7 @@ pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *pro
                                         .follow = true};
         status = meshing_volume(&g, &options, progress, out, findings, err);
     }
+
     if (status == PL_OK) {
         status = meshing_name_voids(out, err);
     }
@@ -169,5 +183,6 @@ pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *pro
         pl_mesh_destroy(*out);
         *out = NULL;
     }
+
     return status;
 }

@@ -20,6 +20,7 @@ static bool growing_vertex(growing *g, const double x[3])
                  sizeof(double))) {
         return false;
     }
+
     memcpy(s->position + 3 * (int64_t)s->vertex_count++, x, 3 * sizeof(double));
     return true;
 }
@@ -32,10 +33,12 @@ static bool growing_triangle(growing *g, int32_t a, int32_t b, int32_t c)
                  sizeof(int32_t))) {
         return false;
     }
+
     int32_t *corner = s->corner + 3 * (int64_t)s->triangle_count++;
     corner[0] = a;
     corner[1] = b;
     corner[2] = c;
+
     return true;
 }
 
@@ -57,6 +60,7 @@ static pl_status surface_binary_stl(const char *path, const file_bytes *bytes, g
             "bytes, this one %zu; export it again",
             path, bytes->size);
     }
+
     if ((bytes->size - 84) / 50 < count) {
         return pl_fail(err, PL_BAD_INPUT, "%s: the binary STL header says %u triangles, but the file has %zu",
                        path, count, bytes->size < 84 ? 0 : (bytes->size - 84) / 50);
@@ -81,6 +85,7 @@ static pl_status surface_binary_stl(const char *path, const file_bytes *bytes, g
             return pl_fail_memory(err, path);
         }
     }
+
     return PL_OK;
 }
 
@@ -98,6 +103,7 @@ static char *surface_next_line(text_lines *lines)
     if (!line || !*line) {
         return NULL;
     }
+
     char *end = strchr(line, '\n');
     if (end) {
         *end = 0;
@@ -105,7 +111,9 @@ static char *surface_next_line(text_lines *lines)
     } else {
         lines->next = NULL;
     }
+
     ++lines->number;
+
     return line + strspn(line, " \t\r");
 }
 
@@ -129,6 +137,7 @@ static pl_status surface_ascii_stl(const char *path, const file_bytes *bytes, gr
     text_lines lines = {.next = bytes->data};
     int corners = 0;
     bool ended = false;
+
     for (char *line; (line = surface_next_line(&lines)) != NULL;) {
         if (strncasecmp(line, "vertex", 6) == 0) {
             double x[3];
@@ -153,10 +162,12 @@ static pl_status surface_ascii_stl(const char *path, const file_bytes *bytes, gr
         }
         ended = ended || strncasecmp(line, "endsolid", 8) == 0;
     }
+
     if (!ended || corners) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: ends without \"endsolid\"; the file is truncated", path,
                        lines.number);
     }
+
     return PL_OK;
 }
 
@@ -203,6 +214,7 @@ static pl_status surface_obj(const char *path, const file_bytes *bytes, growing 
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -220,6 +232,7 @@ static pl_status surface_parse(const char *path, const file_bytes *bytes, growin
     // binary files may begin with "solid" too, but then their size fits the count
     const bool fits = bytes->size >= 84 && bytes->size == 84 + 50 * (size_t)surface_count_field(bytes);
     const char *text = bytes->data + strspn(bytes->data, " \t\r\n");
+
     return !fits && strncasecmp(text, "solid", 5) == 0 ? surface_ascii_stl(path, bytes, g, err)
                                                        : surface_binary_stl(path, bytes, g, err);
 }
@@ -232,6 +245,7 @@ pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: STL and OBJ files do not contain a unit; give `unit: mm` (or cm, m, inch)", path);
     }
+
     file_bytes bytes;
     pl_status status = meshing_load(path, &bytes, err);
     growing g = {0};
@@ -239,6 +253,7 @@ pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out
         status = surface_parse(path, &bytes, &g, err);
         pl_free(bytes.data);
     }
+
     if (status == PL_OK && g.surface.triangle_count == 0) {
         status = pl_fail(err, PL_BAD_INPUT, "%s: has no triangles", path);
     }
@@ -252,6 +267,8 @@ pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out
         pl_trisurf_clear(&g.surface);
         return status;
     }
+
     *out = g.surface;
+
     return PL_OK;
 }

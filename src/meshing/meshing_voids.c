@@ -20,6 +20,7 @@ bool meshing_join_faces(const pl_mesh *mesh, const int64_t *face, int64_t count,
     pl_table edges = {0};
     int32_t *first = PL_NEW_ARRAY(int32_t, 4 * count);
     bool room = first && pl_table_init(&edges, 2, 4 * count);
+
     for (int32_t f = 0; room && f < count; ++f) {
         parent[f] = f;
     }
@@ -41,8 +42,10 @@ bool meshing_join_faces(const pl_mesh *mesh, const int64_t *face, int64_t count,
             }
         }
     }
+
     pl_table_clear(&edges);
     pl_free(first);
+
     return room;
 }
 
@@ -97,7 +100,9 @@ static int32_t voids_find(const pl_mesh *mesh, const int64_t *face, int64_t coun
             (*out)[kept++] = (*out)[p];
         }
     }
+
     pl_free(parent);
+
     return room ? kept : -1;
 }
 
@@ -109,6 +114,7 @@ pl_status meshing_name_voids(pl_mesh **mesh, pl_error *err)
     void_piece *piece = NULL;
     const int32_t voids = grouped && list ? voids_find(*mesh, face, count, grouped, &piece) : -1;
     int64_t *start = voids > 0 ? PL_NEW_ARRAY(int64_t, voids + 1) : NULL;
+
     char(*text)[24] = voids > 0 ? pl_alloc_array((size_t)voids, sizeof *text) : NULL;
     const char **name = voids > 0 ? pl_alloc_array((size_t)voids, sizeof *name) : NULL;
     pl_status status = PL_OK;
@@ -130,10 +136,12 @@ pl_status meshing_name_voids(pl_mesh **mesh, pl_error *err)
             *mesh = named;
         }
     }
+
     void *block[] = {grouped, list, piece, start, text};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
     pl_free(name);
+
     return status;
 }

@@ -58,6 +58,7 @@ static pl_status volume_curved(gmsh_session *g, const extract_options *extract, 
     if (g->failed) {
         return meshing_fail(g, extract->source, err);
     }
+
     pl_status status = meshing_extract(g, extract, out, report, err);
     if (status == PL_BAD_INPUT) {
         // inverted elements: let Gmsh move the mid nodes inside
@@ -65,6 +66,7 @@ static pl_status volume_curved(gmsh_session *g, const extract_options *extract, 
         status =
             g->failed ? meshing_fail(g, extract->source, err) : meshing_extract(g, extract, out, report, err);
     }
+
     return status;
 }
 
@@ -74,12 +76,14 @@ static pl_status volume_straight(gmsh_session *g, const extract_options *extract
 {
     pl_mesh *linear = NULL;
     pl_status status = meshing_extract(g, extract, &linear, report, err);
+
     if (status == PL_OK && order == 2) {
         status = pl_mesh_raise(linear, out, err);
         pl_mesh_destroy(linear);
     } else {
         *out = linear;
     }
+
     return status;
 }
 
@@ -90,6 +94,7 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
     const extract_options extract = {.scale = 1, .source = options->source, .body = "body", .collapse = true};
     pl_mesh_report report = {0};
     pl_status status = PL_OK;
+
     if (options->order == 2 && options->follow) {
         pl_error curved;
         extract_options relaxed = extract;
@@ -111,10 +116,12 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
         pl_findings_advise(findings, "a smaller mesh size lets the elements follow the boundary");
         GMSH(g, gmshModelMeshSetOrder(1, &g->ierr));
     }
+
     status = volume_straight(g, &extract, options->order, out, &report, err);
     if (status == PL_OK) {
         meshing_report_findings(&report, options->source, findings);
     }
+
     return status;
 }
 
@@ -134,6 +141,7 @@ static pl_status volume_generate(gmsh_session *g, const volume_options *options,
             return meshing_fail(g, options->source, err);
         }
     }
+
     return PL_OK;
 }
 
@@ -169,14 +177,17 @@ static pl_status volume_find_walls(gmsh_session *g, const volume_options *option
         const extract_options extract = {.scale = 1, .source = options->source, .body = "body"};
         status = meshing_extract(g, &extract, &coarse, NULL, err);
     }
+
     if (status == PL_OK) {
         double thinnest;
         status = size_field_init(coarse, options->size, options->walls, field, &thinnest, err);
     }
+
     pl_mesh_destroy(coarse);
     if (status == PL_OK && !GMSH(g, gmshModelMeshSetSizeCallback(volume_size, field, &g->ierr))) {
         status = meshing_fail(g, options->source, err);
     }
+
     return status;
 }
 
@@ -195,6 +206,7 @@ static pl_status volume_try(gmsh_session *g, const volume_options *options, int 
     if (status == PL_OK) {
         status = volume_extract(g, options, out, findings, err);
     }
+
     return status;
 }
 
@@ -230,6 +242,7 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
 
     // a surface that stays knows no algorithm of surfaces
     const int methods = first > 3 ? PL_COUNT(volume_method) : options->keep_surface && first < 2 ? 2 : 4;
+
     for (int method = first; method < methods && !stop; ++method) {
         attempt a = {.notes = findings ? pl_findings_create() : NULL};
         a.status = volume_try(g, options, method, progress, &a.mesh, a.notes, &a.why);
@@ -259,10 +272,12 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
         pl_findings_add(findings, f->severity, f->file, f->line, "%s", f->text);
         pl_findings_advise(findings, "%s", f->advice);
     }
+
     *out = best.mesh;
     best.mesh = NULL;
     const pl_status status = *out ? PL_OK : best.status;
     attempt_clear(&best);
+
     return status;
 }
 
@@ -275,13 +290,16 @@ static double volume_of_model(gmsh_session *g)
     int *solid = NULL, ierr = 0;
     size_t n = 0;
     double volume = 0;
+
     gmshModelOccGetEntities(&solid, &n, 3, &ierr);
+
     // CAD knows the volumes of its solids
     for (size_t i = 0; !ierr && i + 1 < n; i += 2) {
         double mass = 0;
         gmshModelOccGetMass(3, solid[i + 1], &mass, &ierr);
         volume += mass;
     }
+
     gmshFree(solid);
     if (ierr || !(volume > 0)) {
         double low[3] = {0}, high[3] = {0};
@@ -289,6 +307,7 @@ static double volume_of_model(gmsh_session *g)
                                         &g->ierr));
         volume = 0.1 * (high[0] - low[0]) * (high[1] - low[1]) * (high[2] - low[2]);
     }
+
     return volume;
 }
 
@@ -299,6 +318,7 @@ static pl_status volume_check_size(gmsh_session *g, volume_options *options, pl_
     if (g->failed) {
         return meshing_fail(g, options->source, err);
     }
+
     const double count = 6 * sqrt(2) * volume / (s * s * s);
     if (count > VOLUME_ELEMENTS_MAX && !options->keep_surface) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -307,7 +327,9 @@ static pl_status volume_check_size(gmsh_session *g, volume_options *options, pl_
                        options->source, s, count, VOLUME_ELEMENTS_MAX,
                        cbrt(6 * sqrt(2) * volume / VOLUME_ELEMENTS_MAX));
     }
+
     options->expected = count;
+
     return PL_OK;
 }
 
@@ -323,6 +345,7 @@ static double volume_triangles(gmsh_session *g, double size, int n, double *flat
     int *face = NULL, ierr = 0;
     size_t face_n = 0;
     double sum = 0;
+
     *flat = 0;
     gmshModelOccGetEntities(&face, &face_n, 2, &ierr);
     for (size_t i = 0; !ierr && i + 1 < face_n; i += 2) {
@@ -342,8 +365,10 @@ static double volume_triangles(gmsh_session *g, double size, int n, double *flat
         gmshFree(high);
         gmshFree(curvature);
     }
+
     gmshFree(face);
     (void)g;
+
     return ierr ? 0 : sum;
 }
 
@@ -359,6 +384,7 @@ static int volume_round(gmsh_session *g, double size)
             break;
         }
     }
+
     return n;
 }
 
@@ -370,6 +396,7 @@ static void volume_compare(const pl_mesh *mesh, pl_mesh_fit *fit)
     size_t solid_n = 0, face_n = 0;
     const int64_t *boundary = NULL;
     const int64_t count = pl_mesh_boundary(mesh, &boundary);
+
     *fit = (pl_mesh_fit){.mesh_volume = pl_mesh_region_volume(mesh, -1),
                          .mesh_area = pl_mesh_faces_area(mesh, boundary, count),
                          .distance = -1,
@@ -385,11 +412,13 @@ static void volume_compare(const pl_mesh *mesh, pl_mesh_fit *fit)
         gmshModelOccGetMass(3, solid[i + 1], &volume, &ierr);
         fit->part_volume += volume;
     }
+
     for (size_t i = 0; !ierr && i + 1 < face_n; i += 2) {
         double area = 0;
         gmshModelOccGetMass(2, abs(face[i + 1]), &area, &ierr);
         fit->part_area += area;
     }
+
     // not CAD: nothing to compare with
     if (ierr) {
         *fit = (pl_mesh_fit){0};
@@ -419,6 +448,7 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
         pl_log(1, "%s: %d elements around a full turn", options->source, round);
         GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeFromCurvature", round, &g->ierr));
     }
+
     if (options->field) {
         GMSH(g, gmshModelMeshSetSizeCallback(volume_size, (void *)options->field, &g->ierr));
     } else if (options->walls > 0 && !options->keep_surface) {
@@ -429,6 +459,7 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
     if (status == PL_OK) {
         status = volume_best(g, options, progress, out, findings, err);
     }
+
     if (status == PL_OK && options->follow) {
         pl_mesh_fit fit;
         volume_compare(*out, &fit);
@@ -441,5 +472,6 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
         GMSH(g, gmshModelMeshRemoveSizeCallback(&g->ierr));
     }
     size_field_clear(&field);
+
     return status;
 }

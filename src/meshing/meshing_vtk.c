@@ -38,6 +38,7 @@ static bool vtk_word(vtk_reader *r, char word[64])
     while (r->at < r->end && isspace((unsigned char)*r->at)) {
         ++r->at;
     }
+
     size_t n = 0;
     while (r->at < r->end && !isspace((unsigned char)*r->at)) {
         if (n < 63) {
@@ -45,6 +46,7 @@ static bool vtk_word(vtk_reader *r, char word[64])
         }
         ++r->at;
     }
+
     word[n] = 0;
     return n > 0;
 }
@@ -56,6 +58,7 @@ static bool vtk_line(vtk_reader *r, char line[64])
     if (!stop) {
         return false;
     }
+
     size_t n = (size_t)(stop - r->at) < 63 ? (size_t)(stop - r->at) : 63;
     memcpy(line, r->at, n);
     while (n > 0 && isspace((unsigned char)line[n - 1])) {
@@ -63,6 +66,7 @@ static bool vtk_line(vtk_reader *r, char line[64])
     }
     line[n] = 0;
     r->at = stop + 1;
+
     return true;
 }
 
@@ -92,6 +96,7 @@ static int vtk_type(const char *name)
             return type[i].bytes;
         }
     }
+
     return 0;
 }
 
@@ -106,11 +111,14 @@ static bool vtk_number(vtk_reader *r, int type, double *value)
         *value = strtod(word, &end);
         return *end == 0 && isfinite(*value);
     }
+
     const int bytes = abs(type);
+
     // assemble the bytes, then interpret them by type
     if (r->end - r->at < bytes) {
         return false;
     }
+
     uint64_t bits = 0;
     for (int i = 0; i < bytes; ++i) {
         bits = bits << 8 | (unsigned char)r->at[i];
@@ -125,6 +133,7 @@ static bool vtk_number(vtk_reader *r, int type, double *value)
     } else {
         *value = bytes == 8 ? (double)(int64_t)bits : bytes == 4 ? (int32_t)bits : (double)bits;
     }
+
     return isfinite(*value);
 }
 
@@ -136,6 +145,7 @@ static pl_status vtk_reals(vtk_reader *r, int64_t count, int type, double **out,
     if (type == 0 || count < 0 || count > r->end - r->at) {
         return vtk_fail(r, what, err);
     }
+
     double *list = out ? PL_NEW_ARRAY(double, count) : NULL, value;
     if (out && !list) {
         return pl_fail_memory(err, r->path);
@@ -144,6 +154,7 @@ static pl_status vtk_reals(vtk_reader *r, int64_t count, int type, double **out,
         const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at));
         r->at = stop ? stop + 1 : r->end;
     }
+
     for (int64_t i = 0; i < count; ++i) {
         if (!vtk_number(r, type, &value)) {
             pl_free(list);
@@ -153,10 +164,12 @@ static pl_status vtk_reals(vtk_reader *r, int64_t count, int type, double **out,
             list[i] = value;
         }
     }
+
     if (out) {
         pl_free(*out);
         *out = list;
     }
+
     return PL_OK;
 }
 
@@ -166,9 +179,11 @@ static pl_status vtk_ints(vtk_reader *r, int64_t count, int type, int64_t **out,
 {
     double *real = NULL;
     const pl_status status = vtk_reals(r, count, type, &real, what, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     int64_t *list = PL_NEW_ARRAY(int64_t, count);
     for (int64_t i = 0; list && i < count; ++i) {
         list[i] = fabs(real[i]) < 1e15 ? (int64_t)real[i] : -1;
@@ -176,6 +191,7 @@ static pl_status vtk_ints(vtk_reader *r, int64_t count, int type, int64_t **out,
     pl_free(real);
     pl_free(*out);
     *out = list;
+
     return list ? PL_OK : pl_fail_memory(err, r->path);
 }
 
@@ -185,6 +201,7 @@ static pl_status vtk_cells5(vtk_reader *r, int64_t offsets, int64_t size, pl_err
     char word[64], type[64];
     int64_t *offset = NULL, *node = NULL;
     pl_status status = PL_OK;
+
     if (!vtk_word(r, word) || strcasecmp(word, "OFFSETS") != 0 || !vtk_word(r, type)) {
         status = vtk_fail(r, "OFFSETS and a type", err);
     }
@@ -195,6 +212,7 @@ static pl_status vtk_cells5(vtk_reader *r, int64_t offsets, int64_t size, pl_err
         (!vtk_word(r, word) || strcasecmp(word, "CONNECTIVITY") != 0 || !vtk_word(r, type))) {
         status = vtk_fail(r, "CONNECTIVITY and a type", err);
     }
+
     if (status == PL_OK) {
         status = vtk_ints(r, size, vtk_type(type), &node, "the points of the cells", err);
     }
@@ -217,8 +235,10 @@ static pl_status vtk_cells5(vtk_reader *r, int64_t offsets, int64_t size, pl_err
         memcpy(r->cell + at, node + offset[c], (size_t)n * sizeof *node);
         at += n;
     }
+
     pl_free(offset);
     pl_free(node);
+
     return status;
 }
 
@@ -229,12 +249,14 @@ static pl_status vtk_cells(vtk_reader *r, pl_error *err)
     if (r->cell || !vtk_count(r, &count) || !vtk_count(r, &size)) {
         return vtk_fail(r, "CELLS, their number and the size of their list, once", err);
     }
+
     const char *p = r->at + strspn(r->at, " \t\r\n");
     if (strncasecmp(p, "OFFSETS", 7) == 0) {
         return vtk_cells5(r, count, size, err);
     }
     r->cell_count = count;
     r->cell_size = size;
+
     return vtk_ints(r, size, 4, &r->cell, "the points of the cells", err);
 }
 
@@ -250,6 +272,7 @@ static pl_status vtk_scalars(vtk_reader *r, int64_t count, bool of_cells, pl_err
 {
     char name[64], line[64], type[64];
     int components = 1;
+
     if (!vtk_word(r, name) || !vtk_line(r, line) || sscanf(line, "%63s %d", type, &components) < 1 ||
         components < 1 || components > 16) {
         return vtk_fail(r, "SCALARS, a name and a type", err);
@@ -264,6 +287,7 @@ static pl_status vtk_scalars(vtk_reader *r, int64_t count, bool of_cells, pl_err
     // the values start right here: step back onto the line end that binary arrays look for
     r->at -= r->binary ? 1 : 0;
     const bool wanted = of_cells && components == 1 && vtk_is_region(name);
+
     return vtk_reals(r, count * components, vtk_type(type), wanted ? &r->region : NULL, "numbers of SCALARS",
                      err);
 }
@@ -273,9 +297,11 @@ static pl_status vtk_field(vtk_reader *r, bool of_cells, pl_error *err)
 {
     char name[64], type[64];
     int64_t arrays, components, tuples;
+
     if (!vtk_word(r, name) || !vtk_count(r, &arrays)) {
         return vtk_fail(r, "FIELD, a name and a count", err);
     }
+
     for (int64_t i = 0; i < arrays; ++i) {
         if (!vtk_word(r, name) || !vtk_count(r, &components) || !vtk_count(r, &tuples) ||
             !vtk_word(r, type) || (components > 0 && tuples > (r->end - r->start) / components)) {
@@ -288,6 +314,7 @@ static pl_status vtk_field(vtk_reader *r, bool of_cells, pl_error *err)
             return status;
         }
     }
+
     return PL_OK;
 }
 
@@ -297,6 +324,7 @@ static pl_status vtk_section(vtk_reader *r, const char *word, int64_t *data, boo
 {
     char type[64];
     int64_t count;
+
     if (strcasecmp(word, "POINTS") == 0) {
         if (r->point || !vtk_count(r, &r->point_count) || !vtk_word(r, type)) {
             return vtk_fail(r, "POINTS, their number and a type, once", err);
@@ -304,9 +332,11 @@ static pl_status vtk_section(vtk_reader *r, const char *word, int64_t *data, boo
         return vtk_reals(r, 3 * r->point_count, vtk_type(type), &r->point, "three coordinates of each point",
                          err);
     }
+
     if (strcasecmp(word, "CELLS") == 0) {
         return vtk_cells(r, err);
     }
+
     if (strcasecmp(word, "CELL_TYPES") == 0) {
         // the number of cells is known once CELLS was read
         if (!r->cell || r->type || !vtk_count(r, &count) || count != r->cell_count) {
@@ -314,18 +344,21 @@ static pl_status vtk_section(vtk_reader *r, const char *word, int64_t *data, boo
         }
         return vtk_ints(r, count, 4, &r->type, "a type of each cell", err);
     }
+
     if (strcasecmp(word, "CELL_DATA") == 0 || strcasecmp(word, "POINT_DATA") == 0) {
         *of_cells = strcasecmp(word, "CELL_DATA") == 0;
         return vtk_count(r, data) && (!*of_cells || (r->cell && *data == r->cell_count))
                    ? PL_OK
                    : vtk_fail(r, "as many data as cells, after CELLS", err);
     }
+
     if (strcasecmp(word, "SCALARS") == 0) {
         return vtk_scalars(r, *data, *of_cells, err);
     }
     if (strcasecmp(word, "FIELD") == 0) {
         return vtk_field(r, *of_cells, err);
     }
+
     if (strcasecmp(word, "METADATA") == 0) {
         // ends with an empty line
         char line[64] = "x";
@@ -336,6 +369,7 @@ static pl_status vtk_section(vtk_reader *r, const char *word, int64_t *data, boo
 
     // vectors, normals, tensors come after what is needed here
     *more = !r->type;
+
     return *more ? vtk_fail(r, "POINTS, CELLS or CELL_TYPES", err) : PL_OK;
 }
 
@@ -348,14 +382,17 @@ static pl_status vtk_parse(vtk_reader *r, pl_error *err)
         r->at = r->start;
         return vtk_fail(r, "\"# vtk DataFile Version ...\"", err);
     }
+
     if (!vtk_line(r, line) || !vtk_line(r, line) ||
         (strcasecmp(line, "ASCII") && strcasecmp(line, "BINARY"))) {
         return vtk_fail(r, "a title, then ASCII or BINARY", err);
     }
+
     r->binary = strcasecmp(line, "BINARY") == 0;
     if (!vtk_line(r, line) || strncasecmp(line, "DATASET UNSTRUCTURED_GRID", 25) != 0) {
         return vtk_fail(r, "DATASET UNSTRUCTURED_GRID", err);
     }
+
     int64_t data = 0;
     bool of_cells = false, more = true;
     pl_status status = PL_OK;
@@ -365,6 +402,7 @@ static pl_status vtk_parse(vtk_reader *r, pl_error *err)
     if (status == PL_OK && (!r->point || !r->cell || !r->type)) {
         return vtk_fail(r, "POINTS, CELLS and CELL_TYPES before the end", err);
     }
+
     return status;
 }
 
@@ -398,12 +436,14 @@ static int32_t vtk_region(vtk_mesh *m, int32_t value)
     while (i < m->region_count && m->value[i] != value) {
         ++i;
     }
+
     if (i == m->region_count) {
         if (!pl_grow((void **)&m->value, &m->region_capacity, i + 1, sizeof *m->value)) {
             return -1;
         }
         m->value[m->region_count++] = value;
     }
+
     return i;
 }
 
@@ -452,6 +492,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
         total += n;
         m->start[++m->element_count] = total;
     }
+
     return m->element_count
                ? PL_OK
                : pl_fail(err, PL_BAD_INPUT, "%s: has no volume elements (tetrahedron or prism)", r->path);
@@ -466,6 +507,7 @@ static pl_status vtk_create(const vtk_reader *r, vtk_mesh *m, double unit, pl_me
     if (!m->name || !m->names) {
         return pl_fail_memory(err, r->path);
     }
+
     for (int32_t i = 0; i < m->region_count; ++i) {
         if (r->region) {
             snprintf(m->name[i], sizeof m->name[i], "region%d", m->value[i]);
@@ -474,9 +516,11 @@ static pl_status vtk_create(const vtk_reader *r, vtk_mesh *m, double unit, pl_me
         }
         m->names[i] = m->name[i];
     }
+
     for (int64_t i = 0; i < 3 * r->point_count; ++i) {
         r->point[i] *= unit;
     }
+
     const pl_mesh_def def = {.vertex_count = (int32_t)r->point_count,
                              .position = r->point,
                              .element_count = m->element_count,
@@ -486,6 +530,7 @@ static pl_status vtk_create(const vtk_reader *r, vtk_mesh *m, double unit, pl_me
                              .region = m->region,
                              .region_count = m->region_count,
                              .region_name = m->names};
+
     return pl_mesh_create(&def, out, report, err);
 }
 
@@ -495,9 +540,11 @@ pl_status meshing_read_vtk(const char *path, double unit, pl_mesh **out, pl_mesh
 {
     file_bytes bytes;
     pl_status status = meshing_load(path, &bytes, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     vtk_reader r = {.path = path, .start = bytes.data, .at = bytes.data, .end = bytes.data + bytes.size};
     vtk_mesh m = {0};
     status = vtk_parse(&r, err);
@@ -509,14 +556,17 @@ pl_status meshing_read_vtk(const char *path, double unit, pl_mesh **out, pl_mesh
         const bool room = m.kind && m.start && m.node && m.region && r.point_count < INT32_MAX / 3;
         status = room ? vtk_collect(&r, &m, err) : pl_fail_memory(err, path);
     }
+
     if (status == PL_OK) {
         status = vtk_create(&r, &m, unit, out, report, err);
     }
+
     void *block[] = {bytes.data, r.point, r.cell,   r.type,  r.region, m.kind,
                      m.start,    m.node,  m.region, m.value, m.name};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
     pl_free(m.names);
+
     return status;
 }

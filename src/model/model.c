@@ -39,6 +39,7 @@ static pl_status model_check_names(const pl_model_info *i, pl_error *err)
     for (int k = 0; status == PL_OK && k < i->sensor_count; ++k) {
         status = check_name("sensors", i->sensor_name[k], err);
     }
+
     return status;
 }
 
@@ -59,6 +60,7 @@ static pl_status model_check(const pl_model_info *i, pl_error *err)
     for (int k = 0; status == PL_OK && k < PL_COUNT(list); ++k) {
         status = check_array(list[k].what, list[k].count, list[k].array, err);
     }
+
     return status == PL_OK ? model_check_names(i, err) : status;
 }
 
@@ -77,6 +79,7 @@ static pl_status model_room(pl_model *m, pl_error *err)
 {
     const pl_model_info *i = &m->info;
     const int64_t longest = model_longest(i);
+
     m->state_size = m->type->pack ? m->type->pack(m->self, NULL, 0) : (size_t)i->command_count;
     m->asked = PL_NEW_ARRAY(double, i->command_count);
     m->nothing = PL_NEW_ARRAY(double, longest);
@@ -91,12 +94,14 @@ static pl_status model_room(pl_model *m, pl_error *err)
         m->slot[k].state = PL_NEW_ARRAY(double, m->state_size);
         enough = m->slot[k].state;
     }
+
     if (!enough) {
         return pl_fail_memory(err, "the model");
     }
     for (int64_t k = 0; k < longest; ++k) {
         m->nothing[k] = NAN;
     }
+
     return m->type->derivative ? PL_OK : model_differences_create(m, err);
 }
 
@@ -118,6 +123,7 @@ pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out,
         }
         return pl_fail(err, PL_BAD_INPUT, "model: a type needs info, fk, answer and reset");
     }
+
     pl_model *m = PL_NEW(pl_model);
     if (!m) {
         if (type->destroy) {
@@ -125,6 +131,7 @@ pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out,
         }
         return pl_fail_memory(err, "the model");
     }
+
     *m = (pl_model){.type = type, .self = self, .report = {.outcome = PL_SOLVED, .negative_count = -1}};
 
     // defaults for what the kind does not say
@@ -144,9 +151,11 @@ pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out,
         pl_model_destroy(m);
         return status;
     }
+
     model_idle(m->asked, i->command_count);
     model_refresh(m, NULL);
     *out = m;
+
     return PL_OK;
 }
 
@@ -294,9 +303,11 @@ static pl_status model_solved(pl_model *model, const double *command, pl_status 
     if (status == PL_OK) {
         model->report = *report;
     }
+
     // also after a failure, which may have moved it; only then the commands in
     // force are not the ones asked for
     model_refresh(model, status == PL_OK ? command : NULL);
+
     return status;
 }
 
@@ -329,6 +340,7 @@ pl_status model_keep(pl_model *model, model_slot *slot, pl_error *err)
     } else {
         memcpy(slot->state, model->answer.command, model->state_size * sizeof *slot->state);
     }
+
     slot->report = model->report;
     slot->used = true;
     return PL_OK;
@@ -339,10 +351,12 @@ static pl_status model_return(pl_model *model, const double *command, pl_error *
 {
     pl_solve_report report;
     const pl_status status = pl_model_fk(model, command, &report, err);
+
     if (status == PL_OK && report.outcome != PL_SOLVED) {
         return pl_fail(err, PL_FAILED, "model: cannot return to the saved commands: %s",
                        report.message[0] ? report.message : pl_outcome_name(report.outcome));
     }
+
     return status;
 }
 
@@ -351,10 +365,12 @@ pl_status model_recall(pl_model *model, const model_slot *slot, pl_error *err)
     if (!slot->used) {
         return pl_fail(err, PL_BAD_INPUT, "model: nothing was saved in this slot");
     }
+
     const pl_status status = pl_model_unpack(model, slot->state, model->state_size, err);
     if (status == PL_OK) {
         model->report = slot->report;
     }
+
     return status;
 }
 
@@ -428,6 +444,7 @@ pl_status pl_model_unpack(pl_model *model, const double *block, size_t count, pl
                    : pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", count,
                              model->state_size);
     }
+
     const pl_status status = model->type->unpack(model->self, block, count, err);
     if (status == PL_OK) {
         model_refresh(model, NULL);
@@ -435,6 +452,7 @@ pl_status pl_model_unpack(pl_model *model, const double *block, size_t count, pl
             .outcome = PL_SOLVED, .load_reached = 1, .energy = model->answer.energy, .negative_count = -1};
         memcpy(model->asked, model->answer.command, (size_t)model->info.command_count * sizeof *model->asked);
     }
+
     return status;
 }
 
@@ -473,9 +491,11 @@ pl_status pl_model_differentiate(pl_model *model, unsigned parts, double toleran
     if (!model->type->derivative) {
         return model_differentiate(model, parts, out, report, err); // counts its forward solves itself
     }
+
     const pl_status status = model->type->derivative(model->self, parts, tolerance, out, report, err);
     model->costs.factorizations += report->factorizations;
     model->costs.solves += report->solves;
+
     return status;
 }
 
@@ -493,9 +513,11 @@ pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, i
     if (!model->type->sensitivity) {
         return model_cannot(model, "derivatives with respect to loads or materials", err);
     }
+
     const pl_status status = model->type->sensitivity(model->self, parameter, count, out, report, err);
     model->costs.factorizations += report->factorizations;
     model->costs.solves += report->solves;
+
     return status;
 }
 
@@ -518,12 +540,14 @@ pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *er
         }
         any = any || force[i] != 0;
     }
+
     if (model->type->set_forces) {
         return model->type->set_forces(model->self, force, err);
     }
     if (any) {
         return model_cannot(model, "forces at markers that can be set", err);
     }
+
     return PL_OK;
 }
 
@@ -582,11 +606,13 @@ static pl_status adjoint_forward(pl_model *model, const pl_model_weights *by, co
     const unsigned parts =
         (by->marker ? (unsigned)PL_PART_MARKER : 0) | (by->rotation ? (unsigned)PL_PART_ROTATION : 0) |
         (by->effort ? (unsigned)PL_PART_EFFORT : 0) | (by->point ? (unsigned)PL_PART_POINT : 0);
+
     for (int j = 0; j < count; ++j) {
         if (parameter[j].kind != PL_PARAMETER_COMMAND) {
             return model_cannot(model, "derivatives with respect to loads or materials", err);
         }
     }
+
     pl_model_derivative d;
     const pl_status status = pl_model_differentiate(model, parts, 0, &d, report, err);
     if (status == PL_OK) {
@@ -596,6 +622,7 @@ static pl_status adjoint_forward(pl_model *model, const pl_model_weights *by, co
         adjoint_add(by->effort, d.effort, info->actuator_count, n, parameter, count, gradient);
         adjoint_add(by->point, d.point, 3 * (int64_t)info->point_count, n, parameter, count, gradient);
     }
+
     return status;
 }
 
@@ -613,9 +640,11 @@ pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by, const pl
             return pl_fail(err, PL_BAD_INPUT, "adjoint: there is no command %d", parameter[j].index);
         }
     }
+
     if (!model->type->adjoint) {
         return adjoint_forward(model, by, parameter, count, gradient, report, err);
     }
+
     const pl_status status = model->type->adjoint(model->self, by, parameter, count, gradient, report, err);
     ++model->costs.derivative_calls;
     model->costs.factorizations += report->factorizations;
@@ -627,6 +656,7 @@ pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by, const pl
             parameter[j].kind == PL_PARAMETER_COMMAND && isnan(model->answer.command[parameter[j].index]);
         gradient[j] = idle ? 0 : gradient[j];
     }
+
     return status;
 }
 

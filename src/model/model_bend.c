@@ -51,19 +51,23 @@ static bool bend_graph_create(bend_graph *g, const pl_mesh *mesh)
     for (int64_t k = 0; k < nodes; ++k) {
         ++g->start[g->mesh.node[k] + 1];
     }
+
     for (int32_t v = 0; v < n; ++v) {
         g->start[v + 1] += g->start[v];
         g->far[v] = INFINITY;
         g->from[v] = g->slot[v] = -1;
     }
+
     // filled from behind: start is moved and moved back
     for (int32_t e = g->mesh.element_count - 1; e >= 0; --e) {
         for (int64_t k = g->mesh.node_start[e]; k < g->mesh.node_start[e + 1]; ++k) {
             g->element[--g->start[g->mesh.node[k] + 1]] = e;
         }
     }
+
     memmove(g->start, g->start + 1, (size_t)n * sizeof *g->start);
     g->start[n] = nodes;
+
     return true;
 }
 
@@ -89,6 +93,7 @@ static void bend_reach(bend_graph *g, int32_t v, double far, int32_t from)
         g->heap[g->count] = v;
         g->slot[v] = g->count++;
     }
+
     for (int32_t i = g->slot[v]; i > 0 && g->far[g->heap[(i - 1) / 2]] > g->far[g->heap[i]];
          i = (i - 1) / 2) {
         bend_swap(g, i, (i - 1) / 2);
@@ -138,6 +143,7 @@ static int32_t bend_vertex_at(const pl_mesh_view *m, const double at[3])
 {
     int32_t nearest = -1;
     double best = INFINITY;
+
     for (int32_t v = 0; v < m->vertex_count; ++v) {
         double d[3];
         pl_sub3(m->position + 3 * v, at, d);
@@ -146,6 +152,7 @@ static int32_t bend_vertex_at(const pl_mesh_view *m, const double at[3])
             nearest = v;
         }
     }
+
     return nearest;
 }
 
@@ -173,7 +180,9 @@ static bool bend_begin(bend_graph *g, const pl_robot *robot)
             }
         }
     }
+
     pl_free(held);
+
     return true;
 }
 
@@ -199,6 +208,7 @@ static bool bend_path(const bend_graph *g, int32_t end, bend_ring *path)
             room += g->mesh.node_start[e + 1] - g->mesh.node_start[e];
         }
     }
+
     path->ring = PL_NEW_ARRAY(int32_t, 2 * room + 1);
     if (!path->ring) {
         return false;
@@ -216,7 +226,9 @@ static bool bend_path(const bend_graph *g, int32_t end, bend_ring *path)
             }
         }
     }
+
     path->count = n;
+
     return true;
 }
 
@@ -227,6 +239,7 @@ model_bend *model_bend_create(const pl_model *m)
     model_bend *b = PL_NEW(model_bend);
     bend_graph g = {0};
     bool good = b && (b->path = PL_NEW_ARRAY(bend_ring, m->info.marker_count));
+
     if (good && robot) {
         b->count = m->info.marker_count;
         good = bend_graph_create(&g, pl_robot_mesh(robot)) && bend_begin(&g, robot);
@@ -239,11 +252,13 @@ model_bend *model_bend_create(const pl_model *m)
             good = end < 0 || !isfinite(g.far[end]) || bend_path(&g, end, &b->path[i]);
         }
     }
+
     bend_graph_clear(&g);
     if (!good) {
         model_bend_destroy(b);
         return NULL;
     }
+
     return b;
 }
 
@@ -265,6 +280,7 @@ static void bend_along_body(const pl_model *m, const bend_ring *path, const doub
 {
     const double *X = m->info.rest, *x = m->answer.point;
     double later[9], back[3] = {0};
+
     memcpy(later, R, sizeof later);
     for (int64_t k = 0; k < path->count;) {
         const int32_t v = path->ring[2 * k];
@@ -330,6 +346,7 @@ static bool bend_along_line(const pl_model *m, int marker, double w[3])
             end = k;
         }
     }
+
     w[0] = w[1] = w[2] = 0;
     if (m->info.point_count < 2 || !bend_tangent(X, 0, before)) {
         return false;
@@ -343,6 +360,7 @@ static bool bend_along_line(const pl_model *m, int marker, double w[3])
         bend_turn(before, t, 1, w);
         memcpy(before, t, sizeof t);
     }
+
     // curvature of the undeformed line is not bending
     bend_tangent(X, 0, before);
     for (int32_t k = 0; k + 1 < m->info.point_count && k < end; ++k) {
@@ -350,6 +368,7 @@ static bool bend_along_line(const pl_model *m, int marker, double w[3])
         bend_turn(before, t, -1, w);
         memcpy(before, t, sizeof t);
     }
+
     return true;
 }
 
@@ -363,6 +382,7 @@ void model_bend_angle(const pl_model *m, const model_bend *b, int marker, const 
     if (isnan(R[0])) {
         return;
     }
+
     if (marker < b->count) {
         if (b->path[marker].count == 0) {
             return;
@@ -381,6 +401,7 @@ void model_bend_angle(const pl_model *m, const model_bend *b, int marker, const 
     if (!isfinite(along)) {
         return;
     }
+
     // at whole turns R has no axis of its own
     const double *axis = theta > 1e-6 ? n : w;
     const double length = theta > 1e-6 ? theta : along;
@@ -388,22 +409,26 @@ void model_bend_angle(const pl_model *m, const model_bend *b, int marker, const 
     for (int i = 0; length > 0 && i < 3; ++i) {
         out->bend_axis[i] = axis[i] / length;
     }
+
     // the number of whole turns that brings (theta + 2 pi k) nearest to w
     if (length > 0) {
         const double turns = round((pl_dot3(w, out->bend_axis) - theta) / (2 * PL_PI));
         value = theta + 2 * PL_PI * turns;
     }
+
     // the axis is given so that its largest component is positive: the sign of the angle is the sense in
     // which it bends
     int k = 0;
     for (int i = 1; i < 3; ++i) {
         k = fabs(out->bend_axis[i]) > 1.001 * fabs(out->bend_axis[k]) ? i : k;
     }
+
     if (out->bend_axis[k] < 0) {
         value = -value;
         for (int i = 0; i < 3; ++i) {
             out->bend_axis[i] = -out->bend_axis[i];
         }
     }
+
     out->bend = value * 180 / PL_PI;
 }

@@ -35,6 +35,7 @@ static bool body_room(model_body *b)
     b->measure = PL_NEW_ARRAY(double, i->actuator_count);
     b->reading = PL_NEW_ARRAY(double, i->reading_count);
     b->state_of = PL_NEW_ARRAY(pl_actuator_state, i->actuator_count);
+
     return b->command && b->actuator && b->marker_name && b->sensor_name && b->support_name &&
            b->sensor_kind && b->reading_info && b->marker_at && b->now && b->marker && b->rotation &&
            b->sensor && b->effort && b->measure && b->reading && b->state_of;
@@ -50,15 +51,18 @@ static void body_names(model_body *b)
     for (int i = 0; i < b->info.actuator_count; ++i) {
         b->actuator[i] = pl_robot_actuator(robot, i);
     }
+
     for (int i = 0; i < b->info.marker_count; ++i) {
         double off;
         b->marker_name[i] = pl_robot_marker_name(robot, i);
         pl_robot_marker_rest(robot, i, b->marker_at + 3 * i, &off);
     }
+
     for (int i = 0; i < b->info.sensor_count; ++i) {
         b->sensor_name[i] = pl_robot_sensor_name(robot, i);
         b->sensor_kind[i] = pl_robot_sensor_kind(robot, i);
     }
+
     for (int i = 0; i < b->info.support_count; ++i) {
         b->support_name[i] = pl_robot_fixed_name(robot, i);
     }
@@ -78,6 +82,7 @@ static double body_size(const pl_mesh_view *mesh)
             high[k] = fmax(high[k], mesh->position[3 * (int64_t)v + k]);
         }
     }
+
     return pl_distance3(low, high);
 }
 
@@ -87,6 +92,7 @@ static void body_describe(model_body *b)
     const pl_mesh_view mesh = pl_mesh_get(pl_robot_mesh(b->robot));
     const pl_statics_sizes sizes = pl_statics_get_sizes(b->statics);
     pl_model_info *i = &b->info;
+
     i->name = pl_robot_name(b->robot);
     i->kind = "full";
     i->hash = i->robot_hash = pl_robot_hash(b->robot);
@@ -103,6 +109,7 @@ static void body_describe(model_body *b)
     i->vertex_count = sizes.vertices;
     i->element_count = sizes.elements;
     i->fields = (1u << PL_FIELD_COUNT) - 1;
+
     // without contact there is neither pressure nor gap
     if (!pl_robot_has_contact(b->robot)) {
         i->fields &= ~(1u << PL_FIELD_PRESSURE | 1u << PL_FIELD_GAP);
@@ -135,6 +142,7 @@ pl_status model_body_init(model_body *b, const pl_robot *robot, const pl_statics
     }
     body_names(b);
     body_describe(b);
+
     return PL_OK;
 }
 
@@ -171,6 +179,7 @@ void model_body_outputs(model_body *b, const pl_state *state, pl_model_answer *o
                                              .slack = a.slack,
                                              .growth = b->actuator[i].growth};
     }
+
     *out = (pl_model_answer){.command = b->now,
                              .marker = b->marker,
                              .rotation = b->rotation,

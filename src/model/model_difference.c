@@ -38,6 +38,7 @@ static bool difference_room(model_differences *d, int64_t rows, int commands)
     if (rows <= d->rows) {
         return true;
     }
+
     for (int k = 0; k < 3; ++k) {
         double *y = pl_resize_array(d->y[k], (size_t)rows, sizeof *y);
         if (!y) {
@@ -45,12 +46,14 @@ static bool difference_room(model_differences *d, int64_t rows, int commands)
         }
         d->y[k] = y;
     }
+
     double *J = pl_resize_array(d->J, (size_t)rows * (size_t)commands + 1, sizeof *J);
     if (!J) {
         return false;
     }
     d->J = J;
     d->rows = rows;
+
     return true;
 }
 
@@ -67,6 +70,7 @@ pl_status model_differences_create(pl_model *model, pl_error *err)
                                              i->reading_count,
                                              3 * (int64_t)i->point_count};
     model_differences *d = model->differences = PL_NEW(model_differences);
+
     if (!d) {
         return pl_fail_memory(err, "derivatives by differences");
     }
@@ -79,6 +83,7 @@ pl_status model_differences_create(pl_model *model, pl_error *err)
     d->command = PL_NEW_ARRAY(double, i->command_count);
     const bool enough =
         d->R && d->command && difference_room(d, d->start[DIFFERENCE_POINT], i->command_count);
+
     return enough ? PL_OK : pl_fail_memory(err, "derivatives by differences");
 }
 
@@ -102,12 +107,14 @@ static void difference_read(const pl_model *m, double *y)
     const pl_model_answer *a = &m->answer;
     const double *const from[DIFFERENCE_PARTS] = {a->marker,  NULL,       a->sensor,  a->effort,
                                                   a->measure, &a->energy, a->reading, a->point};
+
     for (int p = 0; p < DIFFERENCE_PARTS && d->start[p + 1] <= d->rows; ++p) {
         const size_t count = (size_t)(d->start[p + 1] - d->start[p]);
         if (p != DIFFERENCE_ROTATION && count > 0) {
             memcpy(y + d->start[p], from[p], count * sizeof *y);
         }
     }
+
     for (int i = 0; i < m->info.marker_count; ++i) {
         double turn[9];
         pl_rotation_mul_transposed(a->rotation + 9 * i, d->R + 9 * i, turn);
@@ -123,6 +130,7 @@ static pl_status difference_go(pl_model *m, int j, double step, double *y, bool 
     const double c = d->command[j];
     pl_solve_report forward = {0};
     pl_error own = {0};
+
     *solved = false;
 
     // always from the same state, so that all columns belong to one branch
@@ -135,6 +143,7 @@ static pl_status difference_go(pl_model *m, int j, double step, double *y, bool 
     d->command[j] = c;
     report->factorizations += forward.factorizations;
     report->solves += forward.solves;
+
     // running out of memory and interruptions end the differentiation
     if (status == PL_NO_MEMORY) {
         return pl_fail(err, status, "%s", own.text);
@@ -142,6 +151,7 @@ static pl_status difference_go(pl_model *m, int j, double step, double *y, bool 
     if (status == PL_OK && forward.outcome == PL_STOPPED) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted while taking derivatives");
     }
+
     // a command that is refused counts as one without an equilibrium: the other side may have one
     *solved = status == PL_OK && forward.outcome == PL_SOLVED;
     if (*solved) {
@@ -149,6 +159,7 @@ static pl_status difference_go(pl_model *m, int j, double step, double *y, bool 
     } else {
         snprintf(d->reason, sizeof d->reason, "%.239s", status == PL_OK ? forward.message : own.text);
     }
+
     return PL_OK;
 }
 
@@ -168,12 +179,14 @@ static pl_status difference_beside(pl_model *m, int j, double step, bool *solved
 {
     model_differences *d = m->differences;
     pl_status status = difference_go(m, j, step, d->y[1], solved, report, err);
+
     if (status == PL_OK && *solved) {
         status = difference_go(m, j, 2 * step, d->y[2], solved, report, err);
     }
     for (int64_t i = 0; status == PL_OK && *solved && i < d->rows; ++i) {
         d->J[i * m->info.command_count + j] = (-3 * d->y[0][i] + 4 * d->y[1][i] - d->y[2][i]) / (2 * step);
     }
+
     return status;
 }
 
@@ -185,6 +198,7 @@ static pl_status difference_column(pl_model *m, int j, pl_jacobian_report *repor
     const double span = command->span[1] - command->span[0];
     const double h = m->info.difference_step * (span > 0 ? span : 1);
     bool down, up, low = false, high = false;
+
     difference_sides(command, d->command[j], h, &down, &up);
     pl_status status = PL_OK;
     if (down && up) {
@@ -212,6 +226,7 @@ static pl_status difference_column(pl_model *m, int j, pl_jacobian_report *repor
                          "current value (%s)",
                          command->name, d->reason);
     }
+
     return status;
 }
 
@@ -221,6 +236,7 @@ pl_status model_differentiate(pl_model *m, unsigned parts, pl_model_derivative *
 {
     model_differences *d = m->differences;
     const int commands = m->info.command_count;
+
     if ((parts & PL_PART_POINT) && !difference_room(d, d->start[DIFFERENCE_PARTS], commands)) {
         return pl_fail_memory(err, "derivatives of the body points");
     }
@@ -250,6 +266,7 @@ pl_status model_differentiate(pl_model *m, unsigned parts, pl_model_derivative *
             status = pl_fail(err, back, "%s", own.text);
         }
     }
+
     if (status != PL_OK) {
         return status;
     }
@@ -260,5 +277,6 @@ pl_status model_differentiate(pl_model *m, unsigned parts, pl_model_derivative *
     for (int p = 0; p < DIFFERENCE_PARTS; ++p) {
         *to[p] = parts & difference_bit[p] ? d->J + d->start[p] * commands : NULL;
     }
+
     return PL_OK;
 }

@@ -22,11 +22,13 @@ static bool error_moved(const pl_model *model)
     const double *x = model->answer.point, *rest = model->info.rest;
     const int64_t n = 3 * (int64_t)model->info.point_count;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, most = 0;
+
     for (int64_t i = 0; i < n; ++i) {
         low[i % 3] = fmin(low[i % 3], rest[i]);
         high[i % 3] = fmax(high[i % 3], rest[i]);
         most = fmax(most, fabs(x[i] - rest[i]));
     }
+
     return n == 0 || most > ERROR_STILL * pl_distance3(low, high);
 }
 
@@ -35,11 +37,14 @@ pl_status pl_model_mesh_error(pl_model *model, pl_mesh_error *out, pl_error *err
 {
     pl_state *state = NULL;
     pl_statics *statics = error_statics(model, &state);
+
     *out = model->mesh_error;
     if (!statics || isfinite(out->relative) || model->info.marker_count == 0 || !error_moved(model)) {
         return PL_OK;
     }
+
     const pl_status status = pl_statics_mesh_error(statics, state, &out->relative, &out->factor, err);
     model->mesh_error = *out;
+
     return status;
 }

@@ -51,6 +51,7 @@ static bool full_point_room(full_model *m)
     if (!m->force) {
         m->force = PL_NEW_ARRAY(double, rows);
     }
+
     return m->d_point && m->force;
 }
 
@@ -62,6 +63,7 @@ static void full_energy_row(full_model *m)
     for (int j = 0; j < columns; ++j) {
         m->d_energy[j] = pl_statics_elastic_rate(m->body.statics, m->body.state, j);
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)m->body.info.point_count; ++i) {
         for (int j = 0; j < columns; ++j) {
             m->d_energy[j] += m->force[i] * m->d_point[i * columns + j];
@@ -75,11 +77,13 @@ static pl_status full_derivative(void *self, unsigned parts, double tolerance, p
 {
     full_model *m = self;
     const bool points = (parts & (PL_PART_POINT | PL_PART_ENERGY)) != 0;
-    (void)tolerance; // a factor at the solution costs less than an iteration per command, and serves the next
-                     // fk
+
+    // a factor at the solution costs less than an iteration per command, and serves the next fk
+    (void)tolerance;
     if (points && !full_point_room(m)) {
         return pl_fail_memory(err, "derivatives of the body points");
     }
+
     const pl_jacobian wanted = {.position = points ? m->d_point : NULL,
                                 .marker = parts & PL_PART_MARKER ? m->d_marker : NULL,
                                 .rotation = parts & PL_PART_ROTATION ? m->d_rotation : NULL,
@@ -100,6 +104,7 @@ static pl_status full_derivative(void *self, unsigned parts, double tolerance, p
                                  .reading = wanted.reading,
                                  .point = parts & PL_PART_POINT ? m->d_point : NULL,
                                  .energy = parts & PL_PART_ENERGY ? m->d_energy : NULL};
+
     return status;
 }
 
@@ -119,6 +124,7 @@ static pl_status full_adjoint(void *self, const pl_model_weights *by, const pl_p
     const pl_model_info *info = &m->body.info;
     const int64_t n = 3 * (int64_t)info->point_count;
     double *by_position = PL_NEW_ARRAY(double, n);
+
     if (!by_position) {
         return pl_fail_memory(err, "the adjoint");
     }
@@ -129,9 +135,11 @@ static pl_status full_adjoint(void *self, const pl_model_weights *by, const pl_p
         pl_statics_pull_marker(m->body.statics, m->body.state, k, by->marker ? by->marker + 3 * k : NULL,
                                by->rotation ? by->rotation + 3 * k : NULL, by_position);
     }
+
     const pl_status status = pl_statics_adjoint(m->body.statics, m->body.state, by_position, by->effort,
                                                 parameter, count, gradient, report, err);
     pl_free(by_position);
+
     return status;
 }
 
@@ -242,6 +250,7 @@ static bool full_room(full_model *m)
 {
     const pl_model_info *i = &m->body.info;
     const int commands = i->command_count;
+
     m->parameter = PL_NEW_ARRAY(pl_parameter, commands);
     m->d_marker = PL_NEW_ARRAY(double, 3 * i->marker_count * commands);
     m->d_rotation = PL_NEW_ARRAY(double, 3 * i->marker_count * commands);
@@ -250,6 +259,7 @@ static bool full_room(full_model *m)
     m->d_measure = PL_NEW_ARRAY(double, i->actuator_count *commands);
     m->d_reading = PL_NEW_ARRAY(double, i->reading_count *commands);
     m->d_energy = PL_NEW_ARRAY(double, commands);
+
     return m->parameter && m->d_marker && m->d_rotation && m->d_sensor && m->d_effort && m->d_measure &&
            m->d_reading && m->d_energy;
 }
@@ -263,6 +273,7 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
     if (!m) {
         return pl_fail_memory(err, "the model");
     }
+
     pl_status status = model_body_init(&m->body, robot, options, err);
     if (status == PL_OK && !full_room(m)) {
         status = pl_fail_memory(err, "the derivatives of the model");
@@ -275,6 +286,7 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
     // the method is part of the identity
     pl_model_info *info = &m->body.info;
     info->method = "exact";
+
     // other elements give other answers, so a stored workspace of one is not valid for the other
     if (options->displacement) {
         info->hash = pl_hash_bytes(info->hash, "displacement", sizeof "displacement");
@@ -282,6 +294,7 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
     for (int i = 0; i < info->command_count; ++i) {
         m->parameter[i] = (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = i};
     }
+
     return pl_model_create(&full_type, m, out, err);
 }
 
@@ -313,6 +326,7 @@ pl_status pl_model_find_together(pl_model *model, const pl_model_aim *aim, bool 
     if (!pl_model_can_find_together(model)) {
         return PL_OK;
     }
+
     full_aim full = {.m = model->self, .aim = aim};
     pl_statics *statics = full.m->body.statics;
     const pl_state *state = full.m->body.state;
@@ -329,6 +343,7 @@ pl_status pl_model_find_together(pl_model *model, const pl_model_aim *aim, bool 
     // the arrays of the answer were those of the iterates
     pl_model_answer same;
     model_body_outputs(&full.m->body, state, &same); // the arrays of the answer were those of the iterates
+
     return status;
 }
 

@@ -32,6 +32,7 @@ static void geometric_destroy(void *self)
     for (int i = 0; m->measure && i < m->body.info.actuator_count; ++i) {
         pl_functional_clear(&m->measure[i]);
     }
+
     void *const block[] = {m->parameter, m->measure, m->block, m->position, m->row};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -71,10 +72,12 @@ static size_t geometric_pack(void *self, double *block, size_t room)
     geometric_model *m = self;
     const size_t own = pl_state_pack(m->body.state, NULL, 0);
     const size_t need = own + pl_geometric_pack(m->geometric, NULL, 0);
+
     if (block && room >= need) {
         pl_state_pack(m->body.state, block, own);
         pl_geometric_pack(m->geometric, block + own, need - own);
     }
+
     return need;
 }
 
@@ -86,9 +89,11 @@ static pl_status geometric_unpack(void *self, const double *block, size_t count,
     const size_t need = own + pl_geometric_pack(m->geometric, NULL, 0);
     const bool whole = count == need;
     const pl_status status = pl_state_unpack(m->body.state, block, whole ? own : count, err);
+
     if (status == PL_OK) {
         pl_geometric_unpack(m->geometric, whole ? block + own : NULL);
     }
+
     return status;
 }
 
@@ -109,6 +114,7 @@ static bool geometric_position_room(geometric_model *m, int count)
         m->position = PL_NEW_ARRAY(double, size);
         m->position_size = m->position ? size : 0;
     }
+
     return m->position;
 }
 
@@ -118,6 +124,7 @@ static void geometric_column(geometric_model *m, const double *dx, const double 
 {
     const pl_robot *robot = m->body.robot;
     const int64_t n = 3 * (int64_t)m->body.info.point_count;
+
     pl_statics_motion(m->body.statics, m->body.state, dx, j, count, out);
     for (int i = 0; i < m->body.info.actuator_count; ++i) {
         double change = 0;
@@ -156,6 +163,7 @@ static pl_status geometric_slopes(geometric_model *m, const pl_parameter *parame
                                                       tolerance > 0 ? tolerance : GEOMETRIC_EXACT,
                                                       m->position, effort, &found, err)
                            : pl_fail_memory(err, "derivatives");
+
     *report = (pl_jacobian_report){.solves = found.solves, .residual = found.residual, .negative_count = -1};
     for (int j = 0; status == PL_OK && j < count; ++j) {
         for (int64_t k = 0; k < n; ++k) {
@@ -163,8 +171,10 @@ static pl_status geometric_slopes(geometric_model *m, const pl_parameter *parame
         }
         geometric_column(m, dx, effort, j, count, out);
     }
+
     pl_free(effort);
     pl_free(dx);
+
     return status;
 }
 
@@ -184,6 +194,7 @@ static pl_status geometric_derivative(void *self, unsigned parts, double toleran
 
     // dE/dc = (dE/dx) . (dx/dc), E the elastic energy of the exact law at the shape
     double *d_energy = all->reading;
+
     if (status == PL_OK && energy) {
         pl_statics_elastic(m->body.statics, m->body.state, m->row);
         for (int j = 0; j < commands; ++j) {
@@ -193,6 +204,7 @@ static pl_status geometric_derivative(void *self, unsigned parts, double toleran
             }
         }
     }
+
     *out = (pl_model_derivative){.marker = wanted.marker,
                                  .rotation = wanted.rotation,
                                  .sensor = wanted.sensor,
@@ -200,6 +212,7 @@ static pl_status geometric_derivative(void *self, unsigned parts, double toleran
                                  .measure = wanted.measure,
                                  .point = parts & PL_PART_POINT ? m->position : NULL,
                                  .energy = energy ? d_energy : NULL};
+
     return status;
 }
 
@@ -215,6 +228,7 @@ static pl_status geometric_derivative_room(geometric_model *m, pl_error *err)
 {
     const pl_model_info *i = &m->body.info;
     const int64_t c = i->command_count;
+
     m->parameter = PL_NEW_ARRAY(pl_parameter, c);
     m->measure = PL_NEW_ARRAY(pl_functional, i->actuator_count);
     m->row = PL_NEW_ARRAY(double, 3 * (int64_t)i->point_count);
@@ -228,6 +242,7 @@ static pl_status geometric_derivative_room(geometric_model *m, pl_error *err)
         enough =
             pl_actuator_functional(m->body.robot->mesh, &m->body.robot->actuator[k], &m->measure[k]) == PL_OK;
     }
+
     if (!enough) {
         return pl_fail_memory(err, "the derivatives of the model");
     }
@@ -237,6 +252,7 @@ static pl_status geometric_derivative_room(geometric_model *m, pl_error *err)
     m->by_command.effort = at += i->sensor_count * c;
     m->by_command.measure = at += i->actuator_count * c;
     m->by_command.reading = at += i->actuator_count * c;
+
     return PL_OK;
 }
 
@@ -299,6 +315,7 @@ pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometri
     if (!m) {
         return pl_fail_memory(err, "the model");
     }
+
     const pl_statics_options evaluation = pl_statics_options_default();
     pl_status status = model_body_init(&m->body, robot, &evaluation, err);
     if (status == PL_OK) {
@@ -308,10 +325,12 @@ pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometri
         geometric_destroy(m);
         return status;
     }
+
     pl_model_info *info = &m->body.info;
     info->method = "local_global";
     info->hash = geometric_hash(info->hash, options);
     info->difference_step = GEOMETRIC_DIFFERENCE_STEP;
+
     // no reactions and no readings of contact
     info->support_count = 0; // the forces of this method are not those of the exact law,
     info->reading_count = 0; // nor those of its springs forces of contact
@@ -325,6 +344,7 @@ pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometri
         geometric_destroy(m);
         return status;
     }
+
     return pl_model_create(&geometric_smooth_type, m, out, err);
 }
 

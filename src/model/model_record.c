@@ -134,6 +134,7 @@ static pl_status record_reactions(pl_model *m, model_record *r, pl_error *err)
     if (m->info.support_count == 0 || !m->type->reactions) {
         return PL_OK;
     }
+
     const pl_status status = pl_model_reactions(m, r->force, err);
     for (int i = 0; status == PL_OK && i < m->info.support_count; ++i) {
         r->reaction[i] = (pl_record_reaction){.name = m->info.support_name[i]};
@@ -141,6 +142,7 @@ static pl_status record_reactions(pl_model *m, model_record *r, pl_error *err)
         memcpy(r->reaction[i].moment, r->force[i].moment, sizeof r->force[i].moment);
         r->record.reaction_count = i + 1;
     }
+
     return status;
 }
 
@@ -163,6 +165,7 @@ static pl_status record_crossings(pl_model *m, bool brief, pl_crossings *out, pl
 {
     const pl_robot *robot = pl_model_robot(m);
     pl_status status = PL_OK;
+
     if (m->crossings.count < 0 && !brief && robot) {
         status = pl_mesh_crossings(pl_robot_mesh(robot), m->answer.point, &m->crossings, err);
     }
@@ -194,12 +197,14 @@ static pl_record_error record_error(const pl_model *m)
     const pl_answer_error *e = &m->answer.error;
     pl_record_error out = {
         .source = e->source, .mm = NAN, .confidence = e->confidence, .unknown = e->unknown};
+
     for (int i = 0; i < m->info.marker_count; ++i) {
         out.mm = i == 0 || !(e->marker[i] <= out.mm) ? e->marker[i] : out.mm;
         if (isnan(out.mm)) {
             break;
         }
     }
+
     return out;
 }
 
@@ -210,9 +215,11 @@ bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t si
                                             [PL_ERROR_SAMPLES] = "what it was learned from",
                                             [PL_ERROR_MEASUREMENTS] = "the real robot"};
     const pl_record_error *e = &record->model_error;
+
     if (e->source == PL_ERROR_NONE) {
         return false;
     }
+
     if (e->source == PL_ERROR_UNMEASURED) {
         snprintf(buffer, size, "%s model: its error was not measured against a full body", record->kind);
     } else if (isfinite(e->mm)) {
@@ -222,6 +229,7 @@ bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t si
         snprintf(buffer, size, "%s model: its error is not known here: %s", record->kind,
                  e->unknown ? e->unknown : "not all markers were measured");
     }
+
     return true;
 }
 
@@ -302,6 +310,7 @@ static model_record *record_create(const pl_model_info *i)
         model_record_destroy(r);
         return NULL;
     }
+
     r->record = (pl_record){.robot = i->name,
                             .kind = i->kind,
                             .method = i->method,
@@ -319,6 +328,7 @@ static model_record *record_create(const pl_model_info *i)
                             .sensor = r->sensor,
                             .reaction = r->reaction,
                             .reading = r->reading};
+
     return r;
 }
 
@@ -332,6 +342,7 @@ static pl_status record_fill(pl_model *model, const pl_solve_report *report, boo
     if (!model->record && !(model->record = record_create(&model->info))) {
         return pl_fail_memory(err, "the record of a result");
     }
+
     model_record *r = model->record;
     if (!r->bend && !(r->bend = model_bend_create(model))) {
         return pl_fail_memory(err, "the record of a result");
@@ -352,12 +363,14 @@ static pl_status record_fill(pl_model *model, const pl_solve_report *report, boo
     if (status == PL_OK) {
         status = record_crossings(model, brief, &r->record.crossings, err);
     }
+
     const pl_robot *robot = pl_model_robot(model);
     r->record.contact = robot && pl_robot_has_self_contact(robot);
     r->record.self_contact = r->record.contact && robot->contact.self;
     if (status == PL_OK) {
         *out = &r->record;
     }
+
     return status;
 }
 

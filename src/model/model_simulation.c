@@ -51,6 +51,7 @@ pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *optio
                        "motions in time need a full body with the exact method, this robot is '%s'",
                        info.method);
     }
+
     pl_simulation *s = PL_NEW(pl_simulation);
     if (!s) {
         return pl_fail_memory(err, "simulation");
@@ -74,11 +75,14 @@ pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *optio
         status =
             ok ? pl_dynamics_create(robot, options, &s->dynamics, err) : pl_fail_memory(err, "simulation");
     }
+
     if (status != PL_OK) {
         pl_simulation_destroy(s);
         return status;
     }
+
     *out = s;
+
     return PL_OK;
 }
 
@@ -143,9 +147,11 @@ static pl_status simulation_answer(pl_simulation *s, pl_error *err)
     const int M = 3 * info.marker_count;
     const double *x = pl_state_positions(s->row_state);
     double largest = 0;
+
     for (int64_t i = 0; i < s->full; ++i) {
         largest = fmax(largest, fabs(s->velocity[i]));
     }
+
     const double ahead = largest > 0 ? 1e-5 * info.size / largest : 0;
 
     // the state a moment later, with x stored in the array of the velocity
@@ -153,6 +159,7 @@ static pl_status simulation_answer(pl_simulation *s, pl_error *err)
         s->moved[i] = x[i] + ahead * s->velocity[i];
         s->velocity[i] = x[i]; // kept
     }
+
     pl_state_set_positions(s->row_state, s->moved);
     pl_status status = simulation_to_model(s, err);
     for (int k = 0; status == PL_OK && k < M; ++k) {
@@ -165,6 +172,7 @@ static pl_status simulation_answer(pl_simulation *s, pl_error *err)
     for (int k = 0; status == PL_OK && k < M; ++k) {
         s->speed[k] = ahead > 0 ? (s->speed[k] - pl_model_get_answer(s->model).marker[k]) / ahead : 0;
     }
+
     return status;
 }
 
@@ -190,6 +198,7 @@ static void simulation_row(pl_simulation *s, double t)
     if (s->status != PL_OK) {
         return;
     }
+
     const pl_model_answer answer = pl_model_get_answer(s->model);
     const pl_motion_row row = {
         .time = t, .answer = &answer, .velocity = s->speed, .energy = simulation_energy(s, t)};
@@ -203,13 +212,16 @@ static bool simulation_each(void *user)
 {
     pl_simulation *s = user;
     const double now = pl_dynamics_time(s->dynamics);
+
     s->before = s->now;
     s->now = pl_dynamics_energy(s->dynamics);
     while (s->status == PL_OK && !s->stopped && s->next <= now * (1 + 1e-12) &&
            s->next <= s->until * (1 + 1e-9)) {
         simulation_row(s, fmin(s->next, now));
     }
+
     s->before_time = now;
+
     return s->status == PL_OK && !s->stopped;
 }
 
@@ -232,6 +244,7 @@ pl_status pl_simulation_run(pl_simulation *s, pl_schedule *schedule, const doubl
         return pl_fail(err, PL_BAD_INPUT, "the motion is to end at %g s, the state is at %g s already", until,
                        s->begin);
     }
+
     pl_status status = pl_schedule_prepare(schedule, until, err);
     const pl_signal signal = pl_schedule_signal(schedule);
     status = status == PL_OK ? pl_dynamics_start(s->dynamics, s->state, &signal, err) : status;
@@ -251,12 +264,14 @@ pl_status pl_simulation_run(pl_simulation *s, pl_schedule *schedule, const doubl
     if (s->status == PL_OK) {
         status = pl_dynamics_advance(s->dynamics, until, simulation_each, s, report, err);
     }
+
     if (s->status != PL_OK) {
         if (err) {
             *err = s->err;
         }
         return s->status;
     }
+
     return status == PL_OK ? pl_dynamics_store(s->dynamics, s->state, err) : status;
 }
 
@@ -267,6 +282,7 @@ static void live_command(void *user, double t, double *command)
     const simulation_live *l = &s->live;
     const int count = pl_model_get_info(s->model).command_count;
     const double part = l->end > l->begin ? fmin(1, fmax(0, (t - l->begin) / (l->end - l->begin))) : 1;
+
     for (int c = 0; c < count; ++c) {
         command[c] = isnan(l->from[c]) ? l->to[c] : l->from[c] + part * (l->to[c] - l->from[c]);
     }
@@ -289,12 +305,14 @@ pl_status pl_simulation_start(pl_simulation *s, pl_error *err)
 {
     const pl_model_info info = pl_model_get_info(s->model);
     simulation_live *l = &s->live;
+
     l->to = l->from + info.command_count;
     l->begin = l->end = pl_state_time(s->state);
     memcpy(l->from, pl_state_commands(s->state), (size_t)info.command_count * sizeof *l->from);
     memcpy(l->to, l->from, (size_t)info.command_count * sizeof *l->to);
     memcpy(l->force, pl_state_forces(s->state), 3 * (size_t)info.marker_count * sizeof *l->force);
     const pl_signal signal = {.command = live_command, .corner = live_corner, .force = live_force, .user = s};
+
     return pl_dynamics_start(s->dynamics, s->state, &signal, err);
 }
 
@@ -313,10 +331,12 @@ pl_status pl_simulation_advance(pl_simulation *s, const double *command, const d
 {
     const pl_model_info info = pl_model_get_info(s->model);
     simulation_live *l = &s->live;
+
     if (!l->to || !(duration > 0) || isinf(duration)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "a live motion is started before it is advanced by a positive time");
     }
+
     l->begin = pl_dynamics_time(s->dynamics);
     l->end = l->begin + duration;
     for (int c = 0; c < info.command_count; ++c) {
@@ -326,10 +346,12 @@ pl_status pl_simulation_advance(pl_simulation *s, const double *command, const d
         l->to[c] = isnan(command[c]) ? NAN : live_follow(&info.command[c], rest, command[c], duration);
         l->from[c] = idle && !isnan(command[c]) ? info.command[c].rest : l->from[c];
     }
+
     memset(l->force, 0, 3 * (size_t)info.marker_count * sizeof *l->force);
     if (force) {
         memcpy(l->force, force, 3 * (size_t)info.marker_count * sizeof *l->force);
     }
+
     pl_status status = pl_dynamics_advance(s->dynamics, l->end, NULL, NULL, report, err);
     const double now = pl_dynamics_time(s->dynamics);
     status = status == PL_OK ? pl_dynamics_store(s->dynamics, s->state, err) : status;
@@ -342,6 +364,7 @@ pl_status pl_simulation_advance(pl_simulation *s, const double *command, const d
                                .velocity = s->speed,
                                .energy = pl_dynamics_energy(s->dynamics)};
     }
+
     return status;
 }
 

@@ -35,24 +35,29 @@ static pl_status triplet_compress(triplet *t, int64_t count, int32_t rows, int32
 {
     triplet *work = pl_resize_array(NULL, (size_t)count, sizeof *work);
     int64_t *first = pl_resize_array(NULL, (size_t)(rows > n ? rows : n) + 1, sizeof *first);
+
     if (work && first) {
         triplet_sort(t, count, false, rows, first, work);
         triplet_sort(work, count, true, n, first, t);
     }
+
     const bool sorted = work && first;
     pl_free(work);
     pl_free(first);
     if (!sorted) {
         return pl_fail_memory(err, "statics: warp");
     }
+
     int64_t unique = 0;
     for (int64_t i = 0; i < count; ++i) {
         unique += i == 0 || t[i].row != t[i - 1].row || t[i].column != t[i - 1].column;
     }
+
     const pl_status status = pl_sparse_create(n, unique, out, err);
     if (status != PL_OK) {
         return status;
     }
+
     int64_t slot = -1;
     for (int64_t i = 0; i < count; ++i) {
         if (i == 0 || t[i].row != t[i - 1].row || t[i].column != t[i - 1].column) {
@@ -61,9 +66,11 @@ static pl_status triplet_compress(triplet *t, int64_t count, int32_t rows, int32
         }
         out->value[slot] += t[i].value;
     }
+
     for (int32_t c = 0; c < n; ++c) {
         out->start[c + 1] = out->start[c + 1] < out->start[c] ? out->start[c] : out->start[c + 1];
     }
+
     return PL_OK;
 }
 
@@ -88,6 +95,7 @@ static double warp_entry(const pl_newton_solver *N, const pl_block *block, int l
 {
     const int n = block->node_count;
     double sum = 0;
+
     for (int q = 0; q < block->point_count; ++q) {
         const double *ga = block->gradient + (int64_t)(q * n + a) * 3 * PL_LANES + lane;
         const double *gc = block->gradient + (int64_t)(q * n + c) * 3 * PL_LANES + lane;
@@ -95,6 +103,7 @@ static double warp_entry(const pl_newton_solver *N, const pl_block *block, int l
             sum += block->weight[q * PL_LANES + lane] * ga[j * PL_LANES] * gc[j * PL_LANES];
         }
     }
+
     return sum * warp_weight(N, block);
 }
 
@@ -121,6 +130,7 @@ static int64_t warp_triplets(const pl_newton_solver *N, bool edge, triplet *out)
             }
         }
     }
+
     return count;
 }
 
@@ -128,6 +138,7 @@ static pl_status warp_matrix(pl_newton_solver *N, bool edge, pl_sparse *out, pl_
 {
     const int64_t count = warp_triplets(N, edge, NULL);
     triplet *t = pl_resize_array(NULL, (size_t)count, sizeof *t);
+
     if (!t) {
         return pl_fail_memory(err, "statics: warp");
     }
@@ -135,6 +146,7 @@ static pl_status warp_matrix(pl_newton_solver *N, bool edge, pl_sparse *out, pl_
     const pl_status status = triplet_compress(
         t, count, N->laplacian.n, edge ? N->problem->mesh.vertex_count : N->laplacian.n, out, err);
     pl_free(t);
+
     return status;
 }
 
@@ -154,6 +166,7 @@ static void warp_update(pl_newton_solver *N)
 {
     newton_laplacian *l = &N->laplacian;
     const pl_elements *E = N->problem->elements;
+
     memset(l->L.value, 0, (size_t)l->L.start[l->L.n] * sizeof *l->L.value);
     memset(l->edge.value, 0, (size_t)l->edge.start[l->edge.n] * sizeof *l->edge.value);
     for (int b = 0; b < E->block_count; ++b) {
@@ -171,6 +184,7 @@ static void warp_update(pl_newton_solver *N)
             }
         }
     }
+
     pl_factor_report report;
     pl_error err;
     l->failed = pl_factor_update(l->factor, &l->L, &report, &err) != PL_OK || report.singular;
@@ -203,27 +217,32 @@ pl_status newton_corotate_create(pl_newton_solver *N, pl_error *err)
     if (!N->laplacian.dof || !warp_weights(N)) {
         return pl_fail_memory(err, "statics: warp");
     }
+
     for (int32_t v = 0; v < N->problem->mesh.vertex_count; ++v) {
         const bool used = N->problem->elements->vertex_start[v + 1] > N->problem->elements->vertex_start[v];
         const bool moves = N->problem->unknowns.dof[3 * v] >= 0 || N->problem->unknowns.dof[3 * v + 1] >= 0 ||
                            N->problem->unknowns.dof[3 * v + 2] >= 0 || N->problem->unknowns.rigid_of[v] >= 0;
         N->laplacian.dof[v] = used && moves ? N->laplacian.n++ : -1;
     }
+
     N->laplacian.rhs = PL_NEW_ARRAY(double, 3 * (int64_t)N->laplacian.n);
     int32_t *group = PL_NEW_ARRAY(int32_t, N->laplacian.n);
     if (!N->laplacian.rhs || !group) {
         pl_free(group);
         return pl_fail_memory(err, "statics: warp");
     }
+
     for (int32_t v = 0; v < N->problem->mesh.vertex_count; ++v) {
         if (N->laplacian.dof[v] >= 0) {
             group[N->laplacian.dof[v]] = v;
         }
     }
+
     pl_status status = warp_matrix(N, false, &N->laplacian.L, err);
     if (status == PL_OK) {
         status = warp_matrix(N, true, &N->laplacian.edge, err);
     }
+
     if (status == PL_OK) {
         // its graph is that of the tangent's vertices, except inside rigid bodies
         status = N->problem->unknowns.rigid_count > 0
@@ -232,16 +251,19 @@ pl_status newton_corotate_create(pl_newton_solver *N, pl_error *err)
                      : pl_factor_create_like(PL_FACTOR_MULTIFRONTAL, &N->laplacian.L, group,
                                              N->problem->linear.factor, &N->laplacian.factor, err);
     }
+
     pl_free(group);
     pl_factor_report report = {0};
     if (status == PL_OK) {
         status = pl_factor_update(N->laplacian.factor, &N->laplacian.L, &report, err);
     }
+
     if (status == PL_OK && (report.singular || report.perturbed_count > 0)) {
         // a body held by sliding supports only: its Laplacian has a null space; straight steps serve it
         pl_factor_destroy(N->laplacian.factor);
         N->laplacian.factor = NULL;
     }
+
     return status;
 }
 
@@ -310,6 +332,7 @@ static void warp_stitch(pl_newton_solver *N, double *out)
             }
         }
     }
+
     pl_newton_fit_rigid(N, out);
 }
 
@@ -363,6 +386,7 @@ static void warp_steps(void *context, int64_t from, int64_t to)
 {
     warp_loop *loop = context;
     double turn = 0, stretch = 0;
+
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &loop->N->problem->elements->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
@@ -375,6 +399,7 @@ static void warp_steps(void *context, int64_t from, int64_t to)
             stretch = fmax(stretch, sqrt(norm));
         }
     }
+
     pl_atomic_max(&loop->turn, turn);
     pl_atomic_max(&loop->stretch, stretch);
 }
@@ -393,6 +418,7 @@ static void warp_gather(void *context, int64_t from, int64_t to)
 {
     pl_newton_solver *N = ((warp_loop *)context)->N;
     const pl_elements *E = N->problem->elements;
+
     for (int64_t v = from; v < to; ++v) {
         double f[3] = {0};
         for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
@@ -411,6 +437,7 @@ static void warp_add(pl_newton_solver *N, const pl_block *block, int lane, int q
 {
     double *out = N->problem->elements->force + block->force_start + lane;
     const double weight = block->weight[q * PL_LANES + lane] * warp_weight(N, block);
+
     for (int a = 0; a < block->node_count; ++a) {
         const double *g = block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + lane;
         for (int i = 0; i < 3; ++i) {
@@ -424,6 +451,7 @@ static void warp_turn(void *context, int64_t from, int64_t to)
 {
     const warp_loop *loop = context;
     pl_newton_solver *N = loop->N;
+
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &N->problem->elements->block[b];
         memset(N->problem->elements->force + block->force_start, 0,
@@ -456,10 +484,12 @@ void pl_newton_corotate(pl_newton_solver *N, const double *x, const double *d, d
     if (out != x) {
         memcpy(out, x, 3 * (size_t)N->problem->mesh.vertex_count * sizeof *out);
     }
+
     // rigid bodies away from all elements take their own step
     if (N->problem->unknowns.rigid_count > 0) {
         pl_problem_move(N->problem, x, d, 1, N->work.x_trial);
     }
+
     for (int b = 0; b < N->problem->unknowns.rigid_count; ++b) {
         const pl_rigid_motion *body = &N->problem->unknowns.rigid[b];
         for (int32_t j = 0; j < body->node_count; ++j) {
@@ -469,6 +499,7 @@ void pl_newton_corotate(pl_newton_solver *N, const double *x, const double *d, d
             }
         }
     }
+
     warp_stitch(N, out);
 }
 
@@ -491,6 +522,7 @@ static void warp_repeat(void *context, int64_t from, int64_t to)
 {
     const warp_loop *loop = context;
     pl_newton_solver *N = loop->N;
+
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &N->problem->elements->block[b];
         memset(N->problem->elements->force + block->force_start, 0,
@@ -547,6 +579,7 @@ void pl_newton_carry(pl_newton_solver *N, double *held, double *x)
         memcpy(x, held, (size_t)full * sizeof *x);
         return;
     }
+
     // the smooth motion is the Laplacian's: L u_free = -L_edge u_held, u the motion from x
     double *u = held;
     for (int64_t i = 0; i < full; ++i) {
@@ -563,5 +596,6 @@ void pl_newton_carry(pl_newton_solver *N, double *held, double *x)
                                          : u[3 * (int64_t)v + i];
         }
     }
+
     pl_newton_fit_rigid(N, x);
 }

@@ -15,10 +15,12 @@ static newton_vectors newton_list(pl_newton_solver *N)
         .unknown = {&w->g, &w->r, &w->d, &w->y, &w->g_new},
         .pressure = {&w->pressure_ahead, &w->pressure_step, &w->pressure_before, &w->pressure_start},
     };
+
     for (int i = 0; i < NEWTON_PAIRS; ++i) {
         list.unknown[5 + i] = &N->memory.s[i];
         list.unknown[5 + NEWTON_PAIRS + i] = &N->memory.y[i];
     }
+
     return list;
 }
 

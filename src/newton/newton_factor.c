@@ -61,6 +61,7 @@ bool newton_slow(const pl_newton_solver *N, const newton_run *run)
 {
     const newton_chord *chord = &run->chord;
     const pl_newton_goal *goal = run->goal;
+
     // pairs of L-BFGS have to learn first what has changed since a factor from before this iteration was
     // made, and which contacts press: these, not the distance, decide how a factor contracts, and a new one
     // is taken to contract by theta^2
@@ -68,12 +69,15 @@ bool newton_slow(const pl_newton_solver *N, const newton_run *run)
     const int least = touches && run->report->relative < NEWTON_RELEASE ? NEWTON_PAIRS
                       : chord->known                                    ? 2
                                                                         : NEWTON_CHORD;
+
     if (run->factor == FACTOR_FRESH || chord->count < least) {
         return false;
     }
+
     const double left =
         fmin(goal->length_tolerance / run->report->step, goal->force_tolerance / run->report->relative);
     const double theta = chord_rate(chord);
+
     return pl_newton_renewal_pays(theta, touches ? theta : chord->norm[0] / chord->first, fmin(left, 1),
                                   goal->enough > 0 ? 0 : pl_newton_factor_cost(N));
 }
@@ -83,6 +87,7 @@ void newton_note_prediction(pl_newton_solver *N, const double *x, double scale)
 {
     pl_problem *p = N->problem;
     newton_work *w = &N->work;
+
     memcpy(w->x_before, x, pl_problem_full_bytes(p));
     pl_problem_expand(p, x, w->d, w->dx);
     for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
@@ -92,6 +97,7 @@ void newton_note_prediction(pl_newton_solver *N, const double *x, double scale)
         w->pressure_ahead[k] = w->pressure_before[k];
         w->pressure_step[k] = scale * p->linear.pressure_step[k];
     }
+
     memcpy(w->multiplier, w->multiplier_before, sizeof w->multiplier);
     for (int k = 0; k < p->linear.border_count; ++k) {
         w->multiplier[p->linear.border[k]] += scale * w->mu[k];
@@ -102,12 +108,14 @@ void newton_note_equilibrium(pl_newton_solver *N)
 {
     pl_problem *p = N->problem;
     newton_work *w = &N->work;
+
     memcpy(w->x_before, w->x_start, pl_problem_full_bytes(p));
     memset(w->dx, 0, pl_problem_full_bytes(p));
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         w->pressure_ahead[k] = w->pressure_start[k];
         w->pressure_step[k] = 0;
     }
+
     for (int i = 0; i < p->row_count; ++i) {
         w->multiplier[i] = p->row[i].multiplier;
     }
@@ -118,6 +126,7 @@ bool newton_factor(pl_newton_solver *N, double *x, newton_run *run, pl_lineariza
 {
     pl_problem *p = N->problem;
     pl_newton_report *report = run->report;
+
     report->factors++;
     const pl_ahead ahead = {N->work.x_before, N->work.dx, N->work.pressure_ahead, N->work.pressure_step};
     const bool predicted = run->factor == FACTOR_STEPPED;
@@ -144,5 +153,6 @@ bool newton_factor(pl_newton_solver *N, double *x, newton_run *run, pl_lineariza
     if (!at.evaluated) {
         report->energy = pl_problem_evaluate(p, x, N->work.g);
     }
+
     return true;
 }

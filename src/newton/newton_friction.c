@@ -38,10 +38,12 @@ static bool friction_apply(friction_run *f, const double *x, const double *v, do
 {
     pl_problem *p = f->p;
     double none[PL_ROWS_MAX] = {0}, mu[PL_ROWS_MAX];
+
     pl_problem_expand(p, x, v, f->motion);
     memset(f->full, 0, pl_problem_full_bytes(p));
     pl_problem_nonsymmetric(p, x, f->motion, f->full);
     pl_problem_gather(p, f->full, x, f->b);
+
     return pl_problem_solve_bordered(p, f->b, none, z, mu);
 }
 
@@ -50,10 +52,12 @@ static double friction_preconditioned(friction_run *f, const double *r, double *
 {
     pl_problem *p = f->p;
     double gap[PL_ROWS_MAX], mu[PL_ROWS_MAX];
+
     pl_problem_gaps(p, gap);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
         f->b[i] = -r[i];
     }
+
     return pl_problem_solve_bordered(p, f->b, gap, z, mu) ? friction_norm(f, z) : INFINITY;
 }
 
@@ -110,6 +114,7 @@ static bool friction_direction(friction_run *f, const double *x, const double *z
         y[k + 1] = -s[k] * y[k];
         y[k] *= c[k];
     }
+
     for (int i = k - 1; i >= 0; --i) {
         for (int j = i + 1; j < k; ++j) {
             y[i] -= H[i][j] * y[j];
@@ -119,7 +124,9 @@ static bool friction_direction(friction_run *f, const double *x, const double *z
             d[j] += y[i] * f->base[i][j];
         }
     }
+
     pl_log(2, "    friction: %d vectors", k);
+
     return true;
 }
 
@@ -130,6 +137,7 @@ static bool friction_search(friction_run *f, const double *x, const double *d, d
     pl_problem *p = f->p;
     const double length = pl_problem_largest(p, d, false);
     double scale = fmin(1, FRICTION_MOTION * p->size / length);
+
     for (int k = 0; k < FRICTION_TRIALS; ++k, scale *= 0.5) {
         pl_problem_move(p, x, d, scale, f->x_to);
         const double limit = k == 0 ? pl_problem_step_limit(p, x, f->x_to) : 1;
@@ -148,6 +156,7 @@ static bool friction_search(friction_run *f, const double *x, const double *d, d
             return true;
         }
     }
+
     return false;
 }
 
@@ -157,6 +166,7 @@ static pl_newton_end friction_iterate(pl_newton_solver *N, friction_run *f, doub
 {
     pl_problem *p = f->p;
     bool renew = true;
+
     for (int k = 0; k < FRICTION_STEPS; ++k) {
         if (!pl_newton_continue(N)) {
             return NEWTON_STOPPED;
@@ -197,6 +207,7 @@ static pl_newton_end friction_iterate(pl_newton_solver *N, friction_run *f, doub
             memcpy(x, f->x_to, pl_problem_full_bytes(p));
         }
     }
+
     return NEWTON_LIMIT;
 }
 
@@ -209,6 +220,7 @@ static double *friction_allocate(friction_run *f, double **before)
     double *block =
                PL_NEW_ARRAY(double, (FRICTION_VECTORS + 1 + PL_COUNT(unknown)) * n + PL_COUNT(vertex) * full),
            *next = block;
+
     for (int k = 0; block && k <= FRICTION_VECTORS; ++k, next += n) {
         f->base[k] = next;
     }
@@ -218,6 +230,7 @@ static double *friction_allocate(friction_run *f, double **before)
     for (int k = 0; block && k < PL_COUNT(vertex); ++k, next += full) {
         *vertex[k] = next;
     }
+
     return block;
 }
 
@@ -227,6 +240,7 @@ pl_newton_end pl_newton_friction(pl_newton_solver *N, double *x, const pl_newton
     pl_problem *p = N->problem;
     friction_run f = {.p = p};
     double *before;
+
     *report = (pl_newton_report){.end = NEWTON_NO_DESCENT};
     double *block = friction_allocate(&f, &before);
     if (!block) {
@@ -239,11 +253,13 @@ pl_newton_end pl_newton_friction(pl_newton_solver *N, double *x, const pl_newton
                report->end == NEWTON_DONE ? "equilibrium found" : "no equilibrium found", report->relative,
                report->step);
     }
+
     pl_problem_couple(p, report->end == NEWTON_DONE ? PL_FRICTION_KEPT : PL_FRICTION_BACK);
     pl_newton_forget(N);
     if (report->end != NEWTON_DONE) {
         memcpy(x, before, pl_problem_full_bytes(p));
     }
     pl_free(block);
+
     return report->end;
 }

@@ -48,11 +48,13 @@ double pl_newton_dot(const double *a, const double *b, int32_t n)
 {
     vector_loop w = {.a = a, .b = b, .n = n};
     const int64_t chunks = vector_chunks(&w);
+
     pl_loop(chunks, 1, vector_dot, &w);
     double sum = 0;
     for (int64_t c = 0; c < chunks; ++c) {
         sum += w.part[c];
     }
+
     return sum;
 }
 
@@ -102,11 +104,13 @@ void pl_newton_add_pair(pl_newton_solver *N, const double *step, double scale, c
     if (N->memory.count == NEWTON_PAIRS) {
         at = N->memory.first;
     }
+
     double *sk = N->memory.s[at], *yk = N->memory.y[at];
     for (int32_t i = 0; i < N->problem->unknowns.n; ++i) {
         sk[i] = scale * step[i];
         yk[i] = r_new[i] - r_old[i];
     }
+
     const double sy = pl_newton_dot(sk, yk, N->problem->unknowns.n),
                  yy = pl_newton_dot(yk, yk, N->problem->unknowns.n),
                  ss = pl_newton_dot(sk, sk, N->problem->unknowns.n);
@@ -130,11 +134,13 @@ void pl_newton_direction(pl_newton_solver *N, const double *r, const double *gap
     for (int32_t i = 0; i < N->problem->unknowns.n; ++i) {
         N->work.y[i] = -r[i];
     }
+
     for (int k = N->memory.count - 1; k >= 0; --k) {
         const int at = (N->memory.first + k) % NEWTON_PAIRS;
         alpha[at] = N->memory.rho[at] * pl_newton_dot(N->memory.s[at], N->work.y, N->problem->unknowns.n);
         add(-alpha[at], N->memory.y[at], N->problem->unknowns.n, N->work.y);
     }
+
     pl_problem_precondition(N->problem, N->work.y, gap, d, N->work.mu);
     for (int k = 0; k < N->memory.count; ++k) {
         const int at = (N->memory.first + k) % NEWTON_PAIRS;

@@ -19,6 +19,7 @@ double pl_newton_distance(const pl_newton_solver *N, const double *a, const doub
         pl_sub3(a + 3 * v, b + 3 * v, d);
         most = fmax(most, pl_dot3(d, d));
     }
+
     return sqrt(most);
 }
 
@@ -47,6 +48,7 @@ static bool newton_residual(pl_newton_solver *N, newton_run *run)
 {
     pl_problem *p = N->problem;
     pl_newton_report *report = run->report;
+
     for (;;) {
         report->residual = pl_problem_residual(p, N->work.g, N->work.r);
         if (!pl_problem_activate(p, report->residual < NEWTON_RELEASE * pl_problem_force_scale(p))) {
@@ -57,6 +59,7 @@ static bool newton_residual(pl_newton_solver *N, newton_run *run)
             return false;
         }
     }
+
     report->relative = report->residual / pl_problem_force_scale(p);
 
     // the gaps of all borders, and the largest relative one of an active constraint
@@ -68,6 +71,7 @@ static bool newton_residual(pl_newton_solver *N, newton_run *run)
             run->opening = fmax(run->opening, fabs(run->gap[k]) / row->unit);
         }
     }
+
     return true;
 }
 
@@ -76,10 +80,12 @@ static void newton_find_direction(pl_newton_solver *N, newton_run *run)
 {
     pl_problem *p = N->problem;
     newton_work *w = &N->work;
+
     memcpy(w->pressure_before, p->elements->pressure, (size_t)p->elements->pressure_count * sizeof(double));
     for (int i = 0; i < p->row_count; ++i) {
         w->multiplier_before[i] = p->row[i].multiplier;
     }
+
     const bool known = run->goal->start == NEWTON_DIRECTED && run->iteration == 0 && run->set_changes == 0;
     if (!known) {
         pl_newton_direction(N, w->r, run->gap, w->d);
@@ -107,6 +113,7 @@ static void newton_polish(pl_newton_solver *N, double *x, newton_run *run)
     pl_problem *p = N->problem;
     pl_newton_report *report = run->report;
     double limit;
+
     run->turn = 0;
     const double energy = newton_trial(N, x, 1, run, PL_CONTACT_ACTS, &limit);
     const double residual = isinf(energy) ? INFINITY : pl_problem_residual(p, N->work.g_new, N->work.r);
@@ -118,6 +125,7 @@ static void newton_polish(pl_newton_solver *N, double *x, newton_run *run)
         report->relative = residual / pl_problem_force_scale(p);
         return;
     }
+
     pl_problem_evaluate(p, x, N->work.g);
     pl_problem_residual(p, N->work.g, N->work.r);
 }
@@ -163,6 +171,7 @@ static bool newton_follows(pl_newton_solver *N, const double *x)
     if (p->contact_moved) {
         memcpy(N->work.g, N->work.g_new, (size_t)p->unknowns.n * sizeof *N->work.g);
     }
+
     return p->contact_moved;
 }
 
@@ -187,6 +196,7 @@ static void newton_take(pl_newton_solver *N, double *x, double energy, newton_ru
     pl_newton_report *report = run->report;
     const bool predicted = newton_predicts(run) && run->iteration == 0;
     const size_t bytes = (size_t)p->unknowns.n * sizeof(double);
+
     run->factor = predicted || run->factor == FACTOR_FRESH ? FACTOR_STEPPED : FACTOR_OLD;
     if (run->factor == FACTOR_STEPPED) {
         newton_note_prediction(N, x, run->scale);
@@ -211,12 +221,14 @@ static bool newton_recover(pl_newton_solver *N, double *x, newton_run *run, pl_e
 {
     pl_problem *p = N->problem;
     const bool fresh = run->factor == FACTOR_FRESH;
+
     if (run->gradient != GRADIENT_TRUE) {
         run->gradient = GRADIENT_TRUE;
         run->hits = NEWTON_HITS;
         run->report->energy = pl_problem_evaluate(p, x, N->work.g);
         return true;
     }
+
     run->factor = FACTOR_OLD; // stresses of a step that led nowhere are not taken
     if (run->raised > 0) {    // back to where the energy was lowest, and from there only downwards
         pl_log(2, "    back to the energy %.8e", run->reference);
@@ -224,14 +236,17 @@ static bool newton_recover(pl_newton_solver *N, double *x, newton_run *run, pl_e
         run->raised = -1;
         return newton_factor(N, x, run, (pl_linearization){0}, err);
     }
+
     if (fresh && (p->linear.blend >= 1 || run->opening > NEWTON_GAP)) {
         return false;
     }
+
     // perhaps contacts that stand at their surface do not press yet: the next factor has them
     if (fresh && run->contacts != PL_CONTACT_TOUCHING && pl_problem_touches(p)) {
         run->contacts = PL_CONTACT_TOUCHING;
         return newton_factor(N, x, run, (pl_linearization){.contacts = PL_CONTACT_TOUCHING}, err);
     }
+
     return newton_factor(N, x, run, (pl_linearization){.positive_part = fresh ? 1 : 0}, err);
 }
 
@@ -243,6 +258,7 @@ static bool newton_misled(pl_newton_solver *N, newton_run *run)
         chord->norm[0] < chord->norm[1] || pl_problem_touches(N->problem)) {
         return false;
     }
+
     pl_newton_forget(N);
     newton_chord_drop(&run->chord);
     return true;
@@ -264,6 +280,7 @@ static bool newton_begin(pl_newton_solver *N, double *x, newton_run *run, pl_err
     pl_newton_report *report = run->report;
     const pl_newton_goal *goal = run->goal;
     const bool directed = goal->start == NEWTON_DIRECTED;
+
     pl_newton_check_pairs(N);
     if (!p->linear.has_factor) {
         if (!newton_factor(N, x, run, (pl_linearization){0}, err)) {
@@ -274,6 +291,7 @@ static bool newton_begin(pl_newton_solver *N, double *x, newton_run *run, pl_err
     } else if (!directed) {
         pl_newton_turn(N, x);
     }
+
     report->energy = directed ? goal->energy : pl_problem_evaluate(p, x, N->work.g);
     if (!isfinite(report->energy)) {
         report->end = NEWTON_INVERTED;
@@ -288,6 +306,7 @@ static bool newton_begin(pl_newton_solver *N, double *x, newton_run *run, pl_err
             return false;
         }
     }
+
     if (newton_predicts(run) && newton_follows(N, x)) {
         // contact forces are far larger than those of the body: where their shares have changed since the
         // factor was made, the difference would move it anywhere
@@ -300,6 +319,7 @@ static bool newton_begin(pl_newton_solver *N, double *x, newton_run *run, pl_err
         }
         run->gradient = GRADIENT_FOLLOWS;
     }
+
     run->chord.known = run->factor == FACTOR_FRESH || newton_predicts(run);
 
     // contacts that the factor does not have are far stiffer than anything it has there
@@ -353,6 +373,7 @@ static pl_newton_end newton_iterate(pl_newton_solver *N, double *x, newton_run *
             return report->end;
         }
     }
+
     return NEWTON_LIMIT;
 }
 

@@ -10,6 +10,7 @@ double newton_trial(pl_newton_solver *N, const double *x, double scale, newton_r
 {
     pl_problem *p = N->problem;
     pl_newton_report *report = run->report;
+
     if (run->turn > NEWTON_STRAIGHT) {
         for (int32_t i = 0; i < p->unknowns.n; ++i) {
             N->work.y[i] = scale * N->work.d[i];
@@ -18,6 +19,7 @@ double newton_trial(pl_newton_solver *N, const double *x, double scale, newton_r
     } else {
         pl_problem_move(p, x, N->work.d, scale, N->work.x_best);
     }
+
     if (newton_predicts(run) && report->predicted == 0) {
         memcpy(N->work.x_predicted, N->work.x_best, pl_problem_full_bytes(p));
         report->predicted = pl_newton_distance(N, N->work.x_best, N->work.x_start);
@@ -33,11 +35,13 @@ double newton_trial(pl_newton_solver *N, const double *x, double scale, newton_r
         report->end = NEWTON_INFEASIBLE;
         return INFINITY;
     }
+
     const double energy = pl_problem_evaluate_as(p, contacts, N->work.x_best, N->work.g_new);
     if (!isfinite(energy)) {
         report->end = NEWTON_INVERTED;
         return INFINITY;
     }
+
     return energy;
 }
 
@@ -69,6 +73,7 @@ static void step_secant(pl_newton_solver *N, const double *x, newton_run *run, d
     if (!(fabs(factor - 1) > NEWTON_COARSE && factor > NEWTON_COARSE && factor < 1 / NEWTON_COARSE)) {
         return;
     }
+
     double limit;
     const double there = newton_trial(N, x, run->scale * factor, run, PL_CONTACT_ACTS, &limit);
     if (there <= *energy + noise) {
@@ -76,6 +81,7 @@ static void step_secant(pl_newton_solver *N, const double *x, newton_run *run, d
         run->scale *= factor;
         return;
     }
+
     *energy = newton_trial(N, x, run->scale, run, PL_CONTACT_ACTS, &limit);
 }
 
@@ -91,6 +97,7 @@ static void step_extend(pl_newton_solver *N, const double *x, newton_run *run, d
         run->scale *= 2;
         *energy = there;
     }
+
     *energy = newton_trial(N, x, run->scale, run, PL_CONTACT_ACTS, &limit);
 }
 
@@ -102,10 +109,12 @@ static bool step_raises(pl_newton_solver *N, const double *x, newton_run *run)
         pl_problem_touches(N->problem)) {
         return false;
     }
+
     if (run->raised++ == 0) {
         memcpy(N->work.x_reference, x, pl_problem_full_bytes(N->problem));
         run->reference = run->report->energy;
     }
+
     return true;
 }
 
@@ -117,6 +126,7 @@ newton_search_end newton_search(pl_newton_solver *N, const double *x, newton_run
 
     // bounded in rotation and strain; steps with an old factor are short, but for the first one
     const bool rotates = (fresh || run->iteration == 0) && N->corotate && pl_newton_can_corotate(N);
+
     run->turn = rotates ? pl_newton_step_rotation(N, x, N->work.d, &strain) : 0;
     run->scale = fmin(1, NEWTON_STEP / fmax(run->turn, strain));
 
@@ -157,5 +167,6 @@ newton_search_end newton_search(pl_newton_solver *N, const double *x, newton_run
         }
         run->scale *= 0.5;
     }
+
     return SEARCH_NOWHERE;
 }

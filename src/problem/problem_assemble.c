@@ -7,6 +7,7 @@ int pl_problem_vertex_unknowns(const pl_problem *p, int32_t v, const double *x, 
 {
     const pl_unknowns *u = &p->unknowns;
     int count = 0;
+
     memset(J, 0, 18 * sizeof *J);
     if (u->rigid_of[v] < 0) {
         for (int i = 0; i < 3; ++i) {
@@ -17,6 +18,7 @@ int pl_problem_vertex_unknowns(const pl_problem *p, int32_t v, const double *x, 
         }
         return count;
     }
+
     const pl_rigid_motion *body = &u->rigid[u->rigid_of[v]];
     double d[3];
     pl_sub3(x + 3 * (int64_t)v, body->centre, d);
@@ -25,6 +27,7 @@ int pl_problem_vertex_unknowns(const pl_problem *p, int32_t v, const double *x, 
         unknown[i] = body->unknown + i;
         unknown[3 + i] = body->unknown + 3 + i;
     }
+
     // dx = w x d: column of rotation axis k is e_k x d
     J[4] = d[2];
     J[5] = -d[1];
@@ -32,6 +35,7 @@ int pl_problem_vertex_unknowns(const pl_problem *p, int32_t v, const double *x, 
     J[6 + 5] = d[0];
     J[12 + 3] = d[1];
     J[12 + 4] = -d[0];
+
     return 6;
 }
 
@@ -42,6 +46,7 @@ void pl_problem_add_block(pl_problem *p, int32_t va, int32_t vb, const double *B
     double Ja[18], Jb[18];
     const int na = pl_problem_vertex_unknowns(p, va, x, ua, Ja),
               nb = pl_problem_vertex_unknowns(p, vb, x, ub, Jb);
+
     for (int a = 0; a < na; ++a) {
         for (int b = 0; b < nb; ++b) {
             if (ua[a] > ub[b]) {
@@ -66,6 +71,7 @@ void pl_problem_add_piece(pl_problem *p, const pl_functional *h, const pl_slots 
     const double *H = p->tangent.dense;
     double *value = p->tangent.K.value;
     const int m = 3 * count;
+
     if (slots->start[piece] < 0) {
         for (int32_t j = 0; j < count; ++j) {
             for (int32_t k = 0; k < count; ++k) {
@@ -74,6 +80,7 @@ void pl_problem_add_piece(pl_problem *p, const pl_functional *h, const pl_slots 
         }
         return;
     }
+
     // an entry on the diagonal of K may come from two different rows of the piece (a vertex named twice)
     const int64_t *slot = slots->slot + slots->start[piece];
     for (int r = 0; r < m; ++r) {
@@ -102,6 +109,7 @@ static void assemble_rigid_curvature(pl_problem *p, const double *x)
     pl_sparse *K = &p->tangent.K;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *full = pl_problem_take_full(p);
+
     memcpy(full, p->gradient, pl_problem_full_bytes(p));
     PROBLEM_EACH (p, t, multiply) {
         t->kind->multiply(t->self, p, x, full);
@@ -126,6 +134,7 @@ static void assemble_rigid_curvature(pl_problem *p, const double *x)
             }
         }
     }
+
     pl_arena_end(&p->scratch, mark);
 }
 

@@ -25,6 +25,7 @@ pl_status pl_columns_create(const pl_problem *p, pl_columns *c, int count, pl_er
         pl_columns_clear(c);
         return pl_fail_memory(err, "problem: columns");
     }
+
     return PL_OK;
 }
 
@@ -43,6 +44,7 @@ static void columns_solve(pl_problem *p, pl_columns *c)
 {
     const size_t n = (size_t)p->unknowns.n;
     int count = 0, column[PL_COLUMNS_MOST];
+
     for (int j = 0; j < c->count; ++j) {
         const double *side = c->side + (size_t)j * n;
         if (!column_is_zero(side, p->unknowns.n)) {
@@ -54,10 +56,12 @@ static void columns_solve(pl_problem *p, pl_columns *c)
             column[count++] = j;
         }
     }
+
     if (count > 0) {
         problem_solve_columns(p, c->plain, count);
         p->linear.solves += count;
     }
+
     // from the end: each to its place
     for (int j = c->count - 1; j >= 0; --j) {
         double *to = c->plain + (size_t)j * n;
@@ -86,16 +90,19 @@ bool pl_columns_make(pl_problem *p, const pl_state *state, const pl_parameter *q
     const size_t n = (size_t)p->unknowns.n, pressures = (size_t)p->elements->pressure_count;
     double target[PL_COLUMNS_MOST][PL_ROWS_MAX];
     pl_error ignored = {0};
+
     for (int j = 0; j < c->count; ++j) {
         if (sensitivity_side(p, state, &q[j], c->side + (size_t)j * n, target[j], &ignored) != PL_OK) {
             return false;
         }
     }
+
     if (!columns_serve(p, q, c)) {
         columns_solve(p, c);
         memcpy(c->parameter, q, (size_t)c->count * sizeof *q);
         c->version = l->version;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *turned = pl_problem_take_unknown(p);
     bool solved = true;
@@ -115,6 +122,8 @@ bool pl_columns_make(pl_problem *p, const pl_state *state, const pl_parameter *q
             c->mu[j][l->border[k]] = border[k];
         }
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return solved;
 }

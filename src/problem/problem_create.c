@@ -27,6 +27,7 @@ static pl_status create_forces(pl_problem *p, pl_error *err)
             return pl_fail_memory(err, "problem: forces at markers");
         }
     }
+
     return PL_OK;
 }
 
@@ -37,6 +38,7 @@ static pl_status create_elements(pl_problem *p, pl_error *err)
     const pl_material **material = PL_NEW_ARRAY(const pl_material *, regions);
     bool *skip = PL_NEW_ARRAY(bool, regions);
     pl_status status = material && skip ? PL_OK : pl_fail_memory(err, "problem");
+
     for (int32_t r = 0; status == PL_OK && r < regions; ++r) {
         material[r] = &robot->material[robot->region_material[r]];
         double mu, kappa;
@@ -47,11 +49,13 @@ static pl_status create_elements(pl_problem *p, pl_error *err)
         }
         p->modulus = skip[r] ? p->modulus : fmax(p->modulus, mu + kappa);
     }
+
     if (status == PL_OK) {
         status = pl_elements_create(robot->mesh, material, skip, p->options.displacement, &p->elements, err);
     }
     pl_free(material);
     pl_free(skip);
+
     return status;
 }
 
@@ -64,9 +68,11 @@ static pl_status create_noise(pl_problem *p, pl_error *err)
 {
     const pl_elements *E = p->elements;
     double *square = PL_NEW_ARRAY(double, p->mesh.vertex_count);
+
     if (!square) {
         return pl_fail_memory(err, "problem");
     }
+
     double largest = 0;
     for (int32_t v = 0; v < p->mesh.vertex_count; ++v) {
         p->reach = fmax(p->reach, pl_norm3(p->mesh.position + 3 * (int64_t)v));
@@ -94,11 +100,13 @@ static pl_status create_noise(pl_problem *p, pl_error *err)
             }
         }
     }
+
     for (int32_t v = 0; v < p->mesh.vertex_count; ++v) {
         largest = fmax(largest, square[v]);
     }
     pl_free(square);
     p->noise = NOISE_MARGIN * sqrt(largest);
+
     return PL_OK;
 }
 
@@ -114,6 +122,7 @@ static pl_status create_terms(pl_problem *p, const pl_term_create *list, pl_erro
         status = (*list)(p, term, err);
         p->term_count += term->kind != NULL;
     }
+
     return status;
 }
 
@@ -124,6 +133,7 @@ pl_status pl_problem_new_row(pl_problem *p, int *row, pl_error *err)
                        "problem: the actuators need more than %d constraint rows, which is the limit",
                        PL_ROWS_MAX);
     }
+
     *row = p->row_count++;
     p->row[*row] = (pl_row){.term = p->term_count, .unit = 1, .a = PL_NEW_ARRAY(double, p->unknowns.n)};
     return p->row[*row].a ? PL_OK : pl_fail_memory(err, "problem: rows");
@@ -178,7 +188,9 @@ pl_status pl_problem_create(const pl_robot *robot, const pl_problem_options *opt
         pl_problem_destroy(p);
         return status;
     }
+
     *out = p;
+
     return PL_OK;
 }
 

@@ -33,6 +33,7 @@ pl_status problem_refresh(pl_problem *p, pl_error *err)
     pl_factor_destroy(p->linear.spare); // of another pattern
     p->linear.spare = NULL;
     const pl_status status = pl_problem_layout(p, err);
+
     return status == PL_OK ? pl_factor_reanalyse(p->linear.factor, &p->tangent.K, err) : status;
 }
 
@@ -47,10 +48,12 @@ pl_status pl_problem_grip(pl_problem *p, const double at[3], double radius, pl_e
 {
     pl_point point = {0};
     const pl_status status = at ? pl_point_create(p->robot->mesh, at, radius, &point, NULL, err) : PL_OK;
+
     if (status == PL_OK) {
         pl_point_clear(&p->forces.grip);
         p->forces.grip = point;
     }
+
     return status;
 }
 
@@ -75,6 +78,7 @@ pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *c
     p->load_to = 1;
     memcpy(p->forces.from, state->force, problem_forces_bytes(p));
     memcpy(p->forces.to, p->forces.asked, problem_forces_bytes(p));
+
     return problem_refresh(p, err);
 }
 
@@ -123,6 +127,7 @@ double pl_problem_evaluate(pl_problem *p, const double *x, double *g)
     if (g) {
         pl_problem_gather(p, p->gradient, x, g);
     }
+
     return energy;
 }
 
@@ -144,6 +149,7 @@ double pl_problem_elastic(pl_problem *p, const double *x, double *full)
             t->kind->evaluate(t->self, p, x, &energy, full);
         }
     }
+
     return energy;
 }
 
@@ -153,6 +159,7 @@ double pl_problem_residual(pl_problem *p, const double *g, double *r)
 {
     const pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n;
+
     memcpy(r, g, (size_t)n * sizeof *r);
     int active[PL_ROWS_MAX], m = 0;
     for (int k = 0; k < l->border_count; ++k) {
@@ -161,6 +168,7 @@ double pl_problem_residual(pl_problem *p, const double *g, double *r)
             active[m++] = k;
         }
     }
+
     if (m > 0) {
         double S[PL_ROWS_MAX * PL_ROWS_MAX], q[PL_ROWS_MAX];
         for (int a = 0; a < m; ++a) {
@@ -181,11 +189,13 @@ double pl_problem_residual(pl_problem *p, const double *g, double *r)
             }
         }
     }
+
     for (int i = 0; i < p->row_count; ++i) {
         if (p->row[i].constraint && !p->row[i].active) {
             p->row[i].multiplier = 0;
         }
     }
+
     return pl_problem_largest(p, r, true);
 }
 
@@ -224,6 +234,7 @@ bool pl_problem_activate(pl_problem *p, bool let_go)
             changed = true;
         }
     }
+
     return changed;
 }
 
@@ -238,6 +249,7 @@ double pl_problem_constraint_error(pl_problem *p, const double *x)
             largest = fmax(largest, fabs(row->measure - row->target) / row->unit);
         }
     }
+
     return largest;
 }
 
@@ -412,5 +424,6 @@ double pl_problem_rate(pl_problem *p, const pl_state *state, int command)
         sum += t->kind->rate(t->self, p, state, command);
     }
     pl_problem_resume(p);
+
     return sum;
 }

@@ -30,9 +30,11 @@ static void linear_groups(const pl_problem *p, int32_t *group)
             group[u->dof[i]] = i / 3;
         }
     }
+
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         group[u->pressure_dof[k]] = p->elements->pressure_vertex[k];
     }
+
     for (int b = 0; b < u->rigid_count; ++b) {
         for (int k = 0; k < 6; ++k) {
             group[u->rigid[b].unknown + k] = p->mesh.vertex_count + b;
@@ -45,6 +47,7 @@ pl_status pl_problem_linear_create(pl_problem *p, pl_error *err)
     pl_linear *l = &p->linear;
     const int32_t vertices = p->mesh.vertex_count, pressures = p->elements->pressure_count;
     const int64_t n = p->unknowns.n, rows = p->row_count;
+
     l->kind = linear_kind(p->options.linear_solver);
     if (l->kind == PL_FACTOR_CHOLESKY && pressures > 0) {
         return pl_fail(
@@ -52,6 +55,7 @@ pl_status pl_problem_linear_create(pl_problem *p, pl_error *err)
             "solver.linear_solver: cholmod needs formulation: displacement (the locking-free tangent is "
             "indefinite); use multifrontal, mumps or auto");
     }
+
     int32_t *group = PL_NEW_ARRAY(int32_t, n);
     l->x = PL_NEW_ARRAY(double, 3 * (int64_t)vertices);
     l->rotation = PL_NEW_ARRAY(double, 9 * (int64_t)vertices);
@@ -67,15 +71,19 @@ pl_status pl_problem_linear_create(pl_problem *p, pl_error *err)
         !l->pressure_step || !l->soft || !l->soft_force) {
         status = pl_fail_memory(err, "problem: factor");
     }
+
     if (status == PL_OK) {
         status = problem_turn_create(p, err);
     }
+
     if (status == PL_OK) {
         linear_groups(p, group);
         status = pl_factor_create_stored(l->kind, &p->tangent.K, group, vertices + p->unknowns.rigid_count,
                                          &p->robot->orders, &l->factor, err);
     }
+
     pl_free(group);
+
     return status;
 }
 
@@ -120,18 +128,21 @@ static bool linear_small_solve(int m, double *S, double *q)
     for (int a = 0; a < m; ++a) {
         scale[a] = S[a * m + a] != 0 ? 1 / sqrt(fabs(S[a * m + a])) : 1;
     }
+
     for (int a = 0; a < m; ++a) {
         q[a] *= scale[a];
         for (int c = 0; c < m; ++c) {
             S[a * m + c] *= scale[a] * scale[c];
         }
     }
+
     if (m > 0 && !pl_dense_solve(m, S, q, 1)) {
         return false;
     }
     for (int a = 0; a < m; ++a) {
         q[a] *= scale[a];
     }
+
     return true;
 }
 
@@ -154,11 +165,13 @@ static void linear_solve_plain(pl_problem *p, const double *b, double *y, bool s
     if (l->turned) {
         pl_problem_rotate(p, y, true);
     }
+
     if (step) {
         problem_precondition(p, y);
     } else {
         problem_solve_columns(p, y, 1);
     }
+
     linear_clear_pressures(p, y);
     if (l->turned) {
         pl_problem_rotate(p, y, false);
@@ -191,6 +204,7 @@ static int linear_use(const pl_problem *p, bool constraints, int *use)
             use[m++] = k;
         }
     }
+
     return m;
 }
 
@@ -201,6 +215,7 @@ static bool linear_add_rows(pl_problem *p, const double *rho, double *d, double 
     const int32_t n = p->unknowns.n, pressures = p->elements->pressure_count;
     int use[PL_ROWS_MAX];
     const int m = linear_use(p, false, use);
+
     memset(mu, 0, (size_t)l->border_count * sizeof *mu);
     double S[PL_ROWS_MAX * PL_ROWS_MAX], q[PL_ROWS_MAX];
     for (int a = 0; a < m; ++a) {
@@ -211,9 +226,11 @@ static bool linear_add_rows(pl_problem *p, const double *rho, double *d, double 
                            (a == c ? row_compliance(row) : 0);
         }
     }
+
     if (!linear_small_solve(m, S, q)) {
         return false;
     }
+
     for (int a = 0; a < m; ++a) {
         const double *Y = l->solution + (int64_t)use[a] * n;
         mu[use[a]] = q[a];
@@ -226,6 +243,7 @@ static bool linear_add_rows(pl_problem *p, const double *rho, double *d, double 
             l->pressure_step[k] -= q[a] * Yp[k];
         }
     }
+
     return true;
 }
 
@@ -239,6 +257,7 @@ static bool linear_solve_bordered(pl_problem *p, const double *b, const double *
     } else {
         linear_solve_plain(p, b, d, step);
     }
+
     if (!linear_add_rows(p, rho, d, mu)) {
         return false;
     }
@@ -268,6 +287,7 @@ static void linear_borders(pl_problem *p)
 {
     pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n, pressures = p->elements->pressure_count;
+
     l->border_count = 0;
     for (int i = 0; i < p->row_count; ++i) {
         if (row_borders(&p->row[i])) {
@@ -277,6 +297,7 @@ static void linear_borders(pl_problem *p)
             l->border[l->border_count++] = i;
         }
     }
+
     if (l->border_count == 0) {
         return;
     }
@@ -286,6 +307,7 @@ static void linear_borders(pl_problem *p)
         linear_clear_pressures(p, l->plain + (int64_t)k * n);
         memcpy(l->pressure + (int64_t)k * pressures, l->pressure_step, (size_t)pressures * sizeof(double));
     }
+
     memcpy(l->solution, l->plain, (size_t)n * (size_t)l->border_count * sizeof(double));
 }
 
@@ -298,6 +320,7 @@ int pl_problem_unstable(const pl_problem *p)
     int use[PL_ROWS_MAX], expected = p->elements->pressure_count;
     const int m = linear_use(p, false, use);
     double S[PL_ROWS_MAX * PL_ROWS_MAX], value[PL_ROWS_MAX];
+
     for (int a = 0; a < m; ++a) {
         const double compliance = row_compliance(&p->row[l->border[use[a]]]);
         expected += compliance >= 0;
@@ -306,11 +329,13 @@ int pl_problem_unstable(const pl_problem *p)
                            (a == c ? compliance : 0);
         }
     }
+
     for (int a = 0; a < m; ++a) {
         for (int c = 0; c < a; ++c) {
             S[a * m + c] = S[c * m + a] = 0.5 * (S[a * m + c] + S[c * m + a]);
         }
     }
+
     int negative = l->report.negative_count;
     if (m > 0) {
         pl_dense_eigen(m, S, value, NULL);
@@ -318,6 +343,7 @@ int pl_problem_unstable(const pl_problem *p)
             negative += value[a] > 0;
         }
     }
+
     return negative - expected;
 }
 
@@ -340,6 +366,7 @@ static pl_status linear_update(pl_problem *p, bool single, pl_error *err)
             return status; // in double precision already
         }
     }
+
     return pl_factor_update(l->factor, &p->tangent.K, &l->report, err);
 }
 
@@ -347,6 +374,7 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
 {
     pl_linear *l = &p->linear;
     const double start = pl_seconds();
+
     pl_problem_assemble(p, x, blend);
     const pl_status status = linear_update(p, single, err);
     l->version++;
@@ -360,6 +388,7 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
         memcpy(l->x, x, pl_problem_full_bytes(p));
         linear_borders(p);
     }
+
     return status;
 }
 
@@ -368,20 +397,24 @@ static pl_status linear_factor_at(pl_problem *p, const pl_linearization *at, pl_
 {
     pl_linear *l = &p->linear;
     pl_status status = linear_factor_once(p, at->x, at->positive_part, true, err);
+
     // inertia is found in double precision where single precision leaves a doubt, unless modes are looked
     // for: those of a wrong sign in single precision are soft, and Lanczos' method finds them first
     const bool exact = at->indefinite == PL_AS_IT_IS, flip = at->indefinite == PL_MODES_FLIPPED;
     bool positive = l->has_factor && (exact || pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
+
     if (status == PL_OK && !positive && l->report.single && !l->single_certain &&
         !(flip && l->has_factor && pl_problem_unstable(p) <= PL_MODES_MOST)) {
         status = linear_factor_once(p, at->x, at->positive_part, false, err);
         positive = l->has_factor && (pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
     }
+
     if (status == PL_OK && at->positive_part < 1 && !positive) {
         pl_log(2, "    tangent not positive (%d negative): positive part instead",
                l->has_factor ? pl_problem_unstable(p) : -1);
         status = linear_factor_once(p, at->x, 1, true, err);
     }
+
     return status;
 }
 
@@ -389,6 +422,7 @@ pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_erro
 {
     pl_linear *l = &p->linear;
     const pl_ahead *ahead = at->predicted;
+
     p->contact_mode = at->contacts == PL_CONTACT_LINEAR ? PL_CONTACT_LINEAR : PL_CONTACT_ACTS;
     if (!at->evaluated) {
         const size_t mark = pl_arena_begin(&p->scratch);
@@ -399,6 +433,7 @@ pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_erro
         }
         pl_arena_end(&p->scratch, mark);
     }
+
     pl_status status = problem_refresh(p, err);
     for (int32_t k = 0; ahead && k < p->elements->pressure_count; ++k) {
         p->elements->pressure[k] = ahead->pressure[k] + ahead->pressure_step[k];
@@ -414,6 +449,7 @@ pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_erro
     if (status == PL_OK && !l->has_factor) {
         return pl_fail(err, PL_FAILED, "statics: the tangent is singular: a part may have no support");
     }
+
     return status;
 }
 
@@ -429,6 +465,7 @@ static uint64_t linear_fingerprint(const pl_problem *p)
         const double number[2] = {row_borders(row), row->constraint ? row->multiplier + 0.0 : 0};
         hash = pl_hash_bytes(hash, number, sizeof number);
     }
+
     return hash;
 }
 
@@ -452,6 +489,7 @@ static bool linear_spare(pl_problem *p)
         }
         pl_free(group);
     }
+
     return l->spare != NULL;
 }
 
@@ -462,10 +500,12 @@ static pl_status linear_factor_aside(pl_problem *p, const double *x, pl_error *e
     pl_linear *l = &p->linear;
     const bool aside = l->aside && l->has_factor && linear_spare(p);
     const pl_linear before = *l;
+
     if (aside) {
         l->factor = before.spare;
         l->spare = before.factor;
     }
+
     const pl_status status = linear_factor_once(p, x, 0, false, err);
     if (aside && !l->has_factor) {
         const int made = l->factorizations;
@@ -474,6 +514,7 @@ static pl_status linear_factor_aside(pl_problem *p, const double *x, pl_error *e
         return status == PL_OK ? pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular")
                                : status;
     }
+
     return status;
 }
 
@@ -481,17 +522,20 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
 {
     pl_linear *l = &p->linear;
     const uint64_t print = linear_fingerprint(p);
+
     if (l->has_factor && l->exact && l->blend == 0 && l->exact_print == print &&
         memcmp(l->x, x, pl_problem_full_bytes(p)) == 0) {
         linear_unturn(p);
         return PL_OK;
     }
+
     pl_status status = problem_refresh(p, err);
     if (status == PL_OK) {
         p->tangent.exact = true;
         status = linear_factor_aside(p, x, err);
         p->tangent.exact = false;
     }
+
     if (status == PL_OK && !l->has_factor) {
         return pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular");
     }
@@ -499,6 +543,7 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
         l->exact = true;
         l->exact_print = print;
     }
+
     return status;
 }
 
@@ -507,6 +552,7 @@ pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err)
     pl_linear *l = &p->linear;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p);
+
     pl_problem_evaluate(p, x, g); // pressures and rows at x
     if (l->has_factor && l->border_count > 0) {
         pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
@@ -523,6 +569,7 @@ pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err)
         status = linear_factor_once(p, x, 0, false, err);
     }
     p->tangent.exact = false;
+
     return status;
 }
 
@@ -556,6 +603,7 @@ bool pl_problem_factor_serves(const pl_problem *p)
             return false;
         }
     }
+
     // a factor made for other drives would leave the rows out that it has not
     for (int i = 0; i < p->row_count; ++i) {
         bool found = !p->row[i].wanted;
@@ -566,6 +614,7 @@ bool pl_problem_factor_serves(const pl_problem *p)
             return false;
         }
     }
+
     return true;
 }
 
@@ -574,6 +623,7 @@ static bool restore_passes(pl_problem *p, double *x, double tolerance, const int
 {
     const int32_t n = p->unknowns.n;
     double least = INFINITY;
+
     for (int pass = 0; pass < RESTORE_PASSES; ++pass) {
         double S[PL_ROWS_MAX * PL_ROWS_MAX], q[PL_ROWS_MAX], largest = 0;
         for (int a = 0; a < m; ++a) {
@@ -610,6 +660,7 @@ static bool restore_passes(pl_problem *p, double *x, double tolerance, const int
         }
         pl_problem_move(p, x, step, 1, x);
     }
+
     return false;
 }
 
@@ -617,11 +668,14 @@ bool pl_problem_restore(pl_problem *p, double *x, double tolerance)
 {
     int use[PL_ROWS_MAX];
     const int m = linear_use(p, true, use);
+
     if (m == 0) {
         return true;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     const bool met = restore_passes(p, x, tolerance, use, m, pl_problem_take_unknown(p));
     pl_arena_end(&p->scratch, mark);
+
     return met;
 }

@@ -21,12 +21,14 @@ static void lanczos_eigen(lanczos *z)
 {
     const int m = z->count;
     double T[MODES_STEPS * MODES_STEPS] = {0};
+
     for (int i = 0; i < m; ++i) {
         T[i * m + i] = z->diagonal[i];
         if (i + 1 < m) {
             T[i * m + i + 1] = T[(i + 1) * m + i] = z->beta[i + 1];
         }
     }
+
     pl_dense_eigen(m, T, z->value, z->vector);
 }
 
@@ -46,10 +48,12 @@ static bool lanczos_run(pl_problem *p, lanczos *z, int negative, double *w)
 {
     const int32_t n = p->unknowns.n;
     double mu[PL_ROWS_MAX];
+
     pl_problem_draw(p, NULL, w);
     if (!pl_problem_solve_bordered(p, w, NULL, z->basis, mu)) { // soft modes come first
         return false;
     }
+
     double norm = sqrt(problem_dot(z->basis, z->basis, n));
     const int most = 8 + 3 * negative < MODES_STEPS ? 8 + 3 * negative : MODES_STEPS;
     for (int m = 0; m < most && norm > 0; ++m) {
@@ -81,6 +85,7 @@ static bool lanczos_run(pl_problem *p, lanczos *z, int negative, double *w)
         }
         memcpy(v + n, w, (size_t)n * sizeof *w);
     }
+
     return false;
 }
 
@@ -89,6 +94,7 @@ bool pl_problem_modes(pl_problem *p)
     pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n, pressures = p->elements->pressure_count;
     const int negative = l->has_factor ? pl_problem_unstable(p) : 0;
+
     l->mode_count = 0;
     if (negative < 1 || negative > PL_MODES_MOST) {
         return false;
@@ -97,6 +103,7 @@ bool pl_problem_modes(pl_problem *p)
         l->mode = PL_NEW_ARRAY(double, PL_MODES_MOST *(int64_t)n);
         l->mode_pressure = PL_NEW_ARRAY(double, PL_MODES_MOST *(int64_t)pressures);
     }
+
     lanczos *z = pl_alloc(sizeof *z);
     double *basis = PL_NEW_ARRAY(double, (MODES_STEPS + 1) * (int64_t)n);
     bool found = l->mode && l->mode_pressure && z && basis;
@@ -126,12 +133,14 @@ bool pl_problem_modes(pl_problem *p)
         }
         found = l->mode_theta[k] < 0;
     }
+
     pl_log(1, "    %d of %d modes of negative curvature, %d Lanczos vectors", found ? negative : 0, negative,
            z ? z->count : 0);
     l->mode_count = found ? negative : 0;
     pl_arena_end(&p->scratch, mark);
     pl_free(basis);
     pl_free(z);
+
     return found;
 }
 
@@ -139,9 +148,11 @@ void problem_modes_add(pl_problem *p, const double *b, double *d)
 {
     pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n, pressures = p->elements->pressure_count;
+
     if (l->mode_count == 0) {
         return;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *v = pl_problem_take_unknown(p);
     for (int k = 0; k < l->mode_count; ++k) {
@@ -158,5 +169,6 @@ void problem_modes_add(pl_problem *p, const double *b, double *d)
             l->pressure_step[q] += gain * l->mode_pressure[(int64_t)k * pressures + q];
         }
     }
+
     pl_arena_end(&p->scratch, mark);
 }

@@ -59,6 +59,7 @@ int pl_problem_find_output(const pl_problem *p, pl_output_kind kind, int index)
 {
     const int count = pl_problem_output_count(p);
     int readings = 0;
+
     for (int k = 0; k < count; ++k) {
         const pl_output output = pl_problem_output(p, k);
         const int is = kind == PL_OUTPUT_READING ? readings : output.actuator;
@@ -67,5 +68,6 @@ int pl_problem_find_output(const pl_problem *p, pl_output_kind kind, int index)
         }
         readings += output.kind == PL_OUTPUT_READING;
     }
+
     return -1;
 }

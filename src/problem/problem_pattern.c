@@ -7,6 +7,7 @@ void pattern_add(pl_pattern *p, int32_t a, int32_t b, int64_t code)
     if (p->failed || a < 0 || b < 0) {
         return;
     }
+
     if (p->count == p->capacity) {
         const int64_t wanted = p->capacity + p->capacity / 2 + 1024;
         pattern_entry *larger = pl_resize_array(p->entry, (size_t)wanted, sizeof *larger);
@@ -17,6 +18,7 @@ void pattern_add(pl_pattern *p, int32_t a, int32_t b, int64_t code)
         p->entry = larger;
         p->capacity = wanted;
     }
+
     const bool swap = a > b;
     p->entry[p->count++] = (pattern_entry){swap ? b : a, swap ? a : b, code < 0 ? -1 : 2 * code + swap};
 }
@@ -60,11 +62,13 @@ int32_t pl_problem_group(const pl_problem *p, int32_t v)
     if (u->rigid_of[v] >= 0) {
         return u->rigid[u->rigid_of[v]].unknown;
     }
+
     for (int i = 0; i < 3; ++i) {
         if (u->dof[3 * v + i] >= 0) {
             return u->dof[3 * v + i];
         }
     }
+
     return -1;
 }
 
@@ -73,11 +77,13 @@ static pl_status sort_by(pl_pattern *p, int32_t n, bool by_column, pl_error *err
 {
     int64_t *start = PL_NEW_ARRAY(int64_t, (int64_t)n + 1);
     pattern_entry *sorted = pl_resize_array(NULL, (size_t)p->count, sizeof *sorted);
+
     if (!start || !sorted) {
         pl_free(start);
         pl_free(sorted);
         return pl_fail_memory(err, "problem: pattern");
     }
+
     for (int64_t i = 0; i < p->count; ++i) {
         start[(by_column ? p->entry[i].column : p->entry[i].row) + 1]++;
     }
@@ -91,6 +97,7 @@ static pl_status sort_by(pl_pattern *p, int32_t n, bool by_column, pl_error *err
     pl_free(p->entry);
     p->entry = sorted;
     p->capacity = p->count;
+
     return PL_OK;
 }
 
@@ -113,6 +120,7 @@ static void pattern_unique(pl_pattern *p)
             p->entry[kept++] = e;
         }
     }
+
     p->count = kept;
 }
 
@@ -120,9 +128,11 @@ pattern_group *pattern_groups(const pl_problem *p)
 {
     const pl_unknowns *u = &p->unknowns;
     pattern_group *info = PL_NEW_ARRAY(pattern_group, u->n);
+
     if (!info) {
         return NULL;
     }
+
     for (int32_t v = 0; v < p->mesh.vertex_count; ++v) {
         const int32_t first = u->rigid_of[v] >= 0 ? -1 : pl_problem_group(p, v);
         for (int i = 0; first >= 0 && i < 3; ++i) {
@@ -131,12 +141,14 @@ pattern_group *pattern_groups(const pl_problem *p)
             }
         }
     }
+
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         info[u->pressure_dof[k]] = (pattern_group){.count = 1, .pressure = true, .number = k};
     }
     for (int b = 0; b < u->rigid_count; ++b) {
         info[u->rigid[b].unknown].count = 6;
     }
+
     return info;
 }
 
@@ -150,10 +162,12 @@ static pl_status pattern_columns(const pl_pattern *p, const pattern_group *info,
         const int r = info[e->row].count, c = info[e->column].count;
         entries += e->row == e->column ? c * (c + 1) / 2 : r * c;
     }
+
     const pl_status status = pl_sparse_create(n, entries, K, err);
     if (status != PL_OK) {
         return status;
     }
+
     int64_t slot = 0;
     for (int64_t i = 0; i < p->count;) {
         const int32_t column = p->entry[i].column;
@@ -173,7 +187,9 @@ static pl_status pattern_columns(const pl_pattern *p, const pattern_group *info,
         }
         i = end;
     }
+
     K->start[n] = slot;
+
     return PL_OK;
 }
 
@@ -186,10 +202,12 @@ static pl_status pattern_collect(const pl_problem *p, pl_pattern *pattern, pl_er
     for (int b = 0; b < p->unknowns.rigid_count; ++b) {
         pl_pattern_couple(pattern, p->unknowns.rigid[b].unknown, p->unknowns.rigid[b].unknown);
     }
+
     const pl_status status = pattern_sort(pattern, p->unknowns.n, err);
     if (status == PL_OK) {
         pattern_unique(pattern);
     }
+
     return status;
 }
 
@@ -199,21 +217,25 @@ pl_status pl_problem_layout(pl_problem *p, pl_error *err)
     pl_sparse K = {0};
     pl_status status = pattern_collect(p, &pattern, err);
     pattern_group *info = status == PL_OK ? pattern_groups(p) : NULL;
+
     if (status == PL_OK) {
         status = info ? pattern_columns(&pattern, info, p->unknowns.n, &K, err)
                       : pl_fail_memory(err, "problem: pattern");
     }
+
     pl_free(info);
     pattern_clear(&pattern);
     if (status != PL_OK) {
         pl_sparse_clear(&K);
         return status;
     }
+
     pl_sparse_clear(&p->tangent.K);
     p->tangent.K = K;
     PROBLEM_EACH (p, t, bind) {
         status = status == PL_OK ? t->kind->bind(t->self, p, err) : status;
     }
+
     return status;
 }
 
@@ -238,6 +260,7 @@ static bool slots_room(pl_tangent *tangent, const pl_functional *h)
     pl_free(tangent->dense);
     tangent->dense = PL_NEW_ARRAY(double, 9 * (int64_t)largest * largest);
     tangent->largest = tangent->dense ? largest : 0;
+
     return tangent->dense != NULL;
 }
 
@@ -245,16 +268,19 @@ pl_status pl_slots_bind(pl_problem *p, const pl_functional *h, pl_slots *out, pl
 {
     const pl_unknowns *u = &p->unknowns;
     int64_t total = 0;
+
     for (int t = 0; t < h->piece_count; ++t) {
         const int64_t m = 3 * (int64_t)h->piece[t].node_count;
         total += m * (m + 1) / 2;
     }
+
     pl_slots_clear(out);
     out->start = PL_NEW_ARRAY(int64_t, h->piece_count + 1);
     out->slot = PL_NEW_ARRAY(int64_t, total);
     if (!out->start || !out->slot || !slots_room(&p->tangent, h)) {
         return pl_fail_memory(err, "problem: slots");
     }
+
     int64_t next = 0;
     for (int t = 0; t < h->piece_count; ++t) {
         const pl_piece *piece = &h->piece[t];
@@ -272,5 +298,6 @@ pl_status pl_slots_bind(pl_problem *p, const pl_functional *h, pl_slots *out, pl
             }
         }
     }
+
     return PL_OK;
 }

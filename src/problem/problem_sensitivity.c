@@ -34,6 +34,7 @@ static bool sensitivity_one_sided(pl_problem *p, const pl_state *state, bool sla
         row->active = row->was_active || touches;
         one_sided = one_sided || (row->inequality && row->active && row->multiplier <= 0);
     }
+
     return one_sided;
 }
 
@@ -56,6 +57,7 @@ pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, bool slack_
     if (status == PL_OK) {
         report->negative_count = pl_problem_unstable(p);
     }
+
     return status;
 }
 
@@ -69,6 +71,7 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
         [PL_PARAMETER_MARKER_FORCE] = robot->marker_count, [PL_PARAMETER_ACTUATOR] = robot->actuator_count,
         [PL_PARAMETER_EFFORT] = robot->actuator_count,     [PL_PARAMETER_LAYER] = robot->layer_count,
         [PL_PARAMETER_FIBRE] = robot->fibre_count,         [PL_PARAMETER_GRIP] = 1};
+
     if ((int)q->kind < 0 || (int)q->kind >= PL_COUNT(limit)) {
         return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter kind %d does not exist", (int)q->kind);
     }
@@ -76,6 +79,7 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
         return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter index %d, there are %d", q->index,
                        limit[q->kind]);
     }
+
     const bool axis = q->kind == PL_PARAMETER_FORCE || q->kind == PL_PARAMETER_GRAVITY ||
                       q->kind == PL_PARAMETER_MARKER_FORCE || q->kind == PL_PARAMETER_GRIP;
     if (axis && (q->part < 0 || q->part > 2)) {
@@ -84,6 +88,7 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
     if ((q->kind == PL_PARAMETER_LAYER || q->kind == PL_PARAMETER_FIBRE) && (q->part < 0 || q->part > 1)) {
         return pl_fail(err, PL_BAD_INPUT, "jacobian: part %d of a layer or fibre, expected 0 or 1", q->part);
     }
+
     if (q->kind == PL_PARAMETER_MATERIAL &&
         (q->part < 0 || q->part >= PL_MATERIAL_CONSTANT_COUNT ||
          !(q->part == PL_DENSITY ||
@@ -91,6 +96,7 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
         return pl_fail(err, PL_BAD_INPUT, "jacobian: material '%s' has no constant number %d",
                        robot->material_name[q->index], q->part);
     }
+
     return PL_OK;
 }
 
@@ -100,6 +106,7 @@ pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl_parame
 {
     const size_t mark = pl_arena_begin(&p->scratch);
     double *full = pl_problem_take_full(p);
+
     memset(full, 0, pl_problem_full_bytes(p));
     memset(target, 0, PL_ROWS_MAX * sizeof *target);
     pl_status status = PL_OK;
@@ -108,6 +115,7 @@ pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl_parame
     }
     pl_problem_gather(p, full, state->x, b);
     pl_arena_end(&p->scratch, mark);
+
     return status;
 }
 
@@ -117,6 +125,7 @@ static bool sensitivity_solve(pl_problem *p, const double *b, const double *plai
 {
     const pl_linear *l = &p->linear;
     double rho[PL_ROWS_MAX], border[PL_ROWS_MAX];
+
     for (int k = 0; k < l->border_count; ++k) {
         rho[k] = target[l->border[k]];
     }
@@ -124,10 +133,12 @@ static bool sensitivity_solve(pl_problem *p, const double *b, const double *plai
                 : pl_problem_solve_bordered(p, b, rho, d, border))) {
         return false;
     }
+
     memset(mu, 0, PL_ROWS_MAX * sizeof *mu);
     for (int k = 0; k < l->border_count; ++k) {
         mu[l->border[k]] = border[k];
     }
+
     return true;
 }
 
@@ -139,6 +150,7 @@ static double sensitivity_residual(pl_problem *p, const double *b, const double 
     const size_t mark = pl_arena_begin(&p->scratch);
     double *v = pl_problem_take_unknown(p), *Kv = pl_problem_take_unknown(p), *step = p->linear.pressure_step,
            error = 0, scale = 0;
+
     memcpy(v, d, (size_t)n * sizeof *v);
     pl_sparse_multiply(&p->tangent.K, v, Kv);
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
@@ -160,7 +172,9 @@ static double sensitivity_residual(pl_problem *p, const double *b, const double 
         }
         error = fmax(error, fabs(r));
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return scale > 0 ? error / scale : 0;
 }
 
@@ -169,6 +183,7 @@ static void sensitivity_lag(pl_problem *p, const double *x, const double *dx, co
 {
     const size_t mark = pl_arena_begin(&p->scratch);
     double *full = pl_problem_take_full(p);
+
     memset(full, 0, pl_problem_full_bytes(p));
     PROBLEM_EACH (p, t, lag) {
         t->kind->lag(t->self, p, x, dx, full);
@@ -191,9 +206,11 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
 {
     const int64_t m = t->kind->hold->count(t->self, p, x), n = p->unknowns.n;
     double *w = PL_NEW_ARRAY(double, 5 * m), *y = w + m, *r = w + 2 * m, *v = w + 3 * m, *Sv = w + 4 * m;
+
     if (!w) {
         return pl_fail_memory(err, "jacobian: contacts");
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *full = pl_problem_take_full(p), *b = pl_problem_take_unknown(p), *z = pl_problem_take_unknown(p),
            rr = 0, first = 0, none[PL_ROWS_MAX] = {0}, more[PL_ROWS_MAX];
@@ -204,6 +221,7 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
         v[k] = r[k] = -r[k];
         rr += w[k] * r[k] * r[k];
     }
+
     first = rr;
     for (int round = 0; status == PL_OK && rr > SENSITIVITY_HELD * SENSITIVITY_HELD * first; ++round) {
         if (round == SENSITIVITY_ROUNDS) {
@@ -242,10 +260,12 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
         }
         rr = next;
     }
+
     pl_problem_expand(p, x, d, dx);
     t->kind->hold->end(t->self, y);
     pl_arena_end(&p->scratch, mark);
     pl_free(w);
+
     return status;
 }
 
@@ -265,6 +285,7 @@ static pl_status sensitivity_solve_held(pl_problem *p, const double *x, const do
             status = sensitivity_hold(p, t, x, d, dx, mu, err);
         }
     }
+
     return status;
 }
 
@@ -279,6 +300,7 @@ static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const
     double *b = pl_problem_take_unknown(p), *before = pl_problem_take_unknown(p),
            change = pl_problem_lags(p) ? 1 : 0;
     pl_status status = sensitivity_solve_held(p, x, side, plain, target, d, dx, mu, residual, err);
+
     for (int round = 0; status == PL_OK && change > SENSITIVITY_CHANGE; ++round) {
         if (round == SENSITIVITY_ROUNDS) {
             status =
@@ -297,7 +319,9 @@ static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const
         }
         change = largest > 0 ? change / largest : 0;
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return status;
 }
 
@@ -318,12 +342,14 @@ bool pl_sensitivity_together(pl_problem *p, const pl_state *state, const pl_para
     const size_t n = (size_t)p->unknowns.n;
     pl_error ignored = {0};
     int solved = 0, column[PL_SIDES];
+
     PROBLEM_EACH (p, t, hold) {
         return false; // contacts keep what a parameter changes in them from its side to its column
     }
     if (count < 2 || count > PL_SIDES || !sensitivity_room(p)) {
         return false;
     }
+
     for (int j = 0; j < count; ++j) {
         double *side = l->side + (size_t)j * n, largest = 0;
         if (sensitivity_side(p, state, &q[j], side, l->target[j], &ignored) != PL_OK) {
@@ -338,8 +364,10 @@ bool pl_sensitivity_together(pl_problem *p, const pl_state *state, const pl_para
             column[solved++] = j;
         }
     }
+
     pl_factor_solve(l->factor, l->sided, solved);
     l->solves += solved;
+
     // from the end: each to its place
     for (int j = count - 1; j >= 0; --j) {
         double *to = l->sided + (size_t)j * n;
@@ -350,6 +378,7 @@ bool pl_sensitivity_together(pl_problem *p, const pl_state *state, const pl_para
             memset(to, 0, n * sizeof *to);
         }
     }
+
     return true;
 }
 
@@ -363,16 +392,20 @@ pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_p
     const double *plain = known ? p->linear.sided + at * (size_t)p->unknowns.n : NULL;
     const double *target = known ? p->linear.target[at] : own;
     pl_status status = PL_OK;
+
     if (known) {
         memcpy(side, p->linear.side + at * (size_t)p->unknowns.n, (size_t)p->unknowns.n * sizeof *side);
     } else {
         status = sensitivity_side(p, state, q, side, own, err);
     }
+
     if (status == PL_OK) {
         status = sensitivity_solve_lagging(p, state->x, side, plain, target, d, dx, mu, &residual, err);
         report->residual = fmax(report->residual, residual);
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return status;
 }
 
@@ -384,6 +417,7 @@ static pl_status adjoint_forward(pl_problem *p, const pl_state *state, const dou
     pl_status status = PL_OK;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *dx = pl_problem_take_full(p), mu[PL_ROWS_MAX];
+
     for (int j = 0; status == PL_OK && j < count; ++j) {
         status = pl_sensitivity_column(p, state, &parameter[j], -1, dx, mu, report, err);
         gradient[j] = 0;
@@ -396,7 +430,9 @@ static pl_status adjoint_forward(pl_problem *p, const pl_state *state, const dou
             }
         }
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return status;
 }
 
@@ -410,15 +446,18 @@ static pl_status adjoint_symmetric(pl_problem *p, const pl_state *state, const d
     const int outputs = by_output ? pl_problem_output_count(p) : 0;
     double *full = pl_problem_take_full(p), *b = pl_problem_take_unknown(p), *z = pl_problem_take_unknown(p),
            *side = pl_problem_take_unknown(p), rho[PL_ROWS_MAX] = {0}, nu[PL_ROWS_MAX];
+
     memset(full, 0, pl_problem_full_bytes(p));
     if (by_position) {
         memcpy(full, by_position, pl_problem_full_bytes(p));
     }
+
     for (int k = 0; k < outputs; ++k) {
         if (by_output[k] != 0) {
             problem_pull_back(p, state, k, by_output[k], full, rho);
         }
     }
+
     pl_problem_gather(p, full, state->x, b);
     if (!sensitivity_solve(p, b, NULL, rho, z, nu)) {
         return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
@@ -441,6 +480,7 @@ static pl_status adjoint_symmetric(pl_problem *p, const pl_state *state, const d
             }
         }
     }
+
     return status;
 }
 

@@ -32,6 +32,7 @@ void pl_problem_draw(const pl_problem *p, uint64_t *seed, double *b)
         *draw ^= *draw << 17;
         b[i] = *draw & 1 ? 1 : -1;
     }
+
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         b[p->unknowns.pressure_dof[k]] = 0;
     }
@@ -46,6 +47,7 @@ static double single_inverse(pl_problem *p)
     const int m = PROBLEM_SOFT;
     double E[PROBLEM_SOFT * PROBLEM_SOFT], scale[PROBLEM_SOFT], value[PROBLEM_SOFT],
         vector[PROBLEM_SOFT * PROBLEM_SOFT];
+
     for (int a = 0; a < m; ++a) {
         for (int c = 0; c <= a; ++c) {
             const double *w = l->soft + (int64_t)a * n, *f = l->soft_force + (int64_t)c * n;
@@ -53,12 +55,14 @@ static double single_inverse(pl_problem *p)
         }
         scale[a] = 1 / sqrt(fabs(E[a * m + a]));
     }
+
     for (int a = 0; a < m * m; ++a) {
         E[a] *= scale[a / m] * scale[a % m];
         if (!isfinite(E[a])) {
             return 0;
         }
     }
+
     pl_dense_eigen(m, E, value, vector);
     memset(l->soft_inverse, 0, sizeof l->soft_inverse);
     for (int k = 0; k < m; ++k) {
@@ -70,7 +74,9 @@ static double single_inverse(pl_problem *p)
                 scale[a / m] * vector[a / m * m + k] * vector[a % m * m + k] * scale[a % m] / value[k];
         }
     }
+
     l->soft_count = m;
+
     return value[0];
 }
 
@@ -81,11 +87,13 @@ static double single_energy_error(const pl_problem *p, const double *product)
     const pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n;
     double worst = 0;
+
     for (int k = 0; k < PROBLEM_SOFT; ++k) {
         const double energy = problem_dot(l->soft + (int64_t)k * n, l->soft_force + (int64_t)k * n, n),
                      error = fabs(product[k] - energy) / fabs(energy);
         worst = error <= worst ? worst : error; // not a number: no
     }
+
     return worst;
 }
 
@@ -110,12 +118,14 @@ bool problem_single_serves(pl_problem *p)
     pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n;
     const bool positive = l->report.negative_count == p->elements->pressure_count;
+
     if (positive && l->single_error > 0 && l->single_error < SINGLE_SMALL &&
         l->single_unseen < SINGLE_UNSEEN) {
         l->single_unseen++;
         l->soft_count = 0;
         return true;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *b = pl_problem_take_unknown(p), *drawn = l->soft_force, product[PROBLEM_SOFT];
     uint64_t draw = 88172645463325252u;
@@ -131,16 +141,19 @@ bool problem_single_serves(pl_problem *p)
     }
     pl_sparse_multiply_columns(&p->tangent.K, l->soft, l->soft_force, PROBLEM_SOFT);
     double error = single_energy_error(p, product);
+
     // modes of either sign may cancel in an energy
     if (!(error < SINGLE_DOUBT) || !positive) {
         error = single_error(p, b);
     }
+
     const double ritz = single_inverse(p);
     pl_arena_end(&p->scratch, mark);
     l->single_certain = error < SINGLE_CERTAIN || (positive && error < SINGLE_DOUBT && ritz > 0);
     l->single_error = error;
     l->single_unseen = 0;
     pl_log(2, "    single precision: error %.1e, %d soft modes", error, l->soft_count);
+
     return error < SINGLE_CORRECTION;
 }
 
@@ -149,9 +162,11 @@ static void single_project(const pl_problem *p, const double *V, const double *b
 {
     const int m = p->linear.soft_count;
     double s[PROBLEM_SOFT];
+
     for (int k = 0; k < m; ++k) {
         s[k] = problem_dot(V + (int64_t)k * p->unknowns.n, b, p->unknowns.n);
     }
+
     for (int k = 0; k < m; ++k) {
         t[k] = 0;
         for (int c = 0; c < m; ++c) {
@@ -177,15 +192,18 @@ static void single_solve(pl_problem *p, double *b, int count, bool packed)
     const pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n;
     double exact[PL_ROWS_MAX][PROBLEM_SOFT], t[PROBLEM_SOFT];
+
     for (int c = 0; l->soft_count > 0 && c < count; ++c) {
         single_project(p, l->soft, b + (int64_t)c * n, exact[c]);
         single_add(p, l->soft_force, exact[c], -1, b + (int64_t)c * n);
     }
+
     if (packed) {
         pl_factor_solve_packed(l->factor, b);
     } else {
         pl_factor_solve(l->factor, b, count);
     }
+
     for (int c = 0; l->soft_count > 0 && c < count; ++c) {
         single_project(p, l->soft_force, b + (int64_t)c * n, t);
         single_add(p, l->soft, t, -1, b + (int64_t)c * n);
@@ -206,6 +224,7 @@ static bool single_pack(pl_problem *p, double *b)
         single_solve(p, b, 1, false);
         return false;
     }
+
     const int32_t n = p->unknowns.n;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *side = pl_problem_take_unknown(p), *y = pl_problem_take_unknown(p);
@@ -217,6 +236,7 @@ static bool single_pack(pl_problem *p, double *b)
                  error = fabs(problem_dot(side, y, n) - energy) / fabs(energy);
     pl_log(2, "    16 bits: error %.1e", error);
     pl_arena_end(&p->scratch, mark);
+
     return error < PACKED_ERROR; // not a number: no
 }
 
@@ -228,9 +248,11 @@ void problem_precondition(pl_problem *p, double *b)
         l->served = 0;
         l->packed = false;
     }
+
     if (l->served++ == PACKED_AFTER && l->report.single) {
         l->packed = single_pack(p, b);
         return;
     }
+
     single_solve(p, b, 1, l->packed);
 }

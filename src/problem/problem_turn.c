@@ -83,6 +83,7 @@ static void turn_elements(void *context, int64_t from, int64_t to)
 {
     const turn_loop *w = context;
     const pl_problem *p = w->p;
+
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &p->elements->block[b];
         const double mu = p->elements->law[block->law].mu;
@@ -115,6 +116,7 @@ static void turn_vertices(void *context, int64_t from, int64_t to)
 {
     const pl_problem *p = ((const turn_loop *)context)->p;
     const pl_elements *E = p->elements;
+
     for (int64_t v = from; v < to; ++v) {
         double sum[9] = {0}, *R = p->linear.rotation + 9 * v;
         for (int64_t k = E->vertex_start[v]; p->unknowns.turns[v] && k < E->vertex_start[v + 1]; ++k) {
@@ -137,11 +139,13 @@ pl_status problem_turn_create(pl_problem *p, pl_error *err)
     const pl_elements *E = p->elements;
     pl_linear *l = &p->linear;
     const int64_t codes = E->vertex_start[p->mesh.vertex_count];
+
     l->turn = PL_NEW_ARRAY(double, 9 * PL_LANES * (int64_t)E->block_count);
     l->turn_code = PL_NEW_ARRAY(int32_t, codes);
     if (!l->turn || !l->turn_code) {
         return pl_fail_memory(err, "problem: rotations");
     }
+
     // which element an entry of the force buffer belongs to: blocks lie in it one after another
     for (int64_t k = 0; k < codes; ++k) {
         int low = 0, high = E->block_count - 1;
@@ -156,6 +160,7 @@ pl_status problem_turn_create(pl_problem *p, pl_error *err)
         l->turn_code[k] =
             low * PL_LANES + (int32_t)((E->vertex_code[k] - E->block[low].force_start) % PL_LANES);
     }
+
     return PL_OK;
 }
 
@@ -165,6 +170,7 @@ void pl_problem_turn(pl_problem *p, const double *x)
     turn_loop w = {.p = p, .x = x};
     pl_loop(p->elements->block_count, TURN_BLOCKS, turn_elements, &w);
     pl_loop(p->mesh.vertex_count, TURN_VERTICES, turn_vertices, &w);
+
     // the solutions of the dense rows turn along
     p->linear.turned = true;
     memcpy(p->linear.solution, p->linear.plain,

@@ -28,6 +28,7 @@ static void number_supports(pl_problem *p)
             }
         }
     }
+
     for (int b = 0; b < robot->rigid_count; ++b) {
         const pl_rigid *rigid = &robot->rigid[b];
         int support = -1;
@@ -78,6 +79,7 @@ pl_status problem_number(pl_problem *p, pl_error *err)
         pl_free(order);
         return pl_fail_memory(err, "problem: unknowns");
     }
+
     for (int32_t v = 0; v < vertices; ++v) {
         p->unknowns.rigid_of[v] = -1;
         // vertices of no deformable element have no stiffness: they stay where they are
@@ -87,7 +89,9 @@ pl_status problem_number(pl_problem *p, pl_error *err)
             p->unknowns.dof[3 * v + i] = used ? 0 : -2;
         }
     }
+
     number_supports(p);
+
     // pressures sorted by vertex, so that each follows its vertex's displacements
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         start[p->elements->pressure_vertex[k] + 1]++;
@@ -111,12 +115,15 @@ pl_status problem_number(pl_problem *p, pl_error *err)
             p->unknowns.pressure_dof[order[next]] = p->unknowns.n++;
         }
     }
+
     for (int b = 0; b < p->unknowns.rigid_count; ++b) {
         p->unknowns.rigid[b].unknown = p->unknowns.n;
         p->unknowns.n += 6;
     }
+
     pl_free(start);
     pl_free(order);
+
     return p->unknowns.n > 0 ? PL_OK
                              : pl_fail(err, PL_BAD_INPUT, "problem: nothing can move: every vertex is fixed");
 }
@@ -129,6 +136,7 @@ void pl_problem_gather(const pl_problem *p, const double *full, const double *x,
             u[p->unknowns.dof[i]] = full[i];
         }
     }
+
     for (int b = 0; b < p->unknowns.rigid_count; ++b) {
         const pl_rigid_motion *body = &p->unknowns.rigid[b];
         double c[3], *out = u + body->unknown;
@@ -209,7 +217,9 @@ double pl_problem_largest(const pl_problem *p, const double *u, bool force)
         }
         largest = sum > largest ? sum : largest;
     }
+
     largest = sqrt(largest);
+
     // a rigid body counts with its farthest vertex: moments over that arm, rotations times it
     for (int b = 0; b < p->unknowns.rigid_count; ++b) {
         const pl_rigid_motion *body = &p->unknowns.rigid[b];
@@ -221,6 +231,7 @@ double pl_problem_largest(const pl_problem *p, const double *u, bool force)
         }
         largest = fmax(largest, whole);
     }
+
     return largest;
 }
 

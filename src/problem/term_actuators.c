@@ -43,6 +43,7 @@ static void actuators_destroy(void *object)
         pl_slots_clear(&t->drive[i].charge_slots);
         capstan_destroy(t->drive[i].capstan);
     }
+
     pl_free(t->drive);
     pl_free(t);
 }
@@ -60,6 +61,7 @@ static pl_status actuators_bind(void *self, pl_problem *p, pl_error *err)
 {
     actuators_term *t = self;
     pl_status status = PL_OK;
+
     for (int i = 0; status == PL_OK && i < t->count; ++i) {
         drive *d = &t->drive[i];
         status = pl_slots_bind(p, &d->h, &d->slots, err);
@@ -70,6 +72,7 @@ static pl_status actuators_bind(void *self, pl_problem *p, pl_error *err)
             status = capstan_bind(p, d->capstan, err);
         }
     }
+
     return status;
 }
 
@@ -103,24 +106,28 @@ static void drive_begin(drive *d, const pl_state *state, const double *command, 
     const drive_ends ends = drive_path_begin(path, a, state, command);
     const double effort = state->multiplier[d->actuator];
     const bool slack = pl_actuator_kind_get(a->kind)->pulls_only && state->active[d->actuator] == 0;
+
     if (path->idle && a->idle_hold) {
         d->mode = MODE_CONSTRAINT;
         path->from = slack ? a->rest : now;
         path->to = a->rest;
         return;
     }
+
     if (path->idle && drive_mode_of(a) == MODE_VOLTAGE) {
         d->mode = MODE_VOLTAGE; // let go: the voltage it had fades
         path->from = isnan(ends.old) ? 0 : pl_actuator_goal(a, ends.old);
         path->to = 0;
         return;
     }
+
     if (path->idle) {
         d->mode = MODE_EFFORT; // let go: the effort it had fades
         path->from = effort;
         path->to = 0;
         return;
     }
+
     d->mode = drive_mode_of(a);
     path->to = pl_actuator_goal(a, ends.value);
     if (path->one_sided && !isnan(ends.old)) {
@@ -194,6 +201,7 @@ static pl_status actuators_check(const void *self, const pl_problem *p, const do
                            a->name, goal, a->rest);
         }
     }
+
     return PL_OK;
 }
 
@@ -206,6 +214,7 @@ static bool actuators_one_sided(const void *self, const pl_problem *p, const pl_
             return true;
         }
     }
+
     return false;
 }
 
@@ -246,6 +255,7 @@ static double drive_evaluate(drive *d, pl_row *row, const double *x, double *ful
     const double value = d->path.value;
     double *with = d->mode == MODE_EFFORT && value != 0 ? full : NULL;
     const double h = pl_functional_evaluate(&d->h, x, d->sign * value, with);
+
     d->measure = row->measure = h;
     row->curvature = 0;
     switch (d->mode) {
@@ -283,18 +293,21 @@ static void drive_gradient(const drive *d, pl_problem *p, const double *x, doubl
 {
     const pl_row *row = &p->row[d->row];
     const bool acts = d->mode != MODE_CONSTRAINT && d->effort != 0;
+
     if (d->mode == MODE_VOLTAGE) {
         if (acts) {
             pl_functional_gradient(&d->charge, x, -0.5 * film_field(d->a, d->path.value), full);
         }
         return;
     }
+
     if (!row->constraint && row->curvature == 0) {
         if (acts && d->mode != MODE_EFFORT) {
             pl_functional_gradient(&d->h, x, d->sign * d->effort, full);
         }
         return;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *gradient = pl_problem_take_full(p);
     drive_row(d, p, x, gradient);
@@ -312,6 +325,7 @@ static void actuators_evaluate(void *self, pl_problem *p, const double *x, doubl
         *energy += drive_evaluate(d, &p->row[d->row], x, full);
         *energy += d->capstan ? capstan_evaluate(d->capstan, x, drive_pull(d), full) : 0;
     }
+
     for (int i = 0; full && i < t->count; ++i) {
         drive_gradient(&t->drive[i], p, x, full);
     }
@@ -379,6 +393,7 @@ static uint64_t actuators_fingerprint(const void *self, const pl_problem *p, uin
                                           (size_t)d->capstan->pieces * sizeof *d->capstan->tension)
                           : hash;
     }
+
     return hash;
 }
 
@@ -387,6 +402,7 @@ static bool actuators_lag(const void *self, pl_problem *p, const double *x, cons
 {
     const actuators_term *t = self;
     bool any = false;
+
     for (int i = 0; i < t->count; ++i) {
         const drive *d = &t->drive[i];
         any = any || d->capstan;
@@ -394,6 +410,7 @@ static bool actuators_lag(const void *self, pl_problem *p, const double *x, cons
             capstan_lag(d->capstan, p, x, dx, drive_effort(d, p), full);
         }
     }
+
     return any;
 }
 
@@ -493,16 +510,19 @@ static bool drive_derivative(const drive *d, const pl_problem *p, const pl_param
         *force *= drive_path_slope(&d->path, q);
         return true;
     }
+
     if (drive_pulls(d, q)) {
         *force = d->sign;
         return true;
     }
+
     if (q && q->kind == PL_PARAMETER_ACTUATOR && d->actuator == q->index) {
         const bool held = p->row[d->row].constraint && p->row[d->row].active;
         *target = held ? 1 : 0;
         *force = held ? 0 : d->sign;
         return true;
     }
+
     return false;
 }
 
@@ -530,6 +550,7 @@ static pl_status actuators_derivative(void *self, pl_problem *p, const pl_state 
         }
         target[d->row] += goal;
     }
+
     return PL_OK;
 }
 
@@ -555,6 +576,7 @@ static const capstan *actuators_piece(const actuators_term *t, int k, int *piece
         }
         *piece -= c ? c->pieces : 0;
     }
+
     return NULL;
 }
 
@@ -563,12 +585,14 @@ static pl_output actuators_output(const void *self, int k)
     const actuators_term *t = self;
     int piece;
     const capstan *c = actuators_piece(t, k, &piece);
+
     if (c) {
         return (pl_output){
             .kind = PL_OUTPUT_READING,
             .actuator = -1,
             .info = {.group = "cables", .name = c->a->name, .quantity = c->quantity[piece], .unit = "N"}};
     }
+
     return (pl_output){.kind = k % 2 == 0 ? PL_OUTPUT_MEASURE : PL_OUTPUT_EFFORT,
                        .actuator = t->drive[k / 2].actuator};
 }
@@ -581,8 +605,10 @@ static double actuators_value(void *self, pl_problem *p, const pl_state *state, 
     if (c) {
         return state->contact[c->first + piece];
     }
+
     const drive *d = &((const actuators_term *)self)->drive[k / 2];
     const double measure = pl_functional_value(&d->h, state->x);
+
     return k % 2 == 0 ? measure : drive_reported(d->a, state->multiplier[d->actuator], measure);
 }
 
@@ -594,10 +620,12 @@ static double piece_change(actuators_term *t, pl_problem *p, const pl_state *sta
     while (d->capstan != c) {
         ++d;
     }
+
     double target, force;
     drive_derivative(d, p, q, &target, &force);
     const bool held = p->row[d->row].constraint && p->row[d->row].active;
     const double pull = d->sign * (held ? (mu ? mu[d->row] : 0) : force);
+
     return capstan_change(c, p, state->x, piece, drive_effort(d, p), dx, pull);
 }
 
@@ -606,15 +634,18 @@ static double actuators_change(void *self, pl_problem *p, const pl_state *state,
 {
     int piece;
     const capstan *c = actuators_piece(self, k, &piece);
+
     if (c) {
         return piece_change(self, p, state, c, piece, dx, mu, q);
     }
+
     const drive *d = &((const actuators_term *)self)->drive[k / 2];
     const pl_row *row = &p->row[d->row];
     const double measure = dx ? drive_measure_change(p, &d->h, state->x, dx) : 0;
     if (k % 2 == 0) {
         return measure;
     }
+
     double target, force;
     drive_derivative(d, p, q, &target, &force);
     const bool held = row->constraint && row->active;
@@ -626,8 +657,10 @@ static double actuators_change(void *self, pl_problem *p, const pl_state *state,
             (field * d->charged + now * charged - d->effort * measure) / d->measure + d->sign * force;
         return drive_reported_change(d->a, d->effort, d->measure, effort, measure);
     }
+
     const double effort = d->sign * (held ? (mu ? mu[d->row] : 0) : force + row->curvature * measure) +
                           (held && drive_pulls(d, q) ? 1 : 0);
+
     return drive_reported_change(d->a, drive_effort(d, p), d->measure, effort, measure);
 }
 
@@ -638,6 +671,7 @@ static void actuators_pull_back(void *self, pl_problem *p, const pl_state *state
     if (actuators_piece(self, k, &piece)) {
         return; // systems with forces that lag are differentiated forwards
     }
+
     const drive *d = &((const actuators_term *)self)->drive[k / 2];
     const pl_actuator *a = d->a;
     const pl_row *row = &p->row[d->row];
@@ -645,12 +679,14 @@ static void actuators_pull_back(void *self, pl_problem *p, const pl_state *state
         pl_functional_gradient(&d->h, state->x, weight, full);
         return;
     }
+
     if (d->mode == MODE_VOLTAGE) {
         // e A / (A0 t) = k c / (A0 t)
         pl_functional_gradient(&d->charge, state->x,
                                weight * film_field(a, d->path.value) / (a->rest * a->thickness), full);
         return;
     }
+
     const double w = drive_reported(a, weight, d->measure) * d->sign;
     const double own = drive_reports_stress(a) ? weight * drive_effort(d, p) / (a->rest * a->thickness) : 0;
     pl_functional_gradient(&d->h, state->x, w * row->curvature + own, full);
@@ -687,6 +723,7 @@ pl_status term_actuators_create(pl_problem *p, pl_problem_term *out, pl_error *e
 {
     const pl_robot *robot = p->robot;
     actuators_term *t = PL_NEW(actuators_term);
+
     if (!t) {
         return pl_fail_memory(err, "problem: actuators");
     }
@@ -716,5 +753,6 @@ pl_status term_actuators_create(pl_problem *p, pl_problem_term *out, pl_error *e
             status = pl_fail_memory(err, "problem: actuators");
         }
     }
+
     return status;
 }

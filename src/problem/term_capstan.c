@@ -10,6 +10,7 @@ void capstan_destroy(capstan *c)
     if (!c) {
         return;
     }
+
     for (int k = 0; k < c->pieces; ++k) {
         if (c->piece) {
             pl_functional_clear(&c->piece[k]);
@@ -18,6 +19,7 @@ void capstan_destroy(capstan *c)
             pl_slots_clear(&c->slots[k]);
         }
     }
+
     pl_free(c->piece);
     pl_free(c->slots);
     pl_free(c->angle);
@@ -32,6 +34,7 @@ pl_status capstan_create(const pl_robot *robot, int actuator, capstan **out)
     if (!(a->friction > 0)) {
         return PL_OK;
     }
+
     capstan *c = PL_NEW(capstan);
     if (!c) {
         return PL_NO_MEMORY;
@@ -57,6 +60,7 @@ pl_status capstan_create(const pl_robot *robot, int actuator, capstan **out)
         status = pl_functional_add_segment(&c->piece[k], p->count, p->node, p->weight, p->rest, q->count,
                                            q->node, q->weight, q->rest);
     }
+
     return status;
 }
 
@@ -131,6 +135,7 @@ double capstan_evaluate(capstan *c, const double *x, double pull, double *full)
         const double beside = c->tension[k] - pull;
         energy += beside * pl_functional_evaluate(&c->piece[k], x, beside, full);
     }
+
     return energy;
 }
 
@@ -179,9 +184,11 @@ static void capstan_changes(const capstan *c, pl_problem *p, const double *x, co
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *moved = pl_problem_take_full(p), largest = 0;
+
     for (int64_t i = 0; i < n; ++i) {
         largest = fmax(largest, fabs(dx[i]));
     }
+
     const double h = largest > 0 ? CAPSTAN_STEP * p->size / largest : 0;
     memset(change, 0, (size_t)c->pieces * sizeof *change);
     for (int side = -1; h > 0 && side <= 1; side += 2) {
@@ -194,6 +201,7 @@ static void capstan_changes(const capstan *c, pl_problem *p, const double *x, co
             change[k] += side * c->scratch[c->pieces + k] / (2 * h);
         }
     }
+
     pl_arena_end(&p->scratch, mark);
 }
 
@@ -224,6 +232,7 @@ double capstan_change(const capstan *c, pl_problem *p, const double *x, int piec
         capstan_changes(c, p, x, dx, pull, change);
         sum = change[piece];
     }
+
     capstan_along(c, c->angle, pull, c->scratch, c->scratch + c->pieces);
     return sum + c->scratch[c->pieces + piece] * pull_change;
 }

@@ -34,9 +34,11 @@ static void contact_destroy(void *object)
                            t->met,         t->push,       t->area,      t->spacing,
                            t->foot,        t->ball,       t->near,      t->foot_x,
                            t->foot_offset, t->gripped,    t->kept_limit};
+
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
+
     if (t->finder) {
         const pl_contact_counts n = pl_contact_finder_counts(t->finder);
         pl_log(
@@ -46,6 +48,7 @@ static void contact_destroy(void *object)
             (long long)(n.refits + n.rebuilds), (long long)n.rebuilds, (long long)n.listed,
             (long long)n.box_pairs, (long long)n.tests, n.seconds);
     }
+
     pl_contact_finder_destroy(t->finder);
     pl_table_clear(&t->coupled);
     pl_free(t);
@@ -72,6 +75,7 @@ bool contact_touch_at(const contact_term *t, int o, int32_t k, const double *x, 
     if (k >= t->points) {
         return contact_foot_touch(t, k, out);
     }
+
     const pl_pose pose = contact_pose(t, o, x, t->offset);
     pl_contact_point_at(t->s, k, x, at);
     contact_local(&pose, at, y);
@@ -80,7 +84,9 @@ bool contact_touch_at(const contact_term *t, int o, int32_t k, const double *x, 
         contact_turn(&pose, out->n);
         contact_turn_tensor(&pose, second ? out->H : NULL);
     }
+
     out->pressure = t->now.lambda[o * t->points + k] - t->stiffness[k] * out->gap;
+
     return out->pressure > 0 && (out->n[0] != 0 || out->n[1] != 0 || out->n[2] != 0);
 }
 
@@ -119,6 +125,7 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
     const double limit = contact_limit(t, o, k), e = t->stiffness[k];
     const double *old = t->now.traction + 3 * at, *place = t->now.place + 3 * at;
     double n[3], at_x[3], y[3], d[3];
+
     *stick = true;
     memset(traction, 0, 3 * sizeof *traction);
     if (!(limit > 0)) {
@@ -133,6 +140,7 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
     for (int i = 0; i < 3; ++i) {
         traction[i] = old[i] + e * (d[i] - along * n[i]);
     }
+
     const double size = pl_norm3(traction);
     *stick = size <= limit;
     const double cut = *stick ? 1 : limit / size;
@@ -140,6 +148,7 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
         const double P = (i % 4 == 0) - n[i / 3] * n[i % 3];
         tangent[i] = e * cut * (*stick ? P : P - traction[i / 3] * traction[i % 3] / (size * size));
     }
+
     for (int i = 0; i < 3; ++i) {
         traction[i] *= cut;
     }
@@ -147,6 +156,7 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
         contact_turn(&pose, traction);
         contact_turn_tensor(&pose, tangent);
     }
+
     return *stick ? size * size / (2 * e) : limit * (size - 0.5 * limit) / e;
 }
 
@@ -184,9 +194,11 @@ static bool contact_linked(const contact_term *t, int o, int32_t k)
 {
     const int32_t *node = NULL;
     double weight[PL_FACE_NODES_MAX];
+
     if (k < t->points) {
         return t->linked[o * t->points + k];
     }
+
     bool all = true;
     for (int held = 0; held < 2; ++held) {
         const int count = contact_foot_nodes(t, k, held, &node, weight);
@@ -194,6 +206,7 @@ static bool contact_linked(const contact_term *t, int o, int32_t k)
             all = all && t->linked[o * t->points + t->s->point_of[node[j]]];
         }
     }
+
     return all;
 }
 
@@ -251,10 +264,12 @@ static bool contact_linear_touch(const contact_term *t, int o, int32_t k, const 
         contact_foot_touch(t, k, out);
         return t->foot[k - t->points].face >= 0;
     }
+
     pl_contact_point_at(t->s, k, x, at);
     contact_local(pose, at, y);
     out->gap = pl_shape_gap(&t->c->obstacle[o].shape, y, t->reach, out->n, NULL);
     contact_turn(pose, out->n);
+
     return true;
 }
 
@@ -310,6 +325,7 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
     } else {
         contact_obstacles(t, p, x, energy, full);
     }
+
     if (!t->pairs) {
         return;
     }
@@ -318,6 +334,7 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
     for (int32_t k = 0; k < t->points; ++k) {
         *energy -= lambda[k] > 0 ? t->area[k] * lambda[k] * lambda[k] / (2 * t->pair_stiffness[k]) : 0;
     }
+
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const pl_contact_pair *pair = &t->pair[i];
         const double pressure = contact_pair_push(t, pair), a = t->area[pair->point];
@@ -355,6 +372,7 @@ static void contact_add_point(const contact_term *t, pl_problem *p, int o, int32
     double weight[CONTACT_NODES_MAX];
     int own;
     const int count = contact_nodes(t, o, k, true, x, node, weight, &own);
+
     for (int j = 0; j < count; ++j) {
         for (int l = 0; l < count; ++l) {
             double W[9];
@@ -437,6 +455,7 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
     contact_term *t = self;
     t->factored_hard = t->hard;
     contact_exchange_offsets(t, p);
+
     // of the contacts that a step met only the first ones: they keep it from the others
     for (int64_t i = 0; i < contact_numbers(t); ++i) {
         t->hit[i] = p->tangent.contacts == PL_CONTACT_HIT &&
@@ -444,6 +463,7 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
         t->met[i] = INFINITY;
         t->push[i] = -INFINITY;
     }
+
     t->met_first = INFINITY;
     contact_grip_tangent(t, p, x);
     contact_tangent_obstacles(t, p, x, positive);
@@ -492,11 +512,13 @@ static void contact_pattern(const void *object, const pl_problem *p, pl_pattern 
         t->stale = false;
         return;
     }
+
     if (t->coupled.count + t->pair_count > t->coupled.limit || !t->coupled_ready) {
         const int64_t limit = 16 * t->points;
         pl_table_clear(&t->coupled);
         t->coupled_ready = pl_table_init(&t->coupled, 2, limit);
     }
+
     for (int32_t i = 0; t->coupled_ready && i < t->pair_count; ++i) {
         const int32_t key[2] = {t->pair[i].point, t->pair[i].face};
         if (t->pair[i].gap > CONTACT_PATTERN * t->spacing[key[0]]) {
@@ -504,6 +526,7 @@ static void contact_pattern(const void *object, const pl_problem *p, pl_pattern 
         }
         pl_table_add(&t->coupled, key);
     }
+
     for (int32_t i = 0; t->coupled_ready && i < t->coupled.count; ++i) {
         const pl_contact_pair pair = {.point = t->coupled.key[2 * i], .face = t->coupled.key[2 * i + 1]};
         int32_t node[PL_PAIR_NODES_MAX];
@@ -514,6 +537,7 @@ static void contact_pattern(const void *object, const pl_problem *p, pl_pattern 
             }
         }
     }
+
     t->stale = false;
 }
 
@@ -537,6 +561,7 @@ static uint64_t contact_fingerprint(const void *self, const pl_problem *p, uint6
     for (int o = 0; o < t->obstacles; ++o) {
         hash = pl_hash_bytes(hash, &t->grip[o].stage, sizeof t->grip[o].stage);
     }
+
     return pl_hash_bytes(hash, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
 }
 
@@ -602,6 +627,7 @@ static void contact_stiffnesses(contact_term *t, const pl_problem *p)
             t->pair_stiffness[k] = CONTACT_STIFFNESS * 3 * fmin(mu, softest) / h;
         }
     }
+
     for (int32_t k = 0; k < t->slots; ++k) {
         t->stiffness[t->points + k] = CONTACT_STIFFNESS * 3 * softest / t->spacing[t->points + k];
     }
@@ -626,6 +652,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
 {
     const int64_t n = t->points, full = 3 * (int64_t)p->mesh.vertex_count;
     const int bodies = t->c->body_count;
+
     t->reading_count = t->obstacles + (t->c->self ? 1 : 0) + (t->pairs ? bodies * (bodies - 1) / 2 : 0);
     t->numbers = pl_robot_contact_numbers(p->robot);
     t->block = PL_NEW_ARRAY(double, t->numbers);
@@ -633,6 +660,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     if (!contact_feature_create(t)) {
         return pl_fail_memory(err, "problem: contact");
     }
+
     const int64_t numbers = contact_numbers(t);
     const int64_t rough = t->c->friction ? t->obstacles * n + t->slots : 1;
     t->gripped = PL_NEW_ARRAY(bool, rough);
@@ -673,12 +701,14 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
         !t->guard_x || !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit) {
         return pl_fail_memory(err, "problem: contact");
     }
+
     memcpy(t->x, p->mesh.position, (size_t)full * sizeof *t->x);
     contact_layout(t, t->block, &t->now);
     contact_stiffnesses(t, p);
     contact_grip_create(t, p);
     contact_noises(t, p);
     contact_names(t);
+
     return t->pairs ? pl_contact_finder_create(t->s, p->mesh.position, t->c->self, &t->finder, err) : PL_OK;
 }
 
@@ -688,6 +718,7 @@ pl_status term_contact_create(pl_problem *p, pl_problem_term *out, pl_error *err
     if (!c->surface) {
         return PL_OK;
     }
+
     contact_term *t = PL_NEW(contact_term);
     if (!t) {
         return pl_fail_memory(err, "problem: contact");
@@ -699,5 +730,6 @@ pl_status term_contact_create(pl_problem *p, pl_problem_term *out, pl_error *err
     t->obstacles = c->obstacle_count;
     t->pairs = c->pairs;
     t->channels = t->obstacles + t->pairs;
+
     return contact_fill(t, p, err);
 }

@@ -22,6 +22,7 @@ static double examine_cone(const contact_term *t, int32_t k, const double *x, do
     const int32_t v = s->vertex[k], first = v >= 0 ? s->around_start[v] : 0,
                   end = v >= 0 ? s->around_start[v + 1] : 1;
     double widest = 1;
+
     memset(mean, 0, 3 * sizeof *mean);
     for (int pass = 0; pass < 2; ++pass) {
         for (int32_t i = first; i < end; ++i) {
@@ -37,6 +38,7 @@ static double examine_cone(const contact_term *t, int32_t k, const double *x, do
             mean[j] /= length;
         }
     }
+
     return widest;
 }
 
@@ -46,9 +48,11 @@ static void examine_point(const contact_term *t, int32_t k, const double *x, con
 {
     double mean[3], across[3];
     const double widest = examine_cone(t, k, x, mean), along = pl_dot3(u, mean);
+
     for (int i = 0; i < 3; ++i) {
         across[i] = u[i] - along * mean[i];
     }
+
     const double length = pl_norm3(across), sine = sqrt(fmax(0, 1 - widest * widest));
     if (along >= widest || !(length > 0)) {
         return;
@@ -63,6 +67,7 @@ static void examine_free(contact_term *t, int o, const double *x, pl_contact_fau
 {
     const double load = t->grip[o].load;
     double caught[3] = {0}, used = 0, limit = 0;
+
     contact_find_feet(t, x, t->offset);
     CONTACT_EACH(t, o, k)
     {
@@ -116,6 +121,7 @@ static examine_press examine_pressing(contact_term *t, const pl_problem *p, int 
     const pl_shape *shape = &t->c->obstacle[o].shape;
     const pl_pose pose = contact_pose(t, o, x, t->offset);
     examine_press out = {.low = INFINITY, .high = -INFINITY};
+
     contact_find_feet(t, x, t->offset);
     CONTACT_EACH(t, o, k)
     {
@@ -151,6 +157,7 @@ static examine_press examine_pressing(contact_term *t, const pl_problem *p, int 
         out.edge /= out.force;
         out.soft /= out.force;
     }
+
     return out;
 }
 
@@ -181,6 +188,7 @@ static double examine_ray(const double p[3], const double n[3], const double a[3
     pl_cross3(n, v, q);
     pl_cross3(d, u, r);
     const double det = pl_dot3(u, q), s = pl_dot3(d, q) / det, w = pl_dot3(n, r) / det;
+
     return det != 0 && s >= 0 && w >= 0 && s + w <= 1 ? pl_dot3(v, r) / det : INFINITY;
 }
 
@@ -197,6 +205,7 @@ static double examine_thickness(const contact_term *t, const examine_press *pres
             least = at > 0.1 * press->edge ? fmin(least, at) : least;
         }
     }
+
     return least;
 }
 
@@ -210,6 +219,7 @@ static void examine_coarse(contact_term *t, const pl_problem *p, int o, const do
     const examine_press press = examine_pressing(t, p, o, x);
     const double size = pl_shape_thickness(shape), footprint = examine_footprint(shape, &press);
     double width = INFINITY;
+
     if (press.feet > 0.5 * press.force && size < CONTACT_COARSE * press.edge) {
         width = size;
     }
@@ -219,6 +229,7 @@ static void examine_coarse(contact_term *t, const pl_problem *p, int o, const do
     if (press.sharp > 0.5 * press.force && examine_thickness(t, &press, x) < press.edge) {
         width = 0;
     }
+
     if (press.force > 0 && isfinite(width) && (!fault->coarse || width < fault->coarse_width)) {
         fault->coarse = t->c->obstacle[o].name;
         fault->coarse_edge = press.edge;

@@ -20,6 +20,7 @@ bool contact_feature_create(contact_term *t)
 {
     const pl_robot_contact *c = t->c;
     const double edge = c->edge;
+
     t->feature_reach = FEATURE_REACH * edge;
     t->whole_area = FEATURE_AREA * edge * edge;
     t->slots = PL_FEATURE_FACES * c->feature_first[c->obstacle_count];
@@ -43,6 +44,7 @@ bool contact_feature_create(contact_term *t)
             t->spacing[t->points + i] = size;
         }
     }
+
     return true;
 }
 
@@ -53,11 +55,13 @@ static int32_t feature_near(contact_term *t, int o, const pl_pose *pose)
     const pl_feature *feature = t->c->feature;
     const int32_t from = t->c->feature_first[o], to = t->c->feature_first[o + 1];
     double centre[3] = {0}, radius = 0, at[3];
+
     for (int32_t f = from; f < to; ++f) {
         for (int i = 0; i < 3; ++i) {
             centre[i] += feature[f].at[i] / (to - from);
         }
     }
+
     for (int32_t f = from; f < to; ++f) {
         radius = fmax(radius, pl_distance3(centre, feature[f].at) + feature[f].radius);
     }
@@ -69,6 +73,7 @@ static int32_t feature_near(contact_term *t, int o, const pl_pose *pose)
             t->near[count++] = k;
         }
     }
+
     return count;
 }
 
@@ -90,6 +95,7 @@ static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pa
     const int32_t first = PL_FEATURE_FACES * feature;
     const double *lambda = t->now.lambda + t->channels * t->points;
     bool placed[FEATURE_FOUND] = {false};
+
     for (int i = 0; i < PL_FEATURE_FACES; ++i) {
         t->foot[first + i].face = -1;
         t->area[t->points + first + i] = 0;
@@ -101,6 +107,7 @@ static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pa
             }
         }
     }
+
     // the deepest of the others first: slots of the largest multipliers
     for (int k = 0; k < count; ++k) {
         int32_t best = -1;
@@ -122,12 +129,14 @@ void contact_find_feet(contact_term *t, const double *x, const double *offset)
         (t->feet_found && memcmp(t->foot_x, x, bytes) == 0 && memcmp(t->foot_offset, offset, moved) == 0)) {
         return;
     }
+
     memcpy(t->foot_x, x, bytes);
     memcpy(t->foot_offset, offset, moved);
     t->feet_found = true;
     for (int32_t f = 0; f < t->s->face_count; ++f) {
         pl_contact_face_ball(t->s, f, x, t->ball + 4 * (size_t)f);
     }
+
     for (int o = 0; o < t->obstacles; ++o) {
         const pl_pose pose = contact_pose(t, o, x, offset);
         const int32_t near = feature_near(t, o, &pose);
@@ -152,12 +161,14 @@ bool contact_foot_touch(const contact_term *t, int32_t k, contact_touch *out)
 {
     const pl_contact_pair *foot = &t->foot[k - t->points];
     const double lambda = t->now.lambda[t->channels * t->points + k - t->points];
+
     memset(out, 0, sizeof *out);
     out->gap = foot->face >= 0 ? foot->gap - contact_feature(t, k)->radius : t->reach;
     out->pressure = lambda - t->stiffness[k] * out->gap;
     for (int i = 0; foot->face >= 0 && i < 3; ++i) {
         out->n[i] = -foot->n[i];
     }
+
     return foot->face >= 0 && out->pressure > 0;
 }
 
@@ -166,6 +177,7 @@ int contact_foot_nodes(const contact_term *t, int32_t k, bool held, const int32_
     const int32_t slot = (int32_t)(k - t->points),
                   face = held ? feature_remembered(t, slot) : t->foot[slot].face;
     const double *xi = held ? t->now.foot + CONTACT_FOOT * (int64_t)slot + 1 : t->foot[slot].xi;
+
     if (face < 0) {
         return 0;
     }
@@ -177,15 +189,18 @@ int contact_feature_frame(const contact_term *t, int o, int32_t k, int32_t node[
 {
     const pl_obstacle *body = &t->c->obstacle[o];
     double c[3], arm[4][3], d[3];
+
     if (!body->free) {
         return 0;
     }
+
     const double square = contact_arms(body, t->X, c, arm);
     pl_sub3(contact_feature(t, k)->at, c, d);
     for (int a = 0; a < 4; ++a) {
         node[a] = body->frame[a];
         weight[a] = 0.25 + 0.75 * pl_dot3(arm[a], d) / square;
     }
+
     return 4;
 }
 
@@ -203,6 +218,7 @@ void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, do
     for (int i = 0; i < m * m; ++i) {
         H[i] = t->area[k] * (t->stiffness[k] * gradient[i / m] * gradient[i % m] - bending * H[i]);
     }
+
     for (int r = 0; r < count; ++r) {
         for (int c = 0; c < count; ++c) {
             pl_problem_add_block(p, node[r], node[c], H + 3 * r * m + 3 * c, m, x);
@@ -228,6 +244,7 @@ static int feature_share_gradient(const contact_term *t, int o, int32_t k, const
     const pl_contact_pair *foot = &t->foot[k - t->points];
     const int32_t *own;
     double weight[CONTACT_NODES_MAX], slope[2];
+
     if (k < t->points || foot->face < 0) {
         return 0;
     }
@@ -238,6 +255,7 @@ static int feature_share_gradient(const contact_term *t, int o, int32_t k, const
     *frame = contact_feature_frame(t, o, k, node, weight);
     const int size = contact_foot_nodes(t, k, false, &own, weight + *frame);
     memcpy(node + *frame, own, (size_t)size * sizeof *node);
+
     return pl_contact_foot_shift(t->s, foot, x, weight, *frame, slope, gradient);
 }
 
@@ -251,6 +269,7 @@ static int32_t feature_rim(const contact_term *t, int32_t k)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -264,9 +283,11 @@ int contact_share_force(const contact_term *t, int o, int32_t k, const double *x
     const int32_t rim = count > 0 ? feature_rim(t, k) : -1;
     const double scale =
         count > 0 ? feature_potential(t, o, k) - (rim >= 0 ? feature_potential(t, o, rim) : 0) : 0;
+
     for (int j = 0; j < 3 * count; ++j) {
         force[j] *= -scale;
     }
+
     return count;
 }
 
@@ -276,6 +297,7 @@ double contact_share_change(const contact_term *t, int o, int32_t k, const doubl
     const pl_contact_pair *foot = &t->foot[k - t->points];
     const int32_t first = (int32_t)(k - (k - t->points) % PL_FEATURE_FACES);
     double change = 0;
+
     for (int32_t i = first; i < first + PL_FEATURE_FACES; ++i) {
         int32_t node[CONTACT_NODES_MAX];
         double gradient[3 * CONTACT_NODES_MAX];
@@ -286,6 +308,7 @@ double contact_share_change(const contact_term *t, int o, int32_t k, const doubl
             change += (rim ? -1 : 1) * gradient[j] * dx[3 * (int64_t)node[j / 3] + j % 3];
         }
     }
+
     return change;
 }
 
@@ -311,12 +334,14 @@ void contact_share_nonsymmetric(const contact_term *t, int o, int32_t k, const d
     double gradient[3 * CONTACT_NODES_MAX], change = 0, pull = 0;
     int frame;
     const int count = feature_share_gradient(t, o, k, x, node, gradient, &frame);
+
     if (count == 0) {
         return;
     }
     for (int j = 0; j < 3 * count; ++j) {
         change += gradient[j] * dx[3 * (int64_t)node[j / 3] + j % 3];
     }
+
     const int32_t slot[2] = {k, feature_rim(t, k)};
     for (int i = 0; i < 2 && slot[i] >= 0; ++i) {
         contact_touch touch;
@@ -324,6 +349,7 @@ void contact_share_nonsymmetric(const contact_term *t, int o, int32_t k, const d
                      scale = i == 0 ? p : -p;
         pull += scale * feature_gap(t, o, slot[i], x, dx, scale * change, full);
     }
+
     for (int j = 0; j < 3 * count; ++j) {
         full[3 * (int64_t)node[j / 3] + j % 3] += pull * gradient[j];
     }
@@ -343,6 +369,7 @@ void contact_foot_change(const contact_term *t, int32_t k, const double *x, cons
     for (int j = 0; j < m; ++j) {
         motion[j] = j < 3 ? v[j] : dx ? dx[3 * (int64_t)node[j / 3 - 1] + j % 3] : 0;
     }
+
     for (int r = 0; r < m; ++r) {
         double sum = 0;
         for (int c = 0; c < m; ++c) {
@@ -398,6 +425,7 @@ static double feature_approach(const contact_term *t, const pl_contact_pair *foo
     const int32_t *node = t->s->node + PL_FACE_NODES_MAX * (size_t)foot->face;
     double N[PL_FACE_NODES_MAX], sum = 0;
     const int size = pl_face_shape_eval(t->s->size[foot->face], foot->xi, N, NULL);
+
     for (int i = 0; i < 3; ++i) {
         double motion = q[i] - p[i];
         for (int k = 0; k < size; ++k) {
@@ -406,6 +434,7 @@ static double feature_approach(const contact_term *t, const pl_contact_pair *foo
         }
         sum -= foot->n[i] * motion;
     }
+
     return sum;
 }
 
@@ -435,6 +464,7 @@ double contact_feature_limit(contact_term *t, const double *x, const double *to,
             }
         }
     }
+
     return limit;
 }
 
@@ -444,6 +474,7 @@ double contact_feature_stride(contact_term *t, int o, const double *x, const dou
 {
     const double length = pl_norm3(way);
     double limit = 1;
+
     contact_find_feet(t, x, offset);
     const pl_pose pose = contact_pose(t, o, x, offset);
     for (int32_t f = t->c->feature_first[o]; length > 0 && f < t->c->feature_first[o + 1]; ++f) {
@@ -468,5 +499,6 @@ double contact_feature_stride(contact_term *t, int o, const double *x, const dou
         free_way = fmax(free_way, t->feature_reach) + accepted;
         limit = fmin(limit, free_way / length);
     }
+
     return limit;
 }

@@ -27,6 +27,7 @@ pl_pose contact_pose(const contact_term *t, int o, const double *x, const double
     } else {
         memcpy(pose.centre, offset + 6 * o, sizeof pose.centre);
     }
+
     return pose;
 }
 
@@ -66,10 +67,12 @@ double contact_arms(const pl_obstacle *o, const double *x, double c[3], double a
             c[i] += 0.25 * x[3 * (size_t)o->frame[a] + (size_t)i];
         }
     }
+
     for (int a = 0; a < 4; ++a) {
         pl_sub3(x + 3 * (size_t)o->frame[a], c, arm[a]);
         square += 0.25 * pl_dot3(arm[a], arm[a]);
     }
+
     return square;
 }
 
@@ -84,6 +87,7 @@ void contact_position(const contact_term *t, int32_t k, bool held, const double 
     const int32_t *node = NULL;
     double weight[PL_FACE_NODES_MAX];
     const int count = free_point_nodes(t, k, held, &node, weight);
+
     memset(out, 0, 3 * sizeof *out);
     for (int j = 0; j < 3 * count; ++j) {
         out[j % 3] += weight[j / 3] * x[3 * (size_t)node[j / 3] + (size_t)(j % 3)];
@@ -95,6 +99,7 @@ int contact_nodes(const contact_term *t, int o, int32_t k, bool held, const doub
 {
     const int32_t *from = NULL;
     const int count = free_point_nodes(t, k, held, &from, weight);
+
     *own = count;
     if (count == 0) {
         return 0;
@@ -103,6 +108,7 @@ int contact_nodes(const contact_term *t, int o, int32_t k, bool held, const doub
     if (!t->c->obstacle[o].free) {
         return count;
     }
+
     if (k >= t->points && !held) {
         contact_feature_frame(t, o, k, node + count, weight + count);
         for (int a = 0; a < 4; ++a) {
@@ -110,6 +116,7 @@ int contact_nodes(const contact_term *t, int o, int32_t k, bool held, const doub
         }
         return count + 4;
     }
+
     double at[3], c[3], arm[4][3];
     const double square = contact_arms(&t->c->obstacle[o], x, c, arm);
     contact_position(t, k, held, x, at);
@@ -118,6 +125,7 @@ int contact_nodes(const contact_term *t, int o, int32_t k, bool held, const doub
         node[count + a] = t->c->obstacle[o].frame[a];
         weight[count + a] = -0.25 - 0.75 * pl_dot3(arm[a], at) / square;
     }
+
     return count + 4;
 }
 
@@ -128,6 +136,7 @@ void contact_spread(const contact_term *t, int o, int32_t k, bool held, const do
     double weight[CONTACT_NODES_MAX];
     int own;
     const int count = contact_nodes(t, o, k, held, x, node, weight, &own);
+
     for (int j = 0; j < count; ++j) {
         for (int i = 0; i < 3; ++i) {
             full[3 * (int64_t)node[j] + i] += scale * weight[j] * v[i];
@@ -142,6 +151,7 @@ void contact_relative(const contact_term *t, int o, int32_t k, bool held, const 
     double weight[CONTACT_NODES_MAX];
     int own;
     const int count = contact_nodes(t, o, k, held, x, node, weight, &own);
+
     out[0] = out[1] = out[2] = 0;
     for (int j = 0; j < count; ++j) {
         for (int i = 0; i < 3; ++i) {
@@ -158,6 +168,7 @@ void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k,
     int own;
     const int count = contact_nodes(t, o, k, true, x, node, weight, &own);
     const double square = contact_arms(&t->c->obstacle[o], x, c, arm);
+
     for (int a = 0; a < 4; ++a) {
         for (int j = 0; j < count; ++j) {
             double B[9], Bt[9];
@@ -178,6 +189,7 @@ void contact_grip_create(contact_term *t, const pl_problem *p)
     for (int32_t k = 0; k < t->points; ++k) {
         modulus = fmax(modulus, t->stiffness[k] * t->spacing[k] / 30);
     }
+
     for (int o = 0; o < t->obstacles; ++o) {
         const pl_obstacle *body = &t->c->obstacle[o];
         if (body->free) {
@@ -240,9 +252,11 @@ static double grip_force(const contact_term *t, int o, int a, const double *x, d
     const double *v = x + 3 * (size_t)t->c->obstacle[o].frame[a],
                  *rest = t->X + 3 * (size_t)t->c->obstacle[o].frame[a];
     double spring[3] = {0}, energy = 0;
+
     for (int i = 0; i < 3; ++i) {
         force[i] = 0.25 * t->offset[6 * o + 3 + i];
     }
+
     for (int across = 0; across < 2; ++across) {
         const bool held = g->stage <= (across ? CONTACT_STAGES / 2 : 0);
         const double k = 0.25 * grip_stiffness(t, o, across), left = held ? 0 : grip_left(g, across);
@@ -256,10 +270,12 @@ static double grip_force(const contact_term *t, int o, int a, const double *x, d
             energy += 0.5 * k * part * part;
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         energy -= force[i] * (v[i] - rest[i]);
         force[i] += spring[i];
     }
+
     return energy;
 }
 
@@ -323,6 +339,7 @@ static bool grip_touched(contact_term *t, int o, const double *x)
 {
     contact_touch touch;
     bool any = false;
+
     contact_find_feet(t, x, t->offset);
     CONTACT_EACH(t, o, k)
     {
@@ -380,6 +397,7 @@ double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double
             p->loose_alone = !g->touched;
         }
     }
+
     return worst;
 }
 

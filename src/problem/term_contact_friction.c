@@ -16,6 +16,7 @@ bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
     contact_term *t = self;
     const int64_t count = friction_numbers(t);
     bool any = false;
+
     (void)p;
     if (mode == PL_FRICTION_FOLLOWS) {
         memcpy(t->kept_limit, t->now.limit, (size_t)count * sizeof *t->kept_limit);
@@ -26,7 +27,9 @@ bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
     } else if (mode == PL_FRICTION_BACK) {
         memcpy(t->now.limit, t->kept_limit, (size_t)count * sizeof *t->kept_limit);
     }
+
     t->follows_pressure = mode == PL_FRICTION_FOLLOWS && count > 0;
+
     return any;
 }
 
@@ -35,6 +38,7 @@ void contact_follow_pressure(contact_term *t, int o, int32_t k, double pressure)
     if (!(t->c->obstacle[o].friction > 0)) {
         return;
     }
+
     const int64_t at = contact_rough_at(t, o, k);
     const double area = contact_rough_area(t, k);
     if (t->gripped[at]) {

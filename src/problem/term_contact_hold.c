@@ -20,6 +20,7 @@ bool contact_one_sided(const void *self, const pl_problem *p, const pl_state *st
             }
         }
     }
+
     return false;
 }
 
@@ -30,6 +31,7 @@ static void hold_foot(const contact_term *t, int32_t k, const double *x, const d
 {
     double change[3 * PL_FACE_NODES_MAX], dn[3], weight[PL_FACE_NODES_MAX];
     const int32_t *node = NULL;
+
     if (k < t->points) {
         return;
     }
@@ -82,6 +84,7 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -90,6 +93,7 @@ static int64_t contact_hold_count(void *self, pl_problem *p, const double *x)
 {
     contact_term *t = self;
     bool any = false;
+
     p->friction_acts = false;
     memset(t->mu, 0, (size_t)contact_numbers(t) * sizeof *t->mu);
     contact_find_feet(t, x, t->offset);
@@ -103,12 +107,14 @@ static int64_t contact_hold_count(void *self, pl_problem *p, const double *x)
             p->friction_acts = p->friction_acts || (*held && t->c->obstacle[o].friction > 0);
         }
     }
+
     memset(t->held + t->obstacles * t->points, 0, t->pairs ? (size_t)t->points : 0);
     for (int32_t i = 0; i < t->pair_count; ++i) {
         if (contact_pair_pressure(t, &t->pair[i]) > 0) {
             t->held[t->obstacles * t->points + t->pair[i].point] = any = true;
         }
     }
+
     return any ? contact_numbers(t) : 0;
 }
 
@@ -153,6 +159,7 @@ static void contact_hold_gap(const void *self, const pl_problem *p, const double
             }
         }
     }
+
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const int64_t at = t->obstacles * t->points + t->pair[i].point;
         int32_t node[PL_PAIR_NODES_MAX];
@@ -183,6 +190,7 @@ static void contact_hold_force(const void *self, const pl_problem *p, const doub
             }
         }
     }
+
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const int32_t k = t->pair[i].point;
         const int64_t at = t->obstacles * t->points + k;

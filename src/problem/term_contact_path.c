@@ -55,14 +55,17 @@ static void contact_rebase(contact_term *t, const double *x, double *block)
                 touches ? touch.pressure + t->stiffness[k] / t->hard * touch.gap : 0;
         }
     }
+
     for (int32_t k = 0; t->pairs && k < t->points; ++k) {
         t->mu[k] = 0;
     }
+
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const pl_contact_pair *pair = &t->pair[i];
         const double pressure = contact_pair_pressure(t, pair), g = pair->gap - contact_pair_offset(t, pair);
         t->mu[pair->point] = pressure > 0 ? pressure + t->pair_stiffness[pair->point] / t->hard * g : 0;
     }
+
     if (t->pairs) {
         memcpy(lambda + t->obstacles * t->points, t->mu, (size_t)t->points * sizeof *lambda);
     }
@@ -104,6 +107,7 @@ pl_status contact_check(const void *self, const pl_problem *p, const double *com
                            t->c->obstacle[o].name);
         }
     }
+
     return PL_OK;
 }
 
@@ -115,6 +119,7 @@ void contact_begin(void *self, pl_problem *p, const pl_state *state, const doubl
         t->from[o] = contact_command(t, o, state->command);
         t->to[o] = contact_command(t, o, command);
     }
+
     p->contact_hard = 1;
     contact_make_hard(t, 1);
     t->feet_found = false;
@@ -157,6 +162,7 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state)
             t->offset[6 * o + 3 + i] = value * t->c->obstacle[o].pull[i];
         }
     }
+
     contact_grip_begin(t, p, state->x);
 }
 
@@ -180,6 +186,7 @@ void contact_store(const void *self, const pl_problem *p, const double *command,
     if (t->hard > 1) {
         contact_rebase(t, state->x, state->contact);
     }
+
     // an obstacle under way stays where it is
     for (int o = 0; at < 1 && o < t->obstacles; ++o) {
         const int c = t->c->obstacle[o].command;
@@ -201,6 +208,7 @@ static void contact_anchor(const contact_term *t, int o, int32_t k, const double
     const pl_shape *shape = &t->c->obstacle[o].shape;
     const pl_pose now = contact_pose(t, o, x, t->offset),
                   then = contact_pose(t, o, t->settled_x, t->settled_offset);
+
     contact_position(t, k, false, x, at);
     contact_local(&now, at, place);
     if (contact_limit(t, o, k) > 0 || k >= t->points) {
@@ -270,6 +278,7 @@ void contact_advance(void *self, pl_problem *p, const double *x)
             }
         }
     }
+
     contact_remember_feet(t, x, p->limits_only);
     if (!p->limits_only) {
         contact_grip_advance(t, p, x, t->settled && t->at >= 1);
@@ -279,6 +288,7 @@ void contact_advance(void *self, pl_problem *p, const double *x)
             pl_contact_remember(t->finder, x);
         }
     }
+
     if (t->pairs) {
         double *lambda = t->now.lambda + t->obstacles * t->points;
         // hard contacts stay on their faces: on another one the gap differs a little, and the pressure much
@@ -303,6 +313,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
 {
     contact_term *t = self;
     double worst = 0, gaps = 0;
+
     p->slips = NULL;
     contact_find_feet(t, x, t->offset);
     const double tolerance = contact_tolerance(p);
@@ -350,6 +361,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
             worst = fmax(worst, tolerance * off / PL_CONTACT_LIMIT);
         }
     }
+
     if (t->pairs) {
         const double *lambda = t->now.lambda + t->obstacles * t->points;
         contact_find_pairs(t, x);
@@ -360,9 +372,11 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
             *penetration = fmax(*penetration, -g / h);
         }
     }
+
     worst = fmax(worst, gaps);
     p->gaps_off = gaps / tolerance;
     t->settled = worst <= tolerance;
+
     return fmax(worst / tolerance, contact_grip_unsettled(t, p, x));
 }
 
@@ -384,6 +398,7 @@ static double contact_way(const pl_shape *shape, const double a[3], const double
         // the distance changes by no more than the way gone
         at += fmax(g - start + depth, 0.1 * depth);
     }
+
     return 1;
 }
 
@@ -407,6 +422,7 @@ static void contact_guard(contact_term *t, const pl_problem *p, const double *x)
     if (memcmp(t->guard_x, x, pl_problem_full_bytes(p)) == 0) {
         return;
     }
+
     if (!contact_guard_serves(t, x)) {
         t->guard_count = 0;
         if (pl_contact_find(t->finder, x, CONTACT_REACH, &found, &t->guard_count)) {
@@ -418,6 +434,7 @@ static void contact_guard(contact_term *t, const pl_problem *p, const double *x)
             pl_contact_pair_gap(t->s, &t->guard[i], x);
         }
     }
+
     memcpy(t->guard_x, x, pl_problem_full_bytes(p));
 }
 
@@ -425,6 +442,7 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
 {
     contact_term *t = (contact_term *)object; // keeps the list of near pairs
     double limit = 1;
+
     for (int o = 0; o < t->obstacles; ++o) {
         const pl_pose here = contact_pose(t, o, x, t->offset), there = contact_pose(t, o, to, t->offset);
         for (int32_t k = 0; k < t->points; ++k) {
@@ -439,6 +457,7 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
             }
         }
     }
+
     if (t->slots > 0) {
         limit = fmin(limit, contact_feature_limit(t, x, to, t->offset, t->offset, CONTACT_DEPTH));
     }
@@ -463,6 +482,7 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
             limit = fmin(limit, from / (pair->gap - there.gap));
         }
     }
+
     return limit;
 }
 
@@ -471,6 +491,7 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
 {
     contact_term *t = self;
     double rest = 1 - at;
+
     (void)p;
     contact_place_obstacles(t, at);
     for (int o = 0; o < t->obstacles; ++o) {
@@ -494,7 +515,9 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
         }
         rest *= contact_feature_stride(t, o, x, t->offset, way, CONTACT_STRIDE);
     }
+
     contact_place_obstacles(t, t->at);
+
     return fmax(rest, CONTACT_STRIDE_LEAST);
 }
 
@@ -517,6 +540,7 @@ bool contact_obsolete(const void *self, const pl_problem *p, const double *x)
             }
         }
     }
+
     const bool *factored = t->factored + t->obstacles * t->points, *hit = t->hit + t->obstacles * t->points;
     int64_t kept = 0, all = 0;
     for (int32_t i = 0; i < t->pair_count; ++i) {
@@ -527,8 +551,10 @@ bool contact_obsolete(const void *self, const pl_problem *p, const double *x)
         }
         kept += acts && !hit[t->pair[i].point];
     }
+
     for (int32_t k = 0; t->pairs && hard && k < t->points; ++k) {
         all += factored[k] && !hit[k];
     }
+
     return hard && !other && all > kept;
 }

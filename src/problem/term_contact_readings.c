@@ -27,6 +27,7 @@ void contact_names(contact_term *t)
     if (t->c->self) {
         snprintf(t->name[t->obstacles], sizeof t->name[0], "self");
     }
+
     for (int i = 0; t->pairs && i < t->c->body_count; ++i) {
         for (int j = i + 1; j < t->c->body_count; ++j) {
             snprintf(t->name[next++], sizeof t->name[0], "%.40s/%.40s", t->c->body_name[i],
@@ -43,6 +44,7 @@ static int reading_channel(const contact_term *t, const pl_contact_pair *pair, b
     if (a == b) {
         return t->obstacles;
     }
+
     const int i = a < b ? a : b, j = a < b ? b : a;
     return reading_first_pair(t) + i * t->c->body_count - i * (i + 1) / 2 + j - i - 1;
 }
@@ -88,6 +90,7 @@ static double reading_area(const contact_term *t, int32_t k, const double *x, co
     const pl_contact_surface *s = t->s;
     const int32_t v = s->vertex[k];
     double sum = 0;
+
     for (int32_t i = v >= 0 ? s->around_start[v] : 0, end = v >= 0 ? s->around_start[v + 1] : 1; i < end;
          ++i) {
         const int32_t f = v >= 0 ? s->around[i] : s->home[k], *node = s->node + PL_FACE_NODES_MAX * (size_t)f;
@@ -99,6 +102,7 @@ static double reading_area(const contact_term *t, int32_t k, const double *x, co
             sum += pl_contact_point_area(s, k, f, x);
         }
     }
+
     return sum;
 }
 
@@ -108,6 +112,7 @@ static void reading_share(const contact_term *t, int o, int32_t k, const double 
     double force[3 * CONTACT_NODES_MAX];
     int frame;
     const int count = contact_share_force(t, o, k, x, node, force, &frame);
+
     for (int j = count > 0 ? frame : 0; j < count; ++j) {
         reading_add_force(reading, x + 3 * (size_t)node[j], force + 3 * j, 1);
     }
@@ -207,6 +212,7 @@ static double reading_smooth(contact_term *t, const double *area)
         largest = fmax(largest, p);
         t->pressure[v] += p;
     }
+
     return largest;
 }
 
@@ -215,12 +221,14 @@ void contact_tell(contact_term *t, pl_problem *p, const double *x)
     const pl_contact_surface *s = t->s;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *area = PL_TAKE(&p->scratch, double, s->vertex_count);
+
     memset(area, 0, (size_t)s->vertex_count * sizeof *area);
     memset(t->pressure, 0, (size_t)s->vertex_count * sizeof *t->pressure);
     memset(t->reading, 0, (size_t)t->reading_count * sizeof *t->reading);
     for (int32_t v = 0; v < s->vertex_count; ++v) {
         t->open[v] = t->reach;
     }
+
     for (int32_t f = 0; f < s->face_count; ++f) {
         double part[9];
         const double whole = pl_contact_face_area(s, f, x, part);
@@ -228,6 +236,7 @@ void contact_tell(contact_term *t, pl_problem *p, const double *x)
             area[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)c]] += whole / reading_corners(t, f);
         }
     }
+
     for (int c = 0; c < t->reading_count; ++c) {
         memset(t->weight, 0, (size_t)s->vertex_count * sizeof *t->weight);
         if (c < t->obstacles) {
@@ -237,6 +246,7 @@ void contact_tell(contact_term *t, pl_problem *p, const double *x)
         }
         t->reading[c].max_pressure = reading_smooth(t, area);
     }
+
     // mid nodes: the mean of their corners
     for (int32_t f = 0; f < s->face_count; ++f) {
         const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)f;
@@ -246,6 +256,7 @@ void contact_tell(contact_term *t, pl_problem *p, const double *x)
                 0.5 * (t->pressure[node[k - corners]] + t->pressure[node[(k - corners + 1) % corners]]);
         }
     }
+
     pl_arena_end(&p->scratch, mark);
 }
 
@@ -272,6 +283,7 @@ pl_output contact_output(const void *self, int k)
 {
     const contact_term *t = self;
     const int later = k - t->reading_count * CONTACT_QUANTITIES;
+
     if (later >= 0) {
         return (pl_output){.kind = PL_OUTPUT_READING,
                            .actuator = -1,
@@ -280,6 +292,7 @@ pl_output contact_output(const void *self, int k)
                                     .quantity = free_quantity[later % FREE_QUANTITIES],
                                     .unit = later % FREE_QUANTITIES < 3 ? "mm" : "rad"}};
     }
+
     return (pl_output){.kind = PL_OUTPUT_READING,
                        .actuator = -1,
                        .info = {.group = "contacts",
@@ -297,6 +310,7 @@ void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state)
     if (print == t->reading_hash) {
         return;
     }
+
     double energy = 0;
     pl_problem_recall(p, state);
     for (int i = 0; i < p->term_count; ++i) {
@@ -304,6 +318,7 @@ void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state)
             p->term[i].kind->evaluate(t, p, state->x, &energy, NULL); // pairs
         }
     }
+
     contact_tell(t, p, state->x);
     pl_problem_resume(p);
     t->reading_hash = print;
@@ -320,6 +335,7 @@ double contact_value(void *self, pl_problem *p, const pl_state *state, int k)
 {
     contact_term *t = self;
     const int later = k - t->reading_count * CONTACT_QUANTITIES;
+
     if (later >= 0) {
         pl_pose pose;
         double turn[3];
@@ -328,6 +344,7 @@ double contact_value(void *self, pl_problem *p, const pl_state *state, int k)
         return later % FREE_QUANTITIES < 3 ? pose.centre[later % FREE_QUANTITIES]
                                            : turn[later % FREE_QUANTITIES - 3];
     }
+
     contact_tell_state(t, p, state);
     const contact_reading *reading = &t->reading[k / CONTACT_QUANTITIES];
     switch (k % CONTACT_QUANTITIES) {
@@ -362,6 +379,7 @@ static reading_motion reading_motion_at(const contact_term *t, int o, int32_t k,
     if (dx && t->c->obstacle[o].free) {
         contact_relative(t, o, k, held, x, dx, out.relative);
     }
+
     return out;
 }
 
@@ -373,6 +391,7 @@ static void reading_feature(const contact_term *t, int o, int32_t k, const doubl
     const pl_pose pose = contact_pose(t, o, x, t->offset);
     int32_t node[4];
     double weight[4];
+
     contact_global(&pose, contact_feature(t, k)->at, at->at);
     memcpy(at->motion, v, sizeof at->motion);
     const int frame = dx ? contact_feature_frame(t, o, k, node, weight) : 0;
@@ -438,6 +457,7 @@ double contact_change(void *self, pl_problem *p, const pl_state *state, int k, c
     contact_term *t = self;
     const int channel = k / CONTACT_QUANTITIES, part = k % CONTACT_QUANTITIES;
     contact_reading change;
+
     memset(&change, 0, sizeof change);
     (void)p;
     (void)mu;
@@ -450,16 +470,19 @@ double contact_change(void *self, pl_problem *p, const pl_state *state, int k, c
         }
         return later % FREE_QUANTITIES < 3 ? sum : NAN;
     }
+
     if (part > 6) {
         return NAN;
     }
     if (channel >= t->obstacles) {
         return channel < reading_first_pair(t) && part < 6 ? 0 : NAN;
     }
+
     const pl_obstacle *o = &t->c->obstacle[channel];
     const bool moves = q && q->kind == PL_PARAMETER_COMMAND && q->index == o->command;
     static const double still[3] = {0};
     reading_change(t, channel, state->x, dx, moves ? o->move : still, &change);
+
     return part < 3 ? change.force[part] : part < 6 ? change.moment[part - 3] : change.normal_force;
 }
 

@@ -9,10 +9,12 @@ drive_ends drive_path_begin(drive_path *path, const pl_actuator *a, const pl_sta
     path->idle = isnan(ends.value);
     path->one_sided = a->one_sided && !path->idle;
     path->slope = path->idle ? a->factor : pl_command_slope(a->factor, a->one_sided, command[a->command]);
+
     // v(c) = max(0, f c): seen from below, -c rises and the factor is -f
     path->slope_down =
         path->idle ? a->factor : -pl_command_slope(-a->factor, a->one_sided, -command[a->command]);
     path->input = a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN;
+
     return ends;
 }
 
@@ -55,12 +57,14 @@ double drive_measure_change(pl_problem *p, const pl_functional *h, const double 
 {
     const size_t mark = pl_arena_begin(&p->scratch);
     double *gradient = pl_problem_take_full(p), sum = 0;
+
     memset(gradient, 0, pl_problem_full_bytes(p));
     pl_functional_gradient(h, x, 1, gradient);
     for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
         sum += gradient[i] * dx[i];
     }
     pl_arena_end(&p->scratch, mark);
+
     return sum;
 }
 

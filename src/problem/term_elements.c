@@ -47,6 +47,7 @@ static void element_pairs(const pl_problem *p, pl_pattern *out, const pl_block *
     const int n = block->node_count;
     const int64_t base = block->tangent_start + (int64_t)lane * block->tangent_count,
                   coupling = base + (int64_t)n * (n + 1) / 2 * 9;
+
     for (int a = 0; a < n; ++a) {
         const int32_t va = block->node[a][lane], ga = pl_problem_group(p, va);
         const bool rigid_a = u->rigid_of[va] >= 0;
@@ -75,6 +76,7 @@ static void elements_pattern(const void *self, const pl_problem *p, pl_pattern *
         element_pairs(p, out, &p->elements->block[e->rigid[k] / PL_LANES], (int)(e->rigid[k] % PL_LANES),
                       true);
     }
+
     const pl_sparse *M = &p->elements->mass;
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         for (int64_t i = M->start[k]; i < M->start[k + 1]; ++i) {
@@ -92,12 +94,14 @@ static pl_status elements_make_pairs(elements_term *e, const pl_problem *p, cons
         const pattern_entry *entry = &sorted->entry[i];
         e->pair_count += i == 0 || entry->row != entry[-1].row || entry->column != entry[-1].column;
     }
+
     e->pair = PL_NEW_ARRAY(element_pair, e->pair_count);
     e->code = PL_NEW_ARRAY(int64_t, sorted->count + PAIRS_AHEAD);
     if (!info || !e->pair || !e->code) {
         pl_free(info);
         return pl_fail_memory(err, "problem: elements");
     }
+
     int64_t pairs = 0;
     for (int64_t i = 0; i < sorted->count; ++i) {
         const pattern_entry *entry = &sorted->entry[i];
@@ -120,7 +124,9 @@ static pl_status elements_make_pairs(elements_term *e, const pl_problem *p, cons
         e->code[i] = entry->code;
         e->pair[pairs - 1].count++;
     }
+
     pl_free(info);
+
     return PL_OK;
 }
 
@@ -175,12 +181,14 @@ static pl_status elements_bind(void *self, pl_problem *p, pl_error *err)
             pair->base[j] = K->start[pair->column + j] + (at - K->start[pair->column]);
         }
     }
+
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         for (int64_t i = M->start[k]; i < M->start[k + 1]; ++i) {
             const int32_t a = p->unknowns.pressure_dof[M->row[i]], b = p->unknowns.pressure_dof[k];
             e->mass_slot[i] = pl_sparse_slot(K, a < b ? a : b, a < b ? b : a);
         }
     }
+
     return PL_OK;
 }
 
@@ -214,6 +222,7 @@ static void pair_assemble(const elements_term *e, const element_pair *pair, doub
             }
         }
     }
+
     for (int j = 0; j < pair->columns; ++j) {
         const int rows = pair->diagonal ? j + 1 : pair->rows;
         for (int r = 0; r < rows; ++r) {
@@ -232,6 +241,7 @@ static void rigid_pressures(pl_problem *p, const pl_block *block, int lane, int 
     int32_t unknown[6];
     double J[18];
     const int count = pl_problem_vertex_unknowns(p, block->node[a][lane], x, unknown, J);
+
     for (int c = 0; c < block->corner_count; ++c) {
         const int32_t number = block->pressure[c][lane], pressure = p->unknowns.pressure_dof[number];
         for (int k = 0; k < count; ++k) {
@@ -253,6 +263,7 @@ static void rigid_element(const elements_term *e, pl_problem *p, const pl_block 
     const int32_t *rigid_of = p->unknowns.rigid_of;
     const double *pair = e->tangent + block->tangent_start + (int64_t)lane * block->tangent_count,
                  *coupling = pair + (int64_t)n * (n + 1) / 2 * 9;
+
     for (int a = 0; a < n; ++a) {
         const int32_t va = block->node[a][lane];
         for (int b = a; b < n; ++b) {
@@ -293,7 +304,9 @@ static void elements_tangent(void *self, pl_problem *p, const double *x, bool po
 {
     elements_term *e = self;
     double *value = p->tangent.K.value;
+
     pl_elements_tangent(p->elements, x, positive ? 1 : 0, p->tangent.ahead, e->tangent);
+
     // the first term writes into zeros, and every pair has entries of its own
     pair_loop w = {.e = e, .value = value};
     pl_loop(e->pair_count, 512, pairs_assemble, &w);
@@ -305,6 +318,7 @@ static void elements_tangent(void *self, pl_problem *p, const double *x, bool po
                 -M->value[i] / p->elements->pressure_kappa[k] * unit[k] * unit[M->row[i]];
         }
     }
+
     for (int64_t k = 0; k < e->rigid_count; ++k) {
         rigid_element(e, p, &p->elements->block[e->rigid[k] / PL_LANES], (int)(e->rigid[k] % PL_LANES), x);
     }
@@ -393,12 +407,14 @@ pl_status term_elements_create(pl_problem *p, pl_problem_term *out, pl_error *er
                 ((block->node_count + 1) / 2 + 1 +
                  (p->elements->law[block->law].mixed ? block->corner_count : 0));
     }
+
     pattern_reserve(&pattern, most);
     for (int b = 0; b < p->elements->block_count; ++b) {
         for (int l = 0; l < p->elements->block[b].lane_count; ++l) {
             element_pairs(p, &pattern, &p->elements->block[b], l, false);
         }
     }
+
     pl_status status = pattern_sort(&pattern, p->unknowns.n, err);
     if (status == PL_OK) {
         status = elements_make_pairs(e, p, &pattern, err);
@@ -407,9 +423,11 @@ pl_status term_elements_create(pl_problem *p, pl_problem_term *out, pl_error *er
     if (status == PL_OK) {
         status = elements_find_rigid(e, p, err);
     }
+
     const pl_sparse *M = &p->elements->mass;
     e->mass_slot = PL_NEW_ARRAY(int64_t, p->elements->pressure_count > 0 ? M->start[M->n] : 0);
     e->tangent = pl_resize_array(NULL, (size_t)p->elements->tangent_size, sizeof *e->tangent);
+
     return status == PL_OK && (!e->mass_slot || !e->tangent) ? pl_fail_memory(err, "problem: elements")
                                                              : status;
 }

@@ -105,10 +105,12 @@ static double unit_potential(const fibres_term *t, const fibre_unit *u, double l
     const double pre = fibre_prestretch(f, load);
     const int n = fibres_table(t, u)->strains;
     double energy = 0;
+
     memset(U, 0, PL_LAYER_STRAINS * sizeof *U);
     if (UU) {
         memset(UU, 0, PL_LAYER_STRAINS * PL_LAYER_STRAINS * sizeof *UU);
     }
+
     for (int64_t k = u->first; k < u->first + u->count; ++k) {
         const fibre_bit *b = &t->bit[k];
         const double l = bit_stretch(b, n, d);
@@ -127,6 +129,7 @@ static double unit_potential(const fibres_term *t, const fibre_unit *u, double l
             }
         }
     }
+
     return energy;
 }
 
@@ -156,6 +159,7 @@ static double fibres_energy(const fibres_term *t, double load, const double *x, 
             unit_add(u, g, scale * stiffness, full);
         }
     }
+
     return energy;
 }
 
@@ -179,6 +183,7 @@ static void unit_ahead(const fibres_term *t, const fibre_unit *u, double load, c
     const int n = table->strains, m = 3 * u->nodes;
     double here[18], dx[18], d[PL_LAYER_STRAINS], J[PL_LAYER_STRAINS * 18];
     double UU[PL_LAYER_STRAINS * PL_LAYER_STRAINS];
+
     unit_strains(t, u, step->x, here, d);
     faces_gather(step->dx, u->node, u->nodes, dx);
     unit_potential(t, u, load, d, ahead, UU);
@@ -192,6 +197,7 @@ static void unit_ahead(const fibres_term *t, const fibre_unit *u, double load, c
             ahead[r] += UU[PL_LAYER_STRAINS * r + c] * change;
         }
     }
+
     for (int r = 0; r < n; ++r) {
         ahead[r] *= stiffness;
     }
@@ -267,6 +273,7 @@ static pl_status fibres_derivative(void *self, pl_problem *p, const pl_state *st
     } else if (q->kind == PL_PARAMETER_FIBRE) {
         fibres_energy(self, state->load, state->x, q->index, -1, full);
     }
+
     return PL_OK;
 }
 
@@ -289,6 +296,7 @@ static bool fibres_one_sided(const void *self, const pl_problem *p, const pl_sta
             }
         }
     }
+
     return false;
 }
 
@@ -321,6 +329,7 @@ static double fibres_reading(const fibres_term *t, const pl_state *state, int k,
     const double *x = state->x, pre = fibre_prestretch(f, state->load);
     double length = 0, largest = 0, here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], g[18];
     int64_t unit = -1, bit = -1;
+
     for (int64_t i = 0; i < t->unit_count; ++i) {
         const fibre_unit *u = &t->unit[i];
         if (u->fibre != fibre) {
@@ -347,6 +356,7 @@ static double fibres_reading(const fibres_term *t, const pl_state *state, int k,
             unit_add(u, g, weight, full);
         }
     }
+
     const bool acts = fibre_acts(f, pre * largest);
     if (full && what != FIBRE_LENGTH && unit >= 0 && (acts || what == FIBRE_STRAIN)) {
         const fibre_unit *u = &t->unit[unit];
@@ -355,9 +365,11 @@ static double fibres_reading(const fibres_term *t, const pl_state *state, int k,
         pl_face_strains_pull(fibres_table(t, u), here, t->bit[bit].row, g);
         unit_add(u, g, weight * (what == FIBRE_TENSION ? f->stiffness : 1) * pre / largest, full);
     }
+
     if (most) {
         *most = acts ? pre * largest : 1;
     }
+
     return what == FIBRE_LENGTH   ? length
            : what == FIBRE_STRAIN ? pre * largest - 1
            : acts                 ? f->stiffness * (pre * largest - 1)
@@ -389,6 +401,7 @@ static double fibres_change(void *self, pl_problem *p, const pl_state *state, in
             sum = value != 0 ? f->stiffness * slope * most : 0;
         }
     }
+
     if (dx) {
         const size_t mark = pl_arena_begin(&p->scratch);
         double *gradient = pl_problem_take_full(p);
@@ -399,6 +412,7 @@ static double fibres_change(void *self, pl_problem *p, const pl_state *state, in
         }
         pl_arena_end(&p->scratch, mark);
     }
+
     return sum;
 }
 
@@ -425,6 +439,7 @@ static void bit_init(const pl_face_table *table, const double *X, const pl_fibre
         out->row[k] =
             f1 * f1 * M[k] + f2 * f2 * M[PL_LAYER_STRAINS + k] + 2 * f1 * f2 * M[2 * PL_LAYER_STRAINS + k];
     }
+
     out->length = s->length;
     memcpy(out->direction, s->direction, sizeof out->direction);
 }
@@ -444,6 +459,7 @@ static void unit_append(fibres_term *t, fibre_unit *u, const fibre_bit *step)
         b->length = length;
         return;
     }
+
     t->bit[t->bit_count++] = *step;
     u->count++;
 }
@@ -463,6 +479,7 @@ static pl_status fibres_fill(fibres_term *t, pl_problem *p, int fibre, pl_error 
 {
     const pl_fibre *f = &t->robot->fibre[fibre];
     fibre_order *order = PL_NEW_ARRAY(fibre_order, f->step_count);
+
     if (!order) {
         return pl_fail_memory(err, "problem: fibres");
     }
@@ -494,7 +511,9 @@ static pl_status fibres_fill(fibres_term *t, pl_problem *p, int fibre, pl_error 
         p->noise =
             fmax(p->noise, FIBRE_NOISE * DBL_EPSILON * p->reach * f->stiffness * length / (2.31 * area));
     }
+
     pl_free(order);
+
     return PL_OK;
 }
 
@@ -521,6 +540,7 @@ pl_status term_fibres_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     if (robot->fibre_count == 0) {
         return PL_OK;
     }
+
     fibres_term *t = PL_NEW(fibres_term);
     if (!t) {
         return pl_fail_memory(err, "problem: fibres");
@@ -537,9 +557,11 @@ pl_status term_fibres_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     if (!t->unit || !t->bit || faces_pieces_create(&t->pieces, steps, 6 * steps) != PL_OK) {
         return pl_fail_memory(err, "problem: fibres");
     }
+
     pl_status status = PL_OK;
     for (int i = 0; status == PL_OK && i < robot->fibre_count; ++i) {
         status = fibres_fill(t, p, i, err);
     }
+
     return status;
 }

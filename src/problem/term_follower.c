@@ -34,12 +34,14 @@ bool follower_lag(const void *self, pl_problem *p, const double *x, const double
     if (!l->has_open || !full) {
         return l->has_open;
     }
+
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *moved = pl_problem_take_full(p), largest = 0;
     for (int64_t i = 0; i < n; ++i) {
         largest = fmax(largest, fabs(dx[i]));
     }
+
     const double t = largest > 0 ? p->size / largest : 0;
     for (int side = -1; side <= 1 && t > 0; side += 2) {
         for (int64_t i = 0; i < n; ++i) {
@@ -51,7 +53,9 @@ bool follower_lag(const void *self, pl_problem *p, const double *x, const double
             }
         }
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return true;
 }
 
@@ -80,6 +84,7 @@ static pl_status follower_caps(pl_functional *h, const pl_rims *rims)
         status = pl_functional_add_rim(h, node, n * per, quadratic, NULL);
         pl_free(node);
     }
+
     return status;
 }
 
@@ -90,19 +95,24 @@ pl_status follower_create(loads_term *l, const pl_problem *p, surface_load *load
     pl_status status =
         pl_functional_add_volume_faces(&load->h, p->robot->mesh, given->face, given->face_count);
     pl_rims rims = {0};
+
     if (status == PL_OK) {
         status = pl_mesh_rims(p->robot->mesh, given->face, given->face_count, &rims, err);
     }
+
     for (int32_t j = 0; status == PL_OK && rims.count > 0 && j < rims.start[rims.count]; ++j) {
         for (int k = 0; k < 6; ++k) {
             const int32_t v = k < 3 ? rims.corner[j] : rims.mid[j];
             load->open = load->open || (v >= 0 && (u->dof[3 * v + k % 3] >= 0 || u->rigid_of[v] >= 0));
         }
     }
+
     if (status == PL_OK && load->open) {
         l->has_open = true;
         status = follower_caps(&load->h, &rims);
     }
+
     pl_rims_clear(&rims);
+
     return status == PL_NO_MEMORY ? pl_fail_memory(err, "problem: pressures") : status;
 }

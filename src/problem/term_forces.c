@@ -38,6 +38,7 @@ static void forces_evaluate(void *self, pl_problem *p, const double *x, double *
             }
         }
     }
+
     if (full) {
         forces_add(p, p->forces.now, full);
     }
@@ -62,6 +63,7 @@ static pl_status forces_derivative(void *self, pl_problem *p, const pl_state *st
     for (int32_t j = 0; point && j < point->count; ++j) {
         full[3 * (int64_t)point->node[j] + q->part] += point->weight[j];
     }
+
     return PL_OK;
 }
 

@@ -24,6 +24,7 @@ static pl_status grown_triangle(const pl_problem *p, const pl_actuator *a, const
 {
     const pl_point *guide[2] = {&a->guide[t->piece], &a->guide[t->piece + 1]};
     double corner[3][3], g[3][2], area, fixed[9] = {0};
+
     memcpy(corner[0], guide[0]->rest, sizeof corner[0]);
     memcpy(corner[1], guide[1]->rest, sizeof corner[1]);
     memcpy(corner[2], p->mesh.position + 3 * (int64_t)t->apex, sizeof corner[2]);
@@ -46,6 +47,7 @@ static pl_status grown_triangle(const pl_problem *p, const pl_actuator *a, const
             fixed[3 * i + 1] += corner[c][i] * g[c][1];
         }
     }
+
     if (status == PL_OK) {
         node[n] = t->apex;
         gradient[3 * n] = g[2][0];
@@ -53,8 +55,10 @@ static pl_status grown_triangle(const pl_problem *p, const pl_actuator *a, const
         status = pl_functional_add_grown(h, PL_GROWN_TRIANGLE, count, node, 1, &weight, &length, NULL, fixed,
                                          gradient);
     }
+
     pl_free(node);
     pl_free(gradient);
+
     return status == PL_OK ? PL_OK : pl_fail_memory(err, "problem: cables");
 }
 
@@ -64,10 +68,12 @@ static pl_status grown_cable(const pl_problem *p, const pl_actuator *a, pl_funct
     int count = 0;
     pl_status status =
         t ? pl_cable_triangles(p->robot, a, t, &count, err) : pl_fail_memory(err, "problem: cables");
+
     for (int k = 0; status == PL_OK && k < count; ++k) {
         status = grown_triangle(p, a, &t[k], h, err);
     }
     pl_free(t);
+
     return status;
 }
 
@@ -80,6 +86,7 @@ static pl_status grown_element(const pl_problem *p, const pl_actuator *a, const 
     int32_t node[PL_ELEMENT_NODES_MAX];
     double weight[PL_POINTS_MAX], share[PL_POINTS_MAX], normal[3 * PL_POINTS_MAX], volume = 0;
     double gradient[3 * PL_POINTS_MAX * PL_ELEMENT_NODES_MAX], X[3 * PL_ELEMENT_NODES_MAX];
+
     for (int q = 0; q < block->point_count; ++q) {
         volume += block->weight[q * PL_LANES + lane];
     }
@@ -87,6 +94,7 @@ static pl_status grown_element(const pl_problem *p, const pl_actuator *a, const 
         node[k] = block->node[k][lane];
         memcpy(X + 3 * k, p->mesh.position + 3 * (int64_t)node[k], 3 * sizeof *X);
     }
+
     const double per_volume = film ? pl_prism_area(X) / volume : 1;
     for (int q = 0; q < block->point_count; ++q) {
         const double w = block->weight[q * PL_LANES + lane];
@@ -102,6 +110,7 @@ static pl_status grown_element(const pl_problem *p, const pl_actuator *a, const 
             }
         }
     }
+
     return pl_functional_add_grown(h, film ? PL_GROWN_FILM : PL_GROWN_SCALED, n, node, block->point_count,
                                    weight, share, film ? normal : NULL, NULL, gradient);
 }
@@ -118,6 +127,7 @@ static pl_status grown_region(const pl_problem *p, const pl_actuator *a, pl_func
                        a->name, p->mesh.region_name[a->region],
                        a->modulus > 0 ? "a stress-free shape of its own" : "a material");
     }
+
     pl_status status = PL_OK;
     for (int b = 0; b < p->elements->block_count; ++b) {
         const pl_block *block = &p->elements->block[b];
@@ -125,7 +135,9 @@ static pl_status grown_region(const pl_problem *p, const pl_actuator *a, pl_func
             status = grown_element(p, a, block, l, h);
         }
     }
+
     p->elements->law[a->region].mu = p->elements->law[a->region].kappa = 0;
+
     return status == PL_OK ? PL_OK : pl_fail_memory(err, "problem: actuation elements");
 }
 
@@ -134,16 +146,20 @@ pl_status grown_create(pl_problem *p, growing *g, pl_error *err)
     const pl_actuator *a = g->a;
     pl_status status =
         a->kind == PL_CABLE ? grown_cable(p, a, &g->grown, err) : grown_region(p, a, &g->grown, err);
+
     if (status == PL_OK && grown_joint(p, a)) {
         g->grown.joint = true;
         status = pl_problem_new_row(p, &g->row, err);
     }
+
     if (status == PL_OK && g->row >= 0) {
         p->row[g->row].wanted = true;
         p->row[g->row].unit = a->rest;
     }
+
     g->whole = pl_grown_whole(&g->grown);
     g->target = g->whole;
+
     return status;
 }
 
@@ -178,6 +194,7 @@ double grown_energy(pl_problem *p, growing *g, const double *x, double *full)
     if (full) {
         pl_functional_gradient(&g->grown, x, 1, full);
     }
+
     if (full && g->row >= 0) {
         const size_t mark = pl_arena_begin(&p->scratch);
         double *gradient = pl_problem_take_full(p);
@@ -186,6 +203,7 @@ double grown_energy(pl_problem *p, growing *g, const double *x, double *full)
         pl_problem_gather(p, gradient, x, p->row[g->row].a);
         pl_arena_end(&p->scratch, mark);
     }
+
     return pl_functional_value(&g->grown, x);
 }
 
@@ -201,6 +219,7 @@ double grown_effort(const pl_problem *p, const growing *g, const double *x, doub
 {
     const double sign = g->a->kind == PL_CABLE ? -1 : 1, M = grown_per_ratio(g);
     double rate[2];
+
     if (!g->grown.joint) {
         pl_grown_rate(&g->grown, x, rate, sign * scale / g->whole, full);
         if (by_ratio) {
@@ -208,6 +227,7 @@ double grown_effort(const pl_problem *p, const growing *g, const double *x, doub
         }
         return sign * rate[0] / g->whole;
     }
+
     const double curvature = p->row[g->row].curvature;
     if (by_ratio) {
         *by_ratio = sign * M * curvature;
@@ -215,6 +235,7 @@ double grown_effort(const pl_problem *p, const growing *g, const double *x, doub
     if (full) {
         pl_grown_row(&g->grown, x, -sign * scale * curvature, full);
     }
+
     return sign * g->grown.pull;
 }
 
@@ -223,6 +244,7 @@ void grown_force(const pl_problem *p, const growing *g, const double *x, double 
 {
     const double M = grown_per_ratio(g);
     double rate[2];
+
     if (g->grown.joint) {
         pl_grown_row(&g->grown, x, -scale * M * p->row[g->row].curvature, full);
     } else {

@@ -14,6 +14,7 @@ static void growth_destroy(void *object)
         pl_functional_clear(&t->drive[i].grown);
         pl_slots_clear(&t->drive[i].slots);
     }
+
     pl_free(t->drive);
     pl_free(t->growth);
     pl_free(t->growth_kept);
@@ -113,6 +114,7 @@ static void growth_recall(void *self, pl_problem *p, const pl_state *state)
         const double value = drive_state_value(a, state);
         growth_ask(t, &t->drive[i], isnan(value) ? 1 : pl_actuator_goal(a, value));
     }
+
     growth_apply(t, p);
 }
 
@@ -129,6 +131,7 @@ static void growth_resume(void *self, pl_problem *p)
             }
         }
     }
+
     growth_apply(t, p);
 }
 
@@ -169,6 +172,7 @@ static pl_status growth_check(const void *self, const pl_problem *p, const doubl
                            a->name, goal, a->rest);
         }
     }
+
     return PL_OK;
 }
 
@@ -182,6 +186,7 @@ static bool growth_renews(const void *self, const pl_problem *p)
             return true;
         }
     }
+
     return false;
 }
 
@@ -194,6 +199,7 @@ static bool growth_one_sided(const void *self, const pl_problem *p, const pl_sta
             return true;
         }
     }
+
     return false;
 }
 
@@ -261,6 +267,7 @@ static double growth_effort(pl_problem *p, const growing *g, const double *x, do
     if (g->drawn) {
         return grown_effort(p, g, x, by_ratio, scale, full);
     }
+
     const pl_actuator *a = g->a;
     const double own = growth_own(p, a, load);
     double rate[2];
@@ -270,6 +277,7 @@ static double growth_effort(pl_problem *p, const growing *g, const double *x, do
     if (by_ratio) {
         *by_ratio = own * own * rate[1] / a->rest;
     }
+
     return own * rate[0] / a->rest;
 }
 
@@ -281,6 +289,7 @@ static void growth_force(pl_problem *p, const growing *g, const double *x, doubl
         grown_force(p, g, x, scale, full);
         return;
     }
+
     double rate[2];
     pl_elements_growth_rate(p->elements, &p->mesh, g->a->region,
                             g->a->kind == PL_FILM ? PL_GROW_AREA : PL_GROW_VOLUME, x, rate,
@@ -317,6 +326,7 @@ static pl_status growth_derivative(void *self, pl_problem *p, const pl_state *st
             growth_force(p, g, state->x, state->load, -slope, full);
         }
     }
+
     return PL_OK;
 }
 
@@ -324,6 +334,7 @@ static double growth_rate(void *self, pl_problem *p, const pl_state *state, int 
 {
     growth_term *t = self;
     double sum = 0;
+
     for (int i = 0; i < t->count; ++i) {
         const growing *g = &t->drive[i];
         const pl_actuator *a = g->a;
@@ -337,6 +348,7 @@ static double growth_rate(void *self, pl_problem *p, const pl_state *state, int 
         sum += by_ratio * pl_actuator_goal_slope(a, value) *
                pl_command_slope(a->factor, a->one_sided, state->command[command]);
     }
+
     return sum;
 }
 
@@ -357,6 +369,7 @@ static double growth_value(void *self, pl_problem *p, const pl_state *state, int
 {
     const growing *g = &((const growth_term *)self)->drive[k / 2];
     const double measure = pl_functional_value(&g->h, state->x);
+
     if (k % 2 == 0) {
         return measure;
     }
@@ -373,6 +386,7 @@ static double growth_change(void *self, pl_problem *p, const pl_state *state, in
     if (k % 2 == 0) {
         return measure_change;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *full = pl_problem_take_full(p), by_ratio;
     memset(full, 0, pl_problem_full_bytes(p));
@@ -382,6 +396,7 @@ static double growth_change(void *self, pl_problem *p, const pl_state *state, in
         change += full[i] * dx[i];
     }
     pl_arena_end(&p->scratch, mark);
+
     return drive_reported_change(g->a, effort, pl_functional_value(&g->h, state->x), change, measure_change);
 }
 
@@ -395,6 +410,7 @@ static void growth_pull_back(void *self, pl_problem *p, const pl_state *state, i
         pl_functional_gradient(&g->h, state->x, weight, full);
         return;
     }
+
     const double measure = pl_functional_value(&g->h, state->x);
     const double effort =
         growth_effort(p, g, state->x, state->load, NULL, drive_reported(a, weight, measure), full);
@@ -432,6 +448,7 @@ static pl_status growth_fill(growth_term *t, pl_problem *p, pl_error *err)
 {
     const pl_robot *robot = p->robot;
     pl_status status = PL_OK;
+
     for (int i = 0; status == PL_OK && i < robot->actuator_count; ++i) {
         const pl_actuator *a = &robot->actuator[i];
         if (!a->growth) {
@@ -444,6 +461,7 @@ static pl_status growth_fill(growth_term *t, pl_problem *p, pl_error *err)
             status = grown_create(p, g, err);
         }
     }
+
     return status == PL_NO_MEMORY ? pl_fail_memory(err, "problem: growth") : status;
 }
 
@@ -451,6 +469,7 @@ pl_status term_growth_create(pl_problem *p, pl_problem_term *out, pl_error *err)
 {
     const int32_t regions = p->mesh.region_count;
     bool grows = false;
+
     for (int32_t k = 0; k < 2 * regions; ++k) {
         grows = grows || p->robot->region_rest[k] != 1;
     }
@@ -460,6 +479,7 @@ pl_status term_growth_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     if (!grows) {
         return PL_OK;
     }
+
     growth_term *t = PL_NEW(growth_term);
     if (!t) {
         return pl_fail_memory(err, "problem: growth");
@@ -468,6 +488,7 @@ pl_status term_growth_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     t->drive = PL_NEW_ARRAY(growing, p->robot->actuator_count);
     t->growth = PL_NEW_ARRAY(pl_growth, regions);
     t->growth_kept = PL_NEW_ARRAY(pl_growth, regions);
+
     return t->drive && t->growth && t->growth_kept ? growth_fill(t, p, err)
                                                    : pl_fail_memory(err, "problem: growth");
 }

@@ -56,6 +56,7 @@ static double guard_look(const guard_term *t, const pl_elements *E, int32_t item
 {
     const pl_block *block = g->block = &E->block[item / PL_LANES];
     const int lane = g->lane = item % PL_LANES;
+
     g->volume = 0;
     for (int q = 0; q < block->point_count; ++q) {
         g->volume += block->weight[q * PL_LANES + lane];
@@ -70,6 +71,7 @@ static double guard_look(const guard_term *t, const pl_elements *E, int32_t item
             }
         }
     }
+
     for (int p = 0; p < 4; ++p) {
         for (int q = 0; q < 4; ++q) {
             double cross[3];
@@ -80,6 +82,7 @@ static double guard_look(const guard_term *t, const pl_elements *E, int32_t item
             }
         }
     }
+
     const double unit = 6 * g->volume * GUARD_J, w = E->law[block->law].mu * g->volume / GUARD_TERMS;
     double energy = 0;
     g->acts = false;
@@ -97,6 +100,7 @@ static double guard_look(const guard_term *t, const pl_elements *E, int32_t item
             g->acts = true;
         }
     }
+
     return energy;
 }
 
@@ -106,13 +110,16 @@ static bool guard_update(guard_term *t, const pl_problem *p, const double *x, bo
 {
     const pl_elements *E = p->elements;
     bool same = true;
+
     if (anew) {
         memset(t->watched, 0, (size_t)p->mesh.element_count * sizeof *t->watched);
         t->now.count = 0;
     }
+
     if (pl_elements_bound(p->elements, x, t->bound, NULL) >= GUARD_WATCH) {
         return true;
     }
+
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         for (int l = 0; block->kind == PL_TET10 && l < block->lane_count; ++l) {
@@ -127,6 +134,7 @@ static bool guard_update(guard_term *t, const pl_problem *p, const double *x, bo
             same = same && !g.acts;
         }
     }
+
     return same;
 }
 
@@ -149,6 +157,7 @@ static void guard_resume(void *self, pl_problem *p)
 {
     guard_term *t = self;
     const guard_list keep = t->kept;
+
     t->kept = t->now;
     t->now = keep;
     memset(t->watched, 0, (size_t)p->mesh.element_count * sizeof *t->watched);
@@ -235,6 +244,7 @@ static void guard_curvature(const guard_term *t, const guard_element *g, bool po
             }
         }
     }
+
     for (int n = 0; n < GUARD_TERMS; ++n) {
         const double *d = &one[n][0][0];
         for (int r = 0; g->curve[n] != 0 && r < 36; ++r) {
@@ -313,6 +323,7 @@ int pl_problem_guarded(const pl_problem *p, const double *x)
             count += g.acts;
         }
     }
+
     return count;
 }
 
@@ -349,6 +360,7 @@ pl_status term_guard_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     if (tets == 0) {
         return PL_OK;
     }
+
     guard_term *t = PL_NEW(guard_term);
     if (!t) {
         return pl_fail_memory(err, "problem: guards");
@@ -363,10 +375,12 @@ pl_status term_guard_create(pl_problem *p, pl_problem_term *out, pl_error *err)
             t->slope[3 * i + k % 3][k / 3] = dN[k];
         }
     }
+
     t->now.item = PL_NEW_ARRAY(int32_t, tets);
     t->kept.item = PL_NEW_ARRAY(int32_t, tets);
     t->watched = PL_NEW_ARRAY(bool, p->mesh.element_count);
     t->bound = PL_NEW_ARRAY(double, p->mesh.element_count);
+
     return t->now.item && t->kept.item && t->watched && t->bound ? PL_OK
                                                                  : pl_fail_memory(err, "problem: guards");
 }

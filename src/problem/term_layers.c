@@ -80,6 +80,7 @@ static void layers_follow(layers_term *t, const pl_problem *p, double load)
         const double more = load * (p->robot->layer[i].prestretch - 1);
         t->law[i].prestrain = more * (1 + 0.5 * more);
     }
+
     for (int64_t k = 0; k < t->turn_count; ++k) {
         const layer_turn *turn = &t->turn[k];
         double w[3], R[9];
@@ -116,6 +117,7 @@ static void layers_faces(void *context, int64_t from, int64_t to)
 {
     const layers_loop *w = context;
     layers_term *t = w->t;
+
     for (int64_t k = from; k < to; ++k) {
         const pl_layer_face *f = &t->face[k];
         double x[3 * PL_LAYER_NODES], *g = t->force + 3 * PL_LAYER_NODES * k;
@@ -160,6 +162,7 @@ static void layers_tangent(void *self, pl_problem *p, const double *x, bool posi
 {
     layers_term *t = self;
     const pl_ahead *step = p->tangent.ahead;
+
     layers_follow(t, p, p->load);
     for (int64_t k = 0; k < t->count; ++k) {
         const pl_layer_face *f = &t->face[k];
@@ -245,6 +248,7 @@ static pl_status layers_derivative(void *self, pl_problem *p, const pl_state *st
             full[3 * (int64_t)f->node[i / 3] + i % 3] -= g[i];
         }
     }
+
     return PL_OK;
 }
 
@@ -271,6 +275,7 @@ static layer_peak layers_peak(const layers_term *t, const pl_problem *p, const d
 {
     layer_peak peak = {.face = -1, .value = -INFINITY};
     const pl_layer_law *law = &t->law[layer];
+
     for (int64_t k = t->start[layer]; k < t->start[layer + 1]; ++k) {
         const pl_layer_face *f = &t->face[k];
         double here[3 * PL_LAYER_NODES], e[3], T[3], axis[3];
@@ -293,6 +298,7 @@ static layer_peak layers_peak(const layers_term *t, const pl_problem *p, const d
             }
         }
     }
+
     return peak;
 }
 
@@ -317,6 +323,7 @@ static void layers_pull(const layers_term *t, const pl_problem *p, const pl_stat
     if (peak.face < 0) {
         return;
     }
+
     const pl_layer_face *f = &t->face[peak.face];
     double x[3 * PL_LAYER_NODES], g[3 * PL_LAYER_NODES] = {0};
     faces_gather(state->x, f->node, f->node_count, x);
@@ -334,9 +341,11 @@ static double layers_direct(const layers_term *t, const pl_problem *p, const pl_
     const int layer = k / 2;
     const bool tension = k % 2 == 1;
     const layer_peak peak = layers_peak(t, p, state->x, layer, tension);
+
     if (peak.face < 0) {
         return 0;
     }
+
     const pl_layer_law *law = &t->law[layer];
     const pl_layer_face *f = &t->face[peak.face];
     double x[3 * PL_LAYER_NODES], e[3], T[3], K[3], sum = 0;
@@ -350,12 +359,14 @@ static double layers_direct(const layers_term *t, const pl_problem *p, const pl_
         }
         return layers_prestrain_slope(t, layer, state->load) * sum;
     }
+
     if (q->kind == PL_PARAMETER_LAYER && q->index == layer) {
         for (int i = 0; i < 3; ++i) {
             sum -= peak.weight[i] * law->offset / law->thickness * K[i];
         }
         return tension ? sum + peak.value / law->thickness : sum;
     }
+
     const int material = p->robot->layer[layer].material;
     if (tension && q->kind == PL_PARAMETER_MATERIAL && q->index == material && q->part != PL_DENSITY) {
         double dS[3], moduli[9];
@@ -363,6 +374,7 @@ static double layers_direct(const layers_term *t, const pl_problem *p, const pl_
                             moduli);
         return law->thickness * (peak.axis[0] * dS[0] + peak.axis[1] * dS[1] + 2 * peak.axis[2] * dS[2]);
     }
+
     return 0;
 }
 
@@ -382,6 +394,7 @@ static double layers_change(void *self, pl_problem *p, const pl_state *state, in
         }
         pl_arena_end(&p->scratch, mark);
     }
+
     return sum;
 }
 
@@ -423,11 +436,13 @@ static int layers_held(const pl_problem *p, const pl_face_table *table, const pl
 {
     const int at[3] = {edge, (edge + 1) % 3, 3 + edge}, count = table->nodes == 6 ? 3 : 2;
     bool axis[3] = {true, true, true};
+
     for (int k = 0; k < count; ++k) {
         for (int i = 0; i < 3; ++i) {
             axis[i] = axis[i] && p->unknowns.support_of[3 * (int64_t)f->node[at[k]] + i] >= 0;
         }
     }
+
     double t[3] = {0}, in[3] = {0}, held = 0, all = 0;
     for (int a = 0; a < table->nodes; ++a) {
         for (int i = 0; i < 3; ++i) {
@@ -435,20 +450,24 @@ static int layers_held(const pl_problem *p, const pl_face_table *table, const pl
             in[i] += table->edge[edge][0][1][a] * X[3 * a + i];
         }
     }
+
     const double c = pl_dot3(in, t) / pl_dot3(t, t);
     for (int i = 0; i < 3; ++i) {
         const double out = in[i] - c * t[i];
         held += axis[i] ? out * out : 0;
         all += out * out;
     }
+
     if (!(held >= LAYER_HELD * all)) {
         return -1;
     }
+
     for (int i = 0; i < 3; ++i) {
         if (axis[i]) {
             return p->unknowns.support_of[3 * (int64_t)f->node[edge] + i];
         }
     }
+
     return -1;
 }
 
@@ -457,10 +476,12 @@ static pl_status layers_connect(layers_term *t, const pl_problem *p, int layer, 
     const int64_t first = t->start[layer], last = t->start[layer + 1];
     pl_table edges;
     layer_edge_at *at = PL_NEW_ARRAY(layer_edge_at, 3 * (last - first));
+
     if (!at || !pl_table_init(&edges, 2, 3 * (last - first))) {
         pl_free(at);
         return pl_fail_memory(err, "problem: layers");
     }
+
     for (int64_t k = first; k < last; ++k) {
         for (int e = 0; e < 3; ++e) {
             int32_t key[2] = {t->face[k].node[e], t->face[k].node[(e + 1) % 3]};
@@ -473,6 +494,7 @@ static pl_status layers_connect(layers_term *t, const pl_problem *p, int layer, 
             slot->count++;
         }
     }
+
     for (int32_t s = 0; s < edges.count; ++s) {
         // where three faces meet none is the continuation of another
         for (int side = 0; at[s].count == 2 && side < 2; ++side) {
@@ -481,8 +503,10 @@ static pl_status layers_connect(layers_term *t, const pl_problem *p, int layer, 
                         layers_table(t, p, k)->nodes);
         }
     }
+
     pl_table_clear(&edges);
     pl_free(at);
+
     return PL_OK;
 }
 
@@ -491,6 +515,7 @@ static void layers_rest(layers_term *t, const pl_problem *p, int64_t k, const do
     const pl_face_table *table = layers_table(t, p, k);
     pl_layer_face *f = &t->face[k];
     double X[3 * PL_LAYER_NODES], across[3] = {0};
+
     faces_gather(p->mesh.position, f->node, f->node_count, X);
     int support[3];
     for (int e = 0; e < 3; ++e) {
@@ -498,6 +523,7 @@ static void layers_rest(layers_term *t, const pl_problem *p, int64_t k, const do
         f->edge[e].kind = support[e] >= 0 ? PL_LAYER_HELD : f->edge[e].kind;
         across[e] = area[k]; // faces of a mesh are alike in size
     }
+
     t->held[k] = -1;
     for (int e = 0; e < 3; ++e) {
         t->held[k] = t->held[k] < 0 ? support[e] : t->held[k];
@@ -516,6 +542,7 @@ static pl_status layers_fill(layers_term *t, pl_problem *p, pl_error *err)
 {
     const pl_robot *robot = p->robot;
     int64_t next = 0;
+
     for (int i = 0; i < t->layer_count; ++i) {
         const pl_layer *l = &robot->layer[i];
         t->start[i] = next;
@@ -534,12 +561,14 @@ static pl_status layers_fill(layers_term *t, pl_problem *p, pl_error *err)
             return status;
         }
     }
+
     int64_t nodes = 0;
     for (int64_t k = 0; k < t->count; ++k) {
         t->energy[k] =
             pl_mesh_faces_area(robot->mesh, &robot->layer[t->layer[k]].face[k - t->start[t->layer[k]]], 1);
         nodes += t->face[k].node_count;
     }
+
     if (faces_pieces_create(&t->pieces, t->count, nodes) != PL_OK) {
         return pl_fail_memory(err, "problem: layers");
     }
@@ -547,6 +576,7 @@ static pl_status layers_fill(layers_term *t, pl_problem *p, pl_error *err)
         layers_rest(t, p, k, t->energy);
         faces_pieces_add(&t->pieces, t->face[k].node, t->face[k].node_count);
     }
+
     return PL_OK;
 }
 
@@ -584,6 +614,7 @@ pl_status term_layers_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     if (robot->layer_count == 0) {
         return PL_OK;
     }
+
     layers_term *t = PL_NEW(layers_term);
     if (!t) {
         return pl_fail_memory(err, "problem: layers");
@@ -606,5 +637,6 @@ pl_status term_layers_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     if (!t->law || !t->start || !t->face || !t->layer || !t->held || !t->energy || !t->force || !t->turn) {
         return pl_fail_memory(err, "problem: layers");
     }
+
     return layers_fill(t, p, err);
 }

@@ -13,6 +13,7 @@ static void loads_destroy(void *object)
         pl_functional_clear(&l->load[i].h);
         pl_slots_clear(&l->load[i].slots);
     }
+
     pl_free(l->load);
     pl_free(l->dead);
     pl_free(l->dead_still);
@@ -42,6 +43,7 @@ static void loads_evaluate(void *self, pl_problem *p, const double *x, double *e
     const loads_term *l = self;
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     double work = 0;
+
     for (int64_t i = 0; i < n; ++i) {
         work += l->dead[i] * (x[i] - p->mesh.position[i]);
     }
@@ -95,9 +97,11 @@ static void loads_forces(void *self, pl_problem *p, const pl_state *state, doubl
 {
     const loads_term *l = self;
     const double *dead = l->has_open ? l->dead_still : l->dead;
+
     for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
         full[i] -= state->load * dead[i];
     }
+
     for (int i = 0; i < l->count; ++i) {
         const double scale = -state->load * l->load[i].factor;
         pl_functional_gradient(&l->load[i].h, state->x, scale, full);
@@ -125,6 +129,7 @@ static pl_status loads_derivative(void *self, pl_problem *p, const pl_state *sta
     } else if (q->kind == PL_PARAMETER_MATERIAL && q->part == PL_DENSITY) {
         term_density_derivative(p, state, q->index, full);
     }
+
     for (int i = 0; i < l->count; ++i) {
         const surface_load *load = &l->load[i];
         const bool moment = q->kind == PL_PARAMETER_MOMENT && load->force == q->index;
@@ -136,6 +141,7 @@ static pl_status loads_derivative(void *self, pl_problem *p, const pl_state *sta
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -158,18 +164,22 @@ static pl_status loads_add_force(loads_term *l, const pl_problem *p, int k)
     const pl_force *force = &p->robot->force[k];
     const pl_point *point = &p->robot->marker[force->marker].point,
                    *patch = &p->robot->marker[force->marker].patch;
+
     for (int32_t j = 0; j < point->count; ++j) {
         for (int i = 0; i < 3; ++i) {
             l->dead[3 * (int64_t)point->node[j] + i] += point->weight[j] * force->force[i];
         }
     }
+
     const double moment = pl_norm3(force->moment);
     if (!(moment > 0)) {
         return PL_OK;
     }
+
     const double axis[3] = {force->moment[0] / moment, force->moment[1] / moment, force->moment[2] / moment};
     surface_load *load = &l->load[l->count++];
     *load = (surface_load){.factor = moment, .force = k, .pressure = -1};
+
     return pl_functional_add_angle(&load->h, patch->count, patch->node, patch->weight, p->mesh.position,
                                    axis);
 }
@@ -182,15 +192,18 @@ static pl_status loads_fill(loads_term *l, const pl_problem *p, pl_error *err)
             l->dead[3 * (int64_t)v + i] = p->elements->vertex_mass[v] * robot->gravity[i];
         }
     }
+
     pl_status status = PL_OK;
     for (int k = 0; status == PL_OK && k < robot->force_count; ++k) {
         status = loads_add_force(l, p, k);
     }
+
     for (int k = 0; status == PL_OK && k < robot->pressure_count; ++k) {
         surface_load *load = &l->load[l->count++];
         *load = (surface_load){.factor = robot->pressure[k].pressure, .force = -1, .pressure = k};
         status = follower_create(l, p, load, err);
     }
+
     if (status == PL_OK && l->has_open) {
         const size_t bytes = pl_problem_full_bytes(p);
         l->dead_still = pl_alloc(bytes);
@@ -199,6 +212,7 @@ static pl_status loads_fill(loads_term *l, const pl_problem *p, pl_error *err)
         }
         memcpy(l->dead_still, l->dead, bytes);
     }
+
     return status;
 }
 
@@ -212,5 +226,6 @@ pl_status term_loads_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     l->load = PL_NEW_ARRAY(surface_load, p->robot->force_count + p->robot->pressure_count);
     l->dead = PL_NEW_ARRAY(double, 3 * (int64_t)p->mesh.vertex_count);
     const pl_status status = l->load && l->dead ? loads_fill(l, p, err) : PL_NO_MEMORY;
+
     return status == PL_NO_MEMORY ? pl_fail_memory(err, "problem: loads") : status;
 }

@@ -13,6 +13,7 @@ static double law_derivative(const pl_material *material, pl_material_constant c
     law->mu = rubber ? 0 : moduli[0];
     law->kappa = law->mixed ? PL_PLAIN_SHARE * moduli[0] : moduli[1];
     pl_law_constant_derivative(law, material, constant);
+
     return law->mixed ? moduli[1] - law->kappa : 0;
 }
 
@@ -23,18 +24,21 @@ pl_status term_material_derivative(pl_problem *p, const pl_state *state, int mat
     pl_elements *E = p->elements;
     pl_law *law = PL_NEW_ARRAY(pl_law, E->law_count);
     double *pressure = PL_NEW_ARRAY(double, E->pressure_count), *corner = PL_NEW_ARRAY(double, E->law_count);
+
     if (!law || !pressure || !corner) {
         pl_free(corner);
         pl_free(law);
         pl_free(pressure);
         return pl_fail_memory(err, "jacobian");
     }
+
     for (int r = 0; r < E->law_count; ++r) {
         law[r] = (pl_law){.model = E->law[r].model, .kernel = E->law[r].kernel, .mixed = E->law[r].mixed};
         if (p->robot->region_material[r] == material) {
             corner[r] = law_derivative(m, (pl_material_constant)constant, &law[r]);
         }
     }
+
     // locking-free: p = kappa dbar, so dp = dkappa dbar in the regions of this material
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
@@ -45,6 +49,7 @@ pl_status term_material_derivative(pl_problem *p, const pl_state *state, int mat
             }
         }
     }
+
     pl_elements_force_of(E, state->x, law, pressure, full);
     for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
         full[i] = -full[i];
@@ -52,6 +57,7 @@ pl_status term_material_derivative(pl_problem *p, const pl_state *state, int mat
     pl_free(corner);
     pl_free(law);
     pl_free(pressure);
+
     return PL_OK;
 }
 

@@ -25,6 +25,7 @@ static void springs_destroy(void *object)
         pl_functional_clear(&t->spring[i].h);
         pl_slots_clear(&t->spring[i].slots);
     }
+
     pl_free(t->spring);
     pl_free(t);
 }
@@ -79,6 +80,7 @@ static void spring_tangent(const spring *s, pl_problem *p, const double *x, bool
     const int32_t *node = h->node + h->piece[0].node_start, count = h->piece[0].node_count;
     double tension, rate, u[3], *H = p->tangent.dense;
     const double l = pl_functional_value(h, x);
+
     spring_law(s->s, p->load, l, &tension, &rate);
     pl_functional_hessian(h, 0, x, positive ? fmax(tension, 0) : tension, H);
     memcpy(u, h->piece[0].constant, sizeof u);
@@ -87,11 +89,13 @@ static void spring_tangent(const spring *s, pl_problem *p, const double *x, bool
             u[i] += c[j] * x[3 * (int64_t)node[j] + i];
         }
     }
+
     for (int64_t r = 0; r < 3 * count; ++r) {
         for (int64_t q = 0; q < 3 * count; ++q) {
             H[r * 3 * count + q] += rate * (c[r / 3] * u[r % 3] / l) * (c[q / 3] * u[q % 3] / l);
         }
     }
+
     pl_problem_add_piece(p, h, &s->slots, 0, x);
 }
 
@@ -115,6 +119,7 @@ static bool springs_one_sided(const void *self, const pl_problem *p, const pl_st
             return true;
         }
     }
+
     return false;
 }
 
@@ -174,6 +179,7 @@ static double springs_change(void *self, pl_problem *p, const pl_state *state, i
     if (!dx) {
         return 0;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *gradient = pl_problem_take_full(p), sum = 0;
     memset(gradient, 0, pl_problem_full_bytes(p));
@@ -182,6 +188,7 @@ static double springs_change(void *self, pl_problem *p, const pl_state *state, i
         sum += gradient[i] * dx[i];
     }
     pl_arena_end(&p->scratch, mark);
+
     return sum;
 }
 
@@ -214,6 +221,7 @@ pl_status term_springs_create(pl_problem *p, pl_problem_term *out, pl_error *err
     if (robot->spring_count == 0) {
         return PL_OK;
     }
+
     springs_term *t = PL_NEW(springs_term);
     if (!t) {
         return pl_fail_memory(err, "problem: springs");
@@ -230,5 +238,6 @@ pl_status term_springs_create(pl_problem *p, pl_problem_term *out, pl_error *err
         status = pl_functional_add_segment(&s->h, a->count, a->node, a->weight, a->rest, b->count, b->node,
                                            b->weight, b->rest);
     }
+
     return status == PL_OK ? PL_OK : pl_fail_memory(err, "problem: springs");
 }

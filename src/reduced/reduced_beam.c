@@ -60,7 +60,9 @@ static pl_status beam_create(pl_reduced_model *m, pl_error *err)
         reduced_actuator *act = &m->actuator[a];
         act->rest = act->area * (act->path.span[1] - act->path.span[0]);
     }
+
     m->own_count = 7; // delta, theta, dL
+
     return PL_OK;
 }
 
@@ -105,6 +107,7 @@ static void beam_add(const pl_reduced_model *m, const double F[3], const double 
 {
     const beam_data *b = m->kind_data;
     const double T[6] = {F[0], F[1], F[2], M[0], M[1], M[2]};
+
     for (int i = 0; i < 3; ++i) {
         x->F[i] += F[i];
         x->M[i] += M[i];
@@ -113,7 +116,9 @@ static void beam_add(const pl_reduced_model *m, const double F[3], const double 
             x->theta[i] += b->C[6 * (3 + i) + j] * T[j];
         }
     }
+
     x->dL += m->length / m->section[0].EA * push;
+
     // metres: the number L^2 / (2 E I) M of an SI calculation, taken for radians
     x->aim[0] += 1e-3 * b->C[19] * act[1];
     x->aim[1] += 1e-3 * b->C[24] * act[0];
@@ -124,6 +129,7 @@ static void beam_value_part(const pl_reduced_model *m, int a, double P, beam_lin
 {
     static const double none[3] = {0};
     double M[3], F;
+
     beam_chamber(&m->actuator[a], M, &F);
     for (int i = 0; i < 3; ++i) {
         M[i] *= P;
@@ -139,9 +145,11 @@ static double beam_height(const pl_reduced_model *m, const beam_linear *x, doubl
     const double l = m->length + x->dL, s = (k1 * k1 + k2 * k2) * l * l;
     const reduced_trig t = reduced_trig_of(s);
     const double slope = 0.5 * (t.S2 - t.C1); // dS1/ds
+
     *by_length = t.S1 + 2 * s * slope;
     by_M[0] = l * slope * 2 * k1 / EI[0] * l * l;
     by_M[1] = l * slope * 2 * k2 / EI[1] * l * l;
+
     return l * t.S1;
 }
 
@@ -160,6 +168,7 @@ static void beam_force_part(const pl_reduced_model *m, int marker, const double 
     // only the tip moves: a force at the base does nothing
     static const double none[2] = {0};
     double F[3], M[3];
+
     if (m->marker[marker].station == 1) {
         pl_mulTv3(m->base.R, force, F);
         pl_cross3(m->marker[marker].offset, F, M);
@@ -173,15 +182,18 @@ static beam_linear beam_linear_of(const pl_reduced_model *m)
     const beam_data *b = m->kind_data;
     static const double none[2] = {0};
     beam_linear x = {0};
+
     beam_add(m, b->Fext, b->Mext, 0, none, &x);
     for (int i = 0; i < m->marker_count; ++i) {
         beam_force_part(m, i, m->acting + 3 * i, &x);
     }
+
     for (int a = 0; a < m->actuator_count; ++a) {
         if (!isnan(m->value[a])) {
             beam_value_part(m, a, m->value[a], &x);
         }
     }
+
     return x;
 }
 
@@ -206,6 +218,7 @@ static void beam_solve(pl_reduced_model *m, pl_solve_report *report)
     const beam_linear x = beam_linear_of(m);
     double O[3], by_length, by_M[2];
     const double size = beam_aim(x.aim, O), z = beam_height(m, &x, &by_length, by_M);
+
     // equation 15, then 17 for z
     const double tip[3] = {x.delta[0] + x.dL * O[0] / size, x.delta[1] + x.dL * O[1] / size, z + x.delta[2]};
 
@@ -239,6 +252,7 @@ static void beam_shape(pl_reduced_model *m)
     const reduced_frame *a = &m->frame[0], *b = &m->frame[1];
     const double L = pl_distance3(a->r, b->r);
     double axis[3];
+
     for (int i = 0; i < m->point_count; ++i) {
         const double t = (double)i / (m->point_count - 1), u = 1 - t;
         for (int k = 0; k < 3; ++k) {
@@ -259,6 +273,7 @@ static void beam_column(const pl_reduced_model *m, const beam_linear *x, const b
 {
     double O[3], by_length, by_M[2], e[3], de[3];
     const double size = beam_aim(x->aim, O);
+
     beam_height(m, x, &by_length, by_M);
     const double dO[3] = {cos(x->aim[1]) * dx->aim[1], -cos(x->aim[0]) * dx->aim[0],
                           -sin(x->aim[0]) * dx->aim[0] - sin(x->aim[1]) * dx->aim[1]};
@@ -267,11 +282,13 @@ static void beam_column(const pl_reduced_model *m, const beam_linear *x, const b
     for (int k = 0; k < 3; ++k) {
         e[k] = O[k] / size;
     }
+
     const double along = pl_dot3(e, dO);
     for (int k = 0; k < 3; ++k) {
         de[k] = (dO[k] - along * e[k]) / size;
         dp[k] = dx->delta[k] + dx->dL * e[k] + x->dL * de[k];
     }
+
     // z has the circle's formula instead
     dp[2] = dx->delta[2] + by_length * dx->dL + by_M[0] * dx->M[0] + by_M[1] * dx->M[1];
     const reduced_trig t = reduced_trig_of(pl_dot3(x->theta, x->theta));
@@ -351,6 +368,7 @@ static void beam_respond(pl_reduced_model *m, const reduced_load *load, reduced_
     } else {
         beam_value_part(m, load->actuator, 1, &dx);
     }
+
     double dp[3], w[3];
     beam_column(m, &x, &dx, dp, w);
     memset(out->twist, 0, 6 * sizeof *out->twist);

@@ -47,6 +47,7 @@ static double cc_row(const pl_reduced_model *m, const cc_data *c, const reduced_
         r[1] += bend * c->piece[i].weight * d[1];
         r[2] -= bend * c->piece[i].weight * d[0];
     }
+
     return rest;
 }
 
@@ -87,6 +88,7 @@ void cc_matrix(const pl_reduced_model *m, const cc_data *c, const double *H, dou
 {
     const int U = c->unknowns, A = m->actuator_count, n = U + A;
     double scale = 0;
+
     memset(S, 0, (size_t)n * (size_t)n * sizeof *S);
 
     // K - H
@@ -134,16 +136,20 @@ bool cc_map(const pl_reduced_model *m, const cc_data *c, const double *H, double
         }
         b[(U + a) * w + a] = driven ? S[(U + a) * n + U + a] : 0;
     }
+
     if (!pl_dense_solve(n, S, b, w)) {
         return false;
     }
+
     // lengths that nearly contradict each other pass the solver with absurd numbers
     for (int i = 0; i < n * w; ++i) {
         if (!(fabs(b[i]) < 1e9)) {
             return false;
         }
     }
+
     memcpy(map, b, (size_t)n * (size_t)w * sizeof *b);
+
     return true;
 }
 
@@ -160,6 +166,7 @@ static pl_status cc_memory(pl_reduced_model *m, cc_data *c, pl_error *err)
     c->idle = REDUCED_TAKE(m, bool, A);
     m->point_count = (m->station_count - 1) * c->sub + 1;
     m->point_s = REDUCED_TAKE(m, double, m->point_count);
+
     return c->piece && c->K && c->row && c->map && c->work && c->side && c->idle && m->point_s &&
                    cc_load_memory(m, c)
                ? PL_OK
@@ -171,12 +178,14 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
 {
     cc_data *c = REDUCED_TAKE(m, cc_data, 1);
     pl_status status = c ? reduced_line(m, err) : pl_fail_memory(err, "the constant-curvature model");
+
     if (status != PL_OK) {
         return status;
     }
     m->kind_data = c;
     c->has_stiffness = true;
     c->unknowns = 3 * m->section_count;
+
     // at least eight points per section are drawn
     c->sub = (int)fmax(1, ceil(8.0 * m->section_count / (m->station_count - 1)));
     status = cc_memory(m, c, err);
@@ -195,6 +204,7 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
         const int at = i / c->sub;
         m->point_s[i] = m->station_s[at] + c->piece[at].h * (i % c->sub) / c->sub;
     }
+
     m->point_s[m->point_count - 1] = m->length;
 
     // rows of actuators and of length sensors: constant, because lengths are linear in the unknowns
@@ -206,11 +216,13 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
         act->rest = area * cc_row(m, c, &act->path, chamber ? area * eff[0] : 1, chamber ? area * eff[1] : 1,
                                   c->row + a * c->unknowns);
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
             cc_row(m, c, &m->sensor[i].path, 1, 1, c->row + (m->actuator_count + i) * c->unknowns);
         }
     }
+
     m->own_count = (size_t)c->unknowns + 1;
 
     // the map must exist: three lengths in one section decide it, a fourth contradicts
@@ -219,7 +231,9 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
                        "model: the prescribed lengths of the actuators are inconsistent; at most three can "
                        "be prescribed in a section, not in one plane with its axis");
     }
+
     c->mapped = true;
+
     return PL_OK;
 }
 
@@ -270,12 +284,14 @@ static void cc_answers(pl_reduced_model *m, const cc_data *c)
     for (int a = 0; a < A; ++a) {
         m->answer.measure[a] = cc_measure(c, m->own, a, m->actuator[a].rest);
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
             const double rest = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
             m->answer.sensor[i] = cc_measure(c, m->own, A + i, rest);
         }
     }
+
     *m->answer.energy = c->has_stiffness ? 0 : NAN; // unknown without a stiffness
     for (int i = 0; i < U; ++i) {
         *m->answer.energy += 0.5 * c->K[i] * m->own[i] * m->own[i];
@@ -292,6 +308,7 @@ void cc_ready(pl_reduced_model *m, cc_data *c)
         same = same && c->idle[a] == idle;
         c->idle[a] = idle;
     }
+
     if (!same) {
         c->mapped = cc_map(m, c, NULL, c->map);
     }
@@ -303,9 +320,11 @@ static double cc_mapped(const pl_reduced_model *m, const cc_data *c, int i)
     const int A = m->actuator_count;
     const double *G = c->map + i * (A + 1);
     double sum = G[A];
+
     for (int a = 0; a < A; ++a) {
         sum += c->idle[a] ? 0 : G[a] * m->value[a];
     }
+
     return sum;
 }
 
@@ -321,6 +340,7 @@ bool cc_place(pl_reduced_model *m, const cc_data *c)
         cc_arc(length, e->weight * q[1], e->weight * q[2], p, R);
         cc_compose(&m->frame[i], p, R, &m->frame[i + 1]);
     }
+
     return positive;
 }
 
@@ -329,18 +349,23 @@ static void cc_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     cc_data *c = m->kind_data;
     const int U = c->unknowns;
+
     cc_ready(m, c);
+
     // without forces: linear in the values
     for (int i = 0; i < U; ++i) {
         m->own[i] = cc_mapped(m, c, i);
     }
+
     // efforts that hold a length are known only with a stiffness
     for (int a = 0; a < m->actuator_count; ++a) {
         const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
         m->answer.effort[a] = known ? cc_mapped(m, c, U + a) : NAN;
     }
+
     const bool positive = cc_place(m, c);
     cc_load_solve(m, c, report);
+
     // an arc of negative length is no shape
     if (!positive) {
         report->outcome = PL_INFEASIBLE;
@@ -377,6 +402,7 @@ void cc_arc_derivative(double length, double T1, double T2, double dp[3][3], dou
 
     // dC1/ds and dS1/ds with s = T1^2 + T2^2
     const double dC = t.C2 - 0.5 * t.S2, dS = 0.5 * (t.S2 - t.C1), theta[3] = {T1, T2, 0};
+
     dp[0][0] = t.C1 * T2, dp[0][1] = -t.C1 * T1, dp[0][2] = t.S1;
     memset(w, 0, sizeof(double[3]));
     dp[1][0] = length * 2 * dC * T1 * T2;
@@ -428,6 +454,7 @@ static void cc_by_values(const pl_reduced_model *m, const cc_data *c, const doub
 {
     const double *map = cc_current_map(m, c);
     const int U = c->unknowns, A = m->actuator_count;
+
     for (int i = 0; i < rows; ++i) {
         for (int a = 0; a < A; ++a) {
             double sum = 0;
@@ -463,10 +490,12 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
 {
     cc_data *c = m->kind_data;
     const int U = c->unknowns, A = m->actuator_count;
+
     cc_ready(m, c);
     if (cc_is_loaded(m, c) && !cc_load_slope(m, c)) {
         report->residual = NAN;
     }
+
     double *twist = c->work; // 6 x unknowns
 
     // stations that carry a marker
@@ -480,6 +509,7 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
         }
         cc_by_values(m, c, twist, 6, m->by.twist + 6 * k * A);
     }
+
     if (points) {
         cc_point_twists(m, c);
     }
@@ -511,11 +541,13 @@ static void cc_reset(pl_reduced_model *m)
         const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
         m->answer.effort[a] = known ? 0 : NAN;
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
             m->answer.sensor[i] = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
         }
     }
+
     *m->answer.energy = c->has_stiffness ? 0 : NAN;
 }
 
@@ -532,6 +564,7 @@ pl_arc pl_arc_from_lengths(const double length[3], double diameter, double angle
         arc.turn[0] += f * sin(a);
         arc.turn[1] -= f * cos(a);
     }
+
     return arc;
 }
 
@@ -557,11 +590,14 @@ bool pl_arc_reach(const double position[3], pl_arc *arc)
     if (!(chord > 0) || (rho <= 1e-12 * chord && position[2] < 0)) {
         return false;
     }
+
     const double turn = 2 * atan2(rho, position[2]);
     arc->length = chord / reduced_trig_of(0.25 * turn * turn).S1;
+
     // turn / rho is finite at rho = 0: 2 atan(x)/x / z
     const double per = rho > 1e-8 * chord || position[2] < 0 ? turn / rho : 2 / position[2];
     arc->turn[0] = -per * position[1];
     arc->turn[1] = per * position[0];
+
     return true;
 }

@@ -23,6 +23,7 @@ bool cc_load_memory(pl_reduced_model *m, cc_data *c)
     c->step = REDUCED_TAKE(m, double, n);
     c->state = REDUCED_TAKE(m, double, n);
     c->eigen = REDUCED_TAKE(m, double, n);
+
     return c->slope && c->hessian && c->pull && c->spin && c->tangent && c->step && c->state && c->eigen;
 }
 
@@ -33,6 +34,7 @@ static void cc_arc_second(double length, double T1, double T2, double ddp[3][3][
     const double s = T1 * T1 + T2 * T2, theta[3] = {T1, T2, 0};
     const reduced_trig t = reduced_trig_of(s);
     double S3, C3;
+
     reduced_trig_next(s, &S3, &C3);
 
     // c_n of the comment: S1, C1, S2, C2, S3, C3 are c_1 .. c_6
@@ -54,8 +56,10 @@ static void cc_arc_second(double length, double T1, double T2, double ddp[3][3][
          {l * T2 * (6 * dC + 4 * ddC * T2 * T2), -l * 2 * T1 * (dC + 2 * ddC * T2 * T2),
           l * (2 * dS + 4 * ddS * T2 * T2)}}};
     memcpy(ddp, second, sizeof second);
+
     // the length does not turn the end, so its rows stay 0
     memset(dw, 0, sizeof(double[3][3][3]));
+
     // w_a = e_a + C1 theta x e_a + S2 theta x (theta x e_a)
     for (int a = 1; a < 3; ++a) {
         const double e[3] = {a == 1, a == 2, 0};
@@ -137,6 +141,7 @@ static void cc_add_load(const pl_reduced_model *m, cc_data *c, int at, const dou
     const reduced_frame *f = &m->frame[at];
     const double F[3] = {share * force[0], share * force[1], share * force[2]};
     double p[3];
+
     if (F[0] != 0 || F[1] != 0 || F[2] != 0) {
         pl_mulv3(f->R, offset, p);
         reduced_axpy3(1, f->r, p);
@@ -172,6 +177,7 @@ static double cc_step(pl_reduced_model *m, cc_data *c)
             c->step[i] -= cc_sign(m, a) * c->row[a * U + i] * m->answer.effort[a];
         }
     }
+
     // held measures are linear in q and met by the start of the path
     memset(c->step + U, 0, (size_t)A * sizeof *c->step);
     if (!pl_dense_solve(U + A, c->work, c->step, 1)) {
@@ -183,6 +189,7 @@ static double cc_step(pl_reduced_model *m, cc_data *c)
     for (int i = 0; i < U; ++i) {
         size = fmax(size, fabs(c->step[i]) / (i % 3 ? 1 : m->section[i / 3].length));
     }
+
     return isfinite(size) ? size : -1;
 }
 
@@ -212,6 +219,7 @@ static bool cc_newton(pl_reduced_model *m, cc_data *c, int *iterations)
         }
         last = size;
     }
+
     return false;
 }
 
@@ -221,6 +229,7 @@ static int cc_negative(pl_reduced_model *m, cc_data *c)
 {
     const int U = c->unknowns, A = m->actuator_count, n = U + A;
     int negative = 0;
+
     cc_load_derive(m, c);
 
     // symmetric form: with the sign of chambers reversed rows and columns would differ in sign
@@ -232,10 +241,12 @@ static int cc_negative(pl_reduced_model *m, cc_data *c)
         }
         negative -= held;
     }
+
     pl_dense_eigen(n, c->tangent, c->eigen, NULL);
     for (int i = 0; i < n; ++i) {
         negative += c->eigen[i] < 0;
     }
+
     return negative;
 }
 
@@ -263,6 +274,7 @@ void cc_load_solve(pl_reduced_model *m, cc_data *c, pl_solve_report *report)
     if (!cc_is_loaded(m, c)) {
         return;
     }
+
     // all forces at once; where that fails, half of what is left, growing again after success
     double reached = 0, stride = 1;
     while (reached < 1 && stride > CC_STRIDE_MIN) {
@@ -312,7 +324,9 @@ void cc_respond(pl_reduced_model *m, const reduced_load *load, reduced_response 
 {
     cc_data *c = m->kind_data;
     const int U = c->unknowns, A = m->actuator_count;
+
     cc_ready(m, c);
+
     // the right side
     double *x = c->step, *twist = c->work;
     memset(x, 0, (size_t)(U + A) * sizeof *x);
@@ -333,6 +347,7 @@ void cc_respond(pl_reduced_model *m, const reduced_load *load, reduced_response 
             x[i] = -cc_sign(m, load->actuator) * c->row[load->actuator * U + i];
         }
     }
+
     cc_load_derive(m, c);
     cc_matrix(m, c, c->hessian, c->tangent);
     if (!pl_dense_solve(U + A, c->tangent, x, 1)) {
@@ -357,6 +372,7 @@ void cc_respond(pl_reduced_model *m, const reduced_load *load, reduced_response 
             }
         }
     }
+
     for (int a = 0; a < A + m->sensor_count; ++a) {
         double sum = 0;
         for (int i = 0; i < U; ++i) {

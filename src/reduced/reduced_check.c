@@ -19,6 +19,7 @@ static void check_defect(check *c, int line, const char *format, ...)
 {
     char text[400];
     va_list list;
+
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
@@ -80,11 +81,13 @@ static bool check_needs_stiffness(const pl_reduced_def *d)
     if (d->kind == PL_BEAM || d->kind == PL_ROD) {
         return true;
     }
+
     for (int i = 0; d->kind == PL_CONSTANT_CURVATURE && i < d->actuator_count; ++i) {
         if (!pl_drive_is_geometric(d->actuator[i].drive)) {
             return true;
         }
     }
+
     return false;
 }
 
@@ -98,6 +101,7 @@ static void check_shares(check *c, const pl_section_def *s, const char *what)
         }
         sum += s->share[i];
     }
+
     if (s->pieces > 0 && s->pieces != s->share_count) {
         check_defect(c, s->line, "%s: %d shares for %d gaps", what, s->share_count, s->pieces);
     } else if (fabs(sum - 1) > 1e-6) {
@@ -109,6 +113,7 @@ static void check_section(check *c, const pl_section_def *s)
 {
     const pl_reduced_def *d = c->def;
     char what[120];
+
     snprintf(what, sizeof what, "section '%.80s'", s->name ? s->name : "");
 
     // geometry, then the stiffness that the kind needs
@@ -130,6 +135,7 @@ static void check_section(check *c, const pl_section_def *s)
     if (s->pieces < 0 || s->pieces > 1000) {
         check_defect(c, s->line, "%s: pieces is %d, must be 1 to 1000", what, s->pieces);
     }
+
     if (s->share_count > 0 && d->kind != PL_VERTEBRAE) {
         check_defect(c, s->line, "%s: 'shares' needs a model of kind vertebrae", what);
     } else if (s->share_count > 0) {
@@ -158,6 +164,7 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
     if (p->waypoint_count == 1) {
         check_defect(c, line, "%s: a path of one point, expected at least two", what);
     }
+
     for (int i = 0; i < p->waypoint_count; ++i) {
         if (!check_finite(p->waypoint + 3 * i, 3) ||
             (i > 0 && !(p->waypoint[3 * i] > p->waypoint[3 * i - 3]))) {
@@ -166,6 +173,7 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
             return;
         }
     }
+
     if (p->waypoint_count > 1 &&
         (fabs(p->waypoint[0] - p->span[0]) > 1e-9 * c->length ||
          fabs(p->waypoint[3 * p->waypoint_count - 3] - p->span[1]) > 1e-9 * c->length)) {
@@ -184,10 +192,12 @@ static void check_actuator_kind(check *c, const pl_line_actuator_def *a, const c
         check_defect(c, a->line, "%s: drive is %s, but vertebrae accept length, length_ratio and shortening",
                      what, pl_drive_name(a->drive));
     }
+
     if ((d->kind == PL_VERTEBRAE || d->kind == PL_CONSTANT_CURVATURE) && (a->path.turns != 0)) {
         check_defect(c, a->line, "%s: turns is %g; only beam and rod accept helical paths", what,
                      a->path.turns);
     }
+
     if (d->as_published && (a->kind != PL_CHAMBER || a->drive != PL_DRIVE_PRESSURE)) {
         check_defect(c, a->line, "%s: as_published accepts only chambers driven by pressure", what);
     }
@@ -202,12 +212,14 @@ static void check_actuator(check *c, const pl_line_actuator_def *a)
                      pl_actuator_kind_name(a->kind));
         return;
     }
+
     if (pl_drive_kind(a->drive) != a->kind || a->drive == PL_DRIVE_SYRINGE) {
         check_defect(c, a->line, "%s: drive %s does not fit; a %s here is driven by %s", what,
                      pl_drive_name(a->drive), pl_actuator_kind_name(a->kind),
                      a->kind == PL_CABLE ? "tension, length, length_ratio or shortening"
                                          : "pressure, volume or volume_ratio");
     }
+
     if (a->has_range && !(a->range[0] < a->range[1] && check_finite(a->range, 2))) {
         check_defect(c, a->line, "%s: the range is reversed, from %g to %g", what, a->range[0], a->range[1]);
     }
@@ -215,6 +227,7 @@ static void check_actuator(check *c, const pl_line_actuator_def *a)
         !check_finite(a->effectiveness, 2)) {
         check_defect(c, a->line, "%s: effectiveness is not finite", what);
     }
+
     check_path(c, &a->path, a->line, what);
     check_actuator_kind(c, a, what);
 }
@@ -310,18 +323,22 @@ static void check_drive(check *c, int index, const pl_command_drive *drive, int 
     const pl_reduced_def *d = c->def;
     const pl_command_def *m = &d->command[index];
     const int a = check_find_actuator(d, drive->actuator);
+
     if (a < 0) {
         check_defect(c, m->line, "command '%s': there is no actuator '%s'", m->name, drive->actuator);
         return;
     }
+
     if (!isfinite(drive->factor) || drive->factor == 0) {
         check_defect(c, m->line, "command '%s': the factor of '%s' is %g, must be a number other than 0",
                      m->name, drive->actuator, drive->factor);
     }
+
     if (driver[a] > 0) {
         check_defect(c, m->line, "actuator '%s' is driven by two commands, '%s' and '%s'", drive->actuator,
                      d->command[driver[a] - 1].name, m->name);
     }
+
     if (m->one_sided) {
         check_one_sided(c, m, &d->actuator[a]);
     }
@@ -333,9 +350,11 @@ static void check_commands(check *c)
 {
     const pl_reduced_def *d = c->def;
     int driver[REDUCED_ACTUATORS_MAX] = {0};
+
     if (d->actuator_count > REDUCED_ACTUATORS_MAX) {
         return; // reported with the kind
     }
+
     for (int i = 0; i < d->command_count; ++i) {
         const pl_command_def *m = &d->command[i];
         if (m->drive_count < 1) {
@@ -352,6 +371,7 @@ static void check_commands(check *c)
             check_drive(c, i, &m->drive[k], driver);
         }
     }
+
     // a command that takes the name of an actuator nobody drives would stand for two things
     for (int i = 0; i < d->command_count; ++i) {
         const int a = check_find_actuator(d, d->command[i].name);
@@ -368,6 +388,7 @@ static void check_hardware(check *c, int index)
 {
     const pl_line_actuator_def *a = &c->def->actuator[index];
     const pl_hardware *h = &a->hardware;
+
     if (!(a->rate >= 0) || !isfinite(a->rate)) {
         check_defect(c, a->line, "actuator '%s': the rate is %g, must be positive", a->name, a->rate);
     }
@@ -376,21 +397,25 @@ static void check_hardware(check *c, int index)
     if (!h->axis) {
         return;
     }
+
     for (int other = 0; other < index; ++other) {
         if (c->def->actuator[other].hardware.axis == h->axis) {
             check_defect(c, h->line, "hardware: '%s' and '%s' share the axis %c", a->name,
                          c->def->actuator[other].name, h->axis);
         }
     }
+
     if (!strchr("XYZABCUVWE", h->axis) || !(h->per_unit > 0) || !isfinite(h->per_unit) ||
         !isfinite(h->offset) || !(h->feed >= 0) || !isfinite(h->feed)) {
         check_defect(c, h->line, "hardware: '%s': axis %c, per_unit %g, offset %g and feed %g are impossible",
                      a->name, h->axis, h->per_unit, h->offset, h->feed);
     }
+
     if (h->has_range && !(h->range[0] <= h->offset && h->offset <= h->range[1])) {
         check_defect(c, h->line, "hardware: '%s': the offset %g is outside the range of the axis, %g to %g",
                      a->name, h->offset, h->range[0], h->range[1]);
     }
+
     if (!pl_drive_has_motor(a->drive)) {
         check_defect(c, h->line,
                      "hardware: '%s': an axis winds a cable or pushes a syringe; the drive %s has no axis",
@@ -415,6 +440,7 @@ static void check_kind(check *c)
     const bool geometric = d->kind == PL_CONSTANT_CURVATURE || d->kind == PL_VERTEBRAE;
     const bool heavy = d->gravity[0] != 0 || d->gravity[1] != 0 || d->gravity[2] != 0;
     const char *kind = pl_reduced_kind_name(d->kind);
+
     if (!check_finite(d->gravity, 3)) {
         check_defect(c, d->line, "gravity is not finite");
     }
@@ -424,6 +450,7 @@ static void check_kind(check *c)
         check_defect(c, d->line,
                      "a model of kind %s accepts no weight and no distributed loads; use beam or rod", kind);
     }
+
     for (int i = 0; geometric && i < d->force_count; ++i) {
         const double *M = d->force[i].moment;
         if (d->kind == PL_VERTEBRAE) {
@@ -448,11 +475,13 @@ static void check_kind(check *c)
     if (d->as_published && (heavy || d->load_count > 0 || d->section_count != 1 || d->sensor_count > 0)) {
         check_defect(c, d->line, "as_published allows only one section with chambers and tip loads");
     }
+
     for (int i = 0; d->as_published && i < d->force_count; ++i) {
         if (d->force[i].follower) {
             check_defect(c, d->force[i].line, "as_published accepts no follower loads");
         }
     }
+
     if (d->actuator_count > REDUCED_ACTUATORS_MAX) {
         check_defect(c, d->line, "%d actuators, the limit is %d", d->actuator_count, REDUCED_ACTUATORS_MAX);
     }
@@ -463,6 +492,7 @@ static void check_frame(check *c)
 {
     const double *Q = c->def->frame;
     double zero = 0, off = 0;
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             const double dot = Q[i] * Q[j] + Q[3 + i] * Q[3 + j] + Q[6 + i] * Q[6 + j];
@@ -470,6 +500,7 @@ static void check_frame(check *c)
             off = fmax(off, fabs(dot - (i == j)));
         }
     }
+
     if (!check_finite(Q, 9) || !check_finite(c->def->base, 3) ||
         (zero > 0 && !(off < 1e-9 && pl_det3(Q) > 0))) {
         check_defect(c, c->def->line, "the base frame is not a rotation");
@@ -484,6 +515,7 @@ pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_
         check_defect(&c, def->line, "model: kind is %d, unknown", (int)def->kind);
         return pl_fail(err, PL_BAD_INPUT, "%s", c.first);
     }
+
     if (def->section_count < 1 || def->section_count > 100) {
         check_defect(&c, def->line, "model: %d sections, expected 1 to 100", def->section_count);
     }
@@ -491,6 +523,7 @@ pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_
         check_section(&c, &def->section[i]);
         c.length += def->section[i].length;
     }
+
     // without sound sections the other messages would mislead
     if (c.defects == 0) {
         for (int i = 0; i < def->actuator_count; ++i) {
@@ -514,6 +547,7 @@ pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_
         check_kind(&c);
         check_frame(&c);
     }
+
     return c.defects ? pl_fail(err, PL_BAD_INPUT, "%s", c.first) : PL_OK;
 }
 

@@ -50,6 +50,7 @@ static void command_limits(const pl_reduced_model *m, int index, bool one_sided,
     c->rate = reach.rate;
     c->has_range = c->has_range || pl_reach_range(&reach, one_sided, c->range);
     pl_reach_span(&reach, one_sided, c->span);
+
     // a given range is also the span that studies use
     if (c->has_range) {
         memcpy(c->span, c->range, sizeof c->span);
@@ -65,6 +66,7 @@ static void command_given(pl_reduced_model *m, int index, const pl_command_def *
         a->factor = d->drive[k].factor;
         a->one_sided = d->one_sided;
     }
+
     memcpy(c->range, d->range, sizeof c->range);
     c->has_range = d->has_range;
     command_limits(m, index, d->one_sided, d->rate, &m->actuator[command_actuator(m, d->drive[0].actuator)],
@@ -78,6 +80,7 @@ bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
     if (!m->info.command) {
         return false;
     }
+
     for (int i = 0; i < d->command_count; ++i) {
         pl_command_info *c = &m->info.command[m->command_count++];
         *c = (pl_command_info){.name = reduced_text(m, d->command[i].name)};
@@ -86,6 +89,7 @@ bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
         }
         command_given(m, i, &d->command[i], c);
     }
+
     // actuators without a command get one of their own
     for (int i = 0; i < m->actuator_count; ++i) {
         reduced_actuator *a = &m->actuator[i];
@@ -96,5 +100,6 @@ bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
             command_limits(m, a->command, false, 0, a, c);
         }
     }
+
     return true;
 }

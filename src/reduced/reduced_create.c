@@ -15,12 +15,14 @@ void *reduced_take(pl_reduced_model *m, size_t count, size_t size)
     if (size && count > ((size_t)1 << 32) / size) {
         return NULL;
     }
+
     reduced_block *b = pl_alloc(sizeof *b + count * size + sizeof(double));
     if (!b) {
         return NULL;
     }
     b->next = m->block;
     m->block = b;
+
     return b->data;
 }
 
@@ -32,6 +34,7 @@ void reduced_destroy(void *self)
         pl_free(b);
         b = next;
     }
+
     pl_mesh_destroy(m->tube);
     pl_error_map_destroy(m->errors);
     pl_free(m);
@@ -75,6 +78,7 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
     // positions that must be stations: ends of sections, and the wanted ones
     const int most = m->section_count + 1 + wanted_count;
     double *mark = PL_NEW_ARRAY(double, most);
+
     if (!mark) {
         return pl_fail_memory(err, "the reduced model's stations");
     }
@@ -119,7 +123,9 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
             }
         }
     }
+
     pl_free(mark);
+
     return PL_OK;
 }
 
@@ -128,9 +134,11 @@ pl_status reduced_line(pl_reduced_model *m, pl_error *err)
 {
     const int markers = m->station_count, most = markers + 2 * (m->actuator_count + m->sensor_count);
     double *wanted = REDUCED_TAKE(m, double, most);
+
     if (!wanted) {
         return pl_fail_memory(err, "the reduced model's stations");
     }
+
     int count = 0;
     for (int i = 0; i < markers; ++i) {
         wanted[count++] = m->station_s[i];
@@ -139,12 +147,14 @@ pl_status reduced_line(pl_reduced_model *m, pl_error *err)
         wanted[count++] = m->actuator[i].path.span[0];
         wanted[count++] = m->actuator[i].path.span[1];
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
             wanted[count++] = m->sensor[i].path.span[0];
             wanted[count++] = m->sensor[i].path.span[1];
         }
     }
+
     return reduced_stations(m, wanted, count, err);
 }
 
@@ -164,6 +174,7 @@ static bool create_path(pl_reduced_model *m, const pl_line_path_def *d, reduced_
         }
         memcpy(p->waypoint, d->waypoint, 3 * (size_t)d->waypoint_count * sizeof(double));
     }
+
     return true;
 }
 
@@ -217,6 +228,7 @@ static bool create_sections(pl_reduced_model *m, const pl_reduced_def *d)
             c->share[k] = s->share_count > 0 ? s->share[k] : 1.0 / c->pieces;
         }
     }
+
     return m->section != NULL;
 }
 
@@ -230,6 +242,7 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
     if (!m->actuator || !m->info.actuator_name) {
         return false;
     }
+
     for (int i = 0; i < count; ++i) {
         const pl_line_actuator_def *s = &d->actuator[i];
         reduced_actuator *a = &m->actuator[i];
@@ -250,6 +263,7 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
         }
         m->info.actuator_name[i] = a->name;
     }
+
     return true;
 }
 
@@ -273,6 +287,7 @@ static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
     if (!m->sensor || !m->info.sensor_name || !m->info.sensor_kind) {
         return false;
     }
+
     for (int i = 0; i < d->sensor_count; ++i) {
         const pl_line_sensor_def *s = &d->sensor[i];
         m->sensor[i] = (reduced_sensor){.kind = s->kind, .actuator = -1};
@@ -289,6 +304,7 @@ static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
             m->sensor[i].actuator = create_find(m->info.actuator_name, m->actuator_count, s->actuator);
         }
     }
+
     return true;
 }
 
@@ -335,6 +351,7 @@ static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
         pl_mulv3(m->base.R, local, m->info.marker_rest + 3 * i);
         reduced_axpy3(1, m->base.r, m->info.marker_rest + 3 * i);
     }
+
     for (int i = 0; i < d->force_count; ++i) {
         const pl_line_force_def *s = &d->force[i];
         reduced_force *f = &m->force[i];
@@ -345,6 +362,7 @@ static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
         memcpy(f->force, s->force, sizeof f->force);
         memcpy(f->moment, s->moment, sizeof f->moment);
     }
+
     return true;
 }
 
@@ -354,12 +372,14 @@ static bool create_now(pl_reduced_model *m)
 {
     const size_t frame = sizeof(reduced_frame) / sizeof(double) * (size_t)m->station_count;
     const size_t a = (size_t)m->actuator_count, k = (size_t)m->marker_count;
+
     m->now_count =
         frame + (size_t)m->command_count + 3 * a + 15 * k + (size_t)m->sensor_count + 1 + m->own_count;
     m->now = REDUCED_TAKE(m, double, m->now_count);
     if (!m->now) {
         return false;
     }
+
     // frames first; then commands, values and forces; then answers; the kind's unknowns last
     double *at = m->now;
     m->frame = (reduced_frame *)at, at += frame;
@@ -373,6 +393,7 @@ static bool create_now(pl_reduced_model *m)
     m->answer.sensor = at, at += m->sensor_count;
     m->answer.energy = at, at += 1;
     m->own = at;
+
     return true;
 }
 
@@ -397,12 +418,14 @@ static bool create_derivatives(pl_reduced_model *m)
                          a * c,
                          p * c,
                          c};
+
     for (int i = 0; i < PL_COUNT(count); ++i) {
         *rows[i] = REDUCED_TAKE(m, double, count[i]);
         if (!*rows[i]) {
             return false;
         }
     }
+
     return true;
 }
 
@@ -413,17 +436,20 @@ static bool create_points(pl_reduced_model *m)
         m->point_count = m->station_count;
         m->point_s = m->station_s;
     }
+
     m->answer.point = REDUCED_TAKE(m, double, 3 * m->point_count);
     m->answer.point_R = REDUCED_TAKE(m, double, 9 * m->point_count);
     m->info.rest = REDUCED_TAKE(m, double, 3 * m->point_count);
     if (!m->answer.point || !m->answer.point_R || !m->info.rest) {
         return false;
     }
+
     for (int i = 0; i < m->point_count; ++i) {
         const double local[3] = {0, 0, m->point_s[i]};
         pl_mulv3(m->base.R, local, m->info.rest + 3 * i);
         reduced_axpy3(1, m->base.r, m->info.rest + 3 * i);
     }
+
     return true;
 }
 
@@ -439,6 +465,7 @@ static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
         h = pl_hash_bytes(h, &s->pieces, sizeof s->pieces);
         h = pl_hash_bytes(h, s->share, (size_t)s->pieces * sizeof *s->share);
     }
+
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
         const double numbers[] = {a->area,
@@ -459,15 +486,18 @@ static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
         h = pl_hash_bytes(h, numbers, sizeof numbers);
         h = pl_hash_bytes(h, a->path.waypoint, 3 * (size_t)a->path.waypoint_count * sizeof(double));
     }
+
     for (int i = 0; i < m->marker_count; ++i) {
         h = pl_hash_bytes(h, m->marker[i].offset, sizeof m->marker[i].offset);
         h = pl_hash_bytes(h, &m->marker[i].station, sizeof m->marker[i].station);
     }
+
     for (int i = 0; i < m->force_count; ++i) {
         h = pl_hash_bytes(h, d->force[i].force, sizeof d->force[i].force);
         h = pl_hash_bytes(h, d->force[i].moment, sizeof d->force[i].moment);
         h = pl_hash_bytes(h, &d->force[i].follower, sizeof d->force[i].follower);
     }
+
     m->hash = h;
 }
 
@@ -491,6 +521,7 @@ static bool create_actuator_info(pl_reduced_model *m)
                                                  .rate = a->rate,
                                                  .hardware = a->hardware};
     }
+
     return m->info.actuator && m->info.state;
 }
 
@@ -508,6 +539,7 @@ static void create_base(pl_reduced_model *m, const pl_reduced_def *d)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     bool given = false;
+
     for (int i = 0; i < 9; ++i) {
         given = given || d->frame[i] != 0;
     }
@@ -527,6 +559,7 @@ static pl_status create_kind(pl_reduced_model *m, const pl_reduced_def *d, pl_er
     }
     m->station_s = wanted;
     m->station_count = d->marker_count;
+
     return m->ops->create(m, err);
 }
 
@@ -568,6 +601,8 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
         reduced_destroy(m);
         return status;
     }
+
     reduced_type.reset(m);
+
     return pl_model_create(&reduced_type, m, out, err);
 }

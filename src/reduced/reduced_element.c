@@ -73,6 +73,7 @@ void rod_measure_of(const rod_state *x, rod_measure *g)
         }
         g->A[4 * i] += g->a;
     }
+
     pl_mulv3(g->A, x->c, g->V);
     rod_measure_slope(g, theta, x->c, g->B);
 }
@@ -176,9 +177,11 @@ static void add_curvature(const rod_measure *g, const double theta[3], const dou
     const double cn = pl_dot3(c, n), tc = pl_dot3(theta, c), tn = pl_dot3(theta, n), p = tc * tn;
     const double diagonal = 2 * (g->da * cn + g->dk * p), square = 4 * (g->dda * cn + g->ddk * p);
     double y[3];
+
     for (int i = 0; i < 3; ++i) {
         y[i] = 2 * g->dk * (tn * c[i] + tc * n[i]);
     }
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             H[3 * i + j] += square * theta[i] * theta[j] + theta[i] * y[j] + y[i] * theta[j] +
@@ -213,21 +216,25 @@ static void element_slopes_of(const rod_state *x, const rod_measure *g, const ro
 {
     double Nc[9] = {0}, Nt[9], Wc[9] = {0}, Wt[9], Bn[9], Bw[9], w[3], qt[3];
     *d = (element_slopes){0};
+
     // stress by state
     add_mul33(s->Cvv, g->A, Nc);
     memcpy(Nt, s->Cvt, sizeof Nt);
     add_mul33(s->Cvv, g->B, Nt);
+
     // force
     rod_measure_slope(g, x->theta, s->n, Bn);
     pl_mulv3(g->A, s->n, d->n);
     add_mul33(g->A, Nc, d->nc);
     memcpy(d->nt, Bn, sizeof Bn);
     add_mul33(g->A, Nt, d->nt);
+
     // q
     pl_cross3(d->n, x->c, d->q);
     add_skew_left(-1, x->c, d->nc, d->qc);
     add_skew(1, d->n, d->qc);
     add_skew_left(-1, x->c, d->nt, d->qt);
+
     // w
     pl_mulTv3(g->B, s->n, w);
     reduced_axpy3(1, s->m, w);
@@ -238,10 +245,12 @@ static void element_slopes_of(const rod_state *x, const rod_measure *g, const ro
             Wc[3 * i + j] += Bn[3 * j + i];
         }
     }
+
     memcpy(Wt, s->Ctt, sizeof Wt);
     add_mul33(s->Ctv, g->B, Wt);
     add_mulT33(g->B, Nt, Wt);
     add_curvature(g, x->theta, x->c, s->n, Wt);
+
     // mu
     pl_mulv3(g->A, w, d->mu);
     pl_cross3(d->q, x->theta, qt);
@@ -265,6 +274,7 @@ void rod_tangent(const rod_state *x, const rod_measure *g, const rod_stress *s, 
 {
     element_slopes d;
     double En[9], Xn[9], Eq[9], Xq[9], Em[9], Xm[9];
+
     element_slopes_of(x, g, s, &d);
 
     // columns by d, by the mean spin and by the difference of spins
@@ -333,6 +343,7 @@ static void band_solve_block(const double *A, const int *pivot, double *b, int c
             }
         }
     }
+
     for (int i = 1; i < 6; ++i) {
         for (int k = 0; k < i; ++k) {
             const double f = A[6 * i + k];
@@ -341,6 +352,7 @@ static void band_solve_block(const double *A, const int *pivot, double *b, int c
             }
         }
     }
+
     for (int i = 5; i >= 0; --i) {
         for (int k = i + 1; k < 6; ++k) {
             const double f = A[6 * i + k];
@@ -361,9 +373,11 @@ static int band_negative(const double *D)
 {
     double A[36];
     int count = 0;
+
     for (int i = 0; i < 36; ++i) {
         A[i] = 0.5 * (D[i] + D[6 * (i % 6) + i / 6]);
     }
+
     for (int k = 0; k < 6; ++k) {
         count += A[7 * k] < 0;
         for (int i = k + 1; i < 6; ++i) {
@@ -373,6 +387,7 @@ static int band_negative(const double *D)
             }
         }
     }
+
     return count;
 }
 
@@ -407,6 +422,7 @@ bool rod_band_factor(rod_band *b)
             band_solve_block(D, b->pivot + 6 * i, X, 6);
         }
     }
+
     return true;
 }
 

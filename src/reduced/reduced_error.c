@@ -35,6 +35,7 @@ pl_status reduced_errors_create(pl_reduced_model *m, const pl_reduced_def *d, pl
         residual[2 * i] = e->position[i];
         residual[2 * i + 1] = e->rotation[i];
     }
+
     const pl_error_samples samples = {.count = e->count,
                                       .input_count = e->command_count,
                                       .column_count = 2,
@@ -42,6 +43,7 @@ pl_status reduced_errors_create(pl_reduced_model *m, const pl_reduced_def *d, pl
                                       .residual = residual};
     const pl_status status = pl_error_map_create(&samples, &m->errors, err);
     pl_free(residual);
+
     return status;
 }
 
@@ -57,6 +59,7 @@ static bool errors_place(pl_reduced_model *m)
         m->error_at[i] = x;
         inside = inside && (!c->has_range || (x >= c->range[0] - slack && x <= c->range[1] + slack));
     }
+
     return inside;
 }
 
@@ -67,6 +70,7 @@ void reduced_errors_answer(pl_reduced_model *m, pl_answer_error *out)
     if (!m->errors) {
         return;
     }
+
     double bound[2] = {NAN, NAN};
     out->source = PL_ERROR_FULL_BODY;
     out->confidence = pl_error_map_confidence(m->errors);
@@ -79,10 +83,12 @@ void reduced_errors_answer(pl_reduced_model *m, pl_answer_error *out)
     } else {
         out->unknown = "a command is outside of its range";
     }
+
     for (int i = 0; i < m->marker_count; ++i) {
         m->marker_error[i] = i == m->error_marker ? bound[0] : NAN;
         m->rotation_error[i] = i == m->error_marker ? bound[1] : NAN;
     }
+
     out->marker = m->marker_error;
     out->rotation = m->rotation_error;
 }

@@ -14,10 +14,12 @@ pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *e
         pl_findings_add(findings, PL_WARNING, NULL, 0, "the robot has no markers");
         pl_findings_advise(findings, "add markers: {tip: {at: %g}}", pl_reduced_length(model));
     }
+
     double *command = PL_NEW_ARRAY(double, info.command_count);
     if (!command) {
         return pl_fail_memory(err, "commands");
     }
+
     for (int i = 0; i < info.command_count; ++i) {
         const pl_command_info *c = &info.command[i];
         if (!c->has_range) {
@@ -25,12 +27,15 @@ pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *e
         }
         command[i] = c->has_range ? 0.5 * (c->range[0] + c->range[1]) : NAN;
     }
+
     pl_solve_report report;
     const pl_status status = pl_model_fk(model, command, &report, err);
     if (status == PL_OK && report.outcome != PL_SOLVED) {
         pl_findings_add(findings, PL_WARNING, NULL, 0, "no equilibrium at the middle of the ranges: %s",
                         report.message);
     }
+
     pl_free(command);
+
     return status;
 }

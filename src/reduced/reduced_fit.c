@@ -72,14 +72,17 @@ static pl_status fit_solve(fit *f, const double *command, bool *solved, pl_error
 {
     pl_solve_report report;
     ++f->report->solves;
+
     // rest, each actuator alone in two ways, and the samples
     const double expected = 1 + 2 * f->info.command_count + f->options->sample_count;
     if (!pl_progress_step(&f->options->progress, fmin((f->report->solves - 1) / expected, 1),
                           "solving the full model")) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted");
     }
+
     const pl_status status = pl_model_fk(f->full, command, &report, err);
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
+
     return status;
 }
 
@@ -91,6 +94,7 @@ static bool fit_surface_centre(const pl_mesh *mesh, const char *name, double cen
     const pl_mesh_view v = pl_mesh_get(mesh);
     const int32_t s = pl_mesh_find_surface(mesh, name);
     double area = 0;
+
     memset(centre, 0, 3 * sizeof *centre);
     for (int64_t i = s < 0 ? 0 : v.surface_start[s]; s >= 0 && i < v.surface_start[s + 1]; ++i) {
         int32_t node[PL_FACE_NODES_MAX];
@@ -111,9 +115,11 @@ static bool fit_surface_centre(const pl_mesh *mesh, const char *name, double cen
             }
         }
     }
+
     for (int j = 0; j < 3 && area > 0; ++j) {
         centre[j] /= area;
     }
+
     return area > 0;
 }
 
@@ -132,6 +138,7 @@ static void fit_far_end(const fit *f, const double tip[3], double centre[3])
             ++count;
         }
     }
+
     for (int j = 0; j < 3; ++j) {
         centre[j] /= fmax(count, 1);
     }
@@ -145,9 +152,11 @@ static pl_status fit_axis(fit *f, pl_error *err)
     pl_reduced_def *d = &f->r->def;
     const double *tip = f->info.marker_at + 3 * f->marker;
     bool found = false;
+
     for (int i = 0; i < pl_robot_fixed_count(robot) && !found; ++i) {
         found = fit_surface_centre(pl_robot_mesh(robot), pl_robot_fixed_name(robot, i), d->base);
     }
+
     // no support with a surface: the end opposite of the marker
     if (!found) {
         fit_far_end(f, tip, d->base);
@@ -179,13 +188,16 @@ static pl_status fit_axis(fit *f, pl_error *err)
         pl_sub3(f->info.rest + 3 * i, d->base, p);
         radius = fmax(radius, hypot(pl_dot3(p, x), pl_dot3(p, y)));
     }
+
     for (int j = 0; j < 3; ++j) {
         d->frame[3 * j] = x[j];
         d->frame[3 * j + 1] = y[j];
         d->frame[3 * j + 2] = z[j];
     }
+
     f->report->length = f->L;
     f->report->diameter = 2 * radius;
+
     return PL_OK;
 }
 
@@ -196,6 +208,7 @@ static pl_status fit_compliance(fit *f, pl_error *err)
     const pl_robot *robot = pl_model_robot(f->full);
     const int first = pl_robot_force_count(robot) - 4, M = f->info.marker_count;
     pl_parameter parameter[6];
+
     for (int k = 0; k < 3; ++k) {
         parameter[k] = (pl_parameter){PL_PARAMETER_FORCE, first, k};
         parameter[3 + k] = (pl_parameter){PL_PARAMETER_MOMENT, first + 1 + k, 0};
@@ -206,9 +219,11 @@ static pl_status fit_compliance(fit *f, pl_error *err)
     if (!J) {
         return pl_fail_memory(err, "the compliance");
     }
+
     const pl_jacobian out = {.marker = J, .rotation = J + 18 * M};
     pl_jacobian_report report;
     const pl_status status = pl_model_sensitivity(f->full, parameter, 6, &out, &report, err);
+
     // columns per N and N mm, rows and columns in the base frame
     const double *Q = f->r->def.frame;
     for (int half = 0; half < 2 && status == PL_OK; ++half) {
@@ -228,7 +243,9 @@ static pl_status fit_compliance(fit *f, pl_error *err)
             }
         }
     }
+
     pl_free(J);
+
     return status;
 }
 
@@ -241,6 +258,7 @@ static pl_status fit_section(fit *f, pl_error *err)
 
     // stiffness from the diagonal of the compliance
     const bool frame = isfinite(C[21]) && C[21] > 0 && C[28] > 0 && C[35] > 0;
+
     *s = (pl_section_def){.name = "body", .length = L};
     s->diameter[0] = s->diameter[1] = f->report->diameter;
     s->EA = L / C[14];
@@ -254,6 +272,7 @@ static pl_status fit_section(fit *f, pl_error *err)
         const double rest = C[7 * k] - L * L * L / (3 * s->EI[1 - k]), usual = 0.3 * s->EA;
         s->GA[k] = frame && rest > 0.1 * L / usual ? L / rest : usual;
     }
+
     if (!(s->EA > 0 && s->EI[0] > 0 && s->EI[1] > 0)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "reduce: the stiffness of the body at its tip is not positive (EA %g, EI %g)", s->EA,
@@ -271,6 +290,7 @@ static pl_status fit_section(fit *f, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -280,6 +300,7 @@ static void fit_column(const fit *f, const pl_model_derivative *d, int a, double
 {
     const int n = f->info.command_count;
     const double *Q = f->r->def.frame, per = d->effort[a * n + a];
+
     for (int half = 0; half < 2; ++half) {
         const double *rows = (half ? d->rotation : d->marker) + 3 * f->marker * n;
         for (int i = 0; i < 3; ++i) {
@@ -297,11 +318,13 @@ static void fit_actuator(fit *f, const double twist[6], double measure, pl_line_
 {
     const pl_section_def *s = &f->r->section;
     const bool frame = isfinite(twist[3]);
+
     // without a frame the deflection of an arc gives the turn: delta = L theta / 2
     const double turn[2] = {frame ? twist[3] : -2 * twist[1] / f->L, frame ? twist[4] : 2 * twist[0] / f->L};
     const double M[2] = {turn[0] * s->EI[0] / f->L, turn[1] * s->EI[1] / f->L}, F = twist[2] * s->EA / f->L;
     const double size = hypot(M[0], M[1]);
     const bool chamber = a->kind == PL_CHAMBER;
+
     // M = A (d_y, -d_x) for a chamber, the opposite for a cable
     const double sign = chamber ? 1 : -1;
 
@@ -337,6 +360,7 @@ static pl_status fit_answer(fit *f, int i, double twist[6], pl_error *err)
         const double length = (1 - FIT_TAUT) * pl_model_get_answer(f->full).measure[i];
         status = fit_alone(f, i, fmax(pl_drive_value(a.drive, a.rest, length), 0), &solved, err);
     }
+
     if (status == PL_OK && !solved) {
         return pl_fail(err, PL_FAILED, "reduce: the full model finds no equilibrium with actuator '%s' alone",
                        a.name);
@@ -349,10 +373,12 @@ static pl_status fit_answer(fit *f, int i, double twist[6], pl_error *err)
         status = pl_model_differentiate(f->full, PL_PART_MARKER | PL_PART_ROTATION | PL_PART_EFFORT, 0, &d,
                                         &report, err);
     }
+
     if (status != PL_OK) {
         return status;
     }
     fit_column(f, &d, i, twist);
+
     return isfinite(twist[0] + twist[1] + twist[2])
                ? PL_OK
                : pl_fail(err, PL_BAD_INPUT, "reduce: actuator '%s' does not move the tip", a.name);
@@ -363,6 +389,7 @@ static pl_status fit_actuators(fit *f, pl_error *err)
 {
     const pl_robot *robot = pl_model_robot(f->full);
     pl_status status = PL_OK;
+
     for (int i = 0; status == PL_OK && i < f->info.actuator_count; ++i) {
         pl_line_actuator_def *a = &f->r->actuator[i];
         const pl_actuator_info info = pl_robot_actuator(robot, i);
@@ -380,6 +407,7 @@ static pl_status fit_actuators(fit *f, pl_error *err)
             fit_actuator(f, twist, info.rest, a);
         }
     }
+
     return status;
 }
 
@@ -389,6 +417,7 @@ static double fit_misfit(const fit *f, pl_model *reduced, const double target[12
 {
     const pl_model_answer a = pl_model_get_answer(reduced);
     double off = 0;
+
     for (int k = 0; k < 3; ++k) {
         residual[k] = a.marker[k] - target[k];
         // the marker's axis, weighed as a deflection of half the length
@@ -400,6 +429,7 @@ static double fit_misfit(const fit *f, pl_model *reduced, const double target[12
         residual[3 + k] = isfinite(residual[3 + k]) ? residual[3 + k] : 0;
         off += residual[k] * residual[k] + residual[3 + k] * residual[3 + k];
     }
+
     return sqrt(off);
 }
 
@@ -412,6 +442,7 @@ static pl_status fit_try(fit *f, int i, const double x[2], const double target[1
     // scale the actuator, driven by its effort
     pl_line_actuator_def *a = &f->r->actuator[i];
     const pl_line_actuator_def kept = *a;
+
     a->effectiveness[0] *= x[0];
     a->path.radius[0] *= x[1];
     a->path.radius[1] *= x[1];
@@ -434,9 +465,11 @@ static pl_status fit_try(fit *f, int i, const double x[2], const double target[1
         *misfit = fit_misfit(f, reduced, target, residual);
         *misfit = report.outcome == PL_SOLVED ? *misfit : INFINITY;
     }
+
     // undo: the def keeps the values without factors
     pl_model_destroy(reduced);
     *a = kept;
+
     return status;
 }
 
@@ -447,6 +480,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
     pl_line_actuator_def *a = &f->r->actuator[i];
     const int unknowns = a->kind == PL_CHAMBER ? 2 : 1;
     pl_status status = fit_try(f, i, x, target, r, &misfit, err);
+
     for (int iteration = 0; status == PL_OK && isfinite(misfit) && iteration < 15; ++iteration) {
         // Jacobian by forward differences; 1e-4 balances truncation and the solver's tolerance
         double J[2][6], g[2] = {0}, H[3] = {0};
@@ -491,6 +525,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
     a->effectiveness[0] *= x[0];
     a->path.radius[0] *= x[1];
     a->path.radius[1] *= x[1];
+
     return status == PL_BAD_INPUT ? PL_OK : status;
 }
 
@@ -535,6 +570,7 @@ static double fit_angle(const double A[9], const double B[9])
             Q[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
         }
     }
+
     const double s[3] = {Q[7] - Q[5], Q[2] - Q[6], Q[3] - Q[1]};
     return atan2(pl_norm3(s), Q[0] + Q[4] + Q[8] - 1);
 }
@@ -545,6 +581,7 @@ static void fit_keep_error(fit *f, double position, double rotation)
     pl_reduced_errors *e = &f->r->def.errors;
     const int C = f->info.command_count, limit = f->options->sample_count;
     double *command = f->r->error + (int64_t)e->count * C;
+
     for (int i = 0; i < C; ++i) {
         command[i] = isnan(f->command[i]) ? f->info.command[i].rest : f->command[i];
     }
@@ -562,6 +599,7 @@ static void fit_compare(fit *f, const pl_model_answer *full, const pl_model_answ
                  moved = pl_distance3(at, f->info.marker_at + 3 * f->marker);
     double a[3], b[3], n[3];
     const double z[3] = {f->r->def.frame[2], f->r->def.frame[5], f->r->def.frame[8]};
+
     pl_mulv3(R, z, a);
     pl_mulv3(small->rotation, z, b);
     pl_cross3(a, b, n);
@@ -580,6 +618,7 @@ static pl_status fit_samples(fit *f, pl_error *err)
 {
     pl_model *small = NULL;
     pl_random random;
+
     pl_random_seed(&random, f->options->seed);
     const int C = f->info.command_count, limit = f->options->sample_count;
     pl_status status = pl_reduced_create(&f->r->def, &small, NULL, err);
@@ -587,6 +626,7 @@ static pl_status fit_samples(fit *f, pl_error *err)
     if (status == PL_OK && !f->r->error) {
         status = pl_fail_memory(err, "the reduced model");
     }
+
     for (int s = 0; status == PL_OK && s < limit; ++s) {
         bool solved;
         for (int i = 0; i < f->info.command_count; ++i) {
@@ -620,6 +660,7 @@ static pl_status fit_samples(fit *f, pl_error *err)
     f->report->position_rms = sqrt(f->report->position_rms / n);
     f->report->direction_rms = sqrt(f->report->direction_rms / n);
     f->report->motion = sqrt(f->report->motion / n);
+
     return status;
 }
 
@@ -635,6 +676,7 @@ static pl_status fit_begin(fit *f, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "reduce: kind is %s, expected beam, rod or constant_curvature",
                        pl_reduced_kind_name(f->options->kind));
     }
+
     if (f->info.actuator_count > REDUCED_ACTUATORS_MAX || f->info.actuator_count != f->info.command_count) {
         return pl_fail(err, PL_BAD_INPUT,
                        "reduce: %d commands for %d actuators, expected one for each, at most %d",
@@ -665,6 +707,7 @@ static pl_status fit_begin(fit *f, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "reduce: the robot was loaded without a probe (pl_load_options)");
     }
     f->marker = f->options->marker ? pl_model_find_marker(f->full, f->options->marker) : 0;
+
     return f->marker >= 0 && f->info.marker_count > 0
                ? PL_OK
                : pl_fail(err, PL_BAD_INPUT, "reduce: there is no marker '%s'",
@@ -678,6 +721,7 @@ static pl_status fit_names(fit *f, pl_error *err)
     const int n = f->info.actuator_count;
     const char *file = f->options->robot_file;
     size_t bytes = strlen(f->info.name) + strlen(f->info.marker_name[f->marker]) + 20;
+
     bytes += file ? strlen(file) + 1 : 0;
     for (int i = 0; i < n; ++i) {
         bytes += strlen(f->info.actuator[i].name) + 1;
@@ -687,6 +731,7 @@ static pl_status fit_names(fit *f, pl_error *err)
     if (!r->text || !r->actuator) {
         return pl_fail_memory(err, "the reduced model");
     }
+
     // bytes have been counted, so the prints below cannot overflow
     char *at = r->text;
     r->def.name = at;
@@ -697,10 +742,12 @@ static pl_status fit_names(fit *f, pl_error *err)
         r->actuator[i].name = at;
         at += sprintf(at, "%s", f->info.actuator[i].name) + 1;
     }
+
     if (file) {
         r->def.errors.robot_file = at;
         sprintf(at, "%s", file);
     }
+
     return PL_OK;
 }
 
@@ -709,6 +756,7 @@ static void fit_def(fit *f)
 {
     pl_reduced_def *d = &f->r->def;
     const bool geometric = f->options->kind == PL_CONSTANT_CURVATURE;
+
     d->kind = f->options->kind;
     d->section = &f->r->section;
     d->section_count = 1;
@@ -754,6 +802,7 @@ static pl_status fit_work(fit *f, pl_error *err)
     }
     fit_def(f);
     status = fit_at_share(f, err);
+
     return status == PL_OK ? fit_samples(f, err) : status;
 }
 
@@ -771,11 +820,13 @@ pl_status pl_reduce(pl_model *full, const pl_reduce_options *options, pl_reducti
         pl_reduction_destroy(f.r);
         return status;
     }
+
     const pl_section_def *s = &f.r->section;
     report->EA = s->EA;
     report->GJ = s->GJ;
     memcpy(report->EI, s->EI, sizeof report->EI);
     memcpy(report->GA, s->GA, sizeof report->GA);
     *out = f.r;
+
     return PL_OK;
 }

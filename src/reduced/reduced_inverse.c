@@ -33,6 +33,7 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
     bool held[REACH_COMMANDS_MAX] = {false};
     double size = 0;
     double e[3] = {r->e[0], r->e[1], r->e[2]};
+
     memset(step, 0, (size_t)C * sizeof *step);
 
     // each round either accepts the step or fixes one more command at its bound
@@ -82,6 +83,7 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
         }
         size = fmax(size, fabs(step[worst]) / r->scale[worst]);
     }
+
     return size;
 }
 
@@ -118,6 +120,7 @@ static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, 
         reach_error(r);
         *mu = fmax(*mu, 1e-8) * 10;
     }
+
     return false;
 }
 
@@ -133,9 +136,11 @@ static pl_status reach_begin(reach *r, pl_error *err)
             r->c[c] = fmin(fmax(r->c[c], k->range[0]), k->range[1]);
         }
     }
+
     pl_solve_report report;
     const pl_status status = pl_model_fk(r->model, r->c, &report, err);
     r->error = status == PL_OK ? reach_error(r) : NAN;
+
     return status;
 }
 
@@ -149,12 +154,14 @@ pl_status pl_reduced_reach(pl_model *model, int marker, const double target[3], 
         return pl_fail(err, PL_BAD_INPUT, "reach: marker is %d, the model has %d", marker,
                        r.info.marker_count);
     }
+
     if (r.info.command_count < 1 || r.info.command_count > REACH_COMMANDS_MAX || !(tolerance > 0) ||
         !isfinite(target[0] + target[1] + target[2])) {
         return pl_fail(err, PL_BAD_INPUT,
                        "reach: %d commands (1 to %d are possible), tolerance %g, target %g %g %g",
                        r.info.command_count, REACH_COMMANDS_MAX, tolerance, target[0], target[1], target[2]);
     }
+
     pl_status status = reach_begin(&r, err);
     double mu = 1e-10;
     for (int i = 0; status == PL_OK && i < REACH_ITERATIONS && r.error > tolerance; ++i) {
@@ -166,7 +173,9 @@ pl_status pl_reduced_reach(pl_model *model, int marker, const double target[3], 
             break;
         }
     }
+
     memcpy(command, r.c, (size_t)r.info.command_count * sizeof *command);
     *reached = r.error;
+
     return status;
 }

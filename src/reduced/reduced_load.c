@@ -34,9 +34,11 @@ pl_status reduced_set_forces(void *self, const double *force, pl_error *err)
                            m->rigid);
         }
     }
+
     for (int i = 0; i < 3 * m->marker_count; ++i) {
         m->wanted_force[i] = force ? force[i] : 0;
     }
+
     return PL_OK;
 }
 
@@ -61,14 +63,17 @@ static pl_status load_check(const pl_reduced_model *m, const pl_parameter *p, pl
                        "markers only",
                        pl_reduced_kind_name(m->kind));
     }
+
     if (p->index < 0 || p->index >= limit ||
         (p->kind == PL_PARAMETER_MARKER_FORCE && (p->part < 0 || p->part > 2))) {
         return pl_fail(err, PL_BAD_INPUT, "a parameter has the index %d and part %d, there are %d", p->index,
                        p->part, limit);
     }
+
     if (!load_is_command(p) && (m->rigid || !m->ops->respond)) {
         return pl_fail(err, PL_BAD_INPUT, "derivatives with respect to loads: %s", m->rigid);
     }
+
     return PL_OK;
 }
 
@@ -101,6 +106,7 @@ static void load_column(pl_reduced_model *m, const pl_jacobian *out, int count, 
                                      : s->kind == PL_SENSOR_VOLUME ? x->measure[s->actuator]
                                                                    : x->effort[s->actuator];
     }
+
     for (int a = 0; a < m->actuator_count; ++a) {
         if (out->effort) {
             out->effort[a * count + j] = x->effort[a];
@@ -116,6 +122,7 @@ static void load_add_value(pl_reduced_model *m, int a, double factor)
 {
     const int A = m->actuator_count;
     const reduced_response *x = &m->response;
+
     for (int i = 0; i < 6 * m->station_count; ++i) {
         x->twist[i] += factor * m->by.twist[i * A + a];
     }
@@ -123,6 +130,7 @@ static void load_add_value(pl_reduced_model *m, int a, double factor)
         x->effort[i] += factor * m->by.effort[i * A + a];
         x->measure[i] += factor * m->by.measure[i * A + a];
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         x->sensor[i] += m->sensor[i].actuator < 0 ? factor * m->by.sensor[i * A + a] : 0;
     }
@@ -156,6 +164,7 @@ pl_status reduced_sensitivity(void *self, const pl_parameter *parameter, int cou
     // check all parameters before anything is computed
     pl_reduced_model *m = self;
     bool by_command = false;
+
     for (int j = 0; j < count; ++j) {
         const pl_status status = load_check(m, &parameter[j], err);
         if (status != PL_OK) {
@@ -163,6 +172,7 @@ pl_status reduced_sensitivity(void *self, const pl_parameter *parameter, int cou
         }
         by_command = by_command || load_is_command(&parameter[j]);
     }
+
     if (out->position) {
         return pl_fail(err, PL_BAD_INPUT,
                        "a model of kind %s has no derivatives of its points with respect to loads",
@@ -173,6 +183,7 @@ pl_status reduced_sensitivity(void *self, const pl_parameter *parameter, int cou
     if (by_command) {
         m->ops->differentiate(m, false, report);
     }
+
     for (int j = 0; j < count; ++j) {
         const pl_parameter *p = &parameter[j];
         const bool force = p->kind == PL_PARAMETER_MARKER_FORCE;
@@ -186,5 +197,6 @@ pl_status reduced_sensitivity(void *self, const pl_parameter *parameter, int cou
         }
         load_column(m, out, count, j);
     }
+
     return PL_OK;
 }

@@ -24,6 +24,7 @@ static reduced_trig trig_series(double s)
         t.S2 = f[n][2] - s * t.S2;
         t.C2 = f[n][3] - s * t.C2;
     }
+
     return t;
 }
 
@@ -33,10 +34,12 @@ reduced_trig reduced_trig_of(double s)
     if (s < 0.25) {
         return trig_series(s);
     }
+
     const double x = sqrt(s);
     reduced_trig t = {.S1 = sin(x) / x, .C1 = (1 - cos(x)) / s};
     t.S2 = (1 - t.S1) / s;
     t.C2 = (0.5 - t.C1) / s;
+
     return t;
 }
 
@@ -49,12 +52,14 @@ void reduced_trig_next(double s, double *S3, double *C3)
         *C3 = (1. / 24 - t.C2) / s;
         return;
     }
+
     double sum = 0, next = 0;
     for (int n = 9; n >= 0; --n) {
         // Horner: 1/k! (1 - s / ((k+1)(k+2)) (1 - ...))
         sum = 1 - s * sum / ((2 * n + 6) * (2 * n + 7));
         next = 1 - s * next / ((2 * n + 7) * (2 * n + 8));
     }
+
     *S3 = sum / 120;
     *C3 = next / 720;
 }
@@ -66,6 +71,7 @@ static void path_through(const reduced_path *path, double s, double d[3], double
     while (i + 2 < path->waypoint_count && s > path->waypoint[3 * (i + 1)]) {
         ++i;
     }
+
     const double *a = path->waypoint + 3 * i, *b = a + 3, h = b[0] - a[0];
     for (int k = 0; k < 2; ++k) {
         slope[k] = (b[1 + k] - a[1 + k]) / h;
@@ -95,6 +101,7 @@ bool reduced_path_at(const reduced_path *path, double s, double d[3], double slo
     d[1] = radius * w;
     slope[0] = grow * c - radius * turn * w;
     slope[1] = grow * w + radius * turn * c;
+
     return true;
 }
 

@@ -74,6 +74,7 @@ static void model_shapeless(pl_reduced_model *m, pl_solve_report *report)
     for (int i = 0; i < m->station_count; ++i) {
         finite = finite && isfinite(m->frame[i].r[0] + m->frame[i].r[1] + m->frame[i].r[2]);
     }
+
     if (!finite) {
         reduced_type.reset(m);
         report->outcome = PL_INFEASIBLE;
@@ -91,6 +92,7 @@ static pl_status model_fk(void *self, const double *command, pl_solve_report *re
             return pl_fail(err, PL_BAD_INPUT, "command '%s' is not finite", m->info.command[i].name);
         }
     }
+
     // geometric drives ask for a measure above 0 that squares to a number
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
@@ -119,6 +121,7 @@ static pl_status model_fk(void *self, const double *command, pl_solve_report *re
     report->energy = *m->answer.energy;
     model_markers(m);
     model_shapeless(m, report);
+
     return PL_OK;
 }
 
@@ -150,6 +153,7 @@ static void model_answer(void *self, pl_model_answer *out)
                                                .local_high = NAN,
                                                .slack = reduced_is_slack(m, i)};
     }
+
     *out = (pl_model_answer){.command = m->command,
                              .marker = m->answer.marker,
                              .rotation = m->answer.rotation,
@@ -182,6 +186,7 @@ static void model_marker_columns(pl_reduced_model *m)
 {
     const int A = m->actuator_count, C = m->command_count;
     const size_t bytes = 3 * (size_t)m->marker_count * (size_t)C * sizeof(double);
+
     memset(m->d.marker, 0, bytes);
     memset(m->d.rotation, 0, bytes);
     for (int i = 0; i < m->marker_count; ++i) {
@@ -241,27 +246,33 @@ static pl_status model_derivative(void *self, unsigned parts, double tolerance, 
         out->marker = parts & PL_PART_MARKER ? m->d.marker : NULL;
         out->rotation = parts & PL_PART_ROTATION ? m->d.rotation : NULL;
     }
+
     if (parts & PL_PART_SENSOR) {
         model_sensor_rows(m);
         model_columns(m, m->by.sensor, m->sensor_count, m->d.sensor);
         out->sensor = m->d.sensor;
     }
+
     if (parts & PL_PART_EFFORT) {
         model_columns(m, m->by.effort, m->actuator_count, m->d.effort);
         out->effort = m->d.effort;
     }
+
     if (parts & PL_PART_MEASURE) {
         model_columns(m, m->by.measure, m->actuator_count, m->d.measure);
         out->measure = m->d.measure;
     }
+
     if (parts & PL_PART_POINT) {
         model_columns(m, m->by.point, 3 * m->point_count, m->d.point);
         out->point = m->d.point;
     }
+
     if (parts & PL_PART_ENERGY) {
         model_columns(m, m->by.energy, 1, m->d.energy);
         out->energy = m->d.energy;
     }
+
     return PL_OK;
 }
 
@@ -283,14 +294,17 @@ static pl_status model_unpack(void *self, const double *block, size_t count, pl_
     if (count != m->now_count) {
         return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", count, m->now_count);
     }
+
     const size_t frames = (size_t)m->station_count * sizeof(reduced_frame) / sizeof *block;
     for (size_t i = 0; i < frames; ++i) {
         if (!isfinite(block[i])) {
             return pl_fail(err, PL_BAD_INPUT, "state: number %zu is not finite", i);
         }
     }
+
     memcpy(m->now, block, m->now_count * sizeof *m->now);
     m->prepared = m->placed = false;
+
     return PL_OK;
 }
 
@@ -306,12 +320,14 @@ static void model_reset(void *self)
         m->value[i] = NAN;
         m->answer.measure[i] = m->actuator[i].rest;
     }
+
     for (int i = 0; i < m->station_count; ++i) {
         const double local[3] = {0, 0, m->station_s[i]};
         m->frame[i] = m->base;
         pl_mulv3(m->base.R, local, m->frame[i].r);
         reduced_axpy3(1, m->base.r, m->frame[i].r);
     }
+
     m->ops->reset(m);
     model_markers(m);
 }
@@ -344,11 +360,13 @@ static pl_status model_field(void *self, pl_field field, double *out, pl_error *
     if (status != PL_OK) {
         return status;
     }
+
     const pl_mesh_view v = pl_mesh_get(tube);
     reduced_tube_place(self, out);
     for (int64_t i = 0; i < 3 * (int64_t)v.vertex_count; ++i) {
         out[i] -= v.position[i];
     }
+
     return PL_OK;
 }
 

@@ -23,6 +23,7 @@ static pl_status rod_create(pl_reduced_model *m, pl_error *err)
     if (status == PL_OK) {
         m->own_count = 6 * (size_t)r->elements + 1;
     }
+
     return status;
 }
 
@@ -56,11 +57,13 @@ static bool rod_border(pl_reduced_model *m, rod_data *r, bool fresh)
 
     // constraints that are enforced at present
     int active[REDUCED_ACTUATORS_MAX], count = 0;
+
     for (int a = 0; a < A; ++a) {
         if (r->drive[a].active) {
             active[count++] = a;
         }
     }
+
     if (fresh) {
         for (int i = 0; i < count; ++i) {
             double *row = r->row + (size_t)n * (size_t)active[i],
@@ -97,6 +100,7 @@ static bool rod_border(pl_reduced_model *m, rod_data *r, bool fresh)
             S[i * count + j] = sum;
         }
     }
+
     if (!pl_dense_solve(count, S, b, 1)) {
         return false;
     }
@@ -109,6 +113,7 @@ static bool rod_border(pl_reduced_model *m, rod_data *r, bool fresh)
         }
         r->drive[active[i]].from = b[i]; // change of the force, applied with the step
     }
+
     return true;
 }
 
@@ -123,6 +128,7 @@ static double rod_linear(pl_reduced_model *m, rod_data *r, bool fresh)
             return -1;
         }
     }
+
     for (int k = 0; k < 6 * r->elements; ++k) {
         r->trial_step[k] = -r->residual[k];
     }
@@ -131,7 +137,9 @@ static double rod_linear(pl_reduced_model *m, rod_data *r, bool fresh)
     if (!rod_border(m, r, fresh)) {
         return -1;
     }
+
     const double size = rod_apply(r, r->trial_step, 1, NULL);
+
     return isfinite(size) ? size : -1;
 }
 
@@ -144,6 +152,7 @@ static void rod_move(pl_reduced_model *m, rod_data *r, const double *step, const
             r->drive[a].force += factor * force[a];
         }
     }
+
     rod_place(m, r);
 }
 
@@ -162,6 +171,7 @@ static double rod_damped(pl_reduced_model *m, rod_data *r, double size, double *
 {
     const int n = 6 * r->elements;
     double force[REDUCED_ACTUATORS_MAX], now[REDUCED_ACTUATORS_MAX];
+
     memcpy(r->step, r->trial_step, (size_t)n * sizeof *r->step);
     memcpy(r->kept, r->x, (size_t)r->elements * sizeof *r->kept);
     rod_keep_forces(m, r, force, now);
@@ -181,6 +191,7 @@ static double rod_damped(pl_reduced_model *m, rod_data *r, double size, double *
         }
         rod_place(m, r);
     }
+
     return -1;
 }
 
@@ -221,6 +232,7 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
             return true;
         }
     }
+
     return false;
 }
 
@@ -314,11 +326,13 @@ static void rod_answers(pl_reduced_model *m, rod_data *r)
         m->answer.effort[a] = r->drive[a].force;
         m->answer.measure[a] = rod_measure_functional(r, &r->functional[a]);
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (r->sensor_functional[i] >= 0) {
             m->answer.sensor[i] = rod_measure_functional(r, &r->functional[r->sensor_functional[i]]);
         }
     }
+
     *m->answer.energy = rod_elastic(r, NULL);
 }
 
@@ -340,6 +354,7 @@ static void rod_refactor(pl_reduced_model *m, rod_data *r, pl_jacobian_report *r
             rod_band_solve(&r->band, Y);
         }
     }
+
     report->factorizations = 1;
     report->solves = A;
     m->prepared = r->warm = ok;
@@ -362,13 +377,16 @@ static int rod_negative(const pl_reduced_model *m, rod_data *r)
 {
     const size_t n = 6 * (size_t)r->elements;
     int active[REDUCED_ACTUATORS_MAX], count = 0, negative = r->band.negative;
+
     for (int a = 0; a < m->actuator_count; ++a) {
         active[count] = a;
         count += r->drive[a].active;
     }
+
     if (negative == 0 || count == 0) {
         return negative;
     }
+
     double *X = r->small, *value = r->side;
 
     // X = B K^-1 B^T, symmetric after the sign of chambers is removed
@@ -382,10 +400,12 @@ static int rod_negative(const pl_reduced_model *m, rod_data *r)
             X[i * count + j] = r->functional[active[j]].sign * sum;
         }
     }
+
     pl_dense_eigen(count, X, value, NULL);
     for (int i = 0; i < count; ++i) {
         negative -= value[i] < 0;
     }
+
     return negative;
 }
 
@@ -430,6 +450,7 @@ static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int par
         const double off = d->active ? fabs(m->answer.measure[a] - d->target) / m->actuator[a].rest : 0;
         report->constraint_error = fmax(report->constraint_error, off);
     }
+
     for (int e = 0; e < r->elements; ++e) {
         report->max_stretch = fmax(report->max_stretch, r->g[e].V[2] / r->element[e].h);
     }
@@ -469,6 +490,7 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
     for (int a = 0; a < m->actuator_count; ++a) {
         start[a] = r->drive[a].geometric ? m->answer.measure[a] : r->drive[a].force;
     }
+
     // the whole path at once; when that fails, half of what is left, growing again after success
     double reached = 0, stride = 1;
     int parts = 0;
@@ -524,6 +546,7 @@ static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
 {
     const int A = m->actuator_count, n = 6 * r->elements;
     int active[REDUCED_ACTUATORS_MAX], count = 0;
+
     memset(m->by.effort, 0, (size_t)(A * A) * sizeof(double));
     for (int a = 0; a < A; ++a) {
         const rod_drive *d = &r->drive[a];
@@ -534,9 +557,11 @@ static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
             active[count++] = a;
         }
     }
+
     if (count == 0) {
         return;
     }
+
     // for every column j: sum over active b of S_ab df_b = - target_a' (a = j) - sum over force-driven S_aj
     double *S = r->small, *b = r->side;
     for (int i = 0; i < count; ++i) {
@@ -557,6 +582,7 @@ static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
         const int a = active[i];
         b[i * A + a] -= isnan(m->value[a]) ? 0 : pl_drive_slope(m->actuator[a].drive, m->actuator[a].rest);
     }
+
     if (pl_dense_solve(count, S, b, A)) {
         for (int i = 0; i < count; ++i) {
             memcpy(m->by.effort + A * active[i], b + i * A, (size_t)A * sizeof *b);
@@ -614,8 +640,10 @@ static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repo
 {
     rod_data *r = m->kind_data;
     const int A = m->actuator_count, n = 6 * r->elements;
+
     rod_prepare(m, r, report);
     rod_force_slopes(m, r);
+
     // twist of node i by value j: - sum over actuators of Y df
     double *T = m->by.twist;
     memset(T, 0, (size_t)(6 * A + n * A) * sizeof *T);
@@ -633,6 +661,7 @@ static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repo
     for (int a = 0; a < A; ++a) {
         rod_row_slopes(r, r->row + (size_t)n * (size_t)a, motion, A, m->by.measure + a * A);
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (r->sensor_functional[i] >= 0) {
             rod_row_slopes(r, r->row + (size_t)n * (size_t)r->sensor_functional[i], motion, A,
@@ -655,7 +684,9 @@ static void rod_respond(pl_reduced_model *m, const reduced_load *load, reduced_r
 {
     rod_data *r = m->kind_data;
     const int A = m->actuator_count, n = 6 * r->elements;
+
     rod_prepare(m, r, report);
+
     // the displacements of the unit load, without the held measures
     double *x = r->step;
     memset(x, 0, (size_t)n * sizeof *x);
@@ -681,6 +712,7 @@ static void rod_respond(pl_reduced_model *m, const reduced_load *load, reduced_r
         active[count] = a;
         count += r->drive[a].active;
     }
+
     double *S = r->small, *b = r->side;
     for (int i = 0; i < count; ++i) {
         const double *row = r->row + (size_t)n * (size_t)active[i];
@@ -696,10 +728,12 @@ static void rod_respond(pl_reduced_model *m, const reduced_load *load, reduced_r
             }
         }
     }
+
     if (count > 0 && !pl_dense_solve(count, S, b, 1)) {
         report->residual = NAN;
         memset(b, 0, (size_t)count * sizeof *b);
     }
+
     for (int i = 0; i < count; ++i) {
         const double *Y = r->column + (size_t)n * (size_t)active[i];
         out->effort[active[i]] += b[i];
@@ -714,6 +748,7 @@ static void rod_respond(pl_reduced_model *m, const reduced_load *load, reduced_r
     for (int a = 0; a < A; ++a) {
         rod_row_slopes(r, r->row + (size_t)n * (size_t)a, x, 1, out->measure + a);
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (r->sensor_functional[i] >= 0) {
             rod_row_slopes(r, r->row + (size_t)n * (size_t)r->sensor_functional[i], x, 1, out->sensor + i);

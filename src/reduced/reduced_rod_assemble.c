@@ -49,6 +49,7 @@ static bool build_functional(pl_reduced_model *m, const rod_data *r, const reduc
     while (f->last < r->elements && m->station_s[f->last] < path->span[1] - eps) {
         ++f->last;
     }
+
     const int count = f->last - f->first;
     f->start = REDUCED_TAKE(m, int, count + 1);
     f->point = REDUCED_TAKE(m, rod_point, 3 * count);
@@ -67,6 +68,7 @@ static bool build_functional(pl_reduced_model *m, const rod_data *r, const reduc
         }
         f->start[e - f->first + 1] = n;
     }
+
     return true;
 }
 
@@ -85,6 +87,7 @@ static bool build_functionals(pl_reduced_model *m, rod_data *r)
             return false;
         }
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         r->sensor_functional[i] = -1;
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
@@ -96,6 +99,7 @@ static bool build_functionals(pl_reduced_model *m, rod_data *r)
             }
         }
     }
+
     // rest measures: V = h e_z, theta = 0
     for (int i = 0; i < r->functional_count; ++i) {
         rod_functional *f = &r->functional[i];
@@ -107,6 +111,7 @@ static bool build_functionals(pl_reduced_model *m, rod_data *r)
             m->actuator[i].rest = f->rest;
         }
     }
+
     return true;
 }
 
@@ -115,6 +120,7 @@ pl_status rod_build(pl_reduced_model *m, rod_data *r, pl_error *err)
 {
     const size_t E = (size_t)(m->station_count - 1), A = (size_t)m->actuator_count;
     const size_t F = A + (size_t)m->sensor_count, n = 6 * E;
+
     r->elements = (int)E;
     r->element = REDUCED_TAKE(m, rod_element, E);
     r->functional = REDUCED_TAKE(m, rod_functional, F);
@@ -146,6 +152,7 @@ pl_status rod_build(pl_reduced_model *m, rod_data *r, pl_error *err)
         return pl_fail_memory(err, "the rod");
     }
     build_elements(m, r);
+
     return build_functionals(m, r) ? PL_OK : pl_fail_memory(err, "the rod's actuators");
 }
 
@@ -178,6 +185,7 @@ void rod_place(pl_reduced_model *m, rod_data *r)
         reduced_axpy3(1, m->frame[e].r, m->frame[e + 1].r);
         rod_measure_of(x, &r->g[e]);
     }
+
     m->prepared = false;
     m->placed = true;
 }
@@ -187,6 +195,7 @@ double rod_apply(rod_data *r, const double *step, double factor, rod_state *x)
 {
     static const double fixed[6] = {0};
     double size = 0;
+
     for (int e = 0; e < r->elements; ++e) {
         // the base is clamped
         const double *a = e > 0 ? step + 6 * (e - 1) : fixed, *b = step + 6 * e, *Rm = r->Rm + 9 * e;
@@ -202,6 +211,7 @@ double rod_apply(rod_data *r, const double *step, double factor, rod_state *x)
             x[e].theta[k] = r->x[e].theta[k] + factor * dt[k];
         }
     }
+
     return size;
 }
 
@@ -279,6 +289,7 @@ static void stress_of(const pl_reduced_model *m, const rod_data *r, int e, bool 
             s->Ctt[4 * k] = el->K[3 + k];
         }
     }
+
     stress_elastic(el, &r->x[e], r->g[e].V, s);
     for (int a = 0; a < m->actuator_count; ++a) {
         const rod_functional *f = &r->functional[a];
@@ -308,6 +319,7 @@ static void add_element(const rod_data *r, int e, const rod_nodal *f, double *v)
 {
     const double *Rm = r->Rm + 9 * e;
     double F[3], M1[3], M2[3];
+
     pl_mulv3(Rm, f->force, F);
     pl_mulv3(Rm, f->moment[0], M1);
     pl_mulv3(Rm, f->moment[1], M2);
@@ -334,6 +346,7 @@ static void add_tangent(rod_data *r, int e, double T[3][3][9])
 {
     const double *Rm = r->Rm + 9 * e;
     const double RT[9] = {Rm[0], Rm[3], Rm[6], Rm[1], Rm[4], Rm[7], Rm[2], Rm[5], Rm[8]};
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             double half[9];
@@ -348,6 +361,7 @@ static void add_tangent(rod_data *r, int e, double T[3][3][9])
     add_block(D2, 0, 3, T[0][2], 1);
     add_block(D2, 3, 0, T[2][0], 1);
     add_block(D2, 3, 3, T[2][2], 1);
+
     // node 1 and the coupling
     if (e > 0) {
         double *D1 = D2 - 36, *U = r->band.U + 36 * (e - 1), *L = r->band.L + 36 * (e - 1);
@@ -461,6 +475,7 @@ void rod_assemble(pl_reduced_model *m, rod_data *r, bool tangent)
         memset(r->band.U, 0, 36 * n * sizeof(double));
         memset(r->band.L, 0, 36 * n * sizeof(double));
     }
+
     r->largest = 0;
     for (int e = 0; e < r->elements; ++e) {
         rod_stress s;
@@ -475,6 +490,7 @@ void rod_assemble(pl_reduced_model *m, rod_data *r, bool tangent)
             add_tangent(r, e, T);
         }
     }
+
     add_loads(m, r, tangent);
     add_marker_forces(m, r, tangent);
 }
@@ -501,6 +517,7 @@ double rod_measure_functional(const rod_data *r, const rod_functional *f)
             sum += p->w * pl_norm3(y);
         }
     }
+
     return sum;
 }
 
@@ -530,6 +547,7 @@ double rod_elastic(const rod_data *r, double *row)
     if (row) {
         memset(row, 0, 6 * (size_t)r->elements * sizeof *row);
     }
+
     for (int e = 0; e < r->elements; ++e) {
         rod_stress s;
         stress_elastic(&r->element[e], &r->x[e], r->g[e].V, &s);
@@ -541,5 +559,6 @@ double rod_elastic(const rod_data *r, double *row)
             add_element(r, e, &nodal, row);
         }
     }
+
     return energy;
 }

@@ -43,6 +43,7 @@ static void tube_fill(const pl_reduced_model *m, tube_arrays *t)
         tube_ring(m, m->point_s[i], m->info.rest + 3 * i, m->base.R,
                   t->position + 3 * i * (TUBE_SECTORS + 1));
     }
+
     for (int i = 0; i + 1 < rings; ++i) {
         for (int k = 0; k < TUBE_SECTORS; ++k) {
             const int e = i * TUBE_SECTORS + k;
@@ -52,6 +53,7 @@ static void tube_fill(const pl_reduced_model *m, tube_arrays *t)
             tube_element(i, k, t->node + 6 * e);
         }
     }
+
     // surfaces base and tip: the fans of triangles at both ends
     for (int k = 0; k < TUBE_SECTORS; ++k) {
         int32_t low[6], high[6];
@@ -100,6 +102,7 @@ pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error
     } else {
         status = pl_fail_memory(err, "the tube");
     }
+
     pl_free(t.position);
     pl_free(t.kind);
     pl_free(t.start);
@@ -107,6 +110,7 @@ pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error
     pl_free(t.region);
     pl_free(t.corner);
     pl_free(name);
+
     return status;
 }
 
@@ -135,5 +139,6 @@ int reduced_path_points(const pl_reduced_model *m, int actuator, double *point, 
         }
         ++count;
     }
+
     return count;
 }

@@ -63,6 +63,7 @@ static bool gap_solve(const double limb[3], const gap_ends *ends, pl_gap *gap)
         size = fmax(size, gap->length + hypot(ends->low[n][0], ends->low[n][1]) +
                               hypot(ends->high[n][0], ends->high[n][1]));
     }
+
     for (int iteration = 0; iteration < 50; ++iteration) {
         double now[3], J[9], step[3];
         gap_limbs(gap, ends, now, J);
@@ -90,6 +91,7 @@ static bool gap_solve(const double limb[3], const gap_ends *ends, pl_gap *gap)
             return gap->length > 0;
         }
     }
+
     return false;
 }
 
@@ -104,6 +106,7 @@ static gap_ends gap_circles(double low, double high, double first)
         ends.high[n][0] = high * c;
         ends.high[n][1] = high * s;
     }
+
     return ends;
 }
 
@@ -201,6 +204,7 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     for (int k = 0; k < m->section_count; ++k) {
         gaps += m->section[k].pieces;
     }
+
     vertebrae_data *v = REDUCED_TAKE(m, vertebrae_data, 1);
     m->kind_data = v;
     m->rigid = "vertebrae are geometry without a stiffness; use rod, beam or constant_curvature";
@@ -215,17 +219,20 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     if (!v->gap || !v->limb || !v->found) {
         return pl_fail_memory(err, "the vertebrae");
     }
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
             return pl_fail(err, PL_BAD_INPUT, "sensor '%s': vertebrae measure only the lengths of actuators",
                            m->info.sensor_name[i]);
         }
     }
+
     const pl_status status = vertebrae_limbs(m, v, err);
     if (status == PL_OK) {
         vertebrae_gaps(m, v);
         m->own_count = 3 * (size_t)gaps;
     }
+
     return status;
 }
 
@@ -271,6 +278,7 @@ static bool vertebrae_find(pl_reduced_model *m)
     const vertebrae_data *v = m->kind_data;
     const pl_gap *gap = (const pl_gap *)m->own;
     bool all = true;
+
     for (int i = 0; all && i + 1 < m->station_count; ++i) {
         const gap_data *g = &v->gap[i];
         double limb[3];
@@ -281,6 +289,7 @@ static bool vertebrae_find(pl_reduced_model *m)
             all = gap_solve(limb, &g->ends, &v->found[i]);
         }
     }
+
     return all;
 }
 
@@ -289,6 +298,7 @@ static void vertebrae_solve(pl_reduced_model *m, pl_solve_report *report)
 {
     const vertebrae_data *v = m->kind_data;
     pl_gap *gap = (pl_gap *)m->own;
+
     if (!vertebrae_find(m)) {
         // values of the state that stays: idle actuators stay idle if they are at rest
         report->outcome = PL_INFEASIBLE;
@@ -314,6 +324,7 @@ static void vertebrae_solve(pl_reduced_model *m, pl_solve_report *report)
             to->r[k] = from->r[k] + gap[i].length * to->R[3 * k + 2];
         }
     }
+
     for (int a = 0; a < m->actuator_count; ++a) {
         m->answer.measure[a] = vertebrae_length(m, a);
     }
@@ -336,7 +347,9 @@ static void vertebrae_gap_columns(const pl_reduced_model *m, int i, double x[9])
     const gap_data *g = &v->gap[i];
     const pl_gap *gap = (const pl_gap *)m->own + i;
     double limb[3], J[9];
+
     gap_limbs(gap, &g->ends, limb, J);
+
     // the identity as right sides
     for (int n = 0; n < 9; ++n) {
         x[n] = n % 4 == 0;
@@ -397,12 +410,14 @@ static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobia
     for (int i = 0; points && i < m->point_count; ++i) {
         memcpy(m->by.point + 3 * i * A, T + 6 * i * A, 3 * (size_t)A * sizeof *T);
     }
+
     for (int a = 0; a < A * A; ++a) {
         const int i = a / A;
         m->by.effort[a] = NAN;
         m->by.measure[a] =
             i == a % A && !isnan(m->value[i]) ? pl_drive_slope(m->actuator[i].drive, m->actuator[i].rest) : 0;
     }
+
     memset(m->by.energy, 0, (size_t)A * sizeof *m->by.energy);
 }
 

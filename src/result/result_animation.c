@@ -10,11 +10,13 @@ void result_animation_destroy(result_animation *a)
     if (!a) {
         return;
     }
+
     for (int k = 0; k < a->capacity; ++k) {
         pl_free(a->position[k]);
         pl_free(a->value[k]);
         pl_free(a->line[k]);
     }
+
     pl_free(a->position);
     pl_free(a->value);
     pl_free(a->line);
@@ -29,6 +31,7 @@ static bool animation_room(result_animation *a, int shape)
     if (shape < a->capacity) {
         return true;
     }
+
     const int capacity = 2 * a->capacity + 4;
     float ***const list[3] = {&a->position, &a->value, &a->line};
     for (int i = 0; i < 3; ++i) {
@@ -39,7 +42,9 @@ static bool animation_room(result_animation *a, int shape)
         *list[i] = larger;
         memset(larger + a->capacity, 0, (size_t)(capacity - a->capacity) * sizeof *larger);
     }
+
     a->capacity = capacity;
+
     return true;
 }
 
@@ -54,6 +59,7 @@ static bool animation_lines(result_animation *a, const result_blocks *b)
             a->line_points += b->block[i].point_count;
         }
     }
+
     return a->part != NULL;
 }
 
@@ -84,9 +90,11 @@ pl_status result_animation_add(pl_series *s, pl_error *err)
     double *value = NULL;
     result_blocks b;
     pl_status status = result_blocks_take(&b, s->model, RESULT_BLOCKS_PARTS, "series", err);
+
     if (status == PL_OK) {
         status = result_skin_values(s->model, b.body, a->color, &value, err);
     }
+
     bool good = status == PL_OK && animation_room(a, k) && (k > 0 || animation_lines(a, &b));
     if (good) {
         a->position[k] = PL_NEW_ARRAY(float, 3 * (int64_t)skin->vertex_count);
@@ -94,17 +102,20 @@ pl_status result_animation_add(pl_series *s, pl_error *err)
         a->line[k] = PL_NEW_ARRAY(float, 3 * (int64_t)a->line_points);
         good = a->position[k] && a->value[k] && a->line[k];
     }
+
     for (int32_t i = 0; good && i < skin->vertex_count; ++i) {
         for (int j = 0; j < 3; ++j) {
             a->position[k][3 * (int64_t)i + j] = (float)b.position[3 * (int64_t)skin->vertex[i] + j];
         }
         a->value[k][i] = value ? (float)value[skin->vertex[i]] : 0;
     }
+
     if (good) {
         animation_fill_lines(a, &b, k > 0 ? a->line[k - 1] : NULL, a->line[k]);
     }
     pl_free(value);
     result_blocks_clear(&b);
+
     return status != PL_OK ? status : good ? PL_OK : pl_fail_memory(err, s->path);
 }
 
@@ -124,11 +135,13 @@ uint8_t *result_animation_regions(const result_animation *a, const result_skin_p
 {
     const result_skin *s = &a->skin;
     uint8_t *region = PL_NEW_ARRAY(uint8_t, part->vertex_end - part->vertex_start);
+
     for (int32_t t = part->triangle_start; region && t < part->triangle_end; ++t) {
         for (int i = 0; i < 3; ++i) {
             region[s->triangle[3 * (int64_t)t + i] - part->vertex_start] = (uint8_t)s->region[t];
         }
     }
+
     return region;
 }
 
@@ -154,6 +167,7 @@ pl_status result_animation_begin(pl_series *s, pl_field color, pl_error *err)
 {
     const pl_mesh *body = NULL;
     pl_status status = result_skin_check(s->model, color, s->path, err);
+
     if (status == PL_OK) {
         status = pl_model_body(s->model, &body, err);
     }
@@ -164,10 +178,12 @@ pl_status result_animation_begin(pl_series *s, pl_field color, pl_error *err)
     if (status == PL_OK && !s->animation) {
         status = pl_fail_memory(err, s->path);
     }
+
     if (status == PL_OK) {
         s->animation->color = color;
         s->animation->tube = ANIMATION_TUBE * pl_model_get_info(s->model).size;
         status = result_skin_build(&s->animation->skin, s->model, body, true, err);
     }
+
     return status;
 }

@@ -9,15 +9,18 @@ pl_status result_field_take(pl_model *model, const pl_mesh *body, pl_field field
     const pl_mesh_view v = pl_mesh_get(body);
     const int64_t tuples = pl_field_on_elements(field) ? v.element_count : v.vertex_count;
     const int64_t count = tuples * pl_field_components(field);
+
     *out = PL_NEW_ARRAY(double, count);
     if (!*out) {
         return pl_fail_memory(err, pl_field_name(field));
     }
+
     const pl_status status = pl_model_field(model, field, *out, err);
     const double scale = pl_field_scale(field);
     for (int64_t i = 0; status == PL_OK && i < count; ++i) {
         (*out)[i] *= scale;
     }
+
     return status;
 }
 
@@ -33,6 +36,7 @@ static result_block *blocks_add(result_blocks *b, const char *group, const char 
         b->block = block;
         b->capacity = capacity;
     }
+
     b->block[b->count] = (result_block){.group = group, .name = name};
     return &b->block[b->count++];
 }
@@ -44,10 +48,12 @@ static bool blocks_add_faces(result_blocks *b, const char *group, const char *na
     const int32_t vertices = pl_mesh_get(b->body).vertex_count;
     result_block *k = blocks_add(b, group, name);
     int32_t *number = PL_NEW_ARRAY(int32_t, vertices);
+
     if (!k || !number) {
         pl_free(number);
         return false;
     }
+
     k->value_name = value_name;
     k->value = value;
     k->connectivity = PL_NEW_ARRAY(int64_t, PL_FACE_NODES_MAX * faces);
@@ -70,11 +76,13 @@ static bool blocks_add_faces(result_blocks *b, const char *group, const char *na
         k->type[f] = count == 3 ? 5 : count == 6 ? 22 : count == 4 ? 9 : 23;
         k->cell_count = f + 1;
     }
+
     k->point = good ? PL_NEW_ARRAY(double, 3 * (int64_t)k->point_count) : NULL;
     for (int32_t i = 0; k->point && i < k->point_count; ++i) {
         memcpy(k->point + 3 * (int64_t)i, b->position + 3 * (int64_t)k->vertex[i], 3 * sizeof(double));
     }
     pl_free(number);
+
     return k->point != NULL;
 }
 
@@ -94,6 +102,7 @@ static result_block *blocks_add_line(result_blocks *b, const char *group, const 
     if (!k->point || !k->connectivity || !k->offset || !k->type) {
         return NULL;
     }
+
     // lines of two points: meshio does not know polylines
     for (int i = 0; i + 1 < count; ++i) {
         k->connectivity[2 * i] = i;
@@ -101,6 +110,7 @@ static result_block *blocks_add_line(result_blocks *b, const char *group, const 
         k->offset[i] = 2 * (i + 1);
         k->type[i] = 3;
     }
+
     return k;
 }
 
@@ -114,19 +124,23 @@ static bool blocks_actuator(result_blocks *b, int i)
         pl_model_get_answer(b->model).effort[i] / pl_actuator_kind_get(a->kind)->effort_scale;
     const int64_t *face = NULL;
     const int64_t faces = robot ? pl_robot_actuator_faces(robot, i, &face) : 0;
+
     if (faces > 0) {
         return blocks_add_faces(b, group, a->name, face, faces, value_name, value);
     }
+
     const int points = pl_model_line(b->model, i, NULL, 0);
     if (points < 2) {
         return true;
     }
+
     result_block *k = blocks_add_line(b, group, a->name, points);
     if (k) {
         pl_model_line(b->model, i, k->point, points);
         k->value_name = value_name;
         k->value = value;
     }
+
     return k != NULL;
 }
 
@@ -134,11 +148,13 @@ static bool blocks_bonded(result_blocks *b)
 {
     const pl_robot *robot = pl_model_robot(b->model);
     bool good = true;
+
     for (int i = 0; robot && good && i < pl_robot_layer_count(robot); ++i) {
         const pl_layer_info layer = pl_robot_layer(robot, i);
         good = blocks_add_faces(b, "layers", layer.name, layer.face, layer.face_count, "thickness_mm",
                                 layer.thickness);
     }
+
     for (int i = 0; robot && good && i < pl_robot_fibre_count(robot); ++i) {
         const pl_fibre_info fibre = pl_robot_fibre(robot, i);
         for (int piece = 0; good && piece < fibre.piece_count; ++piece) {
@@ -151,6 +167,7 @@ static bool blocks_bonded(result_blocks *b)
             }
         }
     }
+
     return good;
 }
 
@@ -175,6 +192,7 @@ pl_status result_blocks_take(result_blocks *b, pl_model *model, unsigned wanted,
             status = result_field_take(model, b->body, (pl_field)f, &b->field[f], err);
         }
     }
+
     // one kind after the other, so that groups stand together
     const int actuators = wanted & RESULT_BLOCKS_PARTS ? b->info.actuator_count : 0;
     bool good = true;
@@ -183,7 +201,9 @@ pl_status result_blocks_take(result_blocks *b, pl_model *model, unsigned wanted,
             good = (int)b->info.actuator[i].kind != k || blocks_actuator(b, i);
         }
     }
+
     good = good && (!(wanted & RESULT_BLOCKS_PARTS) || blocks_bonded(b));
+
     return status != PL_OK ? status : good ? PL_OK : pl_fail_memory(err, what);
 }
 
@@ -196,6 +216,7 @@ void result_blocks_clear(result_blocks *b)
         pl_free(b->block[i].offset);
         pl_free(b->block[i].type);
     }
+
     for (int f = 0; f < PL_FIELD_COUNT; ++f) {
         pl_free(b->field[f]);
     }
@@ -209,6 +230,7 @@ pl_status result_blocks_write_body(const result_blocks *b, const char *path, pl_
 {
     pl_data_array array[PL_FIELD_COUNT];
     int count = 0;
+
     for (int f = 0; f < PL_FIELD_COUNT; ++f) {
         const pl_field field = (pl_field)f;
         if (b->field[f]) {
@@ -216,6 +238,7 @@ pl_status result_blocks_write_body(const result_blocks *b, const char *path, pl_
                                              pl_field_on_elements(field)};
         }
     }
+
     return pl_shape_write_vtu(b->body, b->position, array, count, path, err);
 }
 
@@ -226,6 +249,7 @@ pl_status result_blocks_write_block(const result_blocks *b, const result_block *
     pl_vtu_field on_points[PL_FIELD_COUNT];
     int points = 0;
     bool good = value != NULL;
+
     // the fields of the vertices the block uses
     for (int f = 0; good && k->vertex && f < PL_FIELD_COUNT; ++f) {
         const pl_field field = (pl_field)f;
@@ -240,9 +264,11 @@ pl_status result_blocks_write_block(const result_blocks *b, const result_block *
         }
         on_points[points++] = (pl_vtu_field){pl_field_label(field), PL_VTU_FLOAT64, parts, data[f]};
     }
+
     for (int64_t c = 0; good && c < k->cell_count; ++c) {
         value[c] = k->value;
     }
+
     const pl_vtu_field on_cells = {k->value_name ? k->value_name : "", PL_VTU_FLOAT64, 1, value};
     const pl_vtu_grid grid = {
         .point_count = k->point_count,
@@ -261,6 +287,7 @@ pl_status result_blocks_write_block(const result_blocks *b, const result_block *
         pl_free(data[f]);
     }
     pl_free(value);
+
     return status;
 }
 
@@ -278,6 +305,7 @@ char *result_block_path(const char *stem, size_t stem_length, const result_block
     for (int i = 0; i < PL_COUNT(word); ++i) {
         one = strcmp(word[i].group, k->group) == 0 ? word[i].one : one;
     }
+
     pl_text t = {0};
     pl_text_add(&t, "%.*s_%s_", (int)stem_length, stem, one);
     bool changed = false;
@@ -286,6 +314,7 @@ char *result_block_path(const char *stem, size_t stem_length, const result_block
         pl_text_add_bytes(&t, plain ? c : "_", 1);
         changed = changed || !plain;
     }
+
     // two names may have become one
     if (changed) {
         pl_text_add(&t, "_%d", block);
@@ -298,6 +327,7 @@ char *result_block_path(const char *stem, size_t stem_length, const result_block
         pl_text_clear(&t);
         return NULL;
     }
+
     return t.data;
 }
 
@@ -311,6 +341,7 @@ pl_status pl_model_write_vtu(pl_model *model, const char *path, pl_error *err)
 {
     result_blocks b;
     pl_status status = result_blocks_take(&b, model, RESULT_BLOCKS_FIELDS, "vtu", err);
+
     if (status == PL_OK) {
         status = result_blocks_write_body(&b, path, err);
     }

@@ -52,6 +52,7 @@ static bool chain_sections(chain_fit *f)
         all[v] = chain_nearest(f, f->view.position + 3 * (int64_t)v);
         ++f->section[all[v]].count;
     }
+
     for (int i = 0; good && i < n; ++i) {
         f->section[i].vertex = PL_NEW_ARRAY(int32_t, f->section[i].count);
         good = f->section[i].vertex != NULL;
@@ -60,11 +61,14 @@ static bool chain_sections(chain_fit *f)
             f->section[i].point[k] = f->chain->base[k] + i * f->chain->pitch * f->chain->frame[6 + k];
         }
     }
+
     for (int32_t v = 0; good && v < f->view.vertex_count; ++v) {
         chain_section *s = &f->section[all[v]];
         s->vertex[s->count++] = v;
     }
+
     pl_free(all);
+
     return good;
 }
 
@@ -78,6 +82,7 @@ static void chain_section_fit(chain_section *s, const double *X, const double *x
             s->now[i] += x[3 * (int64_t)s->vertex[k] + i] / s->count;
         }
     }
+
     for (int32_t k = 0; k < s->count; ++k) {
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 3; ++j) {
@@ -86,6 +91,7 @@ static void chain_section_fit(chain_section *s, const double *X, const double *x
             }
         }
     }
+
     pl_nearest_rotation3(A, s->R);
     pl_sub3(s->point, s->rest, arm);
     pl_mulv3(s->R, arm, s->place);
@@ -117,6 +123,7 @@ static bool chain_section_rate(const chain_section *s, const double *X, const do
             }
         }
     }
+
     const double det = pl_det3(M);
     if (!(fabs(det) > 0)) {
         return false;
@@ -130,6 +137,7 @@ static bool chain_section_rate(const chain_section *s, const double *X, const do
     for (int i = 0; i < 3; ++i) {
         v[i] = mean[i] + turn[i];
     }
+
     return true;
 }
 
@@ -151,6 +159,7 @@ static void chain_angles(const double before[9], const double after[9], double a
             Q[3 * i + j] = pl_dot3(before + 3 * i, after + 3 * j);
         }
     }
+
     angle[0] = atan2(-Q[5], Q[8]);
     angle[1] = asin(fmin(fmax(Q[2], -1), 1));
     angle[2] = atan2(-Q[1], Q[0]);
@@ -174,6 +183,7 @@ static void chain_joint_fit(const chain_fit *f, int i)
     chain_joint *joint = &f->chain->joint[i];
     const double half = 0.5 * f->chain->pitch;
     double before[9], after[9], gap[3];
+
     chain_axes(f->chain, s->R, before);
     chain_axes(f->chain, t->R, after);
     chain_angles(before, after, joint->value + CHAIN_BEND_X);
@@ -196,6 +206,7 @@ static bool chain_joint_rate(const chain_fit *f, int i, double w[2][3], double v
     const chain_joint *joint = &f->chain->joint[i];
     const double half = 0.5 * f->chain->pitch, *z = joint->axis[CHAIN_STRETCH];
     double after[9], turn[3], dz[3], relative[3], A[9];
+
     chain_axes(f->chain, t->R, after);
     pl_cross3(w[1], after + 6, turn);
     pl_cross3(w[0], z, dz);
@@ -212,12 +223,14 @@ static bool chain_joint_rate(const chain_fit *f, int i, double w[2][3], double v
             A[3 * k + a] = joint->axis[CHAIN_BEND_X + a][k];
         }
     }
+
     double C[9];
     const double det = pl_det3(A);
     pl_cofactor3(A, C);
     for (int a = 0; a < 3; ++a) {
         rate[CHAIN_BEND_X + a] = (C[a] * relative[0] + C[3 + a] * relative[1] + C[6 + a] * relative[2]) / det;
     }
+
     return fabs(det) > 1e-3; // bent by a right angle about y: the first and the last hinge are parallel
 }
 
@@ -250,6 +263,7 @@ static int32_t chain_aside(const chain_fit *f)
     const chain_section *s = &f->section[f->chain->link_count];
     int32_t best = s->vertex[0];
     double most = -1;
+
     for (int32_t k = 0; k < s->count; ++k) {
         const double *X = f->view.position + 3 * (int64_t)s->vertex[k];
         double d[3], across[3];
@@ -260,6 +274,7 @@ static int32_t chain_aside(const chain_fit *f)
             best = s->vertex[k];
         }
     }
+
     return best;
 }
 
@@ -273,12 +288,14 @@ static pl_status chain_differentiate(const chain_fit *f, chain_loads *l, pl_erro
     // a point beside the line, gripped by nothing: a force there twists the chain
     pl_status status = pl_model_grip(f->model, f->view.position + 3 * (int64_t)aside, 0.05 * f->length, err);
     const bool gripped = status == PL_OK && pl_model_grip_place(f->model, place);
+
     for (int k = 0; k < (gripped ? 6 : 3); ++k) {
         l->parameter[l->count++] = k < 3 ? (pl_parameter){PL_PARAMETER_MARKER_FORCE, f->marker, k}
                                          : (pl_parameter){PL_PARAMETER_GRIP, 0, k - 3};
         memcpy(l->point[k], k < 3 ? pl_model_get_answer(f->model).marker + 3 * (int64_t)f->marker : place,
                sizeof place);
     }
+
     l->forces = l->count;
     for (int c = 0; c < info.command_count && c < 64; ++c) {
         if (!isnan(f->chain->at[c])) {
@@ -286,6 +303,7 @@ static pl_status chain_differentiate(const chain_fit *f, chain_loads *l, pl_erro
             l->parameter[l->count++] = (pl_parameter){PL_PARAMETER_COMMAND, c, 0};
         }
     }
+
     l->d = PL_NEW_ARRAY(double, 3 * (int64_t)f->view.vertex_count * l->count);
     marker = PL_NEW_ARRAY(double, 3 * (int64_t)info.marker_count * l->count);
     if (!l->d || !marker) {
@@ -294,12 +312,14 @@ static pl_status chain_differentiate(const chain_fit *f, chain_loads *l, pl_erro
         const pl_jacobian out = {.position = l->d, .marker = marker};
         status = pl_model_sensitivity(f->model, l->parameter, l->count, &out, &report, err);
     }
+
     for (int i = 0; status == PL_OK && i < 9; ++i) {
         l->tip[i] = marker[(3 * (int64_t)f->marker + i / 3) * l->count + i % 3];
     }
     pl_free(marker);
     pl_error ignored;
     (void)!pl_model_grip(f->model, NULL, 0, &ignored);
+
     return status;
 }
 
@@ -308,6 +328,7 @@ static bool chain_rates(const chain_fit *f, const chain_loads *l, int p, double 
 {
     double w[2][3] = {{0}}, v[2][3] = {{0}}; // of the section before and of this one
     bool good = true;
+
     for (int i = 0; good && i < f->chain->link_count; ++i) {
         good =
             chain_section_rate(&f->section[i + 1], f->view.position, f->x, l->d + p, l->count, w[1], v[1]) &&
@@ -315,6 +336,7 @@ static bool chain_rates(const chain_fit *f, const chain_loads *l, int p, double 
         memcpy(w[0], w[1], sizeof w[0]);
         memcpy(v[0], v[1], sizeof v[0]);
     }
+
     return good;
 }
 
@@ -322,6 +344,7 @@ static pl_status chain_springs(const chain_fit *f, const chain_loads *l, pl_erro
 {
     chain *c = f->chain;
     const int n = c->link_count;
+
     double(*rate)[CHAIN_DOFS] = pl_alloc_array((size_t)n, sizeof *rate),
     (*work)[CHAIN_DOFS] = pl_alloc_array((size_t)n, sizeof *work);
     double largest[CHAIN_DOFS] = {0};
@@ -331,6 +354,7 @@ static pl_status chain_springs(const chain_fit *f, const chain_loads *l, pl_erro
         pl_free(work);
         return pl_fail_memory(err, "chain");
     }
+
     for (int p = 0; good && p < l->count; ++p) {
         good = chain_rates(f, l, p, rate);
         for (int i = 0; good && i < n; ++i) {
@@ -364,8 +388,10 @@ static pl_status chain_springs(const chain_fit *f, const chain_loads *l, pl_erro
                 c->joint[i].compliance[a] > 0 ? c->joint[i].compliance[a] : sum / known;
         }
     }
+
     pl_free(rate);
     pl_free(work);
+
     return good ? PL_OK
                 : pl_fail(err, PL_BAD_INPUT,
                           "chain: a link of it is bent by a right angle, or its section is flat: take other "
@@ -399,6 +425,7 @@ static void chain_calibrate(const chain_fit *f, const chain_loads *l)
 {
     chain *c = f->chain;
     double part[CHAIN_DOFS][9], factor[CHAIN_DOFS] = {1, 1, 1, 1};
+
     chain_tip_compliance(c, pl_model_get_answer(f->model).marker + 3 * (int64_t)f->marker, part);
     for (int sweep = 0; sweep < 500; ++sweep) {
         for (int a = 0; a < CHAIN_DOFS; ++a) {
@@ -414,6 +441,7 @@ static void chain_calibrate(const chain_fit *f, const chain_loads *l)
             factor[a] = down > 0 ? fmin(fmax(up / down, 1 / CHAIN_FACTOR), CHAIN_FACTOR) : 1;
         }
     }
+
     for (int i = 0; i < c->link_count; ++i) {
         for (int a = 0; a < CHAIN_DOFS; ++a) {
             c->joint[i].compliance[a] *= factor[a];
@@ -426,6 +454,7 @@ static void chain_masses(chain_fit *f, const pl_robot *robot)
 {
     static const int8_t split[3][4] = {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}}; // of a prism
     chain *c = f->chain;
+
     for (int pass = 0; pass < 2; ++pass) {
         for (int32_t e = 0; e < f->view.element_count; ++e) {
             const int32_t *node = f->view.node + f->view.node_start[e];
@@ -555,9 +584,11 @@ void result_chain_pose(const chain *c, const double (*value)[CHAIN_DOFS], double
         }
         memcpy(axes, next, sizeof axes);
     }
+
     for (int k = 0; k < 3; ++k) {
         tip[k] = p[k] + 0.5 * c->pitch * axes[6 + k];
     }
+
     // R = sum of (axis now) (axis at rest)^T
     for (int i = 0; rotation && i < 9; ++i) {
         rotation[i] = 0;
@@ -596,6 +627,7 @@ static pl_status chain_errors(const chain_fit *f, const chain_loads *l, pl_chain
     const chain *c = f->chain;
     const pl_model_answer answer = pl_model_get_answer(f->model);
     const pl_model_info info = pl_model_get_info(f->model);
+
     double(*value)[CHAIN_DOFS] = pl_alloc_array((size_t)c->link_count, sizeof *value);
     double *half = PL_NEW_ARRAY(double, c->command_count), tip[3], R[9], C[9] = {0}, part[CHAIN_DOFS][9];
     double *block = PL_NEW_ARRAY(double, pl_model_state_size(f->model));
@@ -607,6 +639,7 @@ static pl_status chain_errors(const chain_fit *f, const chain_loads *l, pl_chain
         pl_free(block);
         return pl_fail_memory(err, "chain");
     }
+
     for (int i = 0; i < c->link_count; ++i) {
         memcpy(value[i], c->joint[i].value, sizeof value[i]);
     }
@@ -621,11 +654,13 @@ static pl_status chain_errors(const chain_fit *f, const chain_loads *l, pl_chain
             C[k] += part[a][k];
         }
     }
+
     double off = 0, all = 0;
     for (int k = 0; k < 9; ++k) {
         off += (C[k] - l->tip[k]) * (C[k] - l->tip[k]);
         all += l->tip[k] * l->tip[k];
     }
+
     report->compliance_error = all > 0 ? sqrt(off / all) : NAN;
 
     // half of the commands: the slopes against a solve
@@ -648,9 +683,11 @@ static pl_status chain_errors(const chain_fit *f, const chain_loads *l, pl_chain
             status = pl_model_unpack(f->model, block, pl_model_state_size(f->model), err);
         }
     }
+
     pl_free(value);
     pl_free(half);
     pl_free(block);
+
     return status;
 }
 
@@ -662,6 +699,7 @@ static void chain_clear(chain *c)
             pl_free(c->joint[i].slope[a]);
         }
     }
+
     pl_free(c->joint);
     pl_free(c->link);
     pl_free((double *)c->at);
@@ -674,6 +712,7 @@ static pl_status chain_line(chain_fit *f, const pl_robot *robot, const char *pat
     const pl_model_info info = pl_model_get_info(f->model);
     const double *X = info.marker_at + 3 * (int64_t)f->marker;
     int64_t held = 0;
+
     for (int s = 0; s < pl_robot_fixed_count(robot); ++s) {
         const int32_t *vertex;
         bool axis[3];
@@ -684,10 +723,12 @@ static pl_status chain_line(chain_fit *f, const pl_robot *robot, const char *pat
             }
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         c->base[i] /= held > 0 ? (double)held : 1;
         c->frame[6 + i] = X[i] - c->base[i];
     }
+
     f->length = pl_norm3(c->frame + 6);
     if (held == 0 || !(f->length > 0.1 * info.size)) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -695,6 +736,7 @@ static pl_status chain_line(chain_fit *f, const pl_robot *robot, const char *pat
                                  : "%s: marker '%s' is at the support; choose one at the end of the body",
                        path, c->marker);
     }
+
     c->pitch = f->length / c->link_count;
 
     // x across the line, as near as possible to the world axis that is most across
@@ -703,15 +745,18 @@ static pl_status chain_line(chain_fit *f, const pl_robot *robot, const char *pat
         c->frame[6 + i] /= f->length;
         least = fabs(c->frame[6 + i]) < fabs(c->frame[6 + least]) - 1e-9 ? i : least;
     }
+
     double x[3] = {least == 0, least == 1, least == 2};
     for (int i = 0; i < 3; ++i) {
         x[i] -= c->frame[6 + least] * c->frame[6 + i];
     }
+
     const double norm = pl_norm3(x);
     for (int i = 0; i < 3; ++i) {
         c->frame[i] = x[i] / norm;
     }
     pl_cross3(c->frame + 6, c->frame, c->frame + 3);
+
     return PL_OK;
 }
 
@@ -721,9 +766,11 @@ static pl_status chain_build(chain_fit *f, const pl_robot *robot, const char *pa
     chain *c = f->chain;
     const int n = c->link_count;
     pl_status status = chain_line(f, robot, path, err);
+
     if (status == PL_OK && !chain_sections(f)) {
         status = pl_fail_memory(err, path);
     }
+
     for (int i = 0; status == PL_OK && i <= n; ++i) {
         chain_section *s = &f->section[i];
         if (s->count < 4) {
@@ -733,9 +780,11 @@ static pl_status chain_build(chain_fit *f, const pl_robot *robot, const char *pa
         }
         chain_section_fit(s, f->view.position, f->x);
     }
+
     if (status != PL_OK) {
         return status;
     }
+
     // the support stays
     chain_section *base = &f->section[0];
     memcpy(base->R, (const double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof base->R);
@@ -747,12 +796,14 @@ static pl_status chain_build(chain_fit *f, const pl_robot *robot, const char *pa
     if (status == PL_OK) {
         status = chain_springs(f, l, err);
     }
+
     if (status == PL_OK) {
         chain_calibrate(f, l);
         chain_masses(f, robot);
         chain_sizes(f);
         chain_weights(f);
     }
+
     return status;
 }
 
@@ -761,19 +812,23 @@ static pl_status chain_start(chain_fit *f, const pl_robot *robot, const pl_chain
 {
     chain *c = f->chain;
     const pl_model_info info = pl_model_get_info(f->model);
+
     if (!robot || strcmp(info.method, "exact") != 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: a chain is fitted to a full body with the exact method, this robot is '%s'", path,
                        info.method);
     }
+
     if (options->link_count < 1 || options->link_count > 200) {
         return pl_fail(err, PL_BAD_INPUT, "%s: link_count is %d, must be 1 to 200", path,
                        options->link_count);
     }
+
     if (options->marker < 0 || options->marker >= info.marker_count) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: a chain ends at a marker, and the robot has none of that number", path);
     }
+
     f->marker = options->marker;
     f->mesh = pl_robot_mesh(robot);
     f->view = pl_mesh_get(f->mesh);
@@ -791,12 +846,14 @@ static pl_status chain_start(chain_fit *f, const pl_robot *robot, const pl_chain
     for (int k = 0; good && k < c->command_count; ++k) {
         at[k] = pl_model_get_answer(f->model).command[k];
     }
+
     for (int i = 0; good && i < c->link_count; ++i) {
         for (int a = 0; a < CHAIN_DOFS; ++a) {
             c->joint[i].slope[a] = PL_NEW_ARRAY(double, c->command_count);
             good = good && c->joint[i].slope[a];
         }
     }
+
     return good ? PL_OK : pl_fail_memory(err, path);
 }
 
@@ -810,6 +867,7 @@ pl_status pl_model_write_chain(pl_model *model, const pl_chain_options *options,
 {
     const pl_robot *robot = pl_model_robot(model);
     pl_chain_report unused;
+
     report = report ? report : &unused;
     *report = (pl_chain_report){0};
     chain c = {0};
@@ -822,20 +880,24 @@ pl_status pl_model_write_chain(pl_model *model, const pl_chain_options *options,
         x = PL_NEW_ARRAY(double, 3 * (int64_t)f.view.vertex_count);
         status = x ? PL_OK : pl_fail_memory(err, path);
     }
+
     if (status == PL_OK) {
         pl_model_shape(model, x);
         f.x = x;
         status = chain_build(&f, robot, path, &l, err);
     }
+
     if (status == PL_OK) {
         report->link_count = c.link_count;
         report->density_assumed = c.density_assumed;
         status = chain_errors(&f, &l, report, err);
     }
+
     if (status == PL_OK) {
         result_chain_write(&c, report, path, &text);
         status = text.failed ? pl_fail_memory(err, path) : pl_file_write(path, text.data, text.length, err);
     }
+
     for (int i = 0; f.section && i <= c.link_count; ++i) {
         pl_free(f.section[i].vertex);
     }
@@ -844,5 +906,6 @@ pl_status pl_model_write_chain(pl_model *model, const pl_chain_options *options,
     pl_free(x);
     pl_text_clear(&text);
     chain_clear(&c);
+
     return status;
 }

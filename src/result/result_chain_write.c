@@ -72,6 +72,7 @@ static void chain_about(pl_text *t, const chain *c, const pl_chain_report *r)
                         c->at[k] / pl_drive_scale(c->command[k].drive), pl_drive_unit(c->command[k].drive));
         }
     }
+
     pl_text_add(t, ".\n     Against the full body: %s off by %.4g mm", c->marker, r->position_error);
     if (!isnan(r->rotation_error)) {
         pl_text_add(t, " and %.3g deg", r->rotation_error * 180 / PL_PI);
@@ -122,6 +123,7 @@ static void urdf_link(pl_text *t, const char *name, const chain_link *l)
                     "</%s>\n",
                     what, 0.5e-3 * l->extent[1], 1e-3 * l->radius, 1e-3 * l->extent[1], what);
     }
+
     pl_text_add(t, "  </link>\n");
 }
 
@@ -228,6 +230,7 @@ static void sdf_link(pl_text *t, const char *name, const char *parent, double st
                     "</length></cylinder></geometry></%s>\n",
                     what, what, 0.5e-3 * l->extent[1], 1e-3 * l->radius, 1e-3 * l->extent[1], what);
     }
+
     pl_text_add(t, "    </link>\n");
 }
 

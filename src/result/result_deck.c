@@ -69,6 +69,7 @@ static pl_status deck_materials(pl_text *t, const pl_robot *robot, pl_findings *
 {
     const pl_mesh_view v = pl_mesh_get(pl_robot_mesh(robot));
     pl_status status = PL_OK;
+
     for (int i = 0; status == PL_OK && i < pl_robot_material_count(robot); ++i) {
         const pl_material m = pl_robot_material(robot, i);
         const char *name = pl_robot_material_name(robot, i);
@@ -80,6 +81,7 @@ static pl_status deck_materials(pl_text *t, const pl_robot *robot, pl_findings *
             status = deck_material(t, &m, name, findings, err);
         }
     }
+
     for (int r = 0; status == PL_OK && r < v.region_count; ++r) {
         pl_text_add(t, "*SOLID SECTION, ELSET=");
         pl_inp_put_name(t, v.region_name[r]);
@@ -87,6 +89,7 @@ static pl_status deck_materials(pl_text *t, const pl_robot *robot, pl_findings *
         pl_inp_put_name(t, pl_robot_region_material(robot, r));
         pl_text_add(t, "\n");
     }
+
     return status;
 }
 
@@ -98,13 +101,16 @@ static pl_status deck_check(const pl_model *model, const pl_robot *robot, const 
         return pl_fail(err, PL_BAD_INPUT, "%s: needs a full body with the exact method, this robot is '%s'",
                        path, info.method);
     }
+
     if (robot->rigid_count > 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s: rigid regions are not written; give them a stiff material",
                        path);
     }
+
     if (pl_robot_layer_count(robot) > 0 || pl_robot_fibre_count(robot) > 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s: layers and fibres are not written", path);
     }
+
     for (int a = 0; a < info.actuator_count; ++a) {
         const pl_actuator_kind kind = info.actuator[a].kind;
         if (info.actuator[a].growth || (kind != PL_CHAMBER && kind != PL_CABLE)) {
@@ -114,6 +120,7 @@ static pl_status deck_check(const pl_model *model, const pl_robot *robot, const 
                            path, info.actuator[a].name);
         }
     }
+
     return PL_OK;
 }
 
@@ -138,6 +145,7 @@ static void deck_shape(int nodes, double u, double w, double *N, double *Nu, dou
         }
         return;
     }
+
     static const double cu[4] = {-1, 1, 1, -1}, cw[4] = {-1, -1, 1, 1};
     for (int a = 0; a < 4; ++a) {
         const double p = 1 + u * cu[a], q = 1 + w * cw[a];
@@ -146,6 +154,7 @@ static void deck_shape(int nodes, double u, double w, double *N, double *Nu, dou
         Nu[a] = 0.25 * cu[a] * q * (more + (nodes == 8 ? p : 0));
         Nw[a] = 0.25 * cw[a] * p * (more + (nodes == 8 ? q : 0));
     }
+
     for (int a = 0; nodes == 8 && a < 4; ++a) {
         // sides 0 and 2 run along u, 1 and 3 along w
         const double s = a == 0 ? -1 : 1, e = a == 3 ? -1 : 1;
@@ -170,6 +179,7 @@ static int deck_points(int nodes, double point[9][3])
         memcpy(point, triangle, sizeof triangle);
         return 6;
     }
+
     static const double at[3] = {-0.774596669241483, 0, 0.774596669241483},
                         weight[3] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
     for (int i = 0; i < 9; ++i) {
@@ -177,6 +187,7 @@ static int deck_points(int nodes, double point[9][3])
         point[i][1] = at[i / 3];
         point[i][2] = weight[i % 3] * weight[i / 3];
     }
+
     return 9;
 }
 
@@ -217,6 +228,7 @@ static void deck_pressures(pl_text *t, const pl_model *model, const pl_robot *ro
     const pl_model_info info = pl_model_get_info(model);
     const double *effort = pl_model_get_answer(model).effort;
     const int chambers = info.actuator_count, all = chambers + pl_robot_pressure_count(robot);
+
     for (int i = 0; i < all; ++i) {
         char name[120];
         const int64_t *face = NULL;
@@ -275,9 +287,11 @@ static bool deck_pulled(const pl_model *model)
     const pl_model_info info = pl_model_get_info(model);
     const double *effort = pl_model_get_answer(model).effort;
     bool pulled = false;
+
     for (int a = 0; a < info.actuator_count; ++a) {
         pulled = pulled || (info.actuator[a].kind == PL_CABLE && effort[a] > 0);
     }
+
     return pulled;
 }
 
@@ -286,9 +300,11 @@ static void deck_forces(pl_text *t, const double *force, const double *moved, co
 {
     double largest = 0;
     bool begun = false;
+
     for (int64_t c = 0; c < n; ++c) {
         largest = fmax(largest, fabs(force[c]));
     }
+
     for (int64_t c = 0; c < n; ++c) {
         if (!held[c] && fabs(force[c]) > DECK_SMALL * largest) {
             const char *head = begun ? "" : moved ? "*BOUNDARY\n" : "*CLOAD\n";
@@ -309,6 +325,7 @@ static void deck_head(pl_text *t, const pl_model *model)
 {
     const pl_model_info info = pl_model_get_info(model);
     const pl_model_answer answer = pl_model_get_answer(model);
+
     pl_text_add(t, "** %s, written by pliant %s for CalculiX (ccx) and Abaqus; mm, N, MPa\n", info.name,
                 pl_version());
     for (int c = 0; c < info.command_count; ++c) {
@@ -318,10 +335,12 @@ static void deck_head(pl_text *t, const pl_model *model)
                         pl_drive_unit(info.command[c].drive));
         }
     }
+
     for (int k = 0; k < info.marker_count; ++k) {
         const double *x = answer.marker + 3 * (int64_t)k;
         pl_text_add(t, "** solved: marker %s at %.6f %.6f %.6f\n", info.marker_name[k], x[0], x[1], x[2]);
     }
+
     pl_text_add(
         t,
         "** Pressures follow the surface. Springs, weights and contacts are the nodal forces that they "
@@ -335,9 +354,11 @@ pl_status pl_model_write_deck(pl_model *model, const char *path, pl_findings *fi
 {
     const pl_robot *robot = pl_model_robot(model);
     pl_status status = deck_check(model, robot, path, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     const pl_mesh *mesh = pl_robot_mesh(robot);
     const int64_t n = 3 * (int64_t)pl_mesh_get(mesh).vertex_count;
     const size_t size = pl_model_state_size(model);
@@ -354,6 +375,7 @@ pl_status pl_model_write_deck(pl_model *model, const char *path, pl_findings *fi
         pl_model_pack(model, block);
         status = pl_state_unpack(state, block, size, err);
     }
+
     if (status == PL_OK) {
         pl_statics_elastic(pl_model_statics(model), state, force);
         deck_head(&t, model);
@@ -377,11 +399,13 @@ pl_status pl_model_write_deck(pl_model *model, const char *path, pl_findings *fi
         pl_text_add(&t, "*NODE FILE\nU\n*EL FILE\nS\n*NODE PRINT, NSET=Nall, FREQUENCY=9999\nU\n*END STEP\n");
         status = t.failed ? pl_fail_memory(err, path) : pl_file_write(path, t.data, t.length, err);
     }
+
     pl_text_clear(&t);
     pl_state_destroy(state);
     pl_free(force);
     pl_free(moved);
     pl_free(block);
     pl_free(held);
+
     return status;
 }

@@ -46,6 +46,7 @@ pl_status pl_canvas_begin(pl_canvas *canvas, const char *what, const char *path,
         return pl_fail(err, PL_BAD_INPUT, "%s: the size is %d x %d pixels, expected 64 to 10000 each", what,
                        width, height);
     }
+
     canvas->is_svg = svg;
     canvas->surface = svg ? cairo_svg_surface_create_for_stream(draw_append, &canvas->svg, width, height)
                           : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
@@ -55,6 +56,7 @@ pl_status pl_canvas_begin(pl_canvas *canvas, const char *what, const char *path,
         pl_canvas_clear(canvas);
         return draw_fail(status, path, err);
     }
+
     return PL_OK;
 }
 
@@ -67,6 +69,7 @@ void pl_canvas_clear(pl_canvas *canvas)
         cairo_surface_finish(canvas->surface);
         cairo_surface_destroy(canvas->surface);
     }
+
     pl_text_clear(&canvas->svg);
     *canvas = (pl_canvas){0};
 }
@@ -81,6 +84,7 @@ pl_status pl_canvas_take(pl_canvas *canvas, const char *path, pl_text *out, pl_e
     } else if (status == CAIRO_STATUS_SUCCESS) {
         status = cairo_surface_write_to_png_stream(canvas->surface, draw_append, out);
     }
+
     pl_canvas_clear(canvas);
     return status != CAIRO_STATUS_SUCCESS ? draw_fail(status, path, err)
            : out->failed                  ? pl_fail_memory(err, path)
@@ -97,6 +101,7 @@ pl_status pl_canvas_end(pl_canvas *canvas, const char *path, pl_error *err)
 {
     pl_text file = {0};
     pl_status status = pl_canvas_take(canvas, path, &file, err);
+
     if (status == PL_OK) {
         status = pl_file_write(path, file.data, file.length, err);
     }
@@ -180,6 +185,7 @@ void pl_colour_map(double t, double rgb[3])
         rgb[0] = rgb[1] = rgb[2] = 0.65;
         return;
     }
+
     const int last = PL_COUNT(table) - 1;
     const double s = (t < 0 ? 0 : t > 1 ? 1 : t) * last;
     const int i = s >= last ? last - 1 : (int)s;

@@ -39,10 +39,12 @@ static bool film_numbered(const char *path)
     if (!percent || !dot || strcasecmp(dot, ".png") != 0 || strchr(percent + 1, '%')) {
         return false;
     }
+
     const char *at = percent + 1;
     while (*at >= '0' && *at <= '9' && at - percent < 4) {
         ++at;
     }
+
     return *at == 'd';
 }
 
@@ -60,8 +62,10 @@ static char *film_name(const char *path, int k)
     const char *percent = strchr(path, '%');
     const int width = atoi(percent + 1);
     const char *rest = strchr(percent, 'd') + 1;
+
     pl_text_add(&name, percent[1] == '0' ? "%.*s%0*d%s" : "%.*s%*d%s", (int)(percent - path), path, width, k,
                 rest);
+
     return name.failed ? NULL : name.data;
 }
 
@@ -80,6 +84,7 @@ static void film_title(const pl_model *model, char *text, size_t size)
     const pl_model_info info = pl_model_get_info(model);
     const double *command = pl_model_get_answer(model).command;
     size_t at = 0;
+
     for (int c = 0; c < info.command_count && at + 1 < size; ++c) {
         const pl_command_info *k = &info.command[c];
         const char *unit = pl_drive_unit(k->drive);
@@ -113,6 +118,7 @@ static bool film_lines(film_shape *f, const result_blocks *b)
         at += k->point_count;
         f->line_start[++f->line_count] = at;
     }
+
     return f->line && f->line_start;
 }
 
@@ -124,6 +130,7 @@ static bool film_obstacles(film_shape *f, const pl_model *model, const double *p
         pl_model_obstacles(model, position, triangle);
         f->obstacle = film_floats(triangle, 9 * (int64_t)f->obstacle_count);
     }
+
     pl_free(triangle);
     return f->obstacle != NULL;
 }
@@ -133,9 +140,11 @@ static pl_status film_add(pl_series *s, pl_error *err)
     result_film *m = s->film;
     double *value = NULL;
     result_blocks b;
+
     if (!pl_grow((void **)&m->shape, &m->capacity, m->count + 1, sizeof *m->shape)) {
         return pl_fail_memory(err, s->path);
     }
+
     film_shape *f = &m->shape[m->count];
     *f = (film_shape){0};
     ++m->count;
@@ -143,6 +152,7 @@ static pl_status film_add(pl_series *s, pl_error *err)
     if (status == PL_OK) {
         status = result_skin_values(s->model, b.body, m->color, &value, err);
     }
+
     if (status == PL_OK) {
         const int32_t vertices = pl_mesh_get(b.body).vertex_count;
         film_title(s->model, f->title, sizeof f->title);
@@ -153,8 +163,10 @@ static pl_status film_add(pl_series *s, pl_error *err)
             status = pl_fail_memory(err, s->path);
         }
     }
+
     pl_free(value);
     result_blocks_clear(&b);
+
     return status;
 }
 
@@ -181,6 +193,7 @@ static pl_status film_prepare(const pl_series *s, film_scene *scene, pl_error *e
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     int32_t lines = 0, obstacles = 0;
     pl_status status = pl_model_body(s->model, &scene->body, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -200,6 +213,7 @@ static pl_status film_prepare(const pl_series *s, film_scene *scene, pl_error *e
             scene->high = fmax(scene->high, f->value[v]);
         }
     }
+
     for (int i = 0; i < 24; ++i) {
         scene->corner[i] = i / 3 >> i % 3 & 1 ? high[i % 3] : low[i % 3];
     }
@@ -207,6 +221,7 @@ static pl_status film_prepare(const pl_series *s, film_scene *scene, pl_error *e
     scene->value = PL_NEW_ARRAY(double, scene->vertices);
     scene->line = PL_NEW_ARRAY(double, 3 * (int64_t)lines);
     scene->obstacle = PL_NEW_ARRAY(double, 9 * (int64_t)obstacles);
+
     return scene->position && scene->value && scene->line && scene->obstacle ? PL_OK
                                                                              : pl_fail_memory(err, s->path);
 }
@@ -224,6 +239,7 @@ static pl_status film_draw(const result_film *m, int k, const char *time, film_s
     const film_shape *f = &m->shape[k];
     char title[260];
     pl_picture picture = m->look;
+
     film_doubles(f->position, 3 * (int64_t)scene->vertices, scene->position);
     film_doubles(f->line, 3 * (int64_t)f->line_start[f->line_count], scene->line);
     film_doubles(f->obstacle, 9 * (int64_t)f->obstacle_count, scene->obstacle);
@@ -245,6 +261,7 @@ static pl_status film_draw(const result_film *m, int k, const char *time, film_s
         picture.value_high = scene->high;
         picture.value_name = picture.value_name ? picture.value_name : pl_field_label(m->color);
     }
+
     return result_picture_image(&picture, out, err);
 }
 
@@ -256,12 +273,14 @@ static double film_pace(const double *time, int count)
     const double span = time[count - 1] - time[0];
     double pace = 1;
     static const double step[3] = {2, 2.5, 2}; // 1 2 5 10
+
     for (int i = 0; span > 0 && span * pace < FILM_LEAST * (1 - 1e-9) && i < 60; ++i) {
         pace *= step[i % 3];
     }
     for (int i = 0; span * pace > FILM_MOST * (1 + 1e-9) && i < 60; ++i) {
         pace /= step[i % 3];
     }
+
     return pace;
 }
 
@@ -271,6 +290,7 @@ static void film_schedule(const double *time, int count, double pace, int *frame
 {
     const double wait = count > 1 ? fmin(fmax(FILM_LEAST / (count - 1), FILM_STEP), 1) : 0;
     int shown = 0;
+
     for (int k = 0; k < count; ++k) {
         const double end = k + 1 == count ? INFINITY : time ? pace * (time[k + 1] - time[0]) : wait * (k + 1);
         const int until =
@@ -307,10 +327,12 @@ static pl_status film_put(const pl_series *s, film_output *o, cairo_surface_t *i
 {
     const unsigned char *data = cairo_image_surface_get_data(image);
     const int stride = cairo_image_surface_get_stride(image), height = cairo_image_surface_get_height(image);
+
     if (o->is_gif) {
         return result_gif_add(&o->gif, data, stride, frames * 100 / FILM_RATE) ? PL_OK
                                                                                : pl_fail_memory(err, s->path);
     }
+
     pl_status status = PL_OK;
     if (o->is_video) {
         for (int i = 0; status == PL_OK && i < frames; ++i) {
@@ -318,6 +340,7 @@ static pl_status film_put(const pl_series *s, film_output *o, cairo_surface_t *i
         }
         return status;
     }
+
     pl_text file = {0};
     char *name = film_name(s->path, k);
     status = result_image_png(image, &file, s->path, err);
@@ -326,6 +349,7 @@ static pl_status film_put(const pl_series *s, film_output *o, cairo_surface_t *i
     }
     pl_text_clear(&file);
     pl_free(name);
+
     return status;
 }
 
@@ -333,11 +357,13 @@ static pl_status film_open(const pl_series *s, film_output *o, pl_error *err)
 {
     const char *dot = strrchr(s->path, '.');
     const pl_picture *look = &s->film->look;
+
     o->is_gif = strcasecmp(dot, ".gif") == 0;
     o->is_video = !o->is_gif && strcasecmp(dot, ".png") != 0;
     o->gif.width = look->width;
     o->gif.height = look->height;
     o->video = (result_video){.file = {.fd = -1}, .socket = -1};
+
     return o->is_video ? result_video_begin(&o->video, s->path, look->width, look->height, FILM_RATE, err)
                        : PL_OK;
 }
@@ -350,11 +376,13 @@ static pl_status film_close(const pl_series *s, film_output *o, pl_error *err)
     if (!o->is_gif) {
         return PL_OK;
     }
+
     pl_text file = {0};
     result_gif_write(&o->gif, &file);
     const pl_status status =
         file.failed ? pl_fail_memory(err, s->path) : pl_file_write(s->path, file.data, file.length, err);
     pl_text_clear(&file);
+
     return status;
 }
 
@@ -366,10 +394,12 @@ static pl_status film_finish(pl_series *s, const double *time, pl_error *err)
     const double pace = time ? film_pace(time, m->count) : 1;
     int *frames = PL_NEW_ARRAY(int, m->count);
     pl_status status = frames ? film_prepare(s, &scene, err) : pl_fail_memory(err, s->path);
+
     if (status == PL_OK) {
         film_schedule(time, m->count, pace, frames);
         status = film_open(s, &output, err);
     }
+
     for (int k = 0; status == PL_OK && k < m->count; ++k) {
         char clock[60];
         cairo_surface_t *image = NULL;
@@ -383,6 +413,7 @@ static pl_status film_finish(pl_series *s, const double *time, pl_error *err)
             cairo_surface_destroy(image);
         }
     }
+
     if (status == PL_OK) {
         status = film_close(s, &output, err);
     }
@@ -393,6 +424,7 @@ static pl_status film_finish(pl_series *s, const double *time, pl_error *err)
     pl_free(scene.value);
     pl_free(scene.line);
     pl_free(scene.obstacle);
+
     return status;
 }
 
@@ -402,6 +434,7 @@ pl_status result_film_begin(pl_series *s, pl_field color, pl_error *err)
     const pl_mesh *body = NULL;
     const char *dot = strrchr(s->path, '.');
     const bool video = strcasecmp(dot, ".webm") == 0 || strcasecmp(dot, ".mp4") == 0;
+
     s->add = film_add;
     s->finish = film_finish;
     pl_status status = video ? result_video_check(s->path, err) : PL_OK;
@@ -418,12 +451,14 @@ pl_status result_film_begin(pl_series *s, pl_field color, pl_error *err)
     if (status == PL_OK && !s->film) {
         status = pl_fail_memory(err, s->path);
     }
+
     if (s->film) {
         s->film->color = color;
         s->film->look = pl_picture_default();
         s->film->look.width = FILM_WIDTH;
         s->film->look.height = FILM_HEIGHT;
     }
+
     return status;
 }
 
@@ -436,6 +471,7 @@ void result_film_look(result_film *m, const pl_picture *picture)
     look->clip = picture->clip;
     look->wireframe = picture->wireframe;
     look->value_name = picture->value_name;
+
     // even, as videos want them
     look->width = picture->width > 0 ? picture->width / 2 * 2 : FILM_WIDTH;
     look->height = picture->height > 0 ? picture->height / 2 * 2 : FILM_HEIGHT;
@@ -446,6 +482,7 @@ void result_film_destroy(result_film *m)
     if (!m) {
         return;
     }
+
     for (int k = 0; k < m->count; ++k) {
         film_shape *f = &m->shape[k];
         pl_free(f->position);
@@ -454,6 +491,7 @@ void result_film_destroy(result_film *m)
         pl_free(f->obstacle);
         pl_free(f->line_start);
     }
+
     pl_free(m->shape);
     pl_free(m);
 }

@@ -63,6 +63,7 @@ static int gcode_collect(gcode *g)
                 .actuator = a, .info = info, .rate = gcode_rate(&model, &info), .at = info.hardware.offset};
         }
     }
+
     return g->count;
 }
 
@@ -94,6 +95,7 @@ static void gcode_head(gcode *g)
                     cable ? h->per_unit : h->per_unit / 1000, cable ? "mm of cable" : "mL of syringe",
                     h->reverse ? " (reversed)" : "", h->axis, h->offset);
     }
+
     for (int a = 0; a < g->motion->info.actuator_count; ++a) {
         const pl_actuator_info info = pl_model_actuator(g->model, a);
         if (!info.hardware.axis) {
@@ -102,6 +104,7 @@ static void gcode_head(gcode *g)
             pl_text_add(&g->text, "\n");
         }
     }
+
     pl_text_add(&g->text,
                 "; This file does not home the machine: home it and bring every axis to its rest position");
     for (int i = 0; i < g->count; ++i) {
@@ -123,6 +126,7 @@ static double gcode_distance(const gcode *g, const double *d)
             return sqrt(sum);
         }
     }
+
     return 0;
 }
 
@@ -164,20 +168,24 @@ static pl_status gcode_place(const gcode_axis *x, const gcode_pose *pose, double
     const double command = x->info.command >= 0 ? pose->command[x->info.command] : NAN;
     const double value = pl_command_apply(x->info.factor, x->info.one_sided, command);
     double travel = pl_actuator_travel(&x->info, value, pose->measure[x->actuator]);
+
     if (travel < 0 && gcode_clips(x) && pose->effort[x->actuator] < -RESULT_PRESSURE_NOISE) {
         travel = 0;
     }
+
     const double place = h->offset + (h->reverse ? -travel : travel) / h->per_unit;
     if (!(fabs(place) < 1e9)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no position for axis %c (%s): %g", path,
                        pose->number, h->axis, x->info.name, place);
     }
+
     *at = GCODE_GRAIN * round(place / GCODE_GRAIN);
     if (h->has_range && !(*at >= h->range[0] - GCODE_GRAIN && *at <= h->range[1] + GCODE_GRAIN)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: waypoint %d: axis %c (%s) would be at %.5f, outside its range of %g to %g", path,
                        pose->number, h->axis, x->info.name, *at, h->range[0], h->range[1]);
     }
+
     return PL_OK;
 }
 
@@ -195,6 +203,7 @@ static pl_status gcode_move(gcode *g, const gcode_pose *pose, const char *path, 
         seconds = x->rate > 0 ? fmax(seconds, distance / x->rate) : seconds;
         seconds = feed > 0 ? fmax(seconds, 60 * fabs(d[i]) / feed) : seconds;
     }
+
     seconds = seconds > 0 ? seconds : GCODE_PAUSE;
     const double distance = gcode_distance(g, d);
     const double feed = 1e-6 * floor(1e6 * 60 * distance / seconds * (1 - 1e-12));
@@ -202,12 +211,15 @@ static pl_status gcode_move(gcode *g, const gcode_pose *pose, const char *path, 
         pl_text_add(&g->text, "G4 P%.0f ; waypoint %d: wait\n", ceil(1000 * seconds), pose->number);
         return PL_OK;
     }
+
     pl_text_add(&g->text, "G1");
     for (int i = 0; i < g->count; ++i) {
         pl_text_add(&g->text, " %c%.5f", g->axis[i].info.hardware.axis, at[i] + 0.0);
         g->axis[i].at = at[i];
     }
+
     pl_text_add(&g->text, " F%.6f\n", feed);
+
     return PL_OK;
 }
 
@@ -219,11 +231,13 @@ pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, 
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: no actuator has an axis: the robot file needs a 'hardware' block", path);
     }
+
     const pl_model_info info = pl_model_get_info(model);
     if (info.command_count != motion->info.command_count ||
         info.actuator_count != motion->info.actuator_count) {
         return pl_fail(err, PL_BAD_INPUT, "%s: the motion belongs to another robot", path);
     }
+
     gcode_head(&g);
     bool *row = pl_alloc((size_t)motion->count + 1);
     pl_status status = row ? gcode_check(&g, path, row, changed, err) : pl_fail_memory(err, path);
@@ -236,11 +250,14 @@ pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, 
                                  .number = (int)k};
         status = gcode_move(&g, &pose, path, err);
     }
+
     if (status != PL_OK) {
         pl_text_clear(&g.text);
         return status;
     }
+
     pl_text_add(&g.text, "M400 ; wait for the last move\n; end: the axes keep their positions\n");
+
     return result_text_write(&g.text, path, err);
 }
 
@@ -257,7 +274,9 @@ pl_status pl_gcode_create(const pl_model *model, pl_gcode **out, pl_error *err)
         pl_free(g);
         return pl_fail(err, PL_BAD_INPUT, "no actuator has an axis: the robot file needs a 'hardware' block");
     }
+
     *out = g;
+
     return PL_OK;
 }
 
@@ -289,11 +308,13 @@ pl_status pl_gcode_move(pl_gcode *g, const double *command, const pl_model_answe
                            x->info.hardware.axis, x->info.name, 1e3 * pose.effort[x->actuator]);
         }
     }
+
     g->text.length = 0; // its memory stays
     const pl_status status = gcode_move(g, &pose, "machine", err);
     if (status == PL_OK && g->text.failed) {
         return pl_fail_memory(err, "the moves of the machine");
     }
     *line = g->text.data;
+
     return status;
 }

@@ -23,6 +23,7 @@ bool result_gif_add(result_gif *g, const unsigned char *bgrx, int stride, int de
         }
         g->capacity = capacity;
     }
+
     uint32_t *out = PL_NEW_ARRAY(uint32_t, (int64_t)g->width * g->height);
     if (!out) {
         return false;
@@ -41,6 +42,7 @@ bool result_gif_add(result_gif *g, const unsigned char *bgrx, int stride, int de
             *out++ = bin;
         }
     }
+
     return true;
 }
 
@@ -81,6 +83,7 @@ static void gif_measure(gif_box *box, const int32_t *bin, const int64_t *histogr
             high[c] = v > high[c] ? v : high[c];
         }
     }
+
     box->spread = 0;
     for (int c = 0; c < 3; ++c) {
         if (high[c] - low[c] > box->spread) {
@@ -95,18 +98,22 @@ static void gif_cut(gif_box *box, gif_box *rest, int32_t *bin, int32_t *scratch,
 {
     int64_t weight[GIF_LEVELS + 1] = {0}, below = 0;
     int start[GIF_LEVELS + 1] = {0};
+
     for (int i = box->first; i < box->end; ++i) {
         const int v = gif_channel(bin[i], box->widest);
         weight[v] += histogram[bin[i]];
         ++start[v + 1];
     }
+
     for (int v = 0; v < GIF_LEVELS; ++v) {
         start[v + 1] += start[v];
     }
+
     int cut = 0;
     while (cut < GIF_LEVELS - 1 && (start[cut + 1] == 0 || 2 * (below + weight[cut]) <= box->pixels)) {
         below += weight[cut++];
     }
+
     // the median itself goes with what is above, unless nothing is below: both sides keep a bin
     const int total = box->end - box->first, at = start[cut] > 0 ? start[cut] : start[cut + 1];
     for (int i = box->first; i < box->end; ++i) {
@@ -125,16 +132,19 @@ static bool gif_colours(const result_gif *g, uint8_t *table, uint8_t *number)
     int64_t *histogram = PL_NEW_ARRAY(int64_t, GIF_BINS);
     int32_t *bin = PL_NEW_ARRAY(int32_t, GIF_BINS), *scratch = PL_NEW_ARRAY(int32_t, GIF_BINS);
     const bool good = histogram && bin && scratch;
+
     for (int f = 0; good && f < g->count; ++f) {
         for (int64_t i = 0; i < (int64_t)g->width * g->height; ++i) {
             ++histogram[g->pixel[f][i]];
         }
     }
+
     for (int i = 0; good && i < GIF_BINS; ++i) {
         if (histogram[i] > 0) {
             bin[bins++] = i;
         }
     }
+
     box[0] = (gif_box){.end = bins};
     if (good) {
         gif_measure(&box[0], bin, histogram);
@@ -171,9 +181,11 @@ static bool gif_colours(const result_gif *g, uint8_t *table, uint8_t *number)
             table[3 * k + c] = (uint8_t)(sum[c] / (double)box[k].pixels * 255 / (GIF_LEVELS - 1) + 0.5);
         }
     }
+
     pl_free(histogram);
     pl_free(bin);
     pl_free(scratch);
+
     return good;
 }
 
@@ -252,6 +264,7 @@ static void gif_compress(gif_table *t, const uint8_t *pixel, int64_t count, pl_t
         }
         code = pixel[i];
     }
+
     gif_put(&s, code, t->width);
     t->width += t->next == 1 << t->width && t->width < 12;
     gif_put(&s, GIF_COLOURS + 1, t->width); // end
@@ -271,6 +284,7 @@ static void gif_changed(const result_gif *g, int frame, int box[4])
         box[3] = g->height;
         return;
     }
+
     box[0] = g->width;
     box[1] = g->height;
     box[2] = box[3] = 0;
@@ -285,6 +299,7 @@ static void gif_changed(const result_gif *g, int frame, int box[4])
             }
         }
     }
+
     if (box[3] == 0) {
         box[0] = box[1] = 0;
         box[2] = box[3] = 1;
@@ -303,10 +318,12 @@ static void gif_frame(const result_gif *g, int frame, const uint8_t *number, uin
             scratch[(int64_t)y * width + x] = number[row[x]];
         }
     }
+
     // graphic control: leave in place; its time
     pl_text_add_bytes(out, "\x21\xf9\x04\x04", 4);
     result_put_le(out, (uint64_t)g->delay[frame], 2);
     result_put_le(out, 0, 2);
+
     // image descriptor
     pl_text_add_bytes(out, "\x2c", 1);
     result_put_le(out, (uint64_t)box[0], 2);
@@ -323,6 +340,7 @@ void result_gif_write(const result_gif *g, pl_text *out)
     uint8_t *number = PL_NEW_ARRAY(uint8_t, GIF_BINS),
             *scratch = PL_NEW_ARRAY(uint8_t, (int64_t)g->width * g->height);
     gif_table *codes = PL_NEW(gif_table);
+
     if (!number || !scratch || !codes || !gif_colours(g, table, number)) {
         out->failed = true;
     } else {
@@ -337,6 +355,7 @@ void result_gif_write(const result_gif *g, pl_text *out)
         }
         pl_text_add_bytes(out, "\x3b", 1);
     }
+
     pl_free(number);
     pl_free(scratch);
     pl_free(codes);

@@ -42,7 +42,9 @@ static int glb_accessor(glb *g, size_t from, int type, int components, bool norm
         }
         pl_text_add(&g->accessors, "]");
     }
+
     pl_text_add(&g->accessors, "}");
+
     return g->accessor_count++;
 }
 
@@ -50,16 +52,19 @@ static int glb_floats(glb *g, const float *data, int64_t count, int components, 
 {
     const size_t from = g->bin.length;
     float limits[8];
+
     for (int i = 0; i < components; ++i) {
         limits[i] = INFINITY;
         limits[components + i] = -INFINITY;
     }
+
     for (int64_t k = 0; k < count * components; ++k) {
         const int i = (int)(k % components);
         limits[i] = data[k] < limits[i] ? data[k] : limits[i];
         limits[components + i] = data[k] > limits[components + i] ? data[k] : limits[components + i];
         result_put_float(&g->bin, data[k]);
     }
+
     return glb_accessor(g, from, GLB_FLOAT, components, false, count, target, limited ? limits : NULL);
 }
 
@@ -80,6 +85,7 @@ static void glb_normals(const int32_t *triangle, int64_t triangles, int32_t firs
             n[3 * (int64_t)(triangle[3 * t + i / 3] - first) + i % 3] += f[i % 3];
         }
     }
+
     for (int32_t v = 0; v < count; ++v) {
         float *m = n + 3 * (int64_t)v;
         const double length = sqrt((double)m[0] * m[0] + (double)m[1] * m[1] + (double)m[2] * m[2]);
@@ -188,11 +194,13 @@ static int glb_colour_skin(glb *g, const void *user, int shape)
     const size_t from = g->bin.length;
     const int32_t count = part->vertex_end - part->vertex_start;
     uint8_t *region = result_animation_regions(g->a, part);
+
     if (!region || (shape > 0 && g->a->color == PL_FIELD_COUNT)) {
         g->bin.failed = g->bin.failed || !region;
         pl_free(region);
         return -1;
     }
+
     for (int32_t v = 0; v < count; ++v) {
         double rgb[3], first[3] = {0, 0, 0};
         result_animation_rgb(g->a, shape, part->vertex_start + v, region[v], g->low, g->high, rgb);
@@ -205,7 +213,9 @@ static int glb_colour_skin(glb *g, const void *user, int shape)
         }
         result_put_le(&g->bin, shape > 0 ? 0 : 255, 1);
     }
+
     pl_free(region);
+
     return glb_accessor(g, from, shape > 0 ? GLB_BYTE : GLB_UBYTE, 4, true, count, GLB_ARRAY, NULL);
 }
 
@@ -224,6 +234,7 @@ static void glb_place_tube(const glb *g, const void *user, int shape, float *x)
     const result_line *line = user;
     const float *p = g->a->line[shape] + 3 * (int64_t)line->start;
     double side[3] = {0, 0, 0};
+
     for (int32_t k = 0; k < line->count; ++k) {
         const float *a = p + 3 * (int64_t)(k > 0 ? k - 1 : k),
                     *b = p + 3 * (int64_t)(k + 1 < line->count ? k + 1 : k);
@@ -262,9 +273,11 @@ static bool glb_add_tube(glb *g, const result_line *line)
 {
     const int64_t triangles = 2 * GLB_SIDES * (int64_t)(line->count - 1);
     int32_t *corner = PL_NEW_ARRAY(int32_t, 3 * triangles);
+
     if (!corner) {
         return false;
     }
+
     for (int64_t i = 0; i < triangles / 2; ++i) {
         const int32_t s = (int32_t)(i % GLB_SIDES), next = (s + 1) % GLB_SIDES,
                       ring = (int32_t)(i / GLB_SIDES) * GLB_SIDES;
@@ -276,6 +289,7 @@ static bool glb_add_tube(glb *g, const result_line *line)
                                 ring + GLB_SIDES + s};
         memcpy(corner + 6 * i, two, sizeof two);
     }
+
     glb_add_thing(g, &(glb_thing){.name = line->name,
                                   .vertices = GLB_SIDES * line->count,
                                   .triangle = corner,
@@ -284,6 +298,7 @@ static bool glb_add_tube(glb *g, const result_line *line)
                                   .place = glb_place_tube,
                                   .user = line});
     pl_free(corner);
+
     return true;
 }
 
@@ -293,6 +308,7 @@ static bool glb_add_times(glb *g, const double *time)
     const int64_t n = g->shapes;
     float *input = PL_NEW_ARRAY(float, n), *weight = PL_NEW_ARRAY(float, n *(n - 1));
     const bool good = input && weight;
+
     for (int k = 0; good && k < n; ++k) {
         const float t = (float)(result_series_time(time, k) - result_series_time(time, 0));
         input[k] = k == 0 ? 0 : t > input[k - 1] ? t : input[k - 1] * 1.0001f + 1e-3f;
@@ -300,12 +316,15 @@ static bool glb_add_times(glb *g, const double *time)
             weight[k * (n - 1) + k - 1] = 1;
         }
     }
+
     if (good) {
         g->sampler = glb_floats(g, input, n, 1, 0, true);
         glb_floats(g, weight, n * (n - 1), 1, 0, false);
     }
+
     pl_free(input);
     pl_free(weight);
+
     return good;
 }
 
@@ -313,14 +332,17 @@ static bool glb_fill(glb *g, const double *time)
 {
     const result_animation *a = g->a;
     int64_t most = a->skin.vertex_count;
+
     for (int i = 0; i < a->line_count; ++i) {
         most = GLB_SIDES * (int64_t)a->part[i].count > most ? GLB_SIDES * (int64_t)a->part[i].count : most;
     }
+
     bool good = true;
     for (int i = 0; i < 4; ++i) {
         g->scratch[i] = PL_NEW_ARRAY(float, 3 * most);
         good = good && g->scratch[i];
     }
+
     result_animation_range(a, g->shapes, &g->low, &g->high);
     for (int p = 0; good && p < a->skin.part_count; ++p) {
         const result_skin_part *part = &a->skin.part[p];
@@ -333,9 +355,11 @@ static bool glb_fill(glb *g, const double *time)
                                       .colour = glb_colour_skin,
                                       .user = part});
     }
+
     for (int i = 0; good && i < a->line_count; ++i) {
         good = a->part[i].count < 2 || glb_add_tube(g, &a->part[i]);
     }
+
     return good && (g->shapes == 1 || glb_add_times(g, time));
 }
 
@@ -396,6 +420,7 @@ static pl_status glb_write(const glb *g, const char *name, const char *path, pl_
     for (int i = 0; i < PL_COUNT(part); ++i) {
         failed = failed || part[i]->failed;
     }
+
     const size_t total = 12 + 8 + json.length + 8 + g->bin.length;
     pl_status status = PL_OK;
     if (failed) {
@@ -415,8 +440,10 @@ static pl_status glb_write(const glb *g, const char *name, const char *path, pl_
         pl_text_add_bytes(&head, g->bin.data, g->bin.length);
         status = head.failed ? pl_fail_memory(err, path) : pl_file_write(path, head.data, head.length, err);
     }
+
     pl_text_clear(&json);
     pl_text_clear(&head);
+
     return status;
 }
 
@@ -427,12 +454,14 @@ static pl_status glb_finish(pl_series *s, const double *time, pl_error *err)
                                  ? glb_write(&g, pl_model_get_info(s->model).name, s->path, err)
                                  : pl_fail_memory(err, s->path);
     pl_text *const part[] = {&g.bin, &g.views, &g.accessors, &g.meshes, &g.nodes, &g.channels};
+
     for (int i = 0; i < PL_COUNT(part); ++i) {
         pl_text_clear(part[i]);
     }
     for (int i = 0; i < 4; ++i) {
         pl_free(g.scratch[i]);
     }
+
     return status;
 }
 

@@ -58,6 +58,7 @@ pl_status result_hdf5_put(result_hdf5 *file, const char *name, result_hdf5_type 
     if (!pl_grow((void **)&file->set, &file->capacity, (int64_t)file->count + 1, sizeof *file->set)) {
         return pl_fail_memory(err, file->stream.path);
     }
+
     pl_status status = hdf5_align(file, err);
     result_hdf5_set *set = &file->set[file->count];
     *set = (result_hdf5_set){.type = type, .rows = rows, .columns = columns, .address = file->stream.length};
@@ -66,7 +67,9 @@ pl_status result_hdf5_put(result_hdf5 *file, const char *name, result_hdf5_type 
         const size_t count = (size_t)rows * (size_t)(columns ? columns : 1);
         status = text_stream_put(&file->stream, data, count * hdf5_bytes(type), err);
     }
+
     file->count += status == PL_OK;
+
     return status;
 }
 
@@ -84,6 +87,7 @@ static void hdf5_type(pl_text *t, result_hdf5_type type)
     const uint16_t probe = 1;
     const unsigned big = *(const uint8_t *)&probe ? 0 : 1;
     const size_t end = t->length + 24;
+
     if (type == RESULT_HDF5_INT32) {
         hdf5_add(t, 0x10, 1);       // version 1, whole numbers
         hdf5_add(t, 0x08 | big, 3); // signed
@@ -104,6 +108,7 @@ static void hdf5_type(pl_text *t, result_hdf5_type type)
         hdf5_add(t, full ? 52 : 23, 1);
         hdf5_add(t, full ? 1023 : 127, 4);
     }
+
     hdf5_pad(t, end);
 }
 
@@ -149,6 +154,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
         file->set[i].header = from + t->length;
         hdf5_set_header(t, &file->set[i]);
     }
+
     // names: the empty one first
     pl_text names = {0};
     hdf5_add(&names, 0, 8);
@@ -157,6 +163,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
         pl_text_add_bytes(&names, file->set[i].name, strlen(file->set[i].name) + 1);
         hdf5_pad(&names, (names.length + 7) / 8 * 8);
     }
+
     *heap = from + t->length;
     pl_text_add_bytes(t, "HEAP\0\0\0", 8);
     hdf5_add(t, names.length, 8);
@@ -165,6 +172,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
     pl_text_add_bytes(t, names.data ? names.data : "", names.length);
     t->failed = t->failed || names.failed;
     pl_text_clear(&names);
+
     // symbol nodes, all of one size
     const uint64_t nodes = from + t->length, node_bytes = 8 + 40 * (uint64_t)per;
     const int32_t node_count = (file->count + per - 1) / per;
@@ -182,6 +190,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
         }
         hdf5_pad(t, end);
     }
+
     // one node over them; a key is the last name of the node before it
     *tree = from + t->length;
     const size_t end = t->length + 24 + 8 * (4 * (size_t)branch + 1);
@@ -195,6 +204,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
         hdf5_add(t, nodes + (uint64_t)n * node_bytes, 8);
         hdf5_add(t, file->set[last - 1].name_at, 8);
     }
+
     hdf5_pad(t, end);
     const uint64_t group = from + t->length;
     hdf5_add(t, 1, 2);
@@ -204,6 +214,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
     hdf5_message(t, 0x11, 16); // symbol table
     hdf5_add(t, *tree, 8);
     hdf5_add(t, *heap, 8);
+
     return group;
 }
 
@@ -213,6 +224,7 @@ pl_status result_hdf5_close(result_hdf5 *file, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
     pl_text index = {0}, head = {0};
     uint64_t tree, heap;
     const int nodes = (file->count + 2 * HDF5_LEAF - 1) / (2 * HDF5_LEAF);
@@ -240,11 +252,13 @@ pl_status result_hdf5_close(result_hdf5 *file, pl_error *err)
     } else {
         status = text_stream_put(&file->stream, index.data, index.length, err);
     }
+
     if (status == PL_OK) {
         status = text_stream_close(&file->stream, head.data, head.length, err);
     }
     pl_text_clear(&index);
     pl_text_clear(&head);
+
     return status;
 }
 

@@ -36,6 +36,7 @@ static bool motion_grow(pl_motion *m)
     if (m->count < m->capacity) {
         return true;
     }
+
     const int64_t n = m->capacity ? 2 * (int64_t)m->capacity : 64;
     const int commands = m->info.command_count, actuators = m->info.actuator_count;
     const size_t real = sizeof(double);
@@ -49,7 +50,9 @@ static bool motion_grow(pl_motion *m)
         !motion_resize(&m->solves, n, 1, sizeof(int64_t))) {
         return false;
     }
+
     m->capacity = (int)n;
+
     return true;
 }
 
@@ -59,6 +62,7 @@ pl_status pl_motion_add(pl_motion *motion, double time, const double *target, co
     if (!motion_grow(motion)) {
         return pl_fail_memory(err, "the motion");
     }
+
     // poses that nobody sought have no distance to anything
     static const pl_ik_report shown = {.outcome = PL_IK_REACHED, .distance = NAN};
     ik = ik ? ik : &shown;
@@ -69,6 +73,7 @@ pl_status pl_motion_add(pl_motion *motion, double time, const double *target, co
         motion->target[3 * k + i] = target ? target[i] : NAN;
         motion->position[3 * k + i] = motion->marker >= 0 ? answer->marker[3 * motion->marker + i] : NAN;
     }
+
     motion->distance[k] = ik->distance;
     motion->surrogate = motion->surrogate || pl_answer_has_error(answer);
     motion->model_error[k] =
@@ -81,6 +86,7 @@ pl_status pl_motion_add(pl_motion *motion, double time, const double *target, co
     motion->outcome[k] = ik->outcome;
     motion->factorizations[k] = ik->costs.factorizations;
     motion->solves[k] = ik->costs.solves;
+
     return PL_OK;
 }
 
@@ -137,6 +143,7 @@ static void motion_csv_head(const pl_motion *m, pl_text *text)
         pl_text_add(text, ",");
         pl_text_add_cell(text, "%s [%s]", m->info.command[c].name, pl_drive_unit(m->info.command[c].drive));
     }
+
     for (int a = 0; a < m->info.actuator_count; ++a) {
         const pl_actuator_info *actuator = &m->info.actuator[a];
         pl_text_add(text, ",");
@@ -144,6 +151,7 @@ static void motion_csv_head(const pl_motion *m, pl_text *text)
         pl_text_add(text, ",");
         pl_text_add_cell(text, "%s.%s", actuator->name, measure[actuator->kind]);
     }
+
     pl_text_add(text, ",factorizations,solves,marker\n");
 }
 
@@ -151,6 +159,7 @@ pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_erro
 {
     const pl_motion *m = motion;
     pl_text text = {0};
+
     motion_csv_head(m, &text);
     for (int64_t k = 0; k < m->count; ++k) {
         pl_text_add(&text, "%d", (int)k);
@@ -181,6 +190,7 @@ pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_erro
         pl_text_add_cell(&text, "%s", m->marker >= 0 ? m->info.marker_name[m->marker] : "");
         pl_text_add(&text, "\n");
     }
+
     return result_text_write(&text, path, err);
 }
 
@@ -205,6 +215,7 @@ void result_rows_text(const bool *row, int count, pl_text *text)
         }
         k = last;
     }
+
     if (left > 0) {
         pl_text_add(text, " and %d more", left);
     }
@@ -220,6 +231,7 @@ int result_rows_below(const pl_motion *motion, int actuator, bool *row, double *
         count += row[k];
         *lowest = row[k] && pressure < *lowest ? pressure : *lowest;
     }
+
     return count;
 }
 
@@ -249,6 +261,7 @@ void result_rows_changed(pl_findings *changed, const char *path, const char *nam
         pl_findings_add(changed, PL_WARNING, path, 0, "rows %s of '%s' were below 0 (down to %.4g kPa): %s",
                         rows.data, name, 1e3 * lowest, how);
     }
+
     pl_text_clear(&rows);
 }
 
@@ -290,6 +303,7 @@ static int pressures_head(const pl_motion *m, pl_text *text)
             ++chambers;
         }
     }
+
     pl_text_add(text, "\n");
     return chambers;
 }
@@ -303,6 +317,7 @@ pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, p
         return pl_fail(err, PL_BAD_INPUT, "%s: the robot has no chamber, so there are no pressures to write",
                        path);
     }
+
     bool *row = pl_alloc((size_t)motion->count + 1);
     const pl_status status =
         row ? pressures_check(motion, path, row, changed, err) : pl_fail_memory(err, path);
@@ -311,6 +326,7 @@ pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, p
         pl_text_clear(&text);
         return status;
     }
+
     for (int64_t k = 0; k < motion->count; ++k) {
         pl_text_add(&text, "%.6f", motion->time[k]);
         for (int a = 0; a < motion->info.actuator_count; ++a) {
@@ -322,5 +338,6 @@ pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, p
         }
         pl_text_add(&text, "\n");
     }
+
     return result_text_write(&text, path, err);
 }

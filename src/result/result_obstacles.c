@@ -10,10 +10,12 @@ int pl_model_obstacles(const pl_model *model, const double *position, double *ou
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, near[3];
     double size = 0;
     int count = 0;
+
     for (int64_t i = 0; obstacles > 0 && i < 3 * vertices; ++i) {
         low[i % 3] = fmin(low[i % 3], position[i]);
         high[i % 3] = fmax(high[i % 3], position[i]);
     }
+
     for (int i = 0; i < 3; ++i) {
         near[i] = 0.5 * (low[i] + high[i]);
         size = fmax(size, 1.3 * (high[i] - low[i]));
@@ -38,5 +40,6 @@ int pl_model_obstacles(const pl_model *model, const double *position, double *ou
             }
         }
     }
+
     return count;
 }

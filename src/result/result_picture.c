@@ -26,6 +26,7 @@ pl_status pl_picture_view(const char *text, double view[3], pl_error *err)
             return PL_OK;
         }
     }
+
     double x, y, z;
     char rest;
     if (sscanf(text, " %lf , %lf , %lf %c", &x, &y, &z, &rest) == 3 && isfinite(x) && isfinite(y) &&
@@ -35,6 +36,7 @@ pl_status pl_picture_view(const char *text, double view[3], pl_error *err)
         view[2] = z;
         return PL_OK;
     }
+
     return pl_fail(
         err, PL_BAD_INPUT,
         "view is \"%.60s\", expected iso, front, back, left, right, top, bottom or three numbers x,y,z",
@@ -48,9 +50,11 @@ void pl_camera_look(pl_camera *camera, const double view[3])
 {
     double *right = camera->axis, *up = camera->axis + 3, *eye = camera->axis + 6;
     const double length = pl_norm3(view);
+
     for (int i = 0; i < 3; ++i) {
         eye[i] = view[i] / length;
     }
+
     const double sky[3] = {0, fabs(eye[2]) > 0.999, fabs(eye[2]) <= 0.999};
     pl_cross3(sky, eye, right);
     const double r = pl_norm3(right);
@@ -71,6 +75,7 @@ pl_spot pl_camera_spot(const pl_camera *camera, const double x[3])
         pl_sub3(x, camera->clip_point, d);
         spot.beyond = pl_dot3(d, camera->clip_normal);
     }
+
     return spot;
 }
 
@@ -113,6 +118,7 @@ static pl_status picture_check(const pl_picture *p, const char *path, pl_error *
     if (!p->mesh) {
         return pl_fail(err, PL_BAD_INPUT, "picture %s: mesh is NULL", path);
     }
+
     const int64_t count = 3 * (int64_t)pl_mesh_get(p->mesh).vertex_count;
     if (!picture_all_finite(p->view, 3) || (p->position && !picture_all_finite(p->position, count)) ||
         (p->ghost && !picture_all_finite(p->ghost, count)) ||
@@ -120,14 +126,17 @@ static pl_status picture_check(const pl_picture *p, const char *path, pl_error *
         return pl_fail(err, PL_BAD_INPUT, "picture %s: view, positions and lines must be finite numbers",
                        path);
     }
+
     if (p->clip && (!picture_all_finite(p->clip_point, 3) || !picture_all_finite(p->clip_normal, 3) ||
                     !(pl_norm3(p->clip_normal) > 0))) {
         return pl_fail(err, PL_BAD_INPUT, "picture %s: clip_normal must not be zero", path);
     }
+
     if (p->width < 0 || p->width > 10000 || p->height < 0 || p->height > 10000) {
         return pl_fail(err, PL_BAD_INPUT, "picture %s: the size is %d x %d pixels, expected 64 to 10000 each",
                        path, p->width, p->height);
     }
+
     return PL_OK;
 }
 
@@ -136,6 +145,7 @@ static void picture_frame(const pl_picture *p, picture_layout *l, pl_camera *cam
 {
     static const double iso[3] = {1.0, -1.35, 0.85};
     const pl_mesh_view v = pl_mesh_get(p->mesh);
+
     pl_camera_look(camera, pl_norm3(p->view) > 0 ? p->view : iso);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     picture_widen(camera, p->position ? p->position : v.position, v.vertex_count, low, high);
@@ -189,6 +199,7 @@ static void picture_lay_out(const pl_picture *p, picture_layout *l)
             }
         }
     }
+
     if (!(l->high - l->low > 0) || !isfinite(l->high - l->low)) {
         l->low = isfinite(l->low) ? l->low : 0;
         l->high = l->low + fmax(1e-12, 1e-6 * fabs(l->low));
@@ -201,6 +212,7 @@ static void picture_draw_lines(const pl_picture *p, const pl_camera *camera, con
 {
     static const double red[3] = {0.80, 0.16, 0.20};
     pl_camera whole = *camera;
+
     whole.clip = false;
     for (int k = 0; k < p->line_count; ++k) {
         for (int32_t i = p->line_start[k]; i + 1 < p->line_start[k + 1]; ++i) {
@@ -217,6 +229,7 @@ static void picture_draw_triangles(const pl_picture *p, const pl_camera *camera,
 {
     static const double grey[3] = {0.70, 0.72, 0.75};
     pl_camera whole = *camera;
+
     whole.clip = false;
     for (int k = 0; k < p->triangle_count; ++k) {
         const double *x = p->triangle + 9 * (size_t)k;
@@ -243,6 +256,7 @@ static void picture_draw_marks(const pl_picture *p, const pl_camera *camera, con
 {
     static const double red[3] = {0.90, 0.05, 0.05};
     pl_camera whole = *camera;
+
     whole.clip = false;
     for (int k = 0; k < p->mark_count; ++k) {
         const pl_spot a = pl_camera_spot(&whole, p->mark + 3 * (size_t)k);
@@ -264,6 +278,7 @@ static pl_status picture_render(const pl_picture *p, const picture_layout *l, co
                                   .wireframe = p->wireframe,
                                   .caps = true};
     pl_scene_style veil = style;
+
     veil.value = NULL;
     veil.colour = grey;
     veil.wireframe = false;
@@ -275,6 +290,7 @@ static pl_status picture_render(const pl_picture *p, const picture_layout *l, co
     if (status == PL_OK && !pl_raster_begin(&raster, l->width, l->height, l->fine)) {
         status = pl_fail_memory(err, "picture");
     }
+
     if (status == PL_OK && p->ghost) {
         status = pl_scene_create(&ghost_scene, p->mesh, p->ghost, err);
         if (status == PL_OK && !pl_raster_begin(&ghost, l->width, l->height, l->fine)) {
@@ -284,6 +300,7 @@ static pl_status picture_render(const pl_picture *p, const picture_layout *l, co
             pl_scene_draw(&ghost_scene, &whole, &veil, &ghost);
         }
     }
+
     if (status == PL_OK) {
         pl_scene_draw(&scene, camera, &style, &raster);
         picture_draw_triangles(p, camera, &raster);
@@ -294,10 +311,12 @@ static pl_status picture_render(const pl_picture *p, const picture_layout *l, co
                           cairo_image_surface_get_data(image), cairo_image_surface_get_stride(image));
         cairo_surface_mark_dirty(image);
     }
+
     pl_raster_end(&raster);
     pl_raster_end(&ghost);
     pl_scene_clear(&scene);
     pl_scene_clear(&ghost_scene);
+
     return status;
 }
 
@@ -309,6 +328,7 @@ static void picture_draw_legend(cairo_t *cr, const pl_picture *p, const picture_
     const double u = l->unit, box = 20 * u, x = l->width - 170 * u;
     const int shown = v.region_count > 12 ? 12 : v.region_count;
     double y = l->top + 10 * u;
+
     pl_draw_font(cr, 17 * u, false);
     for (int r = 0; r < shown; ++r, y += 32 * u) {
         double rgb[3];
@@ -322,6 +342,7 @@ static void picture_draw_legend(cairo_t *cr, const pl_picture *p, const picture_
         pl_draw_rgb(cr, picture_ink, 1);
         pl_draw_text(cr, x + box + 10 * u, y + 0.5 * box, 0, 0.5, v.region_name[r]);
     }
+
     if (shown < v.region_count) {
         char more[40];
         snprintf(more, sizeof more, "and %d more", (int)v.region_count - shown);
@@ -334,6 +355,7 @@ static void picture_draw_bar(cairo_t *cr, const pl_picture *p, const picture_lay
     const double u = l->unit, x = l->width - 150 * u, top = l->top + 40 * u, width = 22 * u;
     const double tall = fmax(10, l->height - l->top - l->bottom - 60 * u);
     const int steps = 128;
+
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
     for (int i = 0; i < steps; ++i) {
         double rgb[3];
@@ -342,6 +364,7 @@ static void picture_draw_bar(cairo_t *cr, const pl_picture *p, const picture_lay
         cairo_rectangle(cr, x, top + tall * (steps - 1 - i) / steps, width, tall / steps + 1);
         cairo_fill(cr);
     }
+
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
     pl_draw_rgb(cr, picture_ink, 1);
     cairo_set_line_width(cr, fmax(0.8, u));
@@ -361,6 +384,7 @@ static void picture_draw_bar(cairo_t *cr, const pl_picture *p, const picture_lay
             break;
         }
     }
+
     if (p->value_name) {
         pl_draw_font(cr, 16 * u, true);
         const double wide = pl_draw_text_width(cr, p->value_name);
@@ -374,6 +398,7 @@ static void picture_draw_triad(cairo_t *cr, const pl_camera *camera, const pictu
     static const double rgb[3][3] = {{0.80, 0.25, 0.25}, {0.25, 0.58, 0.30}, {0.22, 0.40, 0.75}};
     const double u = l->unit, x = 70 * u, y = l->height - 62 * u, size = 38 * u;
     int order[3] = {0, 1, 2};
+
     for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 2; ++j) {
             if (camera->axis[6 + order[j]] > camera->axis[6 + order[j + 1]]) {
@@ -383,6 +408,7 @@ static void picture_draw_triad(cairo_t *cr, const pl_camera *camera, const pictu
             }
         }
     }
+
     pl_draw_font(cr, 16 * u, true);
     cairo_set_line_width(cr, 2.6 * u);
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_ROUND);
@@ -406,6 +432,7 @@ static void picture_draw_scale(cairo_t *cr, const pl_camera *camera, const pictu
     const double length = pl_round_step(0, 150 * u / per_mm, 1), pixels = length * per_mm;
     const double x1 = l->width - 50 * u, y = l->height - 45 * u, x0 = x1 - pixels, tick = 6 * u;
     char number[32], text[40];
+
     pl_round_text(number, sizeof number, length, length);
     snprintf(text, sizeof text, "%s mm", number);
     pl_draw_rgb(cr, picture_ink, 1);
@@ -427,11 +454,13 @@ static void picture_annotate(cairo_t *cr, const pl_picture *p, const pl_camera *
         pl_draw_font(cr, 26 * l->unit, true);
         pl_draw_text(cr, 40 * l->unit, 52 * l->unit, 0, 0, p->title);
     }
+
     if (p->vertex_value) {
         picture_draw_bar(cr, p, l);
     } else if (pl_mesh_get(p->mesh).region_count > 1) {
         picture_draw_legend(cr, p, l);
     }
+
     picture_draw_triad(cr, camera, l);
     picture_draw_scale(cr, camera, l);
 }
@@ -442,6 +471,7 @@ static pl_status picture_draw(const pl_picture *picture, const picture_layout *l
 {
     picture_layout l = *layout;
     pl_camera camera = {0};
+
     picture_frame(picture, &l, &camera);
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, l.width, l.height);
     const pl_status status = cairo_surface_status(image) != CAIRO_STATUS_SUCCESS
@@ -452,7 +482,9 @@ static pl_status picture_draw(const pl_picture *picture, const picture_layout *l
         cairo_paint(cr);
         picture_annotate(cr, picture, &camera, &l);
     }
+
     cairo_surface_destroy(image);
+
     return status;
 }
 
@@ -463,6 +495,7 @@ static pl_status picture_take(const pl_picture *picture, const char *path, pl_te
     if (status != PL_OK) {
         return status;
     }
+
     picture_layout layout = {0};
     pl_canvas canvas;
     picture_lay_out(picture, &layout);
@@ -475,6 +508,7 @@ static pl_status picture_take(const pl_picture *picture, const char *path, pl_te
         status = pl_canvas_take(&canvas, path, out, err);
     }
     pl_canvas_clear(&canvas);
+
     return status;
 }
 
@@ -485,6 +519,7 @@ pl_status result_picture_image(const pl_picture *picture, cairo_surface_t **out,
     if (status != PL_OK) {
         return status;
     }
+
     picture_layout layout = {0};
     picture_lay_out(picture, &layout);
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, layout.width, layout.height);
@@ -497,7 +532,9 @@ pl_status result_picture_image(const pl_picture *picture, cairo_surface_t **out,
         cairo_surface_destroy(image);
         return status;
     }
+
     *out = image;
+
     return PL_OK;
 }
 
@@ -510,6 +547,7 @@ pl_status pl_picture_write(const pl_picture *picture, const char *path, pl_error
 {
     pl_text file = {0};
     pl_status status = picture_take(picture, path, &file, err);
+
     if (status == PL_OK) {
         status = pl_file_write(path, file.data, file.length, err);
     }

@@ -10,11 +10,14 @@ static int clip_parts(pl_element_kind kind, const int (**part)[4])
     static const int tet10[][4] = {{0, 4, 6, 7}, {1, 5, 4, 8}, {2, 6, 5, 9}, {3, 7, 8, 9},
                                    {4, 9, 5, 6}, {4, 9, 6, 7}, {4, 9, 7, 8}, {4, 9, 8, 5}};
     static const int prism[][4] = {{0, 1, 2, 5}, {0, 1, 5, 4}, {0, 4, 5, 3}};
+
     if (kind == PL_TET4) {
         *part = tet4;
         return PL_COUNT(tet4);
     }
+
     *part = kind == PL_TET10 ? tet10 : prism;
+
     return kind == PL_TET10 ? PL_COUNT(tet10) : PL_COUNT(prism);
 }
 
@@ -29,6 +32,7 @@ static int clip_polygon(const pl_spot corner[4], pl_spot out[4])
             below[nb++] = a;
         }
     }
+
     int pair[4][2], n = 0;
     if (na == 2) {
         const int order[4][2] = {{0, 0}, {0, 1}, {1, 1}, {1, 0}};
@@ -42,6 +46,7 @@ static int clip_polygon(const pl_spot corner[4], pl_spot out[4])
             pair[n][1] = na == 1 ? below[n] : below[0];
         }
     }
+
     for (int i = 0; i < n; ++i) {
         const pl_spot *p = corner + pair[i][0], *q = corner + pair[i][1];
         const double t = p->beyond / (p->beyond - q->beyond);
@@ -52,6 +57,7 @@ static int clip_polygon(const pl_spot corner[4], pl_spot out[4])
         out[i].value += t * (q->value - p->value);
         out[i].beyond = 0;
     }
+
     return n;
 }
 
@@ -71,6 +77,7 @@ static void clip_outline(const pl_spot corner[4], const pl_scene_style *style, d
     static const double ink[3] = {0.13, 0.15, 0.19};
     pl_spot polygon[4];
     const int n = clip_polygon(corner, polygon);
+
     for (int k = 0; k < n; ++k) {
         pl_raster_stroke(raster, polygon + k, polygon + (k + 1) % n, 0.5 * style->line_width, lift, ink,
                          0.5 * style->line_alpha, true);
@@ -83,6 +90,7 @@ void pl_scene_draw_caps(const pl_scene *scene, const pl_camera *camera, const pl
     const pl_mesh_view v = pl_mesh_get(scene->mesh);
     const double lift = style->line_width / camera->scale;
     double normal[3];
+
     pl_mulv3(camera->axis, camera->clip_normal, normal);
     for (int32_t e = 0; e < v.element_count; ++e) {
         const int32_t *node = v.node + v.node_start[e];

@@ -13,9 +13,11 @@ bool pl_raster_begin(pl_raster *raster, int width, int height, int fine)
         pl_raster_end(raster);
         return false;
     }
+
     for (int64_t i = 0; i < count; ++i) {
         raster->depth[i] = -INFINITY;
     }
+
     return true;
 }
 
@@ -38,9 +40,11 @@ static void raster_shade(const double normal[3], const double base[3], uint8_t *
                         half[3] = {-0.216, 0.314, 0.924};
     double n[3] = {normal[0], normal[1], normal[2]};
     const double length = pl_norm3(n), sign = n[2] < 0 ? -1 : 1;
+
     for (int i = 0; i < 3; ++i) {
         n[i] = length > 0 ? sign * n[i] / length : i == 2;
     }
+
     const double k = fmax(0, pl_dot3(n, key)), f = fmax(0, pl_dot3(n, fill)), h = fmax(0, pl_dot3(n, half));
     const double light = 0.64 + 0.06 * n[1] + 0.37 * k + 0.17 * f, h2 = h * h, h4 = h2 * h2, h8 = h4 * h4;
     const double gloss = 0.10 * h8 * h8 * h8;
@@ -62,6 +66,7 @@ void pl_raster_triangle(pl_raster *raster, const pl_spot *a, const pl_spot *b, c
     if (!(fabs(area) > 1e-12)) {
         return;
     }
+
     const double inverse = 1 / area;
     const int x0 = raster_clamp(fmin(a->x, fmin(b->x, c->x)) - 0.5, raster->width);
     const int x1 = raster_clamp(fmax(a->x, fmax(b->x, c->x)) + 0.5, raster->width);
@@ -103,6 +108,7 @@ void pl_raster_stroke(pl_raster *raster, const pl_spot *a, const pl_spot *b, dou
     const int x1 = raster_clamp(fmax(a->x, b->x) + r + 1, raster->width);
     const int y0 = raster_clamp(fmin(a->y, b->y) - r, raster->height);
     const int y1 = raster_clamp(fmax(a->y, b->y) + r + 1, raster->height);
+
     for (int y = y0; y < y1; ++y) {
         for (int x = x0; x < x1; ++x) {
             const double px = x + 0.5 - a->x, py = y + 0.5 - a->y;
@@ -152,6 +158,7 @@ static double raster_hollow(const pl_raster *r, int x, int y, double scale, doub
                                       {0, 1}, {-0.383, 0.924}, {-0.707, 0.707}, {-0.924, 0.383}};
     const double z = raster_depth(r, x, y);
     double sum = 0;
+
     for (int ring = 1; ring <= 4; ++ring) {
         const double radius = reach * ring / 4;
         for (int k = 0; k < 8; ++k) {
@@ -162,6 +169,7 @@ static double raster_hollow(const pl_raster *r, int x, int y, double scale, doub
             sum += fmax(0, 0.5 * (one + two)) / radius;
         }
     }
+
     return sum / 32;
 }
 
@@ -181,6 +189,7 @@ static void raster_veil(const pl_raster *ghost, int x, int y, double jump, doubl
     if (!(ghost->depth[i] > -INFINITY)) {
         return;
     }
+
     const double line = raster_outline(ghost, x, y, jump) ? 0.55 : 0.30;
     for (int k = 0; k < 3; ++k) {
         colour[k] = (1 - line) * colour[k] + line * ghost->rgb[3 * i + k] / 255.0 * (line > 0.5 ? 0.6 : 1);
@@ -192,6 +201,7 @@ void pl_raster_resolve(const pl_raster *raster, double scale, double reach, cons
 {
     const int fine = raster->fine, width = raster->width / fine, height = raster->height / fine;
     const double jump = 0.25 * reach;
+
     for (int py = 0; py < height; ++py) {
         const double v = (double)py / height;
         const double back[3] = {1 - 0.050 * v, 1 - 0.040 * v, 1 - 0.028 * v};

@@ -102,6 +102,7 @@ static pl_status scene_normals(pl_scene *scene, int32_t vertex_count, pl_error *
 {
     int64_t *start = PL_NEW_ARRAY(int64_t, vertex_count + 2);
     int64_t *slot = PL_NEW_ARRAY(int64_t, 8 * scene->face_count);
+
     double(*smooth)[PL_FACE_NODES_MAX][3] = pl_alloc_array((size_t)scene->face_count, sizeof *smooth);
     const bool good = start && slot && smooth;
     if (good) {
@@ -121,6 +122,7 @@ static pl_status scene_normals(pl_scene *scene, int32_t vertex_count, pl_error *
         }
         scene_smooth(scene, start, slot, vertex_count, smooth);
     }
+
     for (int64_t f = 0; good && f < scene->face_count; ++f) {
         for (int a = 0; a < scene->face[f].count; ++a) {
             const double length = pl_norm3(smooth[f][a]);
@@ -129,9 +131,11 @@ static pl_status scene_normals(pl_scene *scene, int32_t vertex_count, pl_error *
             }
         }
     }
+
     pl_free(start);
     pl_free(slot);
     pl_free(smooth);
+
     return good ? PL_OK : pl_fail_memory(err, "picture");
 }
 
@@ -152,6 +156,7 @@ static int scene_compare(const void *a, const void *b)
     if (s->high != t->high) {
         return s->high < t->high ? -1 : 1;
     }
+
     return (s->face > t->face) - (s->face < t->face);
 }
 
@@ -161,10 +166,12 @@ static bool scene_is_sharp(const pl_scene *scene, const scene_side *side, int64_
     if (count != 2) {
         return true;
     }
+
     const pl_scene_face *f = scene->face + side[0].face, *g = scene->face + side[1].face;
     if (f->region != g->region) {
         return true;
     }
+
     for (int a = 0; a < f->count; ++a) {
         for (int b = 0; b < g->count; ++b) {
             const bool end = f->node[a] == side->low || f->node[a] == side->high;
@@ -173,6 +180,7 @@ static bool scene_is_sharp(const pl_scene *scene, const scene_side *side, int64_
             }
         }
     }
+
     return false;
 }
 
@@ -188,6 +196,7 @@ static int64_t scene_list_sides(const pl_scene *scene, scene_side *side)
                                      face->count > corners ? face->node[corners + a] : -1, f, a};
         }
     }
+
     return n;
 }
 
@@ -199,6 +208,7 @@ static pl_status scene_edges(pl_scene *scene, pl_error *err)
         pl_free(side);
         return pl_fail_memory(err, "picture");
     }
+
     const int64_t n = scene_list_sides(scene, side);
     qsort(side, (size_t)n, sizeof *side, scene_compare);
     for (int64_t i = 0; i < n;) {
@@ -210,7 +220,9 @@ static pl_status scene_edges(pl_scene *scene, pl_error *err)
             {side[i].low, side[i].high}, side[i].mid, scene_is_sharp(scene, side + i, next - i)};
         i = next;
     }
+
     pl_free(side);
+
     return PL_OK;
 }
 
@@ -218,6 +230,7 @@ pl_status pl_scene_create(pl_scene *scene, const pl_mesh *mesh, const double *po
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     const int64_t *boundary;
+
     *scene = (pl_scene){.mesh = mesh, .x = position ? position : v.position};
     scene->face_count = pl_mesh_boundary(mesh, &boundary);
     scene->face = PL_NEW_ARRAY(pl_scene_face, scene->face_count);
@@ -228,7 +241,9 @@ pl_status pl_scene_create(pl_scene *scene, const pl_mesh *mesh, const double *po
         scene->face[f].count = pl_mesh_face_nodes(mesh, boundary[f], scene->face[f].node);
         scene->face[f].region = v.region[boundary[f] / 8];
     }
+
     const pl_status status = scene_normals(scene, v.vertex_count, err);
+
     return status == PL_OK ? scene_edges(scene, err) : status;
 }
 
@@ -253,9 +268,11 @@ static pl_spot scene_spot(const pl_scene *scene, const pl_camera *camera, const 
         }
         value += style->value ? N[a] * style->value[face->node[a]] : 0;
     }
+
     pl_spot spot = pl_camera_spot(camera, x);
     pl_mulv3(camera->axis, n, spot.normal);
     spot.value = (value - style->low) / (style->high - style->low);
+
     return spot;
 }
 
@@ -268,6 +285,7 @@ static void scene_cut_line(const pl_spot *spot[3], const pl_scene_style *style, 
     static const double ink[3] = {0.13, 0.15, 0.19};
     pl_spot cut[3];
     int n = 0;
+
     for (int a = 0; a < 3; ++a) {
         const pl_spot *p = spot[a], *q = spot[(a + 1) % 3];
         if ((p->beyond > 0) == (q->beyond > 0)) {
@@ -280,6 +298,7 @@ static void scene_cut_line(const pl_spot *spot[3], const pl_scene_style *style, 
         cut[n].z += t * (q->z - p->z);
         cut[n++].beyond = 0;
     }
+
     if (n == 2) {
         pl_raster_stroke(raster, &cut[0], &cut[1], style->line_width, lift, ink, style->line_alpha, true);
     }
@@ -292,6 +311,7 @@ static void scene_draw_face(const pl_scene *scene, const pl_camera *camera, cons
     pl_spot grid[SCENE_FINE + 1][SCENE_FINE + 1];
     const bool triangle = face->count == 3 || face->count == 6;
     const int n = face->count == 3 ? 1 : face->count == 4 ? 2 : SCENE_FINE;
+
     for (int i = 0; i <= n; ++i) {
         for (int j = 0; j <= (triangle ? n - i : n); ++j) {
             const double r = (double)i / n, s = (double)j / n;
@@ -299,6 +319,7 @@ static void scene_draw_face(const pl_scene *scene, const pl_camera *camera, cons
                 scene_spot(scene, camera, style, face, triangle ? r : 2 * r - 1, triangle ? s : 2 * s - 1);
         }
     }
+
     double colour[3];
     pl_palette(face->region, colour);
     const double *rgb = style->colour ? style->colour : style->value ? NULL : colour;
@@ -332,6 +353,7 @@ static void scene_draw_edge(const pl_scene *scene, const pl_camera *camera, cons
     const double *p = scene->x + 3 * (int64_t)edge->node[0], *q = scene->x + 3 * (int64_t)edge->node[1];
     const double *m = edge->mid >= 0 ? scene->x + 3 * (int64_t)edge->mid : NULL;
     pl_spot last = pl_camera_spot(camera, p);
+
     for (int k = 1; k <= parts; ++k) {
         const double t = (double)k / parts;
         double x[3];
@@ -352,12 +374,14 @@ void pl_scene_draw(const pl_scene *scene, const pl_camera *camera, const pl_scen
     for (int64_t f = 0; f < scene->face_count; ++f) {
         scene_draw_face(scene, camera, style, scene->face + f, false, 0, raster);
     }
+
     if (camera->clip && style->caps) {
         pl_scene_draw_caps(scene, camera, style, raster);
         for (int64_t f = 0; f < scene->face_count; ++f) {
             scene_draw_face(scene, camera, style, scene->face + f, true, lift, raster);
         }
     }
+
     for (int64_t e = 0; e < scene->edge_count; ++e) {
         if (scene->edge[e].sharp || style->wireframe) {
             scene_draw_edge(scene, camera, style, scene->edge + e, lift, raster);

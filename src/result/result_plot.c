@@ -27,15 +27,18 @@ static void plot_range(const pl_plot *plot, bool vertical, int parts, plot_axis 
             }
         }
     }
+
     if (!(low <= high)) {
         low = 0;
         high = 1;
     }
+
     if (!(high - low > 1e-12 * fmax(fabs(low), fabs(high)))) {
         const double pad = low != 0 ? 0.5 * fabs(low) : 1;
         low -= pad;
         high += pad;
     }
+
     axis->step = pl_round_step(low, high, parts);
     axis->low = floor(low / axis->step + 1e-9) * axis->step;
     axis->high = ceil(high / axis->step - 1e-9) * axis->step;
@@ -63,6 +66,7 @@ static void plot_draw_axis(cairo_t *cr, const plot_axis *axis, const plot_axis *
             pl_draw_text(cr, at, other->begin + 10 * unit, 0.5, 1, text);
         }
     }
+
     pl_draw_rgb(cr, plot_ink, 0.8);
     cairo_set_line_width(cr, 1.2 * unit);
     cairo_move_to(cr, vertical ? other->begin : axis->begin, vertical ? axis->begin : other->begin);
@@ -102,6 +106,7 @@ static void plot_draw_curve(cairo_t *cr, const pl_curve *curve, const plot_axis 
         }
         down = true;
     }
+
     cairo_stroke(cr);
 }
 
@@ -124,6 +129,7 @@ static int64_t plot_crowd(const pl_plot *plot, const plot_axis *ax, const plot_a
             }
         }
     }
+
     return n;
 }
 
@@ -133,6 +139,7 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
 {
     double width = 0;
     int named = 0;
+
     pl_draw_font(cr, 14 * unit, false);
     for (int c = 0; c < plot->curve_count; ++c) {
         if (plot->curve[c].name) {
@@ -140,9 +147,11 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
             ++named;
         }
     }
+
     if (named == 0) {
         return;
     }
+
     const double w = width + 56 * unit, h = (22 * named + 10) * unit, gap = 12 * unit;
     const double xs[2] = {ax->begin + gap, ax->end - gap - w}, ys[2] = {ay->end + gap, ay->begin - gap - h};
     double x = xs[0], y = ys[0];
@@ -156,6 +165,7 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
             y = ys[k / 2];
         }
     }
+
     cairo_rectangle(cr, x, y, w, h);
     cairo_set_source_rgba(cr, 1, 1, 1, 0.88);
     cairo_fill_preserve(cr);
@@ -192,10 +202,12 @@ static void plot_draw_labels(cairo_t *cr, const pl_plot *plot, const plot_axis *
         pl_draw_font(cr, 19 * unit, true);
         pl_draw_text(cr, ax->begin, 34 * unit, 0, 0, plot->title);
     }
+
     pl_draw_font(cr, 15 * unit, false);
     if (plot->x_label) {
         pl_draw_text(cr, 0.5 * (ax->begin + ax->end), ay->begin + 38 * unit, 0.5, 1, plot->x_label);
     }
+
     if (plot->y_label) {
         cairo_save(cr);
         cairo_translate(cr, 24 * unit, 0.5 * (ay->begin + ay->end));
@@ -214,11 +226,13 @@ pl_status pl_plot_write(const pl_plot *plot, const char *path, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "plot %s: curve %d has no points", path, c);
         }
     }
+
     pl_canvas canvas;
     const pl_status status = pl_canvas_begin(&canvas, "plot", path, width, height, err);
     if (status != PL_OK) {
         return status;
     }
+
     cairo_t *cr = canvas.cr;
     const double unit = fmin(width / 900.0, height / 600.0);
     plot_axis ax = {.begin = 92 * unit, .end = width - 32 * unit};
@@ -235,7 +249,9 @@ pl_status pl_plot_write(const pl_plot *plot, const char *path, pl_error *err)
         pl_draw_rgb(cr, rgb, 1);
         plot_draw_curve(cr, plot->curve + c, &ax, &ay, unit);
     }
+
     plot_draw_legend(cr, plot, &ax, &ay, unit);
     plot_draw_labels(cr, plot, &ax, &ay, unit);
+
     return pl_canvas_end(&canvas, path, err);
 }

@@ -39,6 +39,7 @@ static json_t *record_warnings(const pl_record *r, const pl_findings *findings)
 {
     json_t *array = json_array();
     char text[300];
+
     if (pl_record_crossing_text(r, text, sizeof text)) {
         json_array_append_new(array, json_string(text));
     }
@@ -51,12 +52,14 @@ static json_t *record_warnings(const pl_record *r, const pl_findings *findings)
     if (pl_record_mesh_error_text(r, text, sizeof text)) {
         json_array_append_new(array, json_string(text));
     }
+
     for (int i = 0; findings && i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
         if (f->severity != PL_NOTE) {
             json_array_append_new(array, json_string(f->text));
         }
     }
+
     return array;
 }
 
@@ -97,6 +100,7 @@ static json_t *record_commands(record_json *j, const pl_record *r)
         record_set(j, one, "unit", json_string(r->command[i].unit));
         record_set(j, all, r->command[i].name, one);
     }
+
     return all;
 }
 
@@ -118,6 +122,7 @@ static json_t *record_actuators(record_json *j, const pl_record *r)
         record_set(j, one, "growth", json_boolean(a->growth));
         record_set(j, all, a->name, one);
     }
+
     return all;
 }
 
@@ -138,6 +143,7 @@ static json_t *record_markers(record_json *j, const pl_record *r)
         }
         record_set(j, all, m->name, one);
     }
+
     return all;
 }
 
@@ -155,6 +161,7 @@ static json_t *record_forces(record_json *j, const pl_record *r)
             record_set(j, all, r->marker[i].name, record_numbers(r->marker[i].force, 3));
         }
     }
+
     return all;
 }
 
@@ -165,6 +172,7 @@ static void record_sensors(record_json *j, json_t *root, const pl_record *r)
         record_set(j, all, r->sensor[i].name, record_number(r->sensor[i].value));
         record_set(j, units, r->sensor[i].name, json_string(r->sensor[i].unit));
     }
+
     record_set(j, root, "sensors", all);
     record_set(j, root, "sensor_units", units);
 }
@@ -178,6 +186,7 @@ static json_t *record_reactions(record_json *j, const pl_record *r)
         record_set(j, one, "moment", record_numbers(r->reaction[i].moment, 3));
         record_set(j, all, r->reaction[i].name, one);
     }
+
     return all;
 }
 
@@ -187,6 +196,7 @@ static json_t *record_crossings(record_json *j, const pl_crossings *c)
     if (c->count < 0) {
         return json_null();
     }
+
     json_t *one = json_object();
     record_set(j, one, "pairs", json_integer(c->count));
     record_set(j, one, "at", c->count > 0 ? record_numbers(c->at, 3) : json_null());
@@ -199,10 +209,12 @@ static json_t *record_model_error(record_json *j, const pl_record_error *e)
     if (e->source == PL_ERROR_NONE) {
         return json_null();
     }
+
     json_t *one = json_object();
     record_set(j, one, "mm", record_number(e->mm));
     record_set(j, one, "confidence", record_number(e->confidence));
     record_set(j, one, "source", json_string(pl_error_source_name(e->source)));
+
     return one;
 }
 
@@ -212,10 +224,12 @@ static json_t *record_place(record_json *j, const pl_solve_report *p)
     if (!p->has_place) {
         return json_null();
     }
+
     json_t *one = json_object();
     record_set(j, one, "position", record_numbers(p->place, 3));
     record_set(j, one, "region", json_string(p->place_region));
     record_set(j, one, "element", json_integer(p->place_element));
+
     return one;
 }
 
@@ -258,6 +272,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     const pl_solve_report *p = &r->report;
     record_json state = {0}, *j = &state;
     char hash[20];
+
     snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
     json_t *root = json_object();
     record_set(j, root, "format", json_integer(1));
@@ -290,6 +305,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     json_decref(root);
     char *text = dump ? pl_strdup(dump) : NULL; // to be freed like every text of this room
     free(dump);
+
     return text;
 }
 
@@ -322,6 +338,7 @@ static void record_marker_head(pl_text *t, const pl_record_marker *m)
         pl_text_add(t, ",");
         pl_text_add_cell(t, "%s.%c [mm]", m->name, axis_name[k]);
     }
+
     pl_text_add(t, ",");
     pl_text_add_cell(t, "%s.turned [deg]", m->name);
     pl_text_add(t, ",");
@@ -335,6 +352,7 @@ char *pl_record_csv_head(const pl_record *r)
         pl_text_add_cell(&t, "%s [%s]", r->command[i].name, r->command[i].unit);
         pl_text_add(&t, ",");
     }
+
     pl_text_add(&t, "converged,outcome");
     for (int i = 0; i < r->marker_count; ++i) {
         record_marker_head(&t, &r->marker[i]);
@@ -343,6 +361,7 @@ char *pl_record_csv_head(const pl_record *r)
             pl_text_add_cell(&t, "%s.model_error [mm]", r->marker[i].name);
         }
     }
+
     for (int i = 0; i < r->actuator_count; ++i) {
         const pl_record_actuator *a = &r->actuator[i];
         pl_text_add(&t, ",");
@@ -350,20 +369,25 @@ char *pl_record_csv_head(const pl_record *r)
         pl_text_add(&t, ",");
         pl_text_add_cell(&t, "%s.effort [%s]", a->name, a->effort_unit);
     }
+
     for (int i = 0; i < r->sensor_count; ++i) {
         pl_text_add(&t, ",");
         pl_text_add_cell(&t, "%s [%s]", r->sensor[i].name, r->sensor[i].unit);
     }
+
     for (int i = 0; i < r->reading_count; ++i) {
         pl_text_add(&t, ",");
         pl_text_add_cell(&t, "%s.%s [%s]", r->reading[i].name, r->reading[i].quantity, r->reading[i].unit);
     }
+
     for (int i = 0; record_any_pulled(r) && i < 3 * r->marker_count; ++i) {
         pl_text_add(&t, ",");
         pl_text_add_cell(&t, "%s.force.%c [N]", r->marker[i / 3].name, axis_name[i % 3]);
     }
+
     pl_text_add(&t, r->model_error.source > PL_ERROR_UNMEASURED ? ",model_confidence [1]" : "");
     pl_text_add(&t, ",min_J [1],max_stretch [1],energy [mJ],residual [N],seconds [s]");
+
     return record_end(&t);
 }
 
@@ -380,12 +404,14 @@ char *pl_record_csv_row(const pl_record *r)
 {
     const pl_solve_report *p = &r->report;
     pl_text t = {0};
+
     for (int i = 0; i < r->command_count; ++i) {
         if (isfinite(r->command[i].value)) {
             pl_text_add(&t, "%.10g", r->command[i].value);
         }
         pl_text_add(&t, ",");
     }
+
     pl_text_add(&t, "%d,%s", p->outcome == PL_SOLVED, pl_outcome_name(p->outcome));
     for (int i = 0; i < r->marker_count; ++i) {
         for (int k = 0; k < 3; ++k) {
@@ -397,10 +423,12 @@ char *pl_record_csv_row(const pl_record *r)
             record_cell(&t, r->marker[i].model_error);
         }
     }
+
     for (int i = 0; i < r->actuator_count; ++i) {
         record_cell(&t, r->actuator[i].measure);
         record_cell(&t, r->actuator[i].effort);
     }
+
     for (int i = 0; i < r->sensor_count; ++i) {
         record_cell(&t, r->sensor[i].value);
     }
@@ -413,9 +441,11 @@ char *pl_record_csv_row(const pl_record *r)
     if (r->model_error.source > PL_ERROR_UNMEASURED) {
         record_cell(&t, r->model_error.confidence);
     }
+
     const double rest[] = {p->min_J, p->max_stretch, p->energy, p->residual, p->seconds};
     for (int i = 0; i < PL_COUNT(rest); ++i) {
         record_cell(&t, rest[i]);
     }
+
     return record_end(&t);
 }

@@ -72,6 +72,7 @@ static double report_largest_step(const pl_motion *m)
             }
         }
     }
+
     return most;
 }
 
@@ -89,12 +90,14 @@ static void report_cards(pl_text *t, const pl_motion *m)
 {
     int reached = 0;
     double worst = 0, worst_reached = 0;
+
     for (int k = 0; k < m->count; ++k) {
         reached += m->reached[k];
         worst = isfinite(m->distance[k]) ? fmax(worst, m->distance[k]) : worst;
         worst_reached =
             m->reached[k] && isfinite(m->distance[k]) ? fmax(worst_reached, m->distance[k]) : worst_reached;
     }
+
     pl_text_add(
         t,
         "<div class=cards>\n<div class=card><b class=%s>%d of %d</b><span>waypoints reached</span></div>\n",
@@ -106,6 +109,7 @@ static void report_cards(pl_text *t, const pl_motion *m)
         report_card(t, "", "error of the model itself, at most", isfinite(error) ? "%.2g mm" : "not known",
                     error);
     }
+
     report_card(t, "", "largest step of a command, relative to its range", "%.2f %%",
                 100 * report_largest_step(m));
     report_card(t, "", "duration", "%.4g s", m->count ? m->time[m->count - 1] : 0);
@@ -117,6 +121,7 @@ static void report_axes(const pl_motion *m, const pl_report_def *def, bool shown
 {
     const bool all = !def->axes[0] && !def->axes[1] && !def->axes[2];
     double span[3], most = 0;
+
     for (int i = 0; i < 3; ++i) {
         double low = INFINITY, high = -INFINITY;
         for (int k = 0; k < m->count; ++k) {
@@ -130,11 +135,13 @@ static void report_axes(const pl_motion *m, const pl_report_def *def, bool shown
         span[i] *= all || def->axes[i] ? 1 : 1e-9; // what does not count comes last
         most = fmax(most, span[i]);
     }
+
     int count = 0;
     for (int i = 0; i < 3; ++i) {
         shown[i] = span[i] > REPORT_FLAT * most;
         count += shown[i];
     }
+
     for (; count < 2; ++count) {
         int next = -1;
         for (int i = 0; i < 3; ++i) {
@@ -148,6 +155,7 @@ static void report_view(pl_text *t, const pl_motion *m, int across, int up)
 {
     static const char *const label[3] = {"x, mm", "y, mm", "z, mm"};
     char title[] = "path in the xy plane";
+
     title[12] = (char)('x' + across);
     title[13] = (char)('x' + up);
     const result_svg_curve curve[2] = {
@@ -213,6 +221,7 @@ static void report_errors(pl_text *t, const pl_motion *m)
                                   .curve_count = 1,
                                   .mark = m->reached,
                                   .mark_value = false};
+
     pl_text_add(t, "<h2>Error</h2><div class=\"plots wide\">\n");
     result_svg_add(t, &plot);
     pl_text_add(t, "</div>\n");
@@ -235,6 +244,7 @@ static void report_group_plot(pl_text *t, const pl_motion *m, report_group *g)
         curve[i] =
             (result_svg_curve){g->name[i], g->value + g->column[i], NULL, 0, g->width, i, false, false};
     }
+
     const result_svg_plot plot = {.title = g->title,
                                   .x_label = "time, s",
                                   .y_label = g->unit,
@@ -287,6 +297,7 @@ static bool report_doubled(const pl_motion *m, int actuator)
 {
     const pl_actuator_info *a = &m->info.actuator[actuator];
     const int commands = m->info.command_count, actuators = m->info.actuator_count;
+
     for (int c = 0; c < commands; ++c) {
         bool same = strcmp(m->info.command[c].name, a->name) == 0 &&
                     strcmp(pl_drive_unit(m->info.command[c].drive), result_effort_unit(a->kind)) == 0;
@@ -298,6 +309,7 @@ static bool report_doubled(const pl_motion *m, int actuator)
             return true;
         }
     }
+
     return false;
 }
 
@@ -312,11 +324,13 @@ static bool report_take(const pl_motion *m, bool efforts, report_data *d)
         pl_free(from);
         return false;
     }
+
     for (int c = 0; c < columns; ++c) {
         if (!efforts || !report_doubled(m, c)) {
             from[d->width++] = c;
         }
     }
+
     for (int i = 0; i < d->width; ++i) {
         const int c = from[i];
         const double scale = efforts ? result_effort_scale(m->info.actuator[c].kind)
@@ -328,7 +342,9 @@ static bool report_take(const pl_motion *m, bool efforts, report_data *d)
             d->value[k * d->width + i] = (efforts ? m->effort : m->command)[k * columns + c] / scale;
         }
     }
+
     pl_free(from);
+
     return true;
 }
 
@@ -353,12 +369,14 @@ static void report_table(pl_text *t, const pl_motion *m, const pl_report_def *de
 {
     const report_data *const data[2] = {commands, efforts};
     const bool all = !def->axes[0] && !def->axes[1] && !def->axes[2];
+
     pl_text_add(t, "<h2>Waypoints</h2><div class=scroll><table><tr><th>#<th>time s");
     for (int i = 0; i < 3; ++i) {
         if (all || def->axes[i]) {
             pl_text_add(t, "<th>target %c mm", 'x' + i);
         }
     }
+
     pl_text_add(t, "<th>x mm<th>y mm<th>z mm<th>error mm%s", m->surrogate ? "<th>model error mm" : "");
     for (int d = 0; d < 2; ++d) {
         for (int c = 0; c < data[d]->width; ++c) {
@@ -368,6 +386,7 @@ static void report_table(pl_text *t, const pl_motion *m, const pl_report_def *de
                         strcmp(data[d]->unit[c], "1") ? data[d]->unit[c] : "");
         }
     }
+
     pl_text_add(t, "<th>outcome</tr>\n");
     for (int64_t k = 0; k < m->count; ++k) {
         pl_text_add(t, "<tr><td>%d<td>%.6g", (int)k, m->time[k]);
@@ -391,6 +410,7 @@ static void report_table(pl_text *t, const pl_motion *m, const pl_report_def *de
         pl_text_add(t, "<td class=%s>%s</tr>\n", m->reached[k] ? "good" : "bad",
                     pl_ik_outcome_name(m->outcome[k]));
     }
+
     pl_text_add(t, "</table></div>\n");
 }
 
@@ -406,6 +426,7 @@ static void report_facts(pl_text *t, const pl_report_def *def)
         pl_text_add(t, "<dd>");
         result_html_text(t, def->fact[i][1]);
     }
+
     pl_text_add(t, "</dl>\n");
 }
 
@@ -415,6 +436,7 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
     if (motion->count == 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s: the motion has no waypoint", path);
     }
+
     report_data commands = {0}, efforts = {0};
     pl_status status = PL_OK;
     pl_text t = {0};
@@ -450,6 +472,7 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
                     "Written by pliant %s.</footer>\n</main></body></html>\n",
                     pl_version());
     }
+
     report_release(&commands);
     report_release(&efforts);
     t.failed = t.failed || !taken;
@@ -457,5 +480,6 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
         pl_text_clear(&t);
         return status;
     }
+
     return result_text_write(&t, path, err);
 }

@@ -58,6 +58,7 @@ static pl_status log_open_table(pl_run_log *log, const char *const *column, pl_e
     if (sqlite3_open(log->path, &log->db) != SQLITE_OK) {
         return log_fail(log, err);
     }
+
     pl_text make = {0}, put = {0};
     pl_text_add(&make, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE ticks(");
     pl_text_add(&put, "INSERT INTO ticks VALUES(");
@@ -67,6 +68,7 @@ static pl_status log_open_table(pl_run_log *log, const char *const *column, pl_e
         pl_text_add(&make, " REAL");
         pl_text_add(&put, i ? ",?" : "?");
     }
+
     pl_text_add(&make, "); BEGIN");
     pl_text_add(&put, ")");
     pl_status status =
@@ -77,6 +79,7 @@ static pl_status log_open_table(pl_run_log *log, const char *const *column, pl_e
     pl_text_clear(&make);
     pl_text_clear(&put);
     log->committed = log_now();
+
     return status;
 }
 
@@ -98,6 +101,7 @@ pl_status pl_run_log_open(const char *path, const char *const *column, int colum
         pl_free(log);
         return pl_fail_memory(err, path);
     }
+
     log->columns = column_count;
     const char *dot = strrchr(path, '.');
     pl_status status = PL_OK;
@@ -110,11 +114,14 @@ pl_status pl_run_log_open(const char *path, const char *const *column, int colum
         }
         pl_text_add(&log->csv, "\n");
     }
+
     if (status != PL_OK) {
         log_destroy(log);
         return status;
     }
+
     *out = log;
+
     return PL_OK;
 }
 
@@ -127,6 +134,7 @@ static pl_status log_put(pl_run_log *log, const double *value, pl_error *err)
             return log_fail(log, err);
         }
     }
+
     if (sqlite3_step(log->put) != SQLITE_DONE || sqlite3_reset(log->put) != SQLITE_OK) {
         return log_fail(log, err);
     }
@@ -154,6 +162,7 @@ pl_status pl_run_log_close(pl_run_log *log, pl_error *err)
     if (!log) {
         return PL_OK;
     }
+
     pl_status status = PL_OK;
     if (log->db) {
         // one file at the end: the journal goes into it
@@ -170,6 +179,7 @@ pl_status pl_run_log_close(pl_run_log *log, pl_error *err)
     } else {
         status = result_text_write(&log->csv, log->path, err);
     }
+
     log_destroy(log);
     return status;
 }
@@ -189,10 +199,12 @@ static int log_total(sqlite3 *db, int64_t *total)
 {
     sqlite3_stmt *get = NULL;
     int code = sqlite3_prepare_v2(db, "SELECT max(rowid) FROM ticks", -1, &get, NULL);
+
     if (code == SQLITE_OK && (code = sqlite3_step(get)) == SQLITE_ROW) {
         *total = sqlite3_column_int64(get, 0);
         code = SQLITE_OK;
     }
+
     sqlite3_finalize(get);
     return code;
 }
@@ -203,18 +215,21 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
     sqlite3 *db = NULL;
     sqlite3_stmt *get = NULL;
     pl_text text = {0};
+
     *csv = NULL;
     *rows = *total = 0;
     const pl_status regular = text_database_regular(path, err);
     if (regular != PL_OK) {
         return regular;
     }
+
     int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
     if (code == SQLITE_OK) {
         sqlite3_busy_timeout(db, LOG_WAIT);
         code = sqlite3_prepare_v2(db, "SELECT * FROM ticks WHERE rowid > ? ORDER BY rowid LIMIT ?", -1, &get,
                                   NULL);
     }
+
     if (code == SQLITE_OK) {
         sqlite3_bind_int64(get, 1, from);
         sqlite3_bind_int64(get, 2, limit);
@@ -230,6 +245,7 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         }
         code = code == SQLITE_DONE ? log_total(db, total) : code;
     }
+
     pl_status status = PL_OK;
     if (text.failed || code == SQLITE_NOMEM) {
         status = pl_fail_memory(err, path);
@@ -237,6 +253,7 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         status = pl_fail(err, PL_BAD_FILE, "%s: the log cannot be read: %s", path,
                          db ? sqlite3_errmsg(db) : sqlite3_errstr(code));
     }
+
     sqlite3_finalize(get);
     sqlite3_close(db);
     if (status == PL_OK) {
@@ -245,5 +262,6 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         pl_text_clear(&text);
         *rows = *total = 0;
     }
+
     return status;
 }

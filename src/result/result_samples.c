@@ -8,6 +8,7 @@ pl_status pl_samples_model_error(pl_store_samples *samples, pl_model *model, pl_
 {
     const pl_model_info info = pl_model_get_info(model);
     const pl_model_answer now = pl_model_get_answer(model);
+
     if (!pl_answer_has_error(&now)) {
         return PL_OK;
     }
@@ -16,6 +17,7 @@ pl_status pl_samples_model_error(pl_store_samples *samples, pl_model *model, pl_
     if (!samples->model_error) {
         return pl_fail_memory(err, "the errors of the samples");
     }
+
     for (int64_t k = 0; k < samples->count; ++k) {
         double *to = samples->model_error + k * info.marker_count;
         pl_solve_report report;
@@ -29,6 +31,7 @@ pl_status pl_samples_model_error(pl_store_samples *samples, pl_model *model, pl_
             to[m] = answer.error.marker && report.outcome == PL_SOLVED ? answer.error.marker[m] : NAN;
         }
     }
+
     return PL_OK;
 }
 
@@ -37,23 +40,28 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
 {
     const pl_model_info info = pl_model_get_info(model);
     pl_text text = {0};
+
     for (int c = 0; c < info.command_count; ++c) {
         pl_text_add(&text, c ? "," : "");
         pl_text_add_cell(&text, "%s [%s]", info.command[c].name, pl_drive_unit(info.command[c].drive));
     }
+
     for (int i = 0; i < 3 * info.marker_count; ++i) {
         pl_text_add(&text, ",");
         pl_text_add_cell(&text, "%s.%c [mm]", info.marker_name[i / 3], "xyz"[i % 3]);
     }
+
     for (int a = 0; a < info.actuator_count; ++a) {
         pl_text_add(&text, ",");
         pl_text_add_cell(&text, "%s.effort [%s]", info.actuator[a].name,
                          result_effort_unit(info.actuator[a].kind));
     }
+
     for (int m = 0; samples->model_error && m < info.marker_count; ++m) {
         pl_text_add(&text, ",");
         pl_text_add_cell(&text, "%s.model_error [mm]", info.marker_name[m]);
     }
+
     pl_text_add(&text, samples->model_error ? ",model_confidence [1]\n" : "\n");
     for (int64_t k = 0; k < samples->count; ++k) {
         for (int c = 0; c < info.command_count; ++c) {
@@ -77,6 +85,7 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
         }
         pl_text_add(&text, "\n");
     }
+
     return result_text_write(&text, path, err);
 }
 
@@ -121,10 +130,12 @@ static void samples_fill(const pl_store_samples *s, const pl_model_info *info, i
             cloud->data[(int64_t)error * s->count + k] = s->model_error[k * info->marker_count + marker];
         }
     }
+
     if (s->model_error) {
         cloud->field[error] =
             (pl_vtu_field){"model_error_mm", PL_VTU_FLOAT64, 1, cloud->data + (int64_t)error * s->count};
     }
+
     for (int c = 0; c < info->command_count; ++c) {
         samples_name(cloud->name[c], sizeof cloud->name[c], &info->command[c]);
         cloud->field[c] =
@@ -137,10 +148,12 @@ pl_status pl_samples_write_vtu(const pl_store_samples *samples, const pl_model *
 {
     const pl_model_info info = pl_model_get_info(model);
     const int64_t n = samples->count;
+
     if (marker < 0 || marker >= info.marker_count || n == 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s: %s to write", path,
                        n == 0 ? "there is no sample" : "there is no marker");
     }
+
     samples_cloud cloud = {
         .point = PL_NEW_ARRAY(double, 3 * n),
         .data = PL_NEW_ARRAY(double, n *(info.command_count + 1) + 1),
@@ -166,10 +179,12 @@ pl_status pl_samples_write_vtu(const pl_store_samples *samples, const pl_model *
                                   .point_data_count = samples_fields(samples, &info)};
         status = pl_vtu_write(&grid, PL_VTU_RAW, path, err);
     }
+
     void *const blocks[] = {cloud.point, cloud.data,  cloud.connectivity, cloud.offset,
                             cloud.type,  cloud.field, cloud.name};
     for (int i = 0; i < PL_COUNT(blocks); ++i) {
         pl_free(blocks[i]);
     }
+
     return status;
 }

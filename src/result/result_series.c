@@ -34,6 +34,7 @@ static pl_status pvd_write(pl_series *s, const double *time, pl_error *err)
     const pl_status status =
         text.failed ? pl_fail_memory(err, s->path) : pl_file_write(s->path, text.data, text.length, err);
     pl_text_clear(&text);
+
     return status;
 }
 
@@ -43,6 +44,7 @@ static pl_status pvd_append(const pl_series *s, int first, pl_error *err)
     static const char tail[] = PVD_TAIL;
     char found[sizeof tail] = "";
     pl_text text = {0};
+
     pvd_entries(s, first, NULL, &text);
     const int fd = open(s->path, O_RDWR | O_CLOEXEC);
     const off_t at = fd < 0 ? -1 : lseek(fd, 0, SEEK_END) - (off_t)(sizeof tail - 1);
@@ -60,10 +62,12 @@ static pl_status pvd_append(const pl_series *s, int first, pl_error *err)
             (void)!pwrite(fd, tail, sizeof tail - 1, at); // as it was
         }
     }
+
     if (fd >= 0 && close(fd) != 0 && status == PL_OK) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", s->path, strerror(errno));
     }
     pl_text_clear(&text);
+
     return status;
 }
 
@@ -72,6 +76,7 @@ static bool pvd_room(pl_series *s)
     if (s->file_count < s->file_capacity) {
         return true;
     }
+
     const int capacity = 2 * s->file_capacity + 16;
     char **file = pl_resize_array(s->file, (size_t)capacity, sizeof *file);
     s->file = file ? file : s->file;
@@ -80,6 +85,7 @@ static bool pvd_room(pl_series *s)
     const char **block = pl_resize_array(s->file_block, (size_t)capacity, sizeof *block);
     s->file_block = block ? block : s->file_block;
     s->file_capacity = file && shape && block ? capacity : s->file_capacity;
+
     return s->file_count < s->file_capacity;
 }
 
@@ -90,10 +96,12 @@ static bool pvd_note(pl_series *s, char *path, const char *block)
         pl_free(path);
         return false;
     }
+
     memmove(path, result_file_name(path), strlen(result_file_name(path)) + 1);
     s->file_shape[s->file_count] = s->count;
     s->file_block[s->file_count] = block;
     s->file[s->file_count++] = path;
+
     return true;
 }
 
@@ -102,6 +110,7 @@ static pl_status pvd_add(pl_series *s, pl_error *err)
     result_blocks b;
     pl_text stem = {0};
     const int first = s->file_count;
+
     pl_text_add(&stem, "%.*s_%04d", (int)s->stem, s->path, s->count);
     pl_status status =
         result_blocks_take(&b, s->model, RESULT_BLOCKS_FIELDS | RESULT_BLOCKS_PARTS, "pvd", err);
@@ -124,11 +133,13 @@ static pl_status pvd_add(pl_series *s, pl_error *err)
             pl_free(path);
         }
     }
+
     if (status == PL_OK) {
         status = s->count == 0 ? pvd_write(s, NULL, err) : pvd_append(s, first, err);
     }
     result_blocks_clear(&b);
     pl_text_clear(&stem);
+
     return status;
 }
 
@@ -144,6 +155,7 @@ pl_status pl_series_create(pl_model *model, const char *path, pl_field color, pl
         pl_free(copy);
         return pl_fail_memory(err, path);
     }
+
     *s = (pl_series){.model = model,
                      .path = copy,
                      .stem = dot ? (size_t)(dot - path) : strlen(path),
@@ -166,11 +178,14 @@ pl_status pl_series_create(pl_model *model, const char *path, pl_field color, pl
                          "NAME_%%04d.png",
                          path);
     }
+
     if (status != PL_OK) {
         pl_series_destroy(s);
         return status;
     }
+
     *out = s;
+
     return PL_OK;
 }
 

@@ -13,10 +13,12 @@ static bool skin_allocate(result_skin *s, const int64_t *face, int64_t faces, in
         const int8_t(*split)[3];
         triangles += pl_face_triangles(pl_mesh_face_nodes(s->body, face[f], node), &split);
     }
+
     s->triangle = PL_NEW_ARRAY(int32_t, 3 * triangles);
     s->region = PL_NEW_ARRAY(int32_t, triangles);
     s->vertex = PL_NEW_ARRAY(int32_t, 3 * triangles);
     s->part = PL_NEW_ARRAY(result_skin_part, part_count);
+
     return s->triangle && s->region && s->vertex && s->part;
 }
 
@@ -26,6 +28,7 @@ static void skin_take(result_skin *s, const char *name, const int64_t *face, int
 {
     result_skin_part *part = &s->part[s->part_count];
     const pl_mesh_view v = pl_mesh_get(s->body);
+
     *part = (result_skin_part){.name = name, .triangle_start = s->triangle_count};
     for (int64_t f = 0; f < faces; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
@@ -41,6 +44,7 @@ static void skin_take(result_skin *s, const char *name, const int64_t *face, int
             s->region[s->triangle_count++] = v.region[face[f] / 8];
         }
     }
+
     part->triangle_end = s->triangle_count;
     s->part_count += part->triangle_end > part->triangle_start;
 }
@@ -50,10 +54,12 @@ static void skin_normal(const result_skin *s, const double *x, int32_t t, double
 {
     const int32_t *c = s->triangle + 3 * (int64_t)t;
     double u[3], w[3];
+
     for (int i = 0; i < 3; ++i) {
         u[i] = x[3 * (int64_t)c[1] + i] - x[3 * (int64_t)c[0] + i];
         w[i] = x[3 * (int64_t)c[2] + i] - x[3 * (int64_t)c[0] + i];
     }
+
     n[0] = u[1] * w[2] - u[2] * w[1];
     n[1] = u[2] * w[0] - u[0] * w[2];
     n[2] = u[0] * w[1] - u[1] * w[0];
@@ -73,6 +79,7 @@ static bool skin_number(result_skin *s, bool split)
             *mark = PL_NEW_ARRAY(int32_t, 3 * (int64_t)s->triangle_count);
     double *normal = PL_NEW_ARRAY(double, 3 * 3 * (int64_t)s->triangle_count);
     const bool good = first && next && mark && normal;
+
     for (int p = 0; good && p < s->part_count; ++p) {
         result_skin_part *part = &s->part[p];
         part->vertex_start = split ? s->vertex_count : 0;
@@ -105,6 +112,7 @@ static bool skin_number(result_skin *s, bool split)
         }
         part->vertex_end = s->vertex_count;
     }
+
     for (int p = 0; good && !split && p < s->part_count; ++p) {
         s->part[p].vertex_end = s->vertex_count;
     }
@@ -112,6 +120,7 @@ static bool skin_number(result_skin *s, bool split)
     pl_free(next);
     pl_free(mark);
     pl_free(normal);
+
     return good;
 }
 
@@ -123,6 +132,7 @@ static bool skin_owners(const result_skin *s, pl_model *model, const int64_t *fa
     const pl_robot *robot = pl_model_robot(model);
     const int64_t sides = 8 * (int64_t)pl_mesh_get(s->body).element_count;
     uint8_t *of = PL_NEW_ARRAY(uint8_t, sides);
+
     for (int a = 0; of && robot && a < info.actuator_count && a < 255; ++a) {
         const int64_t *wall = NULL;
         const int64_t count = pl_actuator_traits_get(info.actuator[a].kind)->encloses
@@ -132,11 +142,14 @@ static bool skin_owners(const result_skin *s, pl_model *model, const int64_t *fa
             of[wall[f]] = (uint8_t)(a + 1);
         }
     }
+
     for (int64_t f = 0; of && f < faces; ++f) {
         owner[f] = of[face[f]];
     }
+
     const bool good = of != NULL;
     pl_free(of);
+
     return good;
 }
 
@@ -145,6 +158,7 @@ pl_status result_skin_build(result_skin *s, pl_model *model, const pl_mesh *body
     const pl_model_info info = pl_model_get_info(model);
     const int64_t *face;
     const int64_t faces = pl_mesh_boundary(body, &face);
+
     *s = (result_skin){.body = body};
     uint8_t *owner = PL_NEW_ARRAY(uint8_t, faces);
     bool good = owner && skin_allocate(s, face, faces, 1 + info.actuator_count);
@@ -158,6 +172,7 @@ pl_status result_skin_build(result_skin *s, pl_model *model, const pl_mesh *body
         result_skin_clear(s);
         return pl_fail_memory(err, "surface");
     }
+
     return PL_OK;
 }
 
@@ -182,6 +197,7 @@ pl_status result_skin_check(pl_model *model, pl_field color, const char *path, p
         return pl_fail(err, PL_BAD_INPUT, "%s: the model does not have the field %s", path,
                        pl_field_name(color));
     }
+
     return PL_OK;
 }
 
@@ -192,11 +208,13 @@ pl_status result_skin_values(pl_model *model, const pl_mesh *body, pl_field colo
     if (color == PL_FIELD_COUNT) {
         return PL_OK;
     }
+
     const pl_status status = result_field_take(model, body, color, out, err);
     const int parts = pl_field_components(color);
     for (int32_t v = 0; status == PL_OK && parts == 3 && v < pl_mesh_get(body).vertex_count; ++v) {
         const double *f = *out + 3 * (int64_t)v;
         (*out)[v] = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
     }
+
     return status;
 }

@@ -22,10 +22,12 @@ static pl_status sofa_check(const sofa *s, const char *path, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "%s: needs a full body with the exact method, this robot is '%s'",
                        path, info.method);
     }
+
     if (s->robot->rigid_count > 0 || pl_robot_layer_count(s->robot) > 0 ||
         pl_robot_fibre_count(s->robot) > 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s: rigid regions, layers and fibres are not written", path);
     }
+
     for (int a = 0; a < info.actuator_count; ++a) {
         const pl_actuator_kind kind = info.actuator[a].kind;
         if (info.actuator[a].growth || (kind != PL_CHAMBER && kind != PL_CABLE)) {
@@ -33,12 +35,14 @@ static pl_status sofa_check(const sofa *s, const char *path, pl_error *err)
                            info.actuator[a].name);
         }
     }
+
     for (int32_t e = 0; e < s->view.element_count; ++e) {
         if (s->view.kind[e] != PL_TET4 && s->view.kind[e] != PL_TET10) {
             return pl_fail(err, PL_BAD_INPUT,
                            "%s: the mesh has prisms, and SOFA's force fields take tetrahedra", path);
         }
     }
+
     return PL_OK;
 }
 
@@ -50,9 +54,11 @@ static bool sofa_corners(sofa *s)
             s->number[s->view.node[s->view.node_start[e] + a]] = 1;
         }
     }
+
     for (int32_t v = 0; s->number && v < s->view.vertex_count; ++v) {
         s->number[v] = s->number[v] ? s->corners++ : -1;
     }
+
     return s->number != NULL;
 }
 
@@ -72,6 +78,7 @@ static void sofa_mesh(const sofa *s)
             pl_text_add(t, "[%.9g, %.9g, %.9g]", x[0], x[1], x[2]);
         }
     }
+
     pl_text_add(t, "]\nTETRAHEDRA = { # by region\n");
     for (int r = 0; r < s->view.region_count; ++r) {
         int64_t i = 0;
@@ -86,6 +93,7 @@ static void sofa_mesh(const sofa *s)
         }
         pl_text_add(t, "],\n");
     }
+
     pl_text_add(t, "}\n");
 }
 
@@ -114,6 +122,7 @@ static void sofa_materials(const sofa *s, pl_findings *findings)
                     rubber ? "NeoHookean" : "StVenantKirchhoff", mu, kappa, m.density > 0 ? m.density : 1e-9,
                     name);
     }
+
     pl_text_add(s->t, "}\n");
 }
 
@@ -135,6 +144,7 @@ static void sofa_supports(const sofa *s)
         pl_text_add(s->t, "], [%d, %d, %d]), # %s\n", axis[0], axis[1], axis[2],
                     pl_robot_fixed_name(s->robot, i));
     }
+
     pl_text_add(s->t, "]\n");
 }
 
@@ -143,6 +153,7 @@ static void sofa_chambers(const sofa *s)
 {
     const pl_model_info info = pl_model_get_info(s->model);
     const double *effort = pl_model_get_answer(s->model).effort;
+
     pl_text_add(s->t, "CHAMBERS = { # pressure in MPa, triangles\n");
     for (int a = 0; a < info.actuator_count; ++a) {
         const int64_t *face;
@@ -162,6 +173,7 @@ static void sofa_chambers(const sofa *s)
         }
         pl_text_add(s->t, "]),\n");
     }
+
     pl_text_add(s->t, "}\n");
 }
 
@@ -172,6 +184,7 @@ static pl_status sofa_cables(const sofa *s, pl_error *err)
     pl_statics *statics = pl_model_statics(s->model);
     pl_state *rest = NULL;
     pl_status status = pl_state_create(s->robot, &rest, err);
+
     pl_text_add(s->t, "CABLES = { # value in mm pulled in or in N, what it is, guide points (undeformed)\n");
     for (int a = 0; status == PL_OK && a < info.actuator_count; ++a) {
         const pl_actuator_info *k = &info.actuator[a];
@@ -196,8 +209,10 @@ static pl_status sofa_cables(const sofa *s, pl_error *err)
         pl_text_add(s->t, "]),\n");
         pl_free(point);
     }
+
     pl_text_add(s->t, "}\n");
     pl_state_destroy(rest);
+
     return status;
 }
 
@@ -289,14 +304,17 @@ pl_status pl_model_write_sofa(pl_model *model, const char *path, pl_findings *fi
 {
     pl_text text = {0};
     sofa s = {.model = model, .robot = pl_model_robot(model), .t = &text};
+
     if (s.robot) {
         s.mesh = pl_robot_mesh(s.robot);
         s.view = pl_mesh_get(s.mesh);
     }
+
     pl_status status = sofa_check(&s, path, err);
     if (status == PL_OK && !sofa_corners(&s)) {
         status = pl_fail_memory(err, path);
     }
+
     if (status == PL_OK) {
         sofa_head(&s);
         sofa_mesh(&s);
@@ -305,11 +323,14 @@ pl_status pl_model_write_sofa(pl_model *model, const char *path, pl_findings *fi
         sofa_chambers(&s);
         status = sofa_cables(&s, err);
     }
+
     if (status == PL_OK) {
         pl_text_add_bytes(&text, sofa_scene, sizeof sofa_scene - 1);
         status = text.failed ? pl_fail_memory(err, path) : pl_file_write(path, text.data, text.length, err);
     }
+
     pl_free(s.number);
     pl_text_clear(&text);
+
     return status;
 }

@@ -18,9 +18,11 @@ static pl_status state_write(uint64_t robot, const double *block, size_t count, 
 {
     const size_t bytes = sizeof(state_head) + count * sizeof(double) + sizeof(uint64_t);
     char *data = pl_alloc(bytes);
+
     if (!data) {
         return pl_fail_memory(err, path);
     }
+
     state_head head = {.version = STATE_FILE_VERSION, .order = STATE_ORDER, .robot = robot, .count = count};
     memcpy(head.magic, STATE_MAGIC, sizeof head.magic);
     memcpy(data, &head, sizeof head);
@@ -29,6 +31,7 @@ static pl_status state_write(uint64_t robot, const double *block, size_t count, 
     memcpy(data + bytes - sizeof hash, &hash, sizeof hash);
     const pl_status status = pl_file_write(path, data, bytes, err);
     pl_free(data);
+
     return status;
 }
 
@@ -47,20 +50,24 @@ static pl_status state_check(const char *data, size_t bytes, uint64_t robot, siz
         return pl_fail(err, PL_BAD_INPUT, "%s: has version %u, this program reads version %u", path,
                        head.version, STATE_FILE_VERSION);
     }
+
     if (head.robot != robot) {
         return pl_fail(err, PL_BAD_INPUT, "%s: belongs to another robot (or the robot has changed)", path);
     }
+
     uint64_t hash;
     const size_t room = bytes < sizeof head + sizeof hash ? 0 : bytes - sizeof head - sizeof hash;
     if (room % sizeof(double) != 0 || head.count != room / sizeof(double)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: is truncated or too long: %zu bytes for %llu numbers", path,
                        bytes, (unsigned long long)head.count);
     }
+
     memcpy(&hash, data + bytes - sizeof hash, sizeof hash);
     if (hash != pl_hash_bytes(PL_HASH_SEED, data, bytes - sizeof hash)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: is damaged: its checksum is wrong", path);
     }
     *count = head.count;
+
     return PL_OK;
 }
 
@@ -69,6 +76,7 @@ static pl_status state_read(uint64_t robot, const char *path, double **block, si
 {
     char *data = NULL;
     size_t bytes = 0;
+
     *block = NULL;
     pl_status status = pl_file_read(path, &data, &bytes, err);
     if (status == PL_OK) {
@@ -81,6 +89,7 @@ static pl_status state_read(uint64_t robot, const char *path, double **block, si
         memcpy(*block, data + sizeof(state_head), *count * sizeof(double));
     }
     pl_file_free(data);
+
     return status;
 }
 
@@ -89,12 +98,14 @@ pl_status pl_state_save(const pl_state *state, const pl_robot *robot, const char
 {
     const size_t count = pl_state_pack(state, NULL, 0);
     double *block = PL_NEW_ARRAY(double, count);
+
     if (!block) {
         return pl_fail_memory(err, path);
     }
     pl_state_pack(state, block, count);
     const pl_status status = state_write(pl_robot_hash(robot), block, count, path, err);
     pl_free(block);
+
     return status;
 }
 
@@ -103,10 +114,12 @@ pl_status pl_state_load(pl_state *state, const pl_robot *robot, const char *path
     double *block = NULL;
     size_t count = 0;
     pl_status status = state_read(pl_robot_hash(robot), path, &block, &count, err);
+
     if (status == PL_OK) {
         status = pl_state_unpack(state, block, count, err);
     }
     pl_free(block);
+
     return status;
 }
 
@@ -115,12 +128,14 @@ pl_status pl_model_state_save(const pl_model *model, const char *path, pl_error 
 {
     const size_t count = pl_model_state_size(model);
     double *block = PL_NEW_ARRAY(double, count);
+
     if (!block) {
         return pl_fail_memory(err, path);
     }
     pl_model_pack(model, block);
     const pl_status status = state_write(pl_model_get_info(model).robot_hash, block, count, path, err);
     pl_free(block);
+
     return status;
 }
 
@@ -129,9 +144,11 @@ pl_status pl_model_state_load(pl_model *model, const char *path, pl_error *err)
     double *block = NULL;
     size_t count = 0;
     pl_status status = state_read(pl_model_get_info(model).robot_hash, path, &block, &count, err);
+
     if (status == PL_OK) {
         status = pl_model_unpack(model, block, count, err);
     }
     pl_free(block);
+
     return status;
 }

@@ -34,6 +34,7 @@ static pl_status store_fail(const pl_store *s, const char *what, pl_error *err)
         return pl_fail(err, PL_BAD_FILE, "%s: %s: another process has been writing to it for %d s", s->path,
                        what, STORE_PATIENCE / 1000);
     }
+
     // what is in the file is wrong, or the disk is
     const bool content = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
     return pl_fail(err, content ? PL_BAD_INPUT : PL_BAD_FILE, "%s: %s: %s", s->path, what,
@@ -61,6 +62,7 @@ static bool store_scan(const char *text, double *value, int count)
     if (!text || *text++ != '[') {
         return false;
     }
+
     for (int i = 0; i < count; ++i) {
         char *end = NULL;
         text += i > 0 && *text == ',';
@@ -75,6 +77,7 @@ static bool store_scan(const char *text, double *value, int count)
         }
         text = end;
     }
+
     return text[0] == ']' && text[1] == '\0';
 }
 
@@ -120,6 +123,7 @@ static pl_status store_fact_meet(pl_store *s, const store_fact *fact, bool fresh
     const char *sql = fresh ? "INSERT INTO about VALUES(?1, ?2)" : "SELECT value FROM about WHERE key = ?1";
     const char *mine = fact->value.data ? fact->value.data : "";
     pl_status status = PL_OK;
+
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK ||
         sqlite3_bind_text(q, 1, fact->key, -1, SQLITE_STATIC) != SQLITE_OK ||
         (fresh && sqlite3_bind_text(q, 2, mine, -1, SQLITE_STATIC) != SQLITE_OK)) {
@@ -147,7 +151,9 @@ static pl_status store_fact_meet(pl_store *s, const store_fact *fact, bool fresh
                                    s->path, fact->key, there ? there : "", mine);
         }
     }
+
     sqlite3_finalize(q);
+
     return status;
 }
 
@@ -156,6 +162,7 @@ static pl_status store_whole(pl_store *s, const char *sql, const char *text, int
 {
     sqlite3_stmt *q = NULL;
     pl_status status = PL_OK;
+
     *found = false;
     if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK ||
         (text && sqlite3_bind_text(q, 1, text, -1, SQLITE_STATIC) != SQLITE_OK) ||
@@ -171,7 +178,9 @@ static pl_status store_whole(pl_store *s, const char *sql, const char *text, int
             status = store_fail(s, "cannot be read", err);
         }
     }
+
     sqlite3_finalize(q);
+
     return status;
 }
 
@@ -190,10 +199,12 @@ static pl_status store_tables(pl_store *s, pl_error *err)
                                    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN"
                                    " ('about', 'sampling', 'sample') AND sql LIKE 'CREATE TABLE %'",
                                    NULL, &tables, &found, err);
+
     if (status == PL_OK) {
         status = store_whole(s, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')",
                              NULL, &others, &found, err);
     }
+
     if (status == PL_OK && (tables != 3 || others != 0)) {
         return pl_fail(
             err, PL_BAD_INPUT,
@@ -201,6 +212,7 @@ static pl_status store_tables(pl_store *s, pl_error *err)
             "views or triggers",
             s->path);
     }
+
     return status;
 }
 
@@ -210,9 +222,11 @@ static pl_status store_meet(pl_store *s, bool writing, pl_error *err)
     int64_t application = 0, tables = 0;
     bool found;
     pl_status status = store_whole(s, "PRAGMA application_id", NULL, &application, &found, err);
+
     if (status == PL_OK) {
         status = store_whole(s, "SELECT count(*) FROM sqlite_master", NULL, &tables, &found, err);
     }
+
     const bool fresh = tables == 0;
     if (status == PL_OK && (fresh ? !writing : application != STORE_APPLICATION)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: is not a stored workspace", s->path);
@@ -220,12 +234,14 @@ static pl_status store_meet(pl_store *s, bool writing, pl_error *err)
     if (status == PL_OK && !fresh) {
         status = store_tables(s, err);
     }
+
     if (status == PL_OK && fresh) {
         char pragma[64];
         snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", STORE_APPLICATION);
         status = store_run(s, pragma, "cannot be written", err);
         status = status == PL_OK ? store_run(s, store_schema, "cannot be written", err) : status;
     }
+
     store_fact fact[STORE_FACTS];
     store_facts(s, fact);
     for (int i = 0; i < STORE_FACTS; ++i) {
@@ -235,6 +251,7 @@ static pl_status store_meet(pl_store *s, bool writing, pl_error *err)
         }
         pl_text_clear(&fact[i].value);
     }
+
     return status;
 }
 
@@ -244,16 +261,19 @@ static pl_status store_sampling(pl_store *s, const char *settings, pl_error *err
     pl_status status = PL_OK;
     bool found;
     int64_t first = 0;
+
     if (sqlite3_prepare_v2(s->db, "INSERT OR IGNORE INTO sampling(settings) VALUES(?1)", -1, &q, NULL) !=
             SQLITE_OK ||
         sqlite3_bind_text(q, 1, settings, -1, SQLITE_STATIC) != SQLITE_OK || sqlite3_step(q) != SQLITE_DONE) {
         status = store_fail(s, "cannot be written", err);
     }
+
     sqlite3_finalize(q);
     if (status == PL_OK) {
         status = store_whole(s, "SELECT id FROM sampling WHERE settings = ?1", settings, &s->sampling, &found,
                              err);
     }
+
     if (status == PL_OK) {
         // the first that is missing: after a kill the next one, in a damaged file a hole
         status = store_whole(s,
@@ -263,11 +283,13 @@ static pl_status store_sampling(pl_store *s, const char *settings, pl_error *err
                              NULL, &first, &found, err);
         s->next = found ? (int)first : 0;
     }
+
     if (status == PL_OK &&
         sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO sample VALUES(?1, ?2, ?3, ?4, ?5, ?6)", -1, &s->put,
                            NULL) != SQLITE_OK) {
         status = store_fail(s, "cannot be asked", err);
     }
+
     return status;
 }
 
@@ -288,6 +310,7 @@ static pl_status store_begin(pl_store *s, const char *settings, pl_error *err)
             sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
         }
     }
+
     return status;
 }
 
@@ -300,19 +323,23 @@ pl_status pl_store_open(const char *path, const pl_model *model, const char *set
         pl_free(s);
         return pl_fail_memory(err, "the stored workspace");
     }
+
     s->info = pl_model_get_info(model);
     const pl_status regular = text_database_regular(path, err);
     if (regular != PL_OK) {
         pl_store_close(s);
         return regular;
     }
+
     const int flags = settings ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+
     // ":memory:" and "file:..." are names like any other
     char *name = pl_alloc(strlen(path) + 3);
     if (!name) {
         pl_store_close(s);
         return pl_fail_memory(err, path);
     }
+
     sprintf(name, "%s%s", path[0] == ':' || strncmp(path, "file:", 5) == 0 ? "./" : "", path);
     const int opened = sqlite3_open_v2(name, &s->db, flags, NULL);
     pl_free(name);
@@ -322,11 +349,14 @@ pl_status pl_store_open(const char *path, const pl_model *model, const char *set
     } else {
         status = store_begin(s, settings, err);
     }
+
     if (status != PL_OK) {
         pl_store_close(s);
         return status;
     }
+
     *out = s;
+
     return PL_OK;
 }
 
@@ -350,6 +380,7 @@ pl_status pl_store_put(pl_store *store, const pl_workspace_sample *sample, pl_er
     if (!store->put) {
         return pl_fail(err, PL_BAD_INPUT, "%s: was opened for reading only", store->path);
     }
+
     pl_text text[3] = {{0}};
     store_numbers(&text[0], sample->command, store->info.command_count);
     store_numbers(&text[1], sample->answer.marker, 3 * store->info.marker_count);
@@ -372,9 +403,11 @@ pl_status pl_store_put(pl_store *store, const pl_workspace_sample *sample, pl_er
         sqlite3_reset(store->put);
         sqlite3_clear_bindings(store->put);
     }
+
     for (int i = 0; i < 3; ++i) {
         pl_text_clear(&text[i]);
     }
+
     return status;
 }
 
@@ -385,6 +418,7 @@ static pl_status store_read_row(const pl_store *s, sqlite3_stmt *q, pl_store_sam
                            out->marker + k * 3 * s->info.marker_count,
                            out->effort + k * s->info.actuator_count};
     const int count[3] = {s->info.command_count, 3 * s->info.marker_count, s->info.actuator_count};
+
     for (int i = 0; i < 3; ++i) {
         bool good = store_scan((const char *)sqlite3_column_text(q, i), to[i], count[i]);
         for (int j = 0; good && i < 2 && j < count[i]; ++j) {
@@ -394,6 +428,7 @@ static pl_status store_read_row(const pl_store *s, sqlite3_stmt *q, pl_store_sam
             return pl_fail(err, PL_BAD_INPUT, "%s: sample %lld is damaged", s->path, (long long)k);
         }
     }
+
     return PL_OK;
 }
 
@@ -422,6 +457,7 @@ pl_status pl_store_read(pl_store *store, pl_store_samples *out, pl_error *err)
                sqlite3_bind_int64(q, 1, store->sampling) != SQLITE_OK) {
         status = store_fail(store, "cannot be asked", err);
     }
+
     while (status == PL_OK && out->count < count) {
         const int step = sqlite3_step(q);
         if (step == SQLITE_DONE) {
@@ -431,10 +467,12 @@ pl_status pl_store_read(pl_store *store, pl_store_samples *out, pl_error *err)
                                     : store_fail(store, "cannot be read", err);
         out->count += status == PL_OK;
     }
+
     sqlite3_finalize(q);
     if (status != PL_OK) {
         pl_store_samples_clear(out);
     }
+
     return status;
 }
 

@@ -13,11 +13,13 @@ pl_status pl_study_write_csv(const pl_study *s, const char *path, pl_error *err)
         pl_text_add_cell(&t, "%s", s->axis[i]);
         pl_text_add(&t, ",");
     }
+
     pl_text_add(&t, "outcome");
     for (int i = 0; i < s->quantity_count; ++i) {
         pl_text_add(&t, ",");
         pl_text_add_cell(&t, "%s", s->quantity[i]);
     }
+
     pl_text_add(&t, "\n");
     for (int p = 0; p < s->count; ++p) {
         for (int i = 0; i < s->axis_count; ++i) {
@@ -31,9 +33,11 @@ pl_status pl_study_write_csv(const pl_study *s, const char *path, pl_error *err)
         }
         pl_text_add(&t, "\n");
     }
+
     const pl_status status =
         t.failed ? pl_fail_memory(err, path) : pl_file_write(path, t.data, t.length, err);
     pl_text_clear(&t);
+
     return status;
 }
 
@@ -46,6 +50,7 @@ int pl_study_find(const pl_study *s, const char *quantity)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -66,6 +71,7 @@ static int study_last(const pl_study *s)
         }
         ++last;
     }
+
     return last;
 }
 
@@ -74,6 +80,7 @@ pl_status pl_study_plot(const pl_study *s, int quantity, const char *path, pl_er
     if (quantity < 0 || quantity >= s->quantity_count) {
         return pl_fail(err, PL_BAD_INPUT, "study: there is no such quantity");
     }
+
     const int last = study_last(s), groups = s->count / last;
     const int curves = groups < STUDY_CURVES ? groups : STUDY_CURVES;
     double *x = PL_NEW_ARRAY(double, s->count), *y = PL_NEW_ARRAY(double, s->count);
@@ -101,6 +108,7 @@ pl_status pl_study_plot(const pl_study *s, int quantity, const char *path, pl_er
         }
         curve[g] = (pl_curve){.name = name[g], .x = x + g * last, .y = y + g * last, .count = n};
     }
+
     if (status == PL_OK) {
         char label[STUDY_NAME];
         const char *text = s->setting[s->axis_count - 1];
@@ -112,7 +120,9 @@ pl_status pl_study_plot(const pl_study *s, int quantity, const char *path, pl_er
             .x_label = label, .y_label = s->quantity[quantity], .curve = curve, .curve_count = curves};
         status = pl_plot_write(&plot, path, err);
     }
+
     pl_free(x);
     pl_free(y);
+
     return status;
 }

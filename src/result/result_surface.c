@@ -54,6 +54,7 @@ static void surface_obj(const result_skin *s, const result_blocks *b, const doub
         result_value_range(value, s, &low, &high);
         pl_text_add(t, "# colours: %s from %.6g to %.6g\n", pl_field_label(color), low, high);
     }
+
     for (int32_t i = 0; i < s->vertex_count; ++i) {
         const double *x = b->position + 3 * (int64_t)s->vertex[i];
         pl_text_add(t, "v %.9g %.9g %.9g", x[0], x[1], x[2]);
@@ -64,6 +65,7 @@ static void surface_obj(const result_skin *s, const result_blocks *b, const doub
         }
         pl_text_add(t, "\n");
     }
+
     for (int p = 0; p < s->part_count; ++p) {
         pl_text_add(t, "g ");
         surface_word(t, s->part[p].name);
@@ -73,6 +75,7 @@ static void surface_obj(const result_skin *s, const result_blocks *b, const doub
             pl_text_add(t, "f %d %d %d\n", (int)c[0] + 1, (int)c[1] + 1, (int)c[2] + 1);
         }
     }
+
     // cables and fibres behind the triangles, with points of their own
     int first = s->vertex_count + 1;
     for (int i = 0; i < b->count; ++i) {
@@ -101,10 +104,12 @@ static void surface_ply(const result_skin *s, const result_blocks *b, const doub
 {
     double low = INFINITY, high = -INFINITY, rgb[3];
     int32_t *region = PL_NEW_ARRAY(int32_t, s->vertex_count);
+
     if (!region) {
         t->failed = true;
         return;
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)s->triangle_count; ++i) {
         region[s->triangle[i]] = s->region[i / 3];
     }
@@ -117,6 +122,7 @@ static void surface_ply(const result_skin *s, const result_blocks *b, const doub
         result_value_range(value, s, &low, &high);
         pl_text_add(t, "property float %s\n", pl_field_label(color));
     }
+
     pl_text_add(t, "element face %d\nproperty list uchar int vertex_indices\nend_header\n",
                 (int)s->triangle_count);
     for (int32_t i = 0; i < s->vertex_count; ++i) {
@@ -135,12 +141,14 @@ static void surface_ply(const result_skin *s, const result_blocks *b, const doub
             result_put_float(t, value[s->vertex[i]]);
         }
     }
+
     for (int32_t k = 0; k < s->triangle_count; ++k) {
         result_put_le(t, 3, 1);
         for (int a = 0; a < 3; ++a) {
             result_put_le(t, (uint32_t)s->triangle[3 * (int64_t)k + a], 4);
         }
     }
+
     pl_free(region);
 }
 
@@ -148,6 +156,7 @@ static pl_status surface_glb(pl_model *model, pl_field color, const char *path, 
 {
     pl_series *series;
     pl_status status = pl_series_create(model, path, color, &series, err);
+
     if (status == PL_OK) {
         status = pl_series_add(series, err);
     }
@@ -155,6 +164,7 @@ static pl_status surface_glb(pl_model *model, pl_field color, const char *path, 
         status = pl_series_finish(series, NULL, err);
     }
     pl_series_destroy(series);
+
     return status;
 }
 
@@ -162,12 +172,14 @@ pl_status pl_model_write_surface(pl_model *model, pl_field color, const char *pa
 {
     const char *dot = strrchr(path, '.');
     const bool obj = dot && strcasecmp(dot, ".obj") == 0, ply = dot && strcasecmp(dot, ".ply") == 0;
+
     if (dot && strcasecmp(dot, ".glb") == 0) {
         return surface_glb(model, color, path, err);
     }
     if (!obj && !ply) {
         return pl_fail(err, PL_BAD_INPUT, "%s: surfaces are written as .obj, .ply or .glb", path);
     }
+
     result_blocks b;
     result_skin skin = {0};
     double *value = NULL;
@@ -187,9 +199,11 @@ pl_status pl_model_write_surface(pl_model *model, pl_field color, const char *pa
         (obj ? surface_obj : surface_ply)(&skin, &b, value, color, &t);
         status = t.failed ? pl_fail_memory(err, path) : pl_file_write(path, t.data, t.length, err);
     }
+
     pl_text_clear(&t);
     pl_free(value);
     result_skin_clear(&skin);
     result_blocks_clear(&b);
+
     return status;
 }

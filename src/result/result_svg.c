@@ -73,6 +73,7 @@ static void svg_limits(const result_svg_plot *p, double low[2], double high[2])
             }
         }
     }
+
     low[1] = p->zero ? fmin(0, low[1]) : low[1];
     for (int i = 0; i < 2; ++i) {
         if (!(low[i] <= high[i])) {
@@ -106,6 +107,7 @@ static void svg_axes_of(const result_svg_plot *p, svg_axis axis[2])
             high[i] = middle + 0.5 * scale * size[i];
         }
     }
+
     axis[0] = (svg_axis){low[0], high[0], SVG_LEFT, SVG_LEFT + width};
     axis[1] = (svg_axis){low[1], high[1], SVG_TOP + height, SVG_TOP};
 }
@@ -114,6 +116,7 @@ static void svg_ticks(pl_text *out, const result_svg_plot *p, const svg_axis *ax
 {
     const double step = svg_step(axis[i].high - axis[i].low, i == 0 ? 6 : 5);
     const double first = ceil(axis[i].low / step - 1e-9) * step;
+
     for (int n = 0; n < 20 && first + n * step <= axis[i].high + 1e-9 * step; ++n) {
         const double value = fabs(first + n * step) < 1e-9 * step ? 0 : first + n * step;
         const double at = svg_pixel(&axis[i], value);
@@ -164,6 +167,7 @@ static void svg_legend(pl_text *out, const result_svg_plot *p)
 {
     double x = SVG_LEFT;
     int row = 0;
+
     for (int c = 0; c < p->curve_count; ++c) {
         const double width = 26 + 6.6 * (double)strlen(p->curve[c].name);
         if (x + width > p->width && x > SVG_LEFT) {
@@ -184,6 +188,7 @@ static int svg_legend_rows(const result_svg_plot *p)
 {
     double x = SVG_LEFT;
     int rows = 1;
+
     for (int c = 0; c < p->curve_count; ++c) {
         const double width = 26 + 6.6 * (double)strlen(p->curve[c].name);
         if (x + width > p->width && x > SVG_LEFT) {
@@ -192,6 +197,7 @@ static int svg_legend_rows(const result_svg_plot *p)
         }
         x += width;
     }
+
     return rows;
 }
 
@@ -212,6 +218,7 @@ void result_svg_add(pl_text *out, const result_svg_plot *plot)
         svg_line(out, plot, &plot->curve[c], axis);
         svg_dots(out, plot, &plot->curve[c], axis, c == plot->curve_count - 1 ? plot->mark : NULL);
     }
+
     pl_text_add(out, "<text class=label x=%d y=%d text-anchor=end>", plot->width - SVG_RIGHT,
                 plot->height - SVG_BOTTOM + 31);
     result_html_text(out, plot->x_label);

@@ -43,6 +43,7 @@ static void usd_extent(pl_text *t, const float *x, int32_t count)
         low[i % 3] = fminf(low[i % 3], x[i]);
         high[i % 3] = fmaxf(high[i % 3], x[i]);
     }
+
     pl_text_add(t, "[(%.7g, %.7g, %.7g), (%.7g, %.7g, %.7g)]", (double)low[0], (double)low[1], (double)low[2],
                 (double)high[0], (double)high[1], (double)high[2]);
 }
@@ -58,6 +59,7 @@ static void usd_samples(pl_text *t, const char *what, const double *code, int sh
         put(t, shape[k] + 3 * first, count);
         pl_text_add(t, ",\n");
     }
+
     pl_text_add(t, "        }\n");
 }
 
@@ -70,6 +72,7 @@ static void usd_colour_list(pl_text *t, const result_animation *a, const result_
         result_animation_rgb(a, shape, v, region[v - part->vertex_start], low, high, rgb);
         pl_text_add(t, "%s(%.3g, %.3g, %.3g)", v > part->vertex_start ? ", " : "", rgb[0], rgb[1], rgb[2]);
     }
+
     pl_text_add(t, "]");
 }
 
@@ -93,7 +96,9 @@ static bool usd_colours(pl_text *t, const result_animation *a, const result_skin
         }
         pl_text_add(t, "        }\n");
     }
+
     pl_free(region);
+
     return true;
 }
 
@@ -112,11 +117,13 @@ static bool usd_mesh(pl_text *t, const result_animation *a, const result_skin_pa
         pl_text_add(t, "%s%d", i > 3 * (int64_t)part->triangle_start ? ", " : "",
                     (int)(a->skin.triangle[i] - part->vertex_start));
     }
+
     pl_text_add(t, "]\n");
     usd_samples(t, "point3f[] points", code, shapes, a->position, part->vertex_start, count, usd_points);
     usd_samples(t, "float3[] extent", code, shapes, a->position, part->vertex_start, count, usd_extent);
     const bool good = usd_colours(t, a, part, code, shapes, low, high);
     pl_text_add(t, "    }\n");
+
     return good;
 }
 
@@ -124,6 +131,7 @@ static void usd_curve(pl_text *t, const result_animation *a, int line, const dou
 {
     const result_line *l = &a->part[line];
     int number = 0;
+
     for (int i = 0; i < line; ++i) {
         number += strcmp(a->part[i].name, l->name) == 0;
     }
@@ -148,6 +156,7 @@ static pl_status usd_finish(pl_series *s, const double *time, pl_error *err)
     double low, high;
     double *code = PL_NEW_ARRAY(double, shapes);
     bool good = code != NULL;
+
     result_animation_range(a, shapes, &low, &high);
 
     // time codes increase strictly, whatever the times
@@ -171,20 +180,24 @@ static pl_status usd_finish(pl_series *s, const double *time, pl_error *err)
         }
         pl_text_add(&t, ")\n{\n");
     }
+
     for (int p = 0; good && p < a->skin.part_count; ++p) {
         good = usd_mesh(&t, a, &a->skin.part[p], code, shapes, low, high);
     }
+
     for (int i = 0; good && i < a->line_count; ++i) {
         if (a->part[i].count >= 2) {
             usd_curve(&t, a, i, code, shapes);
         }
     }
+
     pl_text_add(&t, "}\n");
 
     const pl_status status =
         !good || t.failed ? pl_fail_memory(err, s->path) : pl_file_write(s->path, t.data, t.length, err);
     pl_text_clear(&t);
     pl_free(code);
+
     return status;
 }
 

@@ -26,6 +26,7 @@ pl_status result_video_check(const char *path, pl_error *err)
         }
         at = end ? end + 1 : NULL;
     }
+
     return pl_fail(
         err, PL_BAD_INPUT,
         "%s: needs the program ffmpeg, which is not installed; .gif and NAME_%%04d.png need nothing", path);
@@ -36,6 +37,7 @@ pl_status result_video_begin(result_video *v, const char *path, int width, int h
 {
     const char *dot = strrchr(path, '.');
     const bool mp4 = dot && strcasecmp(dot, ".mp4") == 0;
+
     *v = (result_video){.file = {.fd = -1}, .socket = -1};
     pl_status status = text_stream_open(&v->file, path, err);
     int pair[2] = {-1, -1};
@@ -93,6 +95,7 @@ pl_status result_video_begin(result_video *v, const char *path, int width, int h
         v->process = 0;
         return pl_fail(err, PL_FAILED, "%s: ffmpeg cannot be started: %s", path, strerror(failed));
     }
+
     return PL_OK;
 }
 
@@ -117,6 +120,7 @@ static int video_wait(result_video *v)
         close(v->socket);
         v->socket = -1;
     }
+
     while (v->process > 0 && waitpid(v->process, &how, 0) < 0 && errno == EINTR) {
     }
     v->process = 0;
@@ -131,6 +135,7 @@ pl_status result_video_end(result_video *v, pl_error *err)
             ? text_stream_close(&v->file, "", 0, err)
             : pl_fail(err, PL_BAD_FILE,
                       "%s: cannot be written: ffmpeg failed (no codec for it, or a full disk)", v->path);
+
     result_video_clear(v);
     return status;
 }
@@ -141,6 +146,7 @@ void result_video_clear(result_video *v)
         kill(v->process, SIGTERM);
         video_wait(v);
     }
+
     if (v->socket >= 0) {
         close(v->socket);
     }

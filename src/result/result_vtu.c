@@ -11,6 +11,7 @@ static pl_status result_check(const pl_data_array *array, int array_count, const
         return pl_fail(err, PL_BAD_INPUT, "%s: %d arrays, the limit is %d", path, array_count,
                        RESULT_ARRAYS_MAX);
     }
+
     for (int i = 0; i < array_count; ++i) {
         if (!array[i].name || !array[i].value || array[i].components < 1 || array[i].components > 9) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -18,6 +19,7 @@ static pl_status result_check(const pl_data_array *array, int array_count, const
                            array[i].components);
         }
     }
+
     return PL_OK;
 }
 
@@ -26,9 +28,11 @@ pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const 
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     pl_status status = result_check(array, array_count, path, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     int64_t *connectivity = PL_NEW_ARRAY(int64_t, v.node_start[v.element_count]);
     uint8_t *type = PL_NEW_ARRAY(uint8_t, v.element_count);
     if (!connectivity || !type) {
@@ -68,7 +72,9 @@ pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const 
         };
         status = pl_vtu_write(&grid, PL_VTU_RAW, path, err);
     }
+
     pl_free(connectivity);
     pl_free(type);
+
     return status;
 }

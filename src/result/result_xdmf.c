@@ -37,12 +37,14 @@ static pl_status xdmf_put_cells(pl_series *s, const pl_mesh_view *v, pl_error *e
         return result_hdf5_put(&s->numbers, "cells", RESULT_HDF5_INT32, v->element_count,
                                xdmf_kind[kind].nodes, v->node, err);
     }
+
     // the number of its kind before every element
     const int64_t count = v->element_count + v->node_start[v->element_count];
     int32_t *list = PL_NEW_ARRAY(int32_t, count);
     if (!list) {
         return pl_fail_memory(err, s->path);
     }
+
     int64_t at = 0;
     for (int32_t e = 0; e < v->element_count; ++e) {
         list[at++] = xdmf_kind[v->kind[e]].number;
@@ -50,8 +52,10 @@ static pl_status xdmf_put_cells(pl_series *s, const pl_mesh_view *v, pl_error *e
             list[at++] = v->node[i];
         }
     }
+
     const pl_status status = result_hdf5_put(&s->numbers, "cells", RESULT_HDF5_INT32, count, 0, list, err);
     pl_free(list);
+
     return status;
 }
 
@@ -62,6 +66,7 @@ static pl_status xdmf_put_field(pl_series *s, const pl_mesh_view *v, pl_field fi
     const int64_t tuples = pl_field_on_elements(field) ? v->element_count : v->vertex_count;
     const int parts = xdmf_components(field), from = pl_field_components(field);
     float *out = PL_NEW_ARRAY(float, tuples *parts);
+
     if (!out) {
         return pl_fail_memory(err, s->path);
     }
@@ -69,11 +74,13 @@ static pl_status xdmf_put_field(pl_series *s, const pl_mesh_view *v, pl_field fi
         const int k = (int)(i % parts);
         out[i] = (float)value[i / parts * from + (parts == 9 ? nine[k] : k)];
     }
+
     char name[56];
     snprintf(name, sizeof name, "%s_%06d", pl_field_label(field), s->count);
     const pl_status status =
         result_hdf5_put(&s->numbers, name, RESULT_HDF5_FLOAT32, tuples, parts > 1 ? parts : 0, out, err);
     pl_free(out);
+
     return status;
 }
 
@@ -81,6 +88,7 @@ static pl_status xdmf_add(pl_series *s, pl_error *err)
 {
     result_blocks b;
     pl_status status = result_blocks_take(&b, s->model, RESULT_BLOCKS_FIELDS, "xdmf", err);
+
     if (status == PL_OK) {
         const pl_mesh_view v = pl_mesh_get(b.body);
         if (s->count == 0) {
@@ -103,6 +111,7 @@ static pl_status xdmf_add(pl_series *s, pl_error *err)
             }
         }
     }
+
     result_blocks_clear(&b);
     return status;
 }
@@ -130,6 +139,7 @@ static void xdmf_shape(const pl_series *s, const pl_mesh_view *v, const char *fi
                       real[] = "NumberType=\"Float\" Precision=\"4\"",
                       full[] = "NumberType=\"Float\" Precision=\"8\"";
     const int kind = xdmf_one_kind(v);
+
     pl_text_add(t, "<Grid Name=\"body\" GridType=\"Uniform\">\n");
     if (s->count > 1) {
         pl_text_add(t, "<Time Value=\"%.17g\"/>\n", time);
@@ -159,6 +169,7 @@ static void xdmf_shape(const pl_series *s, const pl_mesh_view *v, const char *fi
         xdmf_item(t, file, pl_field_label(field), k, cells ? v->element_count : v->vertex_count, parts, real);
         pl_text_add(t, "</Attribute>\n");
     }
+
     pl_text_add(t, "</Grid>\n");
 }
 
@@ -167,15 +178,18 @@ static pl_status xdmf_finish(pl_series *s, const double *time, pl_error *err)
 {
     const pl_mesh *body = NULL;
     pl_status status = pl_model_body(s->model, &body, err);
+
     if (status == PL_OK) {
         status = result_hdf5_close(&s->numbers, err);
     }
     if (status != PL_OK) {
         return status;
     }
+
     const pl_mesh_view v = pl_mesh_get(body);
     pl_text t = {0}, file = {0};
     pl_text_add(&file, "%.*s.h5", (int)s->stem, s->path);
+
     // meshio reads a single shape that has no time and is not in a collection
     const bool several = s->count > 1;
     pl_text_add(&t, "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\">\n<Domain>\n%s",
@@ -189,6 +203,7 @@ static pl_status xdmf_finish(pl_series *s, const double *time, pl_error *err)
                                      : pl_file_write(s->path, t.data, t.length, err);
     pl_text_clear(&t);
     pl_text_clear(&file);
+
     return status;
 }
 
@@ -201,5 +216,6 @@ pl_status result_xdmf_begin(pl_series *s, pl_error *err)
     const pl_status status =
         file.failed ? pl_fail_memory(err, s->path) : result_hdf5_open(&s->numbers, file.data, err);
     pl_text_clear(&file);
+
     return status;
 }

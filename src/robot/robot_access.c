@@ -47,25 +47,30 @@ void pl_robot_destroy(pl_robot *robot)
         pl_free(robot->support[i].name);
         pl_free(robot->support[i].node);
     }
+
     for (int i = 0; i < robot->rigid_count; ++i) {
         pl_free(robot->rigid[i].name);
         pl_free(robot->rigid[i].node);
     }
+
     for (int i = 0; i < robot->actuator_count; ++i) {
         access_actuator_clear(&robot->actuator[i]);
     }
     for (int i = 0; i < robot->command_count; ++i) {
         pl_free(robot->command[i].name);
     }
+
     for (int i = 0; i < robot->marker_count; ++i) {
         pl_free(robot->marker[i].name);
         pl_point_clear(&robot->marker[i].point);
         pl_point_clear(&robot->marker[i].patch);
     }
+
     for (int i = 0; i < robot->sensor_count; ++i) {
         pl_free(robot->sensor[i].name);
         access_points_destroy(robot->sensor[i].guide, robot->sensor[i].guide_count);
     }
+
     for (int i = 0; i < robot->pressure_count; ++i) {
         pl_free(robot->pressure[i].face);
     }
@@ -76,6 +81,7 @@ void pl_robot_destroy(pl_robot *robot)
         pl_free(robot->layer[i].name);
         pl_free(robot->layer[i].face);
     }
+
     for (int i = 0; i < robot->fibre_count; ++i) {
         robot_fibre_clear(&robot->fibre[i]);
     }
@@ -128,6 +134,7 @@ pl_command_info pl_robot_command(const pl_robot *robot, int i)
     if (i < 0 || i >= robot->command_count) {
         return (pl_command_info){0};
     }
+
     const pl_command *c = &robot->command[i];
     return (pl_command_info){.name = c->name,
                              .range = {c->range[0], c->range[1]},
@@ -163,6 +170,7 @@ pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i)
     if (i < 0 || i >= robot->actuator_count) {
         return (pl_actuator_info){.command = -1};
     }
+
     const pl_actuator *a = &robot->actuator[i];
     return (pl_actuator_info){.name = a->name,
                               .kind = a->kind,
@@ -226,6 +234,7 @@ int pl_robot_sensor_line(const pl_robot *robot, int i, const double *position, d
     if (i < 0 || i >= robot->sensor_count) {
         return 0;
     }
+
     const pl_sensor *s = &robot->sensor[i];
     for (int k = 0; k < s->guide_count && k < room; ++k) {
         const pl_point *p = &s->guide[k];
@@ -237,6 +246,7 @@ int pl_robot_sensor_line(const pl_robot *robot, int i, const double *position, d
             point[3 * k + axis] = sum;
         }
     }
+
     return s->guide_count;
 }
 
@@ -250,6 +260,7 @@ pl_spring_info pl_robot_spring(const pl_robot *robot, int i)
     if (i < 0 || i >= robot->spring_count) {
         return (pl_spring_info){.name = "", .from = -1, .to = -1};
     }
+
     const pl_spring *s = &robot->spring[i];
     return (pl_spring_info){.name = s->name,
                             .from = s->from,
@@ -281,6 +292,7 @@ int32_t pl_robot_fixed_vertices(const pl_robot *robot, int i, const int32_t **ve
         *vertex = NULL;
         return 0;
     }
+
     memcpy(axis, robot->support[i].axis, sizeof robot->support[i].axis);
     *vertex = robot->support[i].node;
     return robot->support[i].node_count;

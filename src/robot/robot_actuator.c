@@ -65,6 +65,7 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
         }
         *length += g > 0 ? step : 0;
     }
+
     return PL_OK;
 }
 
@@ -75,6 +76,7 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
     pl_rims rims = {0};
     pl_error err;
     const pl_status status = pl_mesh_rims(b->robot->mesh, a->face, a->face_count, &rims, &err);
+
     if (status == PL_NO_MEMORY) {
         return robot_memory(b);
     }
@@ -89,6 +91,7 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
     for (int32_t k = 0; k < edges; ++k) {
         a->rim_quadratic = a->rim_quadratic && rims.mid[k] >= 0;
     }
+
     const int per = a->rim_quadratic ? 2 : 1;
     a->rim_start = PL_NEW_ARRAY(int32_t, (int64_t)rims.count + 1);
     a->rim_node = PL_NEW_ARRAY(int32_t, (int64_t)edges * per);
@@ -96,6 +99,7 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
         pl_rims_clear(&rims);
         return robot_memory(b);
     }
+
     a->rim_count = rims.count;
 
     // loops reversed
@@ -112,7 +116,9 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
         }
         a->rim_start[r + 1] = a->rim_start[r] + per * n;
     }
+
     pl_rims_clear(&rims);
+
     return PL_OK;
 }
 
@@ -120,18 +126,22 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
 static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
     const char *name = robot_air_name(def);
+
     // a growing chamber without its region has been reported with the materials
     const int32_t region = def->growth ? pl_mesh_find_region(b->robot->mesh, name)
                                        : robot_find_region(b, name, "chamber", def->line);
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     bool *inside = PL_NEW_ARRAY(bool, v.element_count);
+
     if (region < 0 || !inside) {
         pl_free(inside);
         return inside ? PL_OK : robot_memory(b);
     }
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         inside[e] = v.region[e] == region;
     }
+
     const pl_status status = robot_interface(b->robot->mesh, inside, &a->face, &a->face_count, b->err);
     pl_free(inside);
     if (status == PL_OK && !def->growth) {
@@ -141,6 +151,7 @@ static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *de
             def->name, name);
         pl_findings_advise(b->findings, "take '%s' out of regions: to make it a cavity", name);
     }
+
     return status;
 }
 
@@ -153,11 +164,14 @@ static pl_status actuator_faces(robot_build *b, const pl_actuator_def *def, int 
         const int32_t region = robot_find_region(b, def->region, what, def->line);
         return region < 0 ? PL_OK : robot_film_faces(b, region, &a->face, &a->face_count);
     }
+
     if (def->growth || (def->region && !b->hollow[index])) {
         return actuator_region_faces(b, def, a);
     }
+
     const char *name = def->region ? def->region : def->surface;
     const int32_t surface = robot_find_surface(b, name, what, def->line);
+
     return surface < 0 ? PL_OK : robot_copy_faces(b, surface, &a->face, &a->face_count);
 }
 
@@ -167,12 +181,14 @@ static pl_status actuator_chamber(robot_build *b, const pl_actuator_def *def, pl
 {
     const int defects = pl_findings_defect_count(b->findings);
     pl_status status = actuator_rims(b, a, def->line);
+
     if (status == PL_OK) {
         status = robot_caps(b, a, def->line);
     }
     if (status != PL_OK || pl_findings_defect_count(b->findings) > defects) {
         return status;
     }
+
     if (!(a->rest > 1e-9 * b->size * b->size * b->size)) {
         ROBOT_DEFECT(b, def->line,
                      "chamber '%s': '%s' encloses %.6g mm^3, expected a cavity with a positive volume",
@@ -181,6 +197,7 @@ static pl_status actuator_chamber(robot_build *b, const pl_actuator_def *def, pl
                            "the surface must be the walls around the cavity, e.g. {seen_from: [x, y, z]} "
                            "with a point inside the cavity");
     }
+
     return PL_OK;
 }
 
@@ -212,6 +229,7 @@ pl_status robot_cable(robot_build *b, const pl_actuator_def *def, int index, pl_
                    def->name);
         pl_findings_advise(b->findings, "give it the radius of the guide, e.g. radius: 1");
     }
+
     return robot_guides(b, "cable", def->name, def->guide, def->guide_count, radius, &a->guide, &a->rest);
 }
 
@@ -227,6 +245,7 @@ static pl_status actuator_on_faces(robot_build *b, const pl_actuator_def *def, i
     if (*good) {
         robot_fill_give(b, index);
     }
+
     return status;
 }
 
@@ -249,6 +268,7 @@ static pl_status actuator_read(robot_build *b, int index)
 {
     const pl_actuator_def *def = &b->def->actuator[index];
     pl_actuator *a = &b->robot->actuator[index];
+
     *a = (pl_actuator){.name = pl_strdup(def->name),
                        .kind = def->kind,
                        .drive = def->drive,
@@ -282,6 +302,7 @@ pl_status robot_actuators(robot_build *b)
     if (!b->robot->actuator) {
         return robot_memory(b);
     }
+
     for (int i = 0; i < b->def->actuator_count; ++i) {
         b->robot->actuator_count = i + 1;
         pl_status status = actuator_read(b, i);
@@ -292,5 +313,6 @@ pl_status robot_actuators(robot_build *b)
             return status;
         }
     }
+
     return PL_OK;
 }

@@ -25,6 +25,7 @@ static int32_t cable_apex(const pl_mesh_view *mesh, const bool *corner, const do
             best = v;
         }
     }
+
     return best;
 }
 
@@ -41,6 +42,7 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *a, pl_cab
 {
     const pl_mesh_view mesh = pl_mesh_get(robot->mesh);
     bool *corner = PL_NEW_ARRAY(bool, mesh.vertex_count);
+
     if (!corner) {
         return pl_fail_memory(err, "robot: cables");
     }
@@ -65,7 +67,9 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *a, pl_cab
             out[(*count)++] = (pl_cable_triangle){k, apex};
         }
     }
+
     pl_free(corner);
+
     return *count > 0 ? PL_OK
                       : pl_fail(err, PL_BAD_INPUT,
                                 "cable '%s' has no vertex of the body beside it, so there is no triangle to "
@@ -83,6 +87,7 @@ pl_status pl_cable_functional(const pl_mesh *mesh, const pl_actuator *cable, pl_
         status = pl_functional_add_segment(h, a->count, a->node, a->weight, a->rest, b->count, b->node,
                                            b->weight, b->rest);
     }
+
     return status;
 }
 

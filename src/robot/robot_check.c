@@ -48,12 +48,14 @@ static int check_reference(check *c, const void *item, size_t size, int count, c
     for (int i = 0; i < count; ++i) {
         c->word[i] = check_name(item, size, i) ? check_name(item, size, i) : "";
     }
+
     const char *nearest = name ? pl_nearest_word(name, c->word, count) : NULL;
     if (nearest) {
         CHECK_DEFECT(c, line, "%s: there is no %s '%s' (did you mean '%s'?)", what, thing, name, nearest);
     } else {
         CHECK_DEFECT(c, line, "%s: there is no %s '%s'", what, thing, name ? name : "");
     }
+
     return -1;
 }
 
@@ -205,6 +207,7 @@ static void check_materials(check *c)
                          r->region, r->rest_area, r->rest_volume);
         }
     }
+
     if (c->def->material_count == 0) {
         CHECK_DEFECT(c, c->def->body_count ? c->def->body[0].line : 0,
                      "'materials' is missing: no region has a material law");
@@ -236,11 +239,13 @@ static void check_range(check *c, const pl_actuator_def *a)
                      a->range[1]);
         return;
     }
+
     if (!pl_drive_is_possible(a->drive, a->range[0])) {
         CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s cannot start %s 0 (it starts at %g)", a->name,
                      pl_drive_name(a->drive), pl_drive_is_possible(a->drive, 0) ? "below" : "at or below",
                      a->range[0]);
     }
+
     if (!pl_drive_is_plausible(a->drive, a->range)) {
         const double scale = pl_drive_scale(a->drive);
         CHECK_WARN(c, a->line, "actuator '%s': a %s from %g to %g %s is implausible for a soft body", a->name,
@@ -258,9 +263,11 @@ static void check_guides(check *c, const char *what, const char *name, const pl_
                      guide ? count : 0);
         return;
     }
+
     if (!(radius >= 0) || !isfinite(radius)) {
         CHECK_DEFECT(c, line, "%s '%s': the radius is %g mm", what, name, radius);
     }
+
     int space = 0;
     for (int g = 0; g < count; ++g) {
         space += guide[g].space;
@@ -272,6 +279,7 @@ static void check_guides(check *c, const char *what, const char *name, const pl_
                          guide[g].radius);
         }
     }
+
     if (space == count) {
         CHECK_DEFECT(c, line, "%s '%s': all its points are fixed in space, so its length never changes", what,
                      name);
@@ -288,6 +296,7 @@ static void check_table(check *c, const pl_actuator_def *a)
                      a->name, pl_drive_name(a->drive));
         return;
     }
+
     if (a->table_count < 2 || !a->table) {
         CHECK_DEFECT(c, a->line, "actuator '%s': its table has %d points, at least 2 are needed", a->name,
                      a->table_count);
@@ -334,12 +343,14 @@ static void check_growth(check *c, const pl_actuator_def *a)
     if (a->table_count != 0 || a->table) {
         check_table(c, a);
     }
+
     if (!a->growth) {
         if (a->modulus != 0) {
             CHECK_DEFECT(c, a->line, "actuator '%s': 'modulus' needs actuation: growth", a->name);
         }
         return;
     }
+
     const bool ratio = pl_drive_dimension(a->drive) == PL_DIM_NUMBER;
     const pl_growth_form form = pl_actuator_traits_get(a->kind)->growth;
     if (form == PL_GROWTH_LINE && !(a->modulus > 0)) {
@@ -347,6 +358,7 @@ static void check_growth(check *c, const pl_actuator_def *a)
                      "actuator '%s': expected 'modulus' (of the growing triangles between cable and body)",
                      a->name);
     }
+
     if (!ratio && a->table_count == 0) {
         CHECK_DEFECT(c, a->line,
                      "actuator '%s': growth is driven by a ratio (volume_ratio, area_ratio, length_ratio) or "
@@ -354,10 +366,12 @@ static void check_growth(check *c, const pl_actuator_def *a)
                      "table, not by %s alone",
                      a->name, pl_drive_name(a->drive));
     }
+
     if (form == PL_GROWTH_AREA && !a->region) {
         CHECK_DEFECT(c, a->line,
                      "actuator '%s': growth of a film needs a region of prisms, expected 'region'", a->name);
     }
+
     if (!(a->modulus >= 0) || !isfinite(a->modulus)) {
         CHECK_DEFECT(c, a->line, "actuator '%s': the modulus is %g MPa, must be > 0", a->name, a->modulus);
     }
@@ -380,6 +394,7 @@ static void check_magnet(check *c, const pl_actuator_def *a)
         CHECK_DEFECT(c, a->line, "actuator '%s': expected 'region', the hard-magnetic part of the body",
                      a->name);
     }
+
     if (!(pl_norm3(a->remanence) > 0) || !isfinite(pl_norm3(a->remanence))) {
         CHECK_DEFECT(
             c, a->line,
@@ -390,10 +405,12 @@ static void check_magnet(check *c, const pl_actuator_def *a)
         CHECK_WARN(c, a->line, "actuator '%s': a remanence of %g T is implausible (neodymium: about 1.3)",
                    a->name, 1e6 * pl_norm3(a->remanence));
     }
+
     if (!(pl_norm3(a->direction) > 0) || !isfinite(pl_norm3(a->direction))) {
         CHECK_DEFECT(c, a->line, "actuator '%s': expected 'direction', that of the field, e.g. [0, 0, 1]",
                      a->name);
     }
+
     if (a->growth || a->table_count > 0 || a->idle_hold) {
         CHECK_DEFECT(c, a->line, "actuator '%s': a magnet has no growth, no table and no idle: hold",
                      a->name);
@@ -500,6 +517,7 @@ static void check_commands(check *c)
             }
         }
     }
+
     // a command that takes the name of an actuator nobody drives leaves it idle for ever
     for (int a = 0; a < d->actuator_count; ++a) {
         const char *name = d->actuator[a].name;
@@ -525,6 +543,7 @@ static void check_readings(check *c)
             CHECK_DEFECT(c, m->line, "marker '%s': the radius is %g mm", m->name ? m->name : "", m->radius);
         }
     }
+
     for (int i = 0; i < d->sensor_count; ++i) {
         const pl_sensor_def *s = &d->sensor[i];
         const char *name = s->name ? s->name : "";
@@ -553,6 +572,7 @@ static void check_loads(check *c)
             CHECK_DEFECT(c, f->line, "loads: force and moment must be finite");
         }
     }
+
     for (int i = 0; i < d->pressure_count; ++i) {
         const pl_surface_pressure_def *p = &d->pressure[i];
         if (!p->surface || !isfinite(p->pressure)) {
@@ -570,6 +590,7 @@ static void check_loads(check *c)
     } else if (g > 1e5) {
         CHECK_WARN(c, 0, "loads: gravity of %g m/s^2 is implausible (on earth: 9.81)", 1e-3 * g);
     }
+
     bool heavy = g == 0 || d->material_count == 0;
     for (int i = 0; i < d->material_count; ++i) {
         heavy = heavy || d->material[i].material.density > 0;
@@ -621,6 +642,7 @@ static void check_free(check *c, const pl_obstacle_def *o)
         }
         return;
     }
+
     const robot_obstacle_row *kind = robot_obstacle_kind(o->kind);
     if (!kind->measure || o->hollow || (kind->has_length && !(o->length > 0))) {
         CHECK_DEFECT(c, o->line,
@@ -628,6 +650,7 @@ static void check_free(check *c, const pl_obstacle_def *o)
                      "surface, and not hollow",
                      name);
     }
+
     if (o->moves) {
         CHECK_DEFECT(c, o->line, "obstacle '%s' is free, so no command can move it; `pull` it instead", name);
     }
@@ -635,6 +658,7 @@ static void check_free(check *c, const pl_obstacle_def *o)
         (o->mass > 0) == (o->density > 0)) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': a free body needs a mass or a density, above 0", name);
     }
+
     if (o->pulled && !(check_finite(o->pull, 3) && pl_norm3(o->pull) > 0)) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': `pull`, the force per N of its command, is 0", name);
     }
@@ -645,6 +669,7 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
 {
     const char *name = o->name ? o->name : "";
     const robot_obstacle_row *kind = robot_obstacle_kind(o->kind);
+
     if (!check_finite(o->point, 3) || !check_finite(o->move, 3) || !check_finite(o->rotate, 3)) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': its place is not finite", name);
     }
@@ -658,6 +683,7 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
         CHECK_DEFECT(c, o->line, "obstacle '%s': the length is %g mm, must be 0 (without end) or more", name,
                      o->length);
     }
+
     for (int i = 0; kind->has_size && i < 3; ++i) {
         if (!(o->size[i] > 0 && isfinite(o->size[i]))) {
             CHECK_DEFECT(c, o->line, "obstacle '%s': an edge of the box is %g mm, must be above 0", name,
@@ -665,6 +691,7 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
             break;
         }
     }
+
     if (o->moves && !(pl_norm3(o->move) > 0)) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': it is moved by a command, but `move` is 0", name);
     }
@@ -672,7 +699,9 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
         CHECK_DEFECT(c, o->line, "obstacle '%s': the range is from %g to %g %s", name, o->range[0],
                      o->range[1], o->pulled ? "N" : "mm");
     }
+
     check_free(c, o);
+
     // its command has its own name, which must not be taken
     const bool commanded = o->moves || o->pulled;
     for (int i = 0; commanded && i < c->def->actuator_count; ++i) {
@@ -680,11 +709,13 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
             CHECK_DEFECT(c, o->line, "obstacle '%s' has the name of an actuator", name);
         }
     }
+
     for (int i = 0; commanded && i < c->def->command_count; ++i) {
         if (c->def->command[i].name && strcmp(c->def->command[i].name, name) == 0) {
             CHECK_DEFECT(c, o->line, "obstacle '%s' has the name of a command", name);
         }
     }
+
     if (name[0] && (strcmp(name, "self") == 0 || strchr(name, '/'))) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': the name stands for contact between bodies; choose another",
                      name);
@@ -702,6 +733,7 @@ static void check_contact(check *c)
     } else if (d->friction > 3) {
         CHECK_WARN(c, d->line, "contact: a friction coefficient of %g is implausible", d->friction);
     }
+
     for (int i = 0; i < d->obstacle_count; ++i) {
         check_obstacle(c, &d->obstacle[i]);
     }
@@ -820,10 +852,12 @@ static bool check_counts(check *c)
             return false;
         }
     }
+
     if (d->body_count == 0) {
         CHECK_DEFECT(c, 0, "robot: there is no body");
         return false;
     }
+
     return true;
 }
 
@@ -862,5 +896,6 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     check_loads(&c);
     pl_free(c.word);
     pl_free(c.driver);
+
     return PL_OK;
 }

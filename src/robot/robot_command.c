@@ -22,6 +22,7 @@ static void command_offer(const pl_actuator *a, double range[2])
         range[0] = a->table.x[0];
         range[1] = a->table.x[a->table.count - 1];
     }
+
     if (a->has_range) {
         memcpy(range, a->range, sizeof a->range);
     }
@@ -31,8 +32,10 @@ static void command_offer(const pl_actuator *a, double range[2])
 static void command_limits(pl_robot *robot, int c, bool one_sided, double own_rate)
 {
     pl_command *command = &robot->command[c];
+
     // the narrowest of what the actuators offer, in units of the command
     pl_command_reach reach = pl_reach_begin(own_rate);
+
     for (int i = 0; i < robot->actuator_count; ++i) {
         const pl_actuator *a = &robot->actuator[i];
         if (a->command == c) {
@@ -62,10 +65,12 @@ static pl_status command_given(robot_build *b, int c)
 {
     const pl_command_def *def = &b->def->command[c];
     pl_command *command = &b->robot->command[b->robot->command_count++];
+
     *command = (pl_command){.name = pl_strdup(def->name), .first_actuator = -1};
     if (!command->name) {
         return robot_memory(b);
     }
+
     for (int d = 0; d < def->drive_count; ++d) {
         const int a = command_actuator(b->robot, def->drive[d].actuator);
         if (a >= 0) {
@@ -81,6 +86,7 @@ static pl_status command_given(robot_build *b, int c)
     memcpy(command->range, def->range, sizeof command->range);
     command->has_range = def->has_range;
     command_limits(b->robot, c, def->one_sided, def->rate);
+
     return PL_OK;
 }
 
@@ -89,6 +95,7 @@ static pl_status command_given(robot_build *b, int c)
 pl_status robot_commands(robot_build *b)
 {
     pl_robot *robot = b->robot;
+
     // the most there can be: no reallocation, so pointers stay valid
     robot->command = PL_NEW_ARRAY(pl_command, (int64_t)b->def->command_count + robot->actuator_count +
                                                   robot->contact.obstacle_count);
@@ -110,6 +117,7 @@ pl_status robot_commands(robot_build *b)
         command_limits(robot, actuator->command, false, 0);
         status = command->name ? PL_OK : robot_memory(b);
     }
+
     // an obstacle that moves or is pulled has a command of its own
     for (int o = 0; status == PL_OK && o < robot->contact.obstacle_count; ++o) {
         pl_obstacle *obstacle = &robot->contact.obstacle[o];
@@ -129,5 +137,6 @@ pl_status robot_commands(robot_build *b)
         }
         status = command->name ? PL_OK : robot_memory(b);
     }
+
     return status;
 }

@@ -12,6 +12,7 @@ void robot_contact_clear(pl_robot_contact *c)
         pl_free(c->obstacle[i].name);
         pl_shape_clear(&c->obstacle[i].shape);
     }
+
     for (int i = 0; c->body_name && i < c->body_count; ++i) {
         pl_free(c->body_name[i]);
     }
@@ -44,6 +45,7 @@ static pl_status contact_obstacle(robot_build *b, const pl_obstacle_def *def, pl
     memcpy(o->range, def->range, sizeof o->range);
     memcpy(o->shape.centre, def->point, sizeof o->shape.centre);
     memcpy(o->shape.frame, identity, sizeof identity);
+
     return robot_obstacle_kind(def->kind)->place(b, def, &o->shape);
 }
 
@@ -57,6 +59,7 @@ static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
     if (!c->region_body || !c->body_name) {
         return robot_memory(b);
     }
+
     for (int i = 0; i < b->def->body_count; ++i) {
         c->body_name[c->body_count++] = pl_strdup(b->def->body[i].name ? b->def->body[i].name : "body");
         if (!c->body_name[i]) {
@@ -81,6 +84,7 @@ static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -88,8 +92,10 @@ static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
 static pl_overlap contact_overlap_at_rest(const pl_robot_contact *c, const pl_shape *shape, const double *x)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, origin[3] = {0};
+
     // points of the body in the obstacle are not enough: a large face may contain a small obstacle
     pl_overlap deepest = pl_contact_overlap(c->surface, x, shape, identity, origin, PL_CONTACT_OVERLAP);
+
     for (int32_t p = 0; p < c->surface->point_count; ++p) {
         double at[3], n[3];
         pl_contact_point_at(c->surface, p, x, at);
@@ -99,6 +105,7 @@ static pl_overlap contact_overlap_at_rest(const pl_robot_contact *c, const pl_sh
             memcpy(deepest.place, at, sizeof at);
         }
     }
+
     return deepest;
 }
 
@@ -135,6 +142,7 @@ static void contact_ball(const pl_contact_surface *s, const double *x, double ba
         }
         whole += s->area[p];
     }
+
     for (int i = 0; i < 3; ++i) {
         ball[i] /= whole;
     }
@@ -151,14 +159,17 @@ static pl_status contact_mean_edge(robot_build *b, const pl_contact_surface *s, 
     bool *held = PL_NEW_ARRAY(bool, s->vertex_count);
     double sum[2] = {0};
     int32_t count[2] = {0};
+
     if (!held) {
         return robot_memory(b);
     }
+
     for (int i = 0; i < b->robot->support_count; ++i) {
         for (int32_t k = 0; k < b->robot->support[i].node_count; ++k) {
             held[b->robot->support[i].node[k]] = true;
         }
     }
+
     for (int32_t f = 0; f < s->face_count; ++f) {
         bool whole = true;
         for (int k = 0; k < s->size[f]; ++k) {
@@ -167,8 +178,10 @@ static pl_status contact_mean_edge(robot_build *b, const pl_contact_surface *s, 
         sum[whole] += s->edge[f];
         count[whole]++;
     }
+
     pl_free(held);
     *edge = count[0] > 0 ? sum[0] / count[0] : sum[1] / count[1];
+
     return PL_OK;
 }
 
@@ -197,6 +210,7 @@ static pl_status contact_features(robot_build *b, pl_robot_contact *c)
             break;
         }
     }
+
     return c->feature_first && c->feature ? PL_OK : robot_memory(b);
 }
 
@@ -206,6 +220,7 @@ pl_status robot_contact(robot_build *b)
 {
     const pl_contact_def *def = &b->def->contact;
     pl_robot_contact *c = &b->robot->contact;
+
     if (!def->given || robot_has_defects(b)) {
         return PL_OK;
     }
@@ -232,6 +247,7 @@ pl_status robot_contact(robot_build *b)
     if (status == PL_OK) {
         contact_check_overlap(b, c);
     }
+
     return status;
 }
 
@@ -243,9 +259,11 @@ void pl_robot_obstacle_overlap(const pl_robot *robot, int i, const double R[9], 
     const pl_contact_surface *s = robot->contact.surface;
     const pl_obstacle *o = &robot->contact.obstacle[i];
     const pl_overlap found = pl_contact_overlap(s, x, &o->shape, R, t, PL_CONTACT_OVERLAP);
+
     if (found.face < 0 || (fault->obstacle && found.depth <= fault->depth)) {
         return;
     }
+
     const double accepted = pl_contact_overlap_limit(s, found.face, &o->shape, PL_CONTACT_OVERLAP);
     if (found.depth > accepted) {
         fault->obstacle = o->name;
@@ -297,6 +315,7 @@ uint64_t robot_contact_hash(const pl_robot_contact *c, uint64_t h)
         h = pl_hash_bytes(h, o->shape.surface.corner,
                           3 * (size_t)o->shape.surface.triangle_count * sizeof(int32_t));
     }
+
     const int flags[2] = {c->self, c->pairs};
     return c->given ? pl_hash_bytes(h, flags, sizeof flags) : h;
 }
@@ -363,11 +382,13 @@ void pl_robot_obstacle_pose(const pl_robot *robot, int i, const double *command,
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     const pl_obstacle *o = contact_get(robot, i);
+
     memcpy(rotation, identity, sizeof identity);
     if (!o || !o->free) {
         pl_robot_obstacle_offset(robot, i, command, translation);
         return;
     }
+
     memset(translation, 0, 3 * sizeof *translation);
     if (x) {
         double turned[3];

@@ -28,13 +28,16 @@ static int32_t robot_find(robot_build *b, const char *name, const char *what, co
     for (int32_t i = 0; i < count && i < 30; ++i) {
         pl_text_add(&all, "%s%s", i ? ", " : "", known[i]);
     }
+
     if (nearest) {
         ROBOT_DEFECT(b, line, "%s: there is no %s '%s' (did you mean '%s'?)", what, thing, name, nearest);
     } else {
         ROBOT_DEFECT(b, line, "%s: there is no %s '%s'", what, thing, name);
     }
+
     pl_findings_advise(b->findings, "the mesh has the %ss: %s", thing, all.data ? all.data : "none");
     pl_text_clear(&all);
+
     return -1;
 }
 
@@ -49,6 +52,7 @@ int32_t robot_find_surface(robot_build *b, const char *name, const char *what, i
             }
         }
     }
+
     return robot_find(b, name, what, "surface", line, v.surface_name, v.surface_count);
 }
 
@@ -79,6 +83,7 @@ pl_status robot_take_marks(robot_build *b, int32_t **node, int32_t *count)
             b->mark[v] = false;
         }
     }
+
     return PL_OK;
 }
 
@@ -113,6 +118,7 @@ pl_status robot_copy_faces(robot_build *b, int32_t surface, int64_t **face, int6
         return robot_memory(b);
     }
     memcpy(*face, v.surface_face + v.surface_start[surface], (size_t)*count * sizeof **face);
+
     return PL_OK;
 }
 
@@ -132,8 +138,10 @@ static pl_status robot_materials(robot_build *b)
 {
     pl_robot *robot = b->robot;
     const int given = b->def->material_count;
+
     // growing cables and films bring a material of their own
     int n = given + robot_free_count(b);
+
     for (int a = 0; a < b->def->actuator_count; ++a) {
         n += b->def->actuator[a].growth && b->def->actuator[a].modulus > 0;
     }
@@ -150,6 +158,7 @@ static pl_status robot_materials(robot_build *b)
             return robot_memory(b);
         }
     }
+
     return PL_OK;
 }
 
@@ -169,6 +178,7 @@ pl_status robot_regions(robot_build *b)
 {
     const pl_status status = robot_materials(b);
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+
     b->robot->region_material = PL_NEW_ARRAY(int32_t, v.region_count);
     if (status != PL_OK || !b->robot->region_material) {
         return robot_memory(b);
@@ -208,6 +218,7 @@ pl_status robot_regions(robot_build *b)
             pl_findings_advise(b->findings, "add it to regions: {%s: ...}", v.region_name[r]);
         }
     }
+
     return PL_OK;
 }
 
@@ -217,9 +228,11 @@ static pl_status robot_region_bodies(robot_build *b)
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     const int bodies = b->def->body_count, frames = robot_free_count(b);
     int32_t *of = b->robot->region_body = PL_NEW_ARRAY(int32_t, v.region_count);
+
     if (!of) {
         return robot_memory(b);
     }
+
     // frames of free bodies come last and are bodies of their own
     for (int32_t r = 0; r < v.region_count; ++r) {
         of[r] = r >= v.region_count - frames ? bodies + r : 0;
@@ -231,6 +244,7 @@ static pl_status robot_region_bodies(robot_build *b)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -267,6 +281,7 @@ static pl_status robot_steps(robot_build *b, const pl_mesh *const *mesh)
     for (int i = 0; i < PL_COUNT(step) && status == PL_OK; ++i) {
         status = step[i](b);
     }
+
     return status;
 }
 
@@ -282,6 +297,7 @@ static pl_status robot_first_defect(const pl_robot_def *def, const pl_findings *
                                : pl_fail(err, PL_BAD_INPUT, "%s: %s", file, f->text);
         }
     }
+
     return PL_OK;
 }
 
@@ -313,6 +329,7 @@ pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl
         pl_free(b.fill[a].tet);
         pl_free(b.fill[a].position);
     }
+
     pl_free(b.fill);
     pl_free(b.hollow);
     pl_free(b.mark);
@@ -320,8 +337,10 @@ pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl
         pl_robot_destroy(b.robot);
         return status;
     }
+
     b.robot->hash = robot_hash(b.robot);
     *out = b.robot;
+
     return PL_OK;
 }
 
@@ -346,15 +365,18 @@ pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, p
     } else {
         status = robot_first_defect(def, list, before, err);
     }
+
     // the meshes
     for (int i = 0; status == PL_OK && i < def->body_count; ++i) {
         if (!mesh[i]) {
             status = pl_fail(err, PL_BAD_INPUT, "robot: body %d has no mesh", i);
         }
     }
+
     if (status == PL_OK) {
         status = pl_robot_build(def, mesh, out, list, err);
     }
     pl_findings_destroy(own);
+
     return status;
 }

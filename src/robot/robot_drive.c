@@ -167,13 +167,16 @@ double pl_actuator_travel(const pl_actuator_info *actuator, double value, double
 {
     const drive_row *d = drive_of(actuator->drive);
     const double rest = actuator->rest, sign = -pl_actuator_kind_get(d->kind)->sign;
+
     if (isnan(value)) {
         return pl_actuator_kind_get(d->kind)->pulls_only && !actuator->idle_hold ? fmin(0, rest - measure)
                                                                                  : 0;
     }
+
     if (!d->motor) {
         return NAN;
     }
+
     // by effort the measure follows; by measure the value itself gives it
     return d->slope == 0 ? rest - measure
                          : sign * ((d->start - 1) * rest + pl_drive_slope(actuator->drive, rest) * value);

@@ -52,6 +52,7 @@ static bool examine_reported(const pl_findings *findings, const char *name, cons
             return true;
         }
     }
+
     return false;
 }
 
@@ -100,6 +101,7 @@ static void examine_segment(const pl_mesh *mesh, const double a[3], const double
             memcpy(place, p, sizeof p);
         }
     }
+
     *outside = pl_distance3(a, b) * out / EXAMINE_SAMPLES;
 }
 
@@ -153,13 +155,16 @@ static double examine_guide_reach(const pl_robot *robot, const pl_point *guide, 
 {
     const double *x = pl_mesh_get(robot->mesh).position;
     pl_embedding e;
+
     if (guide->count == 0 || pl_mesh_embed(robot->mesh, at, &e, NULL) != PL_OK || e.distance == 0) {
         return 0;
     }
+
     double reach = INFINITY;
     for (int32_t j = 0; j < guide->count; ++j) {
         reach = fmin(reach, pl_distance3(x + 3 * (size_t)guide->node[j], at));
     }
+
     return reach;
 }
 
@@ -172,6 +177,7 @@ static void examine_cable(const pl_robot *robot, const pl_actuator *cable, doubl
         examine_guide(robot, cable->name, k, point, examine_guide_reach(robot, &cable->guide[k], point), edge,
                       findings);
     }
+
     for (int k = 0; k < cable->guide_count; ++k) {
         examine_guide_place(robot, &cable->guide[k], point);
         const double before_reach = reach;
@@ -189,6 +195,7 @@ static pl_status examine_crossings(const pl_robot *robot, pl_findings *findings,
 {
     pl_crossings found;
     const pl_status status = pl_mesh_crossings(robot->mesh, NULL, &found, err);
+
     if (status == PL_OK && found.count > 0) {
         pl_findings_add(
             findings, PL_WARNING, NULL, 0,
@@ -198,6 +205,7 @@ static pl_status examine_crossings(const pl_robot *robot, pl_findings *findings,
         pl_findings_advise(findings, "move the bodies or parts apart");
         pl_findings_place(findings, found.at, NULL, 0);
     }
+
     return status;
 }
 
@@ -205,6 +213,7 @@ static pl_status examine_crossings(const pl_robot *robot, pl_findings *findings,
 pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_error *err)
 {
     pl_status status = PL_OK;
+
     // loading reports shapes, too
     if (!examine_said(findings, "(quality below") && !examine_said(findings, "are inverted at")) {
         status = pl_mesh_examine_shapes(robot->mesh, PL_DEFECT, findings, err);
@@ -231,5 +240,6 @@ pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_erro
             examine_cable(robot, &robot->actuator[i], edge, findings);
         }
     }
+
     return PL_OK;
 }

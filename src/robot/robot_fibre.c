@@ -83,6 +83,7 @@ static pl_status ground_init(fibre_ground *g, robot_build *b)
     g->edge = sqrt(2.31 * pl_mesh_faces_area(g->mesh, g->face, g->face_count) / (double)g->face_count);
     const bool good = pl_bvh_init(&g->bvh, g->count, box);
     pl_free(box);
+
     return good ? PL_OK : robot_memory(b);
 }
 
@@ -92,10 +93,12 @@ static double ground_ray_visit(void *user, int32_t item, double limit)
     fibre_ground *g = user;
     const double *c = g->corner + 9 * (int64_t)item;
     const double t = pl_triangle_ray(g->origin, g->direction, c, c + 3, c + 6);
+
     if (t >= 0 && t < limit) {
         g->best = item;
         return t;
     }
+
     return limit;
 }
 
@@ -107,11 +110,13 @@ static double ground_near_visit(void *user, int32_t item, double best)
     const double *c = g->corner + 9 * (int64_t)item;
     double w[3];
     const double d = pl_triangle_nearest(g->origin, c, c + 3, c + 6, w);
+
     if (d < best) {
         g->best = item;
         memcpy(g->weight, w, sizeof w);
         return d;
     }
+
     return best;
 }
 
@@ -147,6 +152,7 @@ static bool ground_cast(fibre_ground *g, const double origin[3], const double di
     }
     pl_triangle_nearest(at, c, c + 3, c + 6, w);
     ground_point(g, g->best, w, out);
+
     return true;
 }
 
@@ -166,6 +172,7 @@ static double ground_nearest(fibre_ground *g, const double at[3], pl_fibre_point
         const double p = g->weight[0] * c[i] + g->weight[1] * c[3 + i] + g->weight[2] * c[6 + i];
         d += (p - at[i]) * (p - at[i]);
     }
+
     return sqrt(d);
 }
 
@@ -176,6 +183,7 @@ static void fibre_place(const pl_mesh *mesh, const double *position, const pl_fi
     int32_t node[PL_FACE_NODES_MAX];
     double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
     const int n = pl_mesh_face_nodes(mesh, p->face, node);
+
     pl_face_shape_eval(n, p->xi, N, dN);
     for (int i = 0; i < 3; ++i) {
         x[i] = 0;
@@ -217,6 +225,7 @@ static bool path_room(fibre_path *p, void **item, int *room, int count, size_t s
     if (count < *room) {
         return true;
     }
+
     const int wanted = *room + *room / 2 + 256;
     void *larger = pl_resize_array(*item, (size_t)wanted, size);
     p->failed = p->failed || !larger;
@@ -224,6 +233,7 @@ static bool path_room(fibre_path *p, void **item, int *room, int count, size_t s
         *item = larger;
         *room = wanted;
     }
+
     return larger != NULL;
 }
 
@@ -244,6 +254,7 @@ static void path_cross(fibre_path *p)
         .face = p->entry.face,
         .xi = {0.5 * (p->entry.xi[0] + p->last.xi[0]), 0.5 * (p->entry.xi[1] + p->last.xi[1])}};
     double tangent[2][3], at[3], d[3];
+
     fibre_place(p->ground->mesh, p->ground->position, &middle, at, tangent);
     for (int i = 0; i < 3; ++i) {
         d[i] = (p->last.xi[0] - p->entry.xi[0]) * tangent[0][i] +
@@ -299,6 +310,7 @@ static void path_go(fibre_path *p, const pl_fibre_point *a, const pl_fibre_point
     if (p->crossing && p->entry.face != a->face) {
         path_cross(p);
     }
+
     if (!p->crossing) {
         p->entry = *a;
         p->crossed = 0;
@@ -333,6 +345,7 @@ static void path_walk(fibre_path *p, path_at at, const void *path, double length
     double u = 0;
     bool on = at(p, path, 0, &a);
     const bool on_end = at(p, path, 1, &end);
+
     for (int round = 0; round < FIBRE_CROSSINGS && u < 1 && !p->failed && !p->too_long; ++round) {
         // off the surface: the piece ends
         if (!on) {
@@ -389,10 +402,12 @@ static void axis_init(fibre_axis *a, const fibre_path *p)
     const pl_fibre_def *def = p->def;
     const double l = pl_norm3(def->axis);
     int least = 0;
+
     for (int i = 0; i < 3; ++i) {
         a->e[2][i] = def->axis[i] / l;
         least = fabs(def->axis[i]) < fabs(def->axis[least]) ? i : least;
     }
+
     double other[3] = {0};
     other[least] = 1;
     pl_cross3(other, a->e[2], a->e[0]);
@@ -425,6 +440,7 @@ static void axis_init(fibre_axis *a, const fibre_path *p)
             "between %.4g and %.4g mm",
             def->name, def->range[0], def->range[1], pl_tidy(a->low), pl_tidy(a->high));
     }
+
     a->low = def->has_range ? fmax(def->range[0], a->low + inset) : a->low + inset;
     a->high = def->has_range ? fmin(def->range[1], a->high - inset) : a->high - inset;
 }
@@ -438,12 +454,14 @@ static bool axis_cast(const fibre_path *p, const fibre_axis *a, double s, double
         origin[i] = p->def->about[i] + s * a->e[2][i];
         direction[i] = cos(phi) * a->e[0][i] + sin(phi) * a->e[1][i];
     }
+
     if (!ground_cast(p->ground, origin, direction, out)) {
         return false;
     }
     fibre_place(p->ground->mesh, p->ground->position, out, x, NULL);
     pl_sub3(x, origin, x);
     *radius = pl_norm3(x);
+
     return true;
 }
 
@@ -474,6 +492,7 @@ static void path_helix(fibre_path *p, const fibre_axis *a, double start, double 
 {
     const double step = FIBRE_STEP * p->ground->edge;
     double s = a->low, phi = start, r = a->radius;
+
     path_break(p);
     for (int k = 0; s < a->high - 1e-12 * fabs(a->high) && !p->failed && !p->too_long; ++k) {
         pl_fibre_point here;
@@ -500,6 +519,7 @@ static void path_rings(fibre_path *p, const fibre_axis *a)
 {
     const int rings = (int)fmax(1, floor((a->high - a->low) / p->def->pitch + 0.5));
     const double gap = 0.5 * (a->high - a->low - (rings - 1) * p->def->pitch);
+
     for (int k = 0; k < rings; ++k) {
         const double s = a->low + fmax(gap, 0) + k * p->def->pitch;
         pl_fibre_point at;
@@ -529,14 +549,17 @@ static bool line_at(fibre_path *p, const void *path, double u, pl_fibre_point *o
     const line_path *w = path;
     const double t = w->start + u * w->length;
     double at[3];
+
     for (int j = 0; j < 3; ++j) {
         at[j] = (1 - t) * w->from[j] + t * w->to[j];
     }
+
     const double distance = ground_nearest(p->ground, at, out);
     if (distance > p->farthest) {
         p->farthest = distance;
         memcpy(p->far, at, sizeof at);
     }
+
     return true;
 }
 
@@ -560,6 +583,7 @@ static double fibre_body(const robot_build *b)
     const pl_robot *robot = b->robot;
     const pl_mesh_view v = pl_mesh_get(robot->mesh);
     double sum = 0;
+
     for (int32_t r = 0; r < v.region_count; ++r) {
         double mu = 0, kappa = 0;
         bool rigid = robot->region_material[r] < 0;
@@ -571,6 +595,7 @@ static double fibre_body(const robot_build *b)
             sum += 3 * mu * pl_mesh_region_volume(robot->mesh, r);
         }
     }
+
     return sum;
 }
 
@@ -616,6 +641,7 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
             path_rings(&p, &axis);
         }
     }
+
     path_break(&p);
     if (status == PL_OK && !p.failed && f->piece) {
         f->piece[f->piece_count] = f->point_count;
@@ -652,10 +678,12 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
                            "`about` and `range`");
         pl_findings_place(b->findings, p.miss, NULL, 0);
     }
+
     if (status == PL_OK && f->length > 0 && def->young > 0) {
         robot_thin_modulus(b, what, def->line, def->young, g.face, g.face_count);
     }
     ground_clear(&g);
+
     return status;
 }
 
@@ -668,6 +696,7 @@ pl_status robot_fibres(robot_build *b)
     if (!robot->fibre) {
         return robot_memory(b);
     }
+
     for (int i = 0; i < b->def->fibre_count; ++i) {
         const pl_fibre_def *def = &b->def->fibre[i];
         pl_fibre *f = &robot->fibre[robot->fibre_count++];
@@ -683,6 +712,7 @@ pl_status robot_fibres(robot_build *b)
         f->stiffness = f->inextensible && f->length > 0 ? FIBRE_INEXTENSIBLE * fibre_body(b) / f->length
                                                         : def->stiffness;
     }
+
     return PL_OK;
 }
 
@@ -697,6 +727,7 @@ pl_fibre_info pl_robot_fibre(const pl_robot *robot, int i)
     if (i < 0 || i >= robot->fibre_count) {
         return (pl_fibre_info){0};
     }
+
     const pl_fibre *f = &robot->fibre[i];
     return (pl_fibre_info){.name = f->name,
                            .length = f->length,
@@ -715,10 +746,12 @@ int pl_robot_fibre_line(const pl_robot *robot, int i, int piece, const double *p
     if (i < 0 || i >= robot->fibre_count || piece < 0 || piece >= robot->fibre[i].piece_count) {
         return 0;
     }
+
     const pl_fibre *f = &robot->fibre[i];
     const int first = f->piece[piece], count = f->piece[piece + 1] - first;
     for (int k = 0; k < count && k < room; ++k) {
         fibre_place(robot->mesh, position, &f->point[first + k], point + 3 * k, NULL);
     }
+
     return count;
 }

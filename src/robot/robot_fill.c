@@ -9,11 +9,13 @@ static void fill_number(const pl_mesh_view *v, const bool *gone, int32_t offset,
     for (int32_t k = 0; k < v->vertex_count; ++k) {
         number[k] = -1;
     }
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         for (int64_t a = v->node_start[e]; !gone[e] && a < v->node_start[e + 1]; ++a) {
             number[v->node[a]] = 0;
         }
     }
+
     for (int32_t k = 0, n = offset; k < v->vertex_count; ++k) {
         number[k] = number[k] == 0 ? n++ : -1;
     }
@@ -35,16 +37,20 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     robot_fill *fill = &b->fill[actuator];
+
     // only an air of tets can be grown
     int64_t tets = 0, others = 0;
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         const bool tet = v.kind[e] == PL_TET4 || v.kind[e] == PL_TET10;
         tets += air[e] && tet;
         others += air[e] && !tet;
     }
+
     if (tets == 0 || others > 0 || fill->tet) {
         return PL_OK;
     }
+
     int32_t *number = PL_NEW_ARRAY(int32_t, v.vertex_count), *inner = PL_NEW_ARRAY(int32_t, v.vertex_count);
     fill->tet = PL_NEW_ARRAY(int32_t, 4 * tets);
     fill->position = PL_NEW_ARRAY(double, 12 * tets);
@@ -67,8 +73,10 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
         }
         fill->count += air[e];
     }
+
     pl_free(number);
     pl_free(inner);
+
     return PL_OK;
 }
 
@@ -78,6 +86,7 @@ void robot_fill_give(robot_build *b, int actuator)
     robot_fill *fill = &b->fill[actuator];
     pl_actuator *a = &b->robot->actuator[actuator];
     const int32_t vertices = pl_mesh_get(b->robot->mesh).vertex_count;
+
     for (int64_t k = 0; k < 4 * (int64_t)fill->count; ++k) {
         fill->tet[k] = fill->tet[k] >= 0 ? fill->tet[k] : vertices - 1 - fill->tet[k];
     }

@@ -26,11 +26,13 @@ static pl_status film_surface_init(const pl_mesh *mesh, const pl_actuator *a, fi
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     pl_error err;
+
     *s = (film_surface){.flat = {.vertex_count = v.vertex_count, .position = (double *)v.position}};
     s->flat.corner = PL_NEW_ARRAY(int32_t, 3 * PL_FACE_TRIANGLES_MAX * a->face_count);
     if (!s->flat.corner) {
         return PL_NO_MEMORY;
     }
+
     for (int64_t f = 0; f < a->face_count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int8_t(*triangle)[3];
@@ -41,6 +43,7 @@ static pl_status film_surface_init(const pl_mesh *mesh, const pl_actuator *a, fi
             }
         }
     }
+
     return pl_trisurf_tree_init(&s->tree, &s->flat, &err);
 }
 
@@ -57,6 +60,7 @@ static int film_places(const pl_mesh_view *v, int32_t e, film_place *out)
     const pl_element_kind kind = (pl_element_kind)v->kind[e];
     const int32_t *node = v->node + v->node_start[e];
     const int n = (int)(v->node_start[e + 1] - v->node_start[e]), count = pl_element_rule(kind, xi, weight);
+
     for (int q = 0; q < count; ++q) {
         film_place *p = &out[q];
         double N[PL_ELEMENT_NODES_MAX], dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0}, C[9];
@@ -83,6 +87,7 @@ static int film_places(const pl_mesh_view *v, int32_t e, film_place *out)
             }
         }
     }
+
     return count;
 }
 
@@ -103,6 +108,7 @@ static void film_axes(const double direction[3], int nodes, double *gradient)
     double axis[3][3];
     const double length = pl_norm3(direction);
     int least = 0;
+
     for (int i = 0; i < 3; ++i) {
         axis[2][i] = direction[i] / length;
         least = fabs(direction[i]) < fabs(direction[least]) ? i : least;
@@ -131,6 +137,7 @@ static pl_status film_add_element(const pl_mesh_view *v, int32_t e, const film_s
     film_place place[PL_POINTS_MAX];
     double weight[PL_POINTS_MAX], gradient[3 * PL_POINTS_MAX * PL_ELEMENT_NODES_MAX];
     const int n = (int)(v->node_start[e + 1] - v->node_start[e]), count = film_places(v, e, place);
+
     for (int q = 0; q < count; ++q) {
         film_place *p = &place[q];
         if (surface) {
@@ -142,6 +149,7 @@ static pl_status film_add_element(const pl_mesh_view *v, int32_t e, const film_s
         weight[q] = scale * p->weight;
         memcpy(gradient + (int64_t)3 * n * q, p->gradient, 3 * (size_t)n * sizeof *gradient);
     }
+
     return pl_functional_add_film(h, kind, n, v->node + v->node_start[e], count, weight, gradient);
 }
 
@@ -155,6 +163,7 @@ static pl_status film_add_face(const pl_mesh *mesh, int64_t face, double thickne
         gradient[3 * PL_FACE_POINTS_MAX * PL_FACE_NODES_MAX];
     int count;
     const int n = pl_mesh_face_nodes(mesh, face, node);
+
     pl_face_quadrature(n, &count, xi, weight);
     for (int q = 0; q < count; ++q) {
         double dN[2 * PL_FACE_NODES_MAX], T1[3] = {0}, T2[3] = {0}, cross[3];
@@ -176,6 +185,7 @@ static pl_status film_add_face(const pl_mesh *mesh, int64_t face, double thickne
             g[2] = 0;
         }
     }
+
     return pl_functional_add_film(h, PL_FILM_CHARGE_FACE, n, node, count, weight, gradient);
 }
 
@@ -185,6 +195,7 @@ pl_status pl_film_functional(const pl_mesh *mesh, const pl_actuator *a, pl_film_
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     pl_status status = PL_OK;
+
     // a coating: faces only
     if (a->film_count == 0 && kind == PL_FILM_AREA) {
         return pl_functional_add_area_faces(h, mesh, a->face, a->face_count);
@@ -201,13 +212,16 @@ pl_status pl_film_functional(const pl_mesh *mesh, const pl_actuator *a, pl_film_
     for (int32_t k = 0; k < a->film_count; ++k) {
         volume += film_element_volume(&v, a->film[k]);
     }
+
     film_surface surface = {0};
     status = a->film_below ? film_surface_init(mesh, a, &surface) : PL_OK;
     for (int32_t k = 0; status == PL_OK && k < a->film_count; ++k) {
         status = film_add_element(&v, a->film[k], a->film_below ? &surface : NULL, kind,
                                   kind == PL_FILM_AREA ? a->rest / volume : 1, h);
     }
+
     film_surface_clear(&surface);
+
     return status;
 }
 
@@ -221,6 +235,7 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
     bool *deep = PL_NEW_ARRAY(bool, v.vertex_count);
     pl_status status = film_surface_init(b->robot->mesh, a, &surface);
     double volume = 0, area[3] = {0}, near[3];
+
     if (status == PL_OK && deep) {
         // nodes deeper than the film
         for (int32_t i = 0; i < v.vertex_count; ++i) {
@@ -250,6 +265,7 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
             }
         }
     }
+
     film_surface_clear(&surface);
     const bool memory = status == PL_OK && deep;
     pl_free(deep);
@@ -265,8 +281,10 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
                      def->name, a->thickness);
         pl_findings_advise(b->findings, "give one of its two faces as the surface");
     }
+
     a->film_below = fabs(volume - whole) <= FILM_FILLED * whole;
     a->film_count = a->film_below ? a->film_count : 0;
+
     return PL_OK;
 }
 
@@ -318,6 +336,7 @@ pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
             volume += film_element_volume(&v, e);
         }
     }
+
     if (a->thickness > 0 && fabs(volume / (a->rest * a->thickness) - 1) > FILM_FILLED) {
         ROBOT_FIND(
             b, PL_WARNING, def->line,
@@ -325,5 +344,6 @@ pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
             "the thickness given, in elements of another",
             def->name, a->thickness, volume / a->rest);
     }
+
     return PL_OK;
 }

@@ -17,6 +17,7 @@ static robot_extent free_extent(const pl_obstacle_def *def)
     }
     s.size = s.size > 0 && isfinite(s.size) ? s.size : 1;
     s.volume = s.volume > 0 ? s.volume : 1;
+
     return s;
 }
 
@@ -76,6 +77,7 @@ static pl_status free_append(robot_build *b, pl_mesh_def *def, double *position,
             return robot_memory(b);
         }
     }
+
     return PL_OK;
 }
 
@@ -106,9 +108,11 @@ pl_status robot_free_frames(robot_build *b, const pl_mesh *mesh, pl_mesh **out)
             status = name[def.region_count] ? PL_OK : robot_memory(b);
         }
     }
+
     if (status == PL_OK) {
         status = free_append(b, &def, position, kind, start, node, region, name);
     }
+
     if (status == PL_OK) {
         def.position = position;
         def.kind = kind;
@@ -129,6 +133,7 @@ pl_status robot_free_frames(robot_build *b, const pl_mesh *mesh, pl_mesh **out)
     pl_free(node);
     pl_free(region);
     pl_free(name);
+
     return status;
 }
 
@@ -138,10 +143,12 @@ int32_t robot_free_region(const robot_build *b, int obstacle)
     if (!b->def->contact.given || !b->def->contact.obstacle[obstacle].free) {
         return -1;
     }
+
     int32_t region = pl_mesh_get(b->robot->mesh).region_count - robot_free_count(b);
     for (int i = 0; i < obstacle; ++i) {
         region += b->def->contact.obstacle[i].free;
     }
+
     return region;
 }
 
@@ -167,6 +174,7 @@ pl_status robot_free_materials(robot_build *b)
             return robot_memory(b);
         }
     }
+
     return PL_OK;
 }
 
@@ -216,6 +224,7 @@ void pl_frame_pose(const pl_obstacle *o, const double *X, const double *x, pl_po
             out->R[i] += 0.75 * d[i / 3] * D[i % 3];
         }
     }
+
     for (int i = 0; i < 9; ++i) {
         out->R[i] /= square;
     }
@@ -227,15 +236,18 @@ void robot_free_obstacle(const robot_build *b, int i, pl_obstacle *o)
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     const pl_obstacle_def *def = &b->def->contact.obstacle[i];
     const int32_t region = robot_free_region(b, i);
+
     if (region < 0) {
         return;
     }
+
     const robot_extent s = free_extent(def);
     o->free = true;
     o->pulled = def->pulled;
     memcpy(o->pull, def->pull, sizeof o->pull);
     o->mass = def->mass > 0 ? def->mass : def->density * s.volume;
     o->size = s.size;
+
     // frames are the last elements of the mesh
     for (int32_t e = v.element_count - 1; e >= 0 && v.region[e] >= region; --e) {
         if (v.region[e] == region) {

@@ -10,11 +10,13 @@ static int32_t growth_material(robot_build *b, const pl_actuator_def *a)
     pl_robot *robot = b->robot;
     const int m = robot->material_count++;
     pl_text name = {0};
+
     pl_text_add(&name, "%s (growth)", a->name);
     robot->material[m] =
         (pl_material){.model = PL_LINEAR, .young = a->modulus, .formulation = PL_DISPLACEMENT};
     robot->material_name[m] = name.data ? pl_strdup(name.data) : NULL;
     pl_text_clear(&name);
+
     return robot->material_name[m] ? m : -1;
 }
 
@@ -29,12 +31,14 @@ static pl_status growth_region(robot_build *b, const pl_actuator_def *a)
 {
     const char *name = robot_air_name(a);
     const int32_t r = robot_find_region(b, name, "growth", a->line);
+
     if (r < 0) {
         if (pl_actuator_traits_get(a->kind)->growth == PL_GROWTH_VOLUME) {
             pl_findings_advise(b->findings, "mesh: {fill: true} meshes the chambers");
         }
         return PL_OK;
     }
+
     int32_t *material = &b->robot->region_material[r];
     if (*material >= 0 && a->modulus > 0) {
         ROBOT_DEFECT(b, a->line,
@@ -49,6 +53,7 @@ static pl_status growth_region(robot_build *b, const pl_actuator_def *a)
         *material = growth_material(b, a);
         return *material < 0 ? robot_memory(b) : PL_OK;
     }
+
     return PL_OK;
 }
 
@@ -63,6 +68,7 @@ static bool growth_is_shell(robot_build *b, int32_t region, const char *what, in
             return false;
         }
     }
+
     return true;
 }
 
@@ -70,10 +76,12 @@ pl_status robot_rest_shapes(robot_build *b)
 {
     pl_robot *robot = b->robot;
     const pl_mesh_view v = pl_mesh_get(robot->mesh);
+
     robot->region_rest = PL_NEW_ARRAY(double, 2 * (int64_t)v.region_count);
     if (!robot->region_rest) {
         return robot_memory(b);
     }
+
     // factors of volume and area: 1, as drawn
     for (int32_t k = 0; k < 2 * v.region_count; ++k) {
         robot->region_rest[k] = 1;
@@ -101,6 +109,7 @@ pl_status robot_rest_shapes(robot_build *b)
             status = growth_region(b, &b->def->actuator[a]);
         }
     }
+
     return status;
 }
 
@@ -112,11 +121,13 @@ static pl_status growth_table(robot_build *b, const pl_actuator_def *def, pl_act
     if (!a->table_block) {
         return robot_memory(b);
     }
+
     double *x = a->table_block, *y = x + n, *slope = y + n;
     for (int i = 0; i < n; ++i) {
         x[i] = def->table[2 * i];
         y[i] = def->table[2 * i + 1];
     }
+
     pl_monotone_slopes(n, x, y, slope);
     a->table = (pl_monotone){.count = n, .x = x, .y = y, .slope = slope};
     if (!a->has_range) {
@@ -124,6 +135,7 @@ static pl_status growth_table(robot_build *b, const pl_actuator_def *def, pl_act
         a->range[0] = x[0];
         a->range[1] = x[n - 1];
     }
+
     return PL_OK;
 }
 
@@ -132,6 +144,7 @@ pl_status robot_growth(robot_build *b, int actuator)
 {
     const pl_actuator_def *def = &b->def->actuator[actuator];
     pl_actuator *a = &b->robot->actuator[actuator];
+
     if (growth_has_region(def)) {
         a->region = pl_mesh_find_region(b->robot->mesh, robot_air_name(def));
         if (a->region >= 0 && pl_actuator_traits_get(def->kind)->growth == PL_GROWTH_AREA) {
@@ -148,6 +161,7 @@ pl_status robot_growth(robot_build *b, int actuator)
             }
         }
     }
+
     return def->table_count > 0 ? growth_table(b, def, a) : PL_OK;
 }
 
@@ -165,11 +179,13 @@ pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     pl_table lower = {0};
+
     *face = PL_NEW_ARRAY(int64_t, v.element_count);
     *count = 0;
     if (!*face || !pl_table_init(&lower, 3, (int64_t)v.element_count + 1)) {
         return robot_memory(b);
     }
+
     int32_t key[3];
 
     // all lower triangles, then the upper ones that are not among them
@@ -179,6 +195,7 @@ pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64
             pl_table_add(&lower, key);
         }
     }
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         if (v.region[e] == region && (v.kind[e] == PL_PRISM6 || v.kind[e] == PL_PRISM15)) {
             film_key(&v, e, 1, key);
@@ -187,6 +204,8 @@ pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64
             }
         }
     }
+
     pl_table_clear(&lower);
+
     return PL_OK;
 }

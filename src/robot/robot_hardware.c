@@ -11,30 +11,36 @@ static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings 
 {
     const pl_actuator_def *a = &def->actuator[index];
     const pl_hardware *h = &a->hardware;
+
     if (!strchr(HARDWARE_AXES, h->axis)) {
         HARDWARE_DEFECT(def, findings, h->line, "hardware: '%s': the axis is '%c', expected one of %s",
                         a->name, h->axis, HARDWARE_AXES);
     }
+
     for (int other = 0; other < index; ++other) {
         if (def->actuator[other].hardware.axis == h->axis) {
             HARDWARE_DEFECT(def, findings, h->line, "hardware: '%s' and '%s' share the axis %c", a->name,
                             def->actuator[other].name, h->axis);
         }
     }
+
     if (!(h->per_unit > 0) || !isfinite(h->per_unit)) {
         HARDWARE_DEFECT(def, findings, h->line,
                         "hardware: '%s': per_unit is %g, must be the mm or mL per unit of the axis", a->name,
                         h->per_unit);
     }
+
     if (!isfinite(h->offset) || !(h->feed >= 0) || !isfinite(h->feed)) {
         HARDWARE_DEFECT(def, findings, h->line, "hardware: '%s': offset %g and feed %g are impossible",
                         a->name, h->offset, h->feed);
     }
+
     if (h->has_range && !(h->range[0] <= h->offset && h->offset <= h->range[1])) {
         HARDWARE_DEFECT(def, findings, h->line,
                         "hardware: '%s': the offset %g is outside the range of the axis, %g to %g", a->name,
                         h->offset, h->range[0], h->range[1]);
     }
+
     if (!pl_drive_has_motor(a->drive)) {
         HARDWARE_DEFECT(def, findings, h->line,
                         "hardware: '%s': an axis winds a cable or pushes a syringe; the drive %s has no axis",

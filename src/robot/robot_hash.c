@@ -50,6 +50,7 @@ static uint64_t hash_mesh(uint64_t h, const pl_mesh *mesh)
     for (int32_t r = 0; r < v.region_count; ++r) {
         h = hash_text(h, v.region_name[r]);
     }
+
     return h;
 }
 
@@ -68,10 +69,12 @@ static uint64_t hash_material(uint64_t h, const pl_material *m)
             h = hash_real(h, pl_material_at(&copy, further[i]), 1);
         }
     }
+
     h = hash_real(h, &m->fibre[0][0], 3 * (size_t)m->fibre_count);
     if (m->prony_count > 0) {
         h = hash_real(hash_real(h, m->prony_g, m->prony_count), m->prony_tau, m->prony_count);
     }
+
     return h;
 }
 
@@ -81,6 +84,7 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
                               a->thickness, a->permittivity, a->rest,        a->factor};
     const int64_t flags[] = {a->kind,    a->drive,       a->has_range, a->idle_hold, a->liquid,
                              a->command, a->guide_count, a->rim_count, a->one_sided};
+
     h = hash_real(hash_text(h, a->name), numbers, PL_COUNT(numbers));
     h = pl_hash_bytes(h, flags, sizeof flags);
     h = hash_faces(h, a->face, a->face_count);
@@ -89,6 +93,7 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
         h = hash_real(h, a->table_block, 2 * (size_t)a->table.count);
         h = hash_real(h, &a->modulus, 1);
     }
+
     if (a->friction > 0) {
         h = hash_real(h, &a->friction, 1);
     }
@@ -99,10 +104,12 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
         h = hash_nodes(h, a->fill_tet, 4 * (int64_t)a->fill_count);
         h = hash_real(h, a->fill_position, (size_t)a->fill_vertex_count * 3);
     }
+
     h = hash_nodes(h, a->rim_node, a->rim_count > 0 ? a->rim_start[a->rim_count] : 0);
     for (int g = 0; g < a->guide_count; ++g) {
         h = hash_point(h, &a->guide[g]);
     }
+
     return h;
 }
 
@@ -118,6 +125,7 @@ static uint64_t hash_supports(uint64_t h, const pl_robot *robot)
         h = hash_real(h, s->rotate, 3);
         h = hash_real(h, s->about, 3);
     }
+
     for (int i = 0; i < robot->rigid_count; ++i) {
         h = hash_nodes(h, robot->rigid[i].node, robot->rigid[i].node_count);
     }
@@ -133,6 +141,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
         h = hash_point(h, &m->patch);
         h = hash_real(h, m->offset, 3);
     }
+
     for (int i = 0; i < robot->sensor_count; ++i) {
         const pl_sensor *s = &robot->sensor[i];
         h = hash_whole(hash_whole(hash_text(h, s->name), s->kind), s->actuator);
@@ -140,21 +149,25 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
             h = hash_point(h, &s->guide[g]);
         }
     }
+
     for (int i = 0; i < robot->force_count; ++i) {
         h = hash_whole(h, robot->force[i].marker);
         h = hash_real(h, robot->force[i].force, 3);
         h = hash_real(h, robot->force[i].moment, 3);
     }
+
     for (int i = 0; i < robot->pressure_count; ++i) {
         h = hash_faces(h, robot->pressure[i].face, robot->pressure[i].face_count);
         h = hash_real(h, &robot->pressure[i].pressure, 1);
     }
+
     for (int i = 0; i < robot->spring_count; ++i) {
         const pl_spring *s = &robot->spring[i];
         const double number[] = {s->point[0], s->point[1], s->point[2], s->stiffness, s->rest};
         h = hash_whole(hash_whole(hash_whole(hash_text(h, s->name), s->from), s->to), s->tension_only);
         h = hash_real(h, number, PL_COUNT(number));
     }
+
     for (int i = 0; i < robot->layer_count; ++i) {
         const pl_layer *l = &robot->layer[i];
         const double number[] = {l->thickness, l->offset, l->wrinkle, l->prestretch};
@@ -162,6 +175,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
                        l->face_count);
         h = hash_real(h, number, PL_COUNT(number));
     }
+
     for (int i = 0; i < robot->fibre_count; ++i) {
         const pl_fibre *f = &robot->fibre[i];
         h = hash_real(hash_whole(hash_text(h, f->name), f->tension_only), &f->stiffness, 1);
@@ -173,6 +187,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
             h = hash_real(hash_faces(h, &s->face, 1), number, PL_COUNT(number));
         }
     }
+
     return robot_contact_hash(&robot->contact, h);
 }
 
@@ -196,5 +211,6 @@ uint64_t robot_hash(const pl_robot *robot)
         h = hash_text(h, robot->command[i].name);
         h = hash_real(h, robot->command[i].range, 2);
     }
+
     return hash_readings(h, robot);
 }

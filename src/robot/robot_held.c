@@ -28,11 +28,13 @@ static void held_pieces(const pl_robot *robot, int32_t *parent)
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         parent[i] = i;
     }
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         for (int64_t a = v.node_start[e] + 1; a < v.node_start[e + 1]; ++a) {
             held_join(parent, v.node[v.node_start[e]], v.node[a]);
         }
     }
+
     for (int r = 0; r < robot->rigid_count; ++r) {
         for (int32_t k = 1; k < robot->rigid[r].node_count; ++k) {
             held_join(parent, robot->rigid[r].node[0], robot->rigid[r].node[k]);
@@ -48,6 +50,7 @@ static int held_rank(double A[36])
     for (int i = 0; i < 6; ++i) {
         largest = A[7 * i] > largest ? A[7 * i] : largest;
     }
+
     bool used[6] = {false};
     for (int rank = 0; rank < 6; ++rank) {
         int p = -1;
@@ -69,6 +72,7 @@ static int held_rank(double A[36])
             }
         }
     }
+
     return 6;
 }
 
@@ -78,6 +82,7 @@ static void held_add(double A[36], const double X[3], const double centre[3], do
 {
     const double d[3] = {(X[0] - centre[0]) / size, (X[1] - centre[1]) / size, (X[2] - centre[2]) / size};
     double r[6] = {0};
+
     r[axis] = 1;
 
     // (e_k x d)_axis
@@ -109,6 +114,7 @@ static void held_report(robot_build *b, int rank, int pieces, const double place
                      rank == 5 ? "" : "s");
         pl_findings_advise(b->findings, "fix more axes, or vertices that do not lie on one line");
     }
+
     pl_findings_place(b->findings, place, NULL, 0);
 }
 
@@ -118,6 +124,7 @@ pl_status robot_check_held(robot_build *b)
     if (robot_has_defects(b)) {
         return PL_OK; // a support that was not found would be blamed twice
     }
+
     int32_t *parent = PL_NEW_ARRAY(int32_t, v.vertex_count), *piece = PL_NEW_ARRAY(int32_t, v.vertex_count);
     if (!parent || !piece) {
         pl_free(parent);
@@ -146,6 +153,7 @@ pl_status robot_check_held(robot_build *b)
             }
         }
     }
+
     // free bodies are held by contact, or not at all, which only the solver can find out
     for (int r = 0; gram && r < b->robot->rigid_count; ++r) {
         for (int i = 0; b->robot->rigid[r].free && i < 6; ++i) {
@@ -164,9 +172,11 @@ pl_status robot_check_held(robot_build *b)
             }
         }
     }
+
     const bool good = gram != NULL;
     pl_free(gram);
     pl_free(parent);
     pl_free(piece);
+
     return good ? PL_OK : robot_memory(b);
 }

@@ -12,12 +12,14 @@ static pl_status layer_interface(robot_build *b, int32_t first, int32_t second, 
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     bool *inside = PL_NEW_ARRAY(bool, v.element_count);
+
     if (!inside) {
         return robot_memory(b);
     }
     for (int32_t e = 0; e < v.element_count; ++e) {
         inside[e] = v.region[e] == first;
     }
+
     int64_t all = 0;
     const pl_status status = robot_interface(b->robot->mesh, inside, face, &all, b->err);
     pl_free(inside);
@@ -26,6 +28,7 @@ static pl_status layer_interface(robot_build *b, int32_t first, int32_t second, 
             (*face)[(*count)++] = (*face)[k];
         }
     }
+
     return status;
 }
 
@@ -67,6 +70,7 @@ pl_status robot_layer_faces(robot_build *b, const char *what, const char *surfac
             *count = 0;
         }
     }
+
     return status;
 }
 
@@ -75,12 +79,14 @@ static void layer_warn_rigid(robot_build *b, const pl_layer_def *def, const pl_l
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     int64_t stiff = 0;
+
     for (int64_t k = 0; k < l->face_count; ++k) {
         const char *region = v.region_name[v.region[l->face[k] / 8]];
         for (int r = 0; r < b->robot->rigid_count; ++r) {
             stiff += strcmp(b->robot->rigid[r].name, region) == 0;
         }
     }
+
     if (l->face_count > 0 && stiff == l->face_count) {
         ROBOT_FIND(b, PL_WARNING, def->line, "layer '%s' lies on a rigid region, where it has no effect",
                    def->name);
@@ -114,7 +120,9 @@ static double layer_wrinkle(const pl_robot *robot, const pl_layer_def *def, cons
         const int m = robot->region_material[v.region[l->face[k] / 8]];
         body = fmax(body, m >= 0 ? layer_plane_modulus(&robot->material[m]) : 0);
     }
+
     const double ratio = layer_plane_modulus(own) / body;
+
     return body > 0 && ratio > LAYER_STIFF ? LAYER_WRINKLE * 0.25 * cbrt(9 / (ratio * ratio)) : 0;
 }
 
@@ -126,6 +134,7 @@ pl_status robot_layers(robot_build *b)
     if (!robot->layer) {
         return robot_memory(b);
     }
+
     for (int i = 0; i < b->def->layer_count; ++i) {
         const pl_layer_def *def = &b->def->layer[i];
         pl_layer *l = &robot->layer[robot->layer_count++];
@@ -171,6 +180,7 @@ pl_status robot_layers(robot_build *b)
                        "layer '%s': on linear elements its bending is inaccurate; use order: 2", def->name);
         }
     }
+
     return PL_OK;
 }
 
@@ -185,6 +195,7 @@ pl_layer_info pl_robot_layer(const pl_robot *robot, int i)
     if (i < 0 || i >= robot->layer_count) {
         return (pl_layer_info){0};
     }
+
     const pl_layer *l = &robot->layer[i];
     return (pl_layer_info){.name = l->name,
                            .face = l->face,

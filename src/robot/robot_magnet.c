@@ -18,13 +18,16 @@ pl_status robot_magnet(robot_build *b, const pl_actuator_def *def, int index, pl
     if (region < 0) {
         return PL_OK;
     }
+
     const double length = pl_norm3(def->direction), remanence = pl_norm3(def->remanence);
     a->magnet = region;
     for (int i = 0; i < 3; ++i) {
         a->direction[i] = def->direction[i] / length;
         a->remanence[i] = def->remanence[i];
     }
+
     a->rest = remanence * pl_mesh_region_volume(b->robot->mesh, region) / MAGNET_MU0;
+
     return PL_OK;
 }
 
@@ -35,6 +38,7 @@ static void magnet_element(const pl_mesh_view *v, int32_t e, const double remane
     const pl_element_kind kind = (pl_element_kind)v->kind[e];
     const int32_t *node = v->node + v->node_start[e];
     const int n = (int)(v->node_start[e + 1] - v->node_start[e]), count = pl_element_rule(kind, xi, w);
+
     for (int q = 0; q < count; ++q) {
         double N[PL_ELEMENT_NODES_MAX], dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0}, C[9];
         pl_shape_eval(kind, xi[q], N, dN);
@@ -60,11 +64,13 @@ pl_status pl_magnet_functional(const pl_mesh *mesh, const pl_actuator *a, pl_fun
     const pl_mesh_view v = pl_mesh_get(mesh);
     double *weight = PL_NEW_ARRAY(double, v.vertex_count);
     pl_status status = weight ? PL_OK : PL_NO_MEMORY;
+
     for (int32_t e = 0; status == PL_OK && e < v.element_count; ++e) {
         if (v.region[e] == a->magnet) {
             magnet_element(&v, e, a->remanence, weight);
         }
     }
+
     for (int32_t i = 0; status == PL_OK && i < v.vertex_count; ++i) {
         if (weight[i] != 0) {
             const double c[3] = {weight[i] * a->direction[0], weight[i] * a->direction[1],
@@ -72,6 +78,8 @@ pl_status pl_magnet_functional(const pl_mesh *mesh, const pl_actuator *a, pl_fun
             status = pl_functional_add_linear(h, i, c);
         }
     }
+
     pl_free(weight);
+
     return status;
 }

@@ -12,6 +12,7 @@ static pl_status marker_surface_weights(robot_build *b, int32_t surface, pl_poin
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     double *share = PL_NEW_ARRAY(double, v.vertex_count);
+
     if (!share) {
         return robot_memory(b);
     }
@@ -48,6 +49,7 @@ static pl_status marker_surface_weights(robot_build *b, int32_t surface, pl_poin
         share[j] /= area;
         b->mark[j] = fabs(share[j]) > 1e-14;
     }
+
     pl_status status = robot_take_marks(b, &out->node, &out->count);
     out->weight = status == PL_OK ? PL_NEW_ARRAY(double, out->count) : NULL;
     status = status == PL_OK && !out->weight ? robot_memory(b) : status;
@@ -58,13 +60,16 @@ static pl_status marker_surface_weights(robot_build *b, int32_t surface, pl_poin
         out->weight[j] = share[out->node[j]];
         sum += out->weight[j];
     }
+
     for (int32_t j = 0; status == PL_OK && j < out->count; ++j) {
         out->weight[j] /= sum;
         for (int i = 0; i < 3; ++i) {
             out->rest[i] += out->weight[j] * v.position[3 * (size_t)out->node[j] + i];
         }
     }
+
     pl_free(share);
+
     return status;
 }
 
@@ -78,6 +83,7 @@ static pl_status marker_surface_patch(robot_build *b, const pl_point *point, pl_
     if (!patch->node || !patch->weight) {
         return robot_memory(b);
     }
+
     double sum = 0;
     for (int32_t j = 0; j < point->count; ++j) {
         if (point->weight[j] > 0) {
@@ -86,12 +92,14 @@ static pl_status marker_surface_patch(robot_build *b, const pl_point *point, pl_
             sum += point->weight[j];
         }
     }
+
     for (int32_t j = 0; j < patch->count; ++j) {
         patch->weight[j] /= sum;
         for (int i = 0; i < 3; ++i) {
             patch->rest[i] += patch->weight[j] * X[3 * (size_t)patch->node[j] + i];
         }
     }
+
     return PL_OK;
 }
 
@@ -100,6 +108,7 @@ static bool marker_spans(const pl_mesh *mesh, const pl_point *patch)
 {
     const double *X = pl_mesh_get(mesh).position;
     double C[9] = {0}, value[3];
+
     for (int32_t j = 0; j < patch->count; ++j) {
         double d[3];
         pl_sub3(X + 3 * (size_t)patch->node[j], patch->rest, d);
@@ -107,6 +116,7 @@ static bool marker_spans(const pl_mesh *mesh, const pl_point *patch)
             C[i] += patch->weight[j] * d[i / 3] * d[i % 3];
         }
     }
+
     pl_eigen3(C, value, NULL);
     return value[1] > 1e-6 * value[2] && value[2] > 0;
 }
@@ -125,6 +135,7 @@ static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *
     if (status != PL_OK) {
         return status;
     }
+
     const double nearest[3] = {m->point.rest[0], m->point.rest[1], m->point.rest[2]};
     if (m->distance <= 1e-9 * b->size) {
         m->distance = 0;
@@ -135,9 +146,11 @@ static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *
         pl_point_clear(&m->point);
         status = pl_point_create(b->robot->mesh, nearest, def->radius, &m->point, NULL, b->err);
     }
+
     if (status == PL_OK) {
         status = robot_point_patch(b->robot->mesh, nearest, def->radius, &m->patch, b->err);
     }
+
     // round-off of a point on the body is no offset
     if (status == PL_OK) {
         pl_sub3(def->at, m->point.rest, m->offset);
@@ -145,11 +158,13 @@ static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *
             m->offset[i] = fabs(m->offset[i]) < 1e-6 * b->size ? 0 : m->offset[i];
         }
     }
+
     if (status == PL_OK && m->distance > 0.5 * b->size) {
         ROBOT_FIND(b, PL_WARNING, def->line, "marker '%s' is %.4g mm outside the body, whose size is %.4g mm",
                    def->name, m->distance, b->size);
         pl_findings_place(b->findings, def->at, NULL, 0);
     }
+
     return status;
 }
 
@@ -182,6 +197,7 @@ pl_status robot_markers(robot_build *b)
         }
         m->frame = status == PL_OK && marker_spans(b->robot->mesh, &m->patch);
     }
+
     return status;
 }
 
@@ -208,6 +224,7 @@ pl_status robot_sensors(robot_build *b)
             s->actuator = marker_same(b->robot->actuator[a].name, def->actuator) ? a : s->actuator;
         }
     }
+
     return status;
 }
 
@@ -252,5 +269,6 @@ pl_status robot_loads(robot_build *b)
             status = robot_copy_faces(b, surface, &p->face, &p->face_count);
         }
     }
+
     return status;
 }

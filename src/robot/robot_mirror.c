@@ -10,6 +10,7 @@ static bool mirror_heights(const pl_mesh *mesh, const pl_fixed_def *def, const i
     const pl_mesh_view v = pl_mesh_get(mesh);
     range[0] = INFINITY;
     range[1] = -INFINITY;
+
     // faces of a surface, vertices in a box
     for (int64_t k = 0; k < count; ++k) {
         double x[3 * PL_FACE_NODES_MAX];
@@ -20,6 +21,7 @@ static bool mirror_heights(const pl_mesh *mesh, const pl_fixed_def *def, const i
             range[1] = fmax(range[1], height);
         }
     }
+
     for (int32_t j = 0; def->has_box && j < v.vertex_count; ++j) {
         const double *x = v.position + 3 * (size_t)j;
         bool inside = true;
@@ -32,6 +34,7 @@ static bool mirror_heights(const pl_mesh *mesh, const pl_fixed_def *def, const i
             range[1] = fmax(range[1], height);
         }
     }
+
     return range[0] <= range[1];
 }
 
@@ -41,10 +44,12 @@ bool robot_mirror(const robot_build *b, int body, const pl_mesh *mesh, const pl_
 {
     static const double zero[3];
     int axis = -1, held = 0;
+
     for (int i = 0; i < 3; ++i) {
         held += def->axis[i];
         axis = def->axis[i] ? i : axis;
     }
+
     if (held != 1 || memcmp(def->move, zero, sizeof zero) != 0 ||
         memcmp(def->rotate, zero, sizeof zero) != 0) {
         return false;
@@ -60,6 +65,7 @@ bool robot_mirror(const robot_build *b, int body, const pl_mesh *mesh, const pl_
         all[0] = fmin(all[0], height);
         all[1] = fmax(all[1], height);
     }
+
     pl_mesh_bounds(mesh, low, high);
 
     // all that is held must lie in one plane, to round-off of the mesh
@@ -74,5 +80,6 @@ bool robot_mirror(const robot_build *b, int body, const pl_mesh *mesh, const pl_
         out->normal[i] = top ? n[i] : -n[i];
         out->point[i] = n[i] * (top ? all[1] : all[0]);
     }
+
     return top != bottom;
 }

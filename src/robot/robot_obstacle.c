@@ -9,6 +9,7 @@ static void obstacle_frame(const double along[3], double frame[9])
 {
     double *z = frame + 6, *x = frame, *y = frame + 3;
     const double length = pl_norm3(along);
+
     for (int i = 0; i < 3; ++i) {
         z[i] = along[i] / length;
     }
@@ -30,10 +31,12 @@ static pl_status place_surface(robot_build *b, const pl_obstacle_def *def, pl_sh
 {
     const pl_trisurf *from = def->surface;
     pl_trisurf *to = &shape->surface;
+
     if (!from || from->triangle_count == 0) {
         ROBOT_DEFECT(b, def->line, "obstacle '%s' has no surface", def->name);
         return PL_OK;
     }
+
     *to = (pl_trisurf){.vertex_count = from->vertex_count,
                        .triangle_count = from->triangle_count,
                        .position = PL_NEW_ARRAY(double, 3 * (int64_t)from->vertex_count),
@@ -51,6 +54,7 @@ static pl_status place_surface(robot_build *b, const pl_obstacle_def *def, pl_sh
             to->position[3 * (size_t)v + (size_t)i] += def->point[i];
         }
     }
+
     memcpy(to->corner, from->corner, 3 * (size_t)from->triangle_count * sizeof *to->corner);
 
     // what follows needs a closed surface; its defects have been reported
@@ -68,6 +72,7 @@ static pl_status place_surface(robot_build *b, const pl_obstacle_def *def, pl_sh
             to->corner[3 * (size_t)t + 2] = keep;
         }
     }
+
     return pl_shape_prepare(shape, b->err);
 }
 
@@ -98,6 +103,7 @@ static pl_status place_box(robot_build *b, const pl_obstacle_def *def, pl_shape 
     for (int i = 0; i < 3; ++i) {
         shape->half[i] = 0.5 * def->size[i];
     }
+
     return PL_OK;
 }
 
@@ -112,6 +118,7 @@ static void obstacle_surface_extent(const pl_trisurf *s, robot_extent *out)
             high[i] = fmax(high[i], s->position[3 * (size_t)v + (size_t)i]);
         }
     }
+
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         double r[3][3], n[3];
         for (int a = 0; a < 3; ++a) {
@@ -131,6 +138,7 @@ static void obstacle_surface_extent(const pl_trisurf *s, robot_extent *out)
         out->centre[i] = out->volume != 0 ? low[i] + c[i] / out->volume : 0.5 * (low[i] + high[i]);
         out->size = fmin(out->size, 0.5 * (high[i] - low[i]));
     }
+
     out->volume = fabs(out->volume);
 }
 
@@ -157,6 +165,7 @@ static void measure_surface(const pl_obstacle_def *def, robot_extent *out)
     if (!def->surface || def->surface->triangle_count == 0) {
         return; // reported where it is placed
     }
+
     double R[9], c[3];
     obstacle_surface_extent(def->surface, out);
 

@@ -46,6 +46,7 @@ static pl_status point_take(pl_point *out, int32_t count, pl_error *err)
         pl_point_clear(out);
         return pl_fail_memory(err, "a point's weights");
     }
+
     out->count = count;
     return PL_OK;
 }
@@ -126,6 +127,7 @@ static int32_t kernel_elements(const pl_mesh_view *v, const uint8_t *mark, int32
             element[count++] = e;
         }
     }
+
     return count;
 }
 
@@ -153,6 +155,7 @@ static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double r
     double *mass = PL_NEW_ARRAY(double, v.vertex_count);
     int32_t *near = PL_NEW_ARRAY(int32_t, v.element_count);
     int32_t inside = 0;
+
     // 1: in the ball
     if (mark) {
         for (int32_t j = 0; j < v.vertex_count; ++j) {
@@ -160,9 +163,11 @@ static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double r
             inside += mark[j];
         }
     }
+
     out->node = PL_NEW_ARRAY(int32_t, inside + 1);
     out->weight = PL_NEW_ARRAY(double, inside + 1);
     const bool good = mark && mass && near && out->node && out->weight;
+
     // 2: reached, beginning with the element itself
     if (good) {
         for (int64_t a = v.node_start[element]; a < v.node_start[element + 1]; ++a) {
@@ -173,6 +178,7 @@ static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double r
         kernel_lump(mesh, near, count, mass);
         kernel_collect(&v, at, radius, mark, mass, out);
     }
+
     pl_free(mark);
     pl_free(mass);
     pl_free(near);
@@ -180,6 +186,7 @@ static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double r
         kernel_clear(out);
         return pl_fail_memory(err, "a point's kernel");
     }
+
     return PL_OK;
 }
 
@@ -208,6 +215,7 @@ static bool point_solve(int n, double *A, double least, double *x)
             }
         }
     }
+
     for (int k = n - 1; k >= 0; --k) {
         double sum = A[k * m + n];
         for (int c = k + 1; c < n; ++c) {
@@ -215,6 +223,7 @@ static bool point_solve(int n, double *A, double least, double *x)
         }
         x[k] = sum / A[k * m + k];
     }
+
     return true;
 }
 
@@ -224,6 +233,7 @@ static bool point_correct(const double *X, const double at[3], double radius, po
     if (kernel->count < POINT_VERTICES_MIN) {
         return false;
     }
+
     double total = 0, A[20] = {0}, c[4];
     for (int32_t j = 0; j < kernel->count; ++j) {
         total += kernel->weight[j];
@@ -231,6 +241,7 @@ static bool point_correct(const double *X, const double at[3], double radius, po
     if (!(total > 0)) {
         return false;
     }
+
     for (int32_t j = 0; j < kernel->count; ++j) {
         const double *Xj = X + 3 * (size_t)kernel->node[j], k = kernel->weight[j] / total;
         const double d[4] = {1, (Xj[0] - at[0]) / radius, (Xj[1] - at[1]) / radius, (Xj[2] - at[2]) / radius};
@@ -259,6 +270,7 @@ static bool point_correct(const double *X, const double at[3], double radius, po
         kernel->weight[j] *= factor / total;
         swing += fabs(kernel->weight[j]);
     }
+
     return swing <= POINT_SWING_MAX;
 }
 
@@ -303,6 +315,7 @@ pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius
         out->radius = radius;
         point_rest(mesh, out);
     }
+
     return status;
 }
 
@@ -390,6 +403,7 @@ static bool patch_spans(const double *X, const int32_t *node, int32_t count)
             far = fmax(far, pl_dot3(p, p));
         }
     }
+
     return area > 1e-6 * far && far > 0;
 }
 
@@ -401,6 +415,7 @@ static pl_status patch_element(const pl_mesh_view *v, const pl_embedding *embedd
     const pl_element_kind kind = (pl_element_kind)v->kind[embedding->element];
     int32_t node[PL_ELEMENT_NODES_MAX], count = 0;
     double lump[PL_ELEMENT_NODES_MAX];
+
     for (int pass = 0; pass < 2 && !patch_spans(v->position, node, count); ++pass) {
         count = 0;
         for (int a = 0; a < embedding->node_count; ++a) {
@@ -410,12 +425,14 @@ static pl_status patch_element(const pl_mesh_view *v, const pl_embedding *embedd
             }
         }
     }
+
     const pl_status status = point_take(out, count, err);
     if (status == PL_OK) {
         memcpy(out->node, node, (size_t)count * sizeof *node);
         memcpy(out->weight, lump, (size_t)count * sizeof *lump);
         *scale = pl_distance3(v->position + 3 * (size_t)node[0], v->position + 3 * (size_t)node[1]);
     }
+
     return status;
 }
 
@@ -429,6 +446,7 @@ pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radi
     if (status != PL_OK) {
         return status;
     }
+
     const pl_mesh_view v = pl_mesh_get(mesh);
     double scale = radius;
 
@@ -445,6 +463,7 @@ pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radi
             kernel_clear(&kernel);
         }
     }
+
     if (out->count == 0) {
         status = patch_element(&v, &embedding, out, &scale, err);
         if (status != PL_OK) {
@@ -457,5 +476,6 @@ pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radi
     robot_point_tilt(v.position, out->node, out->count, at, scale, out->weight);
     patch_normalise(out);
     point_rest(mesh, out);
+
     return PL_OK;
 }

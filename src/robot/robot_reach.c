@@ -49,6 +49,7 @@ static bool reach_read(const pl_reach_limits *r, bool one_sided, double range[2]
         range[1] = isfinite(r->high) ? r->high + 0.0 : 0;
         return true;
     }
+
     const double *from = r->meet[0] < r->meet[1] ? r->meet : r->whole;
     range[0] = from[0] + 0.0;
     range[1] = from[1] + 0.0;
@@ -75,13 +76,16 @@ pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
 {
     const pl_monotone *t = &a->table;
     const pl_drive_law law = pl_actuator_law(a);
+
     // the ends of a table to round-off
     const double beyond = t->count > 0 ? 1e-9 * (t->x[t->count - 1] - t->x[0]) : 0;
+
     if (t->count > 0 && !(value >= t->x[0] - beyond && value <= t->x[t->count - 1] + beyond)) {
         const double unit = pl_drive_scale(a->drive);
         return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g %s is outside its table, %g to %g", a->name,
                        value / unit, pl_drive_unit(a->drive), t->x[0] / unit, t->x[t->count - 1] / unit);
     }
+
     if (!isfinite(value)) {
         return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
     }
@@ -89,10 +93,12 @@ pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "actuator '%s': tension is %g N, a cable cannot push", a->name,
                        value);
     }
+
     if (law == PL_LAW_GAS && a->rest + a->line_volume + value <= 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "actuator '%s': %g mm^3 withdrawn, but chamber and line contain only %g", a->name,
                        -value, a->rest + a->line_volume);
     }
+
     return PL_OK;
 }

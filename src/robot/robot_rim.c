@@ -42,9 +42,11 @@ static int32_t *rim_supports(const pl_robot *robot)
 {
     const int64_t n = 3 * (int64_t)pl_mesh_get(robot->mesh).vertex_count;
     int32_t *of = PL_NEW_ARRAY(int32_t, n);
+
     for (int64_t i = 0; of && i < n; ++i) {
         of[i] = -1;
     }
+
     for (int k = 0; of && k < robot->support_count; ++k) {
         const pl_support *s = &robot->support[k];
         for (int32_t j = 0; j < s->node_count; ++j) {
@@ -55,6 +57,7 @@ static int32_t *rim_supports(const pl_robot *robot)
             }
         }
     }
+
     return of;
 }
 
@@ -69,6 +72,7 @@ static void rim_planes(rim_work *w)
 {
     const pl_robot *robot = w->b->robot;
     const double *X = pl_mesh_get(robot->mesh).position, tolerance = rim_tolerance(w);
+
     for (int k = 0; k < robot->support_count; ++k) {
         const pl_support *s = &robot->support[k];
         for (int i = 0; i < 3; ++i) {
@@ -126,6 +130,7 @@ static bool rim_edge_in(const rim_work *w, const rim_loop *l, int32_t e, rim_pla
         in = fabs(rim_vertex(w, l, l->per * e + j)[plane.axis] - plane.at) <= rim_tolerance(w) &&
              (!held || w->support_of[3 * v + plane.axis] >= 0);
     }
+
     return in;
 }
 
@@ -136,6 +141,7 @@ static int32_t rim_label(rim_work *w, const rim_loop *l, double origin[3])
 {
     bool given[3] = {false};
     int32_t labelled = 0;
+
     memset(w->label, -1, (size_t)l->edges * sizeof *w->label);
     memset(origin, 0, 3 * sizeof *origin);
 
@@ -145,6 +151,7 @@ static int32_t rim_label(rim_work *w, const rim_loop *l, double origin[3])
             origin[i] += rim_vertex(w, l, l->per * j)[i] / l->edges;
         }
     }
+
     // one plane per round; ends when no edge is left in any
     for (;;) {
         int best = -1;
@@ -184,11 +191,13 @@ static pl_cap *rim_new_cap(rim_work *w, const rim_loop *l, int32_t edge, int32_t
     pl_actuator *a = w->a;
     pl_cap *cap = &a->cap[a->cap_count++];
     const int32_t start = a->cap_count > 1 ? cap[-1].start + cap[-1].count : 0;
+
     *cap = (pl_cap){.start = start, .open = edges < l->edges};
     cap->count = l->per * edges + (cap->open ? 1 : 0);
     for (int32_t j = 0; j < cap->count; ++j) {
         a->cap_node[start + j] = l->node[((int64_t)l->per * edge + j) % l->count];
     }
+
     return cap;
 }
 
@@ -214,6 +223,7 @@ static void rim_measure(rim_work *w, int r, const pl_cap *cap)
             c[i] += X[3 * (int64_t)node[j] + i] / n;
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         c[i] = cap->follows[i] ? c[i] : cap->apex[i];
     }
@@ -244,6 +254,7 @@ static void rim_measure(rim_work *w, int r, const pl_cap *cap)
         w->widest_part = area;
         w->widest = r;
     }
+
     if (between > w->worst_part) {
         w->worst_part = between;
         w->worst = r;
@@ -259,25 +270,30 @@ static bool rim_stretch(rim_work *w, int r, const rim_loop *l, int32_t edge, int
     if (label >= 0 && rim_contains(w, label, o)) {
         return true;
     }
+
     // an opening must end in held planes through o on both sides
     for (int k = 0; k < 2; ++k) {
         if (side[k] < 0 || !rim_contains(w, side[k], o)) {
             return false;
         }
     }
+
     pl_cap *cap = rim_new_cap(w, l, edge, edges);
     memcpy(cap->origin, o, sizeof cap->origin);
     memcpy(cap->apex, o, sizeof cap->apex);
+
     // a plane that o does not lie in: a fan from o moved into it
     if (label >= 0) {
         cap->apex[w->plane[label].axis] = w->plane[label].at;
         return true;
     }
+
     // an opening follows the body, except along the normals of the planes at its ends
     for (int i = 0; i < 3; ++i) {
         cap->follows[i] = i != w->plane[side[0]].axis && i != w->plane[side[1]].axis;
     }
     rim_measure(w, r, cap);
+
     return true;
 }
 
@@ -290,11 +306,13 @@ static bool rim_close(rim_work *w, int r)
 
     // a fan over the whole rim from o, or, where nothing is held, from the mean of the rim
     pl_cap *whole = rim_new_cap(w, &l, 0, l.edges);
+
     if (labelled == 0) {
         whole->follows[0] = whole->follows[1] = whole->follows[2] = true;
         rim_measure(w, r, whole);
         return true;
     }
+
     memcpy(whole->apex, o, sizeof whole->apex);
 
     // stretches of one label, from the first edge whose label differs from that of its predecessor
@@ -302,6 +320,7 @@ static bool rim_close(rim_work *w, int r)
     while (first < l.edges && w->label[first] == w->label[(first + l.edges - 1) % l.edges]) {
         ++first;
     }
+
     bool good = true;
     for (int32_t e = first, edges = 1; good && first < l.edges && e < first + l.edges; e += edges) {
         edges = 1;
@@ -310,6 +329,7 @@ static bool rim_close(rim_work *w, int r)
         }
         good = rim_stretch(w, r, &l, e % l.edges, edges, o);
     }
+
     return good;
 }
 
@@ -342,8 +362,10 @@ static void rim_note(const rim_work *w, int r)
 {
     const rim_loop l = rim_get(w, r);
     double low[3], high[3];
+
     rim_bounds(w, &l, low, high);
     pl_text planes = {0};
+
     // which planes
     for (int p = 0; p < w->plane_count; ++p) {
         bool used = false;
@@ -355,6 +377,7 @@ static void rim_note(const rim_work *w, int r)
                         "xyz"[w->plane[p].axis], pl_tidy(w->plane[p].at));
         }
     }
+
     ROBOT_FIND(w->b, PL_NOTE, w->line,
                "chamber '%s': an opening of %.3g x %.3g x %.3g mm (%d edges) is capped%s", w->a->name,
                high[0] - low[0], high[1] - low[1], high[2] - low[2], (int)l.edges,
@@ -404,6 +427,7 @@ static void rim_advise(rim_work *w, const rim_loop *l)
                            "select the whole wall of the cavity, so that it ends in flat openings or in held "
                            "planes; or close the opening in the part");
     }
+
     pl_text_clear(&text);
 }
 
@@ -414,6 +438,7 @@ static bool rim_oblique(const rim_work *w, const rim_loop *l, double normal[3])
     const pl_mesh_view v = pl_mesh_get(w->b->robot->mesh);
     const double *origin = rim_vertex(w, l, 0);
     double low = 0, high = 0, largest = 0;
+
     memset(normal, 0, 3 * sizeof *normal);
 
     // mean normal of the rim
@@ -426,6 +451,7 @@ static bool rim_oblique(const rim_work *w, const rim_loop *l, double normal[3])
             normal[i] += cross[i];
         }
     }
+
     const double length = pl_norm3(normal);
     for (int i = 0; i < 3; ++i) {
         normal[i] /= length > 0 ? length : 1;
@@ -439,6 +465,7 @@ static bool rim_oblique(const rim_work *w, const rim_loop *l, double normal[3])
         low = fmin(low, pl_dot3(d, normal));
         high = fmax(high, pl_dot3(d, normal));
     }
+
     return length > 0 && largest < 1 - 1e-9 && fmin(-low, high) < 1e-6 * w->b->size;
 }
 
@@ -449,6 +476,7 @@ static void rim_warn_wide(rim_work *w, double wall)
     const rim_loop l = rim_get(w, w->widest);
     pl_text text = {0};
     double normal[3];
+
     rim_cuts(w, &l, &text);
     const bool oblique = !text.data && rim_oblique(w, &l, normal);
     if (text.data || oblique) {
@@ -468,6 +496,7 @@ static void rim_warn_wide(rim_work *w, double wall)
         }
         rim_place(w, low, high);
     }
+
     pl_text_clear(&text);
 }
 
@@ -476,6 +505,7 @@ static void rim_refuse(rim_work *w, int r, const char *why)
 {
     const rim_loop l = rim_get(w, r);
     double low[3], high[3];
+
     rim_bounds(w, &l, low, high);
     ROBOT_DEFECT(w->b, w->line,
                  "chamber '%s': its opening from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g) mm %s", w->a->name,
@@ -489,6 +519,7 @@ static bool rim_init(rim_work *w)
 {
     pl_actuator *a = w->a;
     const int64_t nodes = a->rim_count > 0 ? a->rim_start[a->rim_count] : 0;
+
     w->support_of = rim_supports(w->b->robot);
     w->plane = PL_NEW_ARRAY(rim_plane, 3 * (int64_t)w->b->robot->support_count);
     w->label = PL_NEW_ARRAY(int32_t, nodes);
@@ -496,6 +527,7 @@ static bool rim_init(rim_work *w)
     // a cap for each rim and, at most, one for each of its edges
     a->cap = PL_NEW_ARRAY(pl_cap, a->rim_count + nodes);
     a->cap_node = PL_NEW_ARRAY(int32_t, 3 * nodes);
+
     return w->support_of && w->plane && w->label && a->cap && a->cap_node;
 }
 
@@ -506,6 +538,7 @@ static void rim_check(rim_work *w)
     robot_build *b = w->b;
     const double share = w->uncertain / w->a->rest,
                  wall = pl_mesh_faces_area(b->robot->mesh, w->a->face, w->a->face_count);
+
     if (share > RIM_UNKNOWN) {
         char why[160];
         snprintf(why, sizeof why, "is not flat: the cap over it could be %.3g %% of the chamber's volume off",
@@ -516,6 +549,7 @@ static void rim_check(rim_work *w)
     } else if (w->area > RIM_WIDE * wall) {
         rim_warn_wide(w, wall);
     }
+
     if (share > RIM_UNCERTAIN && share <= RIM_UNKNOWN) {
         ROBOT_FIND(b, PL_WARNING, w->line,
                    "chamber '%s': an opening is not flat, so that its volume is uncertain by %.2g %%",
@@ -531,6 +565,7 @@ pl_status robot_caps(robot_build *b, pl_actuator *a, int line)
     pl_functional volume = {0};
     const bool room = rim_init(&w);
     bool good = true;
+
     if (room) {
         rim_planes(&w);
         for (int r = 0; r < a->rim_count; ++r) {
@@ -542,6 +577,7 @@ pl_status robot_caps(robot_build *b, pl_actuator *a, int line)
             good = good && closed;
         }
     }
+
     pl_status status = room ? pl_chamber_functional(b->robot->mesh, a, &volume) : PL_NO_MEMORY;
     a->rest = status == PL_OK ? pl_functional_value(&volume, pl_mesh_get(b->robot->mesh).position) : 0;
     pl_functional_clear(&volume);
@@ -552,6 +588,7 @@ pl_status robot_caps(robot_build *b, pl_actuator *a, int line)
     pl_free(w.support_of);
     pl_free(w.plane);
     pl_free(w.label);
+
     return status == PL_OK ? PL_OK : robot_memory(b);
 }
 
@@ -562,6 +599,7 @@ pl_status pl_chamber_caps(const pl_actuator *a, const int32_t *corner_of, pl_fun
     const bool quadratic = a->rim_quadratic && !corner_of;
     const int step = a->rim_quadratic && corner_of ? 2 : 1;
     pl_status status = PL_OK;
+
     for (int k = 0; status == PL_OK && k < a->cap_count; ++k) {
         const pl_cap *cap = &a->cap[k];
         const int32_t count = (cap->count + step - 1) / step;
@@ -578,6 +616,7 @@ pl_status pl_chamber_caps(const pl_actuator *a, const int32_t *corner_of, pl_fun
                      : pl_functional_add_rim(h, node, count, quadratic, cap->follows[0] ? NULL : cap->apex);
         pl_free(node);
     }
+
     return status;
 }
 

@@ -38,6 +38,7 @@ pl_status robot_springs(robot_build *b)
     if (!robot->spring) {
         return robot_memory(b);
     }
+
     for (int i = 0; i < b->def->spring_count; ++i) {
         const pl_spring_def *def = &b->def->spring[i];
         pl_spring *s = &robot->spring[robot->spring_count++];
@@ -60,5 +61,6 @@ pl_status robot_springs(robot_build *b)
         spring_warn_arm(b, def, s->from);
         spring_warn_arm(b, def, s->to);
     }
+
     return PL_OK;
 }

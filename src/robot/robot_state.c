@@ -28,6 +28,7 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
     s->command = PL_NEW_ARRAY(double, s->command_count);
     s->multiplier = PL_NEW_ARRAY(double, s->actuator_count);
     s->active = PL_NEW_ARRAY(double, s->actuator_count);
+
     // one force more: where a hand pulls at the body
     s->force = PL_NEW_ARRAY(double, 3 * ((int64_t)s->marker_count + 1));
     s->contact_count = pl_robot_tendon_first(robot, robot->actuator_count);
@@ -36,8 +37,10 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
         pl_state_destroy(s);
         return pl_fail_memory(err, "the state");
     }
+
     pl_state_reset(s, robot);
     *out = s;
+
     return PL_OK;
 }
 
@@ -76,6 +79,7 @@ pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t cou
         state->motion = room;
         state->motion_count = count;
     }
+
     if (count > 0 && motion) {
         memcpy(state->motion, motion, (size_t)count * sizeof *motion);
     }
@@ -108,6 +112,7 @@ pl_status pl_state_copy(pl_state *to, const pl_state *from)
     memcpy(to->force, from->force, 3 * ((size_t)from->marker_count + 1) * sizeof *to->force);
     memcpy(to->contact, from->contact, (size_t)from->contact_count * sizeof *to->contact);
     to->load = from->load;
+
     return pl_state_set_motion(to, from->motion, from->motion_count);
 }
 
@@ -175,6 +180,7 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
     if (!block || size < need) {
         return need;
     }
+
     const double header[STATE_HEADER] = {state_version(state),
                                          (double)(state->robot_hash >> 32),
                                          (double)(state->robot_hash & UINT32_MAX),
@@ -203,6 +209,7 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
         *p++ = (double)state->motion_count;
         memcpy(p, state->motion, (size_t)state->motion_count * sizeof *p);
     }
+
     return need;
 }
 
@@ -213,6 +220,7 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
         return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, a state has at least %d", size,
                        STATE_HEADER);
     }
+
     const bool moves = block[0] > PL_STATE_VERSION_CONTACT;
     const double version = block[0] - (moves ? PL_STATE_VERSION_MOTION : 0);
     if (version != PL_STATE_VERSION && version != PL_STATE_VERSION_CONTACT) {
@@ -221,14 +229,17 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
                        "more)",
                        block[0], PL_STATE_VERSION, PL_STATE_VERSION_CONTACT, PL_STATE_VERSION_MOTION);
     }
+
     if ((version == PL_STATE_VERSION_CONTACT) != (s->contact_count > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "state: version %g (%s contact), the robot is %s contact", block[0],
                        version == PL_STATE_VERSION ? "without" : "with",
                        s->contact_count ? "with" : "without");
     }
+
     if (block[1] != (double)(s->robot_hash >> 32) || block[2] != (double)(s->robot_hash & UINT32_MAX)) {
         return pl_fail(err, PL_BAD_INPUT, "state: it belongs to another robot (or the robot has changed)");
     }
+
     if (block[3] != s->vertex_count || block[4] != s->command_count || block[5] != s->actuator_count ||
         block[6] != s->marker_count) {
         return pl_fail(
@@ -247,6 +258,7 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
     if (!(block[7] >= 0 && block[7] <= 1)) {
         return pl_fail(err, PL_BAD_INPUT, "state: load is %g, must lie between 0 and 1", block[7]);
     }
+
     return PL_OK;
 }
 
@@ -255,6 +267,7 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
     if (!state || !block) {
         return pl_fail(err, PL_BAD_INPUT, "state: state and block must not be NULL");
     }
+
     const pl_status status = state_check_header(state, block, size, err);
     if (status != PL_OK) {
         return status;
@@ -286,5 +299,6 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
     const pl_status moved = size > own
                                 ? pl_state_set_motion(state, block + own + 1, (int64_t)(size - own - 1))
                                 : pl_state_set_motion(state, NULL, 0);
+
     return moved == PL_OK ? PL_OK : pl_fail_memory(err, "the state");
 }

@@ -11,8 +11,10 @@ static void support_mark_box(robot_build *b, const pl_fixed_def *def)
     const pl_body_def *body = own ? &b->def->body[def->body] : NULL;
     const char *prefix = own && b->def->body_count > 1 ? body->name : NULL;
     const size_t length = prefix ? strlen(prefix) : 0;
+
     // mm: faces of a box that coincide with those of the body
     const double slack = 1e-9 * b->size;
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         const char *region = v.region_name[v.region[e]];
         if (prefix && (strncmp(region, prefix, length) != 0 || region[length] != '.')) {
@@ -48,6 +50,7 @@ static char *support_name(const pl_robot *robot, const char *wanted)
             s = -1;
         }
     }
+
     return name.data;
 }
 
@@ -91,6 +94,7 @@ static pl_status support_read(robot_build *b, const pl_fixed_def *def, pl_suppor
                                low[1], low[2], high[0], high[1], high[2]);
         }
     }
+
     return s->name ? status : robot_memory(b);
 }
 
@@ -111,6 +115,7 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
     const double *X = pl_mesh_get(b->robot->mesh).position;
     const pl_support *mine = &b->robot->support[s];
     double R[9], Q[9];
+
     pl_rotation_exp(mine->rotate, R);
     bool reported = false;
     for (int32_t k = 0; k < mine->node_count; ++k) {
@@ -150,6 +155,7 @@ pl_status robot_supports(robot_build *b)
     for (int64_t i = 0; owner && i < 3 * (int64_t)vertices; ++i) {
         owner[i] = -1;
     }
+
     for (int s = 0; status == PL_OK && s < b->def->fixed_count; ++s) {
         ++b->robot->support_count;
         status = support_read(b, &b->def->fixed[s], &b->robot->support[s]);
@@ -157,6 +163,7 @@ pl_status robot_supports(robot_build *b)
             support_claim(b, s, owner);
         }
     }
+
     bool held = status == PL_OK && b->def->fixed_count > 0;
     for (int64_t i = 0; held && i < 3 * (int64_t)vertices; ++i) {
         held = owner[i] >= 0;
@@ -165,6 +172,7 @@ pl_status robot_supports(robot_build *b)
         ROBOT_DEFECT(b, b->def->fixed[0].line, "fixed: every vertex is fixed, nothing can move");
     }
     pl_free(owner);
+
     return status;
 }
 
@@ -197,6 +205,7 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
             return;
         }
     }
+
     for (int32_t k = 0; k < rigid->node_count; ++k) {
         owner[rigid->node[k]] = r;
         b->mark[rigid->node[k]] = true;
@@ -230,6 +239,7 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
                      rigid->name, first->name);
         pl_findings_advise(b->findings, "let the support fix deformable vertices, or fix all three axes");
     }
+
     for (int32_t k = 0; k < rigid->node_count; ++k) {
         b->mark[rigid->node[k]] = false;
     }
@@ -245,6 +255,7 @@ pl_status robot_rigids(robot_build *b)
     for (int32_t i = 0; owner && i < vertices; ++i) {
         owner[i] = -1;
     }
+
     for (int r = 0; status == PL_OK && r < b->def->rigid_count; ++r) {
         const pl_rigid_def *def = &b->def->rigid[r];
         pl_rigid *rigid = &b->robot->rigid[b->robot->rigid_count++];
@@ -258,6 +269,8 @@ pl_status robot_rigids(robot_build *b)
             rigid_check(b, r, owner);
         }
     }
+
     pl_free(owner);
+
     return status == PL_OK ? robot_free_rigids(b) : status;
 }

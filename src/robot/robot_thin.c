@@ -19,6 +19,7 @@ static double thin_body(const pl_robot *robot, const int64_t *face, int64_t coun
 {
     const pl_mesh_view v = pl_mesh_get(robot->mesh);
     double softest = INFINITY;
+
     for (int64_t k = 0; k < count; ++k) {
         const int32_t region = v.region[face[k] / 8];
         bool rigid = robot->region_material[region] < 0;
@@ -29,6 +30,7 @@ static double thin_body(const pl_robot *robot, const int64_t *face, int64_t coun
             softest = fmin(softest, robot_thin_young(&robot->material[robot->region_material[region]]));
         }
     }
+
     return softest;
 }
 
@@ -56,6 +58,7 @@ static void thin_middle(const pl_mesh *mesh, int64_t face, double middle[3], dou
 {
     double x[3 * PL_FACE_NODES_MAX], u[3], v[3];
     const double *c = x + (pl_mesh_gather_face(mesh, face, x) == 6 ? 9 : 0);
+
     pl_sub3(c + 3, c, u);
     pl_sub3(c + 6, c, v);
     pl_cross3(u, v, normal);
@@ -71,6 +74,7 @@ static double thin_wall(const pl_mesh *mesh, const double at[3], const double di
 {
     pl_hit hit;
     double middle[3], normal[3];
+
     if (!pl_mesh_cast(mesh, at, direction, skip, &hit) || hit.from_void) {
         return INFINITY;
     }
@@ -83,6 +87,7 @@ pl_status robot_thin_walls(robot_build *b, const pl_layer_def *def, const pl_lay
 {
     const pl_mesh *mesh = b->robot->mesh;
     double thinnest = INFINITY, place[3] = {0}, low[3], high[3];
+
     pl_mesh_bounds(mesh, low, high);
     const double skip = 1e-9 * pl_distance3(low, high);
     int64_t found = 0;
@@ -99,6 +104,7 @@ pl_status robot_thin_walls(robot_build *b, const pl_layer_def *def, const pl_lay
             memcpy(place, at, sizeof place);
         }
     }
+
     if (found > 0) {
         ROBOT_FIND(
             b, PL_WARNING, def->line,
@@ -110,5 +116,6 @@ pl_status robot_thin_walls(robot_build *b, const pl_layer_def *def, const pl_lay
                            "check the unit of its thickness, or draw it as a region of the mesh");
         pl_findings_place(b->findings, place, NULL, 0);
     }
+
     return status;
 }

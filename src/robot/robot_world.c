@@ -41,11 +41,13 @@ static char *world_name(const robot_build *b, int body, const char *name)
     if (b->def->body_count == 1) {
         return pl_strdup(name);
     }
+
     pl_text text = {0};
     pl_text_add(&text, "%s.%s", b->def->body[body].name, name);
     if (text.failed) {
         pl_text_clear(&text);
     }
+
     return text.data;
 }
 
@@ -67,6 +69,7 @@ static void world_clear(world *w)
         pl_mesh_destroy(w->body[i].own);
         pl_free(w->body[i].kept);
     }
+
     for (int a = 0; w->wall && a < w->b->def->actuator_count; ++a) {
         pl_free(w->wall[a].face);
     }
@@ -74,6 +77,7 @@ static void world_clear(world *w)
         pl_free(w->surface[i].name);
         pl_free(w->surface[i].face);
     }
+
     pl_free(w->surface);
     pl_free(w->wall);
     pl_free(w->body);
@@ -95,13 +99,16 @@ static pl_status world_add_surface(world *w, char *name, int64_t *face, int64_t 
         pl_free(face);
         return robot_memory(w->b);
     }
+
     if (at < w->surface_count) {
         pl_free(w->surface[at].name);
         pl_free(w->surface[at].face);
     } else {
         ++w->surface_count;
     }
+
     w->surface[at] = (world_surface){name, face, count};
+
     return PL_OK;
 }
 
@@ -110,6 +117,7 @@ pl_status robot_interface(const pl_mesh *mesh, const bool *inside, int64_t **fac
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     int64_t sides = 0;
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         sides += inside[e] ? pl_element_face_count((pl_element_kind)v.kind[e]) : 0;
     }
@@ -142,7 +150,9 @@ pl_status robot_interface(const pl_mesh *mesh, const bool *inside, int64_t **fac
             }
         }
     }
+
     pl_table_clear(&table);
+
     return PL_OK;
 }
 
@@ -152,15 +162,18 @@ static bool world_is_hollow(const robot_build *b, int body, const char *region, 
 {
     const pl_actuator_def *a = &b->def->actuator[actuator];
     const char *air = robot_air_name(a);
+
     if (!pl_actuator_traits_get(a->kind)->encloses || a->growth || !air ||
         !world_name_is(b, body, region, air)) {
         return false;
     }
+
     for (int r = 0; r < b->def->region_count; ++r) {
         if (strcmp(b->def->region[r].region, air) == 0) {
             return false;
         }
     }
+
     return true;
 }
 
@@ -174,6 +187,7 @@ static pl_status world_without(robot_build *b, const pl_mesh *mesh, const bool *
     int32_t *region = PL_NEW_ARRAY(int32_t, v.element_count);
     const char **name = PL_NEW_ARRAY(const char *, v.region_count);
     int32_t *number = PL_NEW_ARRAY(int32_t, v.region_count);
+
     out->kept = PL_NEW_ARRAY(int32_t, v.element_count);
     pl_status status = PL_OK;
     if (!kind || !start || !node || !region || !name || !number || !out->kept) {
@@ -211,12 +225,14 @@ static pl_status world_without(robot_build *b, const pl_mesh *mesh, const bool *
         status = pl_mesh_create(&def, &out->own, NULL, b->err);
         out->mesh = out->own;
     }
+
     pl_free(kind);
     pl_free(start);
     pl_free(node);
     pl_free(region);
     pl_free(name);
     pl_free(number);
+
     return status;
 }
 
@@ -224,12 +240,15 @@ static pl_status world_without(robot_build *b, const pl_mesh *mesh, const bool *
 static pl_status world_fill(world *w, int i, const pl_mesh *mesh, const bool *gone, bool *one)
 {
     robot_build *b = w->b;
+
     // number of the body's first vertex in the world
     const pl_mesh_view v = pl_mesh_get(mesh);
     int32_t offset = 0;
+
     for (int k = 0; k < i; ++k) {
         offset += pl_mesh_get(w->body[k].mesh).vertex_count;
     }
+
     pl_status status = PL_OK;
     for (int a = 0; status == PL_OK && a < b->def->actuator_count; ++a) {
         for (int32_t r = 0; status == PL_OK && r < v.region_count; ++r) {
@@ -242,6 +261,7 @@ static pl_status world_fill(world *w, int i, const pl_mesh *mesh, const bool *go
             status = robot_fill_take(b, a, mesh, one, gone, offset, &b->def->body[i]);
         }
     }
+
     return status;
 }
 
@@ -256,6 +276,7 @@ static pl_status world_hollow(world *w, int i, const pl_mesh *mesh)
 
     // all elements of chambers that are air
     bool any = false;
+
     for (int a = 0; status == PL_OK && a < b->def->actuator_count; ++a) {
         for (int32_t r = 0; status == PL_OK && r < v.region_count; ++r) {
             if (!world_is_hollow(b, i, v.region_name[r], a)) {
@@ -276,17 +297,20 @@ static pl_status world_hollow(world *w, int i, const pl_mesh *mesh)
     for (int32_t e = 0; status == PL_OK && e < v.element_count; ++e) {
         left += !gone[e];
     }
+
     if (status == PL_OK && any && left == 0) {
         ROBOT_DEFECT(b, b->def->body[i].line, "body '%s' consists of chamber elements only",
                      b->def->body[i].name);
     } else if (status == PL_OK && any) {
         status = world_without(b, mesh, gone, &w->body[i]);
     }
+
     if (status == PL_OK && any && left > 0) {
         status = world_fill(w, i, mesh, gone, one);
     }
     pl_free(gone);
     pl_free(one);
+
     return status;
 }
 
@@ -307,6 +331,7 @@ static void world_renumber(const world_body *body, int64_t *face, int64_t *count
             face[n++] = f;
         }
     }
+
     *count = n;
 }
 
@@ -326,6 +351,7 @@ static pl_status world_own_surfaces(world *w, int i, const pl_mesh *mesh)
             return status;
         }
     }
+
     return PL_OK;
 }
 
@@ -335,6 +361,7 @@ static pl_status world_support_faces(world *w, int i, const char *name, int64_t 
 {
     const world_body *body = &w->body[i];
     const int32_t elements = pl_mesh_get(body->mesh).element_count;
+
     *face = NULL;
     *count = 0;
 
@@ -362,6 +389,7 @@ static pl_status world_support_faces(world *w, int i, const char *name, int64_t 
         }
         return *face ? PL_OK : PL_NO_MEMORY;
     }
+
     return PL_OK;
 }
 
@@ -380,6 +408,7 @@ static pl_status world_mirrors(world *w, int i, pl_mirror *mirror, int *count)
         *count += here && robot_mirror(w->b, i, w->body[i].mesh, fixed, face, faces, &mirror[*count]);
         pl_mesh_free_faces(face);
     }
+
     return PL_OK;
 }
 
@@ -398,6 +427,7 @@ static pl_status world_pick(world *w, const pl_surface_def *def, pl_mirror *mirr
         status = world_mirrors(w, def->body, mirror, &pick.mirror_count);
         pick.mirror = mirror;
     }
+
     if (status == PL_OK) {
         status = pl_mesh_pick(body->mesh, &pick, &picked, &count, &err);
     }
@@ -423,6 +453,7 @@ static pl_status world_pick(world *w, const pl_surface_def *def, pl_mirror *mirr
         face[k] = picked[k] + 8 * (int64_t)body->element_offset;
     }
     pl_mesh_free_faces(picked);
+
     return world_add_surface(w, pl_strdup(def->name), face, count);
 }
 
@@ -431,6 +462,7 @@ static pl_status world_picks(world *w)
 {
     pl_mirror *mirror = PL_NEW_ARRAY(pl_mirror, w->b->def->fixed_count);
     pl_status status = mirror ? PL_OK : robot_memory(w->b);
+
     for (int s = 0; status == PL_OK && s < w->b->def->surface_count; ++s) {
         status = world_pick(w, &w->b->def->surface[s], mirror);
     }
@@ -471,6 +503,7 @@ static pl_status world_append(world *w, int i, pl_mesh_def *def, double *positio
             node[start[k + 1]++] = def->vertex_count + v.node[a];
         }
     }
+
     for (int32_t r = 0; r < v.region_count; ++r) {
         char *name = world_name(w->b, i, v.region_name[r]);
         if (!name) {
@@ -478,9 +511,11 @@ static pl_status world_append(world *w, int i, pl_mesh_def *def, double *positio
         }
         region_name[def->region_count++] = name;
     }
+
     w->body[i].element_offset = def->element_count;
     def->vertex_count += v.vertex_count;
     def->element_count += v.element_count;
+
     return PL_OK;
 }
 
@@ -488,8 +523,10 @@ static pl_status world_append(world *w, int i, pl_mesh_def *def, double *positio
 static pl_status world_merge(world *w, pl_mesh **out)
 {
     robot_build *b = w->b;
+
     // sizes first
     int64_t vertices = 0, elements = 0, nodes = 0, regions = 0;
+
     for (int i = 0; i < b->def->body_count; ++i) {
         const pl_mesh_view v = pl_mesh_get(w->body[i].mesh);
         vertices += v.vertex_count;
@@ -497,6 +534,7 @@ static pl_status world_merge(world *w, pl_mesh **out)
         nodes += v.node_start[v.element_count];
         regions += v.region_count;
     }
+
     if (vertices > INT32_MAX || elements > INT32_MAX) {
         return pl_fail(b->err, PL_BAD_INPUT, "the bodies have %lld vertices together, more than the limit",
                        (long long)vertices);
@@ -513,6 +551,7 @@ static pl_status world_merge(world *w, pl_mesh **out)
     for (int i = 0; status == PL_OK && i < b->def->body_count; ++i) {
         status = world_append(w, i, &def, position, kind, start, node, region, name);
     }
+
     if (status == PL_OK) {
         def.position = position;
         def.kind = kind;
@@ -522,6 +561,7 @@ static pl_status world_merge(world *w, pl_mesh **out)
         def.region_name = (const char *const *)name;
         status = pl_mesh_create(&def, out, NULL, b->err);
     }
+
     for (int32_t r = 0; name && r < def.region_count; ++r) {
         pl_free(name[r]);
     }
@@ -531,6 +571,7 @@ static pl_status world_merge(world *w, pl_mesh **out)
     pl_free(node);
     pl_free(region);
     pl_free(name);
+
     return status;
 }
 
@@ -541,6 +582,7 @@ static pl_status world_finish(world *w, const pl_mesh *base, pl_mesh **out)
     for (int32_t s = 0; s < w->surface_count; ++s) {
         total += w->surface[s].count;
     }
+
     const char **name = PL_NEW_ARRAY(const char *, w->surface_count);
     int64_t *start = PL_NEW_ARRAY(int64_t, (int64_t)w->surface_count + 1),
             *face = PL_NEW_ARRAY(int64_t, total);
@@ -553,9 +595,11 @@ static pl_status world_finish(world *w, const pl_mesh *base, pl_mesh **out)
         }
         status = pl_mesh_with_surfaces(base, w->surface_count, name, start, face, out, w->b->err);
     }
+
     pl_free(name);
     pl_free(start);
     pl_free(face);
+
     return status;
 }
 
@@ -589,6 +633,7 @@ static pl_status world_surfaces(world *w, const pl_mesh *const *mesh)
     if (status == PL_OK) {
         status = world_walls(w);
     }
+
     return status == PL_OK ? world_picks(w) : status;
 }
 
@@ -599,6 +644,7 @@ pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh)
                .body = PL_NEW_ARRAY(world_body, b->def->body_count),
                .wall = PL_NEW_ARRAY(world_wall, b->def->actuator_count)};
     pl_status status = w.body && w.wall ? PL_OK : robot_memory(b);
+
     // air out first: everything after it counts the elements that remain
     for (int i = 0; status == PL_OK && i < b->def->body_count; ++i) {
         w.body[i].mesh = mesh[i];
@@ -629,5 +675,6 @@ pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh)
     }
     pl_mesh_destroy(merged);
     world_clear(&w);
+
     return status;
 }

@@ -27,6 +27,7 @@ static bool blas_is_limited(void)
             return true;
         }
     }
+
     return false;
 }
 
@@ -41,12 +42,14 @@ static int blas_take(int wanted)
 {
     void *block[BLAS_MOST];
     int count = 0;
+
     while (count < wanted && (count < blas_ready || blas_block_fits())) {
         block[count++] = blas_memory_alloc(0);
     }
     for (int i = 0; i < count; ++i) {
         blas_memory_free(block[i]);
     }
+
     return count;
 }
 
@@ -55,16 +58,19 @@ pl_status solver_blas_reserve(pl_error *err)
     if (!blas_memory_alloc || !blas_memory_free || !blas_is_limited()) {
         return PL_OK;
     }
+
     const int threads = pl_threads_get(), wanted = threads < BLAS_MOST ? threads : BLAS_MOST;
     pthread_mutex_lock(&blas_lock);
     if (blas_ready < wanted) {
         blas_ready = blas_take(wanted);
     }
+
     const int ready = blas_ready;
     pthread_mutex_unlock(&blas_lock);
     if (ready >= wanted) {
         return PL_OK;
     }
+
     return pl_fail(err, PL_NO_MEMORY,
                    "solver: no memory: the linear algebra needs 128 MB of address space for each of %d "
                    "threads and this process is limited (ulimit -v, -d); raise the limit%s",

@@ -22,6 +22,7 @@ static void cholmod_self_destroy(void *object)
         cholmod_l_free_dense(&s->e, &s->common);
         cholmod_l_finish(&s->common);
     }
+
     pl_free(s->start);
     pl_free(s->row);
     pl_free(s);
@@ -61,6 +62,7 @@ static pl_status cholmod_analyse(cholmod_self *s, SuiteSparse_long *order, pl_er
     s->common.method[0].ordering = CHOLMOD_GIVEN;
     cholmod_sparse view = cholmod_view(s, NULL);
     s->factor = cholmod_l_analyze_p(&view, order, NULL, 0, &s->common);
+
     return s->factor ? PL_OK : cholmod_fail(s, "analysis", err);
 }
 
@@ -73,11 +75,13 @@ static pl_status cholmod_create(const pl_sparse *matrix, const solver_groups *gr
     int32_t *unknowns = PL_NEW_ARRAY(int32_t, n);
     SuiteSparse_long *wide = PL_NEW_ARRAY(SuiteSparse_long, n);
     pl_status status = PL_OK;
+
     if (s) {
         s->n = n;
         s->start = PL_NEW_ARRAY(SuiteSparse_long, (size_t)n + 1);
         s->row = PL_NEW_ARRAY(SuiteSparse_long, entries);
     }
+
     if (!s || !unknowns || !wide || !s->start || !s->row) {
         status = pl_fail_memory(err, "solver: CHOLMOD");
     } else {
@@ -93,13 +97,16 @@ static pl_status cholmod_create(const pl_sparse *matrix, const solver_groups *gr
         }
         status = cholmod_analyse(s, wide, err);
     }
+
     pl_free(unknowns);
     pl_free(wide);
     if (status != PL_OK && s) {
         cholmod_self_destroy(s);
         s = NULL;
     }
+
     *out = s;
+
     return status;
 }
 
@@ -108,6 +115,7 @@ static void cholmod_pivots(const cholmod_factor *L, pl_factor_report *report)
 {
     const SuiteSparse_long *super = L->super, *pi = L->pi, *px = L->px;
     const double *x = L->x;
+
     report->smallest_pivot = INFINITY;
     for (size_t s = 0; s < L->nsuper; ++s) {
         const SuiteSparse_long rows = pi[s + 1] - pi[s];
@@ -132,10 +140,12 @@ static pl_status cholmod_update(void *object, const pl_sparse *matrix, bool sing
         report->singular = true;
         return PL_OK;
     }
+
     if (s->common.status < 0) {
         return cholmod_fail(s, "factorisation", err);
     }
     cholmod_pivots(s->factor, report);
+
     return PL_OK;
 }
 
@@ -150,10 +160,12 @@ static void cholmod_solve_for(void *object, double *b, int count)
                           .x = b,
                           .xtype = CHOLMOD_REAL,
                           .dtype = CHOLMOD_DOUBLE};
+
     if (cholmod_l_solve2(CHOLMOD_A, s->factor, &view, NULL, &s->x, NULL, &s->y, &s->e, &s->common)) {
         memcpy(b, s->x->x, total * sizeof *b);
         return;
     }
+
     // out of memory: an answer that cannot be taken for one
     for (size_t i = 0; i < total; ++i) {
         b[i] = NAN;

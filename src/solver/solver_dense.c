@@ -18,6 +18,7 @@ static int dense_pivot_row(const double *A, int n, int k)
             best = i;
         }
     }
+
     return best;
 }
 
@@ -29,6 +30,7 @@ bool pl_dense_solve(int n, double *A, double *b, int count)
     for (int i = 0; i < n * n; ++i) {
         largest = fmax(largest, fabs(A[i]));
     }
+
     const double tiny = n * 2.2e-16 * largest;
     for (int k = 0; k < n; ++k) {
         const int pivot = dense_pivot_row(A, n, k);
@@ -49,6 +51,7 @@ bool pl_dense_solve(int n, double *A, double *b, int count)
             }
         }
     }
+
     for (int k = n - 1; k >= 0; --k) {
         for (int j = 0; j < count; ++j) {
             double sum = b[k * count + j];
@@ -58,6 +61,7 @@ bool pl_dense_solve(int n, double *A, double *b, int count)
             b[k * count + j] = sum / A[k * n + k];
         }
     }
+
     return true;
 }
 
@@ -68,16 +72,19 @@ static void dense_rotate(int n, double *A, double *V, int p, int q)
     const double z = (A[q * n + q] - A[p * n + p]) / (2 * A[p * n + q]);
     const double t = (z >= 0 ? 1 : -1) / (fabs(z) + sqrt(z * z + 1));
     const double c = 1 / sqrt(t * t + 1), s = t * c;
+
     for (int k = 0; k < n; ++k) {
         const double a = A[k * n + p], b = A[k * n + q];
         A[k * n + p] = c * a - s * b;
         A[k * n + q] = s * a + c * b;
     }
+
     for (int k = 0; k < n; ++k) {
         const double a = A[p * n + k], b = A[q * n + k];
         A[p * n + k] = c * a - s * b;
         A[q * n + k] = s * a + c * b;
     }
+
     for (int k = 0; V && k < n; ++k) {
         const double a = V[k * n + p], b = V[k * n + q];
         V[k * n + p] = c * a - s * b;
@@ -108,6 +115,7 @@ void pl_dense_eigen(int n, double *A, double *value, double *V)
     for (int i = 0; V && i < n * n; ++i) {
         V[i] = i % (n + 1) == 0;
     }
+
     for (int sweep = 0; sweep < 60; ++sweep) {
         double off = 0, diagonal = 0;
         for (int i = 0; i < n; ++i) {
@@ -128,6 +136,7 @@ void pl_dense_eigen(int n, double *A, double *value, double *V)
             }
         }
     }
+
     for (int i = 0; i < n; ++i) {
         value[i] = A[i * n + i];
     }

@@ -42,6 +42,7 @@ static int32_t front_lower_bound(const int32_t *list, int32_t count, int32_t pla
             high = middle;
         }
     }
+
     return low;
 }
 
@@ -53,6 +54,7 @@ static void front_extend_add(const multifrontal *f, int32_t child, const front_r
     const front_tree *t = &f->tree;
     const int32_t *relative = t->relative + t->row_start[child], *run = t->run + t->row_start[child];
     const int32_t m = front_rows_below(t, child);
+
     for (int32_t j = front_lower_bound(relative, m, from); j < m && relative[j] < to; ++j) {
         front_real *column = target + (relative[j] - from) * ld;
         const front_real *u = U + front_update_column(m, j);
@@ -115,6 +117,7 @@ static void front_catch_up(multifrontal *f, int32_t s, int32_t j, int32_t from, 
                               .ldb = rows,
                               .k = j,
                               .add = true};
+
     front_update(update, &D, w->pack);
 }
 
@@ -140,10 +143,12 @@ static void front_pivot_block(multifrontal *f, int32_t s, int32_t j, const front
     front_real *block = front_panel(f, s) + (int64_t)j * rows + j;
     const int replaced = front_signed_cholesky(block, rows, width, PIVOT_TINY * f->largest,
                                                PIVOT_REPLACEMENT * f->largest, f->d + first + j, w->pack);
+
     for (int32_t i = j; i < j + width; ++i) {
         f->e[first + i] = 0;
         note->negative_seen += f->d[first + i] < 0;
     }
+
     double largest = 0;
     for (int32_t c = 0; note->negative_seen > 0 && c < width; ++c) {
         largest = fmax(largest, front_largest(block + (int64_t)c * rows + c, rows, width - c, 1));
@@ -159,6 +164,7 @@ static void front_rows(multifrontal *f, int32_t s, int32_t j, int32_t from, int3
     const int32_t k = front_pivots(&f->tree, s), rows = k + front_rows_below(&f->tree, s);
     const int32_t width = k - j < FRONT_BLOCK ? k - j : FRONT_BLOCK;
     front_real *columns = front_panel(f, s) + (int64_t)j * rows;
+
     tile_solve_rows(columns + from, to - from, columns + j, rows, width, f->d + f->tree.first[s] + j);
     if (f->note[s].negative_seen > 0) {
         front_judge(f, s, front_largest(columns + from, rows, to - from, width));
@@ -173,6 +179,7 @@ static void front_count(multifrontal *f, int32_t s)
     const front_real *panel = front_panel(f, s);
     const double *d = f->d + first, *e = f->e + first;
     front_note *note = &f->note[s];
+
     note->largest = 0;
     note->smallest = INFINITY;
     for (int32_t j = 0; j < k; ++j) {
@@ -220,6 +227,7 @@ static void front_pass_on(multifrontal *f, int32_t s, int32_t from, int32_t to, 
     const front_tree *t = &f->tree;
     const int32_t k = front_pivots(t, s), m = front_rows_below(t, s), rows = k + m;
     const front_real *below = front_panel(f, s) + k;
+
     // a piece is a slab: its columns begin at row `from`
     front_real *slab = front_update_matrix(f, s, w) + front_update_column(m, from) + from;
     const front_diagonal D = front_diagonal_of(f, s);
@@ -233,6 +241,7 @@ static void front_pass_on(multifrontal *f, int32_t s, int32_t from, int32_t to, 
                               .ldb = rows,
                               .k = k,
                               .lower = true};
+
     front_update(update, &D, w->pack);
     front_add_children(f, s, k + from, k + to, slab - k - from, m - from, w);
 }
@@ -255,6 +264,7 @@ static void front_extent(const front_tree *t, int32_t s, int32_t phase, int32_t 
 {
     const int32_t k = front_pivots(t, s), m = front_rows_below(t, s), blocks = front_blocks(t, s);
     const int32_t block = (phase - 1) / 3, j = block * FRONT_BLOCK, step = (phase - 1) % 3;
+
     *from = 0;
     *to = 1;
     if (phase == 0) {
@@ -299,6 +309,7 @@ static void front_run(multifrontal *f, int32_t s, int32_t phase, int32_t piece, 
     const int32_t blocks = front_blocks(&f->tree, s), j = (phase - 1) / 3 * FRONT_BLOCK;
     const double k = front_pivots(&f->tree, s), m = front_rows_below(&f->tree, s);
     int32_t from, to;
+
     if (!front_go_on(f, w)) {
         return;
     }
@@ -374,6 +385,7 @@ static void front_task(void *context, int32_t s, int32_t piece, int worker)
     multifrontal *f = context;
     const front_worker *w = &f->worker[worker];
     const unsigned mode = tile_flush_begin();
+
     if (front_is_branch(&f->tree, s)) {
         for (int32_t i = f->tree.low[s]; i <= s; ++i) {
             front_whole(f, i, w);
@@ -386,6 +398,7 @@ static void front_task(void *context, int32_t s, int32_t piece, int worker)
             front_advance(f, s, phase + 1, w);
         }
     }
+
     tile_flush_end(mode);
 }
 
@@ -403,6 +416,7 @@ static void front_factor(multifrontal *f, int threads)
         atomic_store(&note->rough, false);
         atomic_store(&note->waiting, t->child_start[s + 1] - t->child_start[s]);
     }
+
     if (threads == 1) {
         const unsigned mode = tile_flush_begin();
         for (int32_t s = 0; s < t->count; ++s) {
@@ -411,12 +425,14 @@ static void front_factor(multifrontal *f, int threads)
         tile_flush_end(mode);
         return;
     }
+
     // the newest item comes first: begin with the first branch
     for (int32_t s = t->count - 1; s >= 0; --s) {
         if (front_is_branch(t, s)) {
             pl_tasks_add(&f->tasks, s, 1);
         }
     }
+
     pl_tasks_run(&f->tasks, threads, front_task, f);
 }
 

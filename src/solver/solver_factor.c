@@ -52,6 +52,7 @@ static pl_status factor_check_pattern(const pl_sparse *m, pl_error *err)
     if (m->start[0] != 0) {
         return pl_fail(err, PL_BAD_INPUT, "solver: start[0] is %lld, must be 0", (long long)m->start[0]);
     }
+
     for (int32_t j = 0; j < m->n; ++j) {
         const int64_t begin = m->start[j], end = m->start[j + 1];
         if (end <= begin || m->row[end - 1] != j) {
@@ -65,6 +66,7 @@ static pl_status factor_check_pattern(const pl_sparse *m, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -73,12 +75,14 @@ static pl_status factor_check_groups(const int32_t *group, int32_t n, int32_t gr
     if (group_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "solver: group_count is %d, must be >= 1", (int)group_count);
     }
+
     for (int32_t i = 0; i < n; ++i) {
         if (group[i] < 0 || group[i] >= group_count) {
             return pl_fail(err, PL_BAD_INPUT, "solver: group[%d] is %d, must be in 0 .. %d", (int)i,
                            (int)group[i], (int)group_count - 1);
         }
     }
+
     return PL_OK;
 }
 
@@ -102,12 +106,14 @@ static bool factor_is_order(const int32_t *order, int32_t count)
 {
     bool *seen = PL_NEW_ARRAY(bool, count);
     bool good = seen != NULL;
+
     for (int32_t k = 0; good && k < count; ++k) {
         good = order[k] >= 0 && order[k] < count && !seen[order[k]];
         if (good) {
             seen[order[k]] = true;
         }
     }
+
     pl_free(seen);
     return good;
 }
@@ -129,6 +135,7 @@ static factor_kept factor_find(const pl_factor *f, const solver_groups *groups, 
     const size_t count = (size_t)groups->count;
     const bool fronts = f->kind == &solver_multifrontal;
     factor_kept k = {.key = PL_HASH_SEED, .count = (fronts ? 3 : 1) * groups->count};
+
     if (!store || !store->folder || groups->count < STORE_LEAST || groups->count > INT32_MAX / 3) {
         return k;
     }
@@ -143,8 +150,10 @@ static factor_kept factor_find(const pl_factor *f, const solver_groups *groups, 
         k.key = pl_hash_bytes(k.key, groups->size, count * sizeof *groups->size);
         k.key = pl_hash_bytes(k.key, STORE_RULES, sizeof STORE_RULES);
     }
+
     k.known =
         store->find(store->folder, k.key, k.count, k.number) && factor_is_order(k.number, groups->count);
+
     return k;
 }
 
@@ -157,10 +166,12 @@ static pl_status factor_order(pl_factor *f, const solver_groups *groups, const f
         memcpy(f->order, kept->number, bytes);
         return PL_OK;
     }
+
     const pl_status status = solver_groups_order(groups, f->order, err);
     if (status == PL_OK && kept->store) {
         memcpy(kept->number, f->order, bytes);
     }
+
     return status;
 }
 
@@ -170,28 +181,34 @@ static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, const pl_
 {
     solver_groups groups;
     pl_status status = solver_groups_create(matrix, f->group, f->group_count, &groups, err);
+
     if (status != PL_OK) {
         return status;
     }
+
     factor_kept kept = {0};
     if (f->order_count == 0) {
         kept = factor_find(f, &groups, store);
         status = factor_order(f, &groups, &kept, err);
         f->order_count += status == PL_OK;
     }
+
     if (kept.store && kept.count > groups.count) {
         groups.fronts = kept.number + groups.count;
         groups.fronts_known = kept.known;
     }
+
     if (status == PL_OK) {
         status = f->kind->create(matrix, &groups, f->order, &f->self, err);
         f->analysis_count += status == PL_OK;
     }
+
     if (status == PL_OK && kept.store && !kept.known) {
         kept.store->keep(kept.store->folder, kept.key, kept.count, kept.number);
     }
     pl_free(kept.number);
     solver_groups_clear(&groups);
+
     return status;
 }
 
@@ -205,6 +222,7 @@ static pl_status factor_create(pl_factor_kind kind, const pl_sparse *matrix, con
         return pl_fail(err, PL_BAD_INPUT, "solver: kind is %d, which is none of the kinds of factor",
                        (int)kind);
     }
+
     pl_status status = factor_check_pattern(matrix, err);
     if (status == PL_OK) {
         status = solver_blas_reserve(err);
@@ -215,6 +233,7 @@ static pl_status factor_create(pl_factor_kind kind, const pl_sparse *matrix, con
     if (status != PL_OK) {
         return status;
     }
+
     pl_factor *f = PL_NEW(pl_factor);
     if (!f) {
         return pl_fail_memory(err, "solver: factor");
@@ -235,11 +254,14 @@ static pl_status factor_create(pl_factor_kind kind, const pl_sparse *matrix, con
     } else {
         status = pl_fail_memory(err, "solver: ordering");
     }
+
     if (status != PL_OK) {
         pl_factor_destroy(f);
         return status;
     }
+
     *out = f;
+
     return PL_OK;
 }
 
@@ -270,6 +292,7 @@ pl_status pl_factor_reanalyse(pl_factor *factor, const pl_sparse *matrix, pl_err
                          "solver: the matrix has %d unknowns, but the factor was created for %d",
                          (int)matrix->n, (int)factor->n);
     }
+
     if (status != PL_OK) {
         return status;
     }
@@ -278,7 +301,9 @@ pl_status pl_factor_reanalyse(pl_factor *factor, const pl_sparse *matrix, pl_err
         factor->kind->destroy(factor->self);
         factor->self = NULL;
     }
+
     factor->entry_count = matrix->start[matrix->n];
+
     return factor_analyse(factor, matrix, NULL, err);
 }
 
@@ -332,11 +357,13 @@ static pl_status factor_update(pl_factor *factor, const pl_sparse *matrix, bool 
 {
     pl_factor_report unread;
     pl_factor_report *r = report ? report : &unread;
+
     *r = (pl_factor_report){.singular = true};
     factor->usable = false;
     if (!factor->self) {
         return pl_fail(err, PL_FAILED, "solver: no pattern is analysed: the last analysis failed");
     }
+
     if (matrix->n != factor->n || matrix->start[matrix->n] != factor->entry_count) {
         return pl_fail(
             err, PL_BAD_INPUT,
@@ -344,6 +371,7 @@ static pl_status factor_update(pl_factor *factor, const pl_sparse *matrix, bool 
             (int)matrix->n, (long long)matrix->start[matrix->n], (int)factor->n,
             (long long)factor->entry_count);
     }
+
     pl_status status = factor_check_values(matrix, err);
     if (status == PL_OK && factor->watch && (factor->watch->stopped || factor->watch->late)) {
         status = pl_fail(err, PL_INTERRUPTED, "solver: stopped before the factorisation");
@@ -352,7 +380,9 @@ static pl_status factor_update(pl_factor *factor, const pl_sparse *matrix, bool 
         r->singular = false;
         status = factor->kind->update(factor->self, matrix, single, factor->watch, r, err);
     }
+
     factor->usable = status == PL_OK && !r->singular;
+
     return status;
 }
 

@@ -33,6 +33,7 @@ static void lanczos_eigen(lanczos *z)
             z->matrix[i * m + i + 1] = z->matrix[(i + 1) * m + i] = z->beta[i + 1];
         }
     }
+
     pl_dense_eigen(m, z->matrix, z->value, z->vec);
 }
 
@@ -57,6 +58,7 @@ static int lanczos_converged(const lanczos *z, int wanted, double accuracy)
         }
         ++good;
     }
+
     return good;
 }
 
@@ -79,12 +81,14 @@ static bool lanczos_step(lanczos *z, int m, pl_lanczos_apply apply, void *user)
             }
         }
     }
+
     const double norm = sqrt(lanczos_dot(z, next, next));
     z->beta[m + 1] = norm > 1e-14 * fabs(z->diagonal[0]) ? norm : 0;
     for (int32_t i = 0; i < z->n && z->beta[m + 1] > 0; ++i) {
         next[i] /= norm;
     }
     z->count = m + 1;
+
     return true;
 }
 
@@ -105,6 +109,7 @@ int pl_lanczos(int32_t n, const double *weight, pl_lanczos_apply apply, void *us
 {
     const int most = options->most;
     lanczos z = {.n = n, .weight = weight};
+
     z.basis = PL_NEW_ARRAY(double, (most + 1) * (int64_t)n);
     z.image = PL_NEW_ARRAY(double, n);
     double *small = PL_NEW_ARRAY(double, 2 * most * most + 4 * most + 1);
@@ -141,8 +146,10 @@ int pl_lanczos(int32_t n, const double *weight, pl_lanczos_apply apply, void *us
             lanczos_vector(&z, at, vector + (int64_t)k * n);
         }
     }
+
     pl_free(z.basis);
     pl_free(z.image);
     pl_free(small);
+
     return found;
 }

@@ -79,6 +79,7 @@ static void mpi_program(char *path, size_t room)
         snprintf(path, room, "%s", given);
         return;
     }
+
     const ssize_t n = readlink("/proc/self/exe", path, room - 1);
     path[n > 0 ? n : 0] = 0;
     char *slash = strrchr(path, '/');
@@ -88,6 +89,7 @@ static void mpi_program(char *path, size_t room)
             return;
         }
     }
+
     snprintf(path, room, "pliant-mumps");
 }
 
@@ -96,6 +98,7 @@ static int mpi_listen(char *name, size_t room, char token[REMOTE_TOKEN_SIZE + 1]
 {
     unsigned char dice[REMOTE_TOKEN_SIZE / 2 + 4];
     struct sockaddr_un place = {.sun_family = AF_UNIX};
+
     if (getrandom(dice, sizeof dice, 0) != (ssize_t)sizeof dice) {
         return -1;
     }
@@ -111,6 +114,7 @@ static int mpi_listen(char *name, size_t room, char token[REMOTE_TOKEN_SIZE + 1]
         close(fd);
         return -1;
     }
+
     return fd;
 }
 
@@ -121,6 +125,7 @@ static char **mpi_environment(const char *name, const char *token, char text[5][
     while (environ[count]) {
         ++count;
     }
+
     char **list = PL_NEW_ARRAY(char *, count + 6);
     if (!list) {
         return NULL;
@@ -141,9 +146,11 @@ static char **mpi_environment(const char *name, const char *token, char text[5][
             list[kept++] = environ[i];
         }
     }
+
     for (int k = 0; k < more; ++k) {
         list[kept++] = text[k];
     }
+
     return list;
 }
 
@@ -152,6 +159,7 @@ static pl_status mpi_spawn(mpi_self *s, const char *name, const char *token, pl_
     char program[4096], extra[5][160], line[2000], *word[MPI_WORDS + 2];
     const char *launcher = getenv("PLIANT_MPIRUN");
     int count = 0;
+
     mpi_program(program, sizeof program);
     snprintf(line, sizeof line, "%s", launcher && launcher[0] ? launcher : "mpirun -n 2");
     char *rest = NULL;
@@ -164,6 +172,7 @@ static pl_status mpi_spawn(mpi_self *s, const char *name, const char *token, pl_
     if (!environment) {
         return pl_fail_memory(err, "solver: mumps_mpi");
     }
+
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", 0, 0); // mpirun would read our input
@@ -178,6 +187,7 @@ static pl_status mpi_spawn(mpi_self *s, const char *name, const char *token, pl_
                        "openmpi-bin and libmumps-dev, or use mumps",
                        word[0], strerror(failed));
     }
+
     return PL_OK;
 }
 
@@ -215,6 +225,7 @@ static void mpi_destroy(void *object)
         mpi_job(s, REMOTE_END, 0);
         close(s->socket);
     }
+
     for (int waited = 0; s->launcher > 0 && waitpid(s->launcher, NULL, WNOHANG) == 0; waited += 10) {
         if (waited == MPI_LEAVE) {
             kill(s->launcher, SIGTERM);
@@ -223,6 +234,7 @@ static void mpi_destroy(void *object)
         }
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
+
     pl_free(s);
 }
 
@@ -232,10 +244,12 @@ static pl_status mpi_answer(mpi_self *s, const char *step, pl_error *err)
     if (!mpi_get(s, &s->last, sizeof s->last)) {
         return mpi_lost(step, err);
     }
+
     const int code = (int)s->last.code;
     if (code == -5 || code == -7 || code == -13) {
         return pl_fail_memory(err, "solver: MUMPS");
     }
+
     return code < 0 && code != -10
                ? pl_fail(err, PL_FAILED, "solver: MUMPS' %s answered %d (%d)", step, code, (int)s->last.more)
                : PL_OK;
@@ -248,22 +262,26 @@ static pl_status mpi_analyse(mpi_self *s, const pl_sparse *matrix, const int32_t
     if (!number) {
         return pl_fail_memory(err, "solver: mumps_mpi");
     }
+
     const size_t entries = (size_t)s->entries * sizeof *number, n = (size_t)s->n * sizeof *number;
     for (int64_t p = 0; p < s->entries; ++p) {
         number[p] = matrix->row[p] + 1;
     }
+
     bool good = mpi_job(s, REMOTE_ANALYSE, s->entries) && mpi_put(s, number, entries);
     for (int32_t j = 0; j < s->n; ++j) {
         for (int64_t p = matrix->start[j]; p < matrix->start[j + 1]; ++p) {
             number[p] = j + 1;
         }
     }
+
     good = good && mpi_put(s, number, entries);
     for (int32_t p = 0; p < s->n; ++p) {
         number[unknowns[p]] = p + 1;
     }
     good = good && mpi_put(s, number, n);
     pl_free(number);
+
     return good ? mpi_answer(s, "analysis", err) : mpi_lost("analysis", err);
 }
 
@@ -273,12 +291,14 @@ static pl_status mpi_create(const pl_sparse *matrix, const solver_groups *groups
     char name[64], token[REMOTE_TOKEN_SIZE + 1];
     mpi_self *s = PL_NEW(mpi_self);
     int32_t *unknowns = PL_NEW_ARRAY(int32_t, matrix->n);
+
     *out = NULL;
     if (!s || !unknowns) {
         pl_free(s);
         pl_free(unknowns);
         return pl_fail_memory(err, "solver: mumps_mpi");
     }
+
     *s = (mpi_self){.n = matrix->n, .entries = matrix->start[matrix->n], .socket = -1};
     const int door = mpi_listen(name, sizeof name, token);
     pl_status status = door >= 0
@@ -294,12 +314,15 @@ static pl_status mpi_create(const pl_sparse *matrix, const solver_groups *groups
         solver_groups_expand(groups, order, unknowns);
         status = mpi_analyse(s, matrix, unknowns, err);
     }
+
     pl_free(unknowns);
     if (status != PL_OK) {
         mpi_destroy(s);
         return status;
     }
+
     *out = s;
+
     return PL_OK;
 }
 
@@ -313,10 +336,12 @@ static pl_status mpi_update(void *object, const pl_sparse *matrix, bool single, 
         !mpi_put(s, matrix->value, (size_t)s->entries * sizeof *matrix->value)) {
         return mpi_lost("factorisation", err);
     }
+
     const pl_status status = mpi_answer(s, "factorisation", err);
     report->negative_count = (int32_t)s->last.negative;
     report->perturbed_count = (int32_t)s->last.null;
     report->singular = status != PL_OK || s->last.code == -10 || report->perturbed_count > 0;
+
     return status;
 }
 
@@ -327,6 +352,7 @@ static void mpi_solve(void *object, double *b, int count)
     const bool good = mpi_job(s, REMOTE_SOLVE, count) && mpi_put(s, b, values * sizeof *b) &&
                       mpi_get(s, &s->last, sizeof s->last) && s->last.code >= 0 &&
                       mpi_get(s, b, values * sizeof *b);
+
     // a failed solve must not be taken for an answer
     for (size_t i = 0; !good && i < values; ++i) {
         b[i] = NAN;

@@ -37,6 +37,7 @@ static void multifrontal_destroy(void *object)
         pl_free(f->worker[i].stack);
         pl_free(f->worker[i].pack);
     }
+
     pl_tasks_clear(&f->tasks);
     front_tree_clear(&f->tree);
     pl_sparse_clear(&f->copy);
@@ -66,6 +67,7 @@ static int multifrontal_workers(multifrontal *f, int wanted)
     if (wanted <= f->worker_count) {
         return wanted;
     }
+
     front_worker *larger = pl_resize_array(f->worker, (size_t)wanted, sizeof *larger);
     if (!larger) {
         return f->worker_count;
@@ -82,6 +84,7 @@ static int multifrontal_workers(multifrontal *f, int wanted)
         }
         ++f->worker_count;
     }
+
     return f->worker_count;
 }
 
@@ -109,8 +112,10 @@ static bool multifrontal_allocate_packed(multifrontal *f)
     if (!f->packed_memory) {
         return false;
     }
+
     const uintptr_t at = (uintptr_t)f->packed_memory;
     f->packed = (char *)((at + FRONT_ALIGN - 1) & ~(uintptr_t)(FRONT_ALIGN - 1));
+
     return true;
 }
 
@@ -119,6 +124,7 @@ static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
     const front_tree *t = &f->tree;
     const size_t n = (size_t)t->n;
     const int64_t passed_on = MULTIFRONTAL_SIDES * t->row_start[t->count];
+
     f->arena_size = t->arena_size > passed_on ? t->arena_size : passed_on;
     f->factor = pl_resize_array(NULL, (size_t)t->panel[t->count], sizeof(double));
     f->arena = pl_resize_array(NULL, (size_t)f->arena_size, sizeof(double));
@@ -133,7 +139,9 @@ static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
         pl_sparse_create(matrix->n, matrix->start[n], &f->copy, NULL) != PL_OK) {
         return false;
     }
+
     const int threads = pl_threads_get();
+
     return multifrontal_workers(f, threads) == threads;
 }
 
@@ -153,7 +161,9 @@ static pl_status multifrontal_create(const pl_sparse *matrix, const solver_group
         multifrontal_destroy(f);
         return status;
     }
+
     *out = f;
+
     return PL_OK;
 }
 
@@ -171,6 +181,7 @@ static void multifrontal_report(multifrontal *f, pl_factor_report *report)
             note->smallest >= report->smallest_pivot ? report->smallest_pivot : note->smallest;
         f->refine = f->refine || note->pivoted || atomic_load(&note->rough);
     }
+
     report->singular = !isfinite(report->largest_pivot) || !(report->smallest_pivot > 0);
 }
 

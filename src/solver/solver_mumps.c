@@ -77,6 +77,7 @@ static pl_status mumps_analyse(mumps_self *s, int64_t entries, pl_error *err)
     s->id.a = s->value;
     s->id.perm_in = s->rank;
     mumps_run(s, 1);
+
     return s->id.infog[0] < 0 ? mumps_fail(s, "analysis", err) : PL_OK;
 }
 
@@ -109,9 +110,11 @@ static pl_status mumps_create(const pl_sparse *matrix, const solver_groups *grou
     mumps_self *s = PL_NEW(mumps_self);
     int32_t *unknowns = PL_NEW_ARRAY(int32_t, matrix->n);
     pl_status status = PL_OK;
+
     if (s) {
         s->n = matrix->n;
     }
+
     if (!s || !unknowns || !mumps_allocate(s, entries)) {
         status = pl_fail_memory(err, "solver: MUMPS");
     } else {
@@ -119,12 +122,15 @@ static pl_status mumps_create(const pl_sparse *matrix, const solver_groups *grou
         mumps_pattern(s, matrix, unknowns);
         status = mumps_analyse(s, entries, err);
     }
+
     pl_free(unknowns);
     if (status != PL_OK && s) {
         mumps_self_destroy(s);
         s = NULL;
     }
+
     *out = s;
+
     return status;
 }
 
@@ -153,12 +159,14 @@ static pl_status mumps_update(void *object, const pl_sparse *matrix, bool single
         report->singular = true;
         return PL_OK;
     }
+
     if (s->id.infog[0] < 0) {
         return mumps_fail(s, "factorisation", err);
     }
     report->negative_count = s->id.infog[12 - 1];
     report->perturbed_count = s->id.infog[28 - 1];
     report->singular = report->perturbed_count > 0;
+
     return PL_OK;
 }
 
@@ -169,6 +177,7 @@ static void mumps_solve(void *object, double *b, int count)
     s->id.nrhs = count;
     s->id.lrhs = s->n;
     mumps_run(s, 3);
+
     // a failed solve must not be taken for an answer
     for (size_t i = 0; s->id.infog[0] < 0 && i < (size_t)s->n * (size_t)count; ++i) {
         b[i] = NAN;

@@ -29,15 +29,18 @@ static bool groups_members(const int32_t *group, int32_t n, solver_groups *g)
     for (int32_t k = 0; k < g->count; ++k) {
         g->member_start[k + 1] = g->member_start[k] + g->size[k];
     }
+
     // filling moves each start to its end, which is the next start: shift back by reading from the end
     for (int32_t i = n - 1; i >= 0; --i) {
         const int32_t k = group[i];
         g->member[--g->member_start[k + 1]] = i;
     }
+
     for (int32_t k = 0; k < g->count; ++k) {
         g->member_start[k] = g->member_start[k + 1];
     }
     g->member_start[g->count] = n;
+
     return true;
 }
 
@@ -111,16 +114,19 @@ pl_status solver_groups_create(const pl_sparse *matrix, const int32_t *group, in
         out->neighbour = PL_NEW_ARRAY(int32_t, out->start[group_count]);
         done = out->neighbour != NULL;
     }
+
     if (done) {
         groups_pairs(matrix, group, out, seen, fill);
         groups_unique(out);
     }
+
     pl_free(seen);
     pl_free(fill);
     if (!done) {
         solver_groups_clear(out);
         return pl_fail_memory(err, "solver: graph of groups");
     }
+
     return PL_OK;
 }
 
@@ -138,6 +144,7 @@ static int order_metis(idx_t count, idx_t *start, idx_t *neighbour, idx_t *perm,
     pthread_mutex_lock(&turn);
     const int result = METIS_NodeND(&count, start, neighbour, NULL, options, perm, inverse);
     pthread_mutex_unlock(&turn);
+
     return result;
 }
 
@@ -148,17 +155,20 @@ pl_status solver_groups_order(const solver_groups *groups, int32_t *order, pl_er
         return pl_fail(err, PL_BAD_INPUT, "solver: the graph of groups has %lld edges, the limit is %d",
                        (long long)edges, INT32_MAX);
     }
+
     if (groups->count < 3 || edges == 0) {
         for (int32_t k = 0; k < groups->count; ++k) {
             order[k] = k;
         }
         return PL_OK;
     }
+
     const size_t count = (size_t)groups->count;
     idx_t *block = PL_NEW_ARRAY(idx_t, 2 * count + 1 + (size_t)edges);
     if (!block) {
         return pl_fail_memory(err, "solver: ordering");
     }
+
     idx_t *start = block, *inverse = start + count + 1, *neighbour = inverse + count;
     for (size_t k = 0; k <= count; ++k) {
         start[k] = (idx_t)groups->start[k];
@@ -169,6 +179,7 @@ pl_status solver_groups_order(const solver_groups *groups, int32_t *order, pl_er
     if (result == METIS_ERROR_MEMORY) {
         return pl_fail_memory(err, "solver: ordering");
     }
+
     return result == METIS_OK ? PL_OK : pl_fail(err, PL_FAILED, "solver: METIS_NodeND answered %d", result);
 }
 

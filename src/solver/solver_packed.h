@@ -34,6 +34,7 @@ TILE_INLINE packed_block packed_block_at(char **at, int64_t f, int k, int column
     b.scale = b.triangle + b.width * b.width;
     b.tile = (int16_t *)(*at + packed_head_size(b.width, b.tiles));
     *at += packed_block_size(b.width, b.tiles);
+
     return b;
 }
 
@@ -60,9 +61,11 @@ TILE_INLINE float packed_largest(const float *tile, int width)
             lane[i] = size > lane[i] ? size : lane[i];
         }
     }
+
     for (int i = 0; i < PACKED_ROWS; ++i) {
         largest = lane[i] > largest ? lane[i] : largest;
     }
+
     return largest;
 }
 
@@ -99,6 +102,7 @@ static void packed_fronts(void *context, int64_t from, int64_t to)
     const multifrontal *m = context;
     const front_tree *t = &m->tree;
     const unsigned mode = tile_flush_begin();
+
     for (int64_t s = from; s < to; ++s) {
         const int k = front_pivots(t, (int32_t)s);
         const int64_t f = k + front_rows_below(t, (int32_t)s);
@@ -109,6 +113,7 @@ static void packed_fronts(void *context, int64_t from, int64_t to)
             packed_write(&b, L + c * (f + 1), f, (int)f - c);
         }
     }
+
     tile_flush_end(mode);
 }
 

@@ -97,6 +97,7 @@ static int pivot_small(front_real *A, int64_t lda, int n, double tiny, double re
             }
         }
     }
+
     return replaced;
 }
 
@@ -109,6 +110,7 @@ static int front_signed_cholesky(front_real *A, int64_t lda, int n, double tiny,
     if (n <= 24) {
         return pivot_small(A, lda, n, tiny, replacement, sign);
     }
+
     const int half = (n / 2 + 7) / 8 * 8, rest = n - half;
     int replaced = front_signed_cholesky(A, lda, half, tiny, replacement, sign, pack);
     front_real *below = A + half, *corner = below + half * lda;
@@ -126,6 +128,7 @@ static int front_signed_cholesky(front_real *A, int64_t lda, int n, double tiny,
                               .add = true,
                               .lower = true};
     tile_update(&update, pack);
+
     return replaced + front_signed_cholesky(corner, lda, rest, tiny, replacement, sign + half, pack);
 }
 
@@ -140,6 +143,7 @@ static double front_largest(const front_real *A, int64_t lda, int m, int n)
             largest = size > largest ? size : largest;
         }
     }
+
     return largest;
 }
 
@@ -166,6 +170,7 @@ static int pivot_guard(int k, double tiny, double replacement, double *d, double
             ++replaced;
         }
     }
+
     return replaced;
 }
 
@@ -205,6 +210,7 @@ static int front_pivoted(double *panel, int k, int m, double tiny, double replac
 {
     const int lda = k + m, size = k * FRONT_SLAB;
     int info;
+
     solver_blas_begin();
     dsytrf_("L", &k, panel, &lda, swaps, pack, &size, &info, 1);
     dsyconv_("L", "C", &k, panel, &lda, swaps, e, &info, 1, 1);
@@ -212,11 +218,13 @@ static int front_pivoted(double *panel, int k, int m, double tiny, double replac
         d[j] = panel[(size_t)j * (size_t)lda + (size_t)j];
         panel[(size_t)j * (size_t)lda + (size_t)j] = 1;
     }
+
     const int replaced = pivot_guard(k, tiny, replacement, d, e);
     if (m == 0) {
         solver_blas_end();
         return replaced;
     }
+
     double *below = panel + k;
     for (int j = 0; j < k; ++j) {
         if (swaps[j] > 0) {
@@ -226,10 +234,12 @@ static int front_pivoted(double *panel, int k, int m, double tiny, double replac
             pivot_swap_columns(below, lda, m, j, -swaps[j] - 1);
         }
     }
+
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, m, k, 1, panel, lda, below,
                 lda);
     solver_blas_end();
     pivot_divide(below, lda, m, k, d, e);
+
     return replaced;
 }
 #endif

@@ -76,6 +76,7 @@ static void plan_entries(const pl_sparse *matrix, front_tree *t, const int32_t *
             t->entry_to[e] = (uint32_t)j;
         }
     }
+
     for (int32_t s = t->count; s > 0; --s) {
         t->entry_start[s] = t->entry_start[s - 1];
     }
@@ -104,6 +105,7 @@ static pl_status plan_scatter(const pl_sparse *matrix, front_tree *t, pl_error *
         return pl_fail(err, PL_BAD_INPUT, "solver: %lld entries, the limit is %d", (long long)entries,
                        INT32_MAX);
     }
+
     const size_t n = (size_t)t->n;
     int32_t *block = PL_NEW_ARRAY(int32_t, 3 * n);
     t->entry_from = PL_NEW_ARRAY(int32_t, entries);
@@ -131,7 +133,9 @@ static pl_status plan_scatter(const pl_sparse *matrix, front_tree *t, pl_error *
         }
         plan_entries(matrix, t, rank, front, place);
     }
+
     pl_free(block);
+
     return done ? PL_OK : pl_fail_memory(err, "solver: places of entries");
 }
 
@@ -146,6 +150,7 @@ static void plan_branches(front_tree *t, double *work)
             work[t->parent[s]] += work[s];
         }
     }
+
     const double limit = BRANCH_SHARE * t->flops;
     for (int32_t s = 0; s < t->count; ++s) {
         if (work[s] > limit && t->child_start[s] < t->child_start[s + 1]) {
@@ -168,6 +173,7 @@ static void plan_stack(front_tree *t, int32_t *depth)
     for (int32_t s = t->count - 1; s >= 0; --s) {
         depth[s] = t->low[s] >= 0 ? 0 : depth[t->parent[s]] + 1;
     }
+
     int64_t peak[2] = {0, 0}, top[2] = {0, 0};
     for (int32_t s = 0; s < t->count; ++s) {
         const int side = depth[s] & 1;
@@ -182,11 +188,13 @@ static void plan_stack(front_tree *t, int32_t *depth)
         top[side] += plan_update_size(t, s);
         peak[side] = top[side] > peak[side] ? top[side] : peak[side];
     }
+
     for (int32_t s = 0; s < t->count; ++s) {
         if (t->low[s] < 0 && depth[s] % 2 == 1) {
             t->update[s] += peak[0];
         }
     }
+
     t->stack_size = peak[0] + peak[1];
 }
 
@@ -239,6 +247,7 @@ pl_status front_tree_plan(const pl_sparse *matrix, front_tree *t, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
     const size_t count = (size_t)t->count;
     double *work = PL_NEW_ARRAY(double, count);
     int32_t *depth = PL_NEW_ARRAY(int32_t, count);
@@ -249,8 +258,10 @@ pl_status front_tree_plan(const pl_sparse *matrix, front_tree *t, pl_error *err)
         plan_stack(t, depth);
         plan_arena(t, sizes, sizes + count);
     }
+
     pl_free(work);
     pl_free(depth);
     pl_free(sizes);
+
     return done ? PL_OK : pl_fail_memory(err, "solver: plan of the factorisation");
 }

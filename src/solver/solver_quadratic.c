@@ -37,6 +37,7 @@ pl_quadratic *pl_quadratic_create(int n, int rows)
         pl_quadratic_destroy(q);
         return NULL;
     }
+
     return q;
 }
 
@@ -63,10 +64,12 @@ static double constraint_dot(const pl_quadratic_problem *problem, int k, const d
     if (k < 2 * n) {
         return k < n ? v[k] : -v[k - n];
     }
+
     double sum = 0;
     for (int j = 0; j < n; ++j) {
         sum += problem->a[(k - 2 * n) * n + j] * v[j];
     }
+
     return sum;
 }
 
@@ -84,6 +87,7 @@ static void constraint_add(const pl_quadratic_problem *problem, int k, double fa
         out[k % n] += k < n ? factor : -factor;
         return;
     }
+
     for (int j = 0; j < n; ++j) {
         out[j] += factor * problem->a[(k - 2 * n) * n + j];
     }
@@ -115,6 +119,7 @@ static bool quadratic_factor(pl_quadratic *q, const double *H)
             q->L[i * n + j] = i == j ? sqrt(sum) : sum / q->L[j * n + j];
         }
     }
+
     return true;
 }
 
@@ -128,6 +133,7 @@ static void quadratic_apply(const pl_quadratic *q, const double *b, double *x)
         }
         x[i] /= q->L[i * n + i];
     }
+
     for (int i = n - 1; i >= 0; --i) {
         for (int k = i + 1; k < n; ++k) {
             x[i] -= q->L[k * n + i] * x[k];
@@ -148,20 +154,24 @@ static bool quadratic_step(pl_quadratic *q, const pl_quadratic_problem *problem)
         quadratic_apply(q, q->step, q->Y + a * n);
         q->multiplier[a] = -constraint_dot(problem, q->working[a], q->image);
     }
+
     for (int a = 0; a < w; ++a) {
         for (int b = 0; b < w; ++b) {
             q->schur[a * w + b] = constraint_dot(problem, q->working[a], q->Y + b * n);
         }
     }
+
     if (w > 0 && !pl_dense_solve(w, q->schur, q->multiplier, 1)) {
         return false;
     }
+
     for (int j = 0; j < n; ++j) {
         q->step[j] = -q->image[j];
         for (int a = 0; a < w; ++a) {
             q->step[j] -= q->multiplier[a] * q->Y[a * n + j];
         }
     }
+
     return true;
 }
 
@@ -174,6 +184,7 @@ static bool quadratic_drop(pl_quadratic *q, double tolerance)
             worst = a;
         }
     }
+
     if (worst < 0) {
         return false;
     }
@@ -182,7 +193,9 @@ static bool quadratic_drop(pl_quadratic *q, double tolerance)
         q->working[a] = q->working[a + 1];
         q->multiplier[a] = q->multiplier[a + 1];
     }
+
     --q->working_count;
+
     return true;
 }
 
@@ -202,6 +215,7 @@ static int quadratic_blocking(const pl_quadratic *q, const pl_quadratic_problem 
             blocking = k;
         }
     }
+
     return blocking;
 }
 
@@ -220,6 +234,7 @@ bool pl_quadratic_solve(pl_quadratic *q, const pl_quadratic_problem *problem)
     for (int j = 0; j < n; ++j) {
         scale = fmax(scale, fabs(problem->g[j]));
     }
+
     bool done = false, solvable = quadratic_factor(q, problem->H);
     for (int pass = 0; solvable && !done && pass < limit; ++pass) {
         multiply(n, problem->H, problem->p, q->gradient);
@@ -246,9 +261,11 @@ bool pl_quadratic_solve(pl_quadratic *q, const pl_quadratic_problem *problem)
             done = !quadratic_drop(q, 1e-13 * scale);
         }
     }
+
     for (int j = 0; j < n; ++j) {
         problem->p[j] = fmin(fmax(problem->p[j], problem->low[j]), problem->high[j]);
     }
+
     for (int a = 0; done && a < q->working_count; ++a) {
         const int k = q->working[a];
         if (k < 2 * n) {
@@ -257,5 +274,6 @@ bool pl_quadratic_solve(pl_quadratic *q, const pl_quadratic_problem *problem)
             problem->multiplier[k - 2 * n] = q->multiplier[a];
         }
     }
+
     return solvable;
 }

@@ -8,6 +8,7 @@ pl_status pl_sparse_create(int32_t n, int64_t entry_count, pl_sparse *out, pl_er
         return pl_fail(err, PL_BAD_INPUT, "solver: a matrix of %d unknowns and %lld entries cannot be made",
                        (int)n, (long long)entry_count);
     }
+
     out->n = n;
     out->start = PL_NEW_ARRAY(int64_t, (size_t)n + 1);
     out->row = PL_NEW_ARRAY(int32_t, entry_count);
@@ -16,6 +17,7 @@ pl_status pl_sparse_create(int32_t n, int64_t entry_count, pl_sparse *out, pl_er
         pl_sparse_clear(out);
         return pl_fail_memory(err, "solver: sparse matrix");
     }
+
     return PL_OK;
 }
 
@@ -51,6 +53,7 @@ void pl_sparse_multiply_columns(const pl_sparse *matrix, const double *x, double
 {
     const int64_t n = matrix->n;
     double sum[PL_SPARSE_COLUMNS], xj[PL_SPARSE_COLUMNS];
+
     for (int64_t j = 0; j < n; ++j) {
         const int64_t diagonal = matrix->start[j + 1] - 1;
         for (int c = 0; c < count; ++c) {
@@ -76,6 +79,7 @@ int64_t pl_sparse_slot(const pl_sparse *matrix, int32_t row, int32_t column)
     if (row < 0 || column < row || column >= matrix->n) {
         return -1;
     }
+
     int64_t low = matrix->start[column], high = matrix->start[column + 1];
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -85,5 +89,6 @@ int64_t pl_sparse_slot(const pl_sparse *matrix, int32_t row, int32_t column)
             high = middle;
         }
     }
+
     return low < matrix->start[column + 1] && matrix->row[low] == row ? low : -1;
 }

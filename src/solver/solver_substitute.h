@@ -269,10 +269,12 @@ static void substitute_forward(const substitution *u, int32_t s, front_real *y)
     const int64_t n = t->n, rows = k + m;
     const int sides = u->sides;
     front_real *x = (front_real *)f->x + first, *arena = f->arena;
+
     for (int side = 0; side < sides; ++side) {
         memcpy(y + side * rows, x + side * n, (size_t)k * sizeof *y);
         memset(y + side * rows + k, 0, (size_t)m * sizeof *y);
     }
+
     for (int32_t c = t->child_start[s]; c < t->child_start[s + 1]; ++c) {
         const int32_t child = t->child[c], count = front_rows_below(t, child);
         const int32_t *relative = t->relative + t->row_start[child];
@@ -284,6 +286,7 @@ static void substitute_forward(const substitution *u, int32_t s, front_real *y)
             }
         }
     }
+
     for (int side = 0; f->note[s].pivoted && side < sides; ++side) {
         substitute_swaps(f->swaps + first, k, y + side * rows);
     }
@@ -306,12 +309,14 @@ static void substitute_backward(const substitution *u, int32_t s, front_real *y)
     const int64_t n = t->n, rows = k + m;
     const int sides = u->sides;
     front_real *x = f->x;
+
     for (int side = 0; side < sides; ++side) {
         memcpy(y + side * rows, x + side * n + first, (size_t)k * sizeof *y);
         for (int32_t i = 0; i < m; ++i) {
             y[side * rows + k + i] = x[side * n + row[i]];
         }
     }
+
     substitute_front_up(u, s, rows, k, y);
     for (int side = 0; side < sides; ++side) {
         if (f->note[s].pivoted) {
@@ -332,10 +337,12 @@ static void substitute_task_up(void *context, int32_t s, int32_t part, int worke
     const front_tree *t = &u->f->tree;
     front_real *y = u->f->worker[worker].pack;
     const unsigned mode = tile_flush_begin();
+
     (void)part;
     for (int32_t i = substitute_is_branch(t, s) ? t->low[s] : s; i <= s; ++i) {
         substitute_forward(u, i, y);
     }
+
     // whoever finishes the last child goes on with the parent
     for (s = t->parent[s]; s >= 0 && atomic_fetch_sub(&u->f->note[s].waiting, 1) == 1; s = t->parent[s]) {
         substitute_forward(u, s, y);
@@ -350,6 +357,7 @@ static void substitute_task_down(void *context, int32_t s, int32_t part, int wor
     front_real *y = u->f->worker[worker].pack;
     const unsigned mode = tile_flush_begin();
     const bool branch = substitute_is_branch(t, s);
+
     (void)part;
     for (int32_t i = s; i >= (branch ? t->low[s] : s); --i) {
         substitute_backward(u, i, y);
@@ -369,12 +377,14 @@ static void substitute_parallel(substitution *u, int threads)
             pl_tasks_add(&u->f->tasks, s, 1);
         }
     }
+
     pl_tasks_run(&u->f->tasks, threads, substitute_task_up, u);
     for (int32_t s = 0; s < t->count; ++s) {
         if (t->parent[s] < 0) {
             pl_tasks_add(&u->f->tasks, s, 1);
         }
     }
+
     pl_tasks_run(&u->f->tasks, threads, substitute_task_down, u);
 }
 
@@ -383,6 +393,7 @@ static void substitute_serial(const substitution *u)
     const int32_t count = u->f->tree.count;
     front_real *y = u->f->worker[0].pack;
     const unsigned mode = tile_flush_begin();
+
     for (int32_t s = 0; s < count; ++s) {
         substitute_forward(u, s, y);
     }
@@ -398,16 +409,19 @@ static void substitute_run(substitution u, double *b, int threads)
     const int32_t n = f->tree.n;
     const int sides = u.sides;
     front_real *x = f->x;
+
     for (int side = 0; side < sides; ++side) {
         for (int32_t p = 0; p < n; ++p) {
             x[(int64_t)side * n + p] = (front_real)b[(int64_t)side * n + f->tree.order[p]];
         }
     }
+
     if (threads > 1) {
         substitute_parallel(&u, threads);
     } else {
         substitute_serial(&u);
     }
+
     for (int side = 0; side < sides; ++side) {
         for (int32_t p = 0; p < n; ++p) {
             b[(int64_t)side * n + f->tree.order[p]] = (double)x[(int64_t)side * n + p];
@@ -425,6 +439,7 @@ static void substitute_refined(multifrontal *f, double *b, int threads)
 {
     const int32_t n = f->tree.n;
     double *x = f->residual, *r = x + n, *next = r + n, before = INFINITY;
+
     memcpy(x, b, (size_t)n * sizeof *x);
     substitute_block(f, x, 1, threads);
     for (int step = 0; step < 5; ++step) {
@@ -448,6 +463,7 @@ static void substitute_refined(multifrontal *f, double *b, int threads)
             x[i] += next[i];
         }
     }
+
     memcpy(b, x, (size_t)n * sizeof *b);
 }
 

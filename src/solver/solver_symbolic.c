@@ -55,6 +55,7 @@ static bool symbolic_init(symbolic *y, const solver_groups *groups, const int32_
         !y->scratch) {
         return false;
     }
+
     for (int32_t q = 0; q < count; ++q) {
         const int32_t g = group_order[q];
         y->rank[g] = groups->size[g] > 0 ? y->count : -1;
@@ -62,6 +63,7 @@ static bool symbolic_init(symbolic *y, const solver_groups *groups, const int32_
             y->group[y->count++] = g;
         }
     }
+
     return true;
 }
 
@@ -122,6 +124,7 @@ static bool symbolic_merge_pays(int64_t columns, int64_t zeros, int64_t entries)
     if (columns <= MERGE_SMALL) {
         return share < 0.5;
     }
+
     return share < (columns <= MERGE_MEDIUM ? 0.12 : 0.03);
 }
 
@@ -131,11 +134,13 @@ static int32_t symbolic_head(symbolic *y, int32_t j)
     while (y->into[head] != head) {
         head = y->into[head];
     }
+
     while (y->into[j] != head) {
         const int32_t next = y->into[j];
         y->into[j] = head;
         j = next;
     }
+
     return head;
 }
 
@@ -176,6 +181,7 @@ static bool symbolic_recall(symbolic *y)
         y->parent[j] = parent[j];
         y->into[j] = head[j];
     }
+
     return true;
 }
 
@@ -221,6 +227,7 @@ static bool tree_allocate(front_tree *t)
     t->entry_start = PL_NEW_ARRAY(int64_t, count + 1);
     t->low = PL_NEW_ARRAY(int32_t, count);
     t->update = PL_NEW_ARRAY(int64_t, count);
+
     return t->order && t->first && t->parent && t->child_start && t->child && t->row_start && t->panel &&
            t->entry_start && t->low && t->update;
 }
@@ -236,6 +243,7 @@ static bool tree_postorder(symbolic *y, front_tree *t)
         pl_free(sibling);
         return false;
     }
+
     memset(eldest, 0xff, (size_t)y->count * sizeof *eldest);
     int32_t roots = -1;
     for (int32_t j = y->count - 1; j >= 0; --j) {
@@ -246,6 +254,7 @@ static bool tree_postorder(symbolic *y, front_tree *t)
         sibling[j] = *list;
         *list = j;
     }
+
     int32_t next = 0, depth = 0, *stack = y->scratch;
     for (int32_t root = roots; root >= 0; root = sibling[root]) {
         stack[depth++] = root;
@@ -260,13 +269,16 @@ static bool tree_postorder(symbolic *y, front_tree *t)
             }
         }
     }
+
     for (int32_t j = 0; j < y->count; ++j) {
         if (y->into[j] == j) {
             t->parent[y->mark[j]] = y->parent[j] < 0 ? -1 : y->mark[symbolic_head(y, y->parent[j])];
         }
     }
+
     pl_free(eldest);
     pl_free(sibling);
+
     return true;
 }
 
@@ -279,9 +291,11 @@ static void tree_number(symbolic *y, front_tree *t, int32_t *group_first, int32_
             ++t->child_start[t->parent[s] + 1];
         }
     }
+
     for (int32_t s = 0; s < t->count; ++s) {
         t->child_start[s + 1] += t->child_start[s];
     }
+
     int32_t *fill = y->scratch;
     memcpy(fill, t->child_start, (size_t)t->count * sizeof *fill);
     for (int32_t s = 0; s < t->count; ++s) {
@@ -289,15 +303,18 @@ static void tree_number(symbolic *y, front_tree *t, int32_t *group_first, int32_
             t->child[fill[t->parent[s]]++] = s;
         }
     }
+
     for (int32_t q = 0; q < y->count; ++q) {
         const int32_t s = y->mark[symbolic_head(y, q)];
         ++group_first[s + 1];
         t->first[s + 1] += y->groups->size[y->group[q]];
     }
+
     for (int32_t s = 0; s < t->count; ++s) {
         group_first[s + 1] += group_first[s];
         t->first[s + 1] += t->first[s];
     }
+
     memcpy(fill, group_first, (size_t)t->count * sizeof *fill);
     for (int32_t q = 0; q < y->count; ++q) {
         new_rank[q] = fill[y->mark[symbolic_head(y, q)]]++;
@@ -322,12 +339,14 @@ static bool structure_reserve(structure *u, int64_t need)
     if (need <= u->capacity) {
         return true;
     }
+
     const int64_t wanted = need + need / 2 + 1024;
     int32_t *larger = pl_resize_array(u->list, (size_t)wanted, sizeof *larger);
     if (larger) {
         u->list = larger;
         u->capacity = wanted;
     }
+
     return larger != NULL;
 }
 
@@ -373,6 +392,7 @@ static bool structure_build(const symbolic *y, const front_tree *t, const int32_
         qsort(u->list + u->start[s], (size_t)(end - u->start[s]), sizeof *u->list, structure_compare);
         u->start[s + 1] = end;
     }
+
     return true;
 }
 
@@ -382,12 +402,14 @@ static bool structure_expand(const symbolic *y, front_tree *t, const int32_t *ne
 {
     const solver_groups *g = y->groups;
     int32_t place = 0;
+
     for (int32_t q = 0; q < y->count; ++q) {
         group_place[q] = place;
         for (int32_t m = g->member_start[new_group[q]]; m < g->member_start[new_group[q] + 1]; ++m) {
             t->order[place++] = g->member[m];
         }
     }
+
     for (int32_t s = 0; s < t->count; ++s) {
         int64_t rows = 0;
         for (int64_t p = u->start[s]; p < u->start[s + 1]; ++p) {
@@ -395,12 +417,14 @@ static bool structure_expand(const symbolic *y, front_tree *t, const int32_t *ne
         }
         t->row_start[s + 1] = t->row_start[s] + rows;
     }
+
     t->row = PL_NEW_ARRAY(int32_t, t->row_start[t->count]);
     t->relative = PL_NEW_ARRAY(int32_t, t->row_start[t->count]);
     t->run = PL_NEW_ARRAY(int32_t, t->row_start[t->count]);
     if (!t->row || !t->relative || !t->run) {
         return false;
     }
+
     int64_t r = 0;
     for (int64_t p = 0; p < u->start[t->count]; ++p) {
         const int32_t q = u->list[p];
@@ -408,6 +432,7 @@ static bool structure_expand(const symbolic *y, front_tree *t, const int32_t *ne
             t->row[r++] = group_place[q] + i;
         }
     }
+
     return true;
 }
 
@@ -417,6 +442,7 @@ static bool tree_structure(symbolic *y, front_tree *t)
     int32_t *block = PL_NEW_ARRAY(int32_t, 4 * groups + (size_t)t->count + 1);
     structure u = {.start = PL_NEW_ARRAY(int64_t, (size_t)t->count + 1)};
     bool done = block && u.start;
+
     if (done) {
         int32_t *new_rank = block, *new_group = block + groups, *mark = block + 2 * groups,
                 *place = block + 3 * groups, *group_first = block + 4 * groups;
@@ -427,9 +453,11 @@ static bool tree_structure(symbolic *y, front_tree *t)
         done = structure_build(y, t, group_first, new_rank, new_group, &u, mark) &&
                structure_expand(y, t, new_group, &u, place);
     }
+
     pl_free(block);
     pl_free(u.start);
     pl_free(u.list);
+
     return done;
 }
 
@@ -451,13 +479,16 @@ static bool tree_analyse(const pl_sparse *matrix, const solver_groups *groups, c
             symbolic_keep(&y);
         }
     }
+
     if (done) {
         for (int32_t j = 0; j < y.count; ++j) {
             out->count += y.into[j] == j;
         }
         done = tree_allocate(out) && tree_postorder(&y, out) && tree_structure(&y, out);
     }
+
     symbolic_clear(&y);
+
     return done;
 }
 
@@ -466,9 +497,11 @@ pl_status front_tree_create(const pl_sparse *matrix, const solver_groups *groups
 {
     const bool recall = groups->fronts && groups->fronts_known;
     bool done = tree_analyse(matrix, groups, group_order, recall, out);
+
     if (!done && recall) {
         front_tree_clear(out);
         done = tree_analyse(matrix, groups, group_order, false, out);
     }
+
     return done ? front_tree_plan(matrix, out, err) : pl_fail_memory(err, "solver: symbolic analysis");
 }

@@ -160,6 +160,7 @@ static void tile_update(const tile_task *t, front_real *pack)
     front_real *a = (front_real *)(((uintptr_t)pack + FRONT_ALIGN - 1) & ~(uintptr_t)(FRONT_ALIGN - 1));
     front_real *b = a + FRONT_DEPTH * FRONT_CHUNK;
     const int wide = FRONT_CHUNK / TILE_COLUMNS * TILE_COLUMNS;
+
     for (int p = 0; p < t->k; p += FRONT_DEPTH) {
         const int depth = tile_least(t->k - p, FRONT_DEPTH);
         const bool add = t->add || p > 0;
@@ -227,6 +228,7 @@ static void tile_solve_rows(front_real *A, int m, const front_real *L, int64_t l
     for (int j = 0; j < n; ++j) {
         inverse[j] = 1 / L[j * (lda + 1)];
     }
+
     for (int i = 0; i < m; i += TILE_ROWS) {
         const int rows = tile_least(m - i, TILE_ROWS);
         tile_pack_rows(A + i, lda, rows, n, W);

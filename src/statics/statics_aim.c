@@ -35,6 +35,7 @@ static pl_status aim_room(pl_statics *s, int count, pl_error *err)
 {
     statics_aim *a = &s->aim;
     pl_status status = PL_OK;
+
     if (!a->state) {
         status = pl_state_create(s->robot, &a->state, err);
     }
@@ -47,6 +48,7 @@ static pl_status aim_room(pl_statics *s, int count, pl_error *err)
         pl_columns_clear(&a->columns);
         status = pl_columns_create(s->problem, &a->columns, count, err);
     }
+
     return status;
 }
 
@@ -75,6 +77,7 @@ static bool aim_set(pl_statics *s, const aim_run *run)
         pl_problem_begin(s->problem, run->from, s->aim.command, &ignored) != PL_OK) {
         return false;
     }
+
     pl_problem_set(s->problem, 1);
     return pl_problem_factor_serves(s->problem);
 }
@@ -89,6 +92,7 @@ static bool aim_begin(pl_statics *s, aim_run *run)
 {
     statics_aim *a = &s->aim;
     const size_t bytes = pl_problem_full_bytes(s->problem);
+
     memcpy(a->command, run->from->command, (size_t)s->robot->command_count * sizeof *a->command);
     if (!aim_set(s, run)) {
         return false;
@@ -99,6 +103,7 @@ static bool aim_begin(pl_statics *s, aim_run *run)
     if (!run->at_factor) {
         pl_newton_turn(&s->newton, a->x);
     }
+
     return aim_stand(s, a->x, s->newton.work.g);
 }
 
@@ -122,6 +127,7 @@ static bool aim_refactor(pl_statics *s, aim_run *run, bool look_ahead, pl_error 
     run->since = 0;
     run->at_factor = run->near = run->fresh = true;
     memset(run->length, 0, sizeof run->length);
+
     return status == PL_OK && s->problem->linear.has_factor;
 }
 
@@ -131,6 +137,7 @@ static bool aim_slow(const pl_statics *s, const aim_run *run)
     if (run->at_factor || run->since < 3) {
         return false;
     }
+
     const double rate = sqrt(run->length[0] / run->length[2]);
     return pl_newton_renewal_pays(rate, run->length[0] / run->first,
                                   s->options.length_tolerance / run->length[0],
@@ -157,9 +164,11 @@ static aim_verdict aim_judge(pl_statics *s, aim_run *run, double length, pl_erro
                                pl_newton_factor_cost(&s->newton))) {
         return aim_refactor(s, run, true, err) ? AIM_AGAIN : AIM_END;
     }
+
     if (run->iteration == 1 && !(theta < s->path.error)) {
         return AIM_END; // the first step was no prediction
     }
+
     if (run->since > 0 && !(length < run->length[0])) {
         if (s->newton.memory.count > 0) {
             pl_newton_forget(&s->newton);
@@ -167,10 +176,12 @@ static aim_verdict aim_judge(pl_statics *s, aim_run *run, double length, pl_erro
         }
         return !run->at_factor && aim_refactor(s, run, false, err) ? AIM_AGAIN : AIM_END;
     }
+
     aim_note(run, length);
     if (aim_slow(s, run)) {
         return aim_refactor(s, run, false, err) ? AIM_AGAIN : AIM_END;
     }
+
     return isfinite(length) ? AIM_TAKE : AIM_END;
 }
 
@@ -182,6 +193,7 @@ static bool aim_direction(pl_statics *s, aim_run *run, pl_error *err)
         aim_no_direction(s);
         return true;
     }
+
     while (verdict == AIM_AGAIN) {
         run->relative = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r) /
                         pl_problem_force_scale(s->problem);
@@ -195,6 +207,7 @@ static bool aim_direction(pl_statics *s, aim_run *run, pl_error *err)
                run->at_factor ? "  newton" : "");
         verdict = aim_judge(s, run, length, err);
     }
+
     return verdict == AIM_TAKE;
 }
 
@@ -214,12 +227,14 @@ static bool aim_show(pl_statics *s, aim_run *run)
     pl_problem *p = s->problem;
     const int count = run->aim->count;
     const double none[PL_ROWS_MAX] = {0};
+
     pl_problem_store(p, a->command, 1, a->x, a->state);
     memcpy(s->newton.work.pressure_step, p->linear.pressure_step,
            (size_t)p->elements->pressure_count * sizeof(double));
     if (run->fresh && !pl_columns_make(p, a->state, run->parameter, &a->columns)) {
         return false;
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *dx = pl_problem_take_full(p);
     for (int j = 0; run->fresh && j < count; ++j) {
@@ -227,9 +242,11 @@ static bool aim_show(pl_statics *s, aim_run *run)
         statics_jacobian_column(s, a->state, &run->parameter[j], j, count + 1, dx, a->columns.mu[j],
                                 &run->aim->out);
     }
+
     pl_problem_expand(p, a->x, s->newton.work.d, dx);
     statics_jacobian_column(s, a->state, NULL, count, count + 1, dx, none, &run->aim->out);
     pl_arena_end(&p->scratch, mark);
+
     return true;
 }
 
@@ -238,6 +255,7 @@ static void aim_look_ahead(pl_statics *s, const aim_run *run)
 {
     pl_problem *p = s->problem;
     const int32_t pressures = p->elements->pressure_count;
+
     memcpy(s->newton.work.x_before, s->aim.x, pl_problem_full_bytes(p));
     memcpy(s->newton.work.pressure_ahead, p->elements->pressure, (size_t)pressures * sizeof(double));
     pl_problem_expand(p, s->aim.x, s->newton.work.d, s->newton.work.dx);
@@ -267,6 +285,7 @@ static bool aim_extrapolate(pl_statics *s, const aim_run *run, double most)
         !statics_predict(s, s->aim.command, s->newton.work.x_best)) {
         return false;
     }
+
     pl_newton_fit_rigid(&s->newton, s->newton.work.x_best);
     pl_problem_clamp(s->problem, s->problem->load, s->newton.work.x_best);
     return aim_try(s) <= most;
@@ -278,6 +297,7 @@ static bool aim_step_first(pl_statics *s, aim_run *run, bool warp, pl_error *err
 {
     statics_aim *a = &s->aim;
     pl_problem *p = s->problem;
+
     aim_look_ahead(s, run);
     double relative = 0;
     run->foretold = aim_extrapolate(s, run, NEWTON_RELEASE);
@@ -289,6 +309,7 @@ static bool aim_step_first(pl_statics *s, aim_run *run, bool warp, pl_error *err
         }
         relative = aim_try(s);
     }
+
     if (!isfinite(relative)) {
         return false;
     }
@@ -299,6 +320,7 @@ static bool aim_step_first(pl_statics *s, aim_run *run, bool warp, pl_error *err
     }
     pl_newton_turn(&s->newton, a->x);
     run->fresh = true;
+
     return true;
 }
 
@@ -325,6 +347,7 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
 {
     pl_problem *p = s->problem;
     bool warp = false;
+
     aim_add_commands(s, run);
     const double length = pl_problem_largest(p, s->newton.work.d, false);
     if ((run->iteration == 0 || length > NEWTON_NEAR * p->size) && !aim_near(s, s->newton.work.d, &warp)) {
@@ -338,6 +361,7 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
         run->first = length;
         return aim_step_first(s, run, warp, err);
     }
+
     // where earlier solutions foretold the shape, they foretell it at other commands too
     run->foretold = run->foretold && run->moved > run->length[0] && aim_extrapolate(s, run, run->relative);
     if (!run->foretold) {
@@ -346,6 +370,7 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
             return false;
         }
     }
+
     memcpy(s->aim.x, s->newton.work.x_best, pl_problem_full_bytes(p));
     memcpy(s->newton.work.g, s->newton.work.g_new, (size_t)p->unknowns.n * sizeof *s->newton.work.g);
     if (run->foretold) {
@@ -354,6 +379,7 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
     } else if (run->moved <= run->length[0]) {
         pl_newton_add_pair(&s->newton, s->newton.work.d, 1, s->newton.work.y, s->newton.work.r);
     }
+
     return true;
 }
 
@@ -400,10 +426,12 @@ pl_status pl_statics_aim(pl_statics *s, const pl_state *state, const pl_aim *aim
     if (aim->count < 1 || aim->count > PL_AIM_MOST || !aim_possible(s, state)) {
         return PL_OK;
     }
+
     const pl_status status = aim_room(s, aim->count, err);
     if (status != PL_OK) {
         return status;
     }
+
     pl_error local = {0};
     aim_run run = {.aim = aim, .from = state, .fresh = true};
     for (int j = 0; j < aim->count; ++j) {
@@ -422,5 +450,6 @@ pl_status pl_statics_aim(pl_statics *s, const pl_state *state, const pl_aim *aim
     if (s->newton.watch.stopped) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted while commands and shape were looked for");
     }
+
     return local.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", local.text) : PL_OK;
 }

@@ -49,9 +49,11 @@ bool statics_arc_possible(pl_statics *s)
         const pl_support *support = &s->robot->support[k];
         possible = possible && pl_norm3(support->rotate) == 0 && pl_norm3(support->move) == 0;
     }
+
     for (int i = 0; i < s->problem->row_count; ++i) { // cables may become slack or taut
         possible = possible && !(s->problem->row[i].wanted && s->problem->row[i].inequality);
     }
+
     return possible;
 }
 
@@ -67,11 +69,13 @@ static double arc_directions(pl_statics *s, double *x, double l, double *d_r, do
 {
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX], there[PL_ROWS_MAX];
+
     arc_place(p, l, x);
     if (pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) != PL_OK ||
         !isfinite(pl_problem_evaluate(p, x, s->newton.work.g))) {
         return INFINITY;
     }
+
     pl_newton_forget(&s->newton);
     const double relative =
         pl_problem_residual(p, s->newton.work.g, s->newton.work.r) / pl_problem_force_scale(p);
@@ -97,6 +101,7 @@ static double arc_directions(pl_statics *s, double *x, double l, double *d_r, do
     pl_problem_set(p, l);
     pl_problem_evaluate(p, x, s->newton.work.g);
     pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
+
     return relative;
 }
 
@@ -115,6 +120,7 @@ bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *ar
 {
     pl_problem *p = s->problem;
     double strain;
+
     *arc = (statics_arc){.x = pl_problem_take_full(p), .t = pl_problem_take_unknown(p), .l = l};
     memcpy(arc->x, x, pl_problem_full_bytes(p));
     double *d_r = pl_problem_take_unknown(p), *d_l = pl_problem_take_unknown(p);
@@ -125,6 +131,7 @@ bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *ar
     arc->negative = pl_problem_unstable(p);
     arc->turn = pl_newton_step_rotation(&s->newton, x, arc->t, &strain);
     arc->ds = ARC_TURN / fmax(arc->turn, strain);
+
     return arc->turn > 0;
 }
 
@@ -137,6 +144,7 @@ static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double
     const size_t mark = pl_arena_begin(&p->scratch);
     double *d_r = pl_problem_take_unknown(p), *to = pl_problem_take_full(p), last = INFINITY;
     bool done = false, possible = true;
+
     for (*iterations = 0; *iterations < ARC_ITERATIONS && possible && !done; ++*iterations) {
         const double relative = arc_directions(s, x, *l, d_r, d_l, err);
         const double rest = ds - arc_progress(p, arc->t, x, arc->x) - arc_dot(p, arc->t, d_r),
@@ -160,7 +168,9 @@ static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double
             *l += dl;
         }
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return done;
 }
 
@@ -172,6 +182,7 @@ bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error 
            *step = pl_problem_take_unknown(p);
     double strain;
     bool done = false;
+
     arc->turn = pl_newton_step_rotation(&s->newton, arc->x, arc->t, &strain);
     const double scale = fmax(arc->turn, strain);
     double ds = fmin(fmin(arc->ds, ds_most), ARC_TURN_MOST / scale);
@@ -201,8 +212,10 @@ bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error 
             ds *= 0.4;
         }
     }
+
     s->increments++;
     pl_arena_end(&p->scratch, mark);
+
     return done;
 }
 
@@ -212,6 +225,7 @@ double statics_arc_extreme(const statics_arc *arc, double *load)
     const double h = arc->taken, a = h * arc->rate_before, b = h * arc->rate, D = arc->l - arc->l_before,
                  c2 = 3 * D - 2 * a - b, c3 = a + b - 2 * D;
     double low = 0, high = 1;
+
     for (int k = 0; k < 60; ++k) { // the derivative has one sign change between the ends
         const double u = 0.5 * (low + high), slope = a + 2 * c2 * u + 3 * c3 * u * u;
         if ((slope > 0) == (a > 0)) {
@@ -220,8 +234,10 @@ double statics_arc_extreme(const statics_arc *arc, double *load)
             high = u;
         }
     }
+
     const double u = 0.5 * (low + high);
     *load = arc->l_before + a * u + c2 * u * u + c3 * u * u * u;
+
     return u * h;
 }
 
@@ -234,6 +250,7 @@ arc_end statics_arc_limit(pl_statics *s, double *x, double *at, double target, d
     arc_end end = ARC_FAILED;
     double *before = pl_problem_take_full(p), *t_before = pl_problem_take_unknown(p);
     bool possible = statics_arc_begin(s, x, *at, &arc, err) && arc.negative == 0;
+
     for (int k = 0; k < ARC_STEPS && possible && end == ARC_FAILED; ++k) {
         memcpy(before, arc.x, pl_problem_full_bytes(p));
         memcpy(t_before, arc.t, (size_t)p->unknowns.n * sizeof *t_before);
@@ -269,12 +286,14 @@ arc_end statics_arc_limit(pl_statics *s, double *x, double *at, double target, d
             *at = arc.l;
         }
     }
+
     pl_log(1, "  arc ends at %.5f: %s", *at,
            end == ARC_LIMIT      ? "limit point"
            : end == ARC_UNSTABLE ? "bifurcation"
            : end == ARC_TARGET   ? "target"
                                  : "no further");
     pl_arena_end(&p->scratch, mark);
+
     return end;
 }
 
@@ -286,17 +305,20 @@ pl_status pl_statics_follow_arc(pl_statics *s, pl_state *state, const double *co
     if (state->robot_hash != s->robot->hash || state->vertex_count != p->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
+
     pl_status status = pl_problem_check(p, command, err);
     status = status == PL_OK ? pl_problem_begin(p, state, command, err) : status;
     if (status != PL_OK) {
         return status;
     }
+
     if (!statics_arc_possible(s) || pl_problem_stiff(p)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "a path by arc length needs fixed supports and loads, pressures, volumes or tensions: "
                        "no contact, "
                        "layers, fibres, pressures on open surfaces or cables of prescribed length");
     }
+
     pl_newton_watch(&s->newton, &s->options.progress, "following the path", s->options.time_limit);
     s->newton.iterations = s->increments = p->linear.factorizations = p->linear.solves = 0;
     const size_t mark = pl_arena_begin(&p->scratch);
@@ -315,10 +337,12 @@ pl_status pl_statics_follow_arc(pl_statics *s, pl_state *state, const double *co
         on = !*complete && k < steps && arc.l >= start && statics_arc_step(s, &arc, most, &local);
         distance += on ? arc.taken : 0;
     }
+
     pl_arena_end(&p->scratch, mark);
     pl_newton_forget(&s->newton);
     if (s->newton.watch.stopped) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted while the path was followed");
     }
+
     return local.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", local.text) : PL_OK;
 }

@@ -53,6 +53,7 @@ static double branch_limit(branch *b, pl_error *err)
 {
     statics_arc part = b->at;
     double low = 0, load = b->at.l, last = INFINITY;
+
     for (int k = 0; k < BRANCH_ROUNDS && fabs(load - last) > BRANCH_LIMIT_ACCURACY * fabs(load); ++k) {
         last = load;
         const double ds = low + statics_arc_extreme(&part, &load);
@@ -71,6 +72,7 @@ static double branch_limit(branch *b, pl_error *err)
             part.rate = b->trial.rate;
         }
     }
+
     return load;
 }
 
@@ -80,6 +82,7 @@ static double branch_bifurcation(branch *b, pl_error *err)
 {
     double low = 0, high = b->at.taken, load_low = b->before.l, load_high = b->at.l;
     const int negative = b->before.negative;
+
     for (int k = 0; k < BRANCH_ROUNDS && fabs(load_high - load_low) > BRANCH_ACCURACY * fabs(load_high);
          ++k) {
         const double ds = 0.5 * (low + high);
@@ -94,6 +97,7 @@ static double branch_bifurcation(branch *b, pl_error *err)
             load_low = b->trial.l;
         }
     }
+
     return 0.5 * (load_low + load_high);
 }
 
@@ -118,6 +122,7 @@ static bool branch_meet(branch *b, pl_error *err)
             load_high = b->trial.l;
         }
     }
+
     return false;
 }
 
@@ -132,16 +137,19 @@ static bool branch_ends(branch *b, double most, statics_branch *out, pl_error *e
                                 .meet = out->meet};
         return true;
     }
+
     if (b->at.negative > b->before.negative) {
         *out = (statics_branch){
             .end = PL_SHAPE_BIFURCATION, .load = branch_bifurcation(b, err), .meet = out->meet};
         return true;
     }
+
     if (b->at.l < 0 || b->at.l > most) {
         *out = (statics_branch){
             .end = PL_SHAPE_CONTINUES, .load = fmin(fmax(b->at.l, 0), most), .meet = out->meet};
         return true;
     }
+
     return false;
 }
 
@@ -153,10 +161,12 @@ pl_status statics_branch_follow(pl_statics *s, const double *x, int side, double
     pl_error local = {0};
     branch b = {.s = s};
     statics_arc *const arcs[] = {&b.before, &b.trial};
+
     for (int k = 0; k < 2; ++k) {
         arcs[k]->x = pl_problem_take_full(p);
         arcs[k]->t = pl_problem_take_unknown(p);
     }
+
     *out = (statics_branch){.end = PL_SHAPE_UNKNOWN, .load = 1, .meet = out->meet};
     bool ended = false, on = statics_arc_begin(s, x, 1, &b.at, &local);
     if (side < 0) {
@@ -165,6 +175,7 @@ pl_status statics_branch_follow(pl_statics *s, const double *x, int side, double
         }
         b.at.rate = -b.at.rate;
     }
+
     const double start = 1;
     for (int k = 0; on && k < BRANCH_STEPS && pl_newton_continue(&s->newton); ++k) {
         branch_copy(p, &b.at, &b.before);
@@ -187,7 +198,9 @@ pl_status statics_branch_follow(pl_statics *s, const double *x, int side, double
         }
         on = out->meet_count < BRANCH_MEETS && b.at.l >= 0 && b.at.l <= most;
     }
+
     pl_arena_end(&p->scratch, mark);
     pl_newton_forget(&s->newton);
+
     return local.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", local.text) : PL_OK;
 }

@@ -22,20 +22,24 @@ static pl_status options_check(const pl_statics_options *o, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "statics: force_tolerance is %g, must be between 0 and 1",
                        o->force_tolerance);
     }
+
     if (!(o->length_tolerance > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "statics: length_tolerance is %g mm, must be > 0",
                        o->length_tolerance);
     }
+
     if (o->iteration_limit < 1 || o->increment_limit < 1) {
         return pl_fail(err, PL_BAD_INPUT,
                        "statics: iteration_limit and increment_limit are %d and %d, must be >= 1",
                        o->iteration_limit, o->increment_limit);
     }
+
     if (o->distribution != PL_RATIOS_UNIFORM && o->distribution != PL_RATIOS_JOINT) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "statics: distribution must be uniform or joint (least_norm does not derive from an energy)");
     }
+
     if (!(o->time_limit >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "statics: time_limit is %g s, must be >= 0", o->time_limit);
     }
@@ -43,6 +47,7 @@ static pl_status options_check(const pl_statics_options *o, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "statics: contact_tolerance is %g, must be between 0 and 1",
                        o->contact_tolerance);
     }
+
     return PL_OK;
 }
 
@@ -56,6 +61,7 @@ static pl_status create_work(pl_statics *s, pl_error *err)
 {
     const int64_t full = 3 * (int64_t)s->problem->mesh.vertex_count;
     bool ok = new_array(&s->x, full);
+
     ok = new_array(&s->x_stable, full) && ok;
     ok = new_array(&s->x_begin, full) && new_array(&s->x_end, full) && ok;
     ok = new_array(&s->stability.mode, s->problem->unknowns.n) && ok;
@@ -64,7 +70,9 @@ static pl_status create_work(pl_statics *s, pl_error *err)
         ok = new_array(&s->history.x[i], full) &&
              new_array(&s->history.command[i], s->robot->command_count) && ok;
     }
+
     ok = new_array(&s->history.difference, (STATICS_HISTORY + 1) * (int64_t)s->robot->command_count) && ok;
+
     return ok ? PL_OK : pl_fail_memory(err, "statics: work space");
 }
 
@@ -83,6 +91,7 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
     if (status != PL_OK) {
         return status;
     }
+
     pl_statics *s = PL_NEW(pl_statics);
     if (!s) {
         return pl_fail_memory(err, "statics");
@@ -110,6 +119,7 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
         s->problem->linear.aside = options->spare_factor;
         status = create_work(s, err);
     }
+
     if (status == PL_OK) {
         status = create_go_on(s, err);
     }
@@ -120,7 +130,9 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
         pl_statics_destroy(s);
         return status;
     }
+
     *out = s;
+
     return PL_OK;
 }
 
@@ -143,6 +155,7 @@ void pl_statics_destroy(pl_statics *s)
         pl_free(s->history.x[i]);
         pl_free(s->history.command[i]);
     }
+
     void *owned[] = {s->x,       s->x_stable, s->stability.mode, s->history.difference,
                      s->x_begin, s->x_end,    s->mode.x,         s->mode.motion,
                      s->tension};
@@ -184,6 +197,7 @@ void pl_statics_forget(pl_statics *s)
         pl_viscous_off(s->creep.viscous);
         s->creep.on = false;
     }
+
     pl_newton_forget(&s->newton);
     s->history.count = 0;
     s->moves = (statics_moves){0};
@@ -215,5 +229,6 @@ bool pl_statics_grip_mean(const pl_statics *s, const double *vector, int stride,
             mean[i] += point->weight[j] * vector[(size_t)stride * (3 * (size_t)point->node[j] + (size_t)i)];
         }
     }
+
     return point->count > 0;
 }

@@ -33,6 +33,7 @@ static pl_status creep_create(pl_statics *s, pl_error *err)
     if (s->creep.before) {
         return PL_OK;
     }
+
     const pl_robot *robot = s->robot;
     for (int i = 0; i < robot->layer_count; ++i) {
         if (robot->material[robot->layer[i].material].prony_count > 0) {
@@ -42,6 +43,7 @@ static pl_status creep_create(pl_statics *s, pl_error *err)
                            robot->layer[i].name, robot->material_name[robot->layer[i].material]);
         }
     }
+
     const int32_t regions = s->problem->mesh.region_count;
     const pl_material **material = PL_NEW_ARRAY(const pl_material *, regions);
     if (!material) {
@@ -50,8 +52,10 @@ static pl_status creep_create(pl_statics *s, pl_error *err)
     for (int32_t r = 0; r < regions; ++r) {
         material[r] = &robot->material[robot->region_material[r]];
     }
+
     pl_status status = pl_viscous_create(s->problem->elements, material, &s->creep.viscous, err);
     pl_free(material);
+
     return status == PL_OK ? pl_state_create(robot, &s->creep.before, err) : status;
 }
 
@@ -68,6 +72,7 @@ static pl_status creep_solve(pl_statics *s, pl_state *state, const double *comma
     report->solves += before.solves;
     report->increments += before.increments;
     report->seconds += before.seconds;
+
     return status;
 }
 
@@ -82,6 +87,7 @@ static pl_status creep_step(pl_statics *s, pl_state *state, const double *comman
 {
     pl_viscous *v = s->creep.viscous;
     pl_status status = PL_OK;
+
     for (int stage = 0; stage < 2; ++stage) {
         pl_viscous_begin(v, CREEP_STAGE * h, stage == 1);
         status = creep_solve(s, state, command, report, err);
@@ -90,6 +96,7 @@ static pl_status creep_step(pl_statics *s, pl_state *state, const double *comman
         }
         pl_viscous_end(v, CREEP_STAGE * h, stage == 1, state->x);
     }
+
     return status;
 }
 
@@ -98,6 +105,7 @@ static pl_status creep_run(pl_statics *s, pl_state *state, const double *command
 {
     pl_viscous *v = s->creep.viscous;
     double t = 0, h = CREEP_FIRST * pl_viscous_shortest(v);
+
     while (seconds - t > 1e-12 * seconds) {
         // two equal steps rather than a tiny last one
         const double left = seconds - t, length = h >= left ? left : h > 0.5 * left ? 0.5 * left : h;
@@ -130,6 +138,7 @@ static pl_status creep_run(pl_statics *s, pl_state *state, const double *command
         creep->steps++;
         creep->error = fmax(creep->error, error);
     }
+
     return PL_OK;
 }
 
@@ -146,6 +155,7 @@ pl_status pl_statics_hold(pl_statics *s, pl_state *state, const double *command,
     if (status != PL_OK) {
         return status;
     }
+
     pl_viscous *v = s->creep.viscous;
     if (!v) {
         return statics_solve(s, state, command, report, err); // nothing depends on time
@@ -164,5 +174,6 @@ pl_status pl_statics_hold(pl_statics *s, pl_state *state, const double *command,
 
     status = creep_run(s, state, command, seconds, creep, report, err);
     pl_viscous_hold(v); // the stresses of this shape
+
     return status;
 }

@@ -30,6 +30,7 @@ static double critical_angle(pl_statics *s, const double *x, double at)
 {
     pl_problem *p = s->problem;
     double here[PL_ROWS_MAX], gap[PL_ROWS_MAX], tv = 0, tt = 0, vv = 0;
+
     pl_problem_set(p, at * (1 - CRITICAL_BACK));
     pl_problem_evaluate(p, x, s->newton.work.g_new);
     pl_problem_gaps(p, gap);
@@ -48,6 +49,7 @@ static double critical_angle(pl_statics *s, const double *x, double at)
         tt += s->newton.work.d[i] * s->newton.work.d[i];
         vv += s->stability.mode[i] * s->stability.mode[i];
     }
+
     return tt > 0 && vv > 0 ? fabs(tv) / sqrt(tt * vv) : 0;
 }
 
@@ -59,6 +61,7 @@ statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton
     double *before = pl_problem_take_full(p);
     statics_critical found = {0};
     const double lambda = critical_eigenvalue(s, x, negative, err);
+
     if (lambda > 0) {
         const double angle = critical_angle(s, x, at), below = at * (1 - CRITICAL_BACK);
         const int there = *negative;
@@ -85,7 +88,9 @@ statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton
         pl_problem_evaluate(p, x, s->newton.work.g);
         pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return found;
 }
 
@@ -99,6 +104,7 @@ static double bifurcation_eigenvalue(pl_statics *s)
         p->linear.mode_count = 0;
         return value;
     }
+
     return statics_softest(s, CRITICAL_ROUNDS) ? s->stability.curvature : NAN;
 }
 
@@ -108,6 +114,7 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
     pl_problem *p = s->problem;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *low = pl_problem_take_full(p), *high = pl_problem_take_full(p), *x = pl_problem_take_full(p);
+
     memcpy(low, stable, pl_problem_full_bytes(p));
     memcpy(high, saddle, pl_problem_full_bytes(p));
     double a = NAN, b = NAN, load = NAN;
@@ -120,6 +127,7 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
     if (statics_stationary(s, high, reach, err)) {
         b = bifurcation_eigenvalue(s);
     }
+
     for (int k = 0; k < CRITICAL_SECANTS && a > 0 && b < 0; ++k) {
         const double part = a / (a - b), at = below + part * (above - below);
         for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
@@ -149,6 +157,8 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
             b = value;
         }
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return load;
 }

@@ -59,22 +59,26 @@ static void error_bond(error_work *w)
             error_bond_face(w, robot->layer[k].face[i]);
         }
     }
+
     for (int k = 0; k < robot->fibre_count; ++k) {
         for (int i = 0; i < robot->fibre[k].step_count; ++i) {
             error_bond_face(w, robot->fibre[k].step[i].face);
         }
     }
+
     for (int k = 0; k < robot->actuator_count; ++k) {
         for (int64_t i = 0; robot->actuator[k].kind == PL_FILM && i < robot->actuator[k].face_count; ++i) {
             error_bond_face(w, robot->actuator[k].face[i]);
         }
     }
+
     double *pressure = w->unknown; // at least one per vertex
     const int64_t vertices = robot->contact.surface ? w->s->problem->mesh.vertex_count : 0;
     memset(pressure, 0, (size_t)vertices * sizeof *pressure);
     if (vertices > 0) {
         pl_problem_contact_field(w->s->problem, w->state, false, pressure);
     }
+
     for (int64_t v = 0; v < vertices; ++v) {
         if (pressure[v] > 0 && w->bonded[v] != ERROR_BONDED) {
             w->bonded[v] = robot->contact.friction ? ERROR_BONDED : ERROR_PRESSED;
@@ -90,6 +94,7 @@ static void error_units(error_work *w)
     const pl_problem *p = w->s->problem;
     const pl_elements *E = p->elements;
     const pl_sparse *K = &p->tangent.K, *M = &E->mass;
+
     for (int32_t k = 0; k < E->pressure_count; ++k) {
         const int32_t dof = p->unknowns.pressure_dof[k];
         w->unit[k] = sqrt(-K->value[pl_sparse_slot(K, dof, dof)] * E->pressure_kappa[k] /
@@ -102,6 +107,7 @@ static uint8_t error_held(void *user, const int32_t *node, int count)
     const error_work *w = user;
     const pl_unknowns *u = &w->s->problem->unknowns;
     bool bonded = true, rigid = true, held[3] = {true, true, true};
+
     for (int i = 0; i < count; ++i) {
         const int64_t v = node[i];
         bonded = bonded && w->bonded[v] == ERROR_BONDED;
@@ -110,6 +116,7 @@ static uint8_t error_held(void *user, const int32_t *node, int count)
             held[k] = held[k] && u->dof[3 * v + k] < 0 && u->rigid_of[v] < 0;
         }
     }
+
     return bonded || rigid ? 7 : (uint8_t)(held[0] | held[1] << 1 | held[2] << 2);
 }
 
@@ -130,6 +137,7 @@ static void error_normals(error_work *w)
 {
     const pl_elements *E = w->s->problem->elements;
     static const double centre[2][2] = {{1.0 / 3, 1.0 / 3}, {0, 0}};
+
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         const int edges = pl_element_edge_count(block->kind), added = w->added->rule[block->kind].added;
@@ -172,6 +180,7 @@ static void error_contacts(error_work *w)
     const pl_mesh_view *mesh = &w->s->problem->mesh;
     const int64_t *face;
     const int64_t count = w->s->robot->contact.surface ? pl_mesh_boundary(w->s->robot->mesh, &face) : 0;
+
     for (int64_t i = 0; i < count; ++i) {
         const int32_t e = (int32_t)(face[i] / 8), *vertex = mesh->node + mesh->node_start[e],
                       *function = w->added->function + (int64_t)PL_ADDED_MAX * e;
@@ -200,6 +209,7 @@ static void error_contacts(error_work *w)
             }
         }
     }
+
     for (int64_t f = 0; f < w->added->count && count > 0; ++f) {
         const double length = pl_norm3(w->normal + 3 * f);
         for (int c = 0; c < 3 && length > 0; ++c) {
@@ -256,6 +266,7 @@ static bool error_relax(error_work *w, const double *side, double *rho, double *
 {
     pl_problem *p = w->s->problem;
     double mu[PL_ROWS_MAX] = {0};
+
     pl_problem_gather(p, w->full, w->state->x, w->side);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
         w->side[i] = -w->side[i] - (side ? side[i] : 0);
@@ -269,6 +280,7 @@ static bool error_relax(error_work *w, const double *side, double *rho, double *
     memcpy(rho, mu, (size_t)p->linear.border_count * sizeof *rho);
     memcpy(w->pressure, p->linear.pressure_step, (size_t)p->elements->pressure_count * sizeof *w->pressure);
     pl_problem_expand(p, w->state->x, w->unknown, motion);
+
     return true;
 }
 
@@ -301,6 +313,7 @@ static bool error_schur(error_work *w)
         w->product[i] += w->image[i];
     }
     error_mask(w, w->product);
+
     return true;
 }
 
@@ -313,6 +326,7 @@ static bool error_start(error_work *w)
                                               w->state->load * w->s->robot->gravity[1],
                                               w->state->load * w->s->robot->gravity[2]};
     double *g = w->s->newton.work.g, *r = w->s->newton.work.r;
+
     pl_problem_evaluate(p, x, g);
     pl_problem_residual(p, g, r);
     pl_elements_energy(p->elements, x, w->step, NULL);
@@ -334,6 +348,7 @@ static bool error_start(error_work *w)
         w->residual[i] = -w->residual[i] - w->image[i];
     }
     error_mask(w, w->residual);
+
     return true;
 }
 
@@ -349,6 +364,7 @@ static double error_largest(const error_work *w, const double *goal, bool moved)
         }
         most = fmax(most, pl_norm3(d));
     }
+
     return most;
 }
 
@@ -358,9 +374,11 @@ static bool error_step(error_work *w, double *rz, double *change)
 {
     const int64_t n = 3 * (int64_t)w->added->count;
     const double curvature = *rz > 0 && error_schur(w) ? error_dot(w->direction, w->product, n) : 0;
+
     if (!(curvature > 0)) {
         return false;
     }
+
     const double a = *rz / curvature;
     for (int64_t i = 0; i < n; ++i) {
         w->residual[i] -= a * w->product[i];
@@ -373,6 +391,7 @@ static bool error_step(error_work *w, double *rz, double *change)
         w->direction[i] = w->image[i] + b * w->direction[i];
     }
     *rz = next;
+
     return true;
 }
 
@@ -383,6 +402,7 @@ static void error_iterate(error_work *w)
 {
     const int numbers = 3 * w->s->robot->marker_count;
     double *change = w->goal + numbers, before = 0;
+
     error_goal(w, w->step, w->direction, 1, w->goal);
     error_precondition(w);
     error_apply_blocks(w, w->residual, w->direction);
@@ -409,6 +429,7 @@ static pl_status error_allocate(error_work *w, pl_error *err)
 {
     const pl_problem *p = w->s->problem;
     const int64_t vertices = p->mesh.vertex_count, markers = w->s->robot->marker_count;
+
     w->bonded = PL_NEW_ARRAY(uint8_t, vertices);
     w->faces = PL_NEW_ARRAY(int32_t, markers);
     w->area = PL_NEW_ARRAY(double, p->mesh.surface_count);
@@ -425,6 +446,7 @@ static pl_status error_allocate(error_work *w, pl_error *err)
         *full[i] = PL_NEW_ARRAY(double, 3 * vertices);
         good = good && *full[i];
     }
+
     if (!good) {
         return pl_fail_memory(err, "mesh error");
     }
@@ -434,11 +456,13 @@ static pl_status error_allocate(error_work *w, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
     double **added[] = {&w->normal, &w->residual, &w->direction, &w->product, &w->image};
     for (int i = 0; i < PL_COUNT(added); ++i) {
         *added[i] = PL_NEW_ARRAY(double, 3 * (int64_t)w->added->count);
         good = good && *added[i];
     }
+
     w->block = PL_NEW_ARRAY(double, 9 * (int64_t)w->added->count);
     w->row = PL_NEW_ARRAY(double, 3 * (int64_t)w->added->count * p->linear.border_count + 1);
     good = good && w->row;
@@ -446,6 +470,7 @@ static pl_status error_allocate(error_work *w, pl_error *err)
         error_normals(w);
         error_contacts(w);
     }
+
     return good && w->block ? PL_OK : pl_fail_memory(err, "mesh error");
 }
 
@@ -455,6 +480,7 @@ static pl_status error_begin(error_work *w, pl_error *err)
     pl_problem *p = w->s->problem;
     const pl_linear *l = &p->linear;
     pl_status status = pl_problem_begin(p, w->state, w->state->command, err);
+
     if (status != PL_OK) {
         return status;
     }
@@ -465,6 +491,7 @@ static pl_status error_begin(error_work *w, pl_error *err)
         status =
             pl_problem_refactor(p, &(pl_linearization){.x = w->state->x, .indefinite = PL_AS_IT_IS}, err);
     }
+
     return status == PL_OK && !l->has_factor
                ? pl_fail(err, PL_FAILED, "mesh error: the tangent at the solution is singular")
                : status;
@@ -480,12 +507,14 @@ pl_status pl_statics_mesh_error(pl_statics *s, const pl_state *state, double *re
     if (s->creep.on) {
         return PL_OK; // stresses of branches are known at the points of the elements only
     }
+
     error_work w = {.s = s, .state = state};
     pl_newton_watch(&s->newton, &s->options.progress, "mesh error", 0);
     pl_status status = error_begin(&w, err);
     if (status == PL_OK) {
         status = error_allocate(&w, err);
     }
+
     if (status == PL_OK) {
         error_match(&w);
         if (error_start(&w)) {
@@ -498,6 +527,8 @@ pl_status pl_statics_mesh_error(pl_statics *s, const pl_state *state, double *re
             *relative = motion > 0 ? error_largest(&w, w.goal, false) / motion : NAN;
         }
     }
+
     error_clear(&w);
+
     return status;
 }

@@ -24,6 +24,7 @@ void error_normal(int n, const int32_t *node, const double *x, const double xi[2
             s[i] += dN[2 * a + 1] * x[3 * (int64_t)node[a] + i];
         }
     }
+
     pl_cross3(t, s, normal);
 }
 
@@ -39,6 +40,7 @@ static void error_face(const error_work *w, int64_t face, const double *x, error
     double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
     int points = 0;
     const int n = pl_mesh_face_nodes(w->s->robot->mesh, face, node);
+
     if (function[0] < 0) {
         return; // of a rigid region
     }
@@ -64,6 +66,7 @@ static void error_press(void *user, const int32_t *function, const double *value
 {
     const error_traction *t = user;
     const double area = pl_norm3(normal);
+
     for (int k = 0; k < count; ++k) {
         const double v = function[k] & 1 ? -value[k] : value[k];
         for (int i = 0; i < 3; ++i) {
@@ -114,9 +117,11 @@ static double error_direction(int n, int count, double d[3])
         }
         return n < 6 ? 1.0 / 15 : 3.0 / 40;
     }
+
     d[0] = sqrt(1 - z * z) * cos(golden * n);
     d[1] = sqrt(1 - z * z) * sin(golden * n);
     d[2] = z;
+
     return 1.0 / count;
 }
 
@@ -136,6 +141,7 @@ static int error_ball(int directions, double (*d)[3], double *weight)
             d[n][i] *= rho;
         }
     }
+
     return ERROR_RADII * directions;
 }
 
@@ -159,18 +165,21 @@ static bool error_correct(int count, double (*const d)[3], error_sample *sample)
     for (int n = 0; n < count; ++n) {
         total += sample[n].weight;
     }
+
     for (int n = 0; n < count; ++n) {
         const double f[4] = {1, d[n][0], d[n][1], d[n][2]};
         for (int i = 0; i < 16; ++i) {
             A[i] += sample[n].weight / total * f[i / 4] * f[i % 4];
         }
     }
+
     if (count < 4 || !pl_dense_solve(4, A, b, 1)) {
         return false;
     }
     for (int n = 0; n < count; ++n) {
         sample[n].weight *= (b[0] + b[1] * d[n][0] + b[2] * d[n][1] + b[3] * d[n][2]) / total;
     }
+
     return true;
 }
 
@@ -181,6 +190,7 @@ static int error_inside(const error_work *w, const pl_point *point, int directio
     double ball[ERROR_SAMPLES][3], weight[ERROR_SAMPLES];
     const int all = error_ball(directions, ball, weight);
     int count = 0;
+
     for (int n = 0; n < all; ++n) {
         double at[3];
         for (int i = 0; i < 3; ++i) {
@@ -192,6 +202,7 @@ static int error_inside(const error_work *w, const pl_point *point, int directio
             sample[count++].weight = weight[n];
         }
     }
+
     return count;
 }
 
@@ -200,6 +211,7 @@ static int error_samples(const error_work *w, const pl_point *point, error_sampl
 {
     double d[ERROR_SAMPLES][3];
     int count = point->radius > 0 ? error_inside(w, point, ERROR_DIRECTIONS, d, sample) : 0;
+
     if (point->radius > 0 && count < ERROR_RADII * ERROR_DIRECTIONS) {
         count = error_inside(w, point, ERROR_CUT_MOST, d, sample);
     }
@@ -207,6 +219,7 @@ static int error_samples(const error_work *w, const pl_point *point, error_sampl
         return count;
     }
     sample[0].weight = 1;
+
     return pl_mesh_embed(w->s->robot->mesh, point->rest, &sample[0].at, NULL) == PL_OK ? 1 : 0;
 }
 
@@ -217,9 +230,11 @@ static void error_at_sample(const error_work *w, const error_sample *s, const do
     const int32_t *function = w->added->function + (int64_t)PL_ADDED_MAX * s->at.element;
     const pl_element_kind kind = w->s->problem->mesh.kind[s->at.element];
     double xi[3] = {0}, value[PL_ADDED_MAX];
+
     if (function[0] < 0) {
         return;
     }
+
     for (int a = 0; a < s->at.node_count; ++a) {
         double node[3];
         pl_shape_node(kind, a, node);
@@ -227,6 +242,7 @@ static void error_at_sample(const error_work *w, const error_sample *s, const do
             xi[i] += s->at.weight[a] * node[i];
         }
     }
+
     const int count = pl_enrich_values(kind, xi, value);
     for (int k = 0; k < count; ++k) {
         const double v = s->weight * (function[k] & 1 ? -value[k] : value[k]);
@@ -272,6 +288,7 @@ static double error_cable(const error_work *w, const pl_actuator *a, double tens
     const double *x = w->state->x;
     double longer = 0;
     error_sample sample[ERROR_SAMPLES];
+
     for (int g = 0; g < a->guide_count; ++g) {
         const pl_point *point = &a->guide[g];
         double pull[3], act[3];
@@ -299,6 +316,7 @@ static double error_cable(const error_work *w, const pl_actuator *a, double tens
             longer -= point->weight[k / 3] * pull[k % 3] * x[entry];
         }
     }
+
     return longer;
 }
 
@@ -310,6 +328,7 @@ static void error_borders(const error_work *w, int *border)
     const pl_problem *p = w->s->problem;
     const pl_robot *robot = w->s->robot;
     int row = 0;
+
     for (int k = 0; k < robot->actuator_count; ++k) {
         border[k] = -1;
         while (!robot->actuator[k].growth && row < p->row_count &&
@@ -327,6 +346,7 @@ static void error_actuators(error_work *w, double *full, double *force)
 {
     const pl_robot *robot = w->s->robot;
     int border[PL_ROWS_MAX];
+
     error_borders(w, border);
     for (int k = 0; k < robot->actuator_count; ++k) {
         const pl_actuator *a = &robot->actuator[k];
@@ -351,6 +371,7 @@ static void error_forces(const error_work *w, double *force)
 {
     const pl_robot *robot = w->s->robot;
     const pl_mesh_view *mesh = &w->s->problem->mesh;
+
     for (int m = 0; m < robot->marker_count; ++m) {
         const int32_t surface = w->faces[m];
         double sum[3];
@@ -391,6 +412,7 @@ static void error_add_mean(void *user, const int32_t *function, const double *va
 {
     error_mean *mean = user;
     const double area = pl_norm3(normal);
+
     for (int k = 0; k < count; ++k) {
         const double v = function[k] & 1 ? -value[k] : value[k];
         for (int i = 0; i < 3; ++i) {
@@ -405,6 +427,7 @@ void error_goal(const error_work *w, const double *full, const double *c, double
 {
     const pl_robot *robot = w->s->robot;
     const pl_mesh_view *mesh = &w->s->problem->mesh;
+
     for (int m = 0; m < robot->marker_count; ++m) {
         const pl_point *point = &robot->marker[m].point;
         error_mean mean = {.c = c};
@@ -426,6 +449,7 @@ static double error_shares(const error_work *w, int32_t surface, double *share)
 {
     const pl_mesh_view *mesh = &w->s->problem->mesh;
     double area = 0;
+
     for (int64_t k = mesh->surface_start[surface]; k < mesh->surface_start[surface + 1]; ++k) {
         int32_t node[PL_FACE_NODES_MAX];
         double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
@@ -442,6 +466,7 @@ static double error_shares(const error_work *w, int32_t surface, double *share)
             }
         }
     }
+
     return area;
 }
 
@@ -451,9 +476,11 @@ void error_match(error_work *w)
     const pl_robot *robot = w->s->robot;
     const pl_mesh_view *mesh = &w->s->problem->mesh;
     double *share = w->unknown; // at least one per vertex
+
     for (int m = 0; m < robot->marker_count; ++m) {
         w->faces[m] = -1;
     }
+
     for (int32_t f = 0; f < mesh->surface_count; ++f) {
         memset(share, 0, (size_t)mesh->vertex_count * sizeof *share);
         w->area[f] = error_shares(w, f, share);

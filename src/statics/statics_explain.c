@@ -28,16 +28,19 @@ static void place_of_inversion(pl_statics *s, const double *x, pl_solve_report *
     const pl_mesh_view *m = &s->problem->mesh;
     int32_t worst = -1;
     double centre[3] = {0};
+
     pl_elements_bound(s->problem->elements, x, NULL, &worst);
     if (worst < 0 || worst >= m->element_count) {
         return;
     }
+
     const int64_t from = m->node_start[worst], to = m->node_start[worst + 1];
     for (int64_t k = from; k < to; ++k) {
         for (int i = 0; i < 3; ++i) {
             centre[i] += m->position[3 * (int64_t)m->node[k] + i] / (double)(to - from);
         }
     }
+
     place_of(s, worst, centre, report);
 }
 
@@ -47,6 +50,7 @@ static void place_of_largest(pl_statics *s, const double *value, pl_solve_report
     const pl_mesh_view *m = &s->problem->mesh;
     double largest = 0;
     int32_t vertex = -1;
+
     for (int32_t v = 0; v < m->vertex_count; ++v) {
         double sum = 0;
         for (int i = 0; i < 3; ++i) {
@@ -58,6 +62,7 @@ static void place_of_largest(pl_statics *s, const double *value, pl_solve_report
             vertex = v;
         }
     }
+
     for (int64_t k = 0; vertex >= 0 && k < m->node_start[m->element_count]; ++k) {
         if (m->node[k] == vertex) {
             int32_t element = 0;
@@ -75,6 +80,7 @@ static void explain_say_place(pl_solve_report *report)
 {
     static const char load[] = "% of the load";
     const char *after = strstr(report->message, load);
+
     if (report->has_place && after) {
         char rest[sizeof report->message];
         const size_t at = (size_t)(after - report->message) + sizeof load - 1;
@@ -137,6 +143,7 @@ bool statics_examine_contact(pl_statics *s, const double *x, pl_solve_report *re
             "single points which the faces below do not have; a finer mesh there tells",
             fault.caught, fault.caught_force, fault.load);
     }
+
     return fault.obstacle != NULL;
 }
 
@@ -144,11 +151,13 @@ void statics_explain(pl_statics *s, const load_path *path, pl_solve_report *repo
 {
     const double percent = 100 * path->at;
     double penetration = 0;
+
     s->problem->slips = NULL;
     if (s->robot->contact.free_count > 0) {
         pl_problem_set(s->problem, path->at);
         pl_problem_unsettled(s->problem, s->x, &penetration);
     }
+
     if (s->newton.watch.stopped) {
         statics_say(report, PL_STOPPED,
                     "interrupted at %.1f %% of the load; the state is the last equilibrium found", percent);
@@ -185,6 +194,7 @@ void statics_explain(pl_statics *s, const load_path *path, pl_solve_report *repo
                     "no equilibrium found beyond %.1f %% of the load, even with the smallest increment",
                     percent);
     }
+
     if (s->increments > 0) {
         explain_place(s, report);
     }
@@ -207,6 +217,7 @@ void statics_explain_critical(pl_statics *s, const statics_critical *c, pl_solve
             "drive it by volume or length to pass it",
             100 * c->load);
     }
+
     place_of_largest(s, s->stability.mode, report);
     explain_say_place(report);
 }

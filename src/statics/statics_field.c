@@ -51,6 +51,7 @@ static void field_strain(const double F[9], double out[6])
             E[i] += 0.5 * log(value[k]) * V[3 * (i / 3) + k] * V[3 * (i % 3) + k];
         }
     }
+
     const double strain[6] = {E[0], E[4], E[8], E[1], E[5], E[6]};
     memcpy(out, strain, sizeof strain);
 }
@@ -107,6 +108,7 @@ static void field_average(const pl_statics *s, const pl_state *state, pl_field f
     const pl_elements *E = s->problem->elements;
     const int parts = pl_field_components(field);
     const bool on_elements = pl_field_on_elements(field);
+
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
@@ -130,6 +132,7 @@ static void field_average(const pl_statics *s, const pl_state *state, pl_field f
             }
         }
     }
+
     for (int32_t v = 0; !on_elements && v < s->problem->mesh.vertex_count; ++v) {
         for (int k = 0; k < parts; ++k) {
             out[(int64_t)v * parts + k] = total[v] > 0                ? out[(int64_t)v * parts + k] / total[v]
@@ -144,22 +147,26 @@ pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field,
     pl_problem *p = s->problem;
     const int32_t vertices = p->mesh.vertex_count;
     const int parts = pl_field_components(field);
+
     if (field == PL_FIELD_DISPLACEMENT) {
         for (int64_t i = 0; i < 3 * (int64_t)vertices; ++i) {
             out[i] = state->x[i] - p->mesh.position[i];
         }
         return PL_OK;
     }
+
     if (field == PL_FIELD_PRESSURE || field == PL_FIELD_GAP) {
         memset(out, 0, (size_t)vertices * sizeof *out);
         pl_problem_contact_field(p, state, field == PL_FIELD_GAP, out);
         return PL_OK;
     }
+
     const bool on_elements = pl_field_on_elements(field);
     const int64_t count = on_elements ? p->mesh.element_count : vertices;
     for (int64_t i = 0; i < count * parts; ++i) {
         out[i] = on_elements ? 1 : 0; // rigid elements keep J = 1
     }
+
     double *total = PL_NEW_ARRAY(double, vertices);
     if (!total) {
         return pl_fail_memory(err, "statics: field");
@@ -171,7 +178,9 @@ pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field,
         pl_elements_energy(p->elements, state->x, NULL, NULL); // pressures
         field_average(s, state, field, total, out);
     }
+
     pl_problem_resume(p);
     pl_free(total);
+
     return PL_OK;
 }

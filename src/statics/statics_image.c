@@ -30,6 +30,7 @@ static void image_maps(statics_images *m)
     static const int order[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}};
     static const int flip[8] = {1, 2, 4, 6, 5, 3, 7, 0}; // one axis, two, three, none
     int count = 0;
+
     for (int o = 0; o < 6; ++o) {
         for (int k = 0; k < 8; ++k) {
             const int signs = flip[o == 0 ? k : 7 - k];
@@ -89,10 +90,12 @@ statics_images *statics_images_create(const pl_statics *s, pl_error *err)
 {
     const pl_mesh_view *mesh = &s->problem->mesh;
     statics_images *m = pl_alloc(sizeof *m);
+
     if (!m) {
         pl_fail_memory(err, "images of shapes");
         return NULL;
     }
+
     const int32_t stride = 1 + mesh->vertex_count / IMAGE_SAMPLES;
     *m = (statics_images){.count = (mesh->vertex_count + stride - 1) / stride, .size = s->problem->size};
     m->vertex = PL_NEW_ARRAY(int32_t, m->count);
@@ -118,11 +121,13 @@ statics_images *statics_images_create(const pl_statics *s, pl_error *err)
             map->at = NULL;
         }
     }
+
     if (!memory) {
         statics_images_destroy(m);
         pl_fail_memory(err, "images of shapes");
         return NULL;
     }
+
     return m;
 }
 
@@ -141,6 +146,7 @@ static double image_distance(const statics_images *m, const image_map *map, cons
         image_of(m, map, a + 3 * (int64_t)m->vertex[i], image);
         largest = fmax(largest, pl_distance3(there, image));
     }
+
     return largest;
 }
 
@@ -152,5 +158,6 @@ const char *statics_images_find(const statics_images *m, const double *a, const 
             return m->map[k].name;
         }
     }
+
     return NULL;
 }

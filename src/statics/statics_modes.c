@@ -26,12 +26,14 @@ static void modes_weights(const pl_problem *p, double *vertex, double *weight)
             vertex[node[a]] += share;
         }
     }
+
     memset(weight, 0, (size_t)p->unknowns.n * sizeof *weight);
     for (int64_t i = 0; i < 3 * (int64_t)mesh->vertex_count; ++i) {
         if (p->unknowns.dof[i] >= 0) {
             weight[p->unknowns.dof[i]] = vertex[i / 3];
         }
     }
+
     for (int b = 0; b < p->unknowns.rigid_count; ++b) {
         const pl_rigid_motion *body = &p->unknowns.rigid[b];
         double volume = 0;
@@ -60,6 +62,7 @@ static double modes_scale(const pl_problem *p, double lambda, double *full)
     for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
         full[i] /= largest;
     }
+
     return lambda / (largest * largest);
 }
 
@@ -71,11 +74,13 @@ pl_status pl_statics_modes(pl_statics *s, const pl_state *state, int count, doub
     if (count < 1 || count > MODES_MOST) {
         return pl_fail(err, PL_BAD_INPUT, "modes: count is %d, must be 1 to %d", count, MODES_MOST);
     }
+
     pl_sensitivity_report ignored;
     pl_status status = pl_sensitivity_begin(p, state, true, &ignored, err);
     if (status != PL_OK) {
         return status;
     }
+
     const int32_t n = p->unknowns.n;
     double *vertex = PL_NEW_ARRAY(double, p->mesh.vertex_count), *weight = PL_NEW_ARRAY(double, n),
            *start = PL_NEW_ARRAY(double, n), *vector = PL_NEW_ARRAY(double, count *(int64_t)n),
@@ -96,6 +101,7 @@ pl_status pl_statics_modes(pl_statics *s, const pl_state *state, int count, doub
     } else {
         status = pl_fail_memory(err, "modes");
     }
+
     pl_free(vertex);
     pl_free(weight);
     pl_free(start);
@@ -103,6 +109,7 @@ pl_status pl_statics_modes(pl_statics *s, const pl_state *state, int count, doub
     if (status == PL_OK && pairs < 0) {
         status = pl_fail(err, PL_FAILED, "modes: constraints depend on each other");
     }
+
     return status;
 }
 

@@ -25,6 +25,7 @@ void statics_moves_note(pl_statics *s, int64_t version, int solves, bool renewed
 {
     statics_moves *m = &s->moves;
     const int64_t now = s->problem->linear.version;
+
     if (m->version != version || version != now) {
         *m = (statics_moves){.version = now, .fresh = renewed ? solves : m->fresh};
     }

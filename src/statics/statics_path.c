@@ -36,6 +36,7 @@ void statics_carry(pl_statics *s, double *x)
         const pl_support *support = &s->robot->support[k];
         driven = driven || pl_norm3(support->move) > 0 || pl_norm3(support->rotate) > 0;
     }
+
     if (driven) {
         double *held = s->newton.work.x_trial;
         memcpy(held, x, path_bytes(s));
@@ -142,11 +143,14 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     const double moved =
                      fmax(pl_newton_distance(&s->newton, x, s->newton.work.x_start), NEWTON_NEAR * p->size),
                  one_sided = found->error / moved;
+
     // contacts, and cables that become slack or taut, give the path a kink: nothing follows from its tangents
     bool kink = pl_problem_touches(p) || pl_problem_lags(p);
+
     for (int i = 0; i < p->row_count; ++i) {
         kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && found->indefinite == 0);
     }
+
     // past an indefinite tangent B may lie on another branch, and beside a limit point the nearly singular
     // tangent at A predicts any motion: the prediction has to hold by itself, and with the tangent at B too
     const bool doubtful = found->indefinite > 0 && !kink;
@@ -162,6 +166,7 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     const size_t mark = pl_arena_begin(&p->scratch);
     double *back = pl_problem_take_full(p), *there = pl_problem_take_full(p), error = INFINITY;
     memcpy(there, x, path_bytes(s));
+
     // the last factor of the corrector was made close to B
     pl_newton_forget(&s->newton);
     pl_newton_turn(&s->newton, x);
@@ -184,12 +189,14 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
             }
         }
     }
+
     pl_log(1, "  error of the increment: %.2f with the tangent of its start, %.2f with those of both ends",
            one_sided, error);
     pl_arena_end(&p->scratch, mark);
     statics_set_load(s, path_end(path), there);
     pl_problem_evaluate(p, x, s->newton.work.g);
     pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
+
     return fmax(predicted, error);
 }
 
@@ -228,18 +235,22 @@ static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_n
         path->error = end == NEWTON_BRANCH ? found->error / found->predicted : 0;
         return failed[end];
     }
+
     if (!pl_problem_admissible(s->problem, x)) {
         return STEP_INVERTED;
     }
+
     if (goal.enough > 0) {
         pl_newton_move(&s->newton, x, s->newton.work.d, s->x_end);
     } else {
         memcpy(s->x_end, x, path_bytes(s));
     }
+
     path->error = path_error(s, path, x, found, err);
     if (path->error > s->path.error) {
         return STEP_BRANCH;
     }
+
     return to < 1 && !path_friction_limits(s, x, err) ? STEP_NO_DESCENT : STEP_ACCEPTED;
 }
 
@@ -252,6 +263,7 @@ bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
     const pl_newton_goal tolerance = statics_tolerance(s, false);
     const size_t mark = pl_arena_begin(&p->scratch);
     double *start = pl_problem_take_full(p), *to = pl_problem_take_full(p);
+
     memcpy(start, x, path_bytes(s));
     bool found = false, possible = true;
     for (int k = 0; k < STATICS_STATIONARY && possible && !found; ++k) {
@@ -280,7 +292,9 @@ bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
             memcpy(x, to, path_bytes(s));
         }
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return found;
 }
 
@@ -307,6 +321,7 @@ static bool path_buckles(pl_statics *s, load_path *path, double *x, pl_newton_re
 {
     const double to = path_end(path), reach = fmax(found->predicted, NEWTON_NEAR * s->problem->size);
     int negative = -1, left = 0;
+
     memcpy(x, s->newton.work.x_predicted, path_bytes(s));
     statics_set_load(s, to, x);
     if (!statics_stationary(s, x, reach, err)) {
@@ -323,7 +338,9 @@ static bool path_buckles(pl_statics *s, load_path *path, double *x, pl_newton_re
             statics_stabilise(s, x, &goal, found, &negative, &left, err);
         }
     }
+
     pl_log(1, "  the path goes on as a saddle at %.4f, %s", to, negative == 0 ? "left" : "not left");
+
     return negative == 0 && left > 0;
 }
 
@@ -336,6 +353,7 @@ bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, do
     pl_problem *p = s->problem;
     const double reach = fmax(pl_newton_distance(&s->newton, s->x_stable, saddle), NEWTON_NEAR * p->size);
     bool found = false;
+
     for (int k = 0; k < PL_COUNT(part) && path->buckled_known && path->buckled < above && !found; ++k) {
         const double to = path->buckled + part[k] * (above - path->buckled),
                      share = (to - path->stable_at) / (above - path->stable_at);
@@ -351,9 +369,11 @@ bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, do
                 negative == 0;
         path->at = found ? to : path->at;
     }
+
     path->length = found ? 0 : path->length;
     pl_log(1, "  beyond the buckling load %.4f: %s", path->buckled,
            found ? "on the stable branch" : "no stable shape found");
+
     return found;
 }
 
@@ -365,6 +385,7 @@ static bool path_leave(pl_statics *s, load_path *path, double *x, pl_error *err)
     int negative = -1, left = 0;
     const pl_newton_goal goal = statics_tolerance(s, false);
     pl_newton_report found;
+
     pl_problem_set(s->problem, path->at);
     if (pl_newton_minimise(&s->newton, x, &goal, &found, err) == NEWTON_DONE &&
         statics_prove(s, x, &negative, err) == PL_OK && negative > 0) {
@@ -373,11 +394,14 @@ static bool path_leave(pl_statics *s, load_path *path, double *x, pl_error *err)
             statics_stabilise(s, x, &goal, &found, &negative, &left, err);
         }
     }
+
     if (negative != 0) {
         memcpy(x, s->newton.work.x_start, path_bytes(s));
         return false;
     }
+
     memcpy(s->newton.work.x_start, x, path_bytes(s));
+
     return true;
 }
 
@@ -387,6 +411,7 @@ static bool path_land(pl_statics *s, load_path *path, double limit, double *x, p
 {
     int negative = -1, left = 0;
     const double to = fmin(1, limit * (1 + s->path.beyond));
+
     statics_set_load(s, to, x);
     pl_newton_goal goal = statics_tolerance(s, to >= 1);
     pl_newton_report found;
@@ -398,6 +423,7 @@ static bool path_land(pl_statics *s, load_path *path, double limit, double *x, p
         goal = statics_tolerance(s, to >= 1);
         landed = statics_stabilise(s, x, &goal, &found, &negative, &left, err) == PL_OK;
     }
+
     landed = landed && negative == 0;
     pl_log(1, "  limit point at %.5f: %s", limit, landed ? "landed" : "no equilibrium found beyond");
     if (landed) {
@@ -405,6 +431,7 @@ static bool path_land(pl_statics *s, load_path *path, double limit, double *x, p
         path->length = 0;
         path->snapped = path->snapped > 0 ? path->snapped : limit;
     }
+
     return landed;
 }
 
@@ -415,6 +442,7 @@ static bool path_follow_arc(pl_statics *s, load_path *path, double *x, pl_error 
     if (!statics_arc_possible(s) || pl_problem_stiff(s->problem) || path->arc_at == path->at) {
         return false;
     }
+
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *top = pl_problem_take_full(s->problem), at = path->at, limit = 0;
     const arc_end end = statics_arc_limit(s, x, &at, path_end(path), top, &limit, err);
@@ -435,8 +463,10 @@ static bool path_follow_arc(pl_statics *s, load_path *path, double *x, pl_error 
             memcpy(x, top, path_bytes(s));
         }
     }
+
     pl_arena_end(&s->problem->scratch, mark);
     pl_problem_set(s->problem, path->at);
+
     return on;
 }
 
@@ -452,6 +482,7 @@ static void path_revert(pl_statics *s, load_path *path, double *x, pl_error *err
     if (path->left == 0) {
         return;
     }
+
     const pl_newton_goal goal = statics_tolerance(s, false);
     pl_newton_report found;
     path->left = 0;
@@ -471,6 +502,7 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
     const bool accepted = path->last == STEP_ACCEPTED, stiff = pl_problem_stiff(p),
                usable = accepted && path->failures == 0 && pl_problem_factor_serves(p) &&
                         !(path->at > 0 && stiff && memcmp(p->linear.x, x, path_bytes(s)) != 0);
+
     pl_problem_set(p, path->at);
     if (usable) {
         const double length = path->length;
@@ -492,6 +524,7 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
         pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = indefinite}, err) != PL_OK) {
         return false;
     }
+
     pl_newton_forget(&s->newton);
     const bool unstable = p->linear.blend > 0 || pl_problem_unstable(p) > 0;
     if (unstable && path->at > 0 && !stiff && path->left_at != path->at) {
@@ -499,11 +532,14 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
         path_leave(s, path, x, err);
         pl_problem_set(p, path->at);
     }
+
     if (!unstable) {
         memcpy(s->x_stable, x, path_bytes(s));
         path->stable_at = path->at;
     }
+
     path_choose(s, path, x);
+
     return true;
 }
 
@@ -525,6 +561,7 @@ static bool path_shorten(const pl_statics *s, load_path *path)
     path->failed_length = path->length;
     path->length *= path_factor(s, path->error);
     pl_log(1, "  increment failed (%s), next %.4f", path_verdict_name(path->last), path->length);
+
     return falls && path->length >= s->path.least;
 }
 
@@ -541,6 +578,7 @@ static void path_relax(pl_statics *s, double *x, pl_error *err)
 {
     pl_newton_goal goal = statics_tolerance(s, false);
     pl_newton_report report;
+
     pl_problem_set(s->problem, 0);
     pl_problem_evaluate(s->problem, x, s->newton.work.g);
     const double scale =
@@ -549,6 +587,7 @@ static void path_relax(pl_statics *s, double *x, pl_error *err)
         pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r) < goal.force_tolerance * scale) {
         return;
     }
+
     memcpy(s->newton.work.x_start, x, path_bytes(s));
     goal.start = NEWTON_LEAVE;
     const bool found = pl_newton_minimise(&s->newton, x, &goal, &report, err) == NEWTON_DONE &&
@@ -577,13 +616,16 @@ static bool path_accept(pl_statics *s, load_path *path, const double *x, pl_erro
     path->at = path_end(path);
     path->length *= path_factor(s, fmax(path->error, DBL_EPSILON));
     path->failed_error = 0;
+
     // at the end contacts are updated with a look at how far they are off: solve_touch
     if ((path->at < 1 || !pl_problem_touches(s->problem)) &&
         pl_problem_advance(s->problem, x, err) != PL_OK) {
         return false;
     }
+
     s->newton.watch.fraction = path->at;
     pl_progress_step(&s->newton.watch.progress, path->at, s->newton.watch.what);
+
     return true;
 }
 

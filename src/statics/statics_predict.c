@@ -34,6 +34,7 @@ static int predict_line(const pl_statics *s, const double *difference, const dou
     const double square = predict_dot(commands, wanted, wanted);
     const bool touches = pl_problem_touches(s->problem);
     int count = 1;
+
     which[0] = 0;
     t[0] = 0;
     for (int i = 1; i < s->history.count; ++i) {
@@ -57,6 +58,7 @@ static int predict_line(const pl_statics *s, const double *difference, const dou
             t[count++] = at;
         }
     }
+
     return count;
 }
 
@@ -89,6 +91,7 @@ static int predict_polynomial(pl_statics *s, int count, const int *which, const 
     const int64_t n = 3 * (int64_t)s->problem->mesh.vertex_count;
     double kept[STATICS_HISTORY] = {1}, before = INFINITY;
     int order = 0;
+
     for (int k = 1; k < count; ++k) {
         double weight[STATICS_HISTORY] = {0}, largest = 0;
         predict_lagrange(k + 1, t, weight);
@@ -106,7 +109,9 @@ static int predict_polynomial(pl_statics *s, int count, const int *which, const 
         order = k;
         memcpy(kept, weight, sizeof kept);
     }
+
     predict_combine(s, order + 1, which, kept, out);
+
     return order;
 }
 
@@ -116,9 +121,11 @@ static bool predict_affine(pl_statics *s, const double *difference, const double
 {
     const int commands = s->robot->command_count, m = s->history.count - 1;
     double S[STATICS_HISTORY * STATICS_HISTORY], a[STATICS_HISTORY], weight[STATICS_HISTORY] = {1}, sum = 0;
+
     if (m < 1) {
         return false;
     }
+
     for (int i = 0; i < m; ++i) {
         const double *d = difference + (int64_t)(i + 1) * commands;
         a[i] = predict_dot(commands, d, wanted);
@@ -126,6 +133,7 @@ static bool predict_affine(pl_statics *s, const double *difference, const double
             S[i * m + j] = predict_dot(commands, d, difference + (int64_t)(j + 1) * commands);
         }
     }
+
     double trace = 0;
     for (int i = 0; i < m; ++i) {
         trace += S[i * m + i];
@@ -136,6 +144,7 @@ static bool predict_affine(pl_statics *s, const double *difference, const double
     if (!(trace > 0) || !pl_dense_solve(m, S, a, 1)) {
         return false;
     }
+
     double misfit = 0;
     for (int k = 0; k < commands; ++k) {
         double rest = wanted[k];
@@ -144,16 +153,20 @@ static bool predict_affine(pl_statics *s, const double *difference, const double
         }
         misfit += rest * rest;
     }
+
     for (int i = 0; i < m; ++i) {
         weight[i + 1] = a[i];
         weight[0] -= a[i];
         sum += fabs(a[i]);
     }
+
     if (misfit > STATICS_AFFINE_MISFIT * STATICS_AFFINE_MISFIT * predict_dot(commands, wanted, wanted) ||
         sum > STATICS_AFFINE_REACH) {
         return false;
     }
+
     predict_combine(s, m + 1, NULL, weight, out);
+
     return true;
 }
 
@@ -163,10 +176,12 @@ bool statics_predict(pl_statics *s, const double *command, double *out)
     double *difference = s->history.difference, *wanted = difference + (int64_t)STATICS_HISTORY * commands;
     int which[STATICS_HISTORY];
     double t[STATICS_HISTORY];
+
     if (s->history.count < 2 || !predict_difference(commands, command, s->history.command[0], wanted) ||
         !(predict_dot(commands, wanted, wanted) > 0)) {
         return false;
     }
+
     for (int i = 0; i < s->history.count; ++i) {
         if (!predict_difference(commands, s->history.command[i], s->history.command[0],
                                 difference + (int64_t)i * commands)) {
@@ -174,17 +189,21 @@ bool statics_predict(pl_statics *s, const double *command, double *out)
             break;
         }
     }
+
     const int line = predict_line(s, difference, wanted, which, t);
+
     // a rotation is extrapolated better as one as long as there are only two states
     if (line == 2 && t[1] < 0 && t[1] > -STATICS_ALONG_LENGTH && pl_newton_can_corotate(&s->newton)) {
         pl_newton_extrapolate(&s->newton, s->history.x[0], s->history.x[which[1]], -1 / t[1], out);
         return true;
     }
+
     if (line > 1) {
         const int order = predict_polynomial(s, line, which, t, out);
         pl_log(1, "  predicted by a polynomial of order %d", order);
         return order > 0;
     }
+
     return predict_affine(s, difference, wanted, out);
 }
 
@@ -195,12 +214,14 @@ void statics_remember(pl_statics *s, const pl_state *state)
         memcpy(s->history.x[0], state->x, pl_problem_full_bytes(s->problem)); // a better answer
         return;
     }
+
     // in place of an older one at the same commands, or of the oldest
     int last = 1;
     while (last < STATICS_HISTORY - 1 &&
            (last >= s->history.count || memcmp(s->history.command[last], state->command, commands) != 0)) {
         last++;
     }
+
     const bool replaces =
         last < s->history.count && memcmp(s->history.command[last], state->command, commands) == 0;
     double *x = s->history.x[last], *command = s->history.command[last];

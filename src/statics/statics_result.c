@@ -25,6 +25,7 @@ void statics_point(const pl_point *point, const double *x, double out[3])
     if (point->count > 0) {
         out[0] = out[1] = out[2] = 0;
     }
+
     for (int32_t j = 0; j < point->count; ++j) {
         for (int i = 0; i < 3; ++i) {
             out[i] += point->weight[j] * x[3 * (int64_t)point->node[j] + i];
@@ -38,6 +39,7 @@ void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const d
 {
     const pl_point *patch = &marker->patch;
     double total = 0, c0[3] = {0}, c1[3] = {0};
+
     for (int32_t j = 0; j < patch->count; ++j) {
         total += patch->weight[j];
         for (int i = 0; i < 3; ++i) {
@@ -45,6 +47,7 @@ void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const d
             c1[i] += patch->weight[j] * x[3 * (int64_t)patch->node[j] + i];
         }
     }
+
     memset(A, 0, 9 * sizeof *A);
     for (int32_t j = 0; j < patch->count; ++j) {
         const int64_t v = 3 * (int64_t)patch->node[j];
@@ -60,6 +63,7 @@ pl_marker_result pl_statics_marker(const pl_statics *s, const pl_state *state, i
     const pl_marker *marker = &s->robot->marker[i];
     pl_marker_result out = {.has_rotation = marker->frame};
     double rest[3], offset[3];
+
     memcpy(offset, marker->offset, sizeof offset);
     statics_point(&marker->point, state->x, out.position);
     statics_point(&marker->point, s->problem->mesh.position, rest);
@@ -69,10 +73,12 @@ pl_marker_result pl_statics_marker(const pl_statics *s, const pl_state *state, i
         pl_nearest_rotation3(A, out.rotation);
         pl_mulv3(out.rotation, marker->offset, offset);
     }
+
     for (int k = 0; k < 3; ++k) {
         out.position[k] += offset[k];
         out.displacement[k] = out.position[k] - rest[k] - marker->offset[k];
     }
+
     return out;
 }
 
@@ -84,6 +90,7 @@ double statics_string(const pl_point *guide, int count, const double *x)
         statics_point(&guide[k + 1], x, b);
         length += pl_distance3(a, b);
     }
+
     return length;
 }
 
@@ -147,6 +154,7 @@ pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction
     pl_problem *p = s->problem;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *force = pl_problem_take_full(p);
+
     pl_problem_recall(p, state);
     pl_problem_forces(p, state, false, force, NULL);
     double *couple = pl_problem_take_full(p); // a support holds a vertex at least: there is room
@@ -157,6 +165,7 @@ pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction
     for (int i = 0; i < 3 * s->robot->support_count; ++i) {
         reaction[i / 3].moment[i % 3] = couple[i];
     }
+
     for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
         for (int axis = 0; axis < 3; ++axis) {
             const int32_t k = p->unknowns.support_of[3 * (int64_t)v + axis];
@@ -172,7 +181,9 @@ pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction
             }
         }
     }
+
     pl_arena_end(&p->scratch, mark);
+
     return PL_OK;
 }
 
@@ -183,6 +194,7 @@ pl_status pl_statics_check(pl_statics *s, const pl_state *state, double *residua
     if (state->vertex_count != p->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
+
     const size_t mark = pl_arena_begin(&p->scratch);
     double *force = pl_problem_take_full(p), *r = pl_problem_take_unknown(p);
     pl_problem_recall(p, state);
@@ -192,5 +204,6 @@ pl_status pl_statics_check(pl_statics *s, const pl_state *state, double *residua
     pl_problem_gather(p, force, state->x, r);
     *residual = pl_problem_largest(p, r, true);
     pl_arena_end(&p->scratch, mark);
+
     return PL_OK;
 }

@@ -13,6 +13,7 @@ static void spin_of(const double A[9], const double R[9], const double dA[9], do
             M[3 * i + j] = R[i] * dA[j] + R[3 + i] * dA[3 + j] + R[6 + i] * dA[6 + j];
         }
     }
+
     const double trace = S[0] + S[4] + S[8];
     for (int i = 0; i < 9; ++i) {
         Y[i] = (i % 4 == 0 ? trace : 0) - S[i];
@@ -70,14 +71,17 @@ void pl_statics_pull_marker(const pl_statics *s, const pl_state *state, int m, c
 {
     const pl_marker *marker = &s->robot->marker[m];
     const pl_point *point = &marker->point, *patch = &marker->patch;
+
     for (int32_t j = 0; by_marker && j < point->count; ++j) {
         for (int i = 0; i < 3; ++i) {
             by_position[3 * (int64_t)point->node[j] + i] += point->weight[j] * by_marker[i];
         }
     }
+
     if (!marker->frame) {
         return;
     }
+
     double A[9], R[9], arm[3], torque[3] = {0}, G[9];
     statics_marker_moment(s, marker, state->x, A);
     pl_nearest_rotation3(A, R);
@@ -91,12 +95,14 @@ void pl_statics_pull_marker(const pl_statics *s, const pl_state *state, int m, c
     if (pl_norm3(torque) == 0) {
         return;
     }
+
     for (int k = 0; k < 9; ++k) {
         double dA[9] = {0}, spin[3];
         dA[k] = 1;
         spin_of(A, R, dA, spin);
         G[k] = pl_dot3(torque, spin);
     }
+
     const double *X = s->problem->mesh.position;
     double total = 0, c0[3] = {0};
     for (int32_t j = 0; j < patch->count; ++j) {
@@ -105,6 +111,7 @@ void pl_statics_pull_marker(const pl_statics *s, const pl_state *state, int m, c
             c0[i] += patch->weight[j] * X[3 * (int64_t)patch->node[j] + i];
         }
     }
+
     for (int32_t j = 0; j < patch->count; ++j) {
         const int64_t v = 3 * (int64_t)patch->node[j];
         for (int k = 0; k < 9; ++k) {
@@ -128,6 +135,7 @@ static double string_change(const pl_point *guide, int count, const double *x, c
             sum += (b[i] - a[i]) / length * change;
         }
     }
+
     return sum;
 }
 
@@ -138,6 +146,7 @@ static void jacobian_outputs(pl_statics *s, const pl_state *state, const pl_para
     const pl_robot *robot = s->robot;
     const int outputs = pl_problem_output_count(s->problem);
     int reading = 0;
+
     for (int k = 0; k < outputs; ++k) {
         const pl_output output = pl_problem_output(s->problem, k);
         double *row = output.kind == PL_OUTPUT_EFFORT    ? out->effort
@@ -169,6 +178,7 @@ void pl_statics_motion(const pl_statics *s, const pl_state *state, const double 
     for (int64_t i = 0; out->position && i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
         out->position[i * count + j] = dx[i];
     }
+
     for (int m = 0; (out->marker || out->rotation) && m < robot->marker_count; ++m) {
         double move[3], spin[3];
         marker_change(s, &robot->marker[m], state->x, dx, move, spin);
@@ -181,6 +191,7 @@ void pl_statics_motion(const pl_statics *s, const pl_state *state, const double 
             }
         }
     }
+
     for (int k = 0; out->sensor && k < robot->sensor_count; ++k) {
         const pl_sensor *sensor = &robot->sensor[k];
         if (sensor->kind == PL_SENSOR_LENGTH) {
@@ -205,14 +216,17 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, const p
     if (state->robot_hash != s->robot->hash || state->vertex_count != p->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
+
     pl_status status = PL_OK;
     bool slack_free = false;
     for (int j = 0; status == PL_OK && j < count; ++j) {
         status = pl_parameter_check(p, &parameter[j], err);
         slack_free = slack_free || parameter[j].kind == PL_PARAMETER_EFFORT;
     }
+
     p->linear.factorizations = p->linear.solves = 0;
     pl_newton_watch(&s->newton, &s->options.progress, "derivatives", 0);
+
     return status == PL_OK ? pl_sensitivity_begin(p, state, slack_free, report, err) : status;
 }
 
@@ -234,6 +248,7 @@ pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_par
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *dx = pl_problem_take_full(s->problem), mu[PL_ROWS_MAX];
     bool together = false;
+
     for (int j = 0; status == PL_OK && j < count; ++j) {
         const int rest = count - j;
         s->newton.watch.fraction = (double)j / count;
@@ -249,8 +264,10 @@ pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_par
             statics_jacobian_column(s, state, &parameter[j], j, count, dx, mu, out);
         }
     }
+
     pl_arena_end(&s->problem->scratch, mark);
     *report = sensitivity_report(s, &found);
+
     return status;
 }
 
@@ -263,15 +280,19 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
     double *by_output = PL_NEW_ARRAY(double, outputs);
     pl_status status = by_output ? sensitivity_begin(s, state, parameter, count, &found, err)
                                  : pl_fail_memory(err, "statics: adjoint");
+
     for (int k = 0; status == PL_OK && by_effort && k < outputs; ++k) {
         const pl_output output = pl_problem_output(s->problem, k);
         by_output[k] = output.kind == PL_OUTPUT_EFFORT ? by_effort[output.actuator] : 0;
     }
+
     if (status == PL_OK) {
         status = pl_sensitivity_adjoint(s->problem, state, by_position, by_output, parameter, count, gradient,
                                         &found, err);
     }
+
     *report = by_output ? sensitivity_report(s, &found) : (pl_jacobian_report){.negative_count = -1};
     pl_free(by_output);
+
     return status;
 }

@@ -77,14 +77,17 @@ static pl_status search_add(search *f, pl_shape_source source, const pl_solve_re
 {
     pl_shapes *out = f->out;
     const double merge = f->options.merge * f->s->problem->size;
+
     for (int i = 0; i < out->count; ++i) {
         if (pl_newton_distance(&f->s->newton, out->state[i]->x, f->trial->x) < merge) {
             return PL_OK;
         }
     }
+
     if (out->count == out->capacity) {
         return PL_OK;
     }
+
     pl_status status = pl_state_create(f->s->robot, &out->state[out->count], err);
     status = status == PL_OK ? pl_state_copy(out->state[out->count], f->trial) : status;
     if (status != PL_OK) {
@@ -100,6 +103,7 @@ static pl_status search_add(search *f, pl_shape_source source, const pl_solve_re
     pl_log(1, "shape %d, by %s: energy %.6g mJ", out->count + 1, pl_shape_source_name(source),
            solved->energy);
     ++out->count;
+
     return PL_OK;
 }
 
@@ -118,12 +122,15 @@ static pl_status search_from(search *f, const double *x, pl_shape_source source,
 {
     pl_solve_report solved = {0};
     pl_status status = pl_state_copy(f->trial, f->out->state[0]);
+
     if (status == PL_OK) {
         pl_state_set_positions(f->trial, x);
         status = search_solve(f, f->command, &solved, err);
     }
+
     f->report->starts++;
     f->report->failed += status == PL_OK && solved.outcome != PL_SOLVED;
+
     return status == PL_OK && solved.outcome == PL_SOLVED ? search_add(f, source, &solved, err) : status;
 }
 
@@ -135,22 +142,26 @@ static void search_move(search *f, const double *x, const double *mode, double t
     pl_problem *p = f->s->problem;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *d = pl_problem_take_unknown(p), strain = 0;
+
     memset(d, 0, (size_t)p->unknowns.n * sizeof *d);
     for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
         if (p->unknowns.dof[i] >= 0) {
             d[p->unknowns.dof[i]] = mode[i];
         }
     }
+
     const double rotation = pl_newton_step_rotation(&f->s->newton, x, d, &strain);
     const double scale = turn / fmax(fmax(rotation, strain * fabs(turn) / SHAPES_STEP_STRAIN), 1e-12);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
         d[i] *= scale;
     }
+
     if (f->s->options.warp && pl_newton_can_corotate(&f->s->newton)) {
         pl_newton_corotate(&f->s->newton, x, d, f->x);
     } else {
         pl_problem_move(p, x, d, 1, f->x);
     }
+
     pl_arena_end(&p->scratch, mark);
 }
 
@@ -167,6 +178,7 @@ static pl_status search_leave(search *f, const double *x, pl_shape_source source
 {
     const int64_t n = 3 * (int64_t)f->s->problem->mesh.vertex_count;
     int found = 0;
+
     f->report->saddles++;
     pl_status status = pl_state_copy(f->trial, f->out->state[0]);
     if (status != PL_OK) {
@@ -185,7 +197,9 @@ static pl_status search_leave(search *f, const double *x, pl_shape_source source
             status = search_from(f, f->x, source, err);
         }
     }
+
     pl_free(saddle);
+
     return status;
 }
 
@@ -195,6 +209,7 @@ static pl_status search_along_modes(search *f, int shape, pl_error *err)
     int found = 0;
     const int wanted = f->options.modes > 0 ? f->options.modes : 1;
     pl_status status = search_modes(f, f->out->state[shape], wanted, &found, err);
+
     f->out->shape[shape].stiffness = found > 0 ? f->stiffness[0] : NAN;
     for (int k = 0; k < found && k < f->options.modes; ++k) {
         for (int a = 0; a < PL_COUNT(shapes_turn); ++a) {
@@ -204,6 +219,7 @@ static pl_status search_along_modes(search *f, int shape, pl_error *err)
             }
         }
     }
+
     return status;
 }
 
@@ -213,9 +229,11 @@ static pl_status search_commands(search *f, pl_error *err)
 {
     const int count = pl_robot_command_count(f->s->robot);
     double *other = PL_NEW_ARRAY(double, count + 1);
+
     if (!other) {
         return pl_fail_memory(err, "shapes");
     }
+
     pl_status status = PL_OK;
     for (int c = 0; c < count; ++c) {
         const pl_command_info info = pl_robot_command(f->s->robot, c);
@@ -237,7 +255,9 @@ static pl_status search_commands(search *f, pl_error *err)
             status = solved ? search_add(f, PL_SHAPE_COMMANDS, &back, err) : status;
         }
     }
+
     pl_free(other);
+
     return status;
 }
 
@@ -255,6 +275,7 @@ static pl_status search_family(search *f, pl_error *err)
         memcpy(f->rest->force, f->s->problem->forces.asked,
                3 * ((size_t)f->s->robot->marker_count + 1) * sizeof *f->rest->force);
     }
+
     return pl_problem_begin(f->s->problem, f->rest, f->command, err);
 }
 
@@ -263,6 +284,7 @@ static pl_status search_branch(search *f, int shape, pl_error *err)
 {
     pl_problem *p = f->s->problem;
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
+
     for (int side = -1; side <= 1; side += 2) {
         pl_status status = search_family(f, err);
         if (status != PL_OK || !statics_branch_possible(f->s)) {
@@ -286,6 +308,7 @@ static pl_status search_branch(search *f, int shape, pl_error *err)
             return status;
         }
     }
+
     return PL_OK;
 }
 
@@ -297,6 +320,7 @@ static double deflation_slope(const search *f, const double *x, const double *d)
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     const double length = SHAPES_LENGTH * p->size, unit = length * length * p->mesh.vertex_count;
     double slope = 0;
+
     for (int i = 0; i < f->out->count; ++i) {
         const double *known = f->out->state[i]->x;
         double square = 0, along = 0;
@@ -307,6 +331,7 @@ static double deflation_slope(const search *f, const double *x, const double *d)
         }
         slope -= square > 0 ? 2 / (1 + square / unit) * along / square : 0;
     }
+
     return slope;
 }
 
@@ -319,6 +344,7 @@ static bool search_newton(search *f, double *x, int *negative, pl_error *err)
     const size_t mark = pl_arena_begin(&p->scratch);
     double *d = pl_problem_take_unknown(p), *to = pl_problem_take_full(p), gap[PL_ROWS_MAX];
     bool converged = false, possible = true;
+
     for (int k = 0; k < SHAPES_ITERATIONS && possible && !converged && pl_newton_continue(&s->newton); ++k) {
         possible =
             isfinite(pl_problem_evaluate(p, x, s->newton.work.g)) &&
@@ -357,8 +383,10 @@ static bool search_newton(search *f, double *x, int *negative, pl_error *err)
             memcpy(x, to, pl_problem_full_bytes(p));
         }
     }
+
     pl_arena_end(&p->scratch, mark);
     pl_newton_forget(&s->newton);
+
     return converged;
 }
 
@@ -367,6 +395,7 @@ static pl_status search_deflate(search *f, int shape, pl_error *err)
     pl_problem *p = f->s->problem;
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     pl_status status = PL_OK;
+
     for (int k = 0; k < f->options.deflations && status == PL_OK && search_on(f); ++k) {
         int found = 0, negative = -1;
         status = search_modes(f, f->out->state[shape], 1 + k / 2, &found, err);
@@ -395,6 +424,7 @@ static pl_status search_deflate(search *f, int shape, pl_error *err)
                                   : search_from(f, f->x, PL_SHAPE_DEFLATION, err);
         }
     }
+
     return status;
 }
 
@@ -426,6 +456,7 @@ static pl_status search_images(search *f, pl_error *err)
     if (out->count > 1 && !images) {
         return PL_NO_MEMORY;
     }
+
     for (int i = 1; i < out->count; ++i) {
         for (int k = 0; k < i && out->shape[i].image < 0; ++k) {
             const double *a = out->shape[k].state->x, *b = out->shape[i].state->x;
@@ -436,7 +467,9 @@ static pl_status search_images(search *f, pl_error *err)
             }
         }
     }
+
     statics_images_destroy(images);
+
     return PL_OK;
 }
 
@@ -449,22 +482,27 @@ static pl_status search_run(search *f, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+
     if (solved.outcome != PL_SOLVED) {
         f->report->failed = 1;
         return solved.outcome == PL_STOPPED
                    ? pl_fail(err, PL_INTERRUPTED, "interrupted before a first shape was found")
                    : pl_fail(err, PL_FAILED, "no shape was found at these commands: %s", solved.message);
     }
+
     status = search_add(f, PL_SHAPE_PATH, &solved, err);
     if (status == PL_OK && f->options.commands) {
         status = search_commands(f, err);
     }
+
     for (int i = 0; i < f->out->count && status == PL_OK && search_on(f); ++i) {
         status = f->options.branches ? search_branch(f, i, err) : PL_OK;
         status = status == PL_OK ? search_along_modes(f, i, err) : status;
         status = status == PL_OK ? search_deflate(f, i, err) : status;
     }
+
     status = status == PL_OK ? search_potentials(f, err) : status;
+
     return status == PL_OK ? search_images(f, err) : status;
 }
 
@@ -483,6 +521,7 @@ static pl_status shapes_check(const pl_shapes_options *options, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "shapes: shape_limit is %d, must be 1 to 1000",
                        options->shape_limit);
     }
+
     return PL_OK;
 }
 
@@ -495,6 +534,7 @@ pl_status pl_shapes_find(pl_statics *statics, const double *command, const pl_sh
     if (status != PL_OK) {
         return status;
     }
+
     const int64_t n = 3 * (int64_t)statics->problem->mesh.vertex_count;
     const int limit = options->shape_limit, modes = options->modes > 3 ? options->modes : 3;
     search f = {.s = statics, .command = command, .options = *options, .report = report};
@@ -507,6 +547,7 @@ pl_status pl_shapes_find(pl_statics *statics, const double *command, const pl_sh
                              .shape = PL_NEW_ARRAY(pl_stable_shape, limit),
                              .state = PL_NEW_ARRAY(pl_state *, limit)};
     }
+
     if (!f.out || !f.x || !f.modes || !f.meet || !f.out->shape || !f.out->state) {
         status = pl_fail_memory(err, "shapes");
     } else {
@@ -516,6 +557,7 @@ pl_status pl_shapes_find(pl_statics *statics, const double *command, const pl_sh
         status = status == PL_OK ? search_run(&f, err) : status;
         pl_statics_forget(statics);
     }
+
     pl_state_destroy(f.rest);
     pl_state_destroy(f.trial);
     pl_free(f.x);
@@ -525,7 +567,9 @@ pl_status pl_shapes_find(pl_statics *statics, const double *command, const pl_sh
         pl_shapes_destroy(f.out);
         return status;
     }
+
     *out = f.out;
+
     return PL_OK;
 }
 

@@ -41,6 +41,7 @@ static bool solve_warm_direction(pl_statics *s, const double *x, bool renew, dou
     } else if (memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0) {
         pl_newton_turn(&s->newton, x);
     }
+
     *energy = pl_problem_evaluate(s->problem, x, s->newton.work.g);
     if (isinf(*energy)) {
         return false;
@@ -50,6 +51,7 @@ static bool solve_warm_direction(pl_statics *s, const double *x, bool renew, dou
     pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
     *turn = pl_newton_step_rotation(&s->newton, x, s->newton.work.d, strain);
     pl_log(1, "  warm: turns %.3f rad, strains %.3f", *turn, *strain);
+
     return true;
 }
 
@@ -61,6 +63,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     if (!pl_problem_factor_serves(s->problem)) {
         return false;
     }
+
     double energy, turn, strain = 0;
     statics_set_load(s, 1, x);
     const double *expected = statics_expected(s, command);
@@ -77,6 +80,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
             predicted = true;
         }
     }
+
     const int64_t version = s->problem->linear.version;
     const bool renew = !expected && statics_moves_renew(s, predicted);
     if (!solve_warm_direction(s, x, renew, &energy, &turn, &strain, err)) {
@@ -85,6 +89,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     if (fmax(turn, strain) > STATICS_SMALL) {
         return false;
     }
+
     pl_newton_goal goal = statics_tolerance(s, true);
     goal.start = NEWTON_DIRECTED;
     goal.energy = energy;
@@ -94,6 +99,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     if (!expected) {
         statics_moves_note(s, version, s->problem->linear.solves, renew, predicted);
     }
+
     return end == NEWTON_DONE && pl_problem_admissible(s->problem, x);
 }
 
@@ -107,6 +113,7 @@ static void solve_stretches(void *context, int64_t from, int64_t to)
 {
     stretch_loop *w = context;
     double largest = 0;
+
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &w->elements->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
@@ -128,6 +135,7 @@ static void solve_stretches(void *context, int64_t from, int64_t to)
             }
         }
     }
+
     pl_atomic_max(&w->largest, largest);
 }
 
@@ -147,11 +155,13 @@ static void solve_mix(const pl_statics *s, bool first, const double *found, doub
 {
     const int64_t n = 3 * (int64_t)s->problem->mesh.vertex_count;
     double *y_last = before, *f_last = before + n, along = 0, square = 0;
+
     for (int64_t i = 0; i < n && !first; ++i) {
         const double f = found[i] - y[i], change = f - f_last[i];
         along += f * change;
         square += change * change;
     }
+
     const double share = square > 0 ? along / square : 0;
     for (int64_t i = 0; i < n; ++i) {
         const double f = found[i] - y[i], last = y_last[i] + f_last[i], now = y[i];
@@ -181,6 +191,7 @@ static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *fo
     double *y = PL_NEW_ARRAY(double, 3 * (int64_t)(bytes / sizeof *x)), *before = y + bytes / sizeof *x,
            last = INFINITY;
     pl_newton_end end = NEWTON_LIMIT;
+
     if (!y) {
         return NEWTON_NO_DESCENT;
     }
@@ -214,7 +225,9 @@ static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *fo
             solve_mix(s, round == 0, x, y, before);
         }
     }
+
     pl_free(y);
+
     return end;
 }
 
@@ -232,6 +245,7 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
         *found = better;
         return;
     }
+
     memcpy(x, s->newton.work.x_start, solve_bytes(s));
     pl_problem_evaluate(s->problem, x, s->newton.work.g);
     found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
@@ -253,6 +267,7 @@ static pl_newton_end solve_contacts(pl_statics *s, bool follows, double *x, cons
             end = pl_newton_minimise(&s->newton, x, goal, found, err);
         }
     }
+
     return end;
 }
 
@@ -263,6 +278,7 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
 {
     double hard_most = STATICS_HARD_MOST, limits_off = INFINITY;
     bool follows = false;
+
     for (int round = 0; round < STATICS_ROUNDS; ++round) {
         pl_problem_evaluate(s->problem, x, s->newton.work.g);
         found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
@@ -313,6 +329,7 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             return NEWTON_NO_DESCENT;
         }
     }
+
     return NEWTON_LIMIT;
 }
 
@@ -322,16 +339,19 @@ static bool solve_finish(pl_statics *s, double *at, double *x, pl_newton_report 
 {
     const bool hurried = s->newton.watch.stopped || s->newton.watch.late;
     bool possible = true;
+
     if (hurried) {
         possible = s->problem->linear.has_factor;
         s->newton.watch = (pl_watch){.deadline = pl_seconds() + STATICS_FINISH};
     }
+
     s->finishing = true;
     pl_problem_set(s->problem, *at);
     const pl_newton_goal goal = statics_tolerance(s, true);
     memcpy(s->newton.work.x_start, x, solve_bytes(s));
     bool done = possible && pl_newton_minimise(&s->newton, x, &goal, found, err) == NEWTON_DONE &&
                 pl_problem_admissible(s->problem, x);
+
     // the loosely converged state of the last increment may lie beyond a limit point, where there is no
     // equilibrium: a little less of the load, with a new factor
     for (double part = s->path.least; part < s->path.beyond && possible && !hurried && !done && *at > 0;
@@ -344,7 +364,9 @@ static bool solve_finish(pl_statics *s, double *at, double *x, pl_newton_report 
                pl_problem_admissible(s->problem, x);
         *at = done ? back : *at;
     }
+
     s->finishing = false;
+
     return done;
 }
 
@@ -356,6 +378,7 @@ static void solve_polish(pl_statics *s, double *x, pl_newton_report *found)
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX];
     double last = INFINITY;
+
     for (;;) {
         pl_problem_evaluate(p, x, s->newton.work.g);
         const double residual = pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
@@ -381,6 +404,7 @@ static void solve_polish(pl_statics *s, double *x, pl_newton_report *found)
         memcpy(x, s->newton.work.x_best, solve_bytes(s));
         found->step = step;
     }
+
     pl_problem_evaluate(p, x, s->newton.work.g);
     found->residual = pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
     found->relative = found->residual / pl_problem_force_scale(p);
@@ -393,6 +417,7 @@ static pl_status solve_buckled(pl_statics *s, double *x, load_path *path, pl_new
 {
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *saddle = pl_problem_take_full(s->problem);
+
     memcpy(saddle, x, solve_bytes(s));
     int other = -1;
     pl_newton_report there = {0};
@@ -404,6 +429,7 @@ static pl_status solve_buckled(pl_statics *s, double *x, load_path *path, pl_new
             *found = there;
         }
     }
+
     if (*negative > 0) {
         path->at = 1;
         memcpy(x, saddle, solve_bytes(s));
@@ -411,7 +437,9 @@ static pl_status solve_buckled(pl_statics *s, double *x, load_path *path, pl_new
         pl_problem_evaluate(s->problem, x, s->newton.work.g);
         pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
     }
+
     pl_arena_end(&s->problem->scratch, mark);
+
     return PL_OK;
 }
 
@@ -422,9 +450,11 @@ static void solve_stability(pl_statics *s, double *x, bool moved, load_path *pat
 {
     int *negative = &report->negative_count, left = 0;
     pl_status status = moved ? statics_prove_move(s, x, negative, err) : statics_prove(s, x, negative, err);
+
     if (status == PL_OK && *negative > 0 && statics_neutral(s)) {
         *negative = -1;
     }
+
     if (status == PL_OK && *negative > 0) {
         if (!moved && !pl_problem_touches(s->problem)) {
             statics_note_buckling(s, path, x, 1, err);
@@ -444,13 +474,16 @@ static void solve_stability(pl_statics *s, double *x, bool moved, load_path *pat
             status = *negative == 0 ? statics_prove(s, x, negative, err) : PL_FAILED;
         }
     }
+
     if (status == PL_OK && *negative == 0 && !moved && !pl_problem_touches(s->problem) &&
         !pl_problem_lags(s->problem) && !s->newton.watch.stopped && !s->newton.watch.late) {
         solve_polish(s, x, found);
     }
+
     if (left > 0 || path->snapped > 0 || path->buckled > 0) {
         s->history.count = 0; // shapes before are on another branch and predict none of this one
     }
+
     if (s->newton.watch.stopped) {
         statics_say(report, PL_STOPPED, "interrupted before the stability of the equilibrium was known");
     } else if (s->newton.watch.late) {
@@ -505,6 +538,7 @@ static void solve_measure(pl_statics *s, const double *x, const pl_newton_report
     report->residual = found->residual;
     report->residual_relative = found->relative;
     report->step = found->step;
+
     // the sign comes from the proven bound, the value from the quadrature points (a curved rest shape has no
     // unit J)
     const double bound = pl_elements_bound(s->problem->elements, x, NULL, NULL);
@@ -543,12 +577,14 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
 {
     load_path path = {0};
     const bool moved = solve_warm(s, state, command, x, found, err);
+
     if (moved) {
         path.at = 1;
     } else {
         statics_path(s, state, command, &path, x, found, err);
         pl_newton_forget(&s->newton); // pairs of long steps mislead the first small move
     }
+
     if (path.at < 1) {
         const bool hurried = s->newton.watch.stopped || s->newton.watch.late;
         statics_explain(s, &path, report);
@@ -583,6 +619,7 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
         report->limit_load = path.snapped;
         report->buckling_load = path.buckled_known ? path.buckled : 0;
     }
+
     return path.at;
 }
 
@@ -599,12 +636,14 @@ static pl_status solve_history(pl_statics *s, pl_state *state, pl_error *err)
     if (!s->tension_held || count == 0) {
         return PL_OK;
     }
+
     if (!s->tension) {
         s->tension = PL_NEW_ARRAY(double, count);
         if (!s->tension) {
             return pl_fail_memory(err, "statics: tensions");
         }
     }
+
     double *const from = s->tension_known ? s->tension : state->contact + first, *const to =
                                                                                      s->tension_known
                                                                                          ? state->contact +
@@ -612,6 +651,7 @@ static pl_status solve_history(pl_statics *s, pl_state *state, pl_error *err)
                                                                                          : s->tension;
     memcpy(to, from, (size_t)count * sizeof *to);
     s->tension_known = true;
+
     return PL_OK;
 }
 
@@ -628,6 +668,7 @@ pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, p
     if (state->robot_hash != s->robot->hash || state->vertex_count != s->problem->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
+
     pl_status possible = pl_problem_check(s->problem, command, err);
     possible = possible == PL_OK ? solve_history(s, state, err) : possible;
     if (possible != PL_OK) {
@@ -653,6 +694,7 @@ pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, p
     if (local.status == PL_NO_MEMORY) {
         return pl_fail(err, PL_NO_MEMORY, "%s", local.text);
     }
+
     // a shape that overlaps an obstacle is no equilibrium of the contact problem
     if (!report->no_state && !s->newton.watch.stopped && statics_examine_contact(s, x, report)) {
         report->no_state = true;
@@ -661,6 +703,7 @@ pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, p
         report->load_reached = 0;
         solve_return(s, state, command, x, &found, &local);
     }
+
     solve_measure(s, x, &found, report);
     if (!report->no_state) {
         pl_problem_store(s->problem, command, report->load_reached, x, state);
@@ -668,5 +711,6 @@ pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, p
     if (report->outcome == PL_SOLVED) {
         statics_remember(s, state);
     }
+
     return PL_OK;
 }

@@ -33,6 +33,7 @@ bool statics_softest(pl_statics *s, int rounds)
     double mu[PL_ROWS_MAX];
     const size_t mark = pl_arena_begin(&p->scratch);
     double *b = pl_problem_take_unknown(p), *v = known->mode;
+
     pl_problem_draw(p, NULL, b);
     bool found = true;
     for (int round = 0; round < rounds && found; ++round) {
@@ -49,10 +50,12 @@ bool statics_softest(pl_statics *s, int rounds)
             break;
         }
     }
+
     if (found && p->linear.turned) {
         pl_problem_rotate(p, v, true);
     }
     pl_arena_end(&p->scratch, mark);
+
     return found;
 }
 
@@ -65,6 +68,7 @@ static double stability_curvature(pl_statics *s, const double *x)
     const size_t mark = pl_arena_begin(&p->scratch);
     double *v = pl_problem_take_unknown(p), *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p),
            *to = pl_problem_take_full(p);
+
     memcpy(v, s->stability.mode, (size_t)n * sizeof *v);
     if (p->linear.turned) {
         pl_problem_rotate(p, v, false);
@@ -93,6 +97,7 @@ static double stability_curvature(pl_statics *s, const double *x)
     pl_problem_evaluate(p, x, g);
     pl_problem_residual(p, g, r);
     pl_arena_end(&p->scratch, mark);
+
     return curvature;
 }
 
@@ -100,8 +105,10 @@ pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error 
 {
     pl_problem *p = s->problem;
     const pl_status status = pl_problem_factor_proof(p, x, err);
+
     pl_newton_forget(&s->newton);
     s->stability.version = 0;
+
     // Cholesky's method ends at the first negative pivot and does not count further
     *negative = status != PL_OK                        ? -1
                 : p->linear.has_factor                 ? pl_problem_unstable(p)
@@ -111,6 +118,7 @@ pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error 
         s->stability.version = p->linear.version;
         s->stability.curvature = 0; // the mode is looked for when a move asks for it
     }
+
     return status;
 }
 
@@ -121,12 +129,15 @@ bool statics_neutral(pl_statics *s)
     pl_problem *p = s->problem;
     const pl_sparse *K = &p->tangent.K;
     double stiffest = 0;
+
     for (int32_t j = 0; j < p->unknowns.n; ++j) { // the diagonal is last in a column of the upper triangle
         stiffest = fmax(stiffest, fabs(K->value[K->start[j + 1] - 1]));
     }
+
     const bool found = pl_problem_modes(p);
     const double lowest = found ? 1 / p->linear.mode_theta[0] : -INFINITY;
     p->linear.mode_count = 0; // the factor as it is
+
     return !p->linear.report.single && fabs(lowest) < STABILITY_NEUTRAL * stiffest;
 }
 
@@ -135,10 +146,12 @@ bool statics_known_stable(pl_statics *s, const double *x)
     const pl_linear *l = &s->problem->linear;
     statics_stability *known = &s->stability;
     const bool stable = l->has_factor && l->blend == 0 && pl_problem_unstable(s->problem) == 0;
+
     if (known->version != l->version && stable) { // a factor made during moves: its inertia is known too
         known->version = l->version;
         known->curvature = 0;
     }
+
     return known->version == l->version && l->has_factor &&
            (known->curvature > 0 || statics_softest(s, STABILITY_ROUNDS)) &&
            stability_curvature(s, x) > STABILITY_FALLEN * known->curvature;
@@ -156,6 +169,7 @@ static double stability_trial(pl_statics *s, const double *x, const double *v, d
     pl_problem *p = s->problem;
     double *to = s->newton.work.x_best;
     const double scale = length / pl_problem_largest(p, v, false);
+
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
         s->newton.work.y[i] = scale * v[i];
     }
@@ -163,6 +177,7 @@ static double stability_trial(pl_statics *s, const double *x, const double *v, d
     if (pl_problem_step_limit(p, x, to) < 1 || !pl_problem_restore(p, to, NEWTON_GAP)) {
         return INFINITY;
     }
+
     return pl_problem_evaluate(p, to, NULL);
 }
 
@@ -174,6 +189,7 @@ static bool stability_slide(pl_statics *s, double *x)
     if (!pl_problem_modes(p)) {
         return false;
     }
+
     double lowest = pl_problem_evaluate(p, x, s->newton.work.g), length = 0;
     for (int side = 1; side >= -1 && length == 0; side -= 2) {
         for (double a = STABILITY_FIRST * p->size; a < STABILITY_MOST * p->size; a *= 2) {
@@ -185,6 +201,7 @@ static bool stability_slide(pl_statics *s, double *x)
             length = side * a;
         }
     }
+
     pl_log(1, "  unstable (eigenvalue %.2e N/mm): %.3g mm along the mode", 1 / p->linear.mode_theta[0],
            length);
     if (length == 0) {
@@ -192,6 +209,7 @@ static bool stability_slide(pl_statics *s, double *x)
     }
     stability_trial(s, x, p->linear.mode, length);
     memcpy(x, s->newton.work.x_best, pl_problem_full_bytes(p));
+
     return true;
 }
 
@@ -216,6 +234,8 @@ pl_status statics_stabilise(pl_statics *s, double *x, const pl_newton_goal *goal
         *found = there;
         status = statics_prove(s, x, negative, err);
     }
+
     pl_arena_end(&s->problem->scratch, mark);
+
     return status;
 }

@@ -9,6 +9,7 @@ static pl_status newton_step(pl_statics *s, const double *x, double *full, doubl
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX], mu[PL_ROWS_MAX];
     double *g = s->newton.work.g, *r = s->newton.work.r, *d = s->newton.work.d;
+
     if (!isfinite(pl_problem_evaluate(p, x, g))) {
         return pl_fail(err, PL_BAD_INPUT, "statics: an element is inverted at the start of the step");
     }
@@ -16,6 +17,7 @@ static pl_status newton_step(pl_statics *s, const double *x, double *full, doubl
     for (int change = 0; change < STEPS_SET_CHANGES && pl_problem_activate(p, false); ++change) {
         pl_problem_residual(p, g, r);
     }
+
     const pl_status status = pl_problem_refactor(p, &(pl_linearization){.x = x}, err);
     if (status != PL_OK) {
         return status;
@@ -33,7 +35,9 @@ static pl_status newton_step(pl_statics *s, const double *x, double *full, doubl
         return pl_fail(err, PL_BAD_INPUT,
                        "statics: the prescribed values of two actuators are not independent");
     }
+
     pl_problem_expand(p, x, d, full);
+
     return PL_OK;
 }
 
@@ -51,6 +55,7 @@ static double newton_markers(pl_statics *s, const pl_state *state, const double 
         *distance = away > *distance ? away : *distance;
         memcpy(marker + 3 * m, found.position, sizeof found.position);
     }
+
     return last;
 }
 
@@ -60,6 +65,7 @@ pl_status pl_statics_newton(pl_statics *s, const double *command, const double *
 {
     pl_problem *p = s->problem;
     pl_state *state = NULL;
+
     *out = (pl_newton){.residual = NAN};
     pl_newton_watch(&s->newton, &s->options.progress, "steps", 0);
     pl_status status = pl_state_create(s->robot, &state, err);
@@ -69,6 +75,7 @@ pl_status pl_statics_newton(pl_statics *s, const double *command, const double *
     if (status == PL_OK && pl_problem_touches(p)) {
         status = pl_fail(err, PL_BAD_INPUT, "statics: steps alone do not settle contacts");
     }
+
     if (status == PL_OK) {
         const size_t mark = pl_arena_begin(&p->scratch);
         double *x = pl_problem_take_full(p), *full = pl_problem_take_full(p), distance;
@@ -90,7 +97,9 @@ pl_status pl_statics_newton(pl_statics *s, const double *command, const double *
         }
         pl_arena_end(&p->scratch, mark);
     }
+
     p->linear.has_factor = false; // the next solve starts at another shape
     pl_state_destroy(state);
+
     return status;
 }

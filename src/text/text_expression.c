@@ -134,12 +134,14 @@ const char *text_name_refused(const char *name)
 {
     const size_t length = strlen(name);
     text_value unit;
+
     if (length == 0 || word_length(name) != length) {
         return "use letters, digits and '_'";
     }
     if (strcmp(name, "pi") == 0) {
         return "it is a constant of expressions";
     }
+
     return text_unit_find(name, length, &unit) ? "it is a unit" : NULL;
 }
 
@@ -149,6 +151,7 @@ bool text_is_expression(const text_name *name, int count, const char *text)
     int numbers = 0;
     bool joined = false;
     char before = 0; // the last character in front of a word that is no blank
+
     for (const char *s = text; *s;) {
         const size_t digits = number_length(s), letters = word_length(s);
         text_value unit;
@@ -176,6 +179,7 @@ bool text_is_expression(const text_name *name, int count, const char *text)
             ++s;
         }
     }
+
     return joined || (numbers > 1 && !strchr(text, ',')); // 1,5 is a number with a comma
 }
 
@@ -207,10 +211,12 @@ static text_value expression_product(text_value a, text_value b, int sign)
 {
     text_value out = {.number = sign > 0 ? a.number * b.number : a.number / b.number};
     bool any = false;
+
     for (int i = 0; i < TEXT_EXPONENTS; ++i) {
         out.exponent[i] = a.exponent[i] + sign * b.exponent[i];
         any = any || a.exponent[i] || b.exponent[i];
     }
+
     out.plain = !any && (a.plain || b.plain);
     return out;
 }
@@ -232,12 +238,15 @@ static bool expression_agree(expression *e, text_value *a, text_value *b)
         expression_fail(e, "cannot be combined: ", both);
         return false;
     }
+
     if (plain->number != 0 && !text_value_takes_plain(other)) {
         expression_fail(e, "a plain number needs a unit beside ", text_value_kind(other));
         return false;
     }
+
     memcpy(plain->exponent, other->exponent, sizeof plain->exponent);
     plain->plain = false;
+
     return true;
 }
 
@@ -256,6 +265,7 @@ static text_value expression_power(expression *e, text_value base, text_value po
         }
         out.exponent[i] = (int)exponent;
     }
+
     return out;
 }
 
@@ -271,6 +281,7 @@ static text_value expression_call(expression *e, int f)
     const function *known = &functions[f];
     text_value argument[2] = {{0}};
     int count = 0;
+
     do {
         ++e->at; // ( or ,
         const text_value v = expression_sum(e);
@@ -279,6 +290,7 @@ static text_value expression_call(expression *e, int f)
         }
         ++count;
     } while (!e->failed && expression_next(e) == ',');
+
     if (e->failed) {
         return argument[0];
     }
@@ -304,14 +316,17 @@ static text_value expression_call(expression *e, int f)
                                                              : "expected an angle, found ",
                                text_value_kind(a));
     }
+
     if (count == 2 && !expression_agree(e, a, b)) {
         return *a;
     }
+
     text_value out = known->rule == FUNCTION_ROOT ? expression_root(e, *a) : *a;
     out.number = function_number(f, a->number, b->number);
     if (known->rule == FUNCTION_ANGLE || known->rule == FUNCTION_PLAIN) {
         out = (text_value){.number = out.number, .plain = true};
     }
+
     return out;
 }
 
@@ -350,19 +365,23 @@ static text_value expression_word(expression *e)
 
     // a function is a name with a parenthesis: `floor` alone may be a parameter
     const int f = word[length + strspn(word + length, " ")] == '(' ? function_find(word, length) : -1;
+
     if (f >= 0) {
         e->at += length;
         expression_next(e);
         return expression_call(e, f);
     }
+
     if (known) {
         e->at += length;
         return known->value;
     }
+
     if (length == 2 && memcmp(word, "pi", 2) == 0) {
         e->at += length;
         return (text_value){.number = PL_PI, .plain = true};
     }
+
     if (text_unit_find(word, length, &unit)) {
         return expression_units(e, (text_value){.number = 1});
     }
@@ -382,6 +401,7 @@ static text_value expression_word(expression *e)
     for (int i = 0; i < count && used < sizeof text; ++i) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", list[i]);
     }
+
     return expression_fail(e, "there is no parameter ", text);
 }
 
@@ -390,6 +410,7 @@ static text_value expression_atom(expression *e)
 {
     const char c = expression_next(e);
     const size_t digits = number_length(e->at);
+
     if (digits > 0) {
         // a name behind a number is not taken for a unit: `2 length` fails
         text_value v = {.plain = true}, unit;
@@ -401,6 +422,7 @@ static text_value expression_atom(expression *e)
         const size_t letters = next == '%' ? 1 : word_length(e->at);
         return letters > 0 && text_unit_find(e->at, letters, &unit) ? expression_units(e, v) : v;
     }
+
     if (c == '(') {
         ++e->at;
         const text_value v = expression_sum(e);
@@ -410,9 +432,11 @@ static text_value expression_atom(expression *e)
         e->at += !e->failed;
         return v;
     }
+
     if (word_length(e->at) > 0) {
         return expression_word(e);
     }
+
     return expression_fail(
         e, c ? "expected a number or a name, found " : "ends where a number or a name is expected", e->at);
 }
@@ -423,6 +447,7 @@ static text_value expression_factor(expression *e)
     if (++e->depth > EXPRESSION_DEPTH) {
         return expression_fail(e, "is nested too deeply", "");
     }
+
     const char c = expression_next(e);
     text_value v;
     if (c == '-' || c == '+') {
@@ -437,7 +462,9 @@ static text_value expression_factor(expression *e)
             v = e->failed ? v : expression_power(e, v, power);
         }
     }
+
     --e->depth;
+
     return v;
 }
 
@@ -450,6 +477,7 @@ static text_value expression_term(expression *e)
         const text_value next = expression_factor(e);
         v = expression_product(v, next, c == '*' ? 1 : -1);
     }
+
     return v;
 }
 
@@ -459,6 +487,7 @@ static text_value expression_sum(expression *e)
     if (++e->depth > EXPRESSION_DEPTH) {
         return expression_fail(e, "is nested too deeply", "");
     }
+
     text_value v = expression_term(e);
     for (char c; !e->failed && ((c = expression_next(e)) == '+' || c == '-');) {
         ++e->at;
@@ -467,6 +496,7 @@ static text_value expression_sum(expression *e)
             v.number += c == '+' ? next.number : -next.number;
         }
     }
+
     --e->depth;
     return v;
 }
@@ -479,6 +509,7 @@ pl_status text_evaluate(const text_name *name, int count, const char *text, text
     if (strlen(text) > EXPRESSION_LENGTH) {
         return pl_fail(err, PL_BAD_INPUT, "'%.60s...' is longer than %d letters", text, EXPRESSION_LENGTH);
     }
+
     const text_value v = expression_sum(&e);
     if (!e.failed && expression_next(&e)) {
         expression_fail(&e, "expected an operator, found ", e.at);
@@ -490,5 +521,6 @@ pl_status text_evaluate(const text_name *name, int count, const char *text, text
         return PL_BAD_INPUT;
     }
     *out = v;
+
     return PL_OK;
 }

@@ -29,8 +29,10 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
                             size_t *bytes, pl_error *err)
 {
     size_t room = expected + 1, length = 0;
+
     // + 1 for the NUL
     char *block = pl_alloc_array(room + 1, 1);
+
     while (block) {
         if (stream && length > FILE_STREAM) {
             pl_free(block);
@@ -71,6 +73,7 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
         }
         length += (size_t)got;
     }
+
     pl_free(block);
     return pl_fail_memory(err, path);
 }
@@ -80,11 +83,13 @@ pl_status pl_file_read(const char *path, char **data, size_t *bytes, pl_error *e
 {
     *data = NULL;
     *bytes = 0;
+
     // without O_NONBLOCK a named pipe that nobody writes into would be waited for, for ever
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     }
+
     struct stat info;
     pl_status status;
 
@@ -101,7 +106,9 @@ pl_status pl_file_read(const char *path, char **data, size_t *bytes, pl_error *e
         const bool stream = !S_ISREG(info.st_mode);
         status = file_drain(fd, stream ? 0 : (size_t)info.st_size, stream, path, data, bytes, err);
     }
+
     close(fd);
+
     return status;
 }
 
@@ -157,12 +164,14 @@ static pl_status file_write_through(const char *path, const void *data, size_t b
     if (fd < 0 && errno == ENXIO) {
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: is a named pipe that nobody reads", path);
     }
+
     bool good = fd >= 0 && fcntl(fd, F_SETFL, O_WRONLY) == 0 && file_put(fd, data, bytes);
     int why = errno;
     if (fd >= 0 && close(fd) != 0 && good) {
         good = false;
         why = errno;
     }
+
     return good ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(why));
 }
 
@@ -183,12 +192,14 @@ pl_status text_database_regular(const char *path, pl_error *err)
 {
     static const char *const tail[] = {"", "-journal", "-wal", "-shm"};
     pl_status status = PL_OK;
+
     for (int i = 0; status == PL_OK && i < PL_COUNT(tail); ++i) {
         pl_text name = {0};
         pl_text_add(&name, "%s%s", path, tail[i]);
         status = name.failed ? pl_fail_memory(err, path) : text_regular(name.data, err);
         pl_text_clear(&name);
     }
+
     return status;
 }
 
@@ -205,6 +216,7 @@ pl_status text_stream_open(text_stream *s, const char *path, pl_error *err)
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: is not a file", path);
     }
     s->fd = file_open_beside(path, s->name, sizeof s->name);
+
     return s->fd >= 0 ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
 }
 
@@ -223,19 +235,23 @@ pl_status text_stream_close(text_stream *s, const void *head, size_t bytes, pl_e
 {
     bool good = s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) == 0 && file_put(s->fd, head, bytes);
     int why = errno;
+
     if (s->fd >= 0 && close(s->fd) != 0 && good) {
         good = false;
         why = errno;
     }
+
     s->fd = -1;
     if (good && rename(s->name, s->path) != 0) {
         good = false;
         why = errno;
     }
+
     // nothing is left to remove
     if (good) {
         s->name[0] = 0;
     }
+
     return good ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", s->path, strerror(why));
 }
 
@@ -256,12 +272,14 @@ pl_status pl_file_write(const char *path, const void *data, size_t bytes, pl_err
 {
     struct stat info;
     const bool exists = stat(path, &info) == 0;
+
     if (exists && S_ISDIR(info.st_mode)) {
         return pl_fail(err, PL_BAD_FILE, "%s: is a folder, expected a file name", path);
     }
     if (exists && !S_ISREG(info.st_mode)) {
         return file_write_through(path, data, bytes, err);
     }
+
     char name[4096];
     const int fd = file_open_beside(path, name, sizeof name);
     if (fd < 0) {
@@ -275,17 +293,21 @@ pl_status pl_file_write(const char *path, const void *data, size_t bytes, pl_err
         good = false;
         why = errno;
     }
+
     if (close(fd) != 0 && good) {
         good = false;
         why = errno;
     }
+
     if (good && rename(name, path) != 0) {
         good = false;
         why = errno;
     }
+
     if (!good) {
         unlink(name);
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(why));
     }
+
     return PL_OK;
 }

@@ -8,10 +8,12 @@ bool pl_scan_whole(const char **at, const char *end, int64_t *value)
 {
     const char *p = *at;
     const bool negative = p < end && *p == '-';
+
     p += p < end && (*p == '-' || *p == '+');
     if (p == end || *p < '0' || *p > '9') {
         return false;
     }
+
     int64_t v = 0;
     for (; p < end && *p >= '0' && *p <= '9'; ++p) {
         if (v > (INT64_MAX - 9) / 10) {
@@ -19,8 +21,10 @@ bool pl_scan_whole(const char **at, const char *end, int64_t *value)
         }
         v = 10 * v + (*p - '0');
     }
+
     *value = negative ? -v : v;
     *at = p;
+
     return true;
 }
 
@@ -30,11 +34,13 @@ bool pl_scan_real(const char **at, const char *end, double *value)
     char text[64];
     size_t n = 0;
     const char *p = *at;
+
     while (n < sizeof text - 1 && p + n < end && strchr("+-.0123456789eEdDnNaAiIfFtTyY", p[n]) && p[n]) {
         // Fortran writes 1.0D-3
         text[n] = p[n] == 'd' || p[n] == 'D' ? 'e' : p[n];
         ++n;
     }
+
     text[n] = '\0';
     char *stop;
     const double v = strtod(text, &stop);
@@ -43,5 +49,6 @@ bool pl_scan_real(const char **at, const char *end, double *value)
     }
     *value = v;
     *at = p + (stop - text);
+
     return true;
 }

@@ -65,6 +65,7 @@ static table_content table_number(table_cell cell, double *value)
 {
     const char *at = cell.at, *end = cell.at + cell.length;
     double number = NAN;
+
     *value = NAN;
     if (cell.length == 0 || (cell.length == 3 && strncasecmp(cell.at, "nan", 3) == 0)) {
         return TABLE_EMPTY;
@@ -73,6 +74,7 @@ static table_content table_number(table_cell cell, double *value)
         return TABLE_TEXT;
     }
     *value = number;
+
     return TABLE_NUMBER;
 }
 
@@ -99,10 +101,12 @@ static void table_heading(text_table *t, int column, table_cell cell)
     while (length < cell.length && cell.at[length] != '[' && cell.at[length] != '(') {
         ++length;
     }
+
     const table_cell name = table_trim(cell.at, cell.at + length);
     for (int i = 0; i < name.length && i < (int)sizeof t->name[0] - 1; ++i) {
         t->name[column][i] = (char)tolower((unsigned char)name.at[i]);
     }
+
     if (length < cell.length) {
         const int last = cell.length - 1;
         const bool closed = cell.at[last] == ']' || cell.at[last] == ')';
@@ -120,10 +124,12 @@ static pl_status table_row(text_table *t, int line, const table_cell *cell, int 
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d column%s found, expected %d as in the rows above",
                        t->path, line, count, count == 1 ? "" : "s", t->column_count);
     }
+
     const int64_t need = ((int64_t)t->row_count + 1) * count;
     if (t->row_count >= TEXT_TABLE_ROWS) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: more than %d rows", t->path, line, TEXT_TABLE_ROWS);
     }
+
     if (!pl_grow((void **)&t->value, value_room, need, sizeof(double)) ||
         !pl_grow((void **)&t->line, line_room, (int64_t)t->row_count + 1, sizeof(int)) ||
         (t->run_column >= 0 &&
@@ -149,7 +155,9 @@ static pl_status table_row(text_table *t, int line, const table_cell *cell, int 
                      cell[c].at);
         }
     }
+
     t->line[t->row_count++] = line;
+
     return PL_OK;
 }
 
@@ -160,6 +168,7 @@ static pl_status table_first(text_table *t, int line, const table_cell *cell, in
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d columns, the limit is %d", t->path, line, count,
                        TEXT_TABLE_COLUMNS);
     }
+
     t->column_count = count;
 
     // a heading has a cell that is no number
@@ -167,6 +176,7 @@ static pl_status table_first(text_table *t, int line, const table_cell *cell, in
         double number;
         t->heading = t->heading || table_number(cell[c], &number) != TABLE_NUMBER;
     }
+
     // two columns of one name would be confused
     for (int c = 0; t->heading && c < count; ++c) {
         table_heading(t, c, cell[c]);
@@ -178,8 +188,10 @@ static pl_status table_first(text_table *t, int line, const table_cell *cell, in
             }
         }
     }
+
     t->heading_line = line;
     t->run_column = text_table_find(t, "run");
+
     return PL_OK;
 }
 
@@ -190,6 +202,7 @@ static pl_status table_parse(text_table *t, const char *text, size_t length, pl_
     char separator = 0;
     int32_t value_room = 0, line_room = 0, run_room = 0;
     pl_status status = PL_OK;
+
     at += length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; // byte order mark
     for (int line = 1; at < end && status == PL_OK; ++line) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -212,9 +225,11 @@ static pl_status table_parse(text_table *t, const char *text, size_t length, pl_
             status = table_row(t, line, cell, count, &value_room, &line_room, &run_room, err);
         }
     }
+
     if (status == PL_OK && t->row_count == 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s: has no rows of numbers", t->path);
     }
+
     return status;
 }
 
@@ -231,6 +246,7 @@ pl_status text_table_read(const char *path, text_table *out, pl_error *err)
     if (status != PL_OK) {
         text_table_clear(out);
     }
+
     return status;
 }
 
@@ -265,11 +281,13 @@ pl_status text_table_numbers(const text_table *table, int column, double factor,
 {
     const char *name = table->heading ? table->name[column] : "", *before = name[0] ? " " : "";
     const text_table_wrong *wrong = &table->wrong[column];
+
     if (wrong->line > 0) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: expected a number, found '%s'%s",
                        table->path, wrong->line, column + 1, before, name, wrong->text,
                        table_decimal_comma(wrong->text) ? "; write the decimal sign as a point" : "");
     }
+
     for (int r = 0; r < table->row_count; ++r) {
         const double value = table->value[(int64_t)r * table->column_count + column];
         if (isnan(value) && cells == TEXT_TABLE_WHOLE) {
@@ -282,6 +300,7 @@ pl_status text_table_numbers(const text_table *table, int column, double factor,
                            table->line[r], column + 1, before, name, value);
         }
     }
+
     return PL_OK;
 }
 
@@ -299,5 +318,6 @@ pl_status text_table_column(const text_table *table, int column, pl_dimension di
                            why.text);
         }
     }
+
     return text_table_numbers(table, column, factor, cells, out, stride, err);
 }

@@ -105,17 +105,21 @@ size_t text_number_length(const char *s)
 {
     size_t i = s[0] == '+' || s[0] == '-';
     size_t digits = 0;
+
     for (; isdigit((unsigned char)s[i]); ++i) {
         ++digits;
     }
+
     if (s[i] == '.') {
         for (++i; isdigit((unsigned char)s[i]); ++i) {
             ++digits;
         }
     }
+
     if (digits == 0) {
         return 0;
     }
+
     if (s[i] == 'e' || s[i] == 'E') {
         size_t k = i + 1;
         k += s[k] == '+' || s[k] == '-';
@@ -126,6 +130,7 @@ size_t text_number_length(const char *s)
             i = k;
         }
     }
+
     return i;
 }
 
@@ -137,6 +142,7 @@ bool text_number_read(const char *s, size_t length, double *value)
     const char *point =
         locale && locale->decimal_point && locale->decimal_point[0] ? locale->decimal_point : ".";
     size_t n = 0;
+
     for (size_t i = 0; i < length; ++i) {
         const char *from = s[i] == '.' ? point : s + i;
         const size_t bytes = s[i] == '.' ? strlen(point) : 1;
@@ -146,8 +152,10 @@ bool text_number_read(const char *s, size_t length, double *value)
         memcpy(copy + n, from, bytes);
         n += bytes;
     }
+
     copy[n] = '\0';
     *value = strtod(copy, NULL);
+
     return isfinite(*value);
 }
 
@@ -165,6 +173,7 @@ static pl_status units_unknown(const char *text, const char *name, size_t length
 {
     char word[32];
     const char *known[PL_COUNT(units_atoms)];
+
     snprintf(word, sizeof word, "%.*s", (int)(length > 31 ? 31 : length), name);
     for (int i = 0; i < PL_COUNT(units_atoms); ++i) {
         known[i] = units_atoms[i].name;
@@ -179,11 +188,13 @@ static pl_status units_unknown(const char *text, const char *name, size_t length
                            known[i]);
         }
     }
+
     // a word of one letter resembles too many
     const char *nearest = length < 2 ? NULL : pl_nearest_word(word, known, PL_COUNT(known));
     if (nearest) {
         return pl_fail(err, PL_BAD_INPUT, "'%s': unknown unit '%s', did you mean '%s'?", text, word, nearest);
     }
+
     return pl_fail(err, PL_BAD_INPUT, "'%s': unknown unit '%s'", text, word);
 }
 
@@ -208,6 +219,7 @@ static pl_status units_atom_read(const char *text, const char **cursor, int sign
         return pl_fail(err, PL_BAD_INPUT,
                        "'%s': expected a number with a unit, found '%.20s' after the number", text, s);
     }
+
     const units_atom *atom = units_find(s, length);
     if (!atom) {
         return units_unknown(text, s, length, err);
@@ -228,12 +240,14 @@ static pl_status units_atom_read(const char *text, const char **cursor, int sign
     } else if (isdigit((unsigned char)*s)) {
         return pl_fail(err, PL_BAD_INPUT, "'%s': write powers with '^', as in mm^2", text);
     }
+
     power *= sign;
     *factor *= pow(atom->factor, power);
     for (int i = 0; i < EXPONENTS; ++i) {
         exponent[i] += power * atom->exponent[i];
     }
     *cursor = s;
+
     return PL_OK;
 }
 
@@ -286,8 +300,10 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
             return pl_fail(err, PL_BAD_INPUT, "'%.60s': the unit is too long", text);
         }
     }
+
     *has_unit = atoms > 0;
     *value *= factor;
+
     // a temperature has another zero, a difference of temperatures (in a product) has not
     if (atoms == 1 && strcmp(last->name, "degC") == 0) {
         *value += 273.15;
@@ -295,6 +311,7 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
     if (!isfinite(*value)) {
         return pl_fail(err, PL_BAD_INPUT, "'%.60s' is too large for a number", text);
     }
+
     return PL_OK;
 }
 
@@ -322,11 +339,14 @@ bool text_quantity_split(const char *text, double *value, size_t *digits)
 {
     text_value ignored;
     const char *s = text;
+
     while (isspace((unsigned char)*s)) {
         ++s;
     }
+
     const size_t length = text_number_length(s);
     *digits = (size_t)(s - text) + length;
+
     return text_quantity_value(text, &ignored, NULL) == PL_OK && text_number_read(s, length, value);
 }
 
@@ -341,6 +361,7 @@ bool text_unit_find(const char *name, size_t length, text_value *out)
     for (int i = 0; i < EXPONENTS; ++i) {
         out->exponent[i] = atom->exponent[i];
     }
+
     return true;
 }
 
@@ -372,6 +393,7 @@ pl_status text_value_as(const text_value *value, const char *text, pl_dimension 
     const units_dimension *wanted = &units_dimensions[dimension];
     const char *per = rate ? " per second" : "";
     int exponent[EXPONENTS];
+
     memcpy(exponent, value->exponent, sizeof exponent);
     exponent[TIME] += rate;
     *out = value->number;
@@ -382,6 +404,7 @@ pl_status text_value_as(const text_value *value, const char *text, pl_dimension 
                              per, text, wanted->plain_unit, rate ? "/s" : "")
                    : PL_OK;
     }
+
     if (units_fit(exponent, wanted->exponent)) {
         return PL_OK;
     }
@@ -393,6 +416,7 @@ pl_status text_value_as(const text_value *value, const char *text, pl_dimension 
                            wanted->name, wanted->units);
         }
     }
+
     return pl_fail(err, PL_BAD_INPUT, "the unit of '%s' does not fit, expected %s (%s)%s", text, wanted->name,
                    wanted->units, per);
 }
@@ -405,11 +429,13 @@ static pl_status units_parse(const char *text, pl_dimension dimension, bool rate
         return pl_fail(err, PL_BAD_INPUT, "%s: text, the result pointer and a valid dimension are needed",
                        rate ? "rate" : "quantity");
     }
+
     text_value found;
     double number = 0;
     pl_status status = text_quantity_value(text, &found, err);
     status = status == PL_OK ? text_value_as(&found, text, dimension, rate, &number, err) : status;
     *value = status == PL_OK ? number : *value;
+
     return status;
 }
 

@@ -11,6 +11,7 @@ static void check_derivatives(const pl_functional *h, double *x, int vertices)
     double *g = calloc((size_t)n, sizeof *g), *plus = calloc((size_t)n, sizeof *g),
            *minus = calloc((size_t)n, sizeof *g);
     double *K = calloc((size_t)(n * n), sizeof *K), H[9 * 40 * 40];
+
     pl_functional_gradient(h, x, 1, g);
     for (int t = 0; t < h->piece_count; ++t) {
         const pl_piece *piece = &h->piece[t];
@@ -24,6 +25,7 @@ static void check_derivatives(const pl_functional *h, double *x, int vertices)
             }
         }
     }
+
     double largest = 0, scale = 0, error_g = 0, error_K = 0;
     for (int j = 0; j < n; ++j) {
         const double step = 1e-5, keep = x[j];
@@ -43,6 +45,7 @@ static void check_derivatives(const pl_functional *h, double *x, int vertices)
             largest = fmax(largest, fabs(K[i * n + j]));
         }
     }
+
     PL_CHECK_BELOW(error_g, 1e-8 * (scale + largest));
     PL_CHECK_BELOW(error_K, 1e-8 * (scale + largest));
     free(g), free(plus), free(minus), free(K);
@@ -79,6 +82,7 @@ static void test_cube_volume(void **state)
             add_volume_triangle(&capped, node);
         }
     }
+
     const int32_t rim[4] = {4, 7, 6, 5};
     assert_int_equal(pl_functional_add_rim(&capped, rim, 4, false, NULL), PL_OK);
     PL_CHECK_NEAR(pl_functional_value(&closed, x), 1, 1e-14);
@@ -99,6 +103,7 @@ static void test_quadratic_rim_and_apex(void **state)
         x[3 * i + 1] = sin(i * PL_PI / 4);
         x[3 * i + 2] = 0.5;
     }
+
     const int32_t node[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     const double apex[3] = {0.1, 0.2, -0.4};
     pl_functional mean = {0}, fixed = {0};
@@ -147,6 +152,7 @@ static void test_arc(void **state)
 static void test_faces_of_a_tet(void **state)
 {
     (void)state;
+
     // a tet10's outside: volume by faces is minus its own, area by closed form, both with derivatives
     double x[30] = {0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1};
     const int32_t node[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -201,6 +207,7 @@ static void test_film_of_a_tet(void **state)
             gradient[30 * q + k] /= 2; // edges of 2
         }
     }
+
     for (int kind = PL_FILM_AREA; kind <= PL_FILM_CHARGE_FACE; ++kind) {
         pl_functional film = {0};
         double x[30];
@@ -231,6 +238,7 @@ static void test_cable_and_angle(void **state)
     const int32_t all[6] = {0, 1, 2, 3, 4, 5};
     const double weight[6] = {1, 1, 2, 1, 3, 1};
     assert_int_equal(pl_functional_add_angle(&angle, 6, all, weight, x, axis), PL_OK);
+
     // turning the patch in small steps counts full turns
     double y[18], R[9];
     for (int k = 0; k <= 40; ++k) {
@@ -240,6 +248,7 @@ static void test_cable_and_angle(void **state)
         }
         angle.near = pl_functional_value(&angle, y);
     }
+
     PL_CHECK_NEAR(angle.near, 8.0, 1e-12);
     shake(y, 18, 0.1);
     check_derivatives(&cable, y, 6);

@@ -20,6 +20,7 @@ static double tet_gradients(const int32_t node[4], double g[12])
             e[3 * i + j] = rest[3 * node[j + 1] + i] - rest[3 * node[0] + i];
         }
     }
+
     pl_cofactor3(e, C);
     const double det = pl_dot3(e, C);
     for (int i = 0; i < 3; ++i) {
@@ -29,6 +30,7 @@ static double tet_gradients(const int32_t node[4], double g[12])
             g[i] -= g[3 * (j + 1) + i];
         }
     }
+
     return det / 6;
 }
 
@@ -38,11 +40,13 @@ static void add_triangle(pl_functional *h, const int32_t node[3], double weight)
     for (int a = 0; a < 3; ++a) {
         memcpy(p[a], rest + 3 * node[a], sizeof p[a]);
     }
+
     const double length = pl_triangle_gradient((const double(*)[3])p, g, &area);
     for (int a = 0; a < 3; ++a) {
         gradient[3 * a] = g[a][0];
         gradient[3 * a + 1] = g[a][1];
     }
+
     weight *= area;
     assert_int_equal(
         pl_functional_add_grown(h, PL_GROWN_TRIANGLE, 3, node, 1, &weight, &length, NULL, NULL, gradient),
@@ -62,6 +66,7 @@ static pl_functional body(pl_grown_kind kind)
         assert_int_equal(
             pl_functional_add_grown(&h, kind, 4, cell[t], 1, &weight, &volume, n, NULL, gradient), PL_OK);
     }
+
     return h;
 }
 
@@ -90,6 +95,7 @@ static void tangent(const pl_functional *h, const double *x, double K[UNKNOWNS][
             }
         }
     }
+
     if (h->joint) {
         double row[UNKNOWNS] = {0};
         const double by_pull = pl_grown_row(h, x, 1, row);
@@ -115,6 +121,7 @@ static void check_positions(pl_functional *h, double target)
 {
     double x[UNKNOWNS], g[UNKNOWNS], plus[UNKNOWNS], minus[UNKNOWNS];
     static double K[UNKNOWNS][UNKNOWNS];
+
     moved(x);
     energy(h, x, target, g);
     tangent(h, x, K);
@@ -200,6 +207,7 @@ static void test_scaled_closed_form(void **state)
     assert_int_equal(
         pl_functional_add_grown(&h, PL_GROWN_SCALED, 4, cell[0], 1, &weight, &volume, NULL, NULL, gradient),
         PL_OK);
+
     // the second one has the same gradients: its vertices are those of the first, moved
     assert_int_equal(
         pl_functional_add_grown(&h, PL_GROWN_SCALED, 4, second, 1, &weight, &volume, NULL, NULL, gradient),
@@ -210,6 +218,7 @@ static void test_scaled_closed_form(void **state)
         // vertex 3 belongs to both: all of the second tet is moved along with it
         x[9 + i] = rest[9 + i % 3] + t[1] * (rest[i] - rest[i % 3]);
     }
+
     const double target = 2.4 * volume;
     assert_true(pl_grown_meet(&h, x, target));
     double sum = 0;
@@ -218,6 +227,7 @@ static void test_scaled_closed_form(void **state)
         sum += volume * g * g * g;
         PL_CHECK_NEAR(h.data[h.piece[k].data_start + 2], g * g * g, 1e-11);
     }
+
     PL_CHECK_NEAR(sum, target, 1e-11);
     assert_false(pl_grown_meet(&h, x, 40 * volume));
     assert_true(pl_grown_meet(&h, x, target));

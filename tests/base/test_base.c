@@ -16,6 +16,7 @@ static void test_status(void **state)
     assert_string_equal(err.text, "size is 7");
     assert_int_equal(err.status, PL_BAD_INPUT);
     assert_int_equal(pl_fail(NULL, PL_FAILED, "nobody listens"), PL_FAILED);
+
     // a sentence longer than its place is cut, not overrun
     char longer[3000];
     memset(longer, 'a', sizeof longer);
@@ -54,6 +55,7 @@ static void test_findings(void **state)
     assert_null(pl_findings_at(list, 200));
     assert_null(pl_findings_at(list, -1));
     pl_findings_destroy(list);
+
     // no list: nothing happens
     assert_int_equal(pl_findings_add(NULL, PL_DEFECT, NULL, 0, "lost"), -1);
     pl_findings_advise(NULL, "lost");
@@ -71,6 +73,7 @@ static void test_text(void **state)
         pl_text_add(&text, "%d,", i);
         length += i < 10 ? 2 : i < 100 ? 3 : 4;
     }
+
     pl_text_add_bytes(&text, "\0end", 4);
     assert_false(text.failed);
     assert_int_equal(text.length, length + 4);
@@ -134,6 +137,7 @@ static void test_nearest_word(void **state)
             assert_null(got);
         }
     }
+
     char longer[400];
     memset(longer, 'p', sizeof longer);
     longer[sizeof longer - 1] = '\0';
@@ -162,6 +166,7 @@ static void test_random(void **state)
         mean += u / n;
         square += u * u / n;
     }
+
     assert_int_equal(same, 0);
     PL_CHECK_NEAR(mean, 0.5, 5 * sqrt(1.0 / 12 / n));
     PL_CHECK_NEAR(square - mean * mean, 1.0 / 12, 1e-3);
@@ -190,6 +195,7 @@ static void test_memory(void **state)
     assert_non_null(empty);
     pl_free(empty);
     pl_free(NULL);
+
     // sizes that overflow are refused
     assert_null(pl_alloc_array(SIZE_MAX / 4, 8));
     assert_null(pl_resize_array(NULL, SIZE_MAX, 2));
@@ -207,6 +213,7 @@ static void test_growth(void **state)
         steps += capacity != before;
         value[i] = i;
     }
+
     for (int32_t i = 0; i < 100000; ++i) {
         assert_int_equal(value[i], i);
     }
@@ -228,6 +235,7 @@ static void *failing_hook(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     if (allocations_left-- <= 0) {
         return NULL;
     }
@@ -256,6 +264,7 @@ static void test_no_memory(void **state)
         pl_findings_destroy(list);
         assert_int_equal(live, 0);
     }
+
     pl_memory_set(NULL, NULL);
 }
 

@@ -12,6 +12,7 @@ static void test_curve_meets_its_points_and_stays_monotone(void **state)
     for (int i = 0; i < 6; ++i) {
         PL_CHECK_NEAR(pl_monotone_value(&c, x[i], NULL), y[i], 1e-15);
     }
+
     double before = 1;
     for (int i = 0; i <= 9000; ++i) {
         const double value = pl_monotone_value(&c, 1e-3 * i, NULL);

@@ -18,12 +18,14 @@ static int threads_alive(void)
 {
     DIR *list = opendir("/proc/self/task");
     int count = list ? -2 : -1; // . and ..
+
     while (list && readdir(list)) {
         ++count;
     }
     if (list) {
         closedir(list);
     }
+
     return count;
 }
 
@@ -76,6 +78,7 @@ static void test_loops(void **state)
             }
         }
     }
+
     pl_threads_release();
 }
 
@@ -115,6 +118,7 @@ static void *many_products(void *context)
         memset(p->row, 0, 100 * (size_t)p->columns * sizeof *p->row);
         pl_loop(100, 1, product_rows, p);
     }
+
     return NULL;
 }
 
@@ -130,6 +134,7 @@ static void test_together(void **state)
         assert_non_null(p[i].row);
         assert_int_equal(pthread_create(&thread[i], NULL, many_products, &p[i]), 0);
     }
+
     for (int i = 0; i < 4; ++i) {
         pthread_join(thread[i], NULL);
         PL_CHECK_NEAR(p[i].largest, 100, 0);
@@ -182,6 +187,7 @@ static void test_tasks(void **state)
             assert_int_equal(t.parts[i], 3);
         }
     }
+
     pl_tasks_clear(&t.tasks);
 }
 
@@ -206,6 +212,7 @@ static void test_sleep_and_end(void **state)
             assert_int_equal(threads_alive(), others);
         }
     }
+
     for (int i = 0; i < COUNT; ++i) {
         assert_int_equal(visits[i], 3);
     }

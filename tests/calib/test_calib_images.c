@@ -34,6 +34,7 @@ static pl_status build(void *user, const double *value, pl_model **out, pl_error
     p.marker[p.def.marker_count++] = (pl_marker_def){.name = "foot", .at = {2, 8, 8}};
     robot[made] = plan_robot(&p);
     const pl_statics_options options = tight_options();
+
     return pl_model_from_robot(robot[made++], &options, out, err);
 }
 
@@ -80,6 +81,7 @@ static void measure(const pl_camera_pose *seen_from, double *own, double *positi
     pl_model *m = NULL;
     pl_error err = {0};
     double R[9];
+
     pl_rotation_exp(place + 3, R);
     PL_CHECK_OK(build(NULL, (double[]){YOUNG}, &m, &err));
     for (int r = 0; r < ROWS; ++r) {
@@ -100,6 +102,7 @@ static void measure(const pl_camera_pose *seen_from, double *own, double *positi
             }
         }
     }
+
     pl_model_destroy(m);
 }
 
@@ -109,6 +112,7 @@ static pl_poses_report calibrate(const pl_camera_pose *seen_from, int cameras, c
     pl_pose_parameter list[7] = {
         {.name = "young", .kind = PL_POSE_MATERIAL, .part = PL_YOUNG, .unit = 1, .value = 0.8}};
     static const char *const name[6] = {"base.x", "base.y", "base.z", "base.rx", "base.ry", "base.rz"};
+
     for (int k = 0; k < 6; ++k) {
         list[1 + k] = (pl_pose_parameter){.name = name[k],
                                           .kind = PL_POSE_BASE,
@@ -117,6 +121,7 @@ static pl_poses_report calibrate(const pl_camera_pose *seen_from, int cameras, c
                                           .value = start[k],
                                           .scale = k < 3 ? 1 : 0.02};
     }
+
     const pl_poses_def def = {.parameter = list,
                               .parameter_count = 7,
                               .row_count = ROWS,
@@ -134,6 +139,7 @@ static pl_poses_report calibrate(const pl_camera_pose *seen_from, int cameras, c
     pl_error err = {0};
     PL_CHECK_OK(pl_poses_calibrate(&def, predicted, &r, &err));
     assert_true(r.converged);
+
     return r;
 }
 
@@ -144,6 +150,7 @@ static void test_exact_pixels(void **state)
     double own[3 * ROWS * M], position[3 * ROWS * M], pixel[2 * ROWS * M * CAMERAS], base[6];
     rig_make(seen_from);
     measure(seen_from, own, position, pixel);
+
     // the start: positions fitted to positions
     assert_true(pl_poses_place(own, position, ROWS * M, base));
     for (int i = 0; i < 6; ++i) {
@@ -196,6 +203,7 @@ static void test_noisy_pixels(void **state)
         }
         forget();
     }
+
     print_message("young within %.2f %%; %d of 70 intervals cover the truth\n", 100 * worst, covered);
     PL_CHECK_BELOW(worst, 0.05);
     assert_true(covered >= 60);

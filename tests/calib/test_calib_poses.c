@@ -21,6 +21,7 @@ static pl_model *bar_of(double young)
     static const pl_guide_def side[3] = {{.point = {0, 7, 4}}, {.point = {20, 7, 4}}, {.point = {38, 7, 4}}};
     made b = {.mesh = tet_box(5, 1, 1, 40, 8, 8, 1, NULL)};
     static plan p;
+
     plan_init(&p, b.mesh, (pl_material){.model = PL_LINEAR, .young = young, .poisson = 0.3});
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
@@ -33,6 +34,7 @@ static pl_model *bar_of(double young)
         a->has_range = true;
         a->range[1] = 4;
     }
+
     plan_marker(&p, "tip", "tip");
     b.robot = plan_robot(&p);
     kept[kept_count++] = b;
@@ -40,6 +42,7 @@ static pl_model *bar_of(double young)
     pl_error err = {0};
     const pl_statics_options options = tight_options();
     PL_CHECK_OK(pl_model_from_robot(b.robot, &options, &m, &err));
+
     return m;
 }
 
@@ -76,6 +79,7 @@ static void measure(double *marker, double turn)
         marker[3 * r + 1] = p[1] + turn * p[0];
         marker[3 * r + 2] = p[2] - 25 * turn;
     }
+
     pl_model_destroy(m);
 }
 

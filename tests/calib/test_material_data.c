@@ -20,6 +20,7 @@ static bool data_present(void)
     if (file) {
         fclose(file);
     }
+
     return file != NULL;
 }
 
@@ -32,6 +33,7 @@ static void load(const pl_material_entry *entry, pl_tensile *test)
     while (start > entry->source && start[-1] != ' ') {
         --start;
     }
+
     char path[800], text[1 << 17];
     snprintf(path, sizeof path, "%s/%.*s.csv", folder, (int)(end - start), start);
     FILE *file = fopen(path, "rb");
@@ -39,6 +41,7 @@ static void load(const pl_material_entry *entry, pl_tensile *test)
         fail_msg("%s: %s is missing", entry->name, path);
         return;
     }
+
     const size_t length = fread(text, 1, sizeof text, file);
     fclose(file);
     assert_true(length < sizeof text);
@@ -53,6 +56,7 @@ static void test_library_repeats_from_data(void **state)
         print_message("no tensile tests in %s (set PLIANT_DATA): skipped\n", folder);
         skip();
     }
+
     int repeated = 0;
     for (int i = 0; i < pl_material_library_count(); ++i) {
         const pl_material_entry *entry = pl_material_library_at(i);
@@ -87,6 +91,7 @@ static void test_library_repeats_from_data(void **state)
         pl_tensile_clear(&test);
         ++repeated;
     }
+
     assert_int_equal(repeated, 19);
 }
 

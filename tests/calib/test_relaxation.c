@@ -102,6 +102,7 @@ static void test_intervals(void **state)
         }
         width[c] = fit.half_width[2];
     }
+
     PL_CHECK_NEAR(width[1] / width[0], 0.2, 0.05);
 }
 

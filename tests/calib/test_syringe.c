@@ -38,6 +38,7 @@ static void test_pooling_is_least_squares(void **state)
     for (int i = 0; i < 9; ++i) {
         PL_CHECK_NEAR(fit[i], want[i], 1e-14);
     }
+
     // a monotone sequence is its own fit, a falling one its mean
     double up[] = {1, 2, 4}, down[] = {3, 2, 1}, one[] = {1, 1, 1}, two[] = {1, 1, 1};
     pl_isotonic(3, up, one, block);
@@ -56,6 +57,7 @@ static void check_branch(const pl_syringe_branch *b, double scale, double tolera
         }
         assert_true(i == 0 || (b->pressure[i] > b->pressure[i - 1] && b->ratio[i] >= b->ratio[i - 1]));
     }
+
     PL_CHECK_NEAR(b->pressure[b->count - 1], 0.14, 1e-9);
 }
 
@@ -71,6 +73,7 @@ static void test_a_cycle_becomes_two_tables(void **state)
         n += (size_t)snprintf(text + n, sizeof text - n, "%d; %.9g; %.9g\n", i, 1e3 * (g + line.ambient),
                               1e-3 * pushed_for(g + line.ambient, ratio));
     }
+
     pl_syringe test;
     pl_syringe_result result;
     pl_error err = {0};
@@ -93,6 +96,7 @@ static void test_a_table_never_falls_below_rest(void **state)
         pressure[i] = line.ambient + 1e-3 * (i + 1);
         pushed[i] = pushed_for(pressure[i], ratio[i]);
     }
+
     const pl_syringe test = {.count = 4, .pressure = pressure, .pushed = pushed};
     pl_syringe_result result;
     pl_error err = {0};

@@ -89,6 +89,7 @@ static void test_range_is_kept(void **state)
     for (int i = 0; i < SAMPLES; ++i) {
         stress[i] += strain[i] > 1 ? 5 : 0;
     }
+
     pl_tensile_fit fit;
     pl_error err = {0};
     PL_CHECK_OK(pl_tensile_fit_model(&test, PL_NEO_HOOKEAN, 1, &fit, &err));
@@ -105,6 +106,7 @@ static double weighted_sum(const pl_tensile *test, const pl_material *material)
     for (int i = 0; i < test->count; ++i) {
         largest = fmax(largest, fabs(test->stress[i]));
     }
+
     for (int i = 0; i < test->count; ++i) {
         const double left = test->strain[i > 0 ? i - 1 : 0];
         const double right = test->strain[i + 1 < test->count ? i + 1 : i];
@@ -112,6 +114,7 @@ static double weighted_sum(const pl_tensile *test, const pl_material *material)
                          fmax(fabs(test->stress[i]), 0.1 * largest);
         sum += 0.5 * (right - left) * e * e;
     }
+
     return sum;
 }
 

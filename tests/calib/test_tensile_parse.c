@@ -145,6 +145,7 @@ static void test_wrong_files_are_refused(void **state)
         assert_null(test.stress);
         assert_int_equal(parse(wrong[i].text, &test, NULL), PL_BAD_INPUT);
     }
+
     // a zero byte is no number either
     pl_tensile test;
     pl_error err = {0};
@@ -211,6 +212,7 @@ static void test_mutations_do_not_crash(void **state)
         pl_tensile_clear(&test);
         pl_free(exact);
     }
+
     print_message("6000 mutants, %d read as tests\n", accepted);
     assert_true(accepted > 100 && accepted < 5900);
 }
@@ -240,6 +242,7 @@ static void test_out_of_memory(void **state)
         pl_tensile_clear(&test);
         pl_memory_set(NULL, NULL);
     }
+
     assert_int_equal(status, PL_OK);
     assert_true(n > 3);
 }

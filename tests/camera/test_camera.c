@@ -52,6 +52,7 @@ static void test_projection(void **state)
             worst = fmax(worst, fabs(by_camera[9 * i + k] - (up[i] - down[i]) / (2 * h)));
         }
     }
+
     for (int k = 0; k < 6; ++k) {
         for (int side = 0; side < 2; ++side) {
             pl_camera_pose p = pose;
@@ -64,6 +65,7 @@ static void test_projection(void **state)
             worst = fmax(worst, fabs(by_pose[6 * i + k] - (up[i] - down[i]) / (2 * h)));
         }
     }
+
     for (int k = 0; k < 3; ++k) {
         for (int side = 0; side < 2; ++side) {
             double Y[3] = {X[0], X[1], X[2]};
@@ -74,6 +76,7 @@ static void test_projection(void **state)
             worst = fmax(worst, fabs(by_point[3 * i + k] - (up[i] - down[i]) / (2 * h)));
         }
     }
+
     print_message("derivatives off by %.1e\n", worst);
     PL_CHECK_BELOW(worst, 1e-6);
 
@@ -168,6 +171,7 @@ static void test_calibration(void **state)
             }
         }
     }
+
     print_message("%d of %d intervals cover the truth\n", covered, intervals);
     PL_CHECK_NEAR((double)covered / intervals, 0.95, 0.06);
 
@@ -233,9 +237,11 @@ static void test_rendered_board(void **state)
         PL_CHECK_BELOW(mean, 0.06);
         PL_CHECK_BELOW(worst, 0.2);
     }
+
     for (int i = 0; i < image.width * image.height; ++i) {
         image.gray[i] = (float)(i % 7) / 7;
     }
+
     double pixel[2 * CORNERS];
     assert_int_equal(pl_board_find(&image, &board, pixel, &err), PL_FAILED);
     pl_image_clear(&image);
@@ -282,6 +288,7 @@ static void test_points(void **state)
             }
         }
     }
+
     pl_dot dot[4];
     assert_int_equal(pl_dots_find(&image, (double[3]){0.9, 0.1, 0.1}, 0.5, 10, dot, 4), 2);
     for (int d = 0; d < 2; ++d) {
@@ -289,6 +296,7 @@ static void test_points(void **state)
         print_message("dot of %.0f pixels: off by %.3f\n", dot[d].area, off);
         PL_CHECK_BELOW(off, 0.05);
     }
+
     pl_image_clear(&image);
 }
 

@@ -29,6 +29,7 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *user)
             ++code_count;
         }
     }
+
     return 0;
 }
 

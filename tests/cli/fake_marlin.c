@@ -22,10 +22,12 @@ int main(int argc, char **argv)
 {
     const char *mode = argc > 2 ? argv[1] : "";
     const long limit = argc > 2 ? atol(argv[2]) : -1;
+
     terminal = posix_openpt(O_RDWR | O_NOCTTY);
     if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) {
         return 1;
     }
+
     const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY); // keeps it alive between readers
     struct termios t;
     if (other < 0 || tcgetattr(other, &t) != 0) {
@@ -70,5 +72,6 @@ int main(int argc, char **argv)
         ++expected;
         say(number % 4 == 0 ? "echo:busy: processing\nok\n" : "ok\n");
     }
+
     return 0;
 }

@@ -26,6 +26,7 @@ static pl_contact_surface *block(pl_mesh **mesh, double bent, double **x)
     pl_contact_surface *surface = NULL;
     pl_error err = {0};
     unsigned seed = 3;
+
     PL_CHECK_OK(box_mesh(CELLS, CELLS, CELLS, size, NULL, NULL, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, mesh, &err));
     PL_CHECK_OK(pl_contact_surface_create(*mesh, NULL, &surface, &err));
@@ -35,6 +36,7 @@ static pl_contact_surface *block(pl_mesh **mesh, double bent, double **x)
     for (int64_t i = 0; i < 3 * (int64_t)v.vertex_count; ++i) {
         (*x)[i] = v.position[i] + bent * between(&seed, -1, 1);
     }
+
     return surface;
 }
 
@@ -45,6 +47,7 @@ static int feet(const pl_contact_surface *s, const double *x, const double p[3],
     for (int32_t f = 0; f < s->face_count; ++f) {
         face[f] = f;
     }
+
     const int count = pl_contact_feet(s, x, face, s->face_count, p, radius, EDGE, out, weight, 16);
     free(face);
     return count;
@@ -62,10 +65,12 @@ static foot_values foot_at(const pl_contact_surface *s, const double *x, const d
     const double one = 1;
     foot_values v = {0};
     pl_contact_pair pair = {.face = face};
+
     assert_true(pl_contact_foot(s, x, p, radius, EDGE, &pair, &v.weight));
     v.gap = pair.gap;
     v.inner = pair.inner;
     pl_contact_foot_derivatives(s, &pair, x, &one, 1, v.gradient, NULL);
+
     return v;
 }
 
@@ -113,6 +118,7 @@ static void test_derivatives(void **state)
             }
         }
     }
+
     printf("%d feet: gradient %.1e, second derivative %.1e, share %.1e\n", tested, worst[0], worst[1],
            worst[2]);
     assert_true(tested > 40);
@@ -144,6 +150,7 @@ static void test_shares(void **state)
         least = fmin(least, sum);
         most = fmax(most, sum);
     }
+
     printf("shares add up to %.4f .. %.4f\n", least, most);
     PL_CHECK_NEAR(least, 1, 0.1);
     PL_CHECK_NEAR(most, 1, 0.1);
@@ -169,6 +176,7 @@ static void test_above(void **state)
             PL_CHECK_NEAR(found[i].gap, above, 1e-9);
         }
     }
+
     free(x);
     pl_contact_surface_destroy(s);
     pl_mesh_destroy(mesh);

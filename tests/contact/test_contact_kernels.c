@@ -17,6 +17,7 @@ static void shape_check(pl_shape *s, const double x[3], bool curved)
 {
     double n[3], H[9], up[3], down[3], dummy[3];
     const double h = 1e-5;
+
     pl_shape_gap(s, x, INFINITY, n, H);
     PL_CHECK_NEAR(pl_norm3(n), 1, 1e-12);
     for (int j = 0; j < 3; ++j) {
@@ -30,6 +31,7 @@ static void shape_check(pl_shape *s, const double x[3], bool curved)
             PL_CHECK_NEAR(H[3 * i + j], (up[i] - down[i]) / (2 * h), 1e-8);
         }
     }
+
     (void)dummy;
 }
 
@@ -82,6 +84,7 @@ static void test_mesh_shape(void **state)
         }
         shape_check(&s, x, false);
     }
+
     pl_shape_clear(&s);
 }
 
@@ -91,6 +94,7 @@ static pl_mesh *two_plates(int order)
     bool hole[27] = {false};
     pl_error err = {0};
     pl_mesh *mesh = NULL, *raised = NULL;
+
     for (int i = 0; i < 9; ++i) {
         hole[9 + i] = true;
     }
@@ -100,6 +104,7 @@ static pl_mesh *two_plates(int order)
     }
     PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
     pl_mesh_destroy(mesh);
+
     return raised;
 }
 
@@ -189,12 +194,14 @@ static void test_weights(void **state)
             force[node[j]] += weight[j] * s->area[k];
         }
     }
+
     PL_CHECK_NEAR(sum, 52, 1e-12);
     for (int32_t f = 0; f < s->face_count; ++f) {
         for (int c = 0; c < 3; ++c) {
             PL_CHECK_NEAR(force[s->node[PL_FACE_NODES_MAX * f + c]], 0, 1e-13);
         }
     }
+
     pl_free(force);
     pl_contact_surface_destroy(s);
     pl_mesh_destroy(raised);
@@ -224,6 +231,7 @@ static void test_thin_wall(void **state)
         assert_true(pl_contact_find(finder, x, 0.3, &pair, &count));
         assert_int_equal(count, 0);
     }
+
     pl_free(x);
     pl_contact_finder_destroy(finder);
     pl_contact_surface_destroy(s);
@@ -265,6 +273,7 @@ static void test_candidates(void **state)
         found += m;
         pl_contact_finder_destroy(fresh);
     }
+
     const pl_contact_counts counts = pl_contact_finder_counts(kept);
     printf("%d pairs in 60 steps, %d searches in the list, %d through the tree\n", found, (int)counts.listed,
            (int)(counts.refits + counts.rebuilds));

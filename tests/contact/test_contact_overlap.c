@@ -26,10 +26,12 @@ static pl_contact_surface *block(pl_mesh **mesh, const bool *hole)
     pl_mesh *linear = NULL;
     pl_contact_surface *surface = NULL;
     pl_error err = {0};
+
     PL_CHECK_OK(box_mesh(CELLS, CELLS, CELLS, size, hole, NULL, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, mesh, &err));
     PL_CHECK_OK(pl_contact_surface_create(*mesh, NULL, &surface, &err));
     pl_mesh_destroy(linear);
+
     return surface;
 }
 
@@ -38,6 +40,7 @@ static pl_shape shape_at(pl_shape_kind kind, double size, unsigned *seed, const 
 {
     pl_shape s = {.kind = kind, .radius = size, .half = {size, size, size}};
     double down = size;
+
     memcpy(s.frame, identity, sizeof identity);
     if (kind == PL_SHAPE_CYLINDER) { // lying
         const double along[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
@@ -48,12 +51,15 @@ static pl_shape shape_at(pl_shape_kind kind, double size, unsigned *seed, const 
         pl_rotation_exp(turn, s.frame);
         down = size * (fabs(s.frame[2]) + fabs(s.frame[5]) + fabs(s.frame[8]));
     }
+
     memcpy(s.centre, lowest, sizeof s.centre);
     s.centre[2] += down;
+
     // the corner below is not below the centre
     for (int i = 0; kind == PL_SHAPE_BOX && i < 9; ++i) {
         s.centre[i % 3] += i % 3 < 2 ? size * (s.frame[3 * (i / 3) + 2] > 0 ? 1 : -1) * s.frame[i] : 0;
     }
+
     return s;
 }
 
@@ -77,6 +83,7 @@ static void test_depths(void **state)
         worst = fmax(worst, fabs(found / depth - 1));
         most = fmax(most, pl_contact_overlap(s, x, &out, identity, origin, 0.02).depth);
     }
+
     printf("depths of 120 obstacles of 0.05 to 10 edges: within %.2e; found above the block: %.1e mm\n",
            worst, most);
     PL_CHECK_NEAR(worst, 0, 0.03);
@@ -101,6 +108,7 @@ static void test_wedge(void **state)
         PL_CHECK_NEAR(found.depth, depth * sqrt(0.5), 0.03 * depth);
         PL_CHECK_NEAR(found.place[0], 4.7, 0.05 * depth + 0.02);
     }
+
     pl_contact_surface_destroy(s);
     pl_mesh_destroy(mesh);
 }
@@ -113,6 +121,7 @@ static void test_inside(void **state)
         const int i = c % CELLS, j = c / CELLS % CELLS, k = c / (CELLS * CELLS);
         hole[c] = (i == 1 || i == 2) && (j == 1 || j == 2) && (k == 1 || k == 2);
     }
+
     pl_mesh *whole = NULL, *hollow = NULL;
     pl_contact_surface *s = block(&whole, NULL), *cavity = block(&hollow, hole);
     const pl_shape ball = {.kind = PL_SHAPE_SPHERE,

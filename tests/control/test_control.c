@@ -58,6 +58,7 @@ static void test_compliance(void **state)
         assert_int_equal(pl_compliance_columns(model[k]), COLUMNS);
         PL_CHECK_OK(pl_compliance(model[k], W[k], &report, &err));
     }
+
     double apart = 0, largest = 0, asymmetry = 0;
     for (int i = 0; i < ROWS; ++i) {
         for (int j = 0; j < COLUMNS; ++j) {
@@ -69,6 +70,7 @@ static void test_compliance(void **state)
         }
         assert_true(i >= COLUMNS || W[0][i * COLUMNS + i] > 0);
     }
+
     print_message("compliance up to %.3g: held and free %.1e apart, asymmetry %.1e\n", largest,
                   apart / largest, asymmetry / largest);
     PL_CHECK_NEAR(apart / largest, 0, 1e-6);
@@ -77,6 +79,7 @@ static void test_compliance(void **state)
         pl_model_destroy(model[k]);
         pl_robot_destroy(robot[k]);
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -97,9 +100,11 @@ static void test_margin(void **state)
     assert_true(m.sampled >= m.gamma - 1e-9);
     PL_CHECK_NEAR(m.sampled, m.gamma, 1e-3);
     assert_true(m.proven > 0.99 * m.gamma && m.proven < m.gamma);
+
     // a matrix proves nothing beyond the bound
     pl_margin_verify(0.14, 0.0003, 1.01 * m.gamma, m.P, &M, &least);
     assert_true(M > 0);
+
     // only proportional: |w| < 1 exactly while kp <= 1
     PL_CHECK_OK(pl_margin_compute(0.5, 0, 0, 3, &m, &err));
     PL_CHECK_NEAR(m.gamma, 1, 1e-9);
@@ -144,6 +149,7 @@ static void test_response(void **state)
         assert_int_equal(grows, !r.stable);
         unstable += !r.stable;
     }
+
     print_message("%d loops, %d of them unstable\n", cases, unstable);
     assert_true(unstable > 30 && unstable < 270);
     pl_margin m;
@@ -151,6 +157,7 @@ static void test_response(void **state)
     PL_CHECK_OK(pl_response_compute(0.14, 0.0003, 0, 0, &r, &err));
     PL_CHECK_NEAR(r.gamma, m.gamma, 1e-4);
     assert_true(r.damped && r.overshoot < 0.05);
+
     // a delay that makes the loop swing
     PL_CHECK_OK(pl_response_compute(0.5, 0.0003, 2, 1, &r, &err));
     print_message("kp 0.5, delay 2, lag 1: overshoot %.0f %%, sensitivity %.1f\n", 100 * r.overshoot,
@@ -167,6 +174,7 @@ static void *counting_realloc(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     return realloc(block, bytes);
 }
 
@@ -216,12 +224,14 @@ static void test_pi_loop(void **state)
             worst_rate = fmax(worst_rate, fabs(command[j] - before[j]) / o.period);
         }
     }
+
     print_message(
         "error at the end %.1e, settled %d ticks after the unreachable set point, fastest %.3f per s\n",
         error, settled, worst_rate);
     assert_true(error < 0.02);
     assert_true(settled >= 0 && settled < 120);
     assert_true(worst_rate <= 5 + 1e-9);
+
     // a reading that is no number: the command is kept, and the reason is reported
     y[1] = NAN;
     const double kept[2] = {command[0], command[1]};
@@ -267,6 +277,7 @@ static void test_impedance(void **state)
             .set_point = rest, .measured = free, .jacobian = J, .compliance = C, .force = force};
         pl_controller_tick(c, &in, command, &report);
     }
+
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(at[i] - rest[i], force[i] / o.stiffness[i], 1e-4);
     }
@@ -300,6 +311,7 @@ static void test_energy(void **state)
         const pl_control_input in = {.set_point = &set, .measured = &y, .jacobian = J, .energy_metric = M};
         pl_controller_tick(c, &in, command, &report);
     }
+
     PL_CHECK_NEAR(command[0], 1, 1e-4); // (1/4, 1) / (1/4 + 1) times 5
     PL_CHECK_NEAR(command[1], 4, 1e-4);
     pl_controller_destroy(c);
@@ -340,9 +352,11 @@ static void test_plant(void **state)
         before = tick == 39 ? r.marker[2] : before;
         loaded = r.marker[2];
     }
+
     print_message("payload lowers the tip by %.3f mm\n", before - loaded);
     assert_true(before - loaded > 0.5);
     pl_plant_destroy(plant);
+
     // 4 readings per second at 10 steps per second, missing from 1 s, frozen from 2 s on
     const double rate = 4;
     const pl_plant_fault fault[] = {{PL_FAULT_MISSING, 0, 0.95, 1.95, 0},
@@ -363,6 +377,7 @@ static void test_plant(void **state)
         frozen = tick == 24 ? r.sensor[0] : frozen;
         assert_true(tick <= 24 || r.sensor[0] == frozen || (isnan(frozen) && isnan(r.sensor[0])));
     }
+
     assert_int_equal(readings, 3); // at 0.25, 0.5 and 0.75 s: in steps 3, 5 and 8
     assert_int_equal(during, 0);
     pl_plant_destroy(plant);

@@ -24,6 +24,7 @@ static bench bench_make(void)
     static plan p;
     static const char *const name[] = {"a", "b", "c", "short"};
     bench b = {.mesh = tet_box(5, 1, 1, 40, 6, 6, 2, NULL)};
+
     plan_init(&p, b.mesh, rubber);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
@@ -34,11 +35,13 @@ static bench bench_make(void)
         p.sensor[p.def.sensor_count++] = (pl_sensor_def){
             .name = name[i], .kind = PL_SENSOR_LENGTH, .guide = string[i], .guide_count = 2, .radius = 3};
     }
+
     const pl_statics_options options = tight_options();
     pl_error err = {0};
     b.robot = plan_robot(&p);
     PL_CHECK_OK(pl_model_from_robot(b.robot, &options, &b.truth, &err));
     PL_CHECK_OK(pl_model_from_robot(b.robot, &options, &b.model, &err));
+
     return b;
 }
 
@@ -63,9 +66,11 @@ static pl_estimator *bench_estimator(bench *b, double sigma, double command_sigm
 {
     static const int marker[] = {0};
     pl_measurement measured[STRINGS];
+
     for (int i = 0; i < STRINGS; ++i) {
         measured[i] = (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0, sigma};
     }
+
     pl_estimator_options o = pl_estimator_options_default();
     o.measured = measured;
     o.measured_count = STRINGS;
@@ -77,6 +82,7 @@ static pl_estimator *bench_estimator(bench *b, double sigma, double command_sigm
     pl_estimator *estimator = NULL;
     pl_error err = {0};
     PL_CHECK_OK(pl_estimator_create(b->model, &o, &estimator, &err));
+
     return estimator;
 }
 
@@ -114,6 +120,7 @@ static void test_finds_force(void **state)
     PL_CHECK_NEAR(e.force[1], force[1], 0.02 * force[1]);
     PL_CHECK_NEAR(e.force[2], force[2], -0.02 * force[2]);
     assert_int_equal(e.outliers + e.missing, 0);
+
     // one reading missing, then one wrong by 5 mm: reported, and the tip hardly worse
     value[3] = NAN;
     PL_CHECK_OK(pl_estimator_update(s, &sent, value, &e, &err));
@@ -136,6 +143,7 @@ static void test_finds_command(void **state)
     for (int i = 0; i < STRINGS; ++i) {
         measured[i] = (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0, 0.02};
     }
+
     const double sigma = INFINITY;
     pl_estimator_options o = pl_estimator_options_default();
     o.measured = measured;
@@ -151,6 +159,7 @@ static void test_finds_command(void **state)
     assert_true(e.converged);
     PL_CHECK_NEAR(e.command[0], really, 1e-4);
     assert_int_equal(e.unseen_count, 0);
+
     // a string that slipped by 5 mm
     value[1] += 5;
     PL_CHECK_OK(pl_estimator_update(s, &sent, value, &e, &err));
@@ -187,6 +196,7 @@ static void test_error_bars(void **state)
             ++total;
         }
     }
+
     const double share = (double)inside / total;
     print_message("95 %% bars cover %.1f %% of %d coordinates\n", 100 * share, total);
     assert_true(share > 0.90 && share < 0.99);
@@ -214,6 +224,7 @@ static void test_recursive(void **state)
         PL_CHECK_OK(pl_estimator_update(s, &sent, value, &e, &err));
         first = k == 0 ? e.force_sigma[2] : first;
     }
+
     print_message("sigma of fz %.2e N at first, %.2e after 16; force %.5f\n", first, e.force_sigma[2],
                   e.force[2]);
     assert_true(e.force_sigma[2] < 0.35 * first);

@@ -31,6 +31,7 @@ static void write_rows(const char *path)
             fprintf(file, "r%d,%.9g,%.9g,%.9g,%.9g,%.9g\n", r, u, v, 20 * sin(arm), 20 * cos(arm), 5 * v);
         }
     }
+
     fclose(file);
 }
 
@@ -104,6 +105,7 @@ static void test_remembers(void **state)
             PL_CHECK_OK(pl_model_keep(m, 3, &err));
         }
     }
+
     const double c0[2] = {0, 0.5};
     PL_CHECK_OK(pl_model_fk(m, c0, &report, &err));
     assert_true(fabs(pl_model_get_answer(m).marker[0] - first[0]) > 1e-3); // it came from elsewhere
@@ -118,6 +120,7 @@ static void test_remembers(void **state)
         command[2 * t] = 0.9 * sin(0.7 * (t % 6));
         command[2 * t + 1] = 0.5 * cos(t % 6);
     }
+
     fresh[6] = true;
     const pl_sweep_def def = {.table = command, .table_count = 12, .fresh = fresh};
     pl_sweep_report swept;
@@ -134,6 +137,7 @@ static void test_remembers(void **state)
             PL_CHECK_NEAR(kept[t + 6][i], last[i], 1e-9);
         }
     }
+
     pl_model_destroy(m);
     pl_model_destroy(again);
     pl_sequences_clear(&q);
@@ -168,6 +172,7 @@ static void test_refused(void **state)
         }
         assert_true(strstr(err.text, list[k].words) != NULL);
     }
+
     remove("history_bad.csv");
 }
 

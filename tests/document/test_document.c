@@ -138,6 +138,7 @@ static int check_leaves(pl_robot_document *whole, const doc_node *node, char *ke
         count += check_leaves(whole, n, key, strlen(key));
         key[used] = 0;
     }
+
     return count;
 }
 
@@ -164,6 +165,7 @@ static void test_examples(void **state)
         pl_file_free(bytes);
         ++files;
     }
+
     closedir(folder);
     print_message("%d files, %d numbers replaced one by one\n", files, numbers);
     assert_true(files > 3 && numbers > 100);
@@ -313,6 +315,7 @@ static void test_refusals(void **state)
         assert_int_equal(status, PL_BAD_INPUT);
         assert_non_null(strstr(err.text, bad[i].words));
     }
+
     // texts that are not meant as expressions keep the messages of numbers
     static const char *const other[] = {"abc",   "20 kpa", "1,5",    "nan",       "1070 kg/m3",
                                         "120/n", "-5",     "20 kPa", "9.81 m/s^2"};

@@ -96,6 +96,7 @@ static void test_everything(void **state)
     PL_CHECK_NEAR(pl_robot_actuator(robot, 0).rest, 2000, 1e-8);
     PL_CHECK_NEAR(pl_robot_actuator(robot, 0).range[1], 0.06, 1e-15);
     PL_CHECK_NEAR(pl_robot_actuator(robot, 2).rest, 85, 1e-8);
+
     // the command's own limit is 5, its actuator's 6 over the factor 2
     PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "bend")).rate, 3, 1e-12);
     PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "air")).rate, 0, 0);
@@ -108,6 +109,7 @@ static void test_everything(void **state)
     PL_CHECK_NEAR(motor.offset, 3, 0);
     PL_CHECK_NEAR(motor.feed, 1200, 0);
     PL_CHECK_NEAR(pump.per_unit, 250, 1e-12);
+
     // what the motor winds: the shortening itself; an idle cable is let out, never wound
     const pl_actuator_info wound = pl_robot_actuator(robot, 2), pushed = pl_robot_actuator(robot, 1);
     PL_CHECK_NEAR(pl_actuator_travel(&wound, 4, 81), 4, 0);
@@ -136,6 +138,7 @@ static void test_everything(void **state)
     PL_CHECK_NEAR(pl_robot_material(robot, 2).density, 1e-9, 1e-22);
     assert_int_equal(pl_robot_sensor_count(robot), 3);
     assert_int_equal(pl_mesh_get(robot->mesh).kind[0], PL_TET10);
+
     // the same text gives the same robot
     pl_robot *again = NULL;
     PL_CHECK_OK(load(everything, &again, NULL, &err));
@@ -186,6 +189,7 @@ static void test_two_bodies(void **state)
         }
         PL_CHECK_NEAR(distance, 0, 1e-9);
     }
+
     assert_string_equal(pl_robot_actuator(robot, 0).name, "right.air");
     assert_string_equal(pl_robot_sensor_name(robot, 0), "right.v");
     PL_CHECK_NEAR(pl_robot_actuator(robot, 0).rest, 2000, 1e-8);
@@ -496,6 +500,7 @@ static void test_wrong(void **state)
         assert_true(strlen(err.text) > 0);
         pl_findings_destroy(findings);
     }
+
     print_message("%zu wrong files\n", sizeof wrong / sizeof wrong[0]);
 }
 
@@ -565,6 +570,7 @@ static void test_several(void **state)
         assert_int_equal(pl_findings_at(findings, i)->line, lines[i]);
         assert_string_equal(pl_findings_at(findings, i)->file, "r.yaml");
     }
+
     assert_true(strncmp(err.text, "r.yaml:2: ", 10) == 0);
     pl_findings_destroy(findings);
 }
@@ -663,6 +669,7 @@ static void test_no_memory(void **state)
         }
         ++failures;
     }
+
     pl_memory_set(NULL, NULL);
     assert_true(failures > 10 && failures < 1999);
 }
@@ -682,6 +689,7 @@ static void check_orders(const pl_robot *robot, bool first)
     const pl_order_store *o = &robot->orders;
     int32_t order[5] = {3, 1, 4, 0, 2}, found[5] = {0};
     char path[300];
+
     snprintf(path, sizeof path, "%s/%016x.order", o->folder, 77);
     assert_true(o->find(o->folder, 77, 5, found) == !first);
     o->keep(o->folder, 77, 5, order);
@@ -703,6 +711,7 @@ static void check_orders(const pl_robot *robot, bool first)
         o->keep(o->folder, 77, 5, order);
         assert_true(o->find(o->folder, 77, 5, found));
     }
+
     assert_int_equal(truncate(path, info.st_size / 2), 0);
     assert_false(o->find(o->folder, 77, 5, found));
     o->keep(o->folder, 77, 5, order);
@@ -734,7 +743,9 @@ static void test_cache(void **state)
         pl_robot_destroy(robot);
         assert_int_equal(built, i < 2 ? 1 : 2);
     }
+
     assert_true(hash[0] == hash[1] && hash[1] == hash[2]);
+
     // another order is another mesh; no_cache always builds; a missing file is a bad file
     pl_robot *robot = NULL;
     counted.order = 2;
@@ -775,12 +786,14 @@ static void test_mesh_file(void **state)
         PL_CHECK_NEAR(pl_mesh_region_volume(pl_robot_mesh(robot), -1), 34000, 1e-6);
         pl_robot_destroy(robot);
     }
+
     assert_int_equal(unlink(mesh_path), 0);
     pl_robot *robot = NULL;
     pl_findings *findings = pl_findings_create();
     assert_int_equal(pl_robot_load(path, NULL, &robot, findings, &err), PL_BAD_FILE);
     assert_true(fix_has_finding(findings, PL_DEFECT, 2, "block.vtu"));
     pl_findings_destroy(findings);
+
     // a design without a mesher
     assert_int_equal(pl_robot_load_text(two_bodies, strlen(two_bodies), path, NULL, &robot, NULL, &err),
                      PL_BAD_INPUT);

@@ -16,6 +16,7 @@ static bool bounce_each(void *user)
 {
     bounce *b = user;
     double P[3], L[3];
+
     pl_dynamics_momentum(b->m->dynamics, P, L);
     const double t = pl_dynamics_time(b->m->dynamics);
     if (b->momentum < 0 && P[0] >= 0) {
@@ -23,6 +24,7 @@ static bool bounce_each(void *user)
     }
     b->momentum = P[0];
     b->time = t;
+
     return true;
 }
 
@@ -86,6 +88,7 @@ static moving pin_beam(const pl_obstacle_def *pin, const pl_dynamics_options *op
 {
     static plan p;
     pl_mesh *mesh = tet_box(6, 1, 1, 60, 10, 10, 2, NULL);
+
     plan_init(&p, mesh,
               (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.05, .poisson = 0.45, .density = 1.07e-9});
     plan_plane(&p, "base", 0, 0);
@@ -96,6 +99,7 @@ static moving pin_beam(const pl_obstacle_def *pin, const pl_dynamics_options *op
     p.def.contact = (pl_contact_def){.given = true, .obstacle = pin, .obstacle_count = 1};
     moving m = moving_build(&p, options);
     pl_mesh_destroy(mesh);
+
     return m;
 }
 

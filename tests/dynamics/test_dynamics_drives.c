@@ -47,6 +47,7 @@ static bool extrema_each(void *user)
     extrema *e = user;
     pl_error err = {0};
     const double now = pl_dynamics_time(e->m->dynamics);
+
     for (;;) {
         const double t = 1e-3 * (e->seen + 1);
         if (t > now || e->count == 8) {
@@ -171,6 +172,7 @@ static void test_drives(void **state)
         a->ambient = 0.101325;
         drive_case(&p, chamber[k].from, chamber[k].to, chamber[k].name);
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -199,6 +201,7 @@ static void test_tip_mass(void **state)
     pl_mode mode[2];
     int found;
     PL_CHECK_OK(pl_dynamics_modes(m.dynamics, m.rig.state, 2, mode, NULL, &found, &err));
+
     // y and z bend differently on this mesh: the stiffness along z belongs to one of the two
     const double f = sqrt(k / mass) / (2 * 3.14159265358979);
     print_message("52 g at the tip: %.5f and %.5f Hz, sqrt(k / m) %.5f Hz\n", mode[0].frequency,
@@ -216,6 +219,7 @@ static void test_rigid_half(void **state)
     for (int i = 0; i < 24; ++i) {
         region[i] = i % 6 >= 3;
     }
+
     const double size[3] = {100, 30, 30};
     pl_error err = {0};
     pl_mesh *linear, *mesh;
@@ -256,6 +260,7 @@ static void test_rigid_half(void **state)
             report.factorizations, (double)report.solves / report.steps);
         moving_clear(&m);
     }
+
     pl_mesh_destroy(mesh);
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(frequency[0][i], frequency[1][i], 1e-3 * frequency[1][i]);
@@ -376,12 +381,14 @@ static void test_resumed(void **state)
         moving_clear(&m);
         pl_mesh_destroy(mesh);
     }
+
     pl_threads_set(0);
     double resumed = 0;
     for (int i = 0; i < n; ++i) {
         resumed = fmax(resumed, fabs(end[1][i] - end[0][i]));
         assert_true(end[2][i] == end[0][i]);
     }
+
     print_message("resumed: %.1e mm off (stages to 1e-7 mm)\n", resumed);
     PL_CHECK_BELOW(resumed, 1e-5);
     for (int k = 0; k < 3; ++k) {

@@ -15,12 +15,15 @@ static void *meter_hook(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     m->calls++;
     if (m->calls == m->fail_at) {
         return NULL;
     }
+
     void *out = realloc(block, bytes);
     m->live += out && !block;
+
     return out;
 }
 
@@ -29,6 +32,7 @@ static pl_robot *viscous_robot(void)
     static plan p;
     pl_mesh *mesh = tet_box(3, 1, 1, 100, 30, 30, 2, NULL);
     pl_material material = beam_rubber();
+
     material.prony_count = 1;
     material.prony_g[0] = 0.3;
     material.prony_tau[0] = 0.02;
@@ -36,6 +40,7 @@ static pl_robot *viscous_robot(void)
     p.def.gravity[2] = -9810;
     pl_robot *robot = plan_robot(&p);
     pl_mesh_destroy(mesh);
+
     return robot;
 }
 
@@ -77,6 +82,7 @@ static pl_status everything(const pl_robot *robot, pl_error *err)
     pl_mode mode;
     int found;
     pl_status status = pl_dynamics_create(robot, &options, &d, err);
+
     status = status == PL_OK ? pl_state_create(robot, &s, err) : status;
     status = status == PL_OK ? pl_dynamics_start(d, s, NULL, err) : status;
     status = status == PL_OK ? pl_dynamics_advance(d, 0.05, NULL, NULL, &report, err) : status;
@@ -84,6 +90,7 @@ static pl_status everything(const pl_robot *robot, pl_error *err)
     status = status == PL_OK ? pl_dynamics_modes(d, s, 1, &mode, NULL, &found, err) : status;
     pl_state_destroy(s);
     pl_dynamics_destroy(d);
+
     return status;
 }
 
@@ -112,6 +119,7 @@ static void test_failing_memory(void **state)
         }
         assert_int_equal(m.live, 0);
     }
+
     print_message("%ld allocations failed one by one, %d refused\n", calls, refused);
     pl_memory_set(NULL, NULL);
     pl_robot_destroy(robot);
@@ -152,6 +160,7 @@ static void test_interrupted(void **state)
         pl_state_destroy(s);
         pl_dynamics_destroy(d);
     }
+
     assert_true(stopped >= 8);
     pl_robot_destroy(robot);
 }

@@ -15,6 +15,7 @@ static double mode_tip(double h, pl_motion_report *report)
     pl_mode mode;
     int found;
     double *shape = calloc((size_t)m.n, sizeof *shape);
+
     PL_CHECK_OK(pl_dynamics_modes(m.dynamics, m.rig.state, 1, &mode, shape, &found, &err));
     const double scale = 300 / shape[3 * tip + 2];
     for (int i = 0; i < m.n; ++i) {
@@ -30,6 +31,7 @@ static double mode_tip(double h, pl_motion_report *report)
     }
     free(shape);
     moving_clear(&m);
+
     return z;
 }
 
@@ -50,6 +52,7 @@ static void test_order(void **state)
         // energy is lost, never created
         PL_CHECK_BELOW(report.energy.imbalance, 1e-5 * (report.energy.kinetic + report.energy.elastic));
     }
+
     const double order = log2(fabs(z[3] - z[4]) / fabs(z[4] - z[5]));
     print_message("order %.3f\n", order);
     assert_true(order > 1.95);
@@ -61,6 +64,7 @@ static moving moving_free(double h)
 {
     static plan p;
     pl_mesh *mesh = tet_box(4, 3, 3, 40, 30, 30, 2, NULL);
+
     plan_init(&p, mesh, beam_rubber());
     plan_plane(&p, "end", 0, 40);
     plan_marker(&p, "end", "end");
@@ -75,6 +79,7 @@ static moving moving_free(double h)
     m.rig.robot->support_count = 0;
     pl_error err = {0};
     PL_CHECK_OK(pl_dynamics_create(m.rig.robot, &options, &m.dynamics, &err));
+
     return m;
 }
 
@@ -144,6 +149,7 @@ static void test_frequency(void **state)
         last = mode[0].frequency;
         moving_clear(&m);
     }
+
     PL_CHECK_NEAR(last, 7.36, 0.03);
 }
 
@@ -162,6 +168,7 @@ static void test_bar_frequencies(void **state)
         plan_plane(&p, name[i], normal[i], i < 3 ? 0 : 5);
         plan_hold(&p, name[i], axis[i]);
     }
+
     const pl_dynamics_options options = moving_options(0.01);
     moving m = moving_build(&p, &options);
     pl_mesh_destroy(mesh);
@@ -175,6 +182,7 @@ static void test_bar_frequencies(void **state)
         print_message("mode %d: %.3f Hz, exact %.3f Hz\n", n + 1, mode[n].frequency, exact);
         PL_CHECK_NEAR(mode[n].frequency, exact, 1e-4 * exact);
     }
+
     moving_clear(&m);
 }
 

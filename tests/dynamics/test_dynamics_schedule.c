@@ -30,6 +30,7 @@ static void test_fill_and_vent(void **state)
                                                    : 0.5 + (top - 0.5) * exp(-(t - 0.25) / vent);
         worst = fmax(worst, fabs(pl_schedule_value(s, 0, t) - y));
     }
+
     print_message("filled and vented: %.1e off\n", worst);
     PL_CHECK_BELOW(worst, 1e-8);
     const pl_signal signal = pl_schedule_signal(s);
@@ -57,6 +58,7 @@ static void test_lag(void **state)
         const double y = 1 + 0.5 / hypot(1, w * tau) * sin(w * t - atan(w * tau));
         worst = fmax(worst, fabs(pl_schedule_value(s, 0, t) - y));
     }
+
     print_message("sine through a lag: %.1e off\n", worst);
     PL_CHECK_BELOW(worst, 1e-4);
     pl_schedule_destroy(s);
@@ -119,6 +121,7 @@ static void test_slow_ramps(void **state)
         PL_CHECK_OK(pl_schedule_ramp(s, 0, 0.01 * (k - 1), 0.01,
                                      k <= 8 ? 0.05 * k : fmax(0, 0.4 - 0.1 * (k - 8)), &err));
     }
+
     PL_CHECK_OK(pl_schedule_prepare(s, 0.2, &err));
     for (double t = 0; t < 0.2; t += 0.0013) {
         PL_CHECK_NEAR(pl_schedule_value(s, 0, t), pl_schedule_asked(s, 0, t), 1e-7);

@@ -9,10 +9,12 @@ static pl_mesh *arch_mesh(void)
     pl_mesh *box = tet_box(24, 2, 2, 60, 8, 3, 1, NULL), *arch, *raised;
     pl_mesh_view v = pl_mesh_get(box);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+
     memcpy(x, v.position, 3 * (size_t)v.vertex_count * sizeof *x);
     for (int i = 0; i < v.vertex_count; ++i) {
         x[3 * i + 2] += 8 * sin(3.14159265358979 * x[3 * i] / 60);
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -27,6 +29,7 @@ static pl_mesh *arch_mesh(void)
     pl_mesh_destroy(box);
     pl_mesh_destroy(arch);
     free(x);
+
     return raised;
 }
 
@@ -37,6 +40,7 @@ static moving moving_arch(const pl_dynamics_options *options)
     static plan p;
     pl_mesh *mesh = arch_mesh();
     pl_material material = beam_rubber();
+
     material.prony_count = 4;
     memcpy(material.prony_g, (double[]){0.1, 0.08, 0.05, 0.04}, 4 * sizeof(double));
     memcpy(material.prony_tau, (double[]){0.003, 0.03, 0.3, 2}, 4 * sizeof(double));
@@ -49,6 +53,7 @@ static moving moving_arch(const pl_dynamics_options *options)
     p.marker[p.def.marker_count++] = (pl_marker_def){.name = "crown", .at = {30, 4, 11}};
     moving m = moving_build(&p, options);
     pl_mesh_destroy(mesh);
+
     return m;
 }
 
@@ -74,6 +79,7 @@ static double limit_load(moving *m, double *at)
     double low = 0, step = 0.004;
     pl_state *good;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_state_create(m->rig.robot, &good, &err));
     while (step > 2e-5) {
         const double tension = low + step;
@@ -87,7 +93,9 @@ static double limit_load(moving *m, double *at)
         }
         assert_int_equal(pl_state_copy(m->rig.state, good), PL_OK);
     }
+
     pl_state_destroy(good);
+
     return low;
 }
 
@@ -124,6 +132,7 @@ static void test_snap(void **state)
         assert_true(x[0] < -12);
         PL_CHECK_NEAR(x[0], x[1], 5e-2); // the slowest branch still creeps
     }
+
     moving_clear(&m);
 }
 

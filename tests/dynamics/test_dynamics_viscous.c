@@ -11,6 +11,7 @@ static pl_material bar_material(pl_material_model model, double poisson)
     m.prony_count = 1;
     m.prony_g[0] = 0.5;
     m.prony_tau[0] = 0.2;
+
     return m;
 }
 
@@ -19,16 +20,19 @@ static moving moving_bar(pl_material material, const pl_dynamics_options *option
 {
     static plan p;
     pl_mesh *mesh = tet_box(4, 1, 1, 20, 4, 4, 2, NULL);
+
     plan_init(&p, mesh, material);
     static const char *const face[3] = {"x0", "y0", "z0"}, *const axis[3] = {"x", "y", "z"};
     for (int i = 0; i < 3; ++i) {
         plan_plane(&p, face[i], i, 0);
         plan_hold(&p, face[i], axis[i]);
     }
+
     plan_plane(&p, "tip", 0, 20);
     plan_marker(&p, "tip", "tip");
     moving m = moving_build(&p, options);
     pl_mesh_destroy(mesh);
+
     return m;
 }
 
@@ -213,6 +217,7 @@ static void test_stiffness_damping(void **state)
         free(shape);
         moving_clear(&m);
     }
+
     const double expected = 0.002 * 3.14159265358979323846 * mode.frequency;
     print_message("damping ratio %.5f (%.1e without), expected %.5f\n", ratio[1], ratio[0], expected);
     PL_CHECK_NEAR((ratio[1] - ratio[0]) / expected, 1, 0.05);
@@ -258,6 +263,7 @@ static void test_order(void **state)
         free(shape);
         moving_clear(&m);
     }
+
     const double order = log2(fabs(z[3] - z[4]) / fabs(z[4] - z[5]));
     print_message("order %.3f\n", order);
     assert_true(order > 1.95);

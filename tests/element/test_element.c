@@ -28,12 +28,14 @@ static pl_mesh *make_tets(bool quadratic)
                              .surface_start = no_surface};
     pl_mesh *mesh = NULL, *raised = NULL;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
     if (quadratic) {
         PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
         pl_mesh_destroy(mesh);
         return raised;
     }
+
     return mesh;
 }
 
@@ -58,12 +60,14 @@ static pl_mesh *make_prisms(bool quadratic)
                              .surface_start = no_surface};
     pl_mesh *mesh = NULL, *raised = NULL;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
     if (quadratic) {
         PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
         pl_mesh_destroy(mesh);
         return raised;
     }
+
     return mesh;
 }
 
@@ -117,6 +121,7 @@ static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displ
     double *K = calloc((size_t)n * (size_t)n, sizeof(double)),
            *B = calloc((size_t)n * (size_t)E->pressure_count + 1, sizeof(double)),
            *projected = calloc((size_t)E->pressure_count + 1, sizeof(double));
+
     deform(mesh, x, 0.04);
     pl_elements_energy(E, x, f, NULL);
     pl_elements_tangent(E, x, 0, NULL, buffer);
@@ -146,6 +151,7 @@ static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displ
             }
         }
     }
+
     double largest = 0, force_error = 0, tangent_error = 0;
     for (int j = 0; j < n; ++j) {
         const double h = 1e-5, keep = x[j];
@@ -169,6 +175,7 @@ static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displ
             tangent_error = fmax(tangent_error, fabs((plus[i] - minus[i]) / (2 * h) - k));
         }
     }
+
     PL_CHECK_BELOW(force_error / largest, 1e-8);
     PL_CHECK_BELOW(tangent_error / largest, 1e-7);
     free(x), free(f), free(plus), free(minus), free(buffer), free(K), free(B), free(projected);
@@ -222,6 +229,7 @@ static void test_rigid_and_balance(void **state)
         PL_CHECK_NEAR(pl_norm3(moment), 0, 1e-13);
         pl_elements_destroy(E);
     }
+
     free(x), free(f);
     pl_mesh_destroy(mesh);
 }
@@ -251,6 +259,7 @@ static void test_kernels_agree(void **state)
     double min_J;
     pl_elements_energy(E, x, NULL, &min_J);
     PL_CHECK_NEAR(min_J, pl_det3(A), 1e-12);
+
     // one element folded: it is the one named, whatever block it lies in
     const int32_t folded = view.element_count - 2, *corner = view.node + view.node_start[folded];
     const double *X = view.position;
@@ -260,10 +269,12 @@ static void test_kernels_agree(void **state)
         x[3 * corner[4] + i] +=
             1.5 * (0.5 * (X[3 * corner[2] + i] + X[3 * corner[3] + i]) - X[3 * corner[4] + i]);
     }
+
     double *each = malloc(sizeof(double) * (size_t)view.element_count);
     const double least = pl_elements_bound(E, x, each, &worst);
     assert_true(worst >= 0 && least < 0 && each[worst] == least);
     free(each);
+
     // mirrored: infinite energy, negative bound
     for (int v = 0; v < view.vertex_count; ++v) {
         x[3 * v] = -x[3 * v];
@@ -342,6 +353,7 @@ static void element_spectrum(const pl_block *block, int lane, const double *buff
 {
     const int n = block->node_count, size = 3 * n;
     double *K = calloc((size_t)(size * size), sizeof *K), *value = malloc((size_t)size * sizeof *value);
+
     for (int a = 0; a < n; ++a) {
         for (int c = a; c < n; ++c) {
             for (int i = 0; i < 9; ++i) {
@@ -352,6 +364,7 @@ static void element_spectrum(const pl_block *block, int lane, const double *buff
             }
         }
     }
+
     pl_dense_eigen(size, K, value, NULL);
     *least = value[0];
     *most = value[size - 1];
@@ -399,6 +412,7 @@ static void test_positive_part(void **state)
         free(positive);
         pl_elements_destroy(E);
     }
+
     pl_mesh_destroy(mesh);
 }
 

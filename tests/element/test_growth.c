@@ -28,12 +28,14 @@ static pl_mesh *make_pair(bool prisms, bool quadratic)
                              .surface_start = no_surface};
     pl_mesh *mesh = NULL, *raised = NULL;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
     if (!quadratic) {
         return mesh;
     }
     PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
     pl_mesh_destroy(mesh);
+
     return raised;
 }
 
@@ -60,7 +62,9 @@ static pl_elements *make_elements(const pl_mesh *mesh, pl_material_model model)
     const bool skip[2] = {false, false};
     pl_elements *E = NULL;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_elements_create(mesh, both, skip, false, &E, &err));
+
     return E;
 }
 
@@ -115,6 +119,7 @@ static void check_rates(bool prisms, bool quadratic, pl_material_model model, pl
     const pl_growth other = {1.05, 1};
     double x[3 * VERTICES_MAX], force[2][3 * VERTICES_MAX], exact[3 * VERTICES_MAX] = {0}, energy[2],
                                                                       rate[3][2];
+
     disturb(&v, x);
     for (int side = 0; side < 3; ++side) {
         const double g = 1.2 + (side == 2 ? 0 : (2 * side - 1) * h);
@@ -126,6 +131,7 @@ static void check_rates(bool prisms, bool quadratic, pl_material_model model, pl
         }
         pl_elements_growth_rate(E, &v, 0, kind, x, rate[side], 1, side == 2 ? exact : NULL);
     }
+
     const double first = (energy[1] - energy[0]) / (2 * h), second = (rate[1][0] - rate[0][0]) / (2 * h);
     double error = 0, scale = 0;
     for (int32_t i = 0; i < 3 * v.vertex_count; ++i) {
@@ -133,6 +139,7 @@ static void check_rates(bool prisms, bool quadratic, pl_material_model model, pl
         error = fmax(error, fabs(difference - exact[i]));
         scale = fmax(scale, fabs(exact[i]));
     }
+
     print_message("%s order %d law %d %s: dE %.1e, ddE %.1e, dforce %.1e relative\n",
                   prisms ? "prism" : "tet", 1 + quadratic, (int)model,
                   kind == PL_GROW_AREA ? "area" : "volume", fabs(first / rate[2][0] - 1),
@@ -209,15 +216,18 @@ static void test_film_growth_keeps_volume(void **state)
         x[3 * i + 1] = sqrt(a) * v.position[3 * i + 1];
         x[3 * i + 2] = v.position[3 * i + 2] / a;
     }
+
     PL_CHECK_NEAR(pl_elements_energy(E, x, force, NULL), 0, 1e-14);
     for (int32_t i = 0; i < 3 * v.vertex_count; ++i) {
         PL_CHECK_NEAR(force[i], 0, 1e-12);
     }
+
     for (int b = 0; b < E->block_count; ++b) {
         for (int k = 0; k < E->block[b].point_count * PL_LANES; ++k) {
             weight += E->block[b].weight[k];
         }
     }
+
     PL_CHECK_NEAR(weight, 0.2, 1e-14);
     pl_elements_destroy(E);
     pl_mesh_destroy(raised);

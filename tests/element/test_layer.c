@@ -198,7 +198,9 @@ static void sample_make(sample *s, int nodes, uint32_t seed)
             ++count;
         }
     }
+
     s->face.node_count = count;
+
     // below: corners 1 0 6, middles 3 8 7; its edge 0 runs 1 -> 0
     const int below[6] = {1, 0, 6, 3, 8, 7}, right[6] = {9, 2, 1, 10, 4, 11};
     e[0] = (pl_layer_edge){.kind = PL_LAYER_JOINED, .other_edge = 0, .reversed = true};
@@ -208,6 +210,7 @@ static void sample_make(sample *s, int nodes, uint32_t seed)
         e[0].other_node[a] = map[below[a]];
         e[1].other_node[a] = map[right[a]];
     }
+
     const double across[3] = {2, 2, 0};
     pl_layer_face_init(&s->table, &s->face, s->X, across);
     for (int i = 0; i < 3 * count; ++i) {

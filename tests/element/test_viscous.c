@@ -38,11 +38,13 @@ static pl_material law_of(pl_material_model model, double poisson)
         m.c20 = model == PL_YEOH ? 0.01 : 0;
         m.c30 = model == PL_YEOH ? 0.002 : 0;
     }
+
     m.prony_count = 2;
     m.prony_g[0] = 0.4;
     m.prony_tau[0] = 0.02;
     m.prony_g[1] = 0.2;
     m.prony_tau[1] = 0.3;
+
     return m;
 }
 
@@ -63,6 +65,7 @@ static body body_make(pl_material_model model, double poisson)
     const pl_material *material = &b.material;
     pl_error err = {0};
     pl_mesh *linear;
+
     PL_CHECK_OK(box_mesh(2, 1, 1, size, NULL, NULL, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, &b.mesh, &err));
     pl_mesh_destroy(linear);
@@ -74,6 +77,7 @@ static body body_make(pl_material_model model, double poisson)
     b.X = malloc((size_t)b.n * sizeof *b.X);
     b.x = malloc((size_t)b.n * sizeof *b.x);
     memcpy(b.X, view.position, (size_t)b.n * sizeof *b.X);
+
     return b;
 }
 

@@ -27,11 +27,13 @@ static inline pl_solve_report geo_run(pl_geometric *g, pl_state *state, const do
 {
     pl_error err = {0};
     pl_solve_report report;
+
     PL_CHECK_OK(pl_geometric_solve(g, state, command, &report, &err));
     if (report.outcome != PL_SOLVED) {
         print_error("%s: %s\n", pl_outcome_name(report.outcome), report.message);
     }
     assert_int_equal(report.outcome, PL_SOLVED);
+
     return report;
 }
 
@@ -76,6 +78,7 @@ static inline void geo_check_exact(rig *r, const double *command, const char *wh
         pl_geometric_destroy(g);
         pl_state_destroy(other);
     }
+
     rig_clear(r);
 }
 
@@ -84,11 +87,13 @@ static inline pl_mesh *geo_shaken(pl_mesh *mesh, double far)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     double low[3], high[3], *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+
     pl_mesh_bounds(mesh, low, high);
     for (int32_t i = 0; i < 3 * v.vertex_count; ++i) {
         const bool inner = v.position[i] > low[i % 3] && v.position[i] < high[i % 3];
         x[i] = v.position[i] + (inner ? far * sin(7.3 * i) : 0);
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -103,6 +108,7 @@ static inline pl_mesh *geo_shaken(pl_mesh *mesh, double far)
     PL_CHECK_OK(pl_mesh_create(&def, &out, NULL, &err));
     free(x);
     pl_mesh_destroy(mesh);
+
     return out;
 }
 
@@ -113,10 +119,12 @@ static inline rig geo_hollow_shaken(pl_material material, pl_drive drive, int or
     static plan p;
     bool hole[45] = {false};
     int32_t region[45] = {0};
+
     for (int i = 1; i < 4; ++i) {
         hole[i + 5 * (1 + 3 * 1)] = true;
         region[i + 5 * (1 + 3 * 1)] = 1;
     }
+
     pl_error err = {0};
     pl_mesh *linear = NULL, *mesh = NULL;
     const double size[3] = {20, 12, 12};
@@ -128,6 +136,7 @@ static inline rig geo_hollow_shaken(pl_material material, pl_drive drive, int or
     } else {
         mesh = linear;
     }
+
     plan_init(&p, mesh, material);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 20);
@@ -139,10 +148,12 @@ static inline rig geo_hollow_shaken(pl_material material, pl_drive drive, int or
     } else {
         plan_cavity(&p, "cavity", 10, 6, 6);
     }
+
     pl_statics_options options = tight_options();
     options.displacement = true;
     rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -171,10 +182,12 @@ static inline rig geo_bar(pl_mesh *mesh, const double size[3], pl_material mater
     if (force != 0) {
         p.force[p.def.force_count++] = (pl_force_def){.marker = "tip", .force = {force, 0, 0}};
     }
+
     pl_statics_options options = tight_options();
     options.displacement = true;
     rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 

@@ -18,6 +18,7 @@ static rig beam_rig(plan *p, const pl_mesh *mesh, pl_obstacle_def *obstacle)
     pl_statics_options options = tight_options();
     options.displacement = true;
     options.contact_tolerance = 1e-3;
+
     return plan_build(p, &options);
 }
 
@@ -37,6 +38,7 @@ static void check_obstacle(pl_obstacle_def obstacle, const char *what)
     pl_error err = {0};
     pl_mesh *mesh = tet_box(12, 2, 2, 30, 4, 4, 1, NULL);
     rig r = beam_rig(&p, mesh, &obstacle);
+
     pl_mesh_destroy(mesh);
     pl_geometric_options o = pl_geometric_options_default();
     o.form = PL_FORM_MU_LAMBDA;
@@ -53,8 +55,10 @@ static void check_obstacle(pl_obstacle_def obstacle, const char *what)
     assert_true(info.springs > 0);
     assert_int_equal(info.inside, 0);
     PL_CHECK_BELOW(depth, 1e-12);
+
     // the offset of the springs, and points of faces that only the exact core judges
     PL_CHECK_BELOW(apart, 0.15);
+
     // withdrawn, it leaves nothing behind
     geo_run(g, state, &away);
     assert_int_equal(pl_geometric_get_info(g).springs, 0);
@@ -112,6 +116,7 @@ static void test_bodies(void **state)
                                         .body = i,
                                         .pick = {.kind = PL_PICK_PLANE, .normal = {1, 0, 0}}};
     }
+
     p.def.surface_count = 2;
     plan_hold(&p, "lower.base", "xyz");
     pl_fixed_def *clamp = plan_hold(&p, "upper.base", "xyz");
@@ -140,6 +145,7 @@ static void test_bodies(void **state)
     assert_true(info.springs > 0);
     assert_int_equal(info.inside, 0);
     assert_int_equal(crossings.count, 0);
+
     // forces that did not balance would leave them elsewhere
     PL_CHECK_BELOW(apart, 0.15);
     pl_geometric_destroy(g);

@@ -20,6 +20,7 @@ static void cell_force(const geo_law *law, const double F[9], double D[9])
                        .weight = weight,
                        .growth_start = -1};
     const double g[12] = {-1, -1, -1, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+
     for (int l = 0; l < GEO_LANES; ++l) {
         for (int i = 0; i < 12; ++i) {
             gradient[i * GEO_LANES + l] = g[i];
@@ -29,12 +30,15 @@ static void cell_force(const geo_law *law, const double F[9], double D[9])
         }
         weight[l] = 1;
     }
+
     for (int a = 1; a < 4; ++a) {
         for (int i = 0; i < 3; ++i) {
             x[3 * a + i] = F[3 * i + a - 1];
         }
     }
+
     geo_kernels_choose()->local(&block, law, x, NULL, energy, min_J, force);
+
     // node a + 1 gets 2 w D e_a
     for (int i = 0; i < 9; ++i) {
         D[i] = force[(3 * (i % 3 + 1) + i / 3) * GEO_LANES] / (2 * law->w);
@@ -87,6 +91,7 @@ static void whole_force(pl_geometric *g, const double *mu, const double *x, doub
             pl_functional_gradient(&g->drive[k].h, x, mu[k], f);
         }
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
         f[i] = g->support_of[i] < 0 ? f[i] : 0;
     }
@@ -101,6 +106,7 @@ static void check_tangent(pl_geometric *g, const pl_state *state, const char *wh
            *up = malloc((size_t)n * sizeof *v), *down = malloc((size_t)n * sizeof *v),
            *Kv = malloc((size_t)n * sizeof *v), mu[8] = {0}, largest = 0, worst = 0;
     geo_tangent *t = NULL;
+
     PL_CHECK_OK(geo_linearize(g, state, &err));
     for (int k = 0; k < g->drive_count; ++k) {
         mu[k] = g->drive[k].mode == GEO_CONSTRAINT ? g->drive[k].sign * g->drive[k].effort : 0;
@@ -118,10 +124,12 @@ static void check_tangent(pl_geometric *g, const pl_state *state, const char *wh
         }
         whole_force(g, mu, x, side < 0 ? down : up);
     }
+
     for (int64_t i = 0; i < n; ++i) {
         largest = fmax(largest, fabs(Kv[i]));
         worst = fmax(worst, fabs(Kv[i] - (up[i] - down[i]) / (2 * h)));
     }
+
     print_message("%s: tangent off by %.1e of it\n", what, worst / largest);
     PL_CHECK_BELOW(worst, 1e-7 * largest);
     void *const block[] = {v, x, up, down, Kv};
@@ -136,6 +144,7 @@ static int check_derivatives(rig *r, pl_shape_form form, const double *command, 
 {
     pl_error err = {0};
     pl_geometric_options o = geo_tight();
+
     o.form = form;
     o.length_tolerance = 1e-13; // plain steps are short along soft modes: the shape is less exact than this
     pl_geometric *g = geo_make(r->robot, &o);
@@ -148,6 +157,7 @@ static int check_derivatives(rig *r, pl_shape_form form, const double *command, 
         parameter[j] = (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = j};
         c[j] = command[j];
     }
+
     pl_geometric_slopes report;
     assert_true(pl_geometric_differentiable(g));
     geo_run(g, r->state, c);
@@ -181,10 +191,12 @@ static int check_derivatives(rig *r, pl_shape_form form, const double *command, 
         PL_CHECK_BELOW(worst, 4e-6 * largest + 1e-9);
         PL_CHECK_BELOW(wrong, 4e-6 * pull + 1e-9);
     }
+
     const int solves = report.solves;
     free(dx);
     free(up);
     pl_geometric_destroy(g);
+
     return solves;
 }
 
@@ -193,6 +205,7 @@ static rig tendon_rig(pl_mesh *mesh)
 {
     static plan p;
     pl_material heavy = soft;
+
     heavy.density = 1.1e-9;
     const pl_guide_def top[3] = {
         {.point = {0.5, 2, 3.5}}, {.point = {10, 2, 3.5}}, {.point = {29.5, 2, 3.5}}};
@@ -211,6 +224,7 @@ static rig tendon_rig(pl_mesh *mesh)
         (pl_force_def){.marker = "tip", .force = {0, 0.002, 0.001}, .moment = {0.05, 0.1, 0}};
     rig r = plan_build(&p, NULL);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -243,12 +257,14 @@ static void test_chambers(void **state)
         check_derivatives(&r, PL_FORM_MU_LAMBDA, &each[k].command, &each[k].step, each[k].name);
         rig_clear(&r);
     }
+
     // gas in chamber and line
     static plan p;
     bool hole[45] = {false};
     for (int i = 1; i < 4; ++i) {
         hole[i + 5 * (1 + 3 * 1)] = true;
     }
+
     pl_mesh *mesh = tet_box(5, 3, 3, 20, 12, 12, 1, hole);
     plan_init(&p, mesh, soft);
     plan_plane(&p, "base", 0, 0);
@@ -307,6 +323,7 @@ static void test_effort_of_slack(void **state)
     pl_geometric_slopes report;
     geo_run(g, r.state, command);
     PL_CHECK_OK(pl_geometric_sensitivity(g, r.state, q, 2, 1e-11, dx, effort, &report, &err));
+
     // its length now, then a command that makes it just taut: dx per mm is dx per N over dL per N
     const double rest = pl_geometric_actuator(g, 2).measure / pl_geometric_actuator(g, 2).ratio;
     double *before = malloc((size_t)rows * sizeof *before), taut[3] = {2.5, 1, 0}, along = 0, square = 0;
@@ -321,6 +338,7 @@ static void test_effort_of_slack(void **state)
         square += moved * moved;
         PL_CHECK_NEAR(dx[2 * i + 1], 0, 1e-12); // slack: its command does nothing
     }
+
     print_message("1 um beyond taut: %.3g N; motion %.4f of the predicted\n", tension, along / square);
     assert_true(tension > 0);
     PL_CHECK_NEAR(along / square, 1, 2e-3);

@@ -145,6 +145,7 @@ static void test_cable_triangles(void **state)
         PL_CHECK_BELOW(pl_norm3(tip_of(&r).displacement), 1e-9);
         pl_geometric_destroy(g);
     }
+
     print_message("weights 5, 20, 80: reached %.4f %.4f %.4f of 0.8, tip up by %.3f %.3f %.3f mm\n",
                   reached[0], reached[1], reached[2], bent[0], bent[1], bent[2]);
     assert_true(reached[0] < 1 && reached[1] < reached[0] && reached[2] < reached[1] && reached[2] > 0.8);
@@ -178,6 +179,7 @@ static void check_refused(const pl_robot *robot, pl_geometric_options o, const c
 {
     pl_error err = {0};
     pl_geometric *g = NULL;
+
     assert_int_equal(pl_geometric_create(robot, &o, &g, &err), PL_BAD_INPUT);
     assert_null(g);
     if (!strstr(err.text, text)) {
@@ -204,6 +206,7 @@ static void test_refusals(void **state)
     o = pl_geometric_options_default();
     o.actuation = PL_ACTUATE_GROWTH;
     check_refused(r.robot, o, "fill: true");
+
     // a pressure in the vertex metric
     o = pl_geometric_options_default();
     o.metric = PL_METRIC_VERTEX;
@@ -212,6 +215,7 @@ static void test_refusals(void **state)
     pl_solve_report report;
     assert_int_equal(pl_geometric_solve(g, r.state, &(double){0.01}, &report, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "volume_ratio"));
+
     // unless it is given its volume
     pl_geometric_ask(g, 0, 1.1);
     PL_CHECK_OK(pl_geometric_solve(g, r.state, &(double){0.01}, &report, &err));

@@ -17,11 +17,13 @@ static double film_energy(const double F[9], const double n[3], double r)
         G[i] = sqrt(r) * (i % 4 == 0) + (1 / r - sqrt(r)) * n[i / 3] * n[i % 3];
         sum += G[i] * G[i];
     }
+
     pl_mul33(F, G, A);
     geo_rotation_slow(A, R);
     for (int i = 0; i < 9; ++i) {
         sum -= 2 * R[i] * A[i];
     }
+
     return sum;
 }
 
@@ -80,6 +82,7 @@ static void test_film_derivatives(void **state)
             worst[2] = fmax(worst[2], fabs(out[1][2][l] - bend) / (1 + fabs(bend)));
         }
     }
+
     print_message("energy to %.1e, slope to %.1e, curvature to %.1e of differences\n", worst[0], worst[1],
                   worst[2]);
     PL_CHECK_BELOW(worst[0], 1e-10);
@@ -93,6 +96,7 @@ static rig film_rig(void)
 {
     static plan p;
     pl_mesh *mesh = prism_box(8, 4, 1, 16, 8, 1, 1);
+
     plan_init(&p, mesh, soft);
     p.surface[p.def.surface_count++] = (pl_surface_def){
         .name = "top", .pick = {.kind = PL_PICK_BOX, .low = {7.9, -1, 0.9}, .high = {17, 9, 1.1}}};
@@ -103,6 +107,7 @@ static rig film_rig(void)
     plan_film(&p, "film", "top", PL_DRIVE_AREA_RATIO);
     rig r = plan_build(&p, NULL);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -117,6 +122,7 @@ static rig cable_rig(void)
 {
     static plan p;
     pl_mesh *mesh = tet_box(12, 2, 2, 30, 5, 5, 1, NULL);
+
     plan_init(&p, mesh, soft);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 30);
@@ -125,6 +131,7 @@ static rig cable_rig(void)
     plan_cable(&p, "tendon", cable_guide, 5, PL_DRIVE_LENGTH_RATIO);
     rig r = plan_build(&p, NULL);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -150,6 +157,7 @@ static double energy_at_ratios(pl_geometric *g)
             sum += energy[l];
         }
     }
+
     return sum;
 }
 
@@ -168,6 +176,7 @@ static void check_ratios(pl_geometric *g, rig *r, double ratio, const char *what
     pl_error err = {0};
     double energy, step, goal = 0, sum = 0;
     double *x = (double *)pl_state_positions(r->state);
+
     for (int32_t i = 0; i < 3 * pl_state_vertex_count(r->state); ++i) {
         x[i] += 0.15 * sin(2.3 * i) * (rig_rest(r)[i / 3 * 3] > 0);
     }
@@ -180,11 +189,13 @@ static void check_ratios(pl_geometric *g, rig *r, double ratio, const char *what
         sum += share * kept[k];
         goal += share * ratio;
     }
+
     if (d->triangle_count == 0) {
         PL_CHECK_NEAR(sum / goal, 1, 1e-12);
     } else {
         PL_CHECK_NEAR((sum + geo_cable_rigid(g, d)) / (ratio * d->rest), 1, 1e-12);
     }
+
     const double least = energy_at_ratios(g);
     pl_random random;
     pl_random_seed(&random, 17);
@@ -207,6 +218,7 @@ static void check_ratios(pl_geometric *g, rig *r, double ratio, const char *what
         }
         worst = fmax(worst, fabs(change[1] - change[0]) / (change[0] + change[1]));
     }
+
     print_message("%s: sum met to %.1e, ratios %.3f .. %.3f, slope over curvature %.1e\n", what,
                   fabs(sum / goal - 1), d->local_low, d->local_high, worst);
     PL_CHECK_BELOW(worst, 0.01);
@@ -220,6 +232,7 @@ static void check_shape(rig *r, double ratio, const char *what)
 {
     pl_error err = {0};
     pl_geometric_options o = joint_options();
+
     o.acceleration = PL_ACCELERATE_NONE;
     o.iteration_limit = 1;
     pl_geometric *g = geo_make(r->robot, &o);
@@ -232,6 +245,7 @@ static void check_shape(rig *r, double ratio, const char *what)
         last = energy;
         PL_CHECK_OK(pl_geometric_solve(g, r->state, &ratio, &report, &err));
     }
+
     pl_geometric_destroy(g);
     o = joint_options();
     g = geo_make(r->robot, &o);
@@ -257,6 +271,7 @@ static void check_shape(rig *r, double ratio, const char *what)
         PL_CHECK_NEAR((side_energy[1] - side_energy[0]) / (side_energy[1] + side_energy[0] - 2 * last), 0,
                       1e-2);
     }
+
     check_ratios(g, r, ratio, what);
     pl_state_destroy(moved);
     pl_geometric_destroy(g);
@@ -313,6 +328,7 @@ static void check_exact(plan *p, double command, const char *what)
 {
     pl_error err = {0};
     pl_statics_options exact = tight_options();
+
     exact.displacement = true;
     exact.distribution = PL_RATIOS_JOINT;
     p->actuator[0].growth = true;
@@ -324,6 +340,7 @@ static void check_exact(plan *p, double command, const char *what)
     for (int i = 0; i < 3; ++i) {
         size = fmax(size, high[i] - low[i]);
     }
+
     for (int k = PL_ACCELERATE_ANDERSON; k <= PL_ACCELERATE_LBFGS; ++k) {
         pl_geometric_options o = joint_options();
         o.acceleration = (pl_acceleration)k;
@@ -344,6 +361,7 @@ static void check_exact(plan *p, double command, const char *what)
         pl_state_destroy(other);
         pl_geometric_destroy(g);
     }
+
     rig_clear(&r);
 }
 
@@ -355,6 +373,7 @@ static void test_chamber_agrees(void **state)
     for (int i = 1; i < 4; ++i) {
         region[i + 5 * (1 + 3 * 1)] = 1;
     }
+
     pl_error err = {0};
     pl_mesh *mesh = NULL;
     PL_CHECK_OK(box_mesh(5, 3, 3, (const double[3]){20, 12, 12}, NULL, region, &mesh, &err));
@@ -373,6 +392,7 @@ static pl_mesh *film_mesh(void)
     pl_mesh *one = prism_box(8, 4, 1, 16, 8, 1, 1), *two = NULL;
     const pl_mesh_view v = pl_mesh_get(one);
     int32_t *region = calloc((size_t)v.element_count, sizeof *region);
+
     for (int32_t e = 0; e < v.element_count; ++e) {
         double x = 0;
         for (int64_t k = v.node_start[e]; k < v.node_start[e + 1]; ++k) {
@@ -380,6 +400,7 @@ static pl_mesh *film_mesh(void)
         }
         region[e] = x > 8;
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = v.position,
                              .element_count = v.element_count,
@@ -393,6 +414,7 @@ static pl_mesh *film_mesh(void)
     PL_CHECK_OK(pl_mesh_create(&def, &two, NULL, &err));
     free(region);
     pl_mesh_destroy(one);
+
     return two;
 }
 

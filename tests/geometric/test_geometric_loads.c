@@ -47,6 +47,7 @@ static void test_pressure_closed(void **state)
     for (int i = 1; i < 4; ++i) {
         hole[i + 5 * (1 + 3 * 1)] = true;
     }
+
     pl_mesh *mesh = tet_box(5, 3, 3, 20, 12, 12, 1, hole);
     plan_init(&p, mesh, soft);
     plan_plane(&p, "base", 0, 0);
@@ -83,6 +84,7 @@ static void test_pressure_held_rim(void **state)
         plan_plane(&p, name[k], k / 2, k % 2 ? 18 : 0);
         plan_hold(&p, name[k], "xyz");
     }
+
     p.pressure[p.def.pressure_count++] = (pl_surface_pressure_def){.surface = "top", .pressure = 0.1};
     rig r = plain_rig(&p);
     pl_mesh_destroy(mesh);
@@ -166,6 +168,7 @@ static void test_voltage_growth(void **state)
     print_message("%.0f V: growth %.9f, exact core %.6f, asked %.6f\n", U, grown, exact, r_asked);
     PL_CHECK_NEAR(grown, r_asked, 1e-8);
     PL_CHECK_NEAR(exact, r_asked, 1e-3);
+
     // the highest voltage
     const double r3 = 4, highest = t * sqrt(2 * c10 * (1 - 1 / r3) / (eps * cbrt(r3)));
     double found;
@@ -222,6 +225,7 @@ static void test_symmetric_eighth(void **state)
     for (int c = 0; c < 64; ++c) {
         hole[c] = c % 4 < 2 && c / 4 % 4 < 2 && c / 16 < 2;
     }
+
     pl_mesh *mesh = tet_box(4, 4, 4, 8, 8, 8, 1, hole);
     plan_init(&p, mesh, soft);
     for (int axis = 0; axis < 3; ++axis) {
@@ -229,6 +233,7 @@ static void test_symmetric_eighth(void **state)
         plan_plane(&p, name[axis], axis, 0);
         plan_hold(&p, name[axis], held[axis]);
     }
+
     p.surface[p.def.surface_count++] = (pl_surface_def){
         .name = "cavity", .pick = {.kind = PL_PICK_BOX, .low = {-0.1, -0.1, -0.1}, .high = {4.1, 4.1, 4.1}}};
     plan_chamber(&p, "air", "cavity", PL_DRIVE_PRESSURE);

@@ -25,9 +25,11 @@ static pl_mesh *beam_mesh(int from, int to)
     for (int c = 0; c < 48; ++c) {
         region[c] = c % 12 >= from && c % 12 < to;
     }
+
     pl_error err = {0};
     pl_mesh *mesh = NULL;
     PL_CHECK_OK(box_mesh(12, 2, 2, (const double[3]){30, 4, 4}, NULL, region, &mesh, &err));
+
     return mesh;
 }
 
@@ -43,6 +45,7 @@ static double rigid_error(const rig *r, const double *x, double from, double to)
 {
     const double *X = rig_rest(r);
     double worst = 0;
+
     for (int32_t i = 0; i < pl_state_vertex_count(r->state); ++i) {
         for (int32_t j = 0; j < i; ++j) {
             if (X[3 * i] >= from && X[3 * i] <= to && X[3 * j] >= from && X[3 * j] <= to) {
@@ -51,6 +54,7 @@ static double rigid_error(const rig *r, const double *x, double from, double to)
             }
         }
     }
+
     return worst;
 }
 

@@ -15,6 +15,7 @@ static double orthogonality(const double R[9])
             worst = fmax(worst, fabs(pl_dot3(R + 3 * i, R + 3 * j) - (i == j)));
         }
     }
+
     return worst;
 }
 
@@ -86,6 +87,7 @@ static void test_rotations(void **state)
             }
         }
     }
+
     print_message("%d matrices, %d inverted: orthogonal to %.1e, polar to %.1e, trace short by %.1e\n",
                   BLOCKS * GEO_LANES, inverted, worst, apart, short_by);
     assert_true(inverted > 1000);

@@ -24,6 +24,7 @@ static void check_beam(pl_mesh *mesh, const char *what)
 {
     static plan p;
     pl_material heavy = soft;
+
     heavy.density = 1.1e-9;
     const pl_guide_def guide[3] = {
         {.point = {0.5, 2, 3.5}}, {.point = {10, 2, 3.5}}, {.point = {29.5, 2, 3.5}}};
@@ -155,6 +156,7 @@ static void test_one_fixed_point(void **state)
                       iterations[1], iterations[2]);
         assert_true(iterations[1] < iterations[0] && iterations[2] < iterations[0]);
     }
+
     pl_state_destroy(plain);
     pl_state_destroy(other);
     rig_clear(&r);
@@ -184,6 +186,7 @@ static void test_rubber_inflates(void **state)
         pl_geometric_destroy(g);
         PL_CHECK_BELOW(state_distance(other[0], other[k]), 1e-4);
     }
+
     print_message("rubber at 2: plain %d, Anderson %d, L-BFGS %d iterations\n", iterations[0], iterations[1],
                   iterations[2]);
     for (int k = 0; k < 3; ++k) {
@@ -215,6 +218,7 @@ static void test_weights_without_volumes(void **state)
         assert_int_equal(status, k == 1 ? PL_BAD_INPUT : PL_OK);
         pl_geometric_destroy(g);
     }
+
     PL_CHECK_NEAR(energy[0] / energy[1], volume, 1e-6);
     PL_CHECK_BELOW(state_distance(r.state, even), 1e-7);
     pl_state_destroy(even);
@@ -243,6 +247,7 @@ static void test_joint_growth_is_a_minimum(void **state)
         last = energy;
         PL_CHECK_OK(pl_geometric_solve(g, r.state, &ratio, &report, &err));
     }
+
     pl_geometric_destroy(g);
     o = geo_tight();
     o.form = PL_FORM_MU_LAMBDA;
@@ -252,6 +257,7 @@ static void test_joint_growth_is_a_minimum(void **state)
     pl_state *moved = NULL;
     PL_CHECK_OK(pl_state_create(r.robot, &moved, &err));
     PL_CHECK_OK(pl_geometric_residual(g, r.state, &ratio, &last, &step, &err));
+
     // a bump in the middle: the base stays
     for (int axis = 0; axis < 3; ++axis) {
         double slope[2];
@@ -267,6 +273,7 @@ static void test_joint_growth_is_a_minimum(void **state)
         assert_true(slope[0] > last && slope[1] > last);
         PL_CHECK_NEAR((slope[1] - slope[0]) / (slope[1] + slope[0] - 2 * last), 0, 1e-3);
     }
+
     pl_state_destroy(moved);
     pl_geometric_destroy(g);
     rig_clear(&r);
@@ -292,6 +299,7 @@ static void test_deterministic(void **state)
         geo_run(g, other, &ratio);
         PL_CHECK_NEAR(state_distance(r.state, other), 0, 0);
     }
+
     pl_threads_set(0);
     pl_geometric_destroy(g);
     pl_state_destroy(other);

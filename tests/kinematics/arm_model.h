@@ -40,6 +40,7 @@ static inline void arm_local(double t, double *u, double *v, double *du, double 
         *dv = 0.5 - t * t / 8 + t * t * t * t / 144;
         return;
     }
+
     *u = sin(t) / t;
     *v = (1 - cos(t)) / t;
     *du = (cos(t) - *u) / t;
@@ -53,6 +54,7 @@ static inline void arm_pose(const arm *a, int k, double s, const double *from, d
     const int n = a->count;
     const double t = s * a->command[k], l = s * a->length / n, phi = from[2];
     double u, v, du, dv;
+
     arm_local(t, &u, &v, &du, &dv);
     to[0] = from[0] + l * (cos(phi) * u - sin(phi) * v);
     to[1] = from[1] + l * (sin(phi) * u + cos(phi) * v);
@@ -75,6 +77,7 @@ static inline void arm_compute(arm *a)
 {
     const int n = a->count;
     double pose[3 + 3 * ARM_SECTIONS] = {0}, next[3 + 3 * ARM_SECTIONS];
+
     a->energy = 0;
     for (int k = 0; k < n; ++k) {
         for (int i = 0; i < ARM_POINTS; ++i) {
@@ -112,6 +115,7 @@ static inline void arm_compute(arm *a)
             a->d_effort[k * n + j] = j == k ? a->stiffness * (1 + 3 * t * t) : 0;
         }
     }
+
     a->sensor[0] = hypot(a->marker[0], a->marker[1]);
     for (int j = 0; j < n; ++j) {
         a->d_sensor[j] = (a->marker[0] * a->d_marker[j] + a->marker[1] * a->d_marker[n + j]) / a->sensor[0];
@@ -128,6 +132,7 @@ static inline void arm_info(void *self, pl_model_info *out)
     static const char *const marker[] = {"tip", "wrist"}, *const sensor[] = {"reach"};
     static const pl_sensor_kind kind[] = {PL_SENSOR_LENGTH};
     arm *a = self;
+
     *out = (pl_model_info){.name = "arm",
                            .kind = "constant_curvature",
                            .hash = 1,
@@ -163,10 +168,12 @@ static inline pl_status arm_fk(void *self, const double *command, pl_solve_repor
             return PL_OK;
         }
     }
+
     for (int k = 0; k < a->count; ++k) {
         a->command[k] = isnan(command[k]) ? 0 : command[k];
     }
     arm_compute(a);
+
     return PL_OK;
 }
 
@@ -196,6 +203,7 @@ static inline pl_status arm_derivative(void *self, unsigned parts, double tolera
                                  .effort = parts & PL_PART_EFFORT ? a->d_effort : NULL,
                                  .point = parts & PL_PART_POINT ? a->d_point : NULL,
                                  .energy = parts & PL_PART_ENERGY ? a->d_energy : NULL};
+
     return PL_OK;
 }
 
@@ -237,6 +245,7 @@ static inline pl_model *arm_create(arm *a, int count, double low, double high)
                                        .unpack = arm_unpack,
                                        .reset = arm_reset};
     static const char *const name[ARM_SECTIONS] = {"a", "b", "c", "d"};
+
     memset(a, 0, sizeof *a);
     a->count = count;
     a->length = 100;
@@ -247,12 +256,14 @@ static inline pl_model *arm_create(arm *a, int count, double low, double high)
             .name = name[k], .drive = PL_DRIVE_PRESSURE, .range = {low, high}, .has_range = true};
         a->actuator[k] = (pl_actuator_info){.name = name[k], .kind = PL_CHAMBER, .command = k, .factor = 1};
     }
+
     arm_compute(a);
     memcpy(a->rest, a->point, sizeof a->rest);
     memcpy(a->marker_rest, a->marker, sizeof a->marker_rest);
     pl_model *model = NULL;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_create(&type, a, &model, &err));
+
     return model;
 }
 

@@ -14,8 +14,10 @@ static pl_comparison run(const bar *b, const pl_robot *linear, const double *com
                           .command = command,
                           .statics = tight_options(),
                           .geometric = pl_geometric_options_default()};
+
     def.geometric.form = PL_FORM_MU_LAMBDA;
     PL_CHECK_OK(pl_compare_methods(b->robot, &def, &c, &err));
+
     return c;
 }
 
@@ -33,9 +35,11 @@ static void test_methods(void **state)
     print_message("mesh %.4g mm, method %.2g mm\n", c.row[1].from_quadratic, c.row[2].from_corners);
     PL_CHECK_NEAR(c.row[0].from_quadratic, 0, 0);
     assert_true(c.row[1].from_quadratic > 0.5); // linear elements bend too little
+
     // guides that lie on mid nodes are shared out to the corners: the rest of the difference
     PL_CHECK_BELOW(c.row[2].from_corners, 0.2);
     PL_CHECK_NEAR(c.row[2].asked[0], 36 / 38.0, 1e-9);
+
     // strains: all of the volume is somewhere, and the same methods have the same histogram
     enum { BINS = 10 };
     double middle[BINS], share[3 * BINS];
@@ -48,8 +52,10 @@ static void test_methods(void **state)
         }
         PL_CHECK_NEAR(sum, 100, 1e-9);
     }
+
     assert_true(middle[0] > 0 && middle[BINS - 1] > middle[0]);
     pl_comparison_clear(&c);
+
     // a linear robot needs no twin and has one exact row; there the method itself is not to blame for
     // anything
     c = run(&l, NULL, command, method, 2);

@@ -57,6 +57,7 @@ static void test_shapes(void **state)
         }
         assert_int_equal(pl_path_find(pl_path_name(kind)), kind);
     }
+
     pl_path_def def = pl_path_default(PL_PATH_CIRCLE);
     double point[180];
     pl_error err = {0};
@@ -84,6 +85,7 @@ static void test_resample(void **state)
         PL_CHECK_NEAR(out[3 * i], i > 4 ? i - 4 : 0, 1e-14);
         PL_CHECK_NEAR(out[3 * i + 1], i < 4 ? 4 - i : 0, 1e-14);
     }
+
     // one point, or all in one place
     PL_CHECK_OK(pl_path_resample(ell, 1, true, 3, out, &err));
     PL_CHECK_NEAR(out[7], 4, 0);
@@ -110,10 +112,12 @@ static bool trace_record(void *user, const pl_waypoint *w)
         ++t->nearest;
         t->worst_gradient = fmax(t->worst_gradient, w->ik->gradient);
     }
+
     memcpy(t->before, w->command, 3 * sizeof(double));
     memcpy(t->tip, w->answer.marker, sizeof t->tip);
     assert_int_equal(w->index, t->count);
     ++t->count;
+
     return true;
 }
 
@@ -237,6 +241,7 @@ static void test_grasp(void **state)
     for (int i = 0; i < ARM_POINTS; ++i) {
         segment[i] = 2 * ARM_POINTS + i;
     }
+
     const bool end[3] = {false, false, true};
     const pl_grasp_def def = {.marker = 1,
                               .normal = {1, 0, 0},

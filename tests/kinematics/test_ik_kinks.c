@@ -23,6 +23,7 @@ static bar bar_create(bool antagonists)
     static const pl_command_drive both[2] = {{.actuator = "a", .factor = 1}, {.actuator = "b", .factor = -1}};
     bar b = {.mesh = tet_box(6, 1, 1, 60, 8, 8, 2, NULL)};
     static plan p;
+
     plan_init(&p, b.mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.45});
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 60);
@@ -40,15 +41,18 @@ static bar bar_create(bool antagonists)
         a->has_range = true;
         a->range[1] = antagonists ? 1 : far[i];
     }
+
     if (antagonists) {
         p.command[p.def.command_count++] =
             (pl_command_def){.name = "bend", .drive = both, .drive_count = 2, .one_sided = true};
     }
+
     plan_marker(&p, "tip", "tip");
     b.robot = plan_robot(&p);
     pl_error err = {0};
     const pl_statics_options options = tight_options();
     PL_CHECK_OK(pl_model_from_robot(b.robot, &options, &b.model, &err));
+
     return b;
 }
 
@@ -99,6 +103,7 @@ static void test_slack_derivative(void **state)
         PL_CHECK_NEAR((now.marker[k] - tip[k]) / T, marker[2 * k], 2e-3 * fabs(marker[4]));
         PL_CHECK_NEAR((now.measure[k] - length[k]) / T, measure[2 * k], 2e-3 * fabs(measure[0]));
     }
+
     bar_clear(&b);
 }
 
@@ -125,6 +130,7 @@ static void test_two_sides(void **state)
             PL_CHECK_NEAR((now[k] - tip[k]) / c, marker[2 * k + side], 1e-2 * fabs(marker[4 + side]));
         }
     }
+
     // both pull: the tip comes nearer on both sides, so that the two derivatives differ
     assert_true(marker[0] < 0 && marker[1] > 0);
     bar_clear(&b);
@@ -134,10 +140,12 @@ static pl_ik *bar_problem(const bar *b, int starts)
 {
     const pl_objective o = pl_objective_default(PL_OBJECTIVE_POSITION);
     pl_ik_options options = pl_ik_options_default();
+
     options.start_limit = starts;
     pl_error err = {0};
     pl_ik *ik = NULL;
     PL_CHECK_OK(pl_ik_create(b->model, &o, 1, &options, &ik, &err));
+
     return ik;
 }
 
@@ -170,6 +178,7 @@ static void test_targets_from_rest(void **state)
         alone += r.outcome == PL_IK_REACHED && r.starts == 1;
         worst = fmax(worst, r.distance);
     }
+
     print_message("from rest: %d of %d reached, %d of them from the first start, worst %.4f mm\n", reached,
                   COUNT, alone, worst);
     assert_int_equal(reached, COUNT);
@@ -198,6 +207,7 @@ static void test_agreement(void **state)
         PL_CHECK_NEAR(r.distance, 15, 0.01); // straight: no cable pushes
         pl_ik_destroy(ik);
     }
+
     bar_clear(&b);
 }
 

@@ -10,9 +10,11 @@ static pl_ik *tip_ik(pl_model *model, const double target[3])
     pl_ik *ik = NULL;
     const pl_ik_options options = pl_ik_options_default();
     pl_objective o = pl_objective_default(PL_OBJECTIVE_POSITION);
+
     memcpy(o.target, target, sizeof o.target);
     o.axes[1] = o.axes[2] = true; // two tendons, two coordinates
     PL_CHECK_OK(pl_ik_create(model, &o, 1, &options, &ik, &err));
+
     return ik;
 }
 
@@ -34,12 +36,14 @@ static void test_local_global(void **state)
     assert_int_equal(report.outcome, PL_IK_REACHED);
     PL_CHECK_NEAR(report.command[0], 2.2, 5e-3);
     PL_CHECK_NEAR(report.command[1], 2.0, 5e-3);
+
     // its own forward solve from rest confirms it
     const double command[2] = {report.command[0], report.command[1]};
     pl_model_reset(b.model);
     bar_go(&b, command[0], command[1]);
     const double *tip = pl_model_get_answer(b.model).marker;
     PL_CHECK_BELOW(hypot(tip[1] - target[1], tip[2] - target[2]), 0.006);
+
     // out of reach: the nearest point, certified by differences
     target[2] += 30;
     PL_CHECK_OK(pl_ik_set_target(ik, 0, target, &err));

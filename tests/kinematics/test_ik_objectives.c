@@ -10,6 +10,7 @@ static double gradient_error(pl_model *model, pl_objective objective, const doub
     pl_error err = {0};
     pl_ik *ik = NULL;
     const pl_ik_options options = pl_ik_options_default();
+
     PL_CHECK_OK(pl_ik_create(model, &objective, 1, &options, &ik, &err));
     const int rows = pl_ik_residual_count(ik), n = pl_model_get_info(model).command_count;
     double *J = calloc((size_t)(rows * n), sizeof *J), *r[3];
@@ -33,12 +34,14 @@ static double gradient_error(pl_model *model, pl_objective objective, const doub
             scale = fmax(scale, fabs(J[i * n + j]));
         }
     }
+
     assert_true(scale > 0);
     for (int k = 0; k < 3; ++k) {
         free(r[k]);
     }
     free(J);
     pl_ik_destroy(ik);
+
     return worst / scale;
 }
 
@@ -56,6 +59,7 @@ static void test_gradients(void **state)
             place[3 * i + k] = 5 * sin(3 * i + k);
         }
     }
+
     for (pl_objective_kind kind = 0; kind < PL_OBJECTIVE_KIND_COUNT; ++kind) {
         pl_objective o = pl_objective_default(kind);
         o.weight = 1.7;
@@ -77,6 +81,7 @@ static void test_gradients(void **state)
         PL_CHECK_BELOW(error, 1e-6);
         assert_int_equal(pl_objective_kind_find(pl_objective_kind_name(kind)), kind);
     }
+
     assert_int_equal(pl_objective_kind_find("taste"), PL_OBJECTIVE_KIND_COUNT);
     pl_model_destroy(model);
 }
@@ -123,6 +128,7 @@ static void test_curvature_of_arc(void **state)
         PL_CHECK_NEAR(pl_fit_curvature(tail, ARM_POINTS, up, NULL), want, 1e-12);
         PL_CHECK_NEAR(pl_fit_curvature(tail, ARM_POINTS, NULL, NULL), fabs(want), 1e-9);
     }
+
     pl_model_destroy(model);
 }
 
@@ -138,6 +144,7 @@ static void test_curvature_gradient(void **state)
         p[3 * i + 1] = 20 * sin(t) + 0.7 * cos(3.1 * i);
         p[3 * i + 2] = 4 * t + 0.9 * sin(5.7 * i);
     }
+
     for (int signed_one = 0; signed_one < 2; ++signed_one) {
         const double *about = signed_one ? axis : NULL;
         double worst = 0, scale = 0;
@@ -154,12 +161,14 @@ static void test_curvature_gradient(void **state)
         }
         PL_CHECK_BELOW(worst / scale, 1e-6);
     }
+
     // more than half a circle, radius 20
     for (int i = 0; i < 12; ++i) {
         p[3 * i] = 20 * cos(0.5 * i);
         p[3 * i + 1] = 3;
         p[3 * i + 2] = 20 * sin(0.5 * i);
     }
+
     PL_CHECK_NEAR(pl_fit_curvature(p, 12, NULL, NULL), 0.05, 1e-12);
 }
 
@@ -180,6 +189,7 @@ static void test_curvature_of_any_direction(void **state)
             PL_CHECK_NEAR(pl_fit_curvature(p, 20, up, NULL), 0.1 * turn, 1e-8);
         }
     }
+
     // along the axis; two places, ten times each; one place
     for (int kind = 0; kind < 3; ++kind) {
         for (int i = 0; i < 20; ++i) {
@@ -200,6 +210,7 @@ static void refuse(pl_model *model, const pl_objective *o, const pl_ik_options *
 {
     pl_error err = {0};
     pl_ik *ik = NULL;
+
     assert_int_equal(pl_ik_create(model, o, 1, options, &ik, &err), PL_BAD_INPUT);
     assert_null(ik);
     if (!strstr(err.text, word)) {
@@ -243,6 +254,7 @@ static void test_refusals(void **state)
     options.effort = &bound;
     options.effort_count = 1;
     refuse(model, &o, &options, "actuator 7");
+
     // an effort that the model does not know can be neither bounded nor made small
     const pl_effort_bound unknown = {.actuator = 1, .low = 0, .high = 1};
     options.effort = &unknown;

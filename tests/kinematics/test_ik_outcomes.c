@@ -39,6 +39,7 @@ static void test_limit_outside_bounds(void **state)
         }
         pl_ik_destroy(ik);
     }
+
     print_message("outside the bound: %d of 100, %d with a sample inside it\n", outside[0], outside[1]);
     assert_true(outside[0] > 50);
     assert_int_equal(outside[1], 0);
@@ -71,6 +72,7 @@ static void test_messages(void **state)
         assert_non_null(strstr(r.message, words[2 * i + 1]));
         pl_ik_destroy(ik);
     }
+
     pl_model_destroy(model);
 }
 
@@ -80,6 +82,7 @@ static void test_reached_is_best(void **state)
     (void)state;
     arm a;
     pl_model *model = arm_create(&a, 2, -1.5, 1.5);
+
     // two ways to a point on the axis: bent as an S, and its mirror image
     const double start[2] = {0.4, -1.2};
     arm_go(model, start);
@@ -144,6 +147,7 @@ static void test_rates(void **state)
         }
         before = r.command[0];
     } while (r.outcome != PL_IK_REACHED && ++steps < 30);
+
     assert_int_equal(r.outcome, PL_IK_REACHED);
     assert_true(steps >= 8); // 0.9 at 0.1 a call
     pl_ik_destroy(ik);
@@ -219,6 +223,7 @@ static void test_gradient_methods(void **state)
         assert_int_equal(pl_ik_method_find(pl_ik_method_name(m)), m);
         pl_ik_destroy(ik);
     }
+
     assert_true(cost[PL_IK_GRADIENT] > 5 * cost[PL_IK_NEWTON]);
     assert_true(cost[PL_IK_GRADIENT] > cost[PL_IK_DESCENT]);
     pl_model_destroy(model);
@@ -245,6 +250,7 @@ static void test_gradient_methods_refuse(void **state)
         assert_non_null(strstr(err.text, "cannot keep efforts"));
         assert_null(ik);
     }
+
     pl_model_destroy(model);
 }
 

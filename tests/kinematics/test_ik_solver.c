@@ -56,6 +56,7 @@ static void test_random_targets(void **state)
             PL_CHECK_BELOW(hypot(a.marker[0] - target[0], a.marker[1] - target[1]), 0.005);
         }
     }
+
     print_message("reached %d of 400 with %d further starts, %d others certified, %.1f forward solves each\n",
                   reached, starts, certified, fk / 400.0);
     assert_true(reached >= 396);
@@ -78,6 +79,7 @@ static double grid_distance(arm *a, const double target[2], double low, double h
             }
         }
     }
+
     return least;
 }
 
@@ -111,6 +113,7 @@ static void test_nearest_point(void **state)
         }
         pl_ik_destroy(ik);
     }
+
     pl_model_destroy(model);
 }
 
@@ -141,6 +144,7 @@ static void test_multiplier(void **state)
         }
         pl_ik_destroy(ik);
     }
+
     PL_CHECK_NEAR((value[0] - value[1]) / 1e-3, multiplier, 1e-2 * multiplier);
     pl_model_destroy(model);
 }
@@ -153,15 +157,18 @@ static double idle_share(const arm *a, double d[4])
     for (int i = 0; i < 2; ++i) {
         memcpy(g[i], a->d_marker + 4 * i, sizeof g[i]);
     }
+
     for (int k = 0; k < 4; ++k) {
         n0 += g[0][k] * g[0][k];
         n01 += g[0][k] * g[1][k];
         total += d[k] * d[k];
     }
+
     for (int k = 0; k < 4; ++k) {
         g[1][k] -= n01 / n0 * g[0][k];
         n1 += g[1][k] * g[1][k];
     }
+
     for (int i = 0; i < 2; ++i) {
         double along = 0;
         for (int k = 0; k < 4; ++k) {
@@ -171,9 +178,11 @@ static double idle_share(const arm *a, double d[4])
             d[k] -= along * g[i][k];
         }
     }
+
     for (int k = 0; k < 4; ++k) {
         left += d[k] * d[k];
     }
+
     return sqrt(left / total);
 }
 
@@ -201,6 +210,7 @@ static void test_least_motion(void **state)
         share[i] = idle_share(&a, d);
         pl_ik_destroy(ik);
     }
+
     print_message("idle share of motions of 0.5 and 0.125 mm: %.2e, %.2e\n", share[0], share[1]);
     PL_CHECK_BELOW(share[0], 0.05);
     PL_CHECK_BELOW(share[1], 0.35 * share[0]);
@@ -228,6 +238,7 @@ static void test_singular_posture(void **state)
         PL_CHECK_BELOW(r.distance, 2.5); // the arm is 100 mm long and its ends curve in
         assert_true(r.outcome == PL_IK_REACHED || (r.outcome == PL_IK_NEAREST && r.gradient < 1e-3));
     }
+
     pl_ik_destroy(ik);
     pl_model_destroy(model);
 }
@@ -255,6 +266,7 @@ static void test_opposite_direction(void **state)
         PL_CHECK_NEAR(fabs(r.command[0] + r.command[1] + r.command[2]), PL_PI, 2e-3);
         pl_ik_destroy(ik);
     }
+
     pl_model_destroy(model);
 }
 
@@ -294,6 +306,7 @@ static void test_effort_bounds(void **state)
     options.effort_count = 2;
     const pl_objective o = tip_at(target[0], target[1]);
     pl_ik *ik = make(model, &o, 1, &options);
+
     // from inside, and from where the efforts are outside
     const double start[2][2] = {{0, 0}, {1.2, -1.1}};
     for (int i = 0; i < 2; ++i) {
@@ -309,6 +322,7 @@ static void test_effort_bounds(void **state)
         assert_int_equal(r.active[0].kind, PL_BOUND_EFFORT);
         assert_true(r.active[0].multiplier > 0);
     }
+
     pl_ik_destroy(ik);
     pl_model_destroy(model);
 }
@@ -333,6 +347,7 @@ static void test_combined(void **state)
     pl_ik_report r = solve(ik, NULL);
     assert_int_equal(r.outcome, PL_IK_REACHED);
     PL_CHECK_NEAR(r.command[0] + r.command[1] + r.command[2], 0.7, 2e-3);
+
     // new weights and values are judged as the first ones were
     pl_error err = {0};
     PL_CHECK_OK(pl_ik_set_weight(ik, 1, 10, &err));
@@ -379,6 +394,7 @@ static void test_nearest_samples(void **state)
         assert_true(d >= before);
         before = d;
     }
+
     pl_ik_destroy(ik);
     pl_model_destroy(model);
 }
@@ -392,6 +408,7 @@ static void *counting(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     return realloc(block, bytes);
 }
 

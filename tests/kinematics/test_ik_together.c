@@ -17,6 +17,7 @@ static bar bar_create(void)
     static const pl_guide_def side[3] = {{.point = {0, 7, 4}}, {.point = {20, 7, 4}}, {.point = {38, 7, 4}}};
     bar b = {.mesh = tet_box(5, 1, 1, 40, 8, 8, 2, NULL)};
     static plan p;
+
     plan_init(&p, b.mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.45});
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
@@ -30,11 +31,13 @@ static bar bar_create(void)
         a->has_range = true;
         a->range[1] = i == 0 ? 4 : 3;
     }
+
     plan_marker(&p, "tip", "tip");
     b.robot = plan_robot(&p);
     pl_error err = {0};
     const pl_statics_options options = tight_options();
     PL_CHECK_OK(pl_model_from_robot(b.robot, &options, &b.model, &err));
+
     return b;
 }
 
@@ -76,6 +79,7 @@ static bool columns(bar *b, double *J)
                               .out = {.marker = marker, .effort = effort},
                               .choose = look,
                               .user = &fresh};
+
     memset(marker, 0, sizeof marker);
     PL_CHECK_OK(pl_model_find_together(b->model, &aim, &met, &err));
     assert_false(met);
@@ -84,6 +88,7 @@ static bool columns(bar *b, double *J)
         J[2 * i] = marker[3 * i];
         J[2 * i + 1] = marker[3 * i + 1];
     }
+
     return fresh;
 }
 
@@ -91,6 +96,7 @@ static double differ(bar *b, double top, double side, const double *J)
 {
     const double h = 1e-3;
     double most = 0, size = 0;
+
     for (int j = 0; j < 2; ++j) {
         double tip[2][3];
         for (int s = 0; s < 2; ++s) {
@@ -104,6 +110,7 @@ static double differ(bar *b, double top, double side, const double *J)
             size = fmax(size, fabs(d));
         }
     }
+
     return most / size;
 }
 
@@ -116,6 +123,7 @@ static void test_columns_are_derivatives(void **state)
     pl_jacobian_report report;
     pl_error err = {0};
     bar_go(&b, 2, 1);
+
     // with the factor of the derivatives, made at the solution
     PL_CHECK_OK(pl_model_differentiate(b.model, PL_PART_MARKER, 0, &exact, &report, &err));
     assert_true(columns(&b, J));
@@ -123,6 +131,7 @@ static void test_columns_are_derivatives(void **state)
         PL_CHECK_NEAR(J[i], exact.marker[i], 1e-8 * fmax(fabs(exact.marker[i]), 1));
     }
     PL_CHECK_BELOW(differ(&b, 2, 1, J), 1e-5);
+
     // a little further on with the same factor, turned: as good as an old factor can be
     bar_go(&b, 2.1, 1.05);
     columns(&b, J);
@@ -148,12 +157,15 @@ static bool trip_note(void *user, const pl_waypoint *w)
         // bounds to the last bit
         assert_true(w->command[i] >= 0 && w->command[i] <= (i == 0 ? 4 : 3));
     }
+
     t->reached += w->ik->outcome == PL_IK_REACHED;
     if (w->index > 0) {
         t->forward += w->ik->costs.fk_calls;
         t->solves += w->ik->costs.solves;
     }
+
     ++t->count;
+
     return true;
 }
 
@@ -168,6 +180,7 @@ static void trip_make(bar *b, bool together, double step, trip *t)
     pl_ik *ik = NULL;
     double point[3 * WAYPOINTS];
     const int64_t entries = 3 * (int64_t)pl_model_get_info(b->model).point_count;
+
     o.axes[1] = o.axes[2] = true;
     o.tolerance = 1e-6;
     follow.record = trip_note;
@@ -180,6 +193,7 @@ static void trip_make(bar *b, bool together, double step, trip *t)
         point[3 * i + 1] = tip[1] + step * i;
         point[3 * i + 2] = tip[2] + step * (i - 0.08 * i * i);
     }
+
     PL_CHECK_OK(pl_ik_create(b->model, &o, 1, &options, &ik, &err));
     assert_true(ik->together.possible);
     ik->together.possible = together;
@@ -194,6 +208,7 @@ static void trips_agree(double step, int reached)
     bar b = bar_create();
     trip one = {0}, both = {0};
     double apart = 0, far = 0;
+
     trip_make(&b, false, step, &one);
     trip_make(&b, true, step, &both);
     for (int k = 0; k < WAYPOINTS; ++k) {
@@ -201,6 +216,7 @@ static void trips_agree(double step, int reached)
             apart = fmax(apart, fabs(one.command[k][i] - both.command[k][i]));
         }
     }
+
     for (int64_t i = 0; i < 3 * (int64_t)pl_model_get_info(b.model).point_count; ++i) {
         far = fmax(far, fabs(one.shape[i] - both.shape[i]));
     }
@@ -214,6 +230,7 @@ static void trips_agree(double step, int reached)
         assert_true(both.forward <= WAYPOINTS + 1); // one each, three where it was left to the other method
         assert_true(both.solves < one.solves);
     }
+
     pl_free(one.shape);
     pl_free(both.shape);
     bar_clear(&b);

@@ -17,6 +17,7 @@ static bar bar_create(void)
     static const pl_guide_def side[3] = {{.point = {0, 7, 4}}, {.point = {20, 7, 4}}, {.point = {38, 7, 4}}};
     bar b = {.mesh = tet_box(5, 1, 1, 40, 8, 8, 2, NULL)};
     static plan p;
+
     plan_init(&p, b.mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.45});
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
@@ -29,6 +30,7 @@ static bar bar_create(void)
         a->has_range = true;
         a->range[1] = 4;
     }
+
     plan_marker(&p, "tip", "tip");
     p.sensor[p.def.sensor_count++] = (pl_sensor_def){
         .name = "string", .kind = PL_SENSOR_LENGTH, .guide = top, .guide_count = 3, .radius = 3};
@@ -36,6 +38,7 @@ static bar bar_create(void)
     pl_error err = {0};
     const pl_statics_options options = tight_options();
     PL_CHECK_OK(pl_model_from_robot(b.robot, &options, &b.model, &err));
+
     return b;
 }
 
@@ -100,6 +103,7 @@ static void test_derivatives(void **state)
         J[10][j] = d.measure[2 + j];
         J[11][j] = d.energy[j];
     }
+
     double point[2];
     const int32_t last = pl_model_get_info(b.model).point_count - 1;
     point[0] = d.point[6 * last];
@@ -116,6 +120,7 @@ static void test_derivatives(void **state)
         }
         PL_CHECK_NEAR((x1 - x0) / (2 * h), point[j], 2e-6 * (1 + fabs(point[j])));
     }
+
     bar_clear(&b);
 }
 
@@ -141,6 +146,7 @@ static void check_energy(plan *p, pl_distribution distribution, double at, doubl
             by_command = d.energy[0];
         }
     }
+
     const double wanted = (energy[2] - energy[0]) / (2 * h);
     print_message("energy %.6g mJ, by the command %.6g, by differences %.6g\n", energy[1], by_command,
                   wanted);
@@ -154,6 +160,7 @@ static void check_energy(plan *p, pl_distribution distribution, double at, doubl
 static void test_energy_of_growth(void **state)
 {
     (void)state;
+
     // a film between its ends, with a stress-free area of its own; then the same by a table
     static plan p;
     pl_mesh *mesh = prism_box(3, 2, 1, 6, 4, 0.5, 2);
@@ -176,6 +183,7 @@ static void test_energy_of_growth(void **state)
     a->permittivity = 3;
     check_energy(&p, PL_RATIOS_UNIFORM, 80, 0.05);
     pl_mesh_destroy(mesh);
+
     // a beam with a cable that shortens its triangles, by one ratio or by those of least energy
     static const pl_guide_def guide[] = {{.point = {0, 1, 2}}, {.point = {8, 1, 2}}, {.point = {16, 1, 2}}};
     mesh = tet_box(4, 1, 1, 16, 2, 2, 1, NULL);
@@ -279,6 +287,7 @@ static void test_reach(void **state)
         named =
             named || (r.active[i].kind == PL_BOUND_EFFORT && r.active[i].upper && r.active[i].multiplier > 0);
     }
+
     assert_true(named);
     pl_ik_destroy(ik);
     bar_clear(&b);

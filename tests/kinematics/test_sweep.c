@@ -17,6 +17,7 @@ static bool see(void *user, const pl_sweep_point *point)
     PL_CHECK_NEAR(point->answer.command[0], point->command[0],
                   point->fk->outcome == PL_SOLVED ? 0 : INFINITY);
     s->outcome[s->count++] = point->fk->outcome;
+
     return s->count != s->stop_at;
 }
 
@@ -43,6 +44,7 @@ static void test_grid(void **state)
         PL_CHECK_NEAR(s.command[p][0], want[p][0], 1e-15);
         PL_CHECK_NEAR(s.command[p][1], want[p][1], 1e-15);
     }
+
     // together: the counts must agree, and what is not varied is held
     def.grid = false;
     assert_int_equal(pl_sweep_count(model, &def, &count, &err), PL_BAD_INPUT);
@@ -76,6 +78,7 @@ static void test_ends(void **state)
     PL_CHECK_OK(pl_sweep_run(model, &def, NULL, see, &s, &report, &err));
     assert_int_equal(report.count, 2);
     assert_true(report.stopped);
+
     // wrong axes
     const pl_sweep_axis wrong[3] = {
         {.command = 5, .count = 2}, {.command = 0, .count = 0}, {.count = 2, .to = NAN}};
@@ -83,6 +86,7 @@ static void test_ends(void **state)
         const pl_sweep_def bad = {.axis = &wrong[i], .axis_count = 1};
         assert_int_equal(pl_sweep_run(model, &bad, NULL, see, &s, &report, &err), PL_BAD_INPUT);
     }
+
     assert_int_equal(pl_sweep_run(model, &(pl_sweep_def){0}, NULL, see, &s, &report, &err), PL_BAD_INPUT);
     pl_model_destroy(model);
 }

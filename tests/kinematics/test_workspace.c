@@ -11,6 +11,7 @@ static double gap(const pl_workspace_plan *plan, int i, int j)
             plan->command[i * plan->command_count + k] - plan->command[j * plan->command_count + k];
         sum += d * d;
     }
+
     return sqrt(sum);
 }
 
@@ -41,11 +42,13 @@ static void test_grid(void **state)
             assert_int_equal(changed, 1);
         }
     }
+
     pl_workspace_plan_clear(&plan);
     def = (pl_workspace_def){.order = PL_WORKSPACE_GRID, .count = 130};
     PL_CHECK_OK(pl_workspace_plan_init(model, &def, &plan, &err));
     assert_int_equal(plan.count, 125);
     pl_workspace_plan_clear(&plan);
+
     // a long grid costs no more than its points
     arm b;
     pl_model *single = arm_create(&b, 1, -1, 1);
@@ -87,6 +90,7 @@ static void test_halton(void **state)
         ++octant[(c[0] > 0) + 2 * (c[1] > 0) + 4 * (c[2] > 0)];
         mean += i > 0 ? gap(&plan, i, i - 1) / 399 : 0;
     }
+
     for (int k = 0; k < 8; ++k) {
         assert_true(octant[k] >= 44 && octant[k] <= 56);
     }
@@ -126,6 +130,7 @@ static void test_ends(void **state)
         assert_true(low[0] && low[1] && low[2] && high[0] && high[1] && high[2]);
         pl_workspace_plan_clear(&plan);
     }
+
     pl_model_destroy(model);
 }
 
@@ -245,16 +250,19 @@ static void test_hull_sphere(void **state)
             p[k] /= length;
         }
     }
+
     pl_hull hull;
     pl_error err = {0};
     PL_CHECK_OK(pl_hull_measure(point, 2000, &hull, &err));
     assert_int_equal(hull.vertex_count, 2000);
     assert_int_equal(hull.facet_count, 2 * 2000 - 4);
     PL_CHECK_NEAR(hull.volume, 4.0 / 3 * PL_PI, 0.03);
+
     // scaled twice, eight times the volume
     for (int i = 0; i < 6000; ++i) {
         point[i] *= 2;
     }
+
     const double volume = hull.volume;
     PL_CHECK_OK(pl_hull_measure(point, 2000, &hull, &err));
     PL_CHECK_NEAR(hull.volume, 8 * volume, 1e-9);
@@ -264,6 +272,7 @@ static void check_near_hull(const double *point, int count, double volume, doubl
 {
     pl_hull hull;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_hull_measure(point, count, &hull, &err));
     assert_int_equal(hull.dimension, 3);
     assert_int_equal(hull.facet_count, 2 * hull.vertex_count - 4);
@@ -326,6 +335,7 @@ static void test_hull_thin(void **state)
         plane[3 * i + 2] = 0;
         point[3 * i + 2] = 1e-3 * pl_random_uniform(&random, -1, 1);
     }
+
     pl_hull flat, thin;
     pl_error err = {0};
     PL_CHECK_OK(pl_hull_measure(plane, 400, &flat, &err));
@@ -344,6 +354,7 @@ static void test_hull_flat(void **state)
     double point[300];
     pl_hull hull;
     pl_error err = {0};
+
     // a disc in an oblique plane
     for (int i = 0; i < 100; ++i) {
         const double t = 2 * PL_PI * i / 100;
@@ -351,6 +362,7 @@ static void test_hull_flat(void **state)
         point[3 * i + 1] = 0.6 * sin(t);
         point[3 * i + 2] = 0.8 * sin(t);
     }
+
     PL_CHECK_OK(pl_hull_measure(point, 100, &hull, &err));
     assert_int_equal(hull.dimension, 2);
     PL_CHECK_NEAR(hull.area, 50 * sin(2 * PL_PI / 100), 1e-12);
@@ -359,6 +371,7 @@ static void test_hull_flat(void **state)
             point[3 * i + k] = (k + 1) * sin(i);
         }
     }
+
     PL_CHECK_OK(pl_hull_measure(point, 100, &hull, &err));
     assert_int_equal(hull.dimension, 1);
     memset(point, 0, sizeof point);

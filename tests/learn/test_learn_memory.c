@@ -22,6 +22,7 @@ static void play(int sequences, int length, uint64_t seed, double *x, double *y,
             y[q * length + t] = 10 * p;
         }
     }
+
     start[sequences] = sequences * length;
 }
 
@@ -49,8 +50,10 @@ static void test_lstm_gradient(void **state)
         w[k] = keep;
         worst = fmax(worst, fabs((high - low) / 2e-5 - g[k]));
     }
+
     print_message("through time against differences: %.2e (allowed 1e-8)\n", worst);
     assert_true(worst < 1e-8);
+
     // by the input of the present step
     double out, J, high, low;
     const double h = 1e-6;
@@ -61,6 +64,7 @@ static void test_lstm_gradient(void **state)
             pl_lstm_step(m, &in, side == 0 ? &low : side == 1 ? &out : &high, side == 1 ? &J : NULL);
         }
     }
+
     PL_CHECK_NEAR((high - low) / (2 * h), J, 1e-8);
     free(g);
     pl_lstm_destroy(m);
@@ -112,6 +116,7 @@ static void test_gp_gradient(void **state)
         y[2 * s] = sin(x[2 * s]) + x[2 * s + 1];
         y[2 * s + 1] = 5 * x[2 * s] * x[2 * s + 1];
     }
+
     pl_error err = {0};
     PL_CHECK_OK(pl_gp_likelihood(x, y, 12, 2, 2, 0.5, p, &value, g, &err));
     for (int k = 0; k < 3; ++k) {
@@ -138,6 +143,7 @@ static void test_gp(void **state)
         x[2 * s + 1] = pl_random_uniform(&random, -1, 1);
         y[s] = 3 * sin(2 * x[2 * s]) * cos(x[2 * s + 1]) + pl_random_uniform(&random, -0.05, 0.05);
     }
+
     pl_error err = {0};
     pl_gp *gp = NULL, *again = NULL;
     const pl_gp_options o = pl_gp_options_default();
@@ -152,6 +158,7 @@ static void test_gp(void **state)
         square += e * e / M;
         covered += fabs(e) < 2 * dev;
     }
+
     const pl_gp_view view = pl_gp_get_view(gp);
     print_message("gp: error %.4f rms, %d %% within two deviations, lengths %.2f %.2f noise %.4f\n",
                   sqrt(square), 100 * covered / M, view.length[0], view.length[1],
@@ -170,10 +177,12 @@ static void test_gp(void **state)
         at[i] = keep;
         PL_CHECK_NEAR((high - low) / 2e-5, J[i], 1e-5);
     }
+
     PL_CHECK_OK(pl_gp_restore(&view, &again, &err));
     pl_gp_evaluate(again, at, &high, NULL, &low);
     PL_CHECK_NEAR(high, mean, 1e-10);
     PL_CHECK_NEAR(low, dev, 1e-10);
+
     // the first proposal lies where nothing was measured, the second elsewhere
     double candidate[2 * M];
     int pick[3];
@@ -181,6 +190,7 @@ static void test_gp(void **state)
         candidate[2 * s] = pl_random_uniform(&random, 0, 4);
         candidate[2 * s + 1] = pl_random_uniform(&random, -1, 1);
     }
+
     PL_CHECK_OK(pl_gp_propose(gp, candidate, M, 3, pick, &err));
     assert_true(candidate[2 * pick[0]] > 3);
     assert_true(pick[0] != pick[1] && pick[1] != pick[2] && pick[0] != pick[2]);

@@ -18,9 +18,11 @@ static pl_network *kinked(int in, int out, int layers, int width, pl_activation 
     for (int l = 0; l < layers; ++l) {
         def.width[l] = width + l;
     }
+
     pl_network *n = NULL;
     pl_error err = {0};
     PL_CHECK_OK(pl_network_create(&def, &n, &err));
+
     return n;
 }
 
@@ -59,6 +61,7 @@ static sample_set samples(int count, uint64_t seed)
     sample_set s = {malloc((size_t)count * 3 * 8), malloc((size_t)count * 3 * 8),
                     malloc((size_t)count * 9 * 8), count};
     pl_random random;
+
     pl_random_seed(&random, seed);
     for (int k = 0; k < count; ++k) {
         for (int i = 0; i < 3; ++i) {
@@ -66,6 +69,7 @@ static sample_set samples(int count, uint64_t seed)
         }
         target(s.x + 3 * k, s.y + 3 * k, s.J + 9 * k);
     }
+
     return s;
 }
 
@@ -111,6 +115,7 @@ static void test_jacobian(void **state)
             }
         }
     }
+
     print_message("dy/dx against differences: %.2e (allowed 1e-8)\n", worst);
     assert_true(worst < 1e-8);
 }
@@ -126,6 +131,7 @@ static void test_kink(void **state)
         y[k] = fabs(x[k]) + x[k] * x[k] / 4;
         J[k] = (x[k] < 0 ? -1 : 1) + x[k] / 2;
     }
+
     const pl_learn_data data = {.count = 40, .x = x, .y = y, .jacobian = J};
     double jump[2];
     for (int with = 0; with < 2; ++with) {
@@ -144,6 +150,7 @@ static void test_kink(void **state)
         assert_true(with ? r.train_rms < 1e-3 : r.train_rms > 1e-3);
         pl_network_destroy(n);
     }
+
     assert_true(fabs(jump[0]) < 1e-3 && fabs(jump[1] - 2) < 1e-2);
 }
 
@@ -173,6 +180,7 @@ static void test_loss_gradient(void **state)
         free(g);
         pl_network_destroy(n);
     }
+
     print_message("d loss / d weights against differences: %.2e (allowed 1e-8)\n", worst);
     assert_true(worst < 1e-8);
     samples_clear(&s);
@@ -182,6 +190,7 @@ static double held_error(pl_network *n, uint64_t seed)
 {
     sample_set s = samples(500, seed);
     double sum = 0;
+
     for (int k = 0; k < s.count; ++k) {
         double y[3];
         pl_network_evaluate(n, s.x + 3 * k, y, NULL);
@@ -189,6 +198,7 @@ static double held_error(pl_network *n, uint64_t seed)
             sum += (y[i] - s.y[3 * k + i]) * (y[i] - s.y[3 * k + i]) / s.count;
         }
     }
+
     samples_clear(&s);
     return sqrt(sum);
 }
@@ -227,6 +237,7 @@ static void test_trainers(void **state)
         }
         assert_true(error[t][1] < 0.5 * error[t][0]);
     }
+
     samples_clear(&s);
 }
 
@@ -268,6 +279,7 @@ static void test_seeds(void **state)
         pl_network_evaluate(n, s.x, first[run], NULL);
         pl_network_destroy(n);
     }
+
     assert_memory_equal(first[0], first[1], sizeof first[0]);
     assert_true(first[0][0] != first[2][0]);
     samples_clear(&s);
@@ -326,6 +338,7 @@ static void test_patience(void **state)
     for (int k = 0; k < 150; ++k) {
         s.y[k] = pl_random_uniform(&random, -1, 1);
     }
+
     const pl_learn_data data = {.count = s.count, .x = s.x, .y = s.y};
     pl_error err = {0};
     pl_network *n = network(3, 3, 2, 15, PL_TANSIG, false, 2);

@@ -20,9 +20,11 @@ static void arc_pose(const double *c, double *p, double *R)
 {
     const double t = sqrt(c[0] * c[0] + c[1] * c[1] + 1e-12), L = 100 * (1 + c[2]);
     const double u = c[0] / t, v = c[1] / t, side = L * (1 - cos(t)) / t;
+
     p[0] = u * side;
     p[1] = v * side;
     p[2] = L * sin(t) / t;
+
     // rotation by t about (-v, u, 0)
     const double k[3] = {-v, u, 0}, cs = cos(t), sn = sin(t);
     for (int i = 0; i < 3; ++i) {
@@ -47,6 +49,7 @@ static pl_dataset arcs(int count, uint64_t seed)
                                 .marker_name = markers,
                                 .marker_at = marker_at,
                                 .size = 100};
+
     PL_CHECK_OK(pl_about_copy(&info, &d.about, &err));
     const size_t n = (size_t)count;
     d.command = pl_alloc(n * C * 8);
@@ -95,6 +98,7 @@ static pl_dataset arcs(int count, uint64_t seed)
             d.d_energy[s * C + i] = i < 2 ? 2 * c[i] : 3;
         }
     }
+
     return d;
 }
 
@@ -102,6 +106,7 @@ static pl_learned *fitted(int count, unsigned more, double *error)
 {
     pl_dataset d = arcs(count, 1);
     pl_learned_options o = pl_learned_options_default();
+
     o.network.width[0] = o.network.width[1] = 14;
     o.train.epoch_limit = 25;
     o.parts |= more;
@@ -113,6 +118,7 @@ static pl_learned *fitted(int count, unsigned more, double *error)
                   r.part[0].rms, r.part[0].largest, r.width, r.part[1].rms);
     *error = r.part[0].largest;
     pl_dataset_clear(&d);
+
     return l;
 }
 
@@ -142,6 +148,7 @@ static pl_status arc_fk(void *self, const double *c, pl_solve_report *report, pl
     }
     arc_pose(m->c, m->p, m->R);
     report->outcome = PL_SOLVED;
+
     return PL_OK;
 }
 static void arc_answer(void *self, pl_model_answer *out)
@@ -183,6 +190,7 @@ static void test_answers(void **state)
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(a.marker[i], p[i], 0.3);
     }
+
     for (int i = 0; i < 9; ++i) {
         PL_CHECK_NEAR(a.rotation[i], R[i], 0.01);
         double dot = 0;
@@ -191,6 +199,7 @@ static void test_answers(void **state)
         }
         PL_CHECK_NEAR(dot, i / 3 == i % 3, 1e-12);
     }
+
     assert_true(a.reading[0] == 0);
     assert_int_equal(a.error.source, PL_ERROR_SAMPLES);
     PL_CHECK_NEAR(a.error.confidence, 0.95, 1e-12);
@@ -235,6 +244,7 @@ static void test_answers(void **state)
         PL_CHECK_NEAR(W[3], J[5][i], 1e-6);
         PL_CHECK_NEAR((e[1] - e[0]) / (2 * h), J[6][i], 1e-6);
     }
+
     pl_model_destroy(m);
 }
 
@@ -285,6 +295,7 @@ static void *counting(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     return realloc(block, bytes);
 }
 
@@ -334,6 +345,7 @@ static void test_reach(void **state)
         assert_true(method != PL_REACH_NEWTON || reached == N);
         pl_reach_destroy(r);
     }
+
     pl_learned_destroy(l);
 }
 
@@ -360,6 +372,7 @@ static void test_least_motion(void **state)
         }
         pl_reach_destroy(r);
     }
+
     print_message("motion %.5f without, %.5f with least motion\n", moved[0], moved[1]);
     assert_true(moved[1] <= moved[0] + 1e-9);
     pl_learned_destroy(l);
@@ -410,10 +423,12 @@ static double coverage(pl_model *m, double load, double *often, double *reported
         bound[k] = a.error.marker[0];
         below += truth[k] <= bound[k];
     }
+
     qsort(truth, N, sizeof *truth, compare_real);
     qsort(bound, N, sizeof *bound, compare_real);
     *often = truth[(int)(0.95 * N)];
     *reported = bound[N / 2];
+
     return (double)below / N;
 }
 
@@ -545,6 +560,7 @@ static void test_propose(void **state)
             assert_true(memcmp(c + C * k, c + C * j, sizeof(double) * C) != 0);
         }
     }
+
     pl_dataset_clear(&d);
 }
 

@@ -20,6 +20,7 @@ static double energy(const pl_material *m, double l1, double l2)
     const double l[3] = {l1, l2, 1 / (l1 * l2)};
     const double I1 = l[0] * l[0] + l[1] * l[1] + l[2] * l[2];
     double W = m->c10 * (I1 - 3);
+
     for (int f = 0; f < m->fibre_count; ++f) {
         double I4 = 0, square = 0;
         for (int i = 0; i < 3; ++i) {
@@ -29,6 +30,7 @@ static double energy(const pl_material *m, double l1, double l2)
         const double E = m->kappa * (I1 - 3) + (1 - 3 * m->kappa) * (I4 / square - 1);
         W += E > 0 ? m->k1 / (2 * m->k2) * (exp(m->k2 * E * E) - 1) : 0;
     }
+
     return W;
 }
 
@@ -49,6 +51,7 @@ static void test_stresses_are_derivatives_of_the_energy(void **state)
         worst = fmax(worst, fabs(biaxial - pl_material_sheet(&both, s, s)) / (1 + fabs(biaxial)));
         worst = fmax(worst, fabs(shear - pl_material_sheet(&both, s, 1)) / (1 + fabs(shear)));
     }
+
     print_message("closed forms against differences of the energy: %.2g (allowed 1e-8)\n", worst);
     PL_CHECK_BELOW(worst, 1e-8);
 }
@@ -95,6 +98,7 @@ static void test_check_names_what_is_wrong(void **state)
             fail();
         }
     }
+
     pl_error err = {0};
     PL_CHECK_OK(pl_material_check(&along, "skin", &err));
 }

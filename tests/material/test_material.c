@@ -20,6 +20,7 @@ static double energy_uniaxial(const pl_material *m, double s)
     if (m->model == PL_GENT) {
         return -0.5 * m->mu * m->jm * log(1 - e / m->jm);
     }
+
     if (m->model == PL_OGDEN) {
         double W = 0;
         for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
@@ -28,6 +29,7 @@ static double energy_uniaxial(const pl_material *m, double s)
         }
         return W;
     }
+
     return m->c10 * e + m->c01 * (I2 - 3) + m->c20 * e * e + m->c30 * e * e * e;
 }
 
@@ -85,6 +87,7 @@ static void test_special_cases_of_gent_and_ogden(void **state)
         }
         PL_CHECK_NEAR(pl_material_uniaxial(&mooney, s), pl_material_sheet(&mooney, s, across[0]), 1e-14);
     }
+
     assert_true(isinf(pl_material_sheet(&gent, 7, 1)));
     assert_true(isfinite(pl_material_sheet(&gent, 6, 1)));
 }
@@ -109,6 +112,7 @@ static void test_moduli_agree_with_young_and_poisson(void **state)
         PL_CHECK_NEAR(mu, 2 * (0.0418 + 0.0106), 1e-15);
         PL_CHECK_NEAR((3 * lambda - 2 * mu) / (2 * (3 * lambda + mu)), nu, 1e-12);
     }
+
     double mu, kappa;
     pl_material_moduli(&yeoh, &mu, &kappa);
     PL_CHECK_NEAR(kappa, 30, 0);
@@ -128,12 +132,14 @@ static void test_constants_have_names_and_places(void **state)
             PL_CHECK_NEAR(*pl_material_at(&m, (pl_material_constant)d), d + 1, 0);
         }
     }
+
     assert_null(pl_material_at(&m, PL_MATERIAL_CONSTANT_COUNT));
     for (int k = 0; k < PL_MATERIAL_MODEL_COUNT; ++k) {
         const pl_material_model model = (pl_material_model)k;
         assert_true(pl_material_has(model, PL_YOUNG) != pl_material_is_rubber(model));
         assert_true(pl_material_has(model, PL_POISSON) && pl_material_has(model, PL_DENSITY));
     }
+
     assert_true(pl_material_has(PL_YEOH, PL_C30) && !pl_material_has(PL_YEOH, PL_C01));
     assert_false(pl_material_has((pl_material_model)99, PL_C10));
     assert_string_equal(pl_material_model_name(PL_MOONEY_RIVLIN), "mooney_rivlin");
@@ -179,6 +185,7 @@ static void test_check_names_what_is_wrong(void **state)
         }
         assert_int_equal(pl_material_check(&wrong[i].material, "skin", NULL), PL_BAD_INPUT);
     }
+
     const pl_material *right[] = {&steelish, &neo, &mooney, &yeoh};
     for (int i = 0; i < PL_COUNT(right); ++i) {
         pl_error err = {0};
@@ -213,6 +220,7 @@ static void test_library_entries_are_sound(void **state)
             before = stress;
         }
     }
+
     assert_null(pl_material_library_find("unobtainium"));
     assert_null(pl_material_library_find(NULL));
     assert_null(pl_material_library_at(-1));

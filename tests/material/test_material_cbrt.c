@@ -21,6 +21,7 @@ static void test_cube_root(void **state)
             worst = fmax(worst, fabs(root[l] / cbrt(a[l]) - 1));
         }
     }
+
     print_message("relative error %.1e\n", worst);
     PL_CHECK_BELOW(worst, 2e-15);
 }

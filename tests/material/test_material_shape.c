@@ -35,6 +35,7 @@ static double nearest(double l, double t)
             low = v;
         }
     }
+
     return 0.5 * (low + high);
 }
 
@@ -44,6 +45,7 @@ static void check_curve(const pl_material *m, double strain_high)
 {
     pl_shape_curve c;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_shape_curve_fit(m, strain_high, &c, &err));
     double worst = 0;
     for (int i = 1; i <= 40; ++i) {
@@ -59,6 +61,7 @@ static void check_curve(const pl_material *m, double strain_high)
         }
         worst = fmax(worst, fabs(axial / pl_material_uniaxial(m, l) - 1));
     }
+
     PL_CHECK_NEAR(worst, 0, 2e-3);
 }
 

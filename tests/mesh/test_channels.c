@@ -40,11 +40,13 @@ static void tube(pl_trisurf *s, double hole, int rings)
             ring(s, 20.0 * k / rings, layer ? hole : 6, 100.0 * k / rings);
         }
     }
+
     const int32_t inner = (rings + 1) * AROUND;
     for (int k = 0; k < rings; ++k) {
         strips(s, k * AROUND, (k + 1) * AROUND, false);
         strips(s, inner + k * AROUND, inner + (k + 1) * AROUND, true);
     }
+
     strips(s, inner, 0, false);
     strips(s, rings * AROUND, inner + rings * AROUND, false);
 }

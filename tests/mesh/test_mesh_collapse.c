@@ -12,6 +12,7 @@ static pl_mesh *near_planes(int order, double gap)
     pl_error err = {0};
     const double size[3] = {10, 10, 10};
     int32_t region[125] = {0};
+
     for (int c = 0; c < 125; ++c) {
         region[c] = c / 25 > 2;
     }
@@ -22,6 +23,7 @@ static pl_mesh *near_planes(int order, double gap)
         const double at = v.position[i];
         x[i] = fabs(at - 6) < 1e-9 ? 4 + gap : at; // planes at 0, 2, 4, 4 + gap, 8, 10
     }
+
     PL_CHECK_OK(pl_mesh_moved(linear, x, &moved, &err));
     pl_mesh_destroy(linear);
     free(x);
@@ -30,6 +32,7 @@ static pl_mesh *near_planes(int order, double gap)
         pl_mesh_destroy(moved);
         return mesh;
     }
+
     return moved;
 }
 
@@ -42,6 +45,7 @@ static pl_mesh *collapse(const pl_mesh *mesh, int *collapsed, double *longest)
     const int64_t faces = pl_mesh_boundary(mesh, &boundary);
     static const char *const surface_name[1] = {"skin"};
     pl_tets t = {.element_count = v.element_count, .surface_count = 1};
+
     t.kind = malloc((size_t)v.element_count);
     t.region = malloc((size_t)v.element_count * sizeof *t.region);
     t.node_start = malloc(((size_t)v.element_count + 1) * sizeof *t.node_start);
@@ -60,6 +64,7 @@ static pl_mesh *collapse(const pl_mesh *mesh, int *collapsed, double *longest)
         memcpy(t.surface_corner + 4 * f, node, 3 * sizeof *node);
         t.surface_corner[4 * f + 3] = -1;
     }
+
     pl_error err = {0};
     PL_CHECK_OK(pl_tets_collapse(&t, v.vertex_count, v.position, collapsed, longest, &err));
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
@@ -86,6 +91,7 @@ static pl_mesh *collapse(const pl_mesh *mesh, int *collapsed, double *longest)
     free(t.node);
     free(t.surface_start);
     free(t.surface_corner);
+
     return out;
 }
 

@@ -103,6 +103,7 @@ static void octant_errors(int n, double *volume_error, double *area_error)
 {
     const double size[3] = {1, 1, 1}, pi = acos(-1);
     pl_mesh *box = NULL, *raised = NULL, *octant = NULL;
+
     PL_CHECK_OK(box_mesh(n, n, n, size, NULL, NULL, &box, &err));
     PL_CHECK_OK(pl_mesh_raise(box, &raised, &err));
     const pl_mesh_view v = pl_mesh_get(raised);
@@ -113,6 +114,7 @@ static void octant_errors(int n, double *volume_error, double *area_error)
             x[3 * i + k] = length > 0 ? p[k] * most / length : 0;
         }
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -126,6 +128,7 @@ static void octant_errors(int n, double *volume_error, double *area_error)
     *volume_error = fabs(pl_mesh_region_volume(octant, -1) - pi / 6);
     const int64_t *face;
     const int64_t count = pl_mesh_boundary(octant, &face);
+
     // the three plane faces are quarters of the unit disc
     *area_error = fabs(pl_mesh_faces_area(octant, face, count) - pi / 2 - 3 * pi / 4);
     PL_CHECK_NEAR(-pl_mesh_faces_enclosed(octant, face, count), pl_mesh_region_volume(octant, -1), 1e-13);
@@ -171,6 +174,7 @@ static double patch_volume(const double *c, const double *a, const double *m, co
             sum += pl_dot3(normal, p[2]) / 6;
         }
     }
+
     return sum;
 }
 
@@ -201,6 +205,7 @@ static void test_curved_cap(void **state)
     const int64_t sphere = 2; // corners 1 2 3
     const int64_t all[] = {0, 1, 2, 3};
     PL_CHECK_NEAR(-pl_mesh_faces_enclosed(mesh, all, 4), volume, 1e-15);
+
     // the other faces are planes through the origin, so the sphere's face alone spans the whole volume from
     // there; as an open surface it is capped on its curved rim, which takes the cones under the cap away
     int rims;
@@ -214,6 +219,7 @@ static void test_curved_cap(void **state)
             c[k] += x[loop[i]][k] / 6;
         }
     }
+
     for (int i = 0; i < 6; i += 2) {
         fan += patch_volume(c, x[loop[i]], x[loop[i + 1]], x[loop[(i + 2) % 6]]);
     }
@@ -252,6 +258,7 @@ static void test_with_surfaces(void **state)
         assert_int_equal(v.surface_start[s + 1] - v.surface_start[s], count_b);
         PL_CHECK_NEAR(pl_mesh_faces_area(all[i], v.surface_face + v.surface_start[s], count_b), 2, 1e-14);
     }
+
     // wrong faces and names
     pl_mesh *bad = NULL;
     const int64_t wrong[] = {12 * 8}, one[] = {0, 1}, back_start[] = {1, 0};

@@ -12,12 +12,14 @@ static pl_mesh *make_bar(bool quadratic)
 {
     pl_mesh *bar = NULL, *raised = NULL;
     pl_error err = {0};
+
     PL_CHECK_OK(box_mesh(60, 2, 2, (double[]){300, 4, 4}, NULL, NULL, &bar, &err));
     if (!quadratic) {
         return bar;
     }
     PL_CHECK_OK(pl_mesh_raise(bar, &raised, &err));
     pl_mesh_destroy(bar);
+
     return raised;
 }
 
@@ -28,12 +30,14 @@ static double *make_coil(const pl_mesh *bar, double angle, double pitch)
     const pl_mesh_view v = pl_mesh_get(bar);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
     const double radius = 300 / angle;
+
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         const double *p = v.position + 3 * (size_t)i, a = p[0] / radius;
         x[3 * i] = (radius + 0.0531 * a + p[1] - 2) * cos(a);
         x[3 * i + 1] = (radius + 0.0531 * a + p[1] - 2) * sin(a);
         x[3 * i + 2] = p[2] + pitch * a / (2 * PI);
     }
+
     return x;
 }
 
@@ -83,6 +87,7 @@ static int all_pairs(const pl_mesh *mesh, const double *x)
     const int64_t *face;
     const int64_t count = pl_mesh_boundary(mesh, &face);
     int pairs = 0;
+
     for (int64_t f = 0; f < count; ++f) {
         for (int64_t g = f + 1; g < count; ++g) {
             int32_t a[PL_FACE_NODES_MAX], b[PL_FACE_NODES_MAX];
@@ -101,6 +106,7 @@ static int all_pairs(const pl_mesh *mesh, const double *x)
             pairs += hit;
         }
     }
+
     return pairs;
 }
 
@@ -116,6 +122,7 @@ static void test_count_agrees_with_all_pairs(void **state)
         assert_true(expected > 0);
         free(x);
     }
+
     pl_mesh_destroy(bar);
 }
 
@@ -144,6 +151,7 @@ static pl_mesh *make_cups(double gap)
     const int64_t start[3] = {0, 10, 20};
     const int32_t region[2] = {0, 0};
     const char *name[1] = {"body"};
+
     for (int t = 0; t < 2; ++t) {
         double corner[4][3] = {{0, 0, t ? 8 : -8}};
         for (int k = 0; k < 3; ++k) {
@@ -169,6 +177,7 @@ static pl_mesh *make_cups(double gap)
             node[10 * t + k] = 10 * t + k;
         }
     }
+
     const pl_mesh_def def = {.vertex_count = 20,
                              .position = x[0],
                              .element_count = 2,
@@ -181,6 +190,7 @@ static pl_mesh *make_cups(double gap)
     pl_mesh *mesh = NULL;
     pl_error err = {0};
     PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
+
     return mesh;
 }
 
@@ -204,9 +214,11 @@ static int tubes(double apart)
 {
     static const double R = 10;
     bool hole[6 * 4 * 3] = {false};
+
     for (int c = 24; c < 48; ++c) {
         hole[c] = true; // the middle layer
     }
+
     pl_mesh *linear = NULL, *mesh = NULL;
     pl_error err = {0};
     PL_CHECK_OK(box_mesh(6, 4, 3, (double[]){PI / 2, 8, 3}, hole, NULL, &linear, &err));
@@ -221,10 +233,12 @@ static int tubes(double apart)
         x[3 * i + 1] = p[1] + (outer ? 0.37 : 0);
         x[3 * i + 2] = -r * cos(a);
     }
+
     const int count = crossings_of(mesh, x).count;
     free(x);
     pl_mesh_destroy(mesh);
     pl_mesh_destroy(linear);
+
     return count;
 }
 

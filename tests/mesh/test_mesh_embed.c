@@ -11,6 +11,7 @@ static void embedded(const pl_mesh *mesh, const pl_embedding *at, double x[3])
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     double sum = 0;
+
     x[0] = x[1] = x[2] = 0;
     for (int a = 0; a < at->node_count; ++a) {
         sum += at->weight[a];
@@ -18,6 +19,7 @@ static void embedded(const pl_mesh *mesh, const pl_embedding *at, double x[3])
             x[i] += at->weight[a] * v.position[3 * at->node[a] + i];
         }
     }
+
     PL_CHECK_NEAR(sum, 1, 1e-12);
 }
 
@@ -26,6 +28,7 @@ static pl_mesh *bent_box(double bend)
 {
     const double size[3] = {4, 2, 2};
     pl_mesh *box = NULL, *raised = NULL, *bent = NULL;
+
     PL_CHECK_OK(box_mesh(4, 2, 2, size, NULL, NULL, &box, &err));
     PL_CHECK_OK(pl_mesh_raise(box, &raised, &err));
     const pl_mesh_view v = pl_mesh_get(raised);
@@ -36,6 +39,7 @@ static pl_mesh *bent_box(double bend)
         x[3 * i + 1] = p[1] + bend * sin(p[0]);
         x[3 * i + 2] = p[2] + bend * p[0] * p[1];
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -49,6 +53,7 @@ static pl_mesh *bent_box(double bend)
     free(x);
     pl_mesh_destroy(box);
     pl_mesh_destroy(raised);
+
     return bent;
 }
 
@@ -106,6 +111,7 @@ static void test_outside(void **state)
             PL_CHECK_NEAR(pl_distance3(x, table[i] + 3), 0, 1e-7);
         }
     }
+
     pl_embedding at;
     assert_int_equal(pl_mesh_embed(mesh, (double[3]){0, INFINITY, 0}, &at, &err), PL_BAD_INPUT);
     assert_int_equal(pl_mesh_embed(mesh, (double[3]){0, 0, NAN}, &at, &err), PL_BAD_INPUT);
@@ -138,6 +144,7 @@ static void test_outside_curved(void **state)
             }
         }
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -157,6 +164,7 @@ static void test_rays(void **state)
     PL_CHECK_NEAR(hit.t, 3.5, 1e-12);
     assert_false(hit.from_void);
     assert_false(pl_mesh_cast(mesh, o, d, 3.6, &hit));
+
     // in the plane of a side of the bounding boxes, both ways
     assert_true(pl_mesh_cast(mesh, (double[3]){-1, 1, 1}, (double[3]){1, 0, -0.0}, 0, &hit));
     PL_CHECK_NEAR(hit.t, 1, 1e-12);
@@ -164,11 +172,13 @@ static void test_rays(void **state)
     PL_CHECK_NEAR(hit.t, 5, 1e-12);
     assert_true(pl_mesh_blocks(mesh, (double[3]){9, 1, 1}, (double[3]){-1, -0.0, 0}, 0));
     assert_false(pl_mesh_blocks(mesh, (double[3]){9, 1, 1}, (double[3]){1, 0, 0}, 0));
+
     // along the seams of the triangulation
     for (int i = 0; i <= 8; ++i) {
         assert_true(pl_mesh_cast(mesh, (double[3]){0.5 * i, 1, 9}, (double[3]){0, 0, -1}, 0, &hit));
         PL_CHECK_NEAR(hit.t, 7, 1e-12);
     }
+
     pl_mesh_destroy(mesh);
 }
 

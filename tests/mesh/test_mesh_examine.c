@@ -13,6 +13,7 @@ static const pl_finding *find(const pl_findings *findings, const char *words)
             return pl_findings_at(findings, i);
         }
     }
+
     print_error("no finding says \"%s\"\n", words);
     fail();
     return NULL;
@@ -33,12 +34,14 @@ static pl_mesh *moved(const pl_mesh *mesh, double from, const double shift[3])
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+
     memcpy(x, v.position, 3 * (size_t)v.vertex_count * sizeof *x);
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         for (int k = 2; k >= 0; --k) {
             x[3 * i + k] += x[3 * i] > from ? shift[k] : 0;
         }
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -51,6 +54,7 @@ static pl_mesh *moved(const pl_mesh *mesh, double from, const double shift[3])
     pl_mesh *out = NULL;
     PL_CHECK_OK(pl_mesh_create(&def, &out, NULL, &err));
     free(x);
+
     return out;
 }
 
@@ -79,6 +83,7 @@ static void test_walls(void **state)
         assert_true(f->has_place && f->element_count > 60);
         pl_findings_destroy(findings);
     }
+
     pl_mesh_destroy(mesh);
     pl_mesh_destroy(raised);
 }
@@ -93,6 +98,7 @@ static void test_parts_and_overlaps(void **state)
         hole[c] = c % 5 == 2;
         region[c] = c % 5 > 2;
     }
+
     pl_mesh *mesh = NULL;
     PL_CHECK_OK(box_mesh(5, 2, 2, (double[]){5, 2, 2}, hole, region, &mesh, &err));
     pl_findings *findings = examine(mesh);

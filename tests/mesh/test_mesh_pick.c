@@ -16,6 +16,7 @@ static pl_mesh *hollow(int n, int inlet, bool raise)
         const bool duct = i < inlet && j == n / 2 && k == n / 2;
         hole[c] = inner || duct;
     }
+
     const double size[3] = {n, n, n};
     pl_mesh *mesh = NULL, *raised = NULL;
     PL_CHECK_OK(box_mesh(n, n, n, size, hole, NULL, &mesh, &err));
@@ -25,6 +26,7 @@ static pl_mesh *hollow(int n, int inlet, bool raise)
         pl_mesh_destroy(mesh);
         return raised;
     }
+
     return mesh;
 }
 
@@ -80,6 +82,7 @@ static void test_cup(void **state)
         const int i = c % n, j = c / n % n, k = c / (n * n);
         hole[c] = i > 0 && i < n - 1 && j > 0 && j < n - 1 && k > 0;
     }
+
     const double size[3] = {6, 6, 6};
     pl_mesh *mesh = NULL;
     PL_CHECK_OK(box_mesh(n, n, n, size, hole, NULL, &mesh, &err));
@@ -116,6 +119,7 @@ static void test_bellows(void **state)
         air += inner || duct;
         hole[c] = groove || inner || duct;
     }
+
     const double size[3] = {nx, ny, ny};
     pl_mesh *mesh = NULL;
     PL_CHECK_OK(box_mesh(nx, ny, ny, size, hole, NULL, &mesh, &err));

@@ -22,7 +22,9 @@ static pl_mesh *single(pl_element_kind kind, const double *x)
                              .region_count = 1,
                              .region_name = name};
     pl_mesh *mesh = NULL;
+
     PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
+
     return mesh;
 }
 

@@ -10,6 +10,7 @@ static pl_mesh *bent_box(void)
     const double size[3] = {9, 6, 4};
     const bool hole[18] = {[7] = true};
     int32_t second[18] = {0};
+
     second[0] = second[1] = 1;
     PL_CHECK_OK(box_mesh(3, 3, 2, size, hole, second, &box, &err));
     PL_CHECK_OK(pl_mesh_raise(box, &raised, &err));
@@ -20,6 +21,7 @@ static pl_mesh *bent_box(void)
     const char *const name = "base";
     PL_CHECK_OK(pl_mesh_with_surfaces(raised, 1, &name, start, face, &named, &err));
     pl_mesh_free_faces(face);
+
     // curved: every vertex moved along a smooth field
     const pl_mesh_view v = pl_mesh_get(named);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
@@ -29,6 +31,7 @@ static pl_mesh *bent_box(void)
         x[3 * i + 1] = p[1] + 0.02 * p[0] * p[0];
         x[3 * i + 2] = p[2] + 0.01 * p[1] * p[1];
     }
+
     int32_t *corner = malloc(4 * (size_t)count * sizeof *corner);
     for (int64_t k = 0; k < count; ++k) {
         int32_t node[PL_FACE_NODES_MAX];
@@ -37,6 +40,7 @@ static pl_mesh *bent_box(void)
             corner[4 * k + i] = i < 3 ? node[i] : -1;
         }
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -56,6 +60,7 @@ static pl_mesh *bent_box(void)
     pl_mesh_destroy(box);
     pl_mesh_destroy(raised);
     pl_mesh_destroy(named);
+
     return bent;
 }
 
@@ -108,6 +113,7 @@ static void test_keeps(void **state)
         assert_memory_equal(f.position, v.position, 3 * (size_t)v.vertex_count * sizeof *f.position);
         pl_mesh_destroy(fine);
     }
+
     free(marked);
     pl_mesh_destroy(mesh);
 }

@@ -12,6 +12,7 @@ static void random_reference(pl_random *random, pl_element_kind kind, double xi[
             xi[i] = pl_random_uniform(random, 0, 1);
         }
     } while (xi[0] + xi[1] + (tet ? xi[2] : 0) > 1);
+
     xi[2] = tet ? xi[2] : 2 * xi[2] - 1;
 }
 
@@ -68,6 +69,7 @@ static void test_derivatives(void **state)
             }
         }
     }
+
     static const int faces[] = {3, 6, 4, 8};
     for (int f = 0; f < 4; ++f) {
         double xi[2] = {0.21, 0.47}, dN[2 * PL_FACE_NODES_MAX], N[PL_FACE_NODES_MAX], sum = 0;
@@ -178,6 +180,7 @@ static void test_jacobian_bound(void **state)
             tried += least > 0.02;
         }
     }
+
     // a bound that is always negative would be of no use: nearly all good elements are proven good
     PL_CHECK_BELOW(0.97 * tried, positive);
 }
@@ -225,6 +228,7 @@ static void test_flat_pieces(void **state)
         PL_CHECK_BELOW(count, PL_ELEMENT_TETS_MAX + 0.5);
         PL_CHECK_NEAR(sum, reference[kind], 1e-14);
     }
+
     // corners of the unit square and of its half, mid nodes on the edges behind them
     const double square[8][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}, {0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}};
     const double half[6][2] = {{0, 0}, {1, 0}, {0, 1}, {0.5, 0}, {0.5, 0.5}, {0, 0.5}};

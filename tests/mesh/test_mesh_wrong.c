@@ -74,6 +74,7 @@ static void test_right_one(void **state)
     assert_int_equal(report.unmatched_faces, 0);
     const pl_mesh_view v = pl_mesh_get(mesh);
     assert_int_equal(v.vertex_count, 11);
+
     // the face between the regions belongs to the lower one, the quadrilateral to the prism
     assert_int_equal(v.surface_face[0], 0 * 8 + 2);
     assert_int_equal(v.surface_face[1], 2 * 8 + 2);
@@ -257,6 +258,7 @@ static void test_wrong_ones(void **state)
             fail_msg("case %d: status %d, '%s' does not say '%s'", i, status, err.text, table[i].words);
         }
     }
+
     pl_mesh *mesh = NULL;
     assert_int_equal(pl_mesh_create(NULL, &mesh, NULL, &err), PL_BAD_INPUT);
     assert_int_equal(pl_mesh_create(NULL, NULL, NULL, NULL), PL_BAD_INPUT);
@@ -328,11 +330,13 @@ static void *memory_hook(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     if (memory.left == 0) {
         return NULL;
     }
     memory.left -= memory.left > 0;
     memory.live += block == NULL;
+
     return realloc(block, bytes);
 }
 
@@ -340,6 +344,7 @@ static pl_status memory_all(void)
 {
     const double size[3] = {4, 4, 4};
     bool hole[64] = {false};
+
     hole[21] = true;
     pl_mesh *mesh = NULL, *raised = NULL, *back = NULL, *named = NULL;
     int32_t *vertex_of = NULL, *thin = NULL, thin_count;
@@ -362,6 +367,7 @@ static pl_status memory_all(void)
     pl_mesh_destroy(raised);
     pl_mesh_destroy(back);
     pl_mesh_destroy(named);
+
     return status;
 }
 
@@ -377,6 +383,7 @@ static void test_no_memory(void **state)
         status = memory_all();
         assert_int_equal(memory.live, 0);
     }
+
     pl_memory_set(NULL, NULL);
     PL_CHECK_OK(status);
     assert_in_range(n, 100, 1999);

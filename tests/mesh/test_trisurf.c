@@ -12,6 +12,7 @@ static pl_trisurf cube(double low, double high)
                                       {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
     static const int8_t half[2][3] = {{0, 1, 2}, {0, 2, 3}};
     pl_trisurf s = {36, 12, PL_NEW_ARRAY(double, 108), PL_NEW_ARRAY(int32_t, 36)};
+
     for (int v = 0; v < 36; ++v) {
         const int corner = quad[v / 6][half[v / 3 % 2][v % 3]];
         for (int i = 0; i < 3; ++i) {
@@ -19,7 +20,9 @@ static pl_trisurf cube(double low, double high)
         }
         s.corner[v] = v;
     }
+
     PL_CHECK_OK(pl_trisurf_weld(&s, 0, &err));
+
     return s;
 }
 
@@ -35,6 +38,7 @@ static pl_trisurf joined(const pl_trisurf *a, const pl_trisurf *b)
     for (int i = 0; i < 3 * b->triangle_count; ++i) {
         s.corner[3 * a->triangle_count + i] = b->corner[i] + a->vertex_count;
     }
+
     return s;
 }
 
@@ -51,6 +55,7 @@ static void check_found(const pl_trisurf *s, const char *words)
             print_error("%s\n", f->text);
         }
     }
+
     pl_findings_destroy(findings);
     if (!said) {
         fail_msg("nothing says '%s'", words ? words : "(clean)");
@@ -76,6 +81,7 @@ static void test_clean_cube(void **state)
         }
         assert_int_equal(pl_trisurf_contains(&s, p), in);
     }
+
     // on the planes, edges and diagonals of the cube, but not on the cube itself
     for (int i = 0; i <= 4; ++i) {
         for (int j = 0; j <= 4; ++j) {
@@ -84,6 +90,7 @@ static void test_clean_cube(void **state)
             assert_false(pl_trisurf_contains(&s, (double[3]){i, j, 0}));
         }
     }
+
     pl_trisurf_clear(&s);
 }
 
@@ -94,6 +101,7 @@ static void test_weld(void **state)
     s.position[0] += 1e-3; // no longer a cube, nothing to weld
     PL_CHECK_OK(pl_trisurf_weld(&s, 0, &err));
     assert_int_equal(s.vertex_count, 8);
+
     // everything within reach of the first vertex: nothing is left
     PL_CHECK_OK(pl_trisurf_weld(&s, 10, &err));
     assert_int_equal(s.vertex_count, 1);
@@ -136,13 +144,16 @@ static void test_intersections(void **state)
     check_found(&ab, "intersect");
     check_found(&ac, NULL);
     check_found(&ad, NULL);
+
     // a smaller cube standing on the larger one's face: coplanar overlap
     pl_trisurf e = cube(0.25, 0.75);
     for (int v = 0; v < e.vertex_count; ++v) {
         e.position[3 * v + 2] += 1.75;
     }
+
     pl_trisurf ae = joined(&a, &e);
     check_found(&ae, "intersect");
+
     // and the same as two surfaces
     const pl_trisurf *other[] = {&b, &c, &d, &e, &a};
     const int crossing[] = {1, 0, 0, 1, 0};
@@ -152,6 +163,7 @@ static void test_intersections(void **state)
         assert_int_equal(pl_findings_defect_count(findings), crossing[i]);
         pl_findings_destroy(findings);
     }
+
     pl_trisurf *const all[] = {&a, &b, &c, &d, &e, &ab, &ac, &ad, &ae};
     for (int i = 0; i < PL_COUNT(all); ++i) {
         pl_trisurf_clear(all[i]);

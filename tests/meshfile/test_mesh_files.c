@@ -21,6 +21,7 @@ static void round_trip_inp(pl_mesh *mesh)
     pl_error err = {0};
     pl_mesh *back;
     const char *path = sample_path("round.inp");
+
     PL_CHECK_OK(pl_mesh_write_inp(mesh, path, &err));
     PL_CHECK_OK(pl_mesh_load(path, 1, NULL, &back, NULL, &err));
     sample_check_same(mesh, back, 1e-15); // numbers of 20 characters
@@ -54,6 +55,7 @@ static void test_round_trip_tetgen(void **state)
         pl_mesh_destroy(back);
         pl_mesh_destroy(mesh);
     }
+
     pl_mesh *mixed = sample_mesh(false);
     assert_int_equal(pl_mesh_write_tetgen(mixed, sample_path("mixed.ele"), &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "tetrahedra"));
@@ -96,6 +98,7 @@ static size_t put_base64(char *to, const bytes *b)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t n = 0;
+
     for (size_t i = 0; i < b->length; i += 3) {
         const unsigned one = b->data[i], two = i + 1 < b->length ? b->data[i + 1] : 0;
         const unsigned three = i + 2 < b->length ? b->data[i + 2] : 0, bits = one << 16 | two << 8 | three;
@@ -104,6 +107,7 @@ static size_t put_base64(char *to, const bytes *b)
         to[n++] = i + 1 < b->length ? digit[bits >> 6 & 63] : '=';
         to[n++] = i + 2 < b->length ? digit[bits & 63] : '=';
     }
+
     to[n] = '\0';
     return n;
 }
@@ -143,11 +147,13 @@ static size_t put_array(char *to, const coding *c, const bytes *raw)
         put_word(&head, c, raw->length);
         put(&head, raw->data, raw->length, false);
     }
+
     if (c->appended && !c->base64) {
         memcpy(to, head.data, head.length);
         memcpy(to + head.length, body.data, body.length);
         return head.length + body.length;
     }
+
     const size_t n = put_base64(to, &head);
     return n + put_base64(to + n, &body);
 }
@@ -157,13 +163,16 @@ static size_t tet_file(char *file, const coding *c)
     static const char *const name[] = {"points", "connectivity", "offsets", "types", "gmsh:physical"};
     static const char *const type[] = {"Float32", "Int32", "Int64", "UInt8", "Int16"};
     bytes raw[5] = {{.length = 0}};
+
     for (int i = 0; i < 12; ++i) {
         const float x = (float)tet_point[i];
         put(&raw[0], &x, 4, c->swap);
     }
+
     for (int32_t i = 0; i < 4; ++i) {
         put(&raw[1], &i, 4, c->swap);
     }
+
     const int64_t end = 4;
     const uint8_t tet = 10;
     const int16_t group = 7;
@@ -190,6 +199,7 @@ static size_t tet_file(char *file, const coding *c)
                      type[i], name[i], i == 0 ? 3 : 1, (int)length, data);
         }
     }
+
     n = (size_t)sprintf(
         file,
         "<?xml version=\"1.0\"?>\n<!-- by another program -->\n<VTKFile type=\"UnstructuredGrid\" "
@@ -206,6 +216,7 @@ static size_t tet_file(char *file, const coding *c)
         n += at;
         n += (size_t)sprintf(file + n, "\n</AppendedData>\n");
     }
+
     return n + (size_t)sprintf(file + n, "</VTKFile>\n");
 }
 
@@ -278,6 +289,7 @@ static void test_tetgen_by_hand(void **state)
     assert_string_equal(v.region_name[0], "region3");
     assert_int_equal(v.surface_count, 1);
     assert_string_equal(v.surface_name[0], "marker5");
+
     // every mid node lies midway between the corners of its edge
     static const int edge[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
     for (int m = 0; m < 6; ++m) {
@@ -287,6 +299,7 @@ static void test_tetgen_by_hand(void **state)
             PL_CHECK_NEAR(v.position[3 * v.node[4 + m] + i], 0.5 * (a + b), 1e-15);
         }
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -316,6 +329,7 @@ static void test_inp_by_hand(void **state)
     PL_CHECK_NEAR(pl_mesh_region_volume(mesh, pl_mesh_find_region(mesh, "Upper")), 1.0 / 6, 1e-15);
     PL_CHECK_NEAR(pl_mesh_region_volume(mesh, pl_mesh_find_region(mesh, "Tets")), 1.0 / 6, 1e-15);
     PL_CHECK_NEAR(pl_mesh_region_volume(mesh, pl_mesh_find_region(mesh, "Wedge")), 0.5, 1e-15);
+
     // the side x = 0 of the first tet and y = 0 of the wedge; the lid z = 1; the floor without the inner face
     const char *name[] = {"Flank", "Lid", "floor"};
     const double area[] = {1.5, 0.5, 0.5};
@@ -325,6 +339,7 @@ static void test_inp_by_hand(void **state)
         const int64_t count = v.surface_start[s + 1] - v.surface_start[s];
         PL_CHECK_NEAR(pl_mesh_faces_area(mesh, v.surface_face + v.surface_start[s], count), area[i], 1e-14);
     }
+
     assert_int_equal(pl_mesh_find_surface(mesh, "all"), -1);
     pl_mesh_destroy(mesh);
 }
@@ -372,6 +387,7 @@ static void test_stl_volume(void **state)
         pl_file_free(data);
         pl_mesh_destroy(mesh);
     }
+
     pl_mesh *mesh = sample_mesh(true);
     assert_int_equal(pl_mesh_write_stl(mesh, "bass", NULL, sample_path("x.stl"), &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "\"base\""));

@@ -156,6 +156,7 @@ static void test_wrong_ele(void **state)
             fail();
         }
     }
+
     pl_mesh *mesh;
     pl_error err = {0};
     assert_int_equal(pl_mesh_load(sample_path("absent.vtu"), 1, NULL, &mesh, NULL, &err), PL_BAD_FILE);
@@ -205,6 +206,7 @@ static void fuzz(const char *source, const char *target, int rounds, uint64_t se
     pl_error err = {0};
     pl_random random;
     int read = 0;
+
     PL_CHECK_OK(pl_file_read(sample_path(source), &good, &length, &err));
     char *bad = malloc(length + 200);
     pl_random_seed(&random, seed);
@@ -218,6 +220,7 @@ static void fuzz(const char *source, const char *target, int rounds, uint64_t se
         read += status == PL_OK;
         pl_mesh_destroy(mesh);
     }
+
     print_message("%s: %d of %d mutations still read (seed %d)\n", source, read, rounds, (int)seed);
     free(bad);
     pl_file_free(good);
@@ -256,6 +259,7 @@ static void *failing_memory(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     if (allocations_left-- <= 0) {
         return NULL;
     }

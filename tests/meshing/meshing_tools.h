@@ -31,6 +31,7 @@ static inline double tools_enclosed(const pl_mesh *mesh, const char *surface)
         print_error("no surface %s\n", surface);
         fail();
     }
+
     const pl_mesh_view v = pl_mesh_get(mesh);
     return pl_mesh_faces_enclosed(mesh, v.surface_face + v.surface_start[s],
                                   v.surface_start[s + 1] - v.surface_start[s]);
@@ -43,6 +44,7 @@ static inline double tools_area(const pl_mesh *mesh, const char *surface)
         print_error("no surface %s\n", surface);
         fail();
     }
+
     const pl_mesh_view v = pl_mesh_get(mesh);
     return pl_mesh_faces_area(mesh, v.surface_face + v.surface_start[s],
                               v.surface_start[s + 1] - v.surface_start[s]);
@@ -58,6 +60,7 @@ static inline void tools_clean(void)
         snprintf(path, sizeof path, "%s/%s", tools_folder, entry->d_name);
         unlink(path);
     }
+
     if (folder) {
         closedir(folder);
     }
@@ -74,6 +77,7 @@ static inline const char *tools_path(const char *name)
             fail();
         }
     }
+
     snprintf(path, sizeof path, "%s/%s", tools_folder, name);
     return path;
 }

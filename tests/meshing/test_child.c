@@ -63,11 +63,13 @@ static pl_status trouble_work(void *user, const pl_progress *progress, pl_mesh *
     if (status == PL_OK && meshing_attempt() < t->attempts) {
         t->happens();
     }
+
     const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN, .design = "beam", .size = 20, .order = 1};
     const int32_t element[] = {3, 1, 4};
     pl_findings_add(findings, PL_WARNING, "file", 7, "a warning");
     pl_findings_advise(findings, "some advice");
     pl_findings_place(findings, (const double[3]){1, 2, 3}, element, 3);
+
     return status == PL_OK ? pl_meshing_mesher()->build(NULL, &source, progress, out, findings, err) : status;
 }
 
@@ -174,9 +176,11 @@ static pl_status answer_work(void *user, const pl_progress *progress, pl_mesh **
         meshing_doubt(a->blame_input ? 0 : INFINITY);
         return pl_fail(err, PL_BAD_INPUT, "part: Could not recover boundary mesh: error %d", 2);
     }
+
     const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN, .design = "beam", .size = 20, .order = 1};
     const pl_status status = pl_meshing_mesher()->build(NULL, &source, progress, out, findings, err);
     meshing_doubt(a->badness / (1 << meshing_attempt()));
+
     return status;
 }
 
@@ -192,6 +196,7 @@ static void test_child_answers_a_failure(void **state)
     (void)state;
     pl_error err;
     pl_mesh *mesh = NULL;
+
     // the second and the third setting do it, and a note says which
     for (int failures = 1; failures < 3; ++failures) {
         pl_findings *findings = pl_findings_create();
@@ -203,6 +208,7 @@ static void test_child_answers_a_failure(void **state)
         pl_findings_destroy(findings);
         pl_mesh_destroy(mesh);
     }
+
     // none does: why, and what was tried
     assert_int_equal(answer_run((answer){.failures = 99}, &mesh, NULL, &err), PL_BAD_INPUT);
     print_message("%s\n", err.text);
@@ -211,6 +217,7 @@ static void test_child_answers_a_failure(void **state)
     for (int k = 1; k < MESHING_ATTEMPTS; ++k) {
         assert_non_null(strstr(err.text, meshing_parts_setting(k)));
     }
+
     // wrong input is not tried again
     assert_int_equal(answer_run((answer){.failures = 1, .blame_input = true}, &mesh, NULL, &err),
                      PL_BAD_INPUT);
@@ -273,6 +280,7 @@ static size_t child_step_file(const char *path, char *bytes, size_t room)
     int ierr, object[2] = {3, 1}, tool[2] = {3, 2}, *out, **map;
     size_t out_n, *map_n, map_nn;
     pl_error err = {0};
+
     PL_CHECK_OK(meshing_gmsh_load(&err));
     gmshInitialize(0, NULL, 0, &ierr);
     gmshOptionSetNumber("General.Terminal", 0, &ierr);
@@ -292,6 +300,7 @@ static size_t child_step_file(const char *path, char *bytes, size_t room)
     assert_non_null(file);
     const size_t size = fread(bytes, 1, room, file);
     fclose(file);
+
     return size;
 }
 
@@ -328,6 +337,7 @@ static void test_child_damaged_step(void **state)
         ++outcome[status];
         pl_mesh_destroy(mesh);
     }
+
     print_message("seed %u: %d meshed, %d refused, %d ended the mesher\n", seed, outcome[PL_OK],
                   outcome[PL_BAD_INPUT], outcome[PL_FAILED]);
     assert_true(outcome[PL_OK] > 0);
@@ -360,6 +370,7 @@ static void test_child_full_disk(void **state)
     }
     closedir(folder);
     assert_int_equal(files, 0);
+
     // a link at the target is replaced, not followed
     char other[256];
     snprintf(other, sizeof other, "%s", tools_path("other"));

@@ -127,6 +127,7 @@ static void check_case(const design_case *c)
     pl_mesh *mesh = NULL;
     pl_findings *findings = pl_findings_create();
     const pl_mesh_source source = case_source(c);
+
     PL_CHECK_OK(tools_build(&source, &mesh, findings, &err));
     assert_int_equal(pl_findings_defect_count(findings), 0);
     const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
@@ -140,6 +141,7 @@ static void check_case(const design_case *c)
         assert_true(r >= 0);
         check_volume(c, c->regions[i], pl_mesh_region_volume(mesh, r));
     }
+
     assert_int_equal(view.region_count, regions);
     for (int i = 0; i < 4 && c->cavities[i]; ++i) {
         check_volume(c, c->cavities[i], tools_enclosed(mesh, c->cavities[i]));
@@ -169,6 +171,7 @@ static void test_designs_repeat(void **state)
     for (int i = 0; i < 2; ++i) {
         PL_CHECK_OK(tools_build(&source, &mesh[i], NULL, &err));
     }
+
     const pl_mesh_view a = pl_mesh_get(mesh[0]), b = pl_mesh_get(mesh[1]);
     assert_int_equal(a.vertex_count, b.vertex_count);
     assert_int_equal(a.element_count, b.element_count);
@@ -263,6 +266,7 @@ static void test_designs_yaml_spells_defaults(void **state)
             assert_true(p->value >= p->low && p->value <= p->high);
         }
     }
+
     assert_null(pl_design_at(pl_design_count()));
     assert_null(pl_design_find("nothing"));
     PL_CHECK_BELOW(pl_design_volume("beam", NULL, 0, "nothing"), -1);
@@ -299,6 +303,7 @@ static void test_designs_twister_turns(void **state)
             }
         }
     }
+
     assert_true(seen > 100);
     pl_mesh_destroy(mesh);
 }

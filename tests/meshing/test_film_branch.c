@@ -26,6 +26,7 @@ static pl_robot *film_load(double size)
 {
     char path[] = "/tmp/pliant-film-XXXXXX";
     const int file = mkstemp(path);
+
     assert_true(file >= 0);
     FILE *out = fdopen(file, "w");
     fprintf(out, text, size);
@@ -35,6 +36,7 @@ static pl_robot *film_load(double size)
     pl_error err = {0};
     PL_CHECK_OK(pl_robot_load(path, &load, &robot, NULL, &err));
     unlink(path);
+
     return robot;
 }
 
@@ -45,6 +47,7 @@ static void film_solve(const pl_robot *robot, double voltage, double turn, pl_st
     pl_statics *statics = NULL;
     pl_solve_report report;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_statics_create(robot, &options, &statics, &err));
     if (turn > 0) {
         statics->path.turn = turn;
@@ -80,6 +83,7 @@ static void test_cuts(void **unused)
     film_solve(robot, 3500, 0.25, b); // cut so, it went over a saddle and ended 22 mm away
     print_message("  %.1e mm apart\n", film_apart(a, b));
     PL_CHECK_BELOW(film_apart(a, b), 1e-5);
+
     // a little more voltage from rest, with increments as usual: a little farther
     film_solve(robot, 3530, 0, b);
     print_message("  %.1e mm apart\n", film_apart(a, b));

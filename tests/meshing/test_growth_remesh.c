@@ -19,6 +19,7 @@ static pl_robot *box_load(void)
 {
     char path[] = "/tmp/pliant-ball-XXXXXX";
     const int file = mkstemp(path);
+
     assert_true(file >= 0);
     FILE *out = fdopen(file, "w");
     fputs(text, out);
@@ -28,6 +29,7 @@ static pl_robot *box_load(void)
     pl_error err = {0};
     PL_CHECK_OK(pl_robot_load(path, &load, &robot, NULL, &err));
     unlink(path);
+
     return robot;
 }
 
@@ -36,12 +38,14 @@ static double shape_radius(const pl_state *state)
 {
     const double *x = pl_state_positions(state);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+
     for (int32_t v = 0; v < pl_state_vertex_count(state); ++v) {
         for (int i = 0; i < 3; ++i) {
             low[i] = fmin(low[i], x[3 * v + i]);
             high[i] = fmax(high[i], x[3 * v + i]);
         }
     }
+
     return 0.5 * sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) + pow(high[2] - low[2], 2));
 }
 
@@ -49,12 +53,14 @@ static pl_solve_report solve(pl_geometric *g, pl_state *state, double ratio)
 {
     pl_solve_report report;
     pl_error err = {0};
+
     PL_CHECK_OK(pl_geometric_solve(g, state, &ratio, &report, &err));
     const pl_geometric_info info = pl_geometric_get_info(g);
     print_message("ratio %g: reached %.5f, radius %.4f mm, %d meshes (%d tets), smallest J %.3f: %s\n", ratio,
                   pl_geometric_actuator(g, 0).ratio, shape_radius(state), info.remeshes,
                   info.remeshed_elements, report.min_J, report.message);
     assert_int_equal(report.outcome, PL_SOLVED);
+
     return report;
 }
 
@@ -82,6 +88,7 @@ static void test_growth_far(void **state_unused)
     solve(constraint, forced, 12);
     assert_true(pl_geometric_get_info(growth).remeshes >= 1);
     PL_CHECK_NEAR(pl_geometric_actuator(growth, 0).ratio, 12, 0.012);
+
     // the new tets grow from the shape they were found in: by about 3, not by 12
     print_message("local ratios up to %.3f\n", pl_geometric_actuator(growth, 0).local_high);
     PL_CHECK_BELOW(pl_geometric_actuator(growth, 0).local_high, 5);

@@ -8,6 +8,7 @@ static void export_stl(const char *path, const pl_mesh *mesh, double unit)
     const int64_t *face = NULL;
     const int64_t count = pl_mesh_boundary(mesh, &face);
     FILE *file = fopen(path, "w");
+
     assert_non_null(file);
     fprintf(file, "solid part\n");
     for (int64_t f = 0; f < count; ++f) {
@@ -20,6 +21,7 @@ static void export_stl(const char *path, const pl_mesh *mesh, double unit)
         }
         fprintf(file, "  endloop\n endfacet\n");
     }
+
     fprintf(file, "endsolid part\n");
     fclose(file);
 }
@@ -73,6 +75,7 @@ static void test_guess_bending_finger(void **state)
     expect(text, "surface: cavity");
     expect(text, "base: {plane: {point: [0, 0, 9], normal: [-1, 0, 0]}}");
     expect(text, "tip: {plane: {point: [100, 0, 9], normal: [1, 0, 0]}}");
+
     // walls of 2 and 2.5 mm
     PL_CHECK_NEAR(number_after(text, "size: "), 2.9, 0.5);
     PL_CHECK_NEAR(number_after(text, "flat end of "), 360, 1);
@@ -143,6 +146,7 @@ static void test_guess_meshes(void **state)
 static void test_guess_open_cavity(void **state)
 {
     (void)state;
+
     // rings of 8 points: outside bottom, outside top, mouth rim, mouth inner edge, inside top, inside bottom
     static const double radius[] = {10, 10, 2, 2, 8, 8}, height[] = {0, 30, 30, 28, 28, 2};
     enum { RINGS = 6, SIDES = 8 };
@@ -154,6 +158,7 @@ static void test_guess_open_cavity(void **state)
             fprintf(file, "v %.9f %.9f %.9f\n", radius[r] * cos(angle), radius[r] * sin(angle), height[r]);
         }
     }
+
     for (int k = 0; k < SIDES; ++k) {
         const int next = (k + 1) % SIDES;
         for (int r = 0; r + 1 < RINGS; ++r) {
@@ -163,11 +168,13 @@ static void test_guess_open_cavity(void **state)
         fprintf(file, "f 1 %d %d\n", 3 + next, 3 + k);
         fprintf(file, "f 2 %d %d\n", 3 + 5 * SIDES + k, 3 + 5 * SIDES + next);
     }
+
     fclose(file);
     char *text = guess_text(tools_path("cup.obj"), 0);
     expect(text, "assumed: the file does not say");
     expect(text, "cavity: {seen_from: [");
     expect(text, "surface: cavity");
+
     // the eye is inside: well off its walls (2 < z < 28, radius 8)
     const char *eye = strstr(text, "seen_from: [") + strlen("seen_from: [");
     double p[3];
@@ -209,6 +216,7 @@ static void write_prism(const char *path, const double (*xz)[2], int n, double a
                     x * sin(angle) + y * cos(angle), xz[k][1]);
         }
     }
+
     fprintf(file, "f");
     for (int k = 0; k < n; ++k) {
         fprintf(file, " %d", k + 1);
@@ -223,6 +231,7 @@ static void write_prism(const char *path, const double (*xz)[2], int n, double a
         fprintf(file, "f %d %d %d\nf %d %d %d\n", k + 1, n + k + 1, n + next + 1, k + 1, n + next + 1,
                 next + 1);
     }
+
     fclose(file);
 }
 
@@ -240,6 +249,7 @@ static void write_ball(const char *path)
                     15 * cos(polar));
         }
     }
+
     for (int end = 0; end < 2; ++end) {
         fprintf(file, "f");
         for (int k = 0; k < SIDES; ++k) {
@@ -247,12 +257,14 @@ static void write_ball(const char *path)
         }
         fprintf(file, "\n");
     }
+
     for (int r = 0; r + 1 < RINGS; ++r) {
         for (int k = 0; k < SIDES; ++k) {
             const int a = r * SIDES + k + 1, b = r * SIDES + (k + 1) % SIDES + 1;
             fprintf(file, "f %d %d %d\nf %d %d %d\n", a, a + SIDES, b + SIDES, a, b + SIDES, b);
         }
     }
+
     fclose(file);
 }
 
@@ -268,6 +280,7 @@ static void add_turned(FILE *file, int *vertices, const double (*rz)[2], int n, 
             fprintf(file, "v %.9f %.9f %.9f\n", rz[r][0] * cos(angle), rz[r][0] * sin(angle), rz[r][1]);
         }
     }
+
     *vertices += n * SIDES;
     for (int r = 0; r + 1 < n || (closed && r < n); ++r) {
         for (int k = 0; k < SIDES; ++k) {
@@ -276,6 +289,7 @@ static void add_turned(FILE *file, int *vertices, const double (*rz)[2], int n, 
             fprintf(file, "f %d %d %d\nf %d %d %d\n", a, b, b + up, a, b + up, a + up);
         }
     }
+
     for (int end = 0; end < 2 && !closed; ++end) {
         fprintf(file, "f");
         for (int k = 0; k < SIDES; ++k) {

@@ -28,12 +28,14 @@ static pl_mesh *mixed_mesh(int order)
                              .surface_corner = corner};
     pl_error err = {0};
     pl_mesh *mesh = NULL, *raised = NULL;
+
     PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
     if (order == 2) {
         PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
         pl_mesh_destroy(mesh);
         return raised;
     }
+
     return mesh;
 }
 
@@ -49,9 +51,11 @@ static void check_same(const pl_mesh *a, const pl_mesh *b)
         assert_true(s >= 0);
         PL_CHECK_NEAR(pl_mesh_region_volume(b, s), pl_mesh_region_volume(a, r), 1e-12);
     }
+
     for (int32_t s = 0; s < u.surface_count; ++s) {
         PL_CHECK_NEAR(tools_area(b, u.surface_name[s]), tools_area(a, u.surface_name[s]), 1e-12);
     }
+
     // positions of the nodes of each element, in order: the same numbers
     for (int64_t i = 0; i < u.node_start[u.element_count]; ++i) {
         for (int k = 0; k < 3; ++k) {
@@ -163,6 +167,7 @@ static void test_files_vtk_regions(void **state)
         }
         fwrite(swapped, 1, 8, file);
     }
+
     fprintf(file, "\nCELLS 1 5\n");
     fwrite(cells, 1, sizeof cells, file);
     fprintf(file, "\nCELL_TYPES 1\n");
@@ -263,6 +268,7 @@ static void test_files_mutated(void **state)
         ++outcome[read];
         pl_mesh_destroy(mesh);
     }
+
     print_message("seed %u: %d read, %d refused\n", seed, outcome[1], outcome[0]);
     assert_true(outcome[0] > 100 && outcome[1] > 0);
 }
@@ -312,6 +318,7 @@ static void test_files_refuse(void **state)
         }
         assert_null(mesh);
     }
+
     pl_error err = {0};
     pl_mesh *mesh = NULL;
     assert_int_equal(pl_meshing_read("/nowhere/x.msh", 1, &mesh, NULL, &err), PL_BAD_FILE);

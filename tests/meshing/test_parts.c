@@ -10,6 +10,7 @@ static pl_trisurf box_surface(double x, double y, double z, double dx, double dy
     static const int32_t quad[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
                                        {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
     pl_trisurf s = {.vertex_count = 8, .triangle_count = 12};
+
     s.position = calloc(24, sizeof(double));
     s.corner = calloc(36, sizeof(int32_t));
     for (int i = 0; i < 8; ++i) {
@@ -17,17 +18,20 @@ static pl_trisurf box_surface(double x, double y, double z, double dx, double dy
         s.position[3 * i + 1] = y + (i & 2 ? dy : 0);
         s.position[3 * i + 2] = z + (i & 4 ? dz : 0);
     }
+
     for (int f = 0; f < 6; ++f) {
         const int32_t *q = quad[f], t[6] = {q[0], q[1], q[2], q[0], q[2], q[3]};
         for (int k = 0; k < 6; ++k) {
             s.corner[6 * f + k] = t[k];
         }
     }
+
     for (int t = 0; inside_out && t < 12; ++t) {
         const int32_t keep = s.corner[3 * t];
         s.corner[3 * t] = s.corner[3 * t + 1];
         s.corner[3 * t + 1] = keep;
     }
+
     return s;
 }
 
@@ -56,10 +60,12 @@ static pl_mesh *mesh_parts(pl_meshing_part *part, int count, double size)
     pl_error err = {0};
     pl_mesh *mesh = NULL;
     pl_findings *findings = pl_findings_create();
+
     PL_CHECK_OK(pl_meshing_from_parts(part, count, size, 2, NULL, &mesh, findings, &err));
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         print_message("finding: %s\n", pl_findings_at(findings, i)->text);
     }
+
     const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
     print_message("%d elements, mean edge %.2f, worst quality %.3f\n", pl_mesh_get(mesh).element_count,
                   q.mean_edge, q.worst);
@@ -68,6 +74,7 @@ static pl_mesh *mesh_parts(pl_meshing_part *part, int count, double size)
     for (int i = 0; i < count; ++i) {
         surface_free(&part[i].surface);
     }
+
     return mesh;
 }
 
@@ -87,6 +94,7 @@ static void test_parts_cavity(void **state)
     PL_CHECK_NEAR(region_volume(mesh, "skin"), 3000 - 384, 1e-6);
     PL_CHECK_NEAR(tools_enclosed(mesh, "air"), 384, 1e-6);
     assert_int_equal(pl_mesh_get(mesh).region_count, 1);
+
     // remeshed: the edges are near the size asked for
     PL_CHECK_NEAR(pl_mesh_measure_quality(mesh).mean_edge, 3, 1.2);
     pl_mesh_destroy(mesh);
@@ -117,6 +125,7 @@ static void test_parts_filled(void **state)
     pl_mesh *mesh = mesh_parts(part, 2, 3);
     PL_CHECK_NEAR(region_volume(mesh, "skin"), 3000 - 384, 1e-6);
     PL_CHECK_NEAR(region_volume(mesh, "core"), 384, 1e-6);
+
     // conforming: the only boundary is the outside
     const int64_t *face = NULL;
     const int64_t count = pl_mesh_boundary(mesh, &face);
@@ -144,6 +153,7 @@ static void expect_refused(pl_meshing_part *part, int count, const char *word)
     pl_error err = {0};
     pl_mesh *mesh = NULL;
     pl_findings *findings = pl_findings_create();
+
     assert_int_equal(pl_meshing_from_parts(part, count, 3, 2, NULL, &mesh, findings, &err), PL_BAD_INPUT);
     assert_null(mesh);
     print_message("%s\n", err.text);
@@ -151,6 +161,7 @@ static void expect_refused(pl_meshing_part *part, int count, const char *word)
         print_error("\"%s\" does not say %s\n", err.text, word);
         fail();
     }
+
     pl_findings_destroy(findings);
     for (int i = 0; i < count; ++i) {
         surface_free(&part[i].surface);
@@ -182,6 +193,7 @@ static void write_binary_stl(const char *path, const pl_trisurf *s)
     FILE *file = fopen(path, "wb");
     char header[80] = "solid, but binary";
     const uint32_t count = (uint32_t)s->triangle_count;
+
     fwrite(header, 1, sizeof header, file);
     fwrite(&count, 4, 1, file);
     for (int32_t t = 0; t < s->triangle_count; ++t) {
@@ -193,6 +205,7 @@ static void write_binary_stl(const char *path, const pl_trisurf *s)
         fwrite(value, sizeof(float), 12, file);
         fwrite(&tail, 2, 1, file);
     }
+
     fclose(file);
 }
 
@@ -294,6 +307,7 @@ static void write_hollow_step(void)
 {
     int ierr = 0, *out = NULL, **map = NULL, outer[2] = {3, 1}, inner[2] = {3, 2};
     size_t out_n = 0, *map_n = NULL, map_nn = 0;
+
     gmshInitialize(0, NULL, 0, &ierr);
     gmshOptionSetNumber("General.Terminal", 0, &ierr);
     gmshModelOccAddBox(0, 0, 0, 20, 10, 10, 1, &ierr);
@@ -336,6 +350,7 @@ static void check_filled(const pl_mesh *mesh, const char *name, double volume, d
     const int64_t *face = NULL;
     const int64_t count = pl_mesh_boundary(mesh, &face);
     const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
+
     print_message("%s: filled %.12g, enclosed %.12g, outside %.9g mm^2, worst quality %.3f\n", name, filled,
                   enclosed, pl_mesh_faces_area(mesh, face, count), q.worst);
     PL_CHECK_NEAR(filled / volume, 1, 1e-9);
@@ -374,6 +389,7 @@ static void test_fill_island(void **state)
         const int i = c % 5, j = c / 5 % 5, k = c / 25;
         hole[c] = i > 0 && i < 4 && j > 0 && j < 4 && k > 0 && k < 4 && c != 62;
     }
+
     pl_error err = {0};
     pl_mesh *plain = NULL, *mesh = NULL;
     PL_CHECK_OK(box_mesh(5, 5, 5, (const double[3]){10, 10, 10}, hole, NULL, &plain, &err));
@@ -392,6 +408,7 @@ static void test_fill_island(void **state)
             wall[start[1]++] = face[f];
         }
     }
+
     PL_CHECK_OK(pl_mesh_with_surfaces(plain, 1, (const char *const[]){"air"}, start, wall, &mesh, &err));
     PL_CHECK_OK(pl_meshing_fill(&mesh, 2, NULL, NULL, &err));
     check_filled(mesh, "air", 26 * 8, 600);

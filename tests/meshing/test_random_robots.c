@@ -32,6 +32,7 @@ static void test_random_robots_come_to_rest(void **state)
         }
         pl_robot_destroy(robot.robot);
     }
+
     print_message("%d of %d solved\n", solved, COUNT);
     assert_true(solved >= LEAST);
 }

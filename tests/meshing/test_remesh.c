@@ -30,11 +30,13 @@ static void frustum(double r0, double r1, double z0, double z1, int n, bool turn
         memcpy(s->corner + 3 * s->triangle_count, tri, sizeof tri);
         s->triangle_count += 2;
     }
+
     for (int i = 1; i + 1 < n; ++i) {
         const int32_t tri[2][3] = {{a, a + i + 1, a + i}, {b, b + i, b + i + 1}};
         memcpy(s->corner + 3 * s->triangle_count, tri, sizeof tri);
         s->triangle_count += 2;
     }
+
     for (int32_t t = first; turn && t < s->triangle_count; ++t) {
         const int32_t keep = s->corner[3 * t + 1];
         s->corner[3 * t + 1] = s->corner[3 * t + 2];
@@ -52,6 +54,7 @@ static double triangle_quality(const pl_trisurf *s, int32_t t)
 {
     const double *x[3];
     double u[3], v[3], n[3], squares = 0;
+
     for (int k = 0; k < 3; ++k) {
         x[k] = s->position + 3 * (int64_t)s->corner[3 * (int64_t)t + k];
     }
@@ -61,6 +64,7 @@ static double triangle_quality(const pl_trisurf *s, int32_t t)
     pl_sub3(x[1], x[0], u);
     pl_sub3(x[2], x[0], v);
     pl_cross3(u, v, n);
+
     return 2 * sqrt(3) * pl_norm3(n) / squares;
 }
 
@@ -124,12 +128,14 @@ static pl_trisurf needle_box(double apart)
         {7, 4, 8}, {7, 8, 9}, {7, 9, 6}, {6, 9, 5},
         {0, 8, 4}, {0, 9, 8}, {0, 1, 9}, {1, 5, 9}};
     pl_trisurf s = surface_room();
+
     memcpy(s.position, corner, sizeof corner);
     memcpy(s.corner, tri, sizeof tri);
     const double more[2][3] = {{17, 0, 10}, {17 + apart, 0, 10}};
     memcpy(s.position + 24, more, sizeof more);
     s.vertex_count = 10;
     s.triangle_count = (int32_t)(sizeof tri / sizeof tri[0]);
+
     return s;
 }
 
@@ -238,6 +244,7 @@ static void test_remesh_cache_is_checked(void **state)
             snprintf(cache, sizeof cache, "%s/%s", folder, entry->d_name);
         }
     }
+
     closedir(dir);
     const size_t size = file_read(cache, whole, sizeof whole);
     srand(60);
@@ -250,6 +257,7 @@ static void test_remesh_cache_is_checked(void **state)
         assert_int_equal(file_read(cache, bytes, sizeof bytes), size);
         assert_memory_equal(bytes, whole, size);
     }
+
     print_message("20 flipped bits in %zu bytes: each computed again\n", size);
     unlink(cache);
     rmdir(folder);
@@ -273,6 +281,7 @@ static pl_status bad_build(void *user, const pl_mesh_source *source, const pl_pr
                                  .samples = 100};
         pl_mesh_set_fit(*out, &fit);
     }
+
     return status;
 }
 

@@ -26,6 +26,7 @@ static void check_model(const bar *b, double tolerance)
     static double point[3000];
     double marker[3], rotation[3], effort[2], gradient[2];
     const pl_model_info info = pl_model_get_info(b->model);
+
     assert_true(3 * info.point_count <= 3000);
     fill(marker, 3, 1);
     fill(rotation, 3, 2);

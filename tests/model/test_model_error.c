@@ -22,12 +22,14 @@ static double model_error(pl_model *model, const double *command, double motion[
     pl_solve_report report;
     pl_mesh_error error;
     const pl_record *record;
+
     PL_CHECK_OK(pl_model_fk(model, command, &report, &err));
     assert_int_equal(report.outcome, PL_SOLVED);
     PL_CHECK_OK(pl_model_mesh_error(model, &error, &err));
     PL_CHECK_OK(pl_model_record(model, &report, &record, &err));
     PL_CHECK_NEAR(record->mesh_error.relative, error.relative, 0);
     memcpy(motion, record->marker[0].displacement, 3 * sizeof *motion);
+
     return error.relative;
 }
 
@@ -105,6 +107,7 @@ static pl_mesh *refined(const pl_mesh *mesh, int times, bool rim)
     pl_mesh *fine = NULL;
     const pl_mesh_view v = pl_mesh_get(mesh);
     uint8_t *marked = malloc((size_t)v.element_count);
+
     memset(marked, !rim, (size_t)v.element_count);
     for (int32_t i = 0; rim && i < 4 * v.element_count; ++i) {
         marked[i / 4] |= on_rim(v.position + 3 * (int64_t)v.node[v.node_start[i / 4] + i % 4]);
@@ -116,6 +119,7 @@ static pl_mesh *refined(const pl_mesh *mesh, int times, bool rim)
         pl_mesh_destroy(fine);
         return finer;
     }
+
     return fine;
 }
 
@@ -183,6 +187,7 @@ static void test_kept(void **state)
     const double found = model_error(model, &command, motion);
     PL_CHECK_OK(pl_model_record(model, &report, &record, &err));
     assert_true(found > PL_MESH_ERROR_LIMIT && pl_record_mesh_error_text(record, text, sizeof text));
+
     // the next solve is not disturbed by it
     double again[3];
     model_error(model, &command, again);

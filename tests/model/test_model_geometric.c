@@ -62,7 +62,9 @@ static void test_same_as_exact(void **state)
         print_message("derivative %d: off by %.2g\n", i, errors[i]);
         PL_CHECK_BELOW(errors[i], 1e-5);
     }
+
     assert_true(apart(f.marker, (double[6]){0}, 6) > 0.5); // there was something to get right
+
     // the model stands where it stood
     PL_CHECK_BELOW(apart(marker, pl_model_get_answer(b.model).marker, 3), 0);
     pl_model_destroy(e.model);
@@ -110,6 +112,7 @@ static void test_states(void **state)
                            x.effort[0], x.effort[1], x.actuator[0].asked};
     assert_memory_equal(kept, now, sizeof kept);
     assert_int_equal(pl_model_get_costs(b.model).solves, solves);
+
     // to the exact method and back
     static double block[4000];
     assert_true(pl_model_state_size(b.model) < 4000);
@@ -119,6 +122,7 @@ static void test_states(void **state)
     pl_model_pack(e.model, block);
     PL_CHECK_OK(pl_model_unpack(b.model, block, pl_model_state_size(e.model), &err));
     PL_CHECK_BELOW(apart(pl_model_get_answer(b.model).marker, kept, 3), 0);
+
     // a block of no length that fits, and a slot never kept
     assert_int_equal(pl_model_unpack(b.model, block, 17, &err), PL_BAD_INPUT);
     assert_int_equal(pl_model_recall(b.model, 3, &err), PL_BAD_INPUT);

@@ -12,6 +12,7 @@ static pl_robot *cable_beam(void)
     static plan p;
     static const pl_guide_def guide[2] = {{.point = {0, 5, 9}}, {.point = {60, 5, 9}}};
     pl_mesh *mesh = tet_box(6, 1, 1, 60, 10, 10, 2, NULL);
+
     plan_init(&p, mesh,
               (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.45, .density = 1.07e-9});
     plan_plane(&p, "base", 0, 0);
@@ -22,6 +23,7 @@ static pl_robot *cable_beam(void)
     cable->rate = 40; // N/s
     pl_robot *robot = plan_robot(&p);
     pl_mesh_destroy(mesh);
+
     return robot;
 }
 
@@ -87,6 +89,7 @@ static void test_frames_are_the_table(void **state)
         worst = fmax(worst, fabs(row.answer->marker[2] - table.z[k]));
         most = fmax(most, fabs(table.z[k] - table.z[0]));
     }
+
     print_message("%d frames: %.1e mm apart of %.2f mm; %d steps, %d factorisations\n", FRAMES, worst, most,
                   report.steps, report.factorizations);
     PL_CHECK_BELOW(worst, 2e-3 * most);
@@ -126,6 +129,7 @@ static void test_hand(void **state)
     for (int k = 0; k < 5; ++k) {
         PL_CHECK_OK(pl_simulation_advance(live, &idle, NULL, FRAME, &row, &report, &err));
     }
+
     const double up = row.answer->marker[2];
     const double work = row.energy.loads;
     pl_simulation_pull(live, NULL);
@@ -134,6 +138,7 @@ static void test_hand(void **state)
         PL_CHECK_OK(pl_simulation_advance(live, &idle, NULL, FRAME, &row, &report, &err));
         low = fmin(low, row.answer->marker[2]);
     }
+
     print_message("pulled to %.3f mm, swings to %.3f mm; work of the hand %.4f mJ, imbalance %.1e\n", up - 5,
                   low - 5, work, row.energy.imbalance);
     assert_true(up > 5.5 && low < 4.7);

@@ -49,11 +49,13 @@ static pl_status links_fk(void *self, const double *command, pl_solve_report *re
         report->outcome = PL_STEP_LIMIT;
         return PL_OK;
     }
+
     report->outcome = PL_SOLVED;
     for (int i = 0; i < 2; ++i) {
         l->angle[i] = isnan(command[i]) ? 0 : command[i];
     }
     links_place(l);
+
     return PL_OK;
 }
 
@@ -83,10 +85,12 @@ static pl_model *links_create(links *l)
             .name = name, .range = {-1, 2}, .has_range = true, .span = {-1, 2}, .actuator_count = 1};
         l->actuator[i] = (pl_actuator_info){.name = name, .command = i, .factor = 1, .rest = 1};
     }
+
     links_reset(l);
     pl_model *model = NULL;
     pl_error err = {0};
     PL_CHECK_OK(pl_model_create(&links_type, l, &model, &err));
+
     return model;
 }
 
@@ -111,6 +115,7 @@ static void test_completed(void **state)
     PL_CHECK_NEAR(a.command[1], 0.4, 0);
     PL_CHECK_NEAR(a.marker[0], 3 * cos(0.3) + 2 * cos(0.7), 1e-15);
     assert_true(isnan(a.actuator[0].asked) && !a.actuator[0].slack);
+
     // nothing to draw, no lines, no fields; the check does not know
     const pl_mesh *body;
     pl_error err = {0};
@@ -159,6 +164,7 @@ static void test_differences(void **state)
         PL_CHECK_NEAR(pl_model_get_answer(model).command[0], place[k].a, 0); // stands where it stood
         pl_model_destroy(model);
     }
+
     // no equilibrium on either side
     links l;
     pl_model *model = links_create(&l);

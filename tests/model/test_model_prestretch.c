@@ -56,6 +56,7 @@ static const pl_record_marker *strip_solve(plan *p, pl_robot **robot, pl_model *
     pl_error err = {0};
     pl_solve_report report;
     const pl_record *record;
+
     *robot = plan_robot(p);
     PL_CHECK_OK(pl_model_from_robot(*robot, &options, model, &err));
     PL_CHECK_OK(pl_model_fk(*model, &idle, &report, &err));
@@ -65,6 +66,7 @@ static const pl_record_marker *strip_solve(plan *p, pl_robot **robot, pl_model *
     assert_int_equal(report.outcome, PL_SOLVED);
     PL_CHECK_OK(pl_model_record(*model, NULL, &record, &err));
     *factorizations = report.factorizations;
+
     return &record->marker[0];
 }
 
@@ -115,6 +117,7 @@ static void test_curls(void **state)
         pl_model_destroy(model);
         pl_robot_destroy(robot);
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -162,6 +165,7 @@ static void test_shortens(void **state)
         pl_model_destroy(model);
         pl_robot_destroy(robot);
     }
+
     pl_mesh_destroy(mesh);
 }
 

@@ -34,15 +34,18 @@ static void test_record(void **state)
     }
     assert_true(tip->has_rotation && tip->turned > 1 && tip->turned < 60);
     assert_string_equal(r->sensor[0].unit, "mm");
+
     // what the base pulls with is what the tendons push: guides end in the body, so nothing is left over
     assert_int_equal(r->reaction_count, 1);
     assert_string_equal(r->reaction[0].name, "base");
     PL_CHECK_BELOW(fabs(r->reaction[0].force[1]), 1e-4);
     PL_CHECK_NEAR(r->report.energy, a.energy, 1e-9);
+
     // a report of the caller's own
     const pl_solve_report own = {.outcome = PL_STEP_LIMIT};
     PL_CHECK_OK(pl_model_record(b.model, &own, &r, &err));
     assert_int_equal(r->report.outcome, PL_STEP_LIMIT);
+
     // the report comes back with a kept state
     PL_CHECK_OK(pl_model_keep(b.model, 0, &err));
     bar_go(&b, 0, 0);
@@ -77,6 +80,7 @@ static void test_shape(void **state)
         length += sqrt(pow(line[3 * i] - line[3 * i + 3], 2) + pow(line[3 * i + 1] - line[3 * i + 4], 2) +
                        pow(line[3 * i + 2] - line[3 * i + 5], 2));
     }
+
     PL_CHECK_NEAR(length, pl_model_get_answer(b.model).measure[0], 1e-9);
     assert_int_equal(pl_model_line(b.model, 7, line, 10), 0);
     PL_CHECK_OK(pl_model_field(b.model, PL_FIELD_J, j, &err));

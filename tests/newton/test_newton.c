@@ -19,6 +19,7 @@ static void bench_build(bench *b, const double force[3])
 {
     static plan p;
     pl_error err = {0};
+
     *b = (bench){0};
     pl_mesh *mesh = tet_box(16, 1, 1, bench_length, bench_side, 4.0 / 3 * bench_side, 2, NULL);
     plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 1, .poisson = 0});
@@ -82,6 +83,7 @@ static void test_start(void **state)
         PL_CHECK_NEAR(apart, 0, 1e-6);
         bench_clear(&other);
     }
+
     bench_clear(&from_rest);
 }
 
@@ -115,6 +117,7 @@ static void test_saddle(void **state)
         assert_true(report.indefinite && energy[k] < straight);
         bench_clear(&b);
     }
+
     assert_true(aside[0] > 0.2 * bench_length && aside[1] < -0.2 * bench_length);
     PL_CHECK_NEAR(energy[0] / energy[1], 1, 0.01); // the tetrahedra of the box are not mirrored
 }
@@ -154,6 +157,7 @@ static void test_renewal(void **state)
     (void)state;
     assert_false(pl_newton_renewal_pays(2, 1, 1, 0));
     assert_true(pl_newton_renewal_pays(1, 1, 0.5, 100));
+
     // 1e-6 to go: 6 iterations at 0.1, 131 at 0.9; after a fall by 10 a new factor takes 3, or 6
     assert_false(pl_newton_renewal_pays(0.1, 0.1, 1e-6, 3.5));
     assert_true(pl_newton_renewal_pays(0.1, 0.1, 1e-6, 2.5));

@@ -17,6 +17,7 @@ static pl_robot *bar_robot(void)
 {
     static plan p;
     pl_mesh *mesh = tet_box(8, 2, 2, 40, 6, 6, 2, NULL);
+
     plan_init(&p, mesh, rubber);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
@@ -27,6 +28,7 @@ static pl_robot *bar_robot(void)
     p.def.force_count = 1;
     pl_robot *robot = plan_robot(&p);
     pl_mesh_destroy(mesh);
+
     return robot;
 }
 
@@ -36,14 +38,17 @@ static bench bench_build(link_term *link)
     const pl_problem_options options = {.distribution = PL_RATIOS_UNIFORM, .force_tolerance = 1e-10};
     pl_error err = {0};
     bench b = {.robot = bar_robot()};
+
     link_next = link;
     if (link) {
         const pl_mesh *mesh = pl_robot_mesh(b.robot);
         link->a = link_vertex(mesh, 40, 6, 6);
         link->b = link_vertex(mesh, 10, 0, 0);
     }
+
     PL_CHECK_OK(pl_problem_create(b.robot, &options, link ? extra : NULL, &b.problem, &err));
     PL_CHECK_OK(pl_state_create(b.robot, &b.state, &err));
+
     return b;
 }
 
@@ -61,6 +66,7 @@ static int newton(pl_problem *p, double *x)
     const size_t bytes = (size_t)p->unknowns.n * sizeof(double);
     double *g = malloc(bytes), *d = malloc(bytes), mu[PL_ROWS_MAX], step = INFINITY;
     int steps = 0;
+
     while (step > 1e-10 && steps < 30) {
         PL_CHECK_OK(pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, &err));
         assert_true(isfinite(pl_problem_evaluate(p, x, g)));
@@ -72,8 +78,10 @@ static int newton(pl_problem *p, double *x)
         step = pl_problem_largest(p, d, false);
         ++steps;
     }
+
     free(g);
     free(d);
+
     return steps;
 }
 
@@ -82,12 +90,14 @@ static void walk(bench *b)
 {
     pl_error err = {0};
     const double none = 0;
+
     PL_CHECK_OK(pl_problem_begin(b->problem, b->state, &none, &err));
     for (int i = 1; i <= 4; ++i) {
         pl_problem_set(b->problem, 0.25 * i);
         PL_CHECK_BELOW(newton(b->problem, b->state->x), 12);
         PL_CHECK_OK(pl_problem_advance(b->problem, b->state->x, &err));
     }
+
     assert_true(pl_problem_admissible(b->problem, b->state->x));
 }
 
@@ -148,6 +158,7 @@ static void test_derivatives(void **state)
             d[p->unknowns.dof[i]] = pl_random_uniform(&random, -1, 1);
         }
     }
+
     pl_problem_move(p, b.state->x, d, 1e-3, x); // off the equilibrium, where the gradient is not 0
     pl_problem_evaluate(p, x, g);
     pl_problem_move(p, x, d, 1e-4, x1);
@@ -158,8 +169,10 @@ static void test_derivatives(void **state)
         slope += g[i] * d[i];
         curvature += (g1[i] - g2[i]) / 2e-4 * d[i];
     }
+
     print_message("slope %.9g, by differences %.9g; curvature %.9g\n", slope, (e1 - e2) / 2e-4, curvature);
     PL_CHECK_NEAR((e1 - e2) / 2e-4, slope, 1e-6 * fabs(slope));
+
     // K d with the pressures of d: B^T d - M/kappa dp = 0 eliminates them
     pl_problem_evaluate(p, x, g);
     pl_problem_assemble(p, x, 0);
@@ -173,12 +186,14 @@ static void test_derivatives(void **state)
         d[p->unknowns.pressure_dof[k]] =
             p->elements->pressure_kappa[k] * dp[k] / p->elements->pressure_unit[k];
     }
+
     pl_sparse_multiply(&p->tangent.K, d, g1);
     double assembled = 0;
     for (int32_t i = 0; i < 3 * p->mesh.vertex_count; ++i) {
         const int32_t u = p->unknowns.dof[i];
         assembled += u >= 0 ? g1[u] * d[u] : 0;
     }
+
     print_message("assembled curvature %.9g\n", assembled);
     PL_CHECK_NEAR(assembled, curvature, 1e-6 * fabs(curvature));
     void *owned[] = {g, g1, g2, d, x1, x2, x, dp};

@@ -61,12 +61,14 @@ static void test_equations_of_the_paper(void **state)
             PL_CHECK_NEAR(R[k], want[k], 1e-12);
         }
     }
+
     pl_model_destroy(model);
 }
 
 static void test_as_published_and_chain_agree_at_small_pressure(void **state)
 {
     (void)state;
+
     // deflections are of first order; the elongation is a third of the chain's, as equation 12 has it
     double tip[2][3];
     for (int i = 0; i < 2; ++i) {
@@ -77,6 +79,7 @@ static void test_as_published_and_chain_agree_at_small_pressure(void **state)
         memcpy(tip[i], line_tip(model, command), sizeof tip[i]);
         pl_model_destroy(model);
     }
+
     PL_CHECK_NEAR(tip[0][1] / tip[1][1], 1, 1e-5);
     PL_CHECK_NEAR((tip[1][2] - 45) / (tip[0][2] - 45), 3, 1e-3);
 }

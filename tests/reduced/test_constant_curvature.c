@@ -6,6 +6,7 @@
 static void test_arc_is_a_circle(void **state)
 {
     (void)state;
+
     // a quarter circle of radius 50 in the plane of x and z: the line inside is shorter by radius times turn
     const double R = 50, D = 20, turn = PL_PI / 2;
     pl_arc arc = {.length = R * turn, .turn = {0, turn}};
@@ -27,6 +28,7 @@ static void test_arc_is_a_circle(void **state)
 static void test_arc_is_smooth_at_zero(void **state)
 {
     (void)state;
+
     // through the limit of the series the end moves without a jump: compare with the circle's formula
     for (double turn = 1e-12; turn < 1; turn *= 3) {
         const pl_arc arc = {.length = 100, .turn = {turn, 0}};
@@ -36,6 +38,7 @@ static void test_arc_is_smooth_at_zero(void **state)
         PL_CHECK_NEAR(p[1], -100 * 2 * s * s / turn, 1e-13 * 100);
         PL_CHECK_NEAR(p[2], 100 * sin(turn) / turn, 1e-13 * 100);
     }
+
     const pl_arc straight = {.length = 100};
     double p[3], Q[9];
     pl_arc_end(&straight, p, Q);
@@ -60,6 +63,7 @@ static void test_arc_reaches_its_end(void **state)
         PL_CHECK_NEAR(back.turn[0], arc.turn[0], 1e-9);
         PL_CHECK_NEAR(back.turn[1], arc.turn[1], 1e-9);
     }
+
     // nearly entirely round: the turn is 2 pi less a trace
     const double behind[3] = {3e-10, 4e-10, -1};
     pl_arc round;
@@ -90,6 +94,7 @@ static void trunk(line_plan *p, double d0, double d1, int pieces)
             a->path.radius[1] = s->diameter[1] / 2;
         }
     }
+
     line_marker(p, "middle", 103);
     line_marker(p, "tip", 206);
 }
@@ -113,12 +118,14 @@ static void test_sections_are_arcs_in_series(void **state)
                       a[i] + A[3 * i] * b[0] + A[3 * i + 1] * b[1] + A[3 * i + 2] * b[2], 1e-11);
         PL_CHECK_NEAR(answer.measure[i], command[i], 1e-10);
     }
+
     pl_model_destroy(model);
 }
 
 static void test_cone_converges_with_its_arcs(void **state)
 {
     (void)state;
+
     // curvature as 1/diameter: the turn of a section of lengths l1, l2, l3 is int dl/D ds, a logarithm
     const double command[6] = {103, 103, 103, 95, 107, 107};
     double last = 0;
@@ -134,6 +141,7 @@ static void test_cone_converges_with_its_arcs(void **state)
         last = fabs(atan2(R[2], R[8]) - exact);
         pl_model_destroy(model);
     }
+
     PL_CHECK_BELOW(last, 1e-6);
 }
 
@@ -156,6 +164,7 @@ static void test_derivatives(void **state)
 static void test_pressure_bends_by_stiffness(void **state)
 {
     (void)state;
+
     // curvature M / EI with M = p A d, stretch p A / EA
     line_plan p;
     line_init(&p, PL_CONSTANT_CURVATURE);
@@ -177,6 +186,7 @@ static void test_pressure_bends_by_stiffness(void **state)
 static void test_idle_lengths_leave_least_energy(void **state)
 {
     (void)state;
+
     // one length alone: the section bends towards it and shortens, others follow; the two others stay equal
     line_plan p;
     trunk(&p, 90, 90, 1);

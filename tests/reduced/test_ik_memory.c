@@ -14,6 +14,7 @@ static void *failing(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     if (left == 0) {
         return NULL;
     }
@@ -35,18 +36,21 @@ static void attempt_solve(pl_model *model, const double target[3], attempt *a)
     pl_ik_report report;
     pl_ik_options options = pl_ik_options_default();
     pl_objective o = pl_objective_default(PL_OBJECTIVE_POSITION);
+
     memcpy(o.target, target, sizeof o.target);
     o.axes[0] = o.axes[1] = true;
     a->status = pl_ik_create(model, &o, 1, &options, &ik, &a->err);
     if (a->status == PL_OK) {
         a->status = pl_ik_solve(ik, NULL, &report, &a->err);
     }
+
     if (a->status == PL_OK) {
         const double *tip = pl_model_get_answer(model).marker;
         a->outcome = report.outcome;
         memcpy(a->command, report.command, sizeof a->command);
         a->miss = hypot(tip[0] - target[0], tip[1] - target[1]);
     }
+
     pl_ik_destroy(ik);
 }
 
@@ -54,6 +58,7 @@ static attempt attempt_rod(line_plan *p, const double target[3], int64_t allowed
 {
     attempt a = {0};
     pl_model *model = NULL;
+
     left = allowed;
     a.status = pl_reduced_create(&p->def, &model, NULL, &a.err);
     a.made = a.status == PL_OK;
@@ -62,6 +67,7 @@ static attempt attempt_rod(line_plan *p, const double target[3], int64_t allowed
     }
     pl_model_destroy(model);
     left = -1;
+
     return a;
 }
 
@@ -89,6 +95,7 @@ static void test_rod(void **state)
         t->has_range = true;
         t->range[1] = 2;
     }
+
     line_marker(&p, "tip", 100);
     pl_model_destroy(line_build(&p)); // fills the def
     const double target[3] = {3, 2, 0};
@@ -103,6 +110,7 @@ static void test_rod(void **state)
         check(&a, n);
         failed += a.status != PL_OK;
     }
+
     pl_memory_set(NULL, NULL);
     print_message("%d allocations, each failed once\n", failed);
     assert_true(failed > 20 && n < 5000);
@@ -130,6 +138,7 @@ static void test_full(void **state)
             break;
         }
     }
+
     pl_memory_set(NULL, NULL);
     print_message("full body: %d failures reported\n", failed);
     assert_true(failed > 5);

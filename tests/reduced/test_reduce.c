@@ -6,6 +6,7 @@ static pl_model *trunk(void)
 {
     static const char *const name[] = {"l1", "l2", "l3", "l4", "l5", "l6"};
     line_plan p;
+
     line_init(&p, PL_CONSTANT_CURVATURE);
     for (int k = 0; k < 2; ++k) {
         p.section[p.def.section_count++] =
@@ -18,7 +19,9 @@ static pl_model *trunk(void)
             a->range[1] = 135;
         }
     }
+
     line_marker(&p, "tip", 206);
+
     return line_build(&p);
 }
 
@@ -42,6 +45,7 @@ static void test_reach(void **state)
             assert_true(command[c] >= 85 - 1e-9 && command[c] <= 135 + 1e-9);
         }
     }
+
     // beyond reach: the bounds hold, and straight up is the best it can do
     double command[6], reached;
     pl_model_reset(model);
@@ -53,6 +57,7 @@ static void test_reach(void **state)
 static void test_tube_follows_the_line(void **state)
 {
     (void)state;
+
     // the volume of a tube at rest is that of its polygon; bent, its end faces stay where the frames are
     pl_model *model = trunk();
     const pl_mesh *tube = NULL;
@@ -69,6 +74,7 @@ static void test_tube_follows_the_line(void **state)
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(last[i], tip[i], 1e-10);
     }
+
     // an actuator's path starts on the base circle
     double path[300];
     assert_true(pl_model_line(model, 0, path, 100) > 2);
@@ -126,12 +132,15 @@ static pl_model *bar(rig *r, pl_mesh **mesh, int across, int count, double off, 
                      const double range[2])
 {
     static plan p;
+
     // guides so dense that the cables follow the bent bar
     static pl_guide_def guide[2][21];
+
     for (int i = 0; i < 21; ++i) {
         guide[0][i] = (pl_guide_def){.point = {2 * i, 2, 2 + off}};
         guide[1][i] = (pl_guide_def){.point = {2 * i, 2 + off, 2}};
     }
+
     *mesh = tet_box(10, across, across, 40, 4, 4, 2, NULL);
     plan_init(&p, *mesh, (pl_material){.model = PL_LINEAR, .young = 2, .poisson = 0.3});
     plan_plane(&p, "base", 0, 0);
@@ -144,6 +153,7 @@ static pl_model *bar(rig *r, pl_mesh **mesh, int across, int count, double off, 
         a->has_range = true;
         memcpy(a->range, range, sizeof a->range);
     }
+
     for (int i = -1; i < 3; ++i) {
         pl_force_def *f = &p.force[p.def.force_count++];
         *f = (pl_force_def){.marker = "tip"};
@@ -151,11 +161,13 @@ static pl_model *bar(rig *r, pl_mesh **mesh, int across, int count, double off, 
             f->moment[i] = PL_PROBE_MOMENT;
         }
     }
+
     const pl_statics_options options = tight_options();
     *r = plan_build(&p, &options);
     pl_error err = {0};
     pl_model *model = NULL;
     PL_CHECK_OK(pl_model_from_robot(r->robot, &options, &model, &err));
+
     return model;
 }
 
@@ -225,6 +237,7 @@ static void test_payload_on_the_bar_and_its_rod(void **state)
         const pl_answer_error error = pl_model_get_answer(rod).error;
         assert_true(isnan(error.marker[0]) && error.unknown);
     }
+
     pl_model_destroy(rod);
     pl_reduction_destroy(reduction);
     pl_model_destroy(full);

@@ -209,6 +209,7 @@ static void test_published_beam(void **state)
                           1e-7 * (1 + fabs(marker[3 * i + j])));
         }
     }
+
     pl_model_destroy(model);
 }
 
@@ -291,6 +292,7 @@ static void test_lengths_hold_the_direction_only(void **state)
         static const char *const name[] = {"a", "b", "c"};
         line_actuator(&p, name[i], PL_CABLE, PL_DRIVE_LENGTH, 0, L, 5, 2 * PL_PI * i / 3);
     }
+
     line_marker(&p, "tip", L);
     pl_model *model = line_build(&p);
     const double EI = s->EI[0], GA = s->GA[0], force[3] = {F, 0, 0}, hold[3] = {L - pull, L - pull, L - pull};

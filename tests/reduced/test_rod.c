@@ -50,6 +50,7 @@ static double heavy_elastica(double P, double w, double *x, double *z)
             low = tip;
         }
     }
+
     return low;
 }
 
@@ -128,6 +129,7 @@ static void test_weight_bends_a_rod(void **state)
     PL_CHECK_NEAR(tip[0], x, 1e-3 * x);
     PL_CHECK_NEAR(tip[2], z, 1e-3 * x);
     pl_model_destroy(model);
+
     // the same as a distributed load
     p.section[0].mass = 0;
     p.def.gravity[0] = 0;
@@ -140,6 +142,7 @@ static void test_weight_bends_a_rod(void **state)
 static void test_straight_tendon_bends_to_an_arc(void **state)
 {
     (void)state;
+
     // tension T at the offset d of an inextensible rod: curvature T d / EI, also when it is large
     line_plan p;
     slender(&p, PL_ROD, 20);
@@ -149,6 +152,7 @@ static void test_straight_tendon_bends_to_an_arc(void **state)
     const double *tip = line_tip(model, &T);
     PL_CHECK_NEAR(tip[0], L0 * (1 - cos(turn)) / turn, 0.01);
     PL_CHECK_NEAR(tip[2], L0 * sin(turn) / turn, 0.01);
+
     // length of the tendon: L - d turn, stretch aside
     PL_CHECK_NEAR(pl_model_get_answer(model).measure[0], L0 - 5 * turn, 0.01);
     pl_model_destroy(model);
@@ -157,6 +161,7 @@ static void test_straight_tendon_bends_to_an_arc(void **state)
 static void test_helical_tendon(void **state)
 {
     (void)state;
+
     // one turn of radius a: internal force -T t, moment -T d x t with t = (e_z + d') / g, g^2 = 1 + a^2 w^2.
     // To first order in T: twist -T a^2 w L / (g GJ), tip to the side T a L / (g EI w) - along y - and
     // shear, whose mean over a turn is 0
@@ -197,6 +202,7 @@ static void test_length_and_tension_agree(void **state)
         PL_CHECK_NEAR(a.measure[0], pl_model_actuator(model, 0).rest - 8, 1e-8);
         pl_model_destroy(model);
     }
+
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(tip[0][i], tip[1][i], 1e-7);
     }
@@ -212,6 +218,7 @@ static void test_cables_cannot_push(void **state)
     line_actuator(&p, "t1", PL_CABLE, PL_DRIVE_SHORTENING, 0, L0, 5, 0);
     line_actuator(&p, "t2", PL_CABLE, PL_DRIVE_SHORTENING, 0, L0, 5, PL_PI);
     pl_model *model = line_build(&p);
+
     // pulling the first leaves the second slack, although it is reported to keep its length: it must not
     // shorten
     const double pull[2] = {6, -20};
@@ -221,6 +228,7 @@ static void test_cables_cannot_push(void **state)
     PL_CHECK_NEAR(a.effort[1], 0, 0);
     assert_true(pl_model_get_answer(model).actuator[1].slack);
     assert_true(a.measure[1] < pl_model_actuator(model, 1).rest + 20);
+
     // both at their rest length hold the rod straight when one is pulled back
     const double hold[2] = {0, 0};
     line_solve(model, hold);
@@ -233,6 +241,7 @@ static void test_cables_cannot_push(void **state)
 static void test_sections_differ(void **state)
 {
     (void)state;
+
     // two sections under a tip moment: each an arc of its own curvature
     line_plan p;
     line_init(&p, PL_ROD);
@@ -241,6 +250,7 @@ static void test_sections_differ(void **state)
         s->EI[0] = s->EI[1] = k ? 2000 : 1000;
         s->EA = s->GA[0] = s->GA[1] = 1e6;
     }
+
     line_marker(&p, "tip", 100);
     p.force[p.def.force_count++] = (pl_line_force_def){.marker = "tip", .moment = {0, 20, 0}};
     pl_model *model = line_build(&p);
@@ -257,6 +267,7 @@ static void test_sections_differ(void **state)
 static void test_large_loads_converge_from_rest(void **state)
 {
     (void)state;
+
     // a thousand EI/L^2 across the rod, and pushes along it far beyond its buckling load
     const double load[][3] = {{1000, 0, 0}, {3, 0, -200}, {1, 2, 500}, {-40, 60, -30}};
     for (int i = 0; i < 4; ++i) {
@@ -279,6 +290,7 @@ static void test_large_loads_converge_from_rest(void **state)
 static void test_follower_force(void **state)
 {
     (void)state;
+
     // a follower force bends as the same force fixed in the tip's frame: balance of moments about the base
     line_plan p;
     slender(&p, PL_ROD, 40);
@@ -286,9 +298,11 @@ static void test_follower_force(void **state)
     f->follower = true;
     pl_model *model = line_build(&p);
     const double *tip = line_tip(model, NULL), *R = pl_model_get_answer(model).rotation;
+
     // the angle theta of the tip: EI theta'' = -F cos(theta - theta_L), the elastica seen from the tip
     const double F[3] = {5 * R[0], 5 * R[3], 5 * R[6]};
     const double moment = tip[2] * F[0] - tip[0] * F[2];
+
     // curvature at the base from the first element: its mean, at h/2, corrected by the shear force there
     const double *point = pl_model_get_answer(model).point;
     const double h = L0 / 40, lift = 2 * point[3] / (point[5] * point[5] + point[3] * point[3]);
@@ -352,6 +366,7 @@ static void test_recall_goes_back(void **state)
         PL_CHECK_NEAR(pl_model_get_answer(model).marker[i], tip[i], 0);
         PL_CHECK_NEAR(d.marker[i], J[i], 1e-12);
     }
+
     pl_model_reset(model);
     PL_CHECK_NEAR(pl_model_get_answer(model).marker[2], L0, 0);
     pl_model_destroy(model);

@@ -37,6 +37,7 @@ static void spine(line_plan *p, double d0, double d1, int gaps)
             a->path.radius[1] = s->diameter[1] / 2;
         }
     }
+
     line_marker(p, "tip", 206);
 }
 
@@ -57,6 +58,7 @@ static void test_rest_is_straight_also_in_a_cone(void **state)
 static void test_thin_gaps_become_an_arc(void **state)
 {
     (void)state;
+
     // as the gaps shrink the spine becomes the arc; each bends at its lower plate, so the error falls with
     // their number, not with its square
     const double ratio[6] = {0.95, 1.04, 1.01, 1, 1, 1};
@@ -67,6 +69,7 @@ static void test_thin_gaps_become_an_arc(void **state)
     for (int i = 0; i < 3; ++i) {
         want[i] = end[i] + 103 * R[3 * i + 2];
     }
+
     for (int i = 0; i < 2; ++i) {
         line_plan p;
         spine(&p, 90, 90, i ? 64 : 16);
@@ -75,6 +78,7 @@ static void test_thin_gaps_become_an_arc(void **state)
         error[i] = hypot(hypot(tip[0] - want[0], tip[1] - want[1]), tip[2] - want[2]);
         pl_model_destroy(model);
     }
+
     PL_CHECK_BELOW(error[1], 0.1);
     PL_CHECK_BELOW(error[1], 0.3 * error[0]);
 }
@@ -126,6 +130,7 @@ static void test_every_limb_has_its_place(void **state)
         PL_CHECK_BELOW(line_jacobian_error(model, command, 1e-5), 1e-7);
         pl_model_destroy(model);
     }
+
     for (int j = 0; j < 3; ++j) {
         PL_CHECK_NEAR(tip[1][j], tip[0][j], 1e-9);
     }
@@ -150,6 +155,7 @@ static void test_impossible_limbs(void **state)
         PL_CHECK_NEAR(a.command[i], isnan(good[i]) ? 1 : good[i], 1e-12);
         PL_CHECK_NEAR(a.measure[i], 103 * (isnan(good[i]) ? 1 : good[i]), 1e-9);
     }
+
     for (int j = 0; j < 3; ++j) {
         PL_CHECK_NEAR(a.marker[j], tip[j], 0);
     }

@@ -106,6 +106,7 @@ static void test_written_reads_back(void **state)
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(pl_model_get_answer(two).marker[i], pl_model_get_answer(one).marker[i], 1e-6);
     }
+
     const pl_model_info info = pl_model_get_info(two);
     assert_string_equal(info.name, "arm #1");
     assert_string_equal(info.marker_name[0], "tip-1.x");
@@ -185,6 +186,7 @@ static void test_commands_as_of_every_robot(void **state)
             PL_CHECK_NEAR(by[i], (a[i] - c[i]) / (2 * h), 1e-5);
         }
     }
+
     pl_model_destroy(one);
     pl_model_destroy(two);
 }
@@ -203,6 +205,7 @@ static void test_axes_reach_the_machine(void **state)
         const pl_model_answer answer = pl_model_get_answer(model);
         PL_CHECK_OK(pl_motion_add(&motion, 0.01 * k, tip, &answer, NULL, &err));
     }
+
     char path[] = "/tmp/pliant_gcode_XXXXXX";
     const int file = mkstemp(path);
     assert_true(file >= 0);
@@ -211,6 +214,7 @@ static void test_axes_reach_the_machine(void **state)
     char *text = NULL;
     size_t bytes = 0;
     PL_CHECK_OK(pl_file_read(path, &text, &bytes, &err));
+
     // 2 mm of cable are 4 units of the axis, at 3 mm/s of cable 6 units per second
     assert_non_null(strstr(text, "G1 X6.00000 F359.999"));
     assert_non_null(strstr(text, "G1 X14.00000 F359.999"));
@@ -296,8 +300,10 @@ static void test_defects_name_their_line(void **state)
         const pl_finding *f = pl_findings_at(findings, i);
         found = found || (f->line == want[0].line && strstr(f->text, want[0].words));
     }
+
     assert_true(found);
     pl_findings_destroy(findings);
+
     // without the load that has no unit, the chamber that leaves the body and the marker beyond it are seen
     findings = pl_findings_create();
     const size_t shorter = (size_t)(strstr(yaml, "loads:") - yaml);

@@ -50,11 +50,13 @@ static pl_robot *load_robot(const char *text)
     pl_robot *robot = NULL;
     const pl_load_options options = {.mesher = &mesher};
     const pl_status status = pl_robot_load_text(text, strlen(text), NULL, &options, &robot, findings, &err);
+
     if (status != PL_OK) {
         fix_print_findings(findings);
     }
     PL_CHECK_OK(status);
     pl_findings_destroy(findings);
+
     return robot;
 }
 
@@ -138,6 +140,7 @@ static void test_gcode_round_trip(void **state)
         x = nx, e = ne;
         ++k;
     }
+
     assert_int_equal(k, N);
     PL_CHECK_BELOW(seconds, 1.3 * (motion.time[N - 1] + 5)); // not slower than the limits ask for
     pl_file_free(text);
@@ -162,6 +165,7 @@ static void test_gcode_refused(void **state)
     assert_int_equal(pl_motion_write_gcode(&motion, model, file_name("b.gcode"), NULL, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "waypoint 3: axis X (tendon) would be at -33"));
     assert_int_not_equal(access(file_name("b.gcode"), F_OK), 0);
+
     // without axes there is nothing to write
     char plain[sizeof robot_text];
     memcpy(plain, robot_text, sizeof plain);
@@ -195,7 +199,9 @@ static pl_model *pulling(const char *word, pl_robot **robot, pl_motion *motion)
         motion->command[2 * k + 1] = low ? -500 : 250;
         motion->effort[2 * k + 1] = low ? -2e-3 * k : 1e-3;
     }
+
     motion->effort[2 * 7 + 1] = -2e-7; // what a solve leaves of zero
+
     return model;
 }
 
@@ -273,6 +279,7 @@ static void test_tables(void **state)
     assert_non_null(strstr(text, "tendon [mm],pump [mL],tendon.effort [N]"));
     assert_non_null(strstr(text, ",0,nearest,"));
     pl_file_free(text);
+
     // text is escaped, and nothing is fetched
     PL_CHECK_OK(pl_file_read(file_name("m.html"), &text, &bytes, &err));
     assert_null(strstr(text, "<script"));
@@ -280,6 +287,7 @@ static void test_tables(void **state)
     assert_non_null(strstr(text, "&lt;script&gt;"));
     assert_non_null(strstr(text, "4 of 5"));
     pl_file_free(text);
+
     // a written motion can be followed again
     pl_path_file again;
     PL_CHECK_OK(pl_path_read(file_name("m.csv"), &again, &err));
@@ -335,6 +343,7 @@ static void test_paths(void **state)
             fail();
         }
     }
+
     assert_int_equal(pl_path_read(file_name("none.csv"), &p, &err), PL_BAD_FILE);
 }
 
@@ -372,6 +381,7 @@ static void test_table_cells(void **state)
             }
         }
     }
+
     print_message("%d of %d wrong cells refused with line and column\n", refused, cases);
     assert_int_equal(refused, cases);
 }
@@ -410,6 +420,7 @@ static void test_store_holes(const pl_model *model)
     pl_store *store = NULL;
     const char *path = file_name("holes.sqlite");
     const pl_solve_report good = {.outcome = PL_SOLVED};
+
     PL_CHECK_OK(pl_store_open(path, model, "grid 2", &store, &err));
     for (int k = 0; k < 6; k += k == 1 ? 2 : 1) { // all but 2
         const double command[2] = {k, k}, marker[3] = {k, 0, 0}, effort[2] = {0, 0};
@@ -417,6 +428,7 @@ static void test_store_holes(const pl_model *model)
             .index = k, .command = command, .answer = {.marker = marker, .effort = effort}, .fk = &good};
         PL_CHECK_OK(pl_store_put(store, &s, &err));
     }
+
     pl_store_close(store);
     PL_CHECK_OK(pl_store_open(path, model, "grid 2", &store, &err));
     assert_int_equal(pl_store_next(store), 2);
@@ -449,7 +461,9 @@ static void test_store(void **state)
                                        .fk = k == 2 ? &bad : &good};
         PL_CHECK_OK(pl_store_put(store, &s, &err));
     }
+
     pl_store_close(store);
+
     // the same sampling goes on; another begins at 0; all solved samples are seeds, bit by bit
     PL_CHECK_OK(pl_store_open(path, model, "grid 3", &store, &err));
     assert_int_equal(pl_store_next(store), 4);
@@ -471,6 +485,7 @@ static void test_store(void **state)
     pl_store_samples_clear(&samples);
     pl_store_close(store);
     test_store_holes(model);
+
     // another robot, another file
     char *other_text = strdup(robot_text);
     memcpy(strstr(other_text, "young: 1"), "young: 2", 8);
@@ -638,6 +653,7 @@ static void test_mutated_files(void **state)
             expect_sentence(&err, i % 3 == 0 ? "m.yaml" : "m.csv", i % 3 == 0, text);
         }
     }
+
     print_message("of %d mutated files %d were still right\n", 3 * MUTATED, right);
     assert_true(right > MUTATED / 20 && right < 2 * MUTATED); // neither all noise nor no change
 }

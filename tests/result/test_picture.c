@@ -18,6 +18,7 @@ static image image_read(const char *name)
     i.width = cairo_image_surface_get_width(i.surface);
     i.height = cairo_image_surface_get_height(i.surface);
     i.stride = cairo_image_surface_get_stride(i.surface);
+
     return i;
 }
 
@@ -31,6 +32,7 @@ static int image_count_hue(const image *i, double r, double g, double b)
 {
     int count = 0;
     const double want = sqrt(r * r + g * g + b * b);
+
     for (int y = 0; y < i->height; ++y) {
         for (int x = 0; x < i->width; ++x) {
             const unsigned char *p = image_pixel(i, x, y);
@@ -38,6 +40,7 @@ static int image_count_hue(const image *i, double r, double g, double b)
             count += got > 60 && (p[2] * r + p[1] * g + p[0] * b) / (got * want) > 0.9985;
         }
     }
+
     return count;
 }
 
@@ -49,6 +52,7 @@ static int image_difference(const image *a, const image *b)
             count += memcmp(image_pixel(a, x, y), image_pixel(b, x, y), 3) != 0;
         }
     }
+
     return count;
 }
 
@@ -121,6 +125,7 @@ static void test_values_and_extras(void **state)
         memcpy(moved + 3 * i, v.position + 3 * i, 3 * sizeof(double));
         moved[3 * i + 2] += 0.2 * moved[3 * i] * moved[3 * i];
     }
+
     const double line[6] = {-1, 1, 2.5, 4, 1, 2.5};
     const int32_t start[2] = {0, 2};
     pl_picture p = pl_picture_default();
@@ -150,6 +155,7 @@ static void test_values_and_extras(void **state)
         }
         cairo_surface_destroy(other.surface);
     }
+
     pl_error err = {0};
     PL_CHECK_OK(pl_picture_write(&p, sample_path("values.svg"), &err));
     cairo_surface_destroy(plain.surface);
@@ -197,6 +203,7 @@ static void test_plots(void **state)
         y[i] = 30 * sin(x[i]);
         z[i] = i == 20 ? NAN : 28 * sin(x[i] + 0.1);
     }
+
     const pl_curve curve[] = {{"computed", x, y, 50, false}, {"measured", x, z, 50, true}};
     pl_plot plot = {
         .title = "A plot", .x_label = "time (s)", .y_label = "bend (deg)", .curve = curve, .curve_count = 2};

@@ -27,6 +27,7 @@ static json_t *parse(const pl_record *record)
             fail();
         }
     }
+
     return root;
 }
 
@@ -48,6 +49,7 @@ static void test_reduced(void **state)
             yaml = pl_reduced_design_at(i)->robot_yaml;
         }
     }
+
     assert_non_null(yaml);
     pl_model *model = NULL;
     pl_error err = {0};
@@ -107,6 +109,7 @@ static void test_methods(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/robot.yaml", folder);
     snprintf(mesh, sizeof mesh, "%s/body.node", folder);
+
     // two tetrahedra on a common face
     const char *node = "5 3 0 0\n1 0 0 0\n2 10 0 0\n3 0 10 0\n4 0 0 10\n5 10 10 10\n";
     const char *ele = "2 4 0\n1 1 2 3 4\n2 2 3 4 5\n";
@@ -130,6 +133,7 @@ static void test_methods(void **state)
         assert_string_equal(pl_model_get_info(model).method, got[i]);
         pl_model_destroy(model);
     }
+
     pl_model *model = NULL;
     assert_int_equal(pl_model_load(path, &(pl_model_load_options){.method = "guess"}, &model, NULL, &err),
                      PL_BAD_INPUT);

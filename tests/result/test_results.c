@@ -18,6 +18,7 @@ static void test_shape_file(void **state)
     for (int32_t e = 0; e < v.element_count; ++e) {
         quality[e] = pl_mesh_element_quality(mesh, e);
     }
+
     const pl_data_array array[] = {{"displacement_mm", v.position, 3, false},
                                    {"quality & more", quality, 1, true}};
     const char *path = sample_path("shape.vtu");
@@ -67,8 +68,10 @@ static pl_robot *make_robot(double young)
                               .fixed_count = 1};
     pl_robot *robot;
     const pl_mesh *meshes[1] = {mesh};
+
     PL_CHECK_OK(pl_robot_create(&def, meshes, &robot, NULL, &err));
     pl_mesh_destroy(mesh);
+
     return robot;
 }
 

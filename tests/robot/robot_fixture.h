@@ -39,11 +39,13 @@ static inline void fix_side(int32_t (*corner)[4], int *count, int i, int j, int 
 {
     const int p = (axis + 1) % 3, q = (axis + 2) % 3;
     int at[4][3];
+
     for (int c = 0; c < 4; ++c) {
         at[c][0] = i;
         at[c][1] = j;
         at[c][2] = k;
     }
+
     at[1][p] += 1;
     at[2][p] += 1;
     at[2][q] += 1;
@@ -52,6 +54,7 @@ static inline void fix_side(int32_t (*corner)[4], int *count, int i, int j, int 
     for (int c = 0; c < 4; ++c) {
         v[c] = fix_vertex(at[c][0], at[c][1], at[c][2]);
     }
+
     const int32_t a[4] = {v[0], v[1], v[2], -1}, b[4] = {v[0], v[2], v[3], -1};
     memcpy(corner[(*count)++], a, sizeof a);
     memcpy(corner[(*count)++], b, sizeof b);
@@ -68,6 +71,7 @@ static inline pl_mesh *fix_mesh(bool filled, double scale)
     int64_t start[FIX_TETS + 1] = {0}, surface_start[5] = {0};
     int32_t node[4 * FIX_TETS], region[FIX_TETS], corner[200][4];
     int tets = 0, sides = 0;
+
     for (int k = 0; k <= FIX_NZ; ++k) {
         for (int j = 0; j <= FIX_NY; ++j) {
             for (int i = 0; i <= FIX_NX; ++i) {
@@ -78,6 +82,7 @@ static inline pl_mesh *fix_mesh(bool filled, double scale)
             }
         }
     }
+
     for (int k = 0; k < FIX_NZ; ++k) {
         for (int j = 0; j < FIX_NY; ++j) {
             for (int i = 0; i < FIX_NX; ++i) {
@@ -98,23 +103,27 @@ static inline pl_mesh *fix_mesh(bool filled, double scale)
             }
         }
     }
+
     for (int a = 0; a < 3; ++a) {
         for (int b = 0; b < 3; ++b) {
             fix_side(corner, &sides, 0, a, b, 0);
         }
     }
+
     surface_start[1] = sides;
     for (int a = 0; a < 3; ++a) {
         for (int b = 0; b < 3; ++b) {
             fix_side(corner, &sides, FIX_NX, a, b, 0);
         }
     }
+
     surface_start[2] = sides;
     for (int a = 0; a < 4; ++a) {
         for (int b = 0; b < 3; ++b) {
             fix_side(corner, &sides, a, b, FIX_NZ, 2);
         }
     }
+
     surface_start[3] = sides;
     if (!filled) {
         fix_side(corner, &sides, 1, 1, 1, 0);
@@ -126,6 +135,7 @@ static inline pl_mesh *fix_mesh(bool filled, double scale)
             }
         }
     }
+
     surface_start[4] = sides;
     const pl_mesh_def def = {.vertex_count = FIX_VERTICES,
                              .position = position,
@@ -145,6 +155,7 @@ static inline pl_mesh *fix_mesh(bool filled, double scale)
     pl_error err;
     PL_CHECK_OK(pl_mesh_create(&def, &mesh, &report, &err));
     assert_int_equal(report.unmatched_faces, 0);
+
     return mesh;
 }
 
@@ -157,6 +168,7 @@ static inline pl_status fix_build(void *user, const pl_mesh_source *source, cons
     if (user) {
         ++*(int *)user; // counts the meshes built
     }
+
     bool filled = false;
     double scale = 1;
     if (source->kind != PL_SOURCE_DESIGN || strcmp(source->design, "block") != 0) {
@@ -164,11 +176,14 @@ static inline pl_status fix_build(void *user, const pl_mesh_source *source, cons
         err->status = PL_BAD_INPUT;
         return PL_BAD_INPUT;
     }
+
     for (int i = 0; i < source->parameter_count; ++i) {
         filled = strcmp(source->parameter[i].name, "filled") == 0 ? source->parameter[i].value != 0 : filled;
         scale = strcmp(source->parameter[i].name, "scale") == 0 ? source->parameter[i].value : scale;
     }
+
     *out = fix_mesh(filled, scale);
+
     return PL_OK;
 }
 

@@ -43,6 +43,7 @@ static void test_drives(void **state)
         }
         PL_CHECK_NEAR(pl_actuator_travel_rate(&info, 5), fabs(pl_drive_slope(d, REST)) * 5, 0);
     }
+
     assert_string_equal(pl_drive_name(PL_DRIVE_COUNT), "unknown");
 }
 
@@ -70,8 +71,10 @@ static pl_robot *build(const pl_actuator_def *actuator, int actuators, const pl_
     pl_mesh *mesh = fix_mesh(false, 1);
     const pl_mesh *list[] = {mesh};
     pl_robot *robot = NULL;
+
     PL_CHECK_OK(pl_robot_create(&def, list, &robot, NULL, &err));
     pl_mesh_destroy(mesh);
+
     return robot;
 }
 
@@ -105,10 +108,12 @@ static void test_factors(void **state)
     robot = build(cable, 2, &command);
     check_command(robot, 66, 50, 60);
     pl_robot_destroy(robot);
+
     // an actuator with a command of its own
     robot = build(cable, 2, NULL);
     check_command(robot, 33, 0.7 * 33, 33);
     pl_robot_destroy(robot);
+
     // one range of its own, one usual range: where both may go
     cable[0].has_range = true;
     cable[0].range[0] = 30;

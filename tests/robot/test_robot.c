@@ -32,6 +32,7 @@ static pl_robot *build(const pl_robot_def *def, bool filled, bool raise, pl_find
 {
     pl_error err;
     pl_mesh *mesh[2] = {0};
+
     for (int i = 0; i < def->body_count; ++i) {
         mesh[i] = fix_mesh(filled, 1);
         if (raise) {
@@ -41,12 +42,14 @@ static pl_robot *build(const pl_robot_def *def, bool filled, bool raise, pl_find
             mesh[i] = raised;
         }
     }
+
     pl_robot *robot = NULL;
     const pl_status status = pl_robot_create(def, (const pl_mesh *const *)mesh, &robot, findings, &err);
     assert_int_equal(status == PL_OK, robot != NULL);
     for (int i = 0; i < def->body_count; ++i) {
         pl_mesh_destroy(mesh[i]);
     }
+
     return robot;
 }
 
@@ -115,6 +118,7 @@ static void test_point_weights(void **state)
         pl_mesh_destroy(mesh);
         pl_mesh_destroy(raised);
     }
+
     assert_true(spread >= 8);
 }
 
@@ -126,6 +130,7 @@ static void test_point_stays_connected(void **state)
     pl_error err;
     pl_mesh *mesh = fix_mesh(false, 1), *raised = NULL;
     PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
+
     // two separate pieces: the mesh and a copy 1 mm beside it
     const pl_body_def bodies[] = {{.name = "a", .rotation = IDENTITY},
                                   {.name = "b", .rotation = IDENTITY, .translation = {0, 31, 0}}};
@@ -220,6 +225,7 @@ static void test_chamber_by_region(void **state)
     PL_CHECK_NEAR(pl_mesh_region_volume(pl_robot_mesh(robot), -1), 36000 - 2000, 1e-8);
     assert_int_equal(pl_mesh_find_region(pl_robot_mesh(robot), "air"), -1);
     pl_robot_destroy(robot);
+
     // with a material the elements stay, and a warning says what that does
     def.region_count = 4;
     robot = build(&def, true, true, findings);
@@ -556,6 +562,7 @@ static void test_no_memory(void **state)
         assert_null(robot);
         ++failures;
     }
+
     pl_memory_set(NULL, NULL);
     pl_mesh_destroy(mesh);
     assert_true(failures > 30);

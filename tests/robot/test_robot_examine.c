@@ -13,6 +13,7 @@ static pl_findings *examine(const pl_robot_def *def)
     pl_mesh *mesh = fix_mesh(false, 1);
     pl_robot *robot = NULL;
     pl_findings *findings = pl_findings_create();
+
     PL_CHECK_OK(pl_robot_create(def, (const pl_mesh *const *)&mesh, &robot, NULL, &err));
     PL_CHECK_OK(pl_robot_examine(robot, findings, &err));
     for (int i = 0; i < pl_findings_count(findings); ++i) {
@@ -20,6 +21,7 @@ static pl_findings *examine(const pl_robot_def *def)
     }
     pl_robot_destroy(robot);
     pl_mesh_destroy(mesh);
+
     return findings;
 }
 
@@ -107,6 +109,7 @@ static void test_bodies_are_apart(void **state)
     PL_CHECK_OK(pl_robot_create(&def, meshes, &robot, NULL, &err));
     PL_CHECK_OK(pl_robot_examine(robot, findings, &err));
     assert_int_equal(count_saying(findings, "shares no vertex", PL_WARNING), 0);
+
     // both in the mesh of one body
     const pl_body_def one[] = {{.name = "both", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}}};
     const pl_fixed_def hold[] = {{.name = "l", .surface = "left.base", .axis = {true, true, true}},

@@ -47,6 +47,7 @@ static inline double grid_entry(const grid_spec *s, pl_random *r, int a, int ca,
     if (ca == 3 || cb == 3) {
         return case_random(r);
     }
+
     return diagonal ? 27.0 + case_random(r) - s->shift : 0.9 * case_random(r);
 }
 
@@ -54,10 +55,12 @@ static inline solver_case case_grid(grid_spec spec)
 {
     const int nodes = spec.nx * spec.ny * spec.nz;
     int *first = malloc(((size_t)nodes + 1) * sizeof *first);
+
     first[0] = 0;
     for (int v = 0; v < nodes; ++v) {
         first[v + 1] = first[v] + 3 + grid_has_pressure(&spec, v);
     }
+
     const int n = first[nodes];
     solver_case c = {.group_count = nodes};
     pl_error err;
@@ -82,7 +85,9 @@ static inline solver_case case_grid(grid_spec spec)
             c.matrix.start[j + 1] = p;
         }
     }
+
     free(first);
+
     return c;
 }
 
@@ -97,12 +102,14 @@ static inline double *case_dense(const pl_sparse *A)
 {
     const size_t n = (size_t)A->n;
     double *dense = calloc(n * n, sizeof *dense);
+
     for (int32_t j = 0; j < A->n; ++j) {
         for (int64_t p = A->start[j]; p < A->start[j + 1]; ++p) {
             const size_t i = (size_t)A->row[p];
             dense[i * n + (size_t)j] = dense[(size_t)j * n + i] = A->value[p];
         }
     }
+
     return dense;
 }
 
@@ -116,6 +123,7 @@ static inline int case_negative_eigenvalues(const pl_sparse *A)
     }
     free(dense);
     free(value);
+
     return negative;
 }
 
@@ -123,10 +131,12 @@ static inline double *case_right_sides(int32_t n, int count)
 {
     double *b = malloc((size_t)n * (size_t)count * sizeof *b);
     pl_random random;
+
     pl_random_seed(&random, 7);
     for (size_t i = 0; i < (size_t)n * (size_t)count; ++i) {
         b[i] = case_random(&random);
     }
+
     return b;
 }
 
@@ -137,6 +147,7 @@ static inline double case_residual(const pl_sparse *A, const double *x, const do
     for (int64_t p = 0; p < A->start[A->n]; ++p) {
         largest = fmax(largest, fabs(A->value[p]));
     }
+
     for (int k = 0; k < count; ++k) {
         const double *xk = x + (size_t)k * (size_t)A->n, *bk = b + (size_t)k * (size_t)A->n;
         double off = 0, size = 0, load = 0;
@@ -149,6 +160,7 @@ static inline double case_residual(const pl_sparse *A, const double *x, const do
         const double relative = off / (largest * size + load);
         worst = relative <= worst ? worst : relative;
     }
+
     free(y);
     return worst;
 }

@@ -91,6 +91,7 @@ static void test_sparse_multiply_and_slot(void **state)
         }
         PL_CHECK_NEAR(y[i], sum, 1e-13);
     }
+
     assert_int_equal(pl_sparse_slot(&c.matrix, -1, 0), -1);
     assert_int_equal(pl_sparse_slot(&c.matrix, 0, n), -1);
     free(dense);

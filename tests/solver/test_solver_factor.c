@@ -11,11 +11,13 @@ static double solve_residual(pl_factor *factor, const pl_sparse *A, int count)
 {
     const size_t bytes = (size_t)A->n * (size_t)count * sizeof(double);
     double *b = case_right_sides(A->n, count), *x = malloc(bytes);
+
     memcpy(x, b, bytes);
     pl_factor_solve(factor, x, count);
     const double residual = case_residual(A, x, b, count);
     free(b);
     free(x);
+
     return residual;
 }
 
@@ -24,6 +26,7 @@ static double factor_residual(const solver_case *c, pl_factor_kind kind, pl_fact
 {
     pl_error err;
     pl_factor *factor;
+
     PL_CHECK_OK(pl_factor_create(kind, &c->matrix, c->group, c->group_count, &factor, &err));
     PL_CHECK_OK(pl_factor_update(factor, &c->matrix, report, &err));
     assert_false(report->singular);
@@ -32,6 +35,7 @@ static double factor_residual(const solver_case *c, pl_factor_kind kind, pl_fact
     const double one = solve_residual(factor, &c->matrix, 1), three = solve_residual(factor, &c->matrix, 3),
                  many = solve_residual(factor, &c->matrix, 21);
     pl_factor_destroy(factor);
+
     return fmax(one, fmax(three, many));
 }
 
@@ -81,6 +85,7 @@ static void test_sides_together(void **state)
         free(alone);
         pl_factor_destroy(factor);
     }
+
     case_clear(&c);
 }
 
@@ -166,12 +171,14 @@ static void test_zero_diagonal(void **state)
     for (int32_t j = 0; j < c.matrix.n; ++j) {
         c.matrix.value[c.matrix.start[j + 1] - 1] = 0;
     }
+
     const int negative = case_negative_eigenvalues(&c.matrix);
     for (int k = 1; k < PL_COUNT(all_kinds); ++k) {
         pl_factor_report report;
         PL_CHECK_BELOW(factor_residual(&c, all_kinds[k], &report), 1e-12);
         assert_int_equal(report.negative_count, negative);
     }
+
     case_clear(&c);
 }
 
@@ -196,6 +203,7 @@ static void test_agrees_with_dense(void **state)
         free(A);
         pl_factor_destroy(factor);
     }
+
     case_clear(&c);
 }
 
@@ -234,6 +242,7 @@ static void test_singular(void **state)
         PL_CHECK_BELOW(solve_residual(factor, A, 2), 1e-13);
         pl_factor_destroy(factor);
     }
+
     free(kept);
     case_clear(&c);
 }
@@ -266,6 +275,7 @@ static void test_pivot_range(void **state)
         A.value[i] = i + 2;
         group[i] = i / 2;
     }
+
     for (int k = 0; k < PL_COUNT(all_kinds); k += 2) {
         pl_factor *factor;
         pl_factor_report report;
@@ -275,6 +285,7 @@ static void test_pivot_range(void **state)
         PL_CHECK_NEAR(report.largest_pivot, 7, 1e-14);
         pl_factor_destroy(factor);
     }
+
     pl_sparse_clear(&A);
 }
 
@@ -330,6 +341,7 @@ static void test_wrong_values(void **state)
         }
         pl_factor_destroy(factor);
     }
+
     pl_factor_destroy(NULL);
     case_clear(&other);
     case_clear(&c);
@@ -342,6 +354,7 @@ static solver_case case_with_link(const solver_case *c)
     const int32_t j = A->n - 1;
     const int64_t entries = A->start[A->n];
     solver_case out = {.group_count = c->group_count, .group = malloc((size_t)A->n * sizeof *c->group)};
+
     memcpy(out.group, c->group, (size_t)A->n * sizeof *c->group);
     pl_error err;
     PL_CHECK_OK(pl_sparse_create(A->n, entries + 1, &out.matrix, &err));
@@ -354,6 +367,7 @@ static solver_case case_with_link(const solver_case *c)
     out.matrix.value[at] = 0.5;
     memcpy(out.matrix.row + at + 1, A->row + at, (size_t)(entries - at) * sizeof *A->row);
     memcpy(out.matrix.value + at + 1, A->value + at, (size_t)(entries - at) * sizeof *A->value);
+
     return out;
 }
 
@@ -394,6 +408,7 @@ static void test_reanalyse(void **state)
         pl_factor_destroy(factor);
         pl_factor_destroy(fresh);
     }
+
     case_clear(&linked);
     case_clear(&c);
 }
@@ -436,6 +451,7 @@ static void test_watch(void **state)
             pl_factor_destroy(factor);
         }
     }
+
     pl_threads_set(0);
     case_clear(&c);
 }

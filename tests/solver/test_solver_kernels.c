@@ -16,6 +16,7 @@ static double kernels_residual(const solver_case *c, bool single, int sides, pl_
     const int32_t n = c->matrix.n;
     pl_factor *factor;
     pl_error err;
+
     PL_CHECK_OK(
         pl_factor_create(PL_FACTOR_MULTIFRONTAL, &c->matrix, c->group, c->group_count, &factor, &err));
     PL_CHECK_OK((single ? pl_factor_update_single : pl_factor_update)(factor, &c->matrix, report, &err));
@@ -25,6 +26,7 @@ static double kernels_residual(const solver_case *c, bool single, int sides, pl_
     free(b);
     free(x);
     pl_factor_destroy(factor);
+
     return residual;
 }
 
@@ -57,6 +59,7 @@ static void test_every_instruction_set(void **state)
         }
         case_clear(&c);
     }
+
     front_kernels_limit(PL_ISA_AVX512);
 }
 
@@ -75,6 +78,7 @@ static void test_indefinite(void **state)
         assert_true(report.negative_count > c.matrix.n / 4);
         case_clear(&c);
     }
+
     front_kernels_limit(PL_ISA_AVX512);
 }
 

@@ -14,12 +14,14 @@ static bool can_run(void)
 {
     char path[4096];
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 32);
+
     path[n > 0 ? n : 0] = 0;
     char *slash = strrchr(path, '/');
     if (!slash) {
         return false;
     }
     strcpy(slash, "/pliant-mumps");
+
     return access(path, X_OK) == 0 && system("command -v mpirun >/dev/null 2>&1") == 0;
 }
 
@@ -28,8 +30,10 @@ static double *solutions(pl_factor_kind kind, const char *launcher, const solver
     pl_error err = {0};
     pl_factor *factor;
     pl_factor_report report;
+
     setenv("PLIANT_MPIRUN", launcher, 1);
     PL_CHECK_OK(pl_factor_create(kind, &c->matrix, c->group, c->group_count, &factor, &err));
+
     // values may change, the pattern stays: the second factor is the one that counts
     PL_CHECK_OK(pl_factor_update(factor, &c->matrix, &report, &err));
     PL_CHECK_OK(pl_factor_update(factor, &c->matrix, &report, &err));
@@ -41,6 +45,7 @@ static double *solutions(pl_factor_kind kind, const char *launcher, const solver
     PL_CHECK_BELOW(case_residual(&c->matrix, x, b, SIDES), 1e-12);
     free(b);
     pl_factor_destroy(factor);
+
     return x;
 }
 
@@ -61,6 +66,7 @@ static void test_two_processes_as_one(void **state)
         printf("skipped: pliant-mumps or mpirun is not there (tools/install-deps mpi)\n");
         skip();
     }
+
     solver_case c = case_grid((grid_spec){.nx = 9, .ny = 8, .nz = 7, .pressure = true, .C = 1e-2, .seed = 5});
     const size_t count = SIDES * (size_t)c.matrix.n;
     int32_t negative[3];
@@ -90,6 +96,7 @@ static void test_missing_launcher_is_named(void **state)
                      PL_FAILED);
     assert_null(factor);
     assert_non_null(strstr(err.text, "'no-such-launcher' cannot be started"));
+
     // one that ends at once
     setenv("PLIANT_MPIRUN", "true", 1);
     assert_int_equal(pl_factor_create(PL_FACTOR_MPI, &c.matrix, c.group, c.group_count, &factor, &err),

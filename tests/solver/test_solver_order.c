@@ -8,6 +8,7 @@ static void expect_permutation(const solver_case *c)
 {
     pl_error err;
     solver_groups groups;
+
     PL_CHECK_OK(solver_groups_create(&c->matrix, c->group, c->group_count, &groups, &err));
     const int32_t n = c->matrix.n;
     int32_t *order = malloc((size_t)c->group_count * sizeof *order),
@@ -23,10 +24,12 @@ static void expect_permutation(const solver_case *c)
             assert_true(unknowns[p] > unknowns[p - 1]);
         }
     }
+
     int changes = 0;
     for (int32_t p = 1; p < n; ++p) {
         changes += c->group[unknowns[p]] != c->group[unknowns[p - 1]];
     }
+
     int occupied = 0;
     for (int32_t k = 0; k < c->group_count; ++k) {
         occupied += groups.size[k] > 0;
@@ -42,6 +45,7 @@ static void expect_solution(const solver_case *c, pl_factor_kind kind)
 {
     pl_error err;
     pl_factor *factor;
+
     PL_CHECK_OK(pl_factor_create(kind, &c->matrix, c->group, c->group_count, &factor, &err));
     PL_CHECK_OK(pl_factor_update(factor, &c->matrix, NULL, &err));
     double *x = case_right_sides(c->matrix.n, 1), *b = case_right_sides(c->matrix.n, 1);
@@ -66,24 +70,28 @@ static void test_groups(void **state)
     solver_case c = case_grid((grid_spec){.nx = 6, .ny = 5, .nz = 4, .seed = 1});
     const int32_t n = c.matrix.n, nodes = c.group_count;
     expect_all(&c);
+
     // all unknowns in one group
     c.group_count = 1;
     for (int32_t i = 0; i < n; ++i) {
         c.group[i] = 0;
     }
     expect_all(&c);
+
     // two groups, interleaved
     c.group_count = 2;
     for (int32_t i = 0; i < n; ++i) {
         c.group[i] = i % 2;
     }
     expect_all(&c);
+
     // groups without unknowns between the others, and unknowns of a node far apart in number
     c.group_count = 3 * nodes;
     for (int32_t i = 0; i < n; ++i) {
         c.group[i] = 3 * (i % nodes) + 1;
     }
     expect_all(&c);
+
     // every unknown on its own
     c.group_count = n;
     for (int32_t i = 0; i < n; ++i) {
@@ -114,6 +122,7 @@ static void test_isolated(void **state)
         }
         expect_all(&c);
     }
+
     case_clear(&c);
 }
 
@@ -132,6 +141,7 @@ static bool shelf_find(const char *folder, uint64_t key, int32_t count, int32_t 
     if (there) {
         memcpy(order, shelf.order, (size_t)count * sizeof *order);
     }
+
     return there;
 }
 
@@ -170,6 +180,7 @@ static void test_store(void **state)
         assert_memory_equal(x[i], x[0], (size_t)c.matrix.n * sizeof *b);
         pl_factor_destroy(factor);
     }
+
     for (int i = 0; i < 3; ++i) {
         free(x[i]);
     }
@@ -220,6 +231,7 @@ static void test_wrong_fronts(void **state)
             memcpy(good, shelf.order, sizeof good);
         }
     }
+
     printf("20 kept analyses with wrong numbers: largest residual %.1e\n", worst);
     PL_CHECK_BELOW(worst, 1e-12);
     free(b);

@@ -20,6 +20,7 @@ static double quadratic_value(const double *H, const double *g, const double *p)
             sum += 0.5 * p[i] * H[i * N + j] * p[j];
         }
     }
+
     return sum;
 }
 
@@ -43,6 +44,7 @@ static double enumerated(const double *H, const double *g, const double *low, co
         }
         best = feasible ? fmin(best, quadratic_value(H, g, p)) : best;
     }
+
     return best;
 }
 
@@ -81,6 +83,7 @@ static void test_against_enumeration(void **state)
         }
         worst = fmax(worst, quadratic_value(H, g, p) - enumerated(H, g, low, high));
     }
+
     print_message("500 problems, %d active bounds: at most %.1e above the best active set\n", bound, worst);
     assert_true(bound > 300);
     PL_CHECK_NEAR(worst, 0, 1e-11);

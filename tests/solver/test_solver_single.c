@@ -18,10 +18,12 @@ static single_case single_make(grid_spec spec)
 {
     single_case s = {.c = case_grid(spec)};
     pl_error err;
+
     PL_CHECK_OK(
         pl_factor_create(PL_FACTOR_MULTIFRONTAL, &s.c.matrix, s.c.group, s.c.group_count, &s.factor, &err));
     PL_CHECK_OK(pl_factor_update_single(s.factor, &s.c.matrix, &s.report, &err));
     assert_false(s.report.singular);
+
     return s;
 }
 
@@ -145,6 +147,7 @@ static void test_packed(void **state)
             single_clear(&s);
         }
     }
+
     front_kernels_limit(PL_ISA_AVX512);
     pl_threads_set(0);
 }
@@ -168,6 +171,7 @@ static void test_same_bits(void **state)
         }
         single_clear(&s);
     }
+
     free(first);
     pl_threads_set(0);
 }

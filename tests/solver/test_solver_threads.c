@@ -10,6 +10,7 @@ static double *solve_with(const solver_case *c, int threads, int sides)
     pl_error err;
     pl_factor *factor;
     pl_factor_report report;
+
     pl_threads_set(threads);
     PL_CHECK_OK(
         pl_factor_create(PL_FACTOR_MULTIFRONTAL, &c->matrix, c->group, c->group_count, &factor, &err));
@@ -17,12 +18,14 @@ static double *solve_with(const solver_case *c, int threads, int sides)
     double *x = case_right_sides(c->matrix.n, sides);
     pl_factor_solve(factor, x, sides);
     pl_factor_destroy(factor);
+
     return x;
 }
 
 static void test_same_bits(void **state)
 {
     (void)state;
+
     // positive definite, quasi-definite, and so indefinite that fronts are pivoted; the largest fronts are
     // cut into several pieces in every phase
     const grid_spec specs[] = {{.nx = 15, .ny = 14, .nz = 13, .seed = 1},
@@ -42,6 +45,7 @@ static void test_same_bits(void **state)
         }
         case_clear(&c);
     }
+
     pl_threads_set(0);
 }
 
@@ -68,6 +72,7 @@ static void test_threads_change(void **state)
             first = x;
         }
     }
+
     free(first);
     pl_factor_destroy(factor);
     pl_threads_set(0);
@@ -86,11 +91,14 @@ static void *counting_hook(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     if (++count->calls == count->fail_at) {
         return NULL;
     }
+
     void *result = realloc(block, bytes);
     count->live += result && !block;
+
     return result;
 }
 
@@ -121,6 +129,7 @@ static void test_memory_runs_out(void **state)
         }
         assert_true(failures > 8);
     }
+
     case_clear(&c);
 }
 
@@ -140,6 +149,7 @@ static void test_no_memory_asked(void **state)
         PL_CHECK_OK(pl_factor_update(factor, &c.matrix, NULL, &err));
         pl_factor_solve(factor, x, 2);
     }
+
     assert_int_equal(count.calls, calls);
     free(x);
     pl_factor_destroy(factor);

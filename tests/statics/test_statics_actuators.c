@@ -20,6 +20,7 @@ static rig hollow_rig(pl_drive drive, bool liquid, bool idle_hold)
 {
     static plan p;
     pl_mesh *mesh = hollow_box();
+
     plan_init(&p, mesh, rubber);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 20);
@@ -33,6 +34,7 @@ static rig hollow_rig(pl_drive drive, bool liquid, bool idle_hold)
     air->idle_hold = idle_hold;
     rig r = plan_build(&p, NULL);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -63,6 +65,7 @@ static void test_pressure_and_volume(void **state)
         assert_int_equal(report.negative_count, 0);
         rig_clear(&by_volume);
     }
+
     rig_clear(&by_pressure);
 }
 
@@ -83,6 +86,7 @@ static void test_syringe_gas(void **state)
         rig_solve(&plain, &air.effort);
         PL_CHECK_BELOW(shape_distance(&gas, rig_x(&gas), rig_x(&plain)), 1e-6);
     }
+
     PL_CHECK_BELOW(shape_distance(&gas, rig_x(&gas), rig_rest(&gas)), 1e-8);
     rig_clear(&gas);
     rig_clear(&plain);
@@ -160,6 +164,7 @@ static rig cable_rig(pl_drive drive, const pl_command_def *command)
     static const pl_guide_def down[] = {{.point = {0, 2, 0}}, {.point = {15, 2, 0}}, {.point = {30, 2, 0}}};
     static plan p;
     pl_mesh *mesh = tet_box(12, 2, 2, 30, 4, 4, 2, NULL);
+
     plan_init(&p, mesh, rubber);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 30);
@@ -170,8 +175,10 @@ static rig cable_rig(pl_drive drive, const pl_command_def *command)
     for (int i = 0; command && command[i].name; ++i) {
         p.command[p.def.command_count++] = command[i];
     }
+
     rig r = plan_build(&p, NULL);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -221,6 +228,7 @@ static void test_complementarity(void **state)
             }
         }
     }
+
     PL_CHECK_BELOW(shape_distance(&r, rig_x(&r), rig_rest(&r)), 1e-7);
     rig_clear(&r);
 }
@@ -251,6 +259,7 @@ static rig film_rig(pl_drive drive)
 {
     static plan p;
     pl_mesh *mesh = mirror_mesh(tet_box(6, 6, 1, 12, 12, 0.5, 2, NULL), 2);
+
     plan_init(&p, mesh, rubber);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "top", 2, 0.5);
@@ -258,6 +267,7 @@ static rig film_rig(pl_drive drive)
     plan_film(&p, "film", "top", drive);
     rig r = plan_build(&p, NULL);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -267,10 +277,12 @@ static double film_bent(const rig *r)
     const pl_mesh_view v = pl_mesh_get(pl_robot_mesh(r->robot));
     const double *x = pl_state_positions(r->state);
     double bent = 0;
+
     for (int64_t i = 0; i < v.vertex_count; ++i) {
         bent += (x[3 * i + 2] - v.position[3 * i + 2]) / v.vertex_count;
     }
     print_message("mean displacement normal to the plane %.2e mm\n", bent);
+
     return fabs(bent);
 }
 
@@ -287,6 +299,7 @@ static void test_film_area(void **state)
         assert_true((film.effort > 0) == (ratio[i] > 1));
         PL_CHECK_BELOW(film_bent(&r), 1e-6);
     }
+
     rig_clear(&r);
 }
 
@@ -317,6 +330,7 @@ static void test_open_cavity(void **state)
     for (int i = 1; i < 5; ++i) {
         hole[i + 5 * (1 + 3 * 1)] = true;
     }
+
     pl_mesh *mesh = tet_box(5, 3, 3, 20, 12, 12, 2, hole);
     plan_init(&p, mesh, rubber);
     plan_plane(&p, "base", 0, 0);
@@ -332,6 +346,7 @@ static void test_open_cavity(void **state)
     rig_solve(&r, &ratio);
     const pl_actuator_result air = pl_statics_actuator(r.statics, r.state, 0);
     PL_CHECK_NEAR(air.ratio, ratio, 1e-9);
+
     // the cap carries the pressure over to its rim: nothing is left for the clamp to hold
     pl_reaction reaction;
     assert_int_equal(pl_statics_reactions(r.statics, r.state, &reaction), PL_OK);
@@ -339,6 +354,7 @@ static void test_open_cavity(void **state)
         PL_CHECK_NEAR(reaction.force[i], 0, 1e-8 * air.effort * 16);
         PL_CHECK_NEAR(reaction.moment[i], 0, 1e-7 * air.effort * 16);
     }
+
     rig_clear(&r);
 }
 
@@ -352,6 +368,7 @@ static void test_quarter_cavity(void **state)
     for (int j = 1; j < 3; ++j) {
         whole_hole[1 + 4 * (j + 4)] = whole_hole[2 + 4 * (j + 4)] = true;
     }
+
     const double command[2] = {1, 1.3};
     double tip[2], effort[2];
     for (int whole = 0; whole < 2; ++whole) {
@@ -386,6 +403,7 @@ static void test_quarter_cavity(void **state)
         pl_mesh_destroy(mesh);
         pl_mesh_destroy(linear);
     }
+
     // cells are cut into tets differently in three of the quarters
     print_message("quarter and whole: top moves %.4f and %.4f mm at %.4f and %.4f MPa\n", tip[0], tip[1],
                   effort[0], effort[1]);

@@ -15,6 +15,7 @@ static pl_reaction reaction_sum(rig *r)
             sum.moment[i] += each[k].moment[i];
         }
     }
+
     return sum;
 }
 
@@ -56,6 +57,7 @@ static void test_forces_and_moments(void **state)
     double want[3], moment[3], a[3], b[3];
     cross(pl_statics_marker(r.statics, r.state, 0).position, F, a);
     cross(pl_statics_marker(r.statics, r.state, 1).position, side, b);
+
     // a moment about a fixed axis turns with the patch: only its share along the axis is given, the rest
     // follows from the potential, so the sum is checked along the axis
     double along_got = 0, along_want = 0;
@@ -65,6 +67,7 @@ static void test_forces_and_moments(void **state)
         along_got += M[i] * got.moment[i];
         along_want += M[i] * (moment[i] - M[i]);
     }
+
     print_message("reaction %.9f %.9f %.9f N, moment along the axis %.3e of %.3e\n", got.force[0],
                   got.force[1], got.force[2], along_got, along_want);
     check_vector(got.force, want, 1e-9);
@@ -89,6 +92,7 @@ static void test_weight(void **state)
     const pl_reaction got = reaction_sum(&r);
     const double mass = heavy.density * 600, want[3] = {-2000 * mass, 0, 9810 * mass};
     check_vector(got.force, want, 1e-9 * mass * 1e4);
+
     // no other moment than that of a single force: M . F = 0
     const double skew =
         got.moment[0] * got.force[0] + got.moment[1] * got.force[1] + got.moment[2] * got.force[2];
@@ -152,6 +156,7 @@ static void test_independent_check(void **state)
                   residual, largest);
     PL_CHECK_BELOW(report.residual_relative, 1e-6);
     PL_CHECK_NEAR(residual, report.residual, 1e-3 * report.residual + 1e-12 * largest);
+
     // one vertex off by a tenth of a millimetre
     const size_t size = pl_state_pack(r.state, NULL, 0);
     double *block = malloc(size * sizeof *block);
@@ -179,12 +184,14 @@ static pl_mesh *headed_bar(void)
     pl_mesh *linear = NULL, *raised = NULL;
     int32_t region[6 * 2 * 2];
     const double size[3] = {18, 5, 5};
+
     for (int c = 0; c < 24; ++c) {
         region[c] = c % 6 >= 4;
     }
     PL_CHECK_OK(box_mesh(6, 2, 2, size, NULL, region, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, &raised, &err));
     pl_mesh_destroy(linear);
+
     return raised;
 }
 
@@ -223,6 +230,7 @@ static void test_rigid_region(void **state)
             }
         }
     }
+
     const double drop = -pl_statics_marker(r.statics, r.state, 0).displacement[2];
     print_message("rigid head: %d distances kept within %.1e mm, tip drop %.3f mm\n", pairs, worst, drop);
     assert_true(pairs > 1000);
@@ -283,6 +291,7 @@ static void test_rigid_region_clamped(void **state)
             PL_CHECK_NEAR(x[3 * v + 2], X[3 * v + 2] + 2, 1e-12);
         }
     }
+
     pl_reaction each[2];
     assert_int_equal(pl_statics_reactions(r.statics, r.state, each), PL_OK);
     assert_true(each[1].force[2] > 1e-3);
@@ -321,6 +330,7 @@ static void test_sliding(void **state)
             bulge = fmax(bulge, x[3 * v] - X[3 * v]);
         }
     }
+
     assert_true(bulge > 1e-3);
     rig_clear(&r);
 }
@@ -334,6 +344,7 @@ static void test_two_bodies(void **state)
     const pl_mesh_view view = pl_mesh_get(mesh);
     const int32_t n = view.vertex_count;
     plan_init(&p, mesh, heavy);
+
     // the second stands turned by 90 degrees about z: along y
     p.mesh[1] = mesh;
     p.body[0].name = "a";
@@ -350,6 +361,7 @@ static void test_two_bodies(void **state)
                                                       .body = b,
                                                       .axis = {true, true, true}};
     }
+
     p.def.gravity[2] = -9810;
     rig r = plan_build(&p, NULL);
     rig_solve(&r, NULL);
@@ -361,6 +373,7 @@ static void test_two_bodies(void **state)
         worst = fmax(worst, fabs(b[0] - (50 - a[1])) + fabs(b[1] - a[0]) + fabs(b[2] - a[2]));
         drop = fmax(drop, view.position[3 * v + 2] - a[2]);
     }
+
     print_message("two bodies: drop %.4f mm, apart %.1e mm\n", drop, worst);
     assert_true(drop > 0.1);
     PL_CHECK_BELOW(worst, 1e-8);

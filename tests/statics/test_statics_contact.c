@@ -22,6 +22,7 @@ static double reading(rig *r, const char *name, const char *quantity)
             return pl_statics_reading(r->statics, r->state, i);
         }
     }
+
     fail_msg("no reading %s.%s", name, quantity);
     return 0;
 }
@@ -60,6 +61,7 @@ static void test_patch(void **state)
     rig r = plan_build(&p, NULL);
     const double command = 0.4;
     pl_solve_report report = rig_solve(&r, &command);
+
     // 2 C10 (l - l^-2 ...) is not needed: force and area tell the pressure
     pl_reaction reaction[3];
     pl_error err = {0};
@@ -94,6 +96,7 @@ static rig ball_rig(plan *p, pl_mesh *mesh, pl_obstacle_def *ball, double tolera
     p->def.contact = (pl_contact_def){.given = true, .obstacle = ball, .obstacle_count = 1};
     pl_statics_options options = tight_options();
     options.contact_tolerance = tolerance;
+
     return plan_build(p, &options);
 }
 
@@ -124,6 +127,7 @@ static void test_jacobian(void **state)
             PL_CHECK_BELOW(solved.contact_penetration[i], 0.1 * solved.contact_penetration[i - 1] + 1e-9);
         }
     }
+
     const pl_parameter q = {PL_PARAMETER_COMMAND, 0, 0};
     const pl_jacobian out = {.marker = marker, .reading = d_reading};
     pl_jacobian_report report;
@@ -136,10 +140,12 @@ static void test_jacobian(void **state)
         memcpy(side ? up : down, m.position, sizeof up);
         force[side] = reading(&r, "wall", "force_z");
     }
+
     for (int i = 0; i < 3; ++i) {
         printf("d(top)/d(wall) %d: %.6f, differences %.6f\n", i, marker[i], (up[i] - down[i]) / (2 * h));
         PL_CHECK_NEAR(marker[i], (up[i] - down[i]) / (2 * h), 1e-5);
     }
+
     const double slope = (force[1] - force[0]) / (2 * h);
     printf("d(force)/d(wall): %.5f, differences %.5f\n", d_reading[2], slope);
     PL_CHECK_NEAR(d_reading[2] / slope, 1, 1e-5);
@@ -175,11 +181,13 @@ static void test_ball(void **state)
         PL_CHECK_NEAR(reading(&r, "ball", name[i]), reading(&other, "ball", name[i]),
                       2e-3 * fabs(base.force[2]));
     }
+
     double residual, largest;
     bool inverted;
     PL_CHECK_OK(pl_statics_check(r.statics, r.state, &residual, &largest, &inverted, &err));
     PL_CHECK_BELOW(residual, 1e-8);
     assert_false(inverted);
+
     // independently: every vertex is outside of the ball
     const double *x = pl_state_positions(r.state);
     double deepest = 0;
@@ -214,6 +222,7 @@ static void test_updates(void **state)
             PL_CHECK_BELOW(solved.contact_penetration[i], 0.1 * solved.contact_penetration[i - 1] + 1e-9);
         }
     }
+
     assert_true(solved.contact_updates >= 2);
     const pl_parameter q = {PL_PARAMETER_COMMAND, 0, 0};
     const pl_jacobian out = {.marker = marker};
@@ -224,10 +233,12 @@ static void test_updates(void **state)
         rig_solve(&r, &command);
         memcpy(side ? up : down, pl_statics_marker(r.statics, r.state, 0).position, sizeof up);
     }
+
     for (int i = 0; i < 3; ++i) {
         printf("d(top)/d(ball) %d: %.6f, differences %.6f\n", i, marker[i], (up[i] - down[i]) / (2 * h));
         PL_CHECK_NEAR(marker[i], (up[i] - down[i]) / (2 * h), 0.02);
     }
+
     rig_clear(&r);
     pl_mesh_destroy(mesh);
 }
@@ -266,6 +277,7 @@ static void test_friction(void **state)
         }
         before = drag;
     }
+
     rig_clear(&r);
     pl_mesh_destroy(mesh);
 }
@@ -277,6 +289,7 @@ static void check_bodies(double width, const double at[3])
     static plan p;
     pl_error err = {0};
     pl_mesh *lower = tet_box(3, 3, 3, 4, 4, 4, 2, NULL), *upper = tet_box(2, 2, 2, width, width, 4, 2, NULL);
+
     plan_init(&p, lower, rubber);
     p.mesh[1] = upper;
     p.body[0].name = "lower";

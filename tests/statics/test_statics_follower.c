@@ -12,6 +12,7 @@ static rig strip_on(double pressure, const pl_obstacle_def *ball)
     static plan p;
     pl_mesh *mesh = tet_box(12, 2, 1, LENGTH, WIDTH, HEIGHT, 2, NULL);
     const pl_material material = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.3};
+
     plan_init(&p, mesh, material);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, LENGTH);
@@ -24,6 +25,7 @@ static rig strip_on(double pressure, const pl_obstacle_def *ball)
     options.contact_tolerance = 1e-9;
     rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -65,11 +67,13 @@ static void add_side(const rig *r, int axis, double at, bool up, double area[3])
     static rim_node node[200];
     const double *x = rig_x(r), *X = rig_rest(r);
     int count = 0;
+
     for (int32_t v = 0; v < pl_state_vertex_count(r->state); ++v) {
         if (fabs(X[3 * v + 2] - HEIGHT) < 1e-9 && fabs(X[3 * v + axis] - at) < 1e-9) {
             node[count++] = (rim_node){(up ? 1 : -1) * X[3 * v + 1 - axis], v};
         }
     }
+
     qsort(node, (size_t)count, sizeof *node, by_place);
     for (int k = 0; k + 2 < count; k += 2) {
         for (int q = -1; q <= 1; q += 2) {
@@ -113,6 +117,7 @@ static void test_large(void **state)
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(reaction.force[i], p * area[i], 1e-7 * p * LENGTH * WIDTH);
     }
+
     bool inverted;
     pl_error err = {0};
     PL_CHECK_OK(pl_statics_check(r.statics, r.state, &residual, &largest, &inverted, &err));
@@ -134,6 +139,7 @@ static void test_derivatives(void **state)
         memcpy(tip[side], pl_statics_marker(r.statics, r.state, 0).position, sizeof tip[side]);
         rig_clear(&r);
     }
+
     rig r = strip(p);
     rig_solve(&r, NULL);
     const pl_parameter parameter = {.kind = PL_PARAMETER_PRESSURE};
@@ -146,7 +152,9 @@ static void test_derivatives(void **state)
         print_message("d tip[%d]/dp: %.8g, by differences %.8g mm/MPa\n", i, by_force[i], difference);
         PL_CHECK_NEAR(by_force[i], difference, 1e-5 * fabs(by_force[2]));
     }
+
     PL_CHECK_BELOW(report.residual, 1e-8);
+
     // one vertex's height by the adjoint
     const int64_t n = 3 * (int64_t)pl_state_vertex_count(r.state);
     double *by_position = calloc((size_t)n, sizeof *by_position), *all = calloc((size_t)n, sizeof *all);
@@ -186,11 +194,13 @@ static void test_contact(void **state)
         rig_solve(&r, &moved);
         memcpy(tip[side], pl_statics_marker(r.statics, r.state, 0).position, sizeof tip[side]);
     }
+
     for (int i = 0; i < 3; ++i) {
         const double difference = (tip[1][i] - tip[0][i]) / (2 * h);
         print_message("d tip[%d] per mm of the ball: %.8g, by differences %.8g\n", i, exact[i], difference);
         PL_CHECK_NEAR(exact[i], difference, 1e-6 * fabs(exact[2]));
     }
+
     rig_clear(&r);
 }
 

@@ -108,6 +108,7 @@ static void test_compliance(void **state)
     for (int j = 0; j < 6; ++j) {
         q[j] = (pl_parameter){PL_PARAMETER_MARKER_FORCE, j / 3, j % 3};
     }
+
     const pl_jacobian out = {.marker = marker, .effort = effort};
     pl_jacobian_report report;
     pl_error err = {0};
@@ -134,6 +135,7 @@ static void test_compliance(void **state)
         }
         PL_CHECK_NEAR(effort[j], (tension[1] - tension[0]) / (2 * h), 1e-5);
     }
+
     print_message("compliance up to %.3g mm/N: %.1e from differences, asymmetry %.1e\n", largest,
                   worst / largest, asymmetry / largest);
     PL_CHECK_NEAR(worst / largest, 0, 1e-6);
@@ -200,6 +202,7 @@ static void test_grip(void **state)
         }
         assert_true((side[1][j] - side[0][j]) / (2 * h) > 0); // it yields
     }
+
     print_message("grip: compliance up to %.3g mm/N, %.1e from differences\n", largest, worst / largest);
     PL_CHECK_NEAR(worst / largest, 0, 1e-6);
     free(position);

@@ -23,16 +23,19 @@ static double stretch_stress(const pl_material *m, double a, double b, double *a
         *along = 2 * mu * (a - 1) + trace;
         return 2 * (2 * mu * (b - 1) + trace);
     }
+
     if (m->model == PL_STVK) {
         const double Ea = (a * a - 1) / 2, Eb = (b * b - 1) / 2, trace = kappa * (Ea + 2 * Eb);
         *along = a * (2 * mu * Ea + trace);
         return 2 * b * (2 * mu * Eb + trace);
     }
+
     const double J = a * b * b, j2 = pow(J, -2.0 / 3), j4 = j2 * j2;
     const double I1 = j2 * (a * a + 2 * b * b), I2 = j4 * (2 * a * a * b * b + b * b * b * b);
     const double W1 = m->c10 + 2 * m->c20 * (I1 - 3) + 3 * m->c30 * (I1 - 3) * (I1 - 3), W2 = m->c01;
     *along = W1 * (j2 * 2 * a - 2.0 / 3 * I1 / a) + W2 * (j4 * 4 * a * b * b - 4.0 / 3 * I2 / a) +
              kappa * (J - 1) * b * b;
+
     return W1 * (j2 * 4 * b - 4.0 / 3 * I1 / b) + W2 * (j4 * 4 * (a * a * b + b * b * b) - 8.0 / 3 * I2 / b) +
            kappa * (J - 1) * 2 * a * b;
 }
@@ -51,11 +54,13 @@ static void check_stretch(pl_element_kind kind, pl_material material, double a)
 {
     static plan p;
     pl_mesh *mesh = kind_box(kind, 2, 2, 2, 4, 3, 2);
+
     plan_init(&p, mesh, material);
     plan_plane(&p, "x0", 0, 0);
     plan_plane(&p, "x1", 0, 4);
     plan_plane(&p, "y0", 1, 0);
     plan_plane(&p, "z0", 2, 0);
+
     // the driven face first: vertices it shares with a symmetry plane are held by both
     plan_hold(&p, "x1", "x")->move[0] = 4 * (a - 1);
     plan_hold(&p, "x0", "x");
@@ -70,6 +75,7 @@ static void check_stretch(pl_element_kind kind, pl_material material, double a)
             worst = fmax(worst, fabs(x[3 * v + i] - (i == 0 ? a : b) * X[3 * v + i]));
         }
     }
+
     stretch_stress(&material, a, b, &along);
     pl_reaction reaction[4];
     assert_int_equal(pl_statics_reactions(r.statics, r.state, reaction), PL_OK);
@@ -78,10 +84,12 @@ static void check_stretch(pl_element_kind kind, pl_material material, double a)
                   pl_material_model_name(material.model), a, worst, fabs(force));
     PL_CHECK_BELOW(worst, 1e-8);
     PL_CHECK_BELOW(fabs(force), 1e-8);
+
     // every support carries its own axis alone
     PL_CHECK_NEAR(reaction[1].force[0], -reaction[0].force[0], 1e-8 * fabs(along));
     PL_CHECK_NEAR(reaction[0].force[1], 0, 0);
     PL_CHECK_NEAR(reaction[2].force[1], 0, 1e-8 * fabs(along));
+
     // the Cauchy stress is the force per deformed area, along x alone
     const double want[6] = {along / (b * b)};
     double *stress = malloc(6 * (size_t)pl_state_vertex_count(r.state) * sizeof *stress), off = 0;
@@ -132,6 +140,7 @@ static pl_mesh *crooked_cube(int order)
     const pl_mesh_view v = pl_mesh_get(plain);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
     unsigned seed = 7;
+
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         for (int k = 0; k < 3; ++k) {
             seed = seed * 1664525u + 1013904223u;
@@ -139,6 +148,7 @@ static pl_mesh *crooked_cube(int order)
             x[3 * i + k] = v.position[3 * i + k] + (on_boundary(v.position + 3 * i) ? 0 : shift);
         }
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -156,6 +166,7 @@ static pl_mesh *crooked_cube(int order)
     }
     PL_CHECK_OK(pl_mesh_raise(crooked, &raised, &err));
     pl_mesh_destroy(crooked);
+
     return raised;
 }
 
@@ -166,6 +177,7 @@ static void check_patch(int order, pl_formulation formulation)
     pl_mesh *mesh = crooked_cube(order);
     const pl_mesh_view v = pl_mesh_get(mesh);
     pl_material material = laws[3];
+
     material.formulation = formulation;
     plan_init(&p, mesh, material);
     for (int32_t i = 0; i < v.vertex_count; ++i) {
@@ -182,6 +194,7 @@ static void check_patch(int order, pl_formulation formulation)
             f->move[k] = F[3 * k] * X[0] + F[3 * k + 1] * X[1] + F[3 * k + 2] * X[2] - X[k];
         }
     }
+
     rig r = plan_build(&p, NULL);
     rig_solve(&r, NULL);
     const double *x = rig_x(&r), *X = rig_rest(&r);
@@ -193,6 +206,7 @@ static void check_patch(int order, pl_formulation formulation)
             worst = fmax(worst, fabs(x[3 * i + k] - want));
         }
     }
+
     print_message("patch of order %d: off by %.1e mm\n", order, worst);
     PL_CHECK_BELOW(worst, 1e-12);
     rig_clear(&r);
@@ -380,11 +394,13 @@ static pl_mesh *quarter_tube(int across, int around, double a, double b, double 
     pl_mesh *box = tet_box(across, around, 1, 1, 1, length, 2, NULL), *tube = NULL;
     const pl_mesh_view v = pl_mesh_get(box);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         const double r = a + (b - a) * v.position[3 * i], turn = acos(-1) / 2 * v.position[3 * i + 1];
         const double place[3] = {r * cos(turn), r * sin(turn), v.position[3 * i + 2]};
         memcpy(x + 3 * i, place, sizeof place);
     }
+
     const int64_t *face;
     const int64_t faces = pl_mesh_boundary(box, &face);
     int32_t *corner = malloc(4 * (size_t)faces * sizeof *corner);
@@ -397,6 +413,7 @@ static pl_mesh *quarter_tube(int across, int around, double a, double b, double 
             memcpy(corner + 4 * start[1]++, one, sizeof one);
         }
     }
+
     static const char *const inner = "inner";
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
@@ -415,6 +432,7 @@ static pl_mesh *quarter_tube(int across, int around, double a, double b, double 
     pl_mesh_destroy(box);
     free(x);
     free(corner);
+
     return tube;
 }
 
@@ -427,6 +445,7 @@ static void tube_error(int across, int around, double *mean, double *most)
     static plan p;
     const double a = 10, b = 15, pressure = 1e-6, nu = 0.3;
     pl_mesh *mesh = quarter_tube(across, around, a, b, 2);
+
     plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 1, .poisson = nu});
     plan_plane(&p, "x0", 0, 0);
     plan_plane(&p, "y0", 1, 0);
@@ -460,6 +479,7 @@ static void tube_error(int across, int around, double *mean, double *most)
             *most = fmax(*most, off);
         }
     }
+
     *mean = sqrt(sum / (6.0 * n));
     free(T);
     rig_clear(&r);

@@ -15,6 +15,7 @@ static double reading(rig *r, const char *group, const char *name, const char *q
             return pl_statics_reading(r->statics, r->state, i);
         }
     }
+
     fail_msg("no reading %s.%s.%s", group, name, quantity);
     return 0;
 }
@@ -57,6 +58,7 @@ static void test_box(void **state)
     const double c[3] = {reading(&r, "free_bodies", "box", "position_x"),
                          reading(&r, "free_bodies", "box", "position_y"),
                          reading(&r, "free_bodies", "box", "position_z")};
+
     // moment of the contact forces about the centre of mass
     const double mx = reading(&r, "contacts", "box", "moment_x") - (c[1] * force[2] - c[2] * force[1]),
                  my = reading(&r, "contacts", "box", "moment_y") - (c[2] * force[0] - c[0] * force[2]);
@@ -70,6 +72,7 @@ static void test_box(void **state)
     PL_CHECK_NEAR(mx, 0, 1e-7);
     PL_CHECK_NEAR(my, 0, 1e-7);
     PL_CHECK_NEAR(reaction[0].force[2], weight, 1e-8);
+
     // it stays where it is when solved again from a copy of the state
     rig_solve(&r, &none);
     PL_CHECK_NEAR(reading(&r, "free_bodies", "box", "position_z"), c[2], 1e-6);
@@ -154,6 +157,7 @@ static void test_slip(void **state)
     pull = 1.04 * limit;
     PL_CHECK_OK(pl_statics_solve(r.statics, r.state, &pull, &report, &err));
     printf("1.04 of the limit: %s\n", report.message);
+
     // that nothing was found proves nothing about the box
     assert_int_equal(report.outcome, PL_UNCERTAIN);
     assert_non_null(strstr(report.message, "no equilibrium was found in which the free body 'box' is held"));
@@ -222,11 +226,13 @@ static void test_derivative(void **state)
     while (strcmp(pl_statics_reading_info(r.statics, index).quantity, "position_z") != 0) {
         ++index;
     }
+
     for (int side = 0; side < 2; ++side) {
         command = at + (side ? h : -h);
         rig_solve(&r, &command);
         value[side] = reading(&r, "free_bodies", "box", "position_z");
     }
+
     const double slope = (value[1] - value[0]) / (2 * h);
     printf("d(height)/d(pull) %.6f, differences %.6f mm/N\n", d[index], slope);
     PL_CHECK_NEAR(d[index], slope, 0.03 * fabs(slope));

@@ -14,6 +14,7 @@ static double reading(rig *r, const char *quantity)
             return pl_statics_reading(r->statics, r->state, i);
         }
     }
+
     fail_msg("no reading %s", quantity);
     return 0;
 }
@@ -35,6 +36,7 @@ static rig block_rig(plan *p, pl_mesh *mesh, double height, pl_obstacle_def *o, 
     plan_plane(p, "base", 2, 0);
     plan_hold(p, "base", "xyz");
     p->def.contact = (pl_contact_def){.given = true, .obstacle = o, .obstacle_count = 1};
+
     return plan_build(p, NULL);
 }
 

@@ -24,6 +24,7 @@ static rig feature_rig(plan *p, pl_mesh *mesh, pl_obstacle_def *o, bool pin, con
     p->def.contact = (pl_contact_def){.given = true, .obstacle = o, .obstacle_count = 1};
     pl_statics_options options = pl_statics_options_default();
     options.contact_tolerance = 1e-4;
+
     return plan_build(p, &options);
 }
 
@@ -40,6 +41,7 @@ static void add_pressures(pl_problem *p, double *d, double *product)
         d[p->unknowns.pressure_dof[k]] =
             p->elements->pressure_kappa[k] * dp[k] / p->elements->pressure_unit[k];
     }
+
     free(dp);
 }
 
@@ -48,6 +50,7 @@ static void products(pl_problem *p, const double *x, double *d, double *K, doubl
 {
     const size_t full = pl_problem_full_bytes(p);
     double *motion = malloc(full), *force = calloc(1, full), *g = malloc((size_t)p->unknowns.n * sizeof *g);
+
     pl_problem_evaluate(p, x, g);
     p->tangent.exact = true;
     pl_problem_assemble(p, x, 0);
@@ -71,12 +74,14 @@ static void differences(pl_problem *p, const double *x, double error[2])
            *down = malloc(bytes), *moved = malloc(full), largest = 0;
     const double h = 1e-7;
     pl_random random;
+
     pl_random_seed(&random, 5);
     for (int32_t i = 0; i < 3 * p->mesh.vertex_count; ++i) {
         if (p->unknowns.dof[i] >= 0) {
             d[p->unknowns.dof[i]] = pl_random_uniform(&random, -1, 1);
         }
     }
+
     products(p, x, d, K, C);
     pl_problem_move(p, x, d, h, moved);
     pl_problem_evaluate(p, moved, up);
@@ -87,12 +92,14 @@ static void differences(pl_problem *p, const double *x, double error[2])
         const int32_t i = p->unknowns.pressure_dof[k];
         up[i] = down[i] = K[i] = C[i] = 0;
     }
+
     for (int32_t i = 0; i < n; ++i) {
         const double slope = (up[i] - down[i]) / (2 * h);
         largest = fmax(largest, fabs(slope));
         error[0] = fmax(error[0], fabs(K[i] - C[i] - slope));
         error[1] = fmax(error[1], fabs(K[i] - slope));
     }
+
     error[0] /= largest;
     error[1] /= largest;
     void *owned[] = {d, K, C, up, down, moved};

@@ -20,6 +20,7 @@ static pl_actuator_result check_command(plan *p, const pl_statics_options *optio
     double energy[3];
     pl_actuator_result got[3];
     double y[3];
+
     for (int k = 0; k < 3; ++k) {
         const double command = at + (k - 1) * h;
         r[k] = plan_build(p, options);
@@ -27,6 +28,7 @@ static pl_actuator_result check_command(plan *p, const pl_statics_options *optio
         got[k] = pl_statics_actuator(r[k].statics, r[k].state, 0);
         y[k] = pl_statics_marker(r[k].statics, r[k].state, 0).position[axis];
     }
+
     pl_error err = {0};
     pl_jacobian_report report;
     double marker[3], effort, measure, gradient, residual, largest;
@@ -55,6 +57,7 @@ static pl_actuator_result check_command(plan *p, const pl_statics_options *optio
     for (int k = 0; k < 3; ++k) {
         rig_clear(&r[k]);
     }
+
     return got[1];
 }
 
@@ -87,6 +90,7 @@ static void test_chamber(void **state)
     chamber_plan(&p, mesh);
     const pl_statics_options joint = joint_options();
     const pl_actuator_result free = check_command(&p, &joint, 1.4, 2, 0, 2);
+
     // one ratio for all leaves more energy, so it is pushed harder
     rig same = plan_build(&p, NULL);
     const double command = 1.4;
@@ -107,6 +111,7 @@ static void test_free_film(void **state)
     pl_mesh *mesh = prism_box(3, 2, 1, 6, 4, 0.5, 1);
     plan p;
     plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 1});
+
     // two laws, so that none is the obvious one for the film
     p.material[1] = (pl_material_def){.name = "other", .material = p.material[0].material};
     p.def.material_count = 2;
@@ -131,6 +136,7 @@ static void test_free_film(void **state)
     PL_CHECK_NEAR(pl_statics_marker(r.statics, r.state, 0).position[0], 6 * sqrt(1.3), 1e-8);
     PL_CHECK_NEAR(pl_statics_actuator(r.statics, r.state, 0).ratio, 1.3, 1e-8);
     rig_clear(&r);
+
     // held at both ends it pushes
     plan_hold(&p, "right", "x");
     plan_plane(&p, "back", 1, 4);

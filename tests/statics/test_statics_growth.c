@@ -9,6 +9,7 @@ static void hold_corners(plan *p, double lx, double ly)
 {
     const double at[3][3] = {{0, 0, 0}, {lx, 0, 0}, {0, ly, 0}};
     static const bool axis[3][3] = {{true, true, true}, {false, true, true}, {false, false, true}};
+
     for (int k = 0; k < 3; ++k) {
         pl_fixed_def *f = &p->fixed[p->def.fixed_count++];
         *f = (pl_fixed_def){.name = "corner", .has_box = true, .body = -1};
@@ -58,6 +59,7 @@ static void test_bilayer(void **state)
     for (int c = 0; c < NX * NY * NZ; ++c) {
         layer[c] = c / (NX * NY);
     }
+
     pl_mesh *linear = NULL, *mesh = NULL;
     pl_error err = {0};
     PL_CHECK_OK(box_mesh(NX, NY, NZ, size, NULL, layer, &linear, &err));
@@ -110,6 +112,7 @@ static pl_mesh *chamber_mesh(void)
     PL_CHECK_OK(box_mesh(NB, NB, NB, size, NULL, inside, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, &mesh, &err));
     pl_mesh_destroy(linear);
+
     return mesh;
 }
 
@@ -152,6 +155,7 @@ static void test_chamber_growth_reaches_its_ratio(void **state)
         effort = got.effort;
         rig_clear(&r);
     }
+
     PL_CHECK_NEAR(before, command, 1e-3);
     assert_true(effort > want.effort);
     rig_clear(&hard);
@@ -179,6 +183,7 @@ static void test_growth_derivatives(void **state)
         r[k] = plan_build(&p, NULL);
         energy[k] = rig_solve(&r[k], &command).energy;
     }
+
     pl_error err = {0};
     pl_jacobian_report report;
     double marker[3], effort, measure, gradient;
@@ -196,6 +201,7 @@ static void test_growth_derivatives(void **state)
     PL_CHECK_NEAR(marker[2], top, 1e-6 * fabs(top));
     PL_CHECK_NEAR(effort, (plus.effort - minus.effort) / (2 * h), 1e-6 * fabs(effort));
     PL_CHECK_NEAR(measure, (plus.measure - minus.measure) / (2 * h), 1e-6 * fabs(measure));
+
     // the energy's derivative is effort times m0 times d(ratio)/d(command), the slope by differences of the
     // table
     const pl_actuator_result now = pl_statics_actuator(r[1].statics, r[1].state, 0);
@@ -203,6 +209,7 @@ static void test_growth_derivatives(void **state)
     assert_true(info.growth && info.table_count == 3);
     const double dE = (energy[2] - energy[0]) / (2 * h), ratio_slope = dE / (now.effort * info.rest);
     assert_true(ratio_slope > 10 && ratio_slope < 40); // secants of the table: 10 and 25
+
     // adjoint of the effort
     const double one = 1;
     PL_CHECK_OK(
@@ -250,6 +257,7 @@ static void test_film_growth(void **state)
             PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, &parameter, 1, &out, &report, &err));
         }
     }
+
     print_message("film: effort %.6f MPa, by ratio %.8g, difference %.8g\n", effort[1], exact_effort,
                   (effort[2] - effort[0]) / (2 * h));
     PL_CHECK_NEAR(exact_effort, (effort[2] - effort[0]) / (2 * h), 1e-5 * fabs(exact_effort));

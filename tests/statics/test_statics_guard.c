@@ -17,12 +17,14 @@ static pl_mesh *ball_mesh(void)
     pl_mesh *cube = tet_box(GUARD_CELLS, GUARD_CELLS, GUARD_CELLS, 3, 3, 3, 1, hole), *ball, *raised;
     const pl_mesh_view v = pl_mesh_get(cube);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         const double *p = v.position + 3 * i, n = pl_norm3(p);
         for (int k = 0; k < 3; ++k) {
             x[3 * i + k] = n > 0 ? p[k] * fmax(p[0], fmax(p[1], p[2])) / n : 0;
         }
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -37,6 +39,7 @@ static pl_mesh *ball_mesh(void)
     free(x);
     pl_mesh_destroy(cube);
     pl_mesh_destroy(ball);
+
     return raised;
 }
 
@@ -48,6 +51,7 @@ static void ball_plan(plan *p, const pl_mesh *mesh, bool chamber)
         plan_plane(p, plane[k], k, 0);
         plan_hold(p, plane[k], axis[k]);
     }
+
     p->surface[p->def.surface_count++] = (pl_surface_def){
         .name = "cavity", .pick = {.kind = PL_PICK_BOX, .low = {0, 0, 0}, .high = {1.01, 1.01, 1.01}}};
     if (chamber) {
@@ -60,6 +64,7 @@ static double ball_pressure(double ratio, double inner, double outer)
 {
     const double la = cbrt(ratio), lb = cbrt(1 + pow(inner / outer, 3) * (ratio - 1));
     double sum = 0;
+
     for (int i = 0; i < 4000; ++i) {
         const double l = lb + (la - lb) * (i + 0.5) / 4000;
         for (int k = 0; k < 2; ++k) {
@@ -67,6 +72,7 @@ static double ball_pressure(double ratio, double inner, double outer)
             sum += 4 * rubber.ogden_mu[k] / a * (pow(l, a - 1) - pow(l, -2 * a - 1)) / (l * l * l - 1);
         }
     }
+
     return sum * (la - lb) / 4000;
 }
 
@@ -76,6 +82,7 @@ static void check_derivatives(const pl_mesh *mesh, const double *at)
     const pl_problem_options options = {.distribution = PL_RATIOS_UNIFORM, .force_tolerance = 1e-10};
     pl_error err = {0};
     plan q;
+
     ball_plan(&q, mesh, false);
     pl_robot *robot = plan_robot(&q);
     pl_problem *p;
@@ -98,17 +105,21 @@ static void check_derivatives(const pl_mesh *mesh, const double *at)
             d[p->unknowns.dof[i]] = pl_random_uniform(&random, -1, 1);
         }
     }
+
     pl_problem_evaluate(p, at, g[2]);
     const double step = 5e-8;
     for (int k = 0; k < 2; ++k) {
         pl_problem_move(p, at, d, k ? -step : step, x[k]);
         energy[k] = pl_problem_evaluate(p, x[k], g[k]);
     }
+
     for (int32_t i = 0; i < n; ++i) {
         slope += g[2][i] * d[i];
         curvature += (g[0][i] - g[1][i]) / (2 * step) * d[i];
     }
+
     PL_CHECK_NEAR((energy[0] - energy[1]) / (2 * step), slope, 1e-6 * fabs(slope));
+
     // pressures follow: B^T d - M/kappa dp = 0
     pl_problem_evaluate(p, at, g[2]);
     pl_problem_assemble(p, at, 0);
@@ -122,11 +133,13 @@ static void check_derivatives(const pl_mesh *mesh, const double *at)
         d[p->unknowns.pressure_dof[k]] =
             p->elements->pressure_kappa[k] * dp[k] / p->elements->pressure_unit[k];
     }
+
     pl_sparse_multiply(&p->tangent.K, d, g[0]);
     for (int32_t i = 0; i < 3 * p->mesh.vertex_count; ++i) {
         const int32_t u = p->unknowns.dof[i];
         assembled += u >= 0 ? g[0][u] * d[u] : 0;
     }
+
     print_message(
         "guards hold %.2e mJ; slope %.6g, by differences %.6g; curvature %.6g, by differences %.6g\n", guards,
         slope, (energy[0] - energy[1]) / (2 * step), assembled, curvature);
@@ -161,6 +174,7 @@ static void test_ball(void **state)
         assert_true(report.min_J > 0);
         assert_true(report.guarded > 0);
     }
+
     check_derivatives(mesh, rig_x(&r));
     rig_clear(&r);
     pl_mesh_destroy(mesh);

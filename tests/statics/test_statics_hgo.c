@@ -24,15 +24,18 @@ static double block_stress(const pl_material *material, int axes, double stretch
     static const char *const axis[3] = {"x", "y", "z"};
     static plan p;
     pl_mesh *mesh = tet_box(2, 2, 2, SIZE, SIZE, SIZE, 2, NULL);
+
     plan_init(&p, mesh, *material);
     for (int i = 0; i < 3; ++i) {
         plan_plane(&p, low[i], i, 0);
         plan_hold(&p, low[i], axis[i]);
     }
+
     for (int i = 0; i < axes; ++i) {
         plan_plane(&p, high[i], i, SIZE);
         plan_hold(&p, high[i], axis[i])->move[i] = (stretch - 1) * SIZE;
     }
+
     rig r = plan_build(&p, NULL);
     rig_solve(&r, NULL);
     pl_error err = {0};
@@ -41,6 +44,7 @@ static double block_stress(const pl_material *material, int axes, double stretch
     const double stress = reaction[3].force[0] / (SIZE * SIZE);
     rig_clear(&r);
     pl_mesh_destroy(mesh);
+
     return stress;
 }
 

@@ -28,6 +28,7 @@ static void rotation_between(const double *R0, const double *R1, double w[3])
             D[i] += R1[3 * (i / 3) + k] * R0[3 * (i % 3) + k];
         }
     }
+
     const double s[3] = {(D[7] - D[5]) / 2, (D[2] - D[6]) / 2, (D[3] - D[1]) / 2};
     const double sine = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
     for (int i = 0; i < 3; ++i) {
@@ -45,6 +46,7 @@ static column difference(rig *a, rig *b, double h)
             c.value[c.count++] = (rig_x(a)[at] - rig_x(b)[at]) / (2 * h);
         }
     }
+
     for (int m = 0; m < pl_robot_marker_count(a->robot); ++m) {
         const pl_marker_result plus = pl_statics_marker(a->statics, a->state, m);
         const pl_marker_result minus = pl_statics_marker(b->statics, b->state, m);
@@ -57,17 +59,20 @@ static column difference(rig *a, rig *b, double h)
         }
         c.count += 3;
     }
+
     for (int i = 0; i < pl_robot_sensor_count(a->robot); ++i) {
         c.value[c.count++] =
             (pl_statics_sensor(a->statics, a->state, i) - pl_statics_sensor(b->statics, b->state, i)) /
             (2 * h);
     }
+
     for (int i = 0; i < pl_robot_actuator_count(a->robot); ++i) {
         const pl_actuator_result plus = pl_statics_actuator(a->statics, a->state, i);
         const pl_actuator_result minus = pl_statics_actuator(b->statics, b->state, i);
         c.value[c.count++] = (plus.effort - minus.effort) / (2 * h);
         c.value[c.count++] = (plus.measure - minus.measure) / (2 * h);
     }
+
     return c;
 }
 
@@ -85,6 +90,7 @@ static column exact(rig *r, pl_parameter parameter)
                              .sensor = sensor,
                              .effort = effort,
                              .measure = measure};
+
     PL_CHECK_OK(pl_statics_jacobian(r->statics, r->state, &parameter, 1, &out, &report, &err));
     PL_CHECK_BELOW(report.residual, 1e-8);
     column c = {0};
@@ -93,11 +99,13 @@ static column exact(rig *r, pl_parameter parameter)
             c.value[c.count++] = position[3 * probe_vertex(r, i) + k];
         }
     }
+
     for (int m = 0; m < pl_robot_marker_count(r->robot); ++m) {
         memcpy(c.value + c.count, marker + 3 * m, 3 * sizeof *marker);
         memcpy(c.value + c.count + 3, rotation + 3 * m, 3 * sizeof *rotation);
         c.count += 6;
     }
+
     for (int i = 0; i < pl_robot_sensor_count(r->robot); ++i) {
         c.value[c.count++] = sensor[i];
     }
@@ -114,16 +122,19 @@ static column exact(rig *r, pl_parameter parameter)
         forward += weight[i] * position[i];
         scale += fabs(weight[i] * position[i]);
     }
+
     for (int i = 0; i < pl_robot_actuator_count(r->robot); ++i) {
         forward += by_effort[i] * effort[i];
         scale += fabs(by_effort[i] * effort[i]);
     }
+
     PL_CHECK_OK(
         pl_statics_adjoint(r->statics, r->state, weight, by_effort, &parameter, 1, &gradient, &report, &err));
     PL_CHECK_BELOW(report.residual, 1e-8);
     PL_CHECK_NEAR(gradient, forward, 1e-10 * scale);
     free(weight);
     free(position);
+
     return c;
 }
 
@@ -149,6 +160,7 @@ static double column_error(const rig *r, const column *a, const column *b, doubl
         }
         worst = fmax(worst, still ? 0 : error / size);
     }
+
     return worst;
 }
 
@@ -167,6 +179,7 @@ static void check_command(const char *what, rig *r, const double *command, int i
     const int count = pl_robot_command_count(r->robot);
     rig plus = *r, minus = *r;
     pl_error err = {0};
+
     rig_solve(r, command);
     PL_CHECK_OK(pl_state_create(r->robot, &plus.state, &err));
     PL_CHECK_OK(pl_state_create(r->robot, &minus.state, &err));
@@ -177,6 +190,7 @@ static void check_command(const char *what, rig *r, const double *command, int i
         moved[index] = command[index] + (side ? -h : h);
         rig_solve(other, moved);
     }
+
     const column want = difference(&plus, &minus, h);
     const column got = exact(r, (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = index});
     const double error = column_error(r, &got, &want, h);
@@ -202,6 +216,7 @@ static void bar_plan(plan *p, const pl_mesh *mesh, const bar_choice *choice)
     static const pl_guide_def left[] = {{.point = {0, 0, 6}}, {.point = {12, 0, 6}}, {.point = {24, 0, 6}}};
     static const pl_guide_def right[] = {{.point = {-6, 8, 6}, .space = true}, {.point = {24, 8, 6}}};
     static const pl_guide_def string[] = {{.point = {0, 4, 0}}, {.point = {12, 4, 0}}, {.point = {24, 4, 0}}};
+
     plan_init(p, mesh, choice->material);
     p->region[p->def.region_count++] = (pl_region_def){.region = "second", .material = "rubber"};
     if (choice->rigid_head) {
@@ -240,14 +255,17 @@ static pl_mesh *bar_mesh(void)
     bool hole[6 * 3 * 3] = {false};
     int32_t region[6 * 3 * 3];
     const double size[3] = {24, 8, 8};
+
     for (int c = 0; c < 54; ++c) {
         const int i = c % 6, j = c / 6 % 3, k = c / 18;
         hole[c] = i >= 1 && i <= 3 && j == 1 && k == 1;
         region[c] = i == 5;
     }
+
     PL_CHECK_OK(box_mesh(6, 3, 3, size, hole, region, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, &raised, &err));
     pl_mesh_destroy(linear);
+
     return raised;
 }
 
@@ -256,9 +274,11 @@ static rig bar_rig(const bar_choice *choice)
     static plan p;
     pl_mesh *mesh = bar_mesh();
     const pl_statics_options options = exact_options();
+
     bar_plan(&p, mesh, choice);
     rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -267,6 +287,7 @@ enum { AIR, LEFT, RIGHT, FILM };
 static void test_commands(void **state)
 {
     (void)state;
+
     // geometry, effort, gas and voltage; the right cable idle or slack
     const struct {
         bar_choice choice;
@@ -305,6 +326,7 @@ static void check_parameter(const char *what, const bar_choice *choice, const do
     pl_mesh *mesh = bar_mesh();
     const pl_statics_options options = exact_options();
     rig r[3];
+
     for (int side = 0; side < 3; ++side) {
         const double shift = side == 0 ? 0 : side == 1 ? h : -h;
         bar_plan(&p, mesh, choice);
@@ -331,6 +353,7 @@ static void check_parameter(const char *what, const bar_choice *choice, const do
         r[side] = plan_build(&p, &options);
         rig_solve(&r[side], command);
     }
+
     pl_mesh_destroy(mesh);
     const column want = difference(&r[1], &r[2], h), got = exact(&r[0], parameter);
     const double error = column_error(&r[0], &got, &want, h);
@@ -458,6 +481,7 @@ static void test_bulk_from_poisson(void **state)
         by_bulk[i] = exact(&r, (pl_parameter){PL_PARAMETER_MATERIAL, 0, PL_BULK});
         rig_clear(&r);
     }
+
     for (int i = 0; i < by_bulk[0].count; ++i) {
         PL_CHECK_NEAR(by_bulk[0].value[i], by_bulk[1].value[i], 1e-7 * fabs(by_bulk[1].value[0]));
     }
@@ -522,6 +546,7 @@ static void test_one_sided(void **state)
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(tip.displacement[i] / 1e-4, marker[i], 1e-3);
     }
+
     // a slack cable with room to spare does not answer at all
     const double loose[4] = {NAN, -1, NAN, NAN};
     rig_solve(&r, loose);
@@ -557,6 +582,7 @@ static void test_wrong_parameters(void **state)
                          PL_BAD_INPUT);
         assert_non_null(strstr(err.text, cases[i].words));
     }
+
     rig_clear(&r);
 }
 

@@ -13,6 +13,7 @@ static pl_mesh *layered_bar(double t)
     const double size[3] = {100, 16, 6};
     pl_mesh *linear = NULL, *moved = NULL, *raised = NULL;
     int32_t region[13 * 2 * 3];
+
     for (int c = 0; c < 13 * 2 * 3; ++c) {
         region[c] = c < 13 * 2;
     }
@@ -23,11 +24,13 @@ static pl_mesh *layered_bar(double t)
         memcpy(x + 3 * i, v.position + 3 * i, 3 * sizeof *x);
         x[3 * i + 2] = x[3 * i + 2] < 1 ? -t : x[3 * i + 2] - 2;
     }
+
     PL_CHECK_OK(pl_mesh_moved(linear, x, &moved, &err));
     free(x);
     PL_CHECK_OK(pl_mesh_raise(moved, &raised, &err));
     pl_mesh_destroy(linear);
     pl_mesh_destroy(moved);
+
     return raised;
 }
 
@@ -119,6 +122,7 @@ static void test_composite_beam(void **state)
         p.marker[p.def.marker_count++] =
             (pl_marker_def){.name = k ? "b" : "a", .at = {25 + 10 * k, b / 2, H / 2}};
     }
+
     rig r = plan_build(&p, NULL);
     rig_solve(&r, &idle);
     const double u = pl_statics_marker(r.statics, r.state, 2).displacement[0] -
@@ -157,6 +161,7 @@ static void test_composite_beam(void **state)
         PL_CHECK_NEAR(at_base.moment[1] / -moment, 1, 1e-7); // a load near round-off
         rig_clear(&bent);
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -169,6 +174,7 @@ static void test_wrinkled_bar(void **state)
     const struct {
         double wrinkle, strain, carried; // the layers' strain, of which they carry force
     } c[] = {{0.002, -0.01, -0.002}, {-1, -0.004, -0.004}, {0.002, 0.01, 0.01}, {0.002, -0.001, -0.001}};
+
     // layers that carry compression are stable up to (3 Eb / El)^(2/3) / 4 = 0.8 % on a deep block
     pl_mesh *mesh = tet_box(6, 2, 2, L, b, H, 2, NULL);
     for (int k = 0; k < 4; ++k) {
@@ -195,6 +201,7 @@ static void test_wrinkled_bar(void **state)
         PL_CHECK_NEAR(force / want, 1, 1e-6);
         rig_clear(&r);
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -205,6 +212,7 @@ static void derivative_plan(plan *p, const pl_mesh *mesh, const double q[6])
 {
     static const pl_guide_def guide[] = {{.point = {0, 2, 3}}, {.point = {15, 2, 3}}, {.point = {30, 2, 3}}};
     static const double line[] = {2, 1, 0, 28, 3, 0};
+
     bar_plan(p, mesh, 30, 3);
     p->material[1].material.young = q[2];
     p->material[1].material.poisson = 0.3;
@@ -274,6 +282,7 @@ static void test_layer_sensitivity(void **state)
         }
         print_message("\n");
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -327,6 +336,7 @@ static void test_threads(void **state)
         }
         rig_clear(&r);
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -338,6 +348,7 @@ static pl_mesh *quarter_tube(int around, int along)
     pl_error err = {0};
     const double size[3] = {1, 1, 1};
     pl_mesh *linear = NULL, *raised = NULL, *bent = NULL, *out = NULL;
+
     PL_CHECK_OK(box_mesh(1, around, along, size, NULL, NULL, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, &raised, &err));
     const pl_mesh_view v = pl_mesh_get(raised);
@@ -348,6 +359,7 @@ static pl_mesh *quarter_tube(int around, int along)
         x[3 * i + 1] = r * sin(a);
         x[3 * i + 2] = 30 * u[2];
     }
+
     PL_CHECK_OK(pl_mesh_moved(raised, x, &bent, &err));
     const int64_t *boundary, faces = pl_mesh_boundary(bent, &boundary);
     int64_t *face = malloc((size_t)faces * sizeof *face), start[2] = {0};
@@ -362,6 +374,7 @@ static pl_mesh *quarter_tube(int around, int along)
             face[start[1]++] = boundary[k];
         }
     }
+
     const char *name = "wall";
     PL_CHECK_OK(pl_mesh_with_surfaces(bent, 1, &name, start, face, &out, &err));
     free(x);
@@ -369,6 +382,7 @@ static pl_mesh *quarter_tube(int around, int along)
     pl_mesh_destroy(linear);
     pl_mesh_destroy(raised);
     pl_mesh_destroy(bent);
+
     return out;
 }
 

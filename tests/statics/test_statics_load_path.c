@@ -11,12 +11,14 @@ static rig bent_rig(const pl_mesh *mesh, pl_formulation formulation, double forc
     static plan p;
     const pl_material material = {
         .model = PL_NEO_HOOKEAN, .c10 = 0.3, .poisson = 0.47, .formulation = formulation};
+
     plan_init(&p, mesh, material);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, LENGTH);
     plan_hold(&p, "base", "xyz");
     plan_marker(&p, "tip", "tip");
     p.force[p.def.force_count++] = (pl_force_def){.marker = "tip", .force = {0, 0, force}};
+
     return plan_build(&p, NULL);
 }
 
@@ -48,6 +50,7 @@ static void test_same_end(void **state)
         }
         rig_clear(&tight);
     }
+
     pl_mesh_destroy(mesh);
 }
 

@@ -28,6 +28,7 @@ static rig magnet_rig(pl_mesh **mesh)
                                                            .direction = {0, 0, 2}};
     plan_marker(&p, "tip", "tip");
     const pl_statics_options options = tight_options();
+
     return plan_build(&p, &options);
 }
 
@@ -96,6 +97,7 @@ static void test_cantilever(void **state)
         PL_CHECK_NEAR(move[1], tip[1], 0.01);
         PL_CHECK_NEAR(a.effort, command, 1e-20);
     }
+
     // against the field it bends to the other side by the same amount, but for the diagonals of the mesh
     double there[3], back[3];
     const double plus = 8e-9, minus = -8e-9;
@@ -123,6 +125,7 @@ static void test_derivative(void **state)
         rig_solve(&r, &command);
         magnet_tip(&r, x[i]);
     }
+
     rig_solve(&r, &at);
     const pl_parameter parameter = {PL_PARAMETER_COMMAND, 0, 0};
     const pl_jacobian out = {.marker = by};
@@ -133,6 +136,7 @@ static void test_derivative(void **state)
         print_message("d tip %c / d field: %.9g, differences %.9g\n", 'x' + k, by[k], difference);
         PL_CHECK_NEAR(by[k] / difference, 1, 1e-5);
     }
+
     rig_clear(&r);
     pl_mesh_destroy(mesh);
 }

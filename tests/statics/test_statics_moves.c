@@ -9,12 +9,14 @@ static rig build(void)
     static const pl_guide_def guide[3] = {{.point = {0, 4, 9}}, {.point = {20, 4, 9}}, {.point = {40, 4, 9}}};
     const pl_statics_options options = pl_statics_options_default();
     pl_mesh *mesh = tet_box(8, 2, 2, 40, 8, 10, 2, NULL);
+
     plan_init(&p, mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.49});
     plan_plane(&p, "base", 0, 0);
     plan_hold(&p, "base", "xyz");
     plan_cable(&p, "tendon", guide, 3, PL_DRIVE_SHORTENING);
     const rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -45,6 +47,7 @@ static void test_renewal(void **state)
         }
         assert_true(i <= MOVES / 2 + 1 || report.factorizations == 0); // tiny moves need none
     }
+
     assert_true(renewed > 0 && kept > MOVES / 2);
     rig_solve(&rest, &command);
     const double apart = shape_distance(&r, rig_x(&r), rig_x(&rest));
@@ -68,6 +71,7 @@ static void test_back(void **state)
         seen[i] = malloc(pl_problem_full_bytes(r.statics->problem));
         memcpy(seen[i], rig_x(&r), pl_problem_full_bytes(r.statics->problem));
     }
+
     for (int i = MOVES - 1; i >= 0; --i) {
         command = 2 + 0.2 * i;
         const pl_solve_report report = rig_solve(&r, &command);
@@ -78,6 +82,7 @@ static void test_back(void **state)
         assert_in_range(report.solves, 0, 4); // of them two look for the softest mode once
         PL_CHECK_BELOW(apart, 2e-5);
     }
+
     for (int i = 0; i <= MOVES; ++i) {
         free(seen[i]);
     }

@@ -26,10 +26,12 @@ static void beam_plan(plan *p, const pl_mesh *mesh, pl_drive drive, bool one_sid
         p->actuator[a].has_range = true;
         p->actuator[a].range[1] = 0.4;
     }
+
     if (one_sided) {
         p->command[p->def.command_count++] =
             (pl_command_def){.name = "bend", .drive = both, .drive_count = 2, .one_sided = true};
     }
+
     plan_marker(p, "tip", "tip");
 }
 
@@ -42,6 +44,7 @@ static void check_drive(pl_drive drive, double reach)
 {
     pl_mesh *mesh = beam();
     plan p;
+
     beam_plan(&p, mesh, drive, true);
     rig r = plan_build(&p, NULL);
     const pl_command_info info = pl_robot_command(r.robot, 0);
@@ -62,6 +65,7 @@ static void check_drive(pl_drive drive, double reach)
             PL_CHECK_NEAR(pl_statics_actuator(r.statics, r.state, side ? 0 : 1).effort, 0, 1e-12);
         }
     }
+
     rig_clear(&single);
     rig_clear(&r);
     pl_mesh_destroy(mesh);
@@ -83,6 +87,7 @@ static double slope(rig *r, double at, double h, bool right)
         rig_solve(r, &command);
         z[k] = tip(r);
     }
+
     return (z[1] - z[0]) / (right ? h : 2 * h);
 }
 
@@ -108,6 +113,7 @@ static void test_one_sided_jacobian(void **state)
         PL_CHECK_NEAR(marker[2], want, (at[k] == 0 ? 1e-4 : 1e-6) * fabs(want));
         assert_true(report.one_sided == (at[k] == 0));
     }
+
     rig_clear(&r);
     pl_mesh_destroy(mesh);
 }

@@ -12,6 +12,7 @@ static rig column_rig(double length, double side, double force)
 {
     static plan p;
     pl_mesh *mesh = tet_box(16, 1, 1, length, side, side, 2, NULL);
+
     plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 1, .poisson = 0});
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, length);
@@ -20,6 +21,7 @@ static rig column_rig(double length, double side, double force)
     p.force[p.def.force_count++] = (pl_force_def){.marker = "tip", .force = {-force, 0, 0}};
     rig r = plan_build(&p, NULL);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -43,6 +45,7 @@ static void test_column(void **state)
         PL_CHECK_NEAR(load[k] / load[0], 1, 1e-3);
         rig_clear(&r);
     }
+
     rig below = column_rig(length, side, 0.97 * euler);
     const pl_solve_report report = rig_solve(&below, NULL);
     PL_CHECK_NEAR(report.buckling_load, 0, 0);
@@ -57,10 +60,12 @@ static rig arch_rig(double force, bool stop)
     pl_mesh *box = tet_box(16, 1, 2, 60, 8, 3, 1, NULL), *arch, *raised;
     const pl_mesh_view v = pl_mesh_get(box);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         memcpy(x + 3 * i, v.position + 3 * i, 3 * sizeof *x);
         x[3 * i + 2] += 8 * sin(PI * x[3 * i] / 60);
     }
+
     const pl_mesh_def def = {.vertex_count = v.vertex_count,
                              .position = x,
                              .element_count = v.element_count,
@@ -86,6 +91,7 @@ static rig arch_rig(double force, bool stop)
     pl_mesh_destroy(arch);
     pl_mesh_destroy(box);
     free(x);
+
     return r;
 }
 
@@ -148,6 +154,7 @@ static bool watch_point(void *user, const pl_arc_point *point, const pl_state *s
     w->highest = w->unstable == 0 ? fmax(w->highest, point->load) : w->highest;
     w->lowest = w->unstable > 0 ? fmin(w->lowest, point->load) : w->lowest;
     w->last = point->load;
+
     return true;
 }
 

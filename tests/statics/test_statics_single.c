@@ -16,12 +16,14 @@ static rig slender_rig(const pl_mesh *mesh, pl_formulation formulation, const pl
     static plan p;
     const pl_material material = {
         .model = PL_NEO_HOOKEAN, .c10 = 0.3, .poisson = 0.47, .formulation = formulation};
+
     plan_init(&p, mesh, material);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, LENGTH);
     plan_hold(&p, "base", "xyz");
     plan_marker(&p, "tip", "tip");
     p.force[p.def.force_count++] = (pl_force_def){.marker = "tip", .force = {0, 0, -5e-4}};
+
     return plan_build(&p, options);
 }
 
@@ -35,6 +37,7 @@ static double wrong(pl_problem *p, bool put_right, const double *b, double *y, d
 {
     const int32_t n = p->unknowns.n;
     const int soft = p->linear.soft_count;
+
     p->linear.soft_count = put_right ? soft : 0;
     memcpy(y, b, (size_t)n * sizeof *y);
     problem_solve_columns(p, y, 1);
@@ -45,6 +48,7 @@ static double wrong(pl_problem *p, bool put_right, const double *b, double *y, d
     }
     problem_solve_columns(p, r, 1);
     p->linear.soft_count = soft;
+
     return largest(p, r) / largest(p, y);
 }
 
@@ -105,6 +109,7 @@ static void test_soft_modes(void **state)
         pl_free(z);
         rig_clear(&r);
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -162,6 +167,7 @@ static void test_inertia(void **state)
         certain += p->linear.single_certain;
         indefinite += p->linear.single_certain && unstable[1] > 0;
     }
+
     assert_true(certain > 4 && indefinite > 3 && indefinite < certain);
     pl_free(x);
     rig_clear(&r);

@@ -13,6 +13,7 @@ static double reading(rig *r, const char *quantity)
             return pl_statics_reading(r->statics, r->state, i);
         }
     }
+
     fail_msg("no reading %s", quantity);
     return 0;
 }
@@ -30,6 +31,7 @@ static pl_obstacle_def obstacle(int kind, double radius, const double at[2])
     o.size[0] = o.size[2] = 16 * radius;
     o.size[1] = 30;
     o.rotate[1] = kind == 3 ? 0.25 * 3.14159265358979323846 : 0;
+
     return o;
 }
 
@@ -42,6 +44,7 @@ static rig bar_rig(plan *p, pl_mesh *mesh, const pl_obstacle_def *o, const pl_st
     plan_hold(p, "base", "xyz");
     plan_marker(p, "tip", "tip");
     p->def.contact = (pl_contact_def){.given = true, .obstacle = o, .obstacle_count = 1};
+
     return plan_build(p, options);
 }
 

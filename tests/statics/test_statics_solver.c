@@ -14,9 +14,11 @@ static pl_robot *bar_robot(pl_drive chamber)
     static const pl_guide_def guide[] = {{.point = {0, 4, 8}}, {.point = {12, 4, 8}}, {.point = {24, 4, 8}}};
     static plan p;
     bool hole[6 * 3 * 4] = {false};
+
     for (int i = 1; i < 5; ++i) {
         hole[i + 6 * (1 + 3 * 1)] = true;
     }
+
     pl_mesh *mesh = tet_box(6, 3, 4, 24, 8, 8, 2, hole);
     plan_init(&p, mesh, rubber);
     plan_plane(&p, "base", 0, 0);
@@ -28,6 +30,7 @@ static pl_robot *bar_robot(pl_drive chamber)
     plan_cable(&p, "tendon", guide, 3, PL_DRIVE_SHORTENING)->radius = 2;
     pl_robot *robot = plan_robot(&p);
     pl_mesh_destroy(mesh);
+
     return robot;
 }
 
@@ -47,6 +50,7 @@ static void check_equilibrium(rig *r, const pl_solve_report *report)
     pl_error err = {0};
     double residual, largest;
     bool inverted;
+
     PL_CHECK_OK(pl_statics_check(r->statics, r->state, &residual, &largest, &inverted, &err));
     print_message("%s at %.1f %%: residual %.1e of %.1e N; %s\n", pl_outcome_name(report->outcome),
                   100 * report->load_reached, residual, largest, report->message);
@@ -87,6 +91,7 @@ static void test_threads(void **state)
         free(d);
         rig_clear(&r);
     }
+
     pl_threads_set(1);
 }
 
@@ -104,12 +109,15 @@ static void *meter_hook(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     m->calls++;
     if (m->calls == m->fail_at) {
         return NULL;
     }
+
     void *out = realloc(block, bytes);
     m->live += out && !block;
+
     return out;
 }
 
@@ -161,6 +169,7 @@ static void test_failing_memory(void **state)
         }
         assert_int_equal(m.live, 0);
     }
+
     print_message("%ld allocations failed one by one\n", calls);
     pl_memory_set(NULL, NULL);
     pl_robot_destroy(robot);
@@ -194,6 +203,7 @@ static void test_interrupted(void **state)
         rig_solve(&r, far);
         rig_clear(&r);
     }
+
     assert_int_equal(stopped, 4);
 }
 
@@ -249,6 +259,7 @@ static void test_warm_start(void **state)
     for (int i = 0; i < 6; ++i) {
         rig_solve(&warm, path[i]);
     }
+
     const double apart = shape_distance(&cold, rig_x(&cold), rig_x(&warm));
     print_message("from rest and step by step: %.1e mm apart\n", apart);
     PL_CHECK_BELOW(apart, 1e-6);
@@ -272,6 +283,7 @@ static void test_moves_on_a_line(void **state)
         }
         rig_clear(&r);
     }
+
     print_message("solves of the last move: %d, without extrapolation %d\n", solves[1][6], solves[0][6]);
     assert_true(solves[1][6] + 2 <= solves[0][6]);
 }
@@ -301,6 +313,7 @@ static void test_state_travels(void **state)
     const pl_solve_report still = rig_solve(&other, far);
     PL_CHECK_BELOW(shape_distance(&r, rig_x(&r), rig_x(&other)), 1e-7);
     PL_CHECK_BELOW(still.iterations, 5);
+
     // a state of another robot is refused
     rig stranger = bar_rig(PL_DRIVE_VOLUME_RATIO, NULL);
     pl_solve_report report;
@@ -357,6 +370,7 @@ static void test_wrong_options(void **state)
         assert_null(statics);
         assert_non_null(strstr(err.text, field[i]));
     }
+
     pl_robot_destroy(robot);
 }
 
@@ -376,14 +390,17 @@ static void *task_run(void *user)
     pl_error err;
     pl_solve_report report;
     rig r = {.robot = t->robot};
+
     if (pl_statics_create(t->robot, &options, &r.statics, &err) == PL_OK &&
         pl_state_create(t->robot, &r.state, &err) == PL_OK &&
         pl_statics_solve(r.statics, r.state, t->command, &report, &err) == PL_OK) {
         t->solved = report.outcome == PL_SOLVED;
         t->x = shape_copy(&r);
     }
+
     pl_statics_destroy(r.statics);
     pl_state_destroy(r.state);
+
     return NULL;
 }
 
@@ -410,6 +427,7 @@ static void test_two_threads(void **state)
         free(both[i].x);
         free(alone[i].x);
     }
+
     pl_robot_destroy(robot);
 }
 

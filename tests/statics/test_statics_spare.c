@@ -16,6 +16,7 @@ static rig build(const pl_statics_options *options)
     static plan p;
     static const pl_guide_def guide[3] = {{.point = {0, 4, 9}}, {.point = {20, 4, 9}}, {.point = {40, 4, 9}}};
     pl_mesh *mesh = tet_box(8, 2, 2, 40, 8, 10, 2, NULL);
+
     plan_init(&p, mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.49});
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
@@ -24,6 +25,7 @@ static rig build(const pl_statics_options *options)
     plan_marker(&p, "tip", "tip");
     const rig r = plan_build(&p, options);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -32,6 +34,7 @@ static int move_after_stop(bool spare, bool derivative)
 {
     bool stop = false;
     pl_statics_options options = pl_statics_options_default();
+
     options.spare_factor = spare;
     options.progress = (pl_progress){go_on, &stop};
     rig r = build(&options);
@@ -48,8 +51,10 @@ static int move_after_stop(bool spare, bool derivative)
         assert_int_equal(pl_statics_jacobian(r.statics, r.state, &command, 1, &out, &report, &err),
                          PL_INTERRUPTED);
     }
+
     stop = false;
     const pl_solve_report moved = rig_solve(&r, (double[]){3.2});
+
     // a derivative that is not stopped is the same with and without the spare factor, and serves the next
     // move
     PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, &command, 1, &out, &report, &err));
@@ -65,7 +70,9 @@ static int move_after_stop(bool spare, bool derivative)
         PL_CHECK_NEAR(marker[k], again[k], 0);
         PL_CHECK_NEAR((there.position[k] - here.position[k]) / h, marker[k], 0.01);
     }
+
     rig_clear(&r);
+
     return moved.factorizations;
 }
 
@@ -139,6 +146,7 @@ static void test_columns_together_as_alone(void **state)
         worst = fmax(worst, apart / size);
         PL_CHECK_NEAR(effort[j], alone[0], 1e-10 * (1 + fabs(alone[0])));
     }
+
     printf("columns together and alone differ by %.1e\n", worst);
     PL_CHECK_BELOW(worst, 1e-10);
     free(all);

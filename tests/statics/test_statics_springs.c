@@ -101,6 +101,7 @@ static void test_tension_only(void **state)
         r[i] = plan_build(&p, NULL);
         rig_solve(&r[i], &idle);
     }
+
     print_message("bar %.6f mm, slack spring %.6f mm, pushing spring %.6f mm\n", tip_x(&r[0]), tip_x(&r[1]),
                   tip_x(&r[2]));
     PL_CHECK_NEAR(pl_statics_reading(r[1].statics, r[1].state, 0), 0, 0);
@@ -138,6 +139,7 @@ static void test_prestress(void **state)
         along[i] = far[i] - tip.position[i];
         length += along[i] * along[i];
     }
+
     length = sqrt(length);
     const double tension = pl_statics_reading(r.statics, r.state, 0);
     pl_reaction base;
@@ -208,6 +210,7 @@ static void test_derivatives(void **state)
             difference[q][k] = (value[1][k] - value[0][k]) / (2 * h[q]);
         }
     }
+
     for (int k = 0; k < 5; ++k) {
         for (int q = 0; q < 2; ++q) {
             const double got = exact[2 * k + q], want = difference[q][k];
@@ -216,6 +219,7 @@ static void test_derivatives(void **state)
             PL_CHECK_NEAR(got, want, 1e-6 * fabs(want));
         }
     }
+
     pl_mesh_destroy(mesh);
 }
 
@@ -240,6 +244,7 @@ static void test_one_sided(void **state)
         assert_int_equal(report.one_sided, tension_only);
         rig_clear(&r);
     }
+
     pl_mesh_destroy(mesh);
 }
 

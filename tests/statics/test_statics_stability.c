@@ -18,6 +18,7 @@ static rig bar_rig(const bar *b, bool clamped_tip, double shortening, double for
     static plan p;
     const pl_material material = {.model = PL_LINEAR, .young = YOUNG, .poisson = 0};
     pl_mesh *mesh = tet_box(b->cells, 1, 1, b->length, b->width, b->height, 2, NULL);
+
     plan_init(&p, mesh, material);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, b->length);
@@ -31,8 +32,10 @@ static rig bar_rig(const bar *b, bool clamped_tip, double shortening, double for
     if (force != 0) {
         p.force[p.def.force_count++] = (pl_force_def){.marker = "tip", .force = {-force, 0, 0}};
     }
+
     rig r = plan_build(&p, o);
     pl_mesh_destroy(mesh);
+
     return r;
 }
 
@@ -44,7 +47,9 @@ static int exact_negative(rig *r)
     double marker[6];
     const pl_parameter gravity = {.kind = PL_PARAMETER_GRAVITY, .part = 2};
     const pl_jacobian out = {.marker = marker};
+
     PL_CHECK_OK(pl_statics_jacobian(r->statics, r->state, &gravity, 1, &out, &report, &err));
+
     return report.negative_count;
 }
 
@@ -156,6 +161,7 @@ static void test_moves(void **state)
         assert_true(load < 0.99 * critical || load > 1.02 * critical || report.outcome == PL_SOLVED);
         assert_true(load < 1.02 * critical || hypot(at[1], at[2]) > 0.05 * b.length);
     }
+
     assert_true(proofs > 0);
     rig_clear(&r);
 }
@@ -190,6 +196,7 @@ static void test_failed(void **state)
         assert_true(!report.no_state || report.load_reached == 0);
         rig_clear(&r);
     }
+
     assert_true(failed > 2);
 }
 

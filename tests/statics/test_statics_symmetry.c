@@ -39,10 +39,12 @@ static pl_mesh *octant_mesh(const octant *o)
 {
     const int nx = o->n[0] + 1, ny = o->n[1] + 1, nz = o->floor + o->n[2] + o->top;
     bool hole[512] = {false};
+
     for (int c = 0; c < nx * ny * nz; ++c) {
         const int k = c / (nx * ny) - o->floor;
         hole[c] = c % nx < o->n[0] && c / nx % ny < o->n[1] && k >= 0 && k < o->n[2];
     }
+
     pl_mesh *box = tet_box(nx, ny, nz, CELL * nx, CELL * ny, CELL * nz, 2, hole);
     const pl_mesh_view v = pl_mesh_get(box);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
@@ -52,8 +54,10 @@ static pl_mesh *octant_mesh(const octant *o)
         x[3 * i + 1] = s * v.position[3 * i + 1];
         x[3 * i + 2] = v.position[3 * i + 2];
     }
+
     pl_mesh *mesh = moved_mesh(box, x);
     free(x);
+
     return mesh;
 }
 
@@ -63,6 +67,7 @@ static bool plan_findings(plan *p, pl_severity severity, char *text, size_t size
     pl_robot *robot = NULL;
     pl_error err = {0};
     pl_findings *findings = pl_findings_create();
+
     p->def.body = p->body;
     p->def.surface = p->surface;
     p->def.material = p->material;
@@ -79,7 +84,9 @@ static bool plan_findings(plan *p, pl_severity severity, char *text, size_t size
             snprintf(text + used, size - used, "%s (%s) ", f->text, f->advice ? f->advice : "");
         }
     }
+
     pl_findings_destroy(findings);
+
     return made;
 }
 
@@ -94,12 +101,14 @@ static answer octant_answer(const octant *o, const char *kept, pl_drive drive, d
     static plan p;
     pl_mesh *mesh = octant_mesh(o);
     double share = 1;
+
     for (const char *c = o->cut; *c; ++c) {
         if (!strchr(kept, *c)) {
             mesh = mirror_mesh(mesh, *c - 'x');
             share *= 2;
         }
     }
+
     plan_init(&p, mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.47});
     static const char *const axes[] = {"x", "y", "z"};
     for (int i = 0; i < 3; ++i) {
@@ -107,6 +116,7 @@ static answer octant_answer(const octant *o, const char *kept, pl_drive drive, d
             plan_plane(&p, axes[i], i, 0);
         }
     }
+
     plan_plane(&p, "top", 2, octant_height(o));
     for (const char *c = o->cut; *c; ++c) {
         const char *axis = axes[*c - 'x'];
@@ -121,6 +131,7 @@ static answer octant_answer(const octant *o, const char *kept, pl_drive drive, d
             }
         }
     }
+
     if (*o->hold) {
         plan_hold(&p, "z", o->hold);
     }
@@ -136,6 +147,7 @@ static answer octant_answer(const octant *o, const char *kept, pl_drive drive, d
         p.layer[p.def.layer_count++] =
             (pl_layer_def){.name = "paper", .surface = "top", .material = "paper", .thickness = 0.3};
     }
+
     // a vertex of the outer wall
     const double z = CELL * (o->floor + o->n[2] / 2);
     p.marker[p.def.marker_count++] =
@@ -150,6 +162,7 @@ static answer octant_answer(const octant *o, const char *kept, pl_drive drive, d
                         .side = pl_statics_marker(r.statics, r.state, 1).displacement[0]};
     rig_clear(&r);
     pl_mesh_destroy(mesh);
+
     return out;
 }
 

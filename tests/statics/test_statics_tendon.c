@@ -29,6 +29,7 @@ static rig beam_rig(plan *p, pl_mesh *mesh, pl_drive drive, double friction)
                                        .guide_count = CELLS + 1,
                                        .friction = friction};
     p->def.actuator_count = 1;
+
     return plan_build(p, NULL);
 }
 
@@ -43,6 +44,7 @@ static int32_t vertex_at(const rig *r, double x)
             return i;
         }
     }
+
     fail_msg("no vertex at %g", x);
     return -1;
 }
@@ -59,9 +61,11 @@ static double angle(const rig *r, int k)
         }
         lengths[side] = sqrt(d[side][0] * d[side][0] + d[side][1] * d[side][1] + d[side][2] * d[side][2]);
     }
+
     for (int i = 0; i < 3; ++i) {
         cosine += d[0][i] * d[1][i] / (lengths[0] * lengths[1]);
     }
+
     return acos(fmin(1, cosine));
 }
 
@@ -75,6 +79,7 @@ static double tension(rig *r, int piece)
             return pl_statics_reading(r->statics, r->state, i);
         }
     }
+
     fail_msg("no tension of piece %d", piece);
     return 0;
 }
@@ -108,6 +113,7 @@ static void test_capstan(void **state)
         worst = fmax(worst, fabs(tension(&r, k) / tension(&r, k - 1) * exp(FRICTION * angle(&r, k)) - 1));
         turn += angle(&r, k);
     }
+
     printf("pulled: last tension %.4f of the first, e^(-mu phi) %.4f, worst ratio off by %.1e\n",
            tension(&r, CELLS - 1) / half, exp(-FRICTION * turn), worst);
     PL_CHECK_BELOW(worst, 1e-5);
@@ -175,6 +181,7 @@ static void test_derivatives(void **state)
         end[k] = tension(&r, CELLS - 1);
         rig_clear(&r);
     }
+
     rig r = beam_rig(&p, mesh, PL_DRIVE_TENSION, FRICTION);
     const pl_parameter q = {PL_PARAMETER_COMMAND, 0, 0};
     const pl_jacobian out = {.marker = marker, .reading = d_reading};
@@ -187,6 +194,7 @@ static void test_derivatives(void **state)
         printf("d(tip)/d(tension) %d: %.6f, differences %.6f\n", i, marker[i], slope);
         PL_CHECK_NEAR(marker[i], slope, 1e-3);
     }
+
     printf("d(last tension)/d(tension): %.6f, differences %.6f\n", d_reading[CELLS - 1],
            (end[1] - end[0]) / (2 * h));
     PL_CHECK_NEAR(d_reading[CELLS - 1], (end[1] - end[0]) / (2 * h), 1e-5);

@@ -10,6 +10,7 @@ static pl_robot *bar_robot(void)
 {
     static plan p;
     pl_mesh *mesh = tet_box(8, 2, 2, 40, 6, 6, 2, NULL);
+
     plan_init(&p, mesh, rubber);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
@@ -19,6 +20,7 @@ static pl_robot *bar_robot(void)
     p.def.force_count = 1;
     pl_robot *robot = plan_robot(&p);
     pl_mesh_destroy(mesh);
+
     return robot;
 }
 
@@ -47,6 +49,7 @@ static void test_late_link(void **state)
         link[i]->a = link_vertex(pl_robot_mesh(r[i].robot), 40, 0, 6);
         link[i]->b = link_vertex(pl_robot_mesh(r[i].robot), 20, 6, 6);
     }
+
     // the vertices were not known when the early link announced its pattern
     pl_error err = {0};
     early.announced = false;
@@ -78,6 +81,7 @@ static double floor_limit(const void *self, const pl_problem *p, const double *x
             limit = fmin(limit, (from - floor_height) / (from - end));
         }
     }
+
     return limit;
 }
 
@@ -167,6 +171,7 @@ static void test_questions_leave_no_trace(void **state)
         }
         report[k] = rig_solve(&r[k], &second);
     }
+
     print_message("factorisations %d and %d, solves %d and %d\n", report[0].factorizations,
                   report[1].factorizations, report[0].solves, report[1].solves);
     assert_int_equal(report[0].factorizations, report[1].factorizations);

@@ -105,6 +105,7 @@ static void test_refused(void **state)
         }
         PL_CHECK_NEAR(value, 7, 0); // left alone
     }
+
     pl_error err;
     assert_int_equal(pl_quantity_parse(NULL, PL_DIM_LENGTH, NULL, &err), PL_BAD_INPUT);
 }

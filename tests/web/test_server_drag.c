@@ -38,6 +38,7 @@ static bool read_shape(const unsigned char *message, size_t bytes, seen *out)
 {
     static json_int_t last;
     uint32_t kind, json, arrays;
+
     if (bytes < 16 || memcmp(message, "PLV1", 4) != 0) {
         return false;
     }
@@ -68,7 +69,9 @@ static bool read_shape(const unsigned char *message, size_t bytes, seen *out)
             out->tip[i] = json_number_value(json_array_get(tip, i));
         }
     }
+
     json_decref(head);
+
     return first;
 }
 
@@ -101,6 +104,7 @@ static seen settle(int fd, double pressure)
     } while (s.serial < serial);
     assert_true(s.converged && isnan(s.towards));
     PL_CHECK_NEAR(s.pressure, pressure, 1e-6);
+
     return s;
 }
 
@@ -109,6 +113,7 @@ static int drag(int fd, seen *shape, int room)
 {
     int count = 0;
     const int before = serial;
+
     for (int k = 0; count < room && (count == 0 || shape[count - 1].serial <= before); ++k) {
         request(fd, (k % 2 ? 0.97 : 1) * HIGH);
         struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -126,6 +131,7 @@ static int drag(int fd, seen *shape, int room)
             }
         }
     }
+
     return count;
 }
 
@@ -139,6 +145,7 @@ static int enter(void)
         assert_non_null(ready);
         free(ready);
     }
+
     return viewer;
 }
 
@@ -169,6 +176,7 @@ static void test_solved_on_the_path(void **state)
         assert_true(shape[i].serial <= before && shape[i].towards > before);
         ++intermediate;
     }
+
     print_message("%d requests, %d shapes heard, %d of them on the path\n", serial - before, count,
                   intermediate);
     assert_true(intermediate >= 1);
@@ -228,6 +236,7 @@ static void test_out_of_reach(void **state)
         assert_true(s.distance <= least + SAME);
         least = s.distance;
     } while (s.serial < serial);
+
     assert_true(s.searching && isnan(s.towards)); // answered, and other starts are tried
     assert_true(least > 200);
     const seen back = settle(fd, 0.9 * HIGH);
@@ -255,6 +264,7 @@ static void test_motion(void **state)
         time = s.time;
         way = fmax(way, fabs(s.tip[2] - start.tip[2]));
     }
+
     assert_true(way > SAME);
     const seen back = settle(fd, 0.1 * HIGH);
     assert_true(isnan(back.time));
@@ -268,6 +278,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s PLIANT\n", argv[0]);
         return 2;
     }
+
     snprintf(robot, sizeof robot, "%s/robot", folder);
     setenv("PLIANT_WEB", folder, 1); // a page that stands in for the real one, which needs npm
     snprintf(command, sizeof command,
@@ -292,6 +303,8 @@ int main(int argc, char **argv)
     } else {
         fprintf(stderr, "the server did not start\n");
     }
+
     snprintf(command, sizeof command, "rm -rf %s", folder);
+
     return system(command) == 0 && !failed ? 0 : 1;
 }

@@ -17,6 +17,7 @@ static void test_origins(void **state)
     assert_false(net_may_enter(&here, "127.0.0.1:8765", "http://127.0.0.1:9999", ""));
     assert_false(net_may_enter(&here, "127.0.0.1:8765", "null", ""));
     assert_false(net_may_enter(&here, "127.0.0.1:8765", "file://", ""));
+
     // a foreign name that resolves to this machine
     assert_false(net_may_enter(&here, "evil.example:8765", "http://evil.example:8765", ""));
     assert_false(net_may_enter(&here, "127.0.0.1.evil.example", "", ""));
@@ -41,6 +42,7 @@ static void file_is(const char *address, const char *expected)
     const server_options o = {.page = "/page", .three = "/lib/three"};
     const char *type;
     char *path = net_file_of(&o, address, &type);
+
     if (expected) {
         assert_non_null(path);
         assert_string_equal(path, expected);
@@ -48,6 +50,7 @@ static void file_is(const char *address, const char *expected)
     } else {
         assert_null(path);
     }
+
     free(path);
 }
 
@@ -97,16 +100,19 @@ static void test_queue(void **state)
     assert_int_equal(queue.version[SERVER_SHAPE], 100);
     assert_memory_equal(queue.channel[SERVER_SHAPE]->payload, "new", 3);
     assert_int_equal(woken, 100);
+
     // a second job has to wait for the first
     server_job job = {.kind = SERVER_JOB_CLOUD, .count = 5};
     assert_true(server_request_job(&queue, &job));
     job = (server_job){.kind = SERVER_JOB_FOLLOW};
     assert_false(server_request_job(&queue, &job));
+
     // files, which anybody may ask for, have a place of their own and do not take that of the work
     job = (server_job){.kind = SERVER_JOB_EXPORT};
     assert_true(server_request_job(&queue, &job));
     job = (server_job){.kind = SERVER_JOB_EXPORT};
     assert_false(server_request_job(&queue, &job));
+
     // of poses the newest counts
     server_request_pose(&queue, &(server_pose){.serial = 1});
     server_request_pose(&queue, &(server_pose){.serial = 2});

@@ -73,6 +73,7 @@ static void test_quantize(void **state)
             worst = fmax(worst, fabs(low + q[i] * (high - low) / 65535 - value[i]));
         }
     }
+
     PL_CHECK_BELOW(worst, 0.5001 * (high - low) / 65535);
     assert_int_equal(q[3], 0);
     assert_int_equal(q[4], 0);

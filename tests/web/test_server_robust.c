@@ -16,6 +16,7 @@ static void expect_alive(void)
 {
     size_t bytes;
     const int fd = ws_connect(server.port, NULL, "pliant");
+
     assert_true(fd >= 0);
     unsigned char *hello = ws_await(fd, "\"type\":\"hello\"", &bytes, 20);
     assert_non_null(hello);
@@ -67,6 +68,7 @@ static void test_broken_frames(void **state)
         close(fd);
         expect_alive();
     }
+
     // noise, instead of frames and instead of HTTP; always the same
     uint32_t random = 12345;
     for (int run = 0; run < 60; ++run) {
@@ -80,6 +82,7 @@ static void test_broken_frames(void **state)
         ws_put(fd, noise, sizeof noise);
         close(fd);
     }
+
     expect_alive();
 }
 
@@ -129,6 +132,7 @@ static void test_senseless_messages(void **state)
         assert_non_null(answer);
         free(answer);
     }
+
     close(fd);
 }
 
@@ -168,6 +172,7 @@ static void test_files_for_everybody(void **state)
         assert_non_null(file);
         free(file);
     }
+
     close(greedy);
     close(other);
     expect_alive();
@@ -199,6 +204,7 @@ static void test_oversized(void **state)
         free(payload);
         close(fd);
     }
+
     free(large);
     expect_alive();
 }
@@ -244,6 +250,7 @@ static void test_token(void **state)
 {
     const char *const arguments[] = {"--demo", "--host", "127.0.0.1", "--token", "blue-heron-27", NULL};
     ws_server other;
+
     assert_true(ws_start(&other, *state, arguments));
     assert_int_equal(ws_connect(other.port, NULL, "pliant"), -1);
     assert_int_equal(ws_connect_at(other.port, "/?token=blue-heron-28", NULL, "pliant"), -1);
@@ -262,6 +269,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s PLIANT\n", argv[0]);
         return 2;
     }
+
     snprintf(robot, sizeof robot, "%s/robot", folder);
     setenv("XDG_CACHE_HOME", folder, 1); // for the gallery
     setenv("PLIANT_WEB", folder, 1);     // a page that stands in for the real one, which needs npm
@@ -287,9 +295,11 @@ int main(int argc, char **argv)
     } else {
         fprintf(stderr, "the server did not start\n");
     }
+
     if (failed && server.pid > 0) {
         kill(server.pid, SIGKILL);
     }
     snprintf(command, sizeof command, "rm -rf %s", folder);
+
     return system(command) == 0 && !failed ? 0 : 1;
 }

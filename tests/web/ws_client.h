@@ -58,6 +58,7 @@ static inline bool ws_start(ws_server *server, const char *program, const char *
         execv(program, (char *const *)line);
         _exit(127);
     }
+
     close(ends[1]);
     char text[2000] = "";
     size_t length = 0;
@@ -67,10 +68,12 @@ static inline bool ws_start(ws_server *server, const char *program, const char *
         length += (size_t)got;
         text[length] = 0;
     }
+
     close(ends[0]);
     const char *colon = strstr(text, "http://");
     colon = colon ? strchr(colon + 7, ':') : NULL;
     server->port = colon ? atoi(colon + 1) : 0;
+
     return server->port > 0;
 }
 
@@ -85,8 +88,10 @@ static inline int ws_stop(ws_server *server, int signal_number)
         }
         ws_rest(10);
     }
+
     kill(server->pid, SIGKILL);
     waitpid(server->pid, &status, 0);
+
     return -1;
 }
 
@@ -95,6 +100,7 @@ static inline long ws_memory(pid_t pid)
 {
     char path[60], line[200];
     long kb = -1;
+
     snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
     FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
@@ -102,9 +108,11 @@ static inline long ws_memory(pid_t pid)
             break;
         }
     }
+
     if (file) {
         fclose(file);
     }
+
     return kb;
 }
 
@@ -113,6 +121,7 @@ static inline int ws_socket(int port)
 {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0) {
         if (fd >= 0) {
@@ -120,6 +129,7 @@ static inline int ws_socket(int port)
         }
         return -1;
     }
+
     return fd;
 }
 
@@ -134,6 +144,7 @@ static inline bool ws_put(int fd, const void *data, size_t bytes)
         at += sent;
         bytes -= (size_t)sent;
     }
+
     return true;
 }
 
@@ -142,6 +153,7 @@ static inline bool ws_get(int fd, void *data, size_t bytes, double seconds)
 {
     char *to = data;
     const double end = ws_now() + seconds;
+
     while (bytes > 0) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         const double left = end - ws_now();
@@ -155,6 +167,7 @@ static inline bool ws_get(int fd, void *data, size_t bytes, double seconds)
         to += got;
         bytes -= (size_t)got;
     }
+
     return true;
 }
 
@@ -167,6 +180,7 @@ static inline int ws_connect_at(int port, const char *path, const char *origin, 
                      "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n",
                      path, port);
+
     if (origin) {
         n += snprintf(text + n, sizeof text - (size_t)n, "Origin: %s\r\n", origin);
     }
@@ -177,6 +191,7 @@ static inline int ws_connect_at(int port, const char *path, const char *origin, 
     if (fd < 0 || !ws_put(fd, text, (size_t)n)) {
         return -1;
     }
+
     size_t length = 0;
     memset(text, 0, sizeof text);
     while (length < sizeof text - 1 && !strstr(text, "\r\n\r\n")) {
@@ -185,10 +200,12 @@ static inline int ws_connect_at(int port, const char *path, const char *origin, 
         }
         ++length;
     }
+
     if (strncmp(text, "HTTP/1.1 101", 12) != 0) {
         close(fd);
         return -1;
     }
+
     return fd;
 }
 
@@ -205,6 +222,7 @@ static inline bool ws_frame(int fd, int first_byte, const void *payload, size_t 
     unsigned char head[14] = {(unsigned char)first_byte};
     const unsigned char mask[4] = {0x12, 0x34, 0x56, 0x78};
     size_t n = 2;
+
     if (bytes < 126) {
         head[1] = (unsigned char)(0x80 | bytes);
     } else if (bytes < 65536) {
@@ -219,6 +237,7 @@ static inline bool ws_frame(int fd, int first_byte, const void *payload, size_t 
         }
         n = 10;
     }
+
     memcpy(head + n, mask, 4);
     n += 4;
     unsigned char *frame = malloc(n + bytes);
@@ -229,8 +248,10 @@ static inline bool ws_frame(int fd, int first_byte, const void *payload, size_t 
     for (size_t i = 0; i < bytes; ++i) {
         frame[n + i] = ((const unsigned char *)payload)[i] ^ mask[i % 4];
     }
+
     const bool sent = ws_put(fd, frame, n + bytes);
     free(frame);
+
     return sent;
 }
 
@@ -249,6 +270,7 @@ static inline int ws_hear(int fd, unsigned char **payload, size_t *bytes, double
     if (!ws_get(fd, head, 2, seconds)) {
         return -1;
     }
+
     uint64_t length = head[1] & 0x7f;
     if (length >= 126) {
         const int more = length == 126 ? 2 : 8;
@@ -260,14 +282,17 @@ static inline int ws_hear(int fd, unsigned char **payload, size_t *bytes, double
             length = length << 8 | head[2 + i];
         }
     }
+
     *payload = length < 1u << 30 ? malloc(length + 1) : NULL;
     if (!*payload || !ws_get(fd, *payload, length, seconds)) {
         free(*payload);
         *payload = NULL;
         return -1;
     }
+
     (*payload)[length] = 0;
     *bytes = length;
+
     return head[0] & 0x0f;
 }
 
@@ -295,6 +320,7 @@ static inline unsigned char *ws_await(int fd, const char *words, size_t *bytes, 
         }
         free(payload);
     }
+
     return NULL;
 }
 
