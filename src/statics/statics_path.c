@@ -156,7 +156,8 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     const bool doubtful = found->indefinite > 0 && !kink;
     const double predicted =
         doubtful ? found->error / fmax(found->predicted, NEWTON_NEAR / s->path.error * p->size) : 0;
-    if (predicted > s->path.error) {
+    // clamps that move carry the body along, which the tangent at B does not know
+    if (predicted > s->path.error || (doubtful && path_clamped(s))) {
         return predicted;
     }
     if (!doubtful && (!(one_sided > s->path.error) || kink)) {
