@@ -417,7 +417,8 @@ static bool path_land(pl_statics *s, load_path *path, double limit, double *x, p
     pl_newton_goal goal = statics_tolerance(s, to >= 1);
     pl_newton_report found;
     goal.start = NEWTON_LEAVE;
-    goal.limit = s->options.iteration_limit - s->newton.iterations; // it cannot be divided
+    // a landing cannot be divided into shorter increments, and takes longer than one
+    goal.limit = goal.limit < s->options.iteration_limit - s->newton.iterations ? 2 * goal.limit : goal.limit;
     bool landed = pl_newton_minimise(&s->newton, x, &goal, &found, err) == NEWTON_DONE &&
                   pl_problem_admissible(s->problem, x) && statics_prove(s, x, &negative, err) == PL_OK;
     if (landed && negative > 0) {
