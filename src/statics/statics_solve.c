@@ -338,10 +338,9 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
 static bool solve_finish(pl_statics *s, double *at, double *x, pl_newton_report *found, pl_error *err)
 {
     const bool hurried = s->newton.watch.stopped || s->newton.watch.late;
-    bool possible = true;
 
+    // a factorisation that takes longer is interrupted by the watch
     if (hurried) {
-        possible = s->problem->linear.has_factor;
         s->newton.watch = (pl_watch){.deadline = pl_seconds() + STATICS_FINISH};
     }
 
@@ -349,12 +348,12 @@ static bool solve_finish(pl_statics *s, double *at, double *x, pl_newton_report 
     pl_problem_set(s->problem, *at);
     const pl_newton_goal goal = statics_tolerance(s, true);
     memcpy(s->newton.work.x_start, x, solve_bytes(s));
-    bool done = possible && pl_newton_minimise(&s->newton, x, &goal, found, err) == NEWTON_DONE &&
+    bool done = pl_newton_minimise(&s->newton, x, &goal, found, err) == NEWTON_DONE &&
                 pl_problem_admissible(s->problem, x);
 
     // the loosely converged state of the last increment may lie beyond a limit point, where there is no
     // equilibrium: a little less of the load, with a new factor
-    for (double part = s->path.least; part < s->path.beyond && possible && !hurried && !done && *at > 0;
+    for (double part = s->path.least; part < s->path.beyond && !hurried && !done && *at > 0;
          part *= s->path.growth) {
         const double back = *at * (1 - part);
         memcpy(x, s->newton.work.x_start, solve_bytes(s));
