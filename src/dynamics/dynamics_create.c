@@ -77,10 +77,9 @@ static bool create_point(dynamics_point *point, const pl_robot *robot, int64_t f
 
 static pl_status create_work(pl_dynamics *d, pl_error *err)
 {
-    const int64_t full = dynamics_full(d), n = d->problem->unknowns.n;
+    const int64_t full = dynamics_full(d);
     dynamics_point *point[] = {&d->now, &d->before, &d->middle, &d->next};
-    double **fulls[] = {&d->start, &d->v_before, &d->target, &d->work, &d->trial, &d->x_before, &d->dx};
-    double **unknowns[] = {&d->g, &d->r, &d->r_old, &d->d, &d->y};
+    double **fulls[] = {&d->start, &d->v_before, &d->target, &d->work};
     bool ok = true;
 
     for (int i = 0; i < PL_COUNT(point); ++i) {
@@ -89,16 +88,7 @@ static pl_status create_work(pl_dynamics *d, pl_error *err)
     for (int i = 0; i < PL_COUNT(fulls); ++i) {
         ok = ok && (*fulls[i] = PL_NEW_ARRAY(double, full));
     }
-    for (int i = 0; i < PL_COUNT(unknowns); ++i) {
-        ok = ok && (*unknowns[i] = PL_NEW_ARRAY(double, n));
-    }
-    for (int i = 0; i < DYNAMICS_PAIRS; ++i) {
-        ok = ok && (d->pairs.s[i] = PL_NEW_ARRAY(double, n)) && (d->pairs.y[i] = PL_NEW_ARRAY(double, n));
-    }
 
-    const int64_t pressures = d->problem->elements->pressure_count;
-    ok = ok && (d->pressure_before = PL_NEW_ARRAY(double, pressures));
-    ok = ok && (d->pressure_step = PL_NEW_ARRAY(double, pressures));
     ok = ok && (d->force = PL_NEW_ARRAY(double, 3 * (int64_t)d->robot->marker_count + 1));
     ok = ok && (d->command = PL_NEW_ARRAY(double, d->robot->command_count));
 
@@ -192,6 +182,9 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
             fmax(COST_LEAST, pl_factor_flops(d->problem->linear.factor) /
                                  (COST_FLOPS_PER_BYTE * (double)pl_factor_bytes(d->problem->linear.factor)));
         pl_log(1, "dynamics: a factorisation costs as much as %.1f iterations", d->cost);
+        status = pl_newton_init(&d->newton, d->problem, false, err);
+    }
+    if (status == PL_OK) {
         status = create_work(d, err);
     }
 
@@ -200,9 +193,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
         const int64_t numbers = d->now.state->contact_count;
         d->contact_none = PL_NEW_ARRAY(double, numbers);
         d->contact_first = PL_NEW_ARRAY(double, numbers);
-        status = d->contact_none && d->contact_first ? pl_newton_init(&d->newton, d->problem, false, err)
-                                                     : pl_fail_memory(err, "dynamics: contact");
-        d->problem->watch = &d->watch;
+        status = d->contact_none && d->contact_first ? PL_OK : pl_fail_memory(err, "dynamics: contact");
     }
 
     if (status == PL_OK) {
@@ -225,7 +216,7 @@ void pl_dynamics_destroy(pl_dynamics *d)
     }
     pl_viscous_destroy(d->viscous);
     pl_free(d->force);
-    if (d->touches) {
+    if (d->problem) {
         pl_newton_clear(&d->newton);
     }
     dynamics_levels_clear(d);
@@ -239,28 +230,8 @@ void pl_dynamics_destroy(pl_dynamics *d)
         pl_state_destroy(point[i]->state);
     }
 
-    for (int i = 0; i < DYNAMICS_PAIRS; ++i) {
-        pl_free(d->pairs.s[i]);
-        pl_free(d->pairs.y[i]);
-    }
-
-    void *owned[] = {d->start,
-                     d->v_before,
-                     d->contact_none,
-                     d->contact_first,
-                     d->target,
-                     d->work,
-                     d->trial,
-                     d->g,
-                     d->r,
-                     d->r_old,
-                     d->d,
-                     d->y,
-                     d->command,
-                     d->x_before,
-                     d->dx,
-                     d->pressure_before,
-                     d->pressure_step};
+    void *owned[] = {d->start,  d->v_before, d->contact_none, d->contact_first,
+                     d->target, d->work,     d->command};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

@@ -184,7 +184,7 @@ void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy)
 double dynamics_kinetic(const pl_dynamics *d, const double *v)
 {
     dynamics_mass_multiply(d->inertia, v, d->inertia->product);
-    return 0.5 * dynamics_dot(v, d->inertia->product, dynamics_full(d));
+    return 0.5 * pl_newton_dot(v, d->inertia->product, dynamics_full(d));
 }
 
 double dynamics_stored(pl_dynamics *d, const double *x)

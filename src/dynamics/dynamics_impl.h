@@ -31,7 +31,6 @@ typedef struct dynamics_masses {
 pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error *err);
 // y = M x
 void dynamics_mass_multiply(const dynamics_inertia *inertia, const double *x, double *y);
-double dynamics_dot(const double *a, const double *b, int64_t n);
 
 // ---- factors of several step lengths: dynamics_levels.c
 #define DYNAMICS_LEVELS 3 // kept at one time
@@ -52,20 +51,13 @@ pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err);
 void dynamics_levels_clear(pl_dynamics *d);
 
 // ---- one stage: dynamics_stage.c
-#define DYNAMICS_PAIRS 6
 typedef enum stage_outcome { STAGE_SOLVED, STAGE_DIVERGED, STAGE_INVERTED, STAGE_INDEFINITE } stage_outcome;
-typedef struct dynamics_pairs {
-    double *s[DYNAMICS_PAIRS], *y[DYNAMICS_PAIRS];
-    double rho[DYNAMICS_PAIRS];
-    int first, count;
-} dynamics_pairs;
 // Minimises from x (full; left at the solution) at the loads set; `tolerance` in mm; `from`: where the stage
 // began.
 pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const double *from, double *x,
                                stage_outcome *outcome, pl_error *err);
-// The factor at x and the present loads; `predicted` (may be NULL): the step that its stresses come from.
-pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, const pl_ahead *predicted,
-                                stage_outcome *outcome, pl_error *err);
+// The factor at x and the present loads.
+pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, stage_outcome *outcome, pl_error *err);
 void dynamics_stage_count(pl_dynamics *d); // work of the linear solver, into the report
 
 // ---- a point in time
@@ -93,8 +85,8 @@ struct pl_dynamics {
     dynamics_levels levels;
     pl_signal signal;
     pl_watch watch;
-    bool touches; // contacts have multipliers: stages are solved by `newton`
-    pl_newton_solver newton;
+    bool touches;            // contacts have multipliers
+    pl_newton_solver newton; // its vectors serve as scratch between stages
     // numbers of contact that stages begin with: none before impacts, those of the last first stage for the
     // next
     double *contact_none, *contact_first;
@@ -113,12 +105,6 @@ struct pl_dynamics {
     double *command;            // of the stage under way
     double *force;              // 3 per marker: of the stage under way, where the signal has forces
 
-    // the stage's vectors, by unknowns
-    double *g, *r, *r_old, *d, *y;
-    double *trial; // full
-    double *x_before, *dx, *pressure_before,
-        *pressure_step; // full, per pressure number: of the last iteration
-    dynamics_pairs pairs;
     double exchanged; // mJ: work in the last step and a small part of the largest kinetic energy so far
     double kinetic_most;
     double contraction; // of the last iterations, expected of the next stage

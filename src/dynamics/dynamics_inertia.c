@@ -5,8 +5,6 @@
 #include "dynamics/dynamics_impl.h"
 
 #define MASS_GRAIN 256 // rows, some 10 us
-#define DOT_CHUNK 8192 // entries; sums depend on it, not on the threads
-#define DOT_CHUNKS 512 // most; longer vectors have longer chunks
 
 // ---- products
 typedef struct mass_loop {
@@ -56,40 +54,6 @@ void dynamics_mass_multiply(const dynamics_inertia *t, const double *x, double *
             }
         }
     }
-}
-
-typedef struct dot_loop {
-    const double *a, *b;
-    int64_t n, chunk;
-    double part[DOT_CHUNKS];
-} dot_loop;
-
-static void dot_chunks(void *context, int64_t from, int64_t to)
-{
-    dot_loop *w = context;
-    for (int64_t c = from; c < to; ++c) {
-        const int64_t end = (c + 1) * w->chunk < w->n ? (c + 1) * w->chunk : w->n;
-        double sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t i = c * w->chunk; i < end; ++i) {
-            sum += w->a[i] * w->b[i];
-        }
-        w->part[c] = sum;
-    }
-}
-
-double dynamics_dot(const double *a, const double *b, int64_t n)
-{
-    dot_loop w = {.a = a, .b = b, .n = n};
-    w.chunk = DOT_CHUNK > n / DOT_CHUNKS + 1 ? DOT_CHUNK : n / DOT_CHUNKS + 1;
-    const int64_t chunks = (n + w.chunk - 1) / w.chunk;
-    pl_loop(chunks, 1, dot_chunks, &w);
-    double sum = 0;
-    for (int64_t c = 0; c < chunks; ++c) {
-        sum += w.part[c];
-    }
-
-    return sum;
 }
 
 // ---- the term
@@ -162,7 +126,7 @@ static void inertia_evaluate(void *self, pl_problem *p, const double *x, double 
         difference[i] = x[i] - t->target[i];
     }
     dynamics_mass_multiply(t, difference, t->product);
-    *energy += 0.5 * t->coefficient * dynamics_dot(difference, t->product, n);
+    *energy += 0.5 * t->coefficient * pl_newton_dot(difference, t->product, n);
     pl_arena_end(&p->scratch, mark);
     for (int64_t i = 0; full && i < n; ++i) {
         full[i] += t->coefficient * t->product[i];

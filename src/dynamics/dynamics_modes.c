@@ -81,8 +81,8 @@ static bool modes_lanczos(modes *z, int wanted)
     const int32_t n = z->n;
     double mu[PL_ROWS_MAX];
 
-    pl_problem_draw(d->problem, NULL, d->y);
-    if (!pl_problem_solve_bordered(d->problem, d->y, NULL, z->basis, mu)) {
+    pl_problem_draw(d->problem, NULL, d->newton.work.y);
+    if (!pl_problem_solve_bordered(d->problem, d->newton.work.y, NULL, z->basis, mu)) {
         return false;
     }
 
@@ -91,7 +91,7 @@ static bool modes_lanczos(modes *z, int wanted)
 
         // normalised in the inner product of M
         modes_mass(z, q, Mq);
-        const double norm = sqrt(dynamics_dot(q, Mq, n));
+        const double norm = sqrt(pl_newton_dot(q, Mq, n));
         if (m > 0) {
             z->beta[m] = norm;
         }
@@ -113,10 +113,10 @@ static bool modes_lanczos(modes *z, int wanted)
         if (!pl_problem_solve_bordered(d->problem, Mq, NULL, q + n, mu)) {
             return false;
         }
-        z->diagonal[m] = dynamics_dot(Mq, q + n, n);
+        z->diagonal[m] = pl_newton_dot(Mq, q + n, n);
         for (int twice = 0; twice < 2; ++twice) {
             for (int k = 0; k <= m; ++k) {
-                const double h = dynamics_dot(z->image + (int64_t)k * n, q + n, n),
+                const double h = pl_newton_dot(z->image + (int64_t)k * n, q + n, n),
                              *u = z->basis + (int64_t)k * n;
 #pragma omp simd
                 for (int32_t i = 0; i < n; ++i) {
@@ -134,20 +134,20 @@ static bool modes_lanczos(modes *z, int wanted)
 static void modes_shape(const modes *z, int at, pl_mode *mode, double *shape)
 {
     pl_dynamics *d = z->d;
-    memset(d->y, 0, (size_t)z->n * sizeof *d->y);
+    memset(d->newton.work.y, 0, (size_t)z->n * sizeof *d->newton.work.y);
     for (int k = 0; k < z->count; ++k) {
         const double c = z->vector[k * z->count + at], *u = z->basis + (int64_t)k * z->n;
         for (int32_t i = 0; i < z->n; ++i) {
-            d->y[i] += c * u[i];
+            d->newton.work.y[i] += c * u[i];
         }
     }
 
-    pl_problem_expand(d->problem, z->x, d->y, d->trial);
+    pl_problem_expand(d->problem, z->x, d->newton.work.y, d->newton.work.x_trial);
     double largest = 0, sign = 1;
     for (int64_t v = 0; v < dynamics_full(d); v += 3) {
-        const double size = pl_norm3(d->trial + v);
+        const double size = pl_norm3(d->newton.work.x_trial + v);
         if (size > largest) {
-            const double *u = d->trial + v;
+            const double *u = d->newton.work.x_trial + v;
             const int axis = fabs(u[0]) >= fabs(u[1]) && fabs(u[0]) >= fabs(u[2]) ? 0
                              : fabs(u[1]) >= fabs(u[2])                           ? 1
                                                                                   : 2;
@@ -157,13 +157,13 @@ static void modes_shape(const modes *z, int at, pl_mode *mode, double *shape)
     }
 
     for (int64_t i = 0; i < dynamics_full(d); ++i) {
-        d->trial[i] *= sign / largest;
+        d->newton.work.x_trial[i] *= sign / largest;
         if (shape) {
-            shape[i] = d->trial[i];
+            shape[i] = d->newton.work.x_trial[i];
         }
     }
 
-    mode->mass = 2 * dynamics_kinetic(d, d->trial);
+    mode->mass = 2 * dynamics_kinetic(d, d->newton.work.x_trial);
 }
 
 // Stands at the state, with the exact tangent of the long-term material factored.
@@ -211,7 +211,7 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
     d->started = false;
     pl_status status = dynamics_levels_use(d, INFINITY, err);
     if (status == PL_OK) {
-        status = modes_factor(d, state, d->g, d->r, err);
+        status = modes_factor(d, state, d->newton.work.g, d->newton.work.r, err);
     }
 
     const int32_t n = p->unknowns.n;

@@ -223,7 +223,8 @@ static void step_without_contact(pl_dynamics *d, dynamics_point *to)
         return;
     }
     memcpy(to->total, to->a, (size_t)dynamics_full(d) * sizeof *to->a);
-    double *f = d->g, *r = d->r, *q = d->r_old, *u = d->d, *w = d->y;
+    double *f = d->newton.work.g, *r = d->newton.work.r, *q = d->newton.work.g_new, *u = d->newton.work.d,
+           *w = d->newton.work.y;
     pl_problem_evaluate(p, to->x, f);
     p->contact_mode = PL_CONTACT_ABSENT;
     pl_problem_evaluate(p, to->x, r);
@@ -234,19 +235,19 @@ static void step_without_contact(pl_dynamics *d, dynamics_point *to)
         u[i] = 0;
     }
 
-    double square = dynamics_dot(r, r, n);
+    double square = pl_newton_dot(r, r, n);
     const double end = CONTACT_MASS_TOLERANCE * CONTACT_MASS_TOLERANCE * square;
     for (int k = 0; k < CONTACT_MASS_STEPS && square > end && square > 0; ++k) {
         pl_problem_expand(p, to->x, q, d->work);
-        dynamics_mass_multiply(d->inertia, d->work, d->trial);
-        pl_problem_gather(p, d->trial, to->x, w);
-        const double along = square / dynamics_dot(q, w, n);
+        dynamics_mass_multiply(d->inertia, d->work, d->newton.work.x_trial);
+        pl_problem_gather(p, d->newton.work.x_trial, to->x, w);
+        const double along = square / pl_newton_dot(q, w, n);
         double next = 0;
         for (int32_t i = 0; i < n; ++i) {
             u[i] += along * q[i];
             r[i] -= along * w[i];
         }
-        next = dynamics_dot(r, r, n);
+        next = pl_newton_dot(r, r, n);
         for (int32_t i = 0; i < n; ++i) {
             q[i] = r[i] + next / square * q[i];
         }
@@ -336,13 +337,13 @@ double dynamics_filtered_error(pl_dynamics *d, double h)
     double mu[PL_ROWS_MAX];
 
     step_error(d, h);
-    dynamics_mass_multiply(d->inertia, d->work, d->trial);
-    pl_problem_gather(p, d->trial, d->next.x, d->y);
-    if (!pl_problem_solve_bordered(p, d->y, NULL, d->d, mu)) {
+    dynamics_mass_multiply(d->inertia, d->work, d->newton.work.x_trial);
+    pl_problem_gather(p, d->newton.work.x_trial, d->next.x, d->newton.work.y);
+    if (!pl_problem_solve_bordered(p, d->newton.work.y, NULL, d->newton.work.d, mu)) {
         return INFINITY;
     }
     dynamics_stage_count(d);
-    pl_problem_expand(p, d->next.x, d->d, d->work);
+    pl_problem_expand(p, d->next.x, d->newton.work.d, d->work);
 
     return step_largest(d, d->work) / (s * s);
 }
@@ -456,7 +457,7 @@ static bool velocity_gaps(pl_dynamics *d, double *rho, pl_error *err)
     // dh/dt along the velocity, by a difference over a small part of the body's size
     const double speed = step_largest(d, d->now.v), step = speed > 0 ? 1e-6 * p->size / speed : 0;
     for (int64_t i = 0; i < dynamics_full(d); ++i) {
-        d->trial[i] = d->now.x[i] + step * d->now.v[i];
+        d->newton.work.x_trial[i] = d->now.x[i] + step * d->now.v[i];
     }
 
     for (int k = 0; k < p->linear.border_count; ++k) {
@@ -467,7 +468,7 @@ static bool velocity_gaps(pl_dynamics *d, double *rho, pl_error *err)
             continue;
         }
         const pl_problem_term *t = &p->term[row->term];
-        t->kind->constrain(t->self, p, d->trial, i);
+        t->kind->constrain(t->self, p, d->newton.work.x_trial, i);
         const double moved = row->measure;
         t->kind->constrain(t->self, p, d->now.x, i);
         const double drift = step > 0 ? (moved - row->measure) / step : 0;
@@ -491,9 +492,9 @@ static pl_status acceleration_jump(pl_dynamics *d, pl_error *err)
     if (p->row_count == 0 || !d->signal.command || !velocity_gaps(d, rho, &why)) {
         return stage_begin(d, d->now.state, d->now.time, err);
     }
-    memset(d->y, 0, (size_t)p->unknowns.n * sizeof *d->y);
-    if (pl_problem_solve_bordered(p, d->y, rho, d->d, mu)) {
-        pl_problem_expand(p, d->now.x, d->d, d->work);
+    memset(d->newton.work.y, 0, (size_t)p->unknowns.n * sizeof *d->newton.work.y);
+    if (pl_problem_solve_bordered(p, d->newton.work.y, rho, d->newton.work.d, mu)) {
+        pl_problem_expand(p, d->now.x, d->newton.work.d, d->work);
         const double before = dynamics_kinetic(d, d->now.v);
         for (int64_t i = 0; i < dynamics_full(d); ++i) {
             d->now.v[i] += d->work[i];
@@ -523,7 +524,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
     d->inertia->coefficient = 1 / (s * s);
     d->inertia->target = d->target;
     if (status == PL_OK) {
-        status = dynamics_stage_factor(d, d->now.x, NULL, &outcome, err);
+        status = dynamics_stage_factor(d, d->now.x, &outcome, err);
     }
     memset(d->now.a, 0, (size_t)n * sizeof *d->now.a);
     if (status != PL_OK || !p->linear.has_factor) {
@@ -542,19 +543,19 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
             d->target[i] = d->now.x[i] - s * s * (d->now.a[i] + d->options.mass_damping * d->now.v[i]);
         }
         p->contact_mode = PL_CONTACT_ABSENT;
-        const double energy = pl_problem_evaluate(p, d->now.x, d->g);
+        const double energy = pl_problem_evaluate(p, d->now.x, d->newton.work.g);
         p->contact_mode = PL_CONTACT_ACTS;
         if (isinf(energy)) {
             return pl_fail(err, PL_BAD_INPUT, "the state where the motion begins has inverted elements");
         }
-        pl_problem_residual(p, d->g, d->r);
+        pl_problem_residual(p, d->newton.work.g, d->newton.work.r);
         for (int32_t i = 0; i < p->unknowns.n; ++i) {
-            d->y[i] = -d->r[i];
+            d->newton.work.y[i] = -d->newton.work.r[i];
         }
-        if (!pl_problem_solve_bordered(p, d->y, NULL, d->d, mu)) {
+        if (!pl_problem_solve_bordered(p, d->newton.work.y, NULL, d->newton.work.d, mu)) {
             break;
         }
-        pl_problem_expand(p, d->now.x, d->d, d->work);
+        pl_problem_expand(p, d->now.x, d->newton.work.d, d->work);
         for (int64_t i = 0; i < n; ++i) {
             d->now.a[i] += d->work[i] / (s * s);
         }

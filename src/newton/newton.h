@@ -93,6 +93,11 @@ typedef struct pl_newton_goal {
     pl_newton_start start;
     double energy; // mJ: at x, where it is known
     double enough; // of the predicted motion: a Newton step so short ends it; 0: the tolerances do
+    // Ends it instead of the force tolerance: at x, `left` mm from the equilibrium as the contraction says,
+    // with the residual r. NULL: the tolerances do.
+    bool (*accepts)(void *user, const double *x, double left, const double *r);
+    void *user;
+    double contraction; // with `accepts`: expected of the first step, as measured in earlier solves
 } pl_newton_goal;
 
 typedef enum pl_newton_end {
@@ -113,6 +118,7 @@ typedef struct pl_newton_report {
     double predicted;          // mm: how far the first step went
     double error;              // mm: how far from its end the equilibrium is
     int indefinite;            // tangents that were
+    double contraction;        // of the last step; 0: unknown
 } pl_newton_report;
 
 // From x (left at the last iterate) to the equilibrium at the loads set.
@@ -125,7 +131,7 @@ pl_newton_end pl_newton_friction(pl_newton_solver *N, double *x, const pl_newton
                                  pl_newton_report *report, pl_error *err);
 
 // ---- the factor at hand (newton_memory.c)
-double pl_newton_dot(const double *a, const double *b, int32_t n); // the same for any number of threads
+double pl_newton_dot(const double *a, const double *b, int64_t n); // the same for any number of threads
 void pl_newton_check_pairs(pl_newton_solver *N);                   // forgets pairs of another factor
 void pl_newton_forget(pl_newton_solver *N);                        // the pairs of L-BFGS
 // The factor and the pairs of L-BFGS that belong to it rotate with the body to x.

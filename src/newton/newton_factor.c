@@ -74,8 +74,8 @@ bool newton_slow(const pl_newton_solver *N, const newton_run *run)
         return false;
     }
 
-    const double left =
-        fmin(goal->length_tolerance / run->report->step, goal->force_tolerance / run->report->relative);
+    const double force = goal->accepts ? INFINITY : goal->force_tolerance / run->report->relative;
+    const double left = fmin(goal->length_tolerance / run->report->step, force);
     const double theta = chord_rate(chord);
 
     return pl_newton_renewal_pays(theta, touches ? theta : chord->norm[0] / chord->first, fmin(left, 1),

@@ -44,7 +44,7 @@ static int64_t vector_chunks(vector_loop *w)
     return (w->n + w->chunk - 1) / w->chunk;
 }
 
-double pl_newton_dot(const double *a, const double *b, int32_t n)
+double pl_newton_dot(const double *a, const double *b, int64_t n)
 {
     vector_loop w = {.a = a, .b = b, .n = n};
     const int64_t chunks = vector_chunks(&w);

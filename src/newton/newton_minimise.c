@@ -150,6 +150,32 @@ static bool newton_strays(const pl_newton_solver *N, const double *x, const newt
                fmax(run->report->predicted, NEWTON_NEAR * N->problem->size);
 }
 
+// The contraction tells that the end is reached, without another solve.
+static bool newton_contracted(const pl_newton_solver *N, const double *x, newton_run *run)
+{
+    const pl_newton_goal *goal = run->goal;
+    const newton_chord *chord = &run->chord;
+    pl_newton_report *report = run->report;
+
+    if (!newton_whole(run) || chord->count == 0) {
+        return false;
+    }
+
+    if (!goal->accepts) {
+        const double left = newton_chord_left(chord, report->step);
+        const bool done = newton_balanced(run) && left < goal->length_tolerance;
+        report->step = done ? left : report->step;
+        return done;
+    }
+
+    report->contraction = chord->count > 1 ? chord->norm[0] / chord->norm[1] : report->contraction;
+    const double theta = chord->count > 1 ? report->contraction : goal->contraction;
+    const double left = report->step * (theta < 1 ? fmin(1, theta / (1 - theta)) : INFINITY);
+
+    return left < goal->length_tolerance && run->opening <= NEWTON_GAP && run->gradient == GRADIENT_TRUE &&
+           goal->accepts(goal->user, x, left, N->work.r);
+}
+
 // DONE, or BRANCH, or NO_DESCENT: not yet.
 static pl_newton_end newton_ended(pl_newton_solver *N, double *x, newton_run *run)
 {
@@ -337,10 +363,7 @@ static pl_newton_end newton_iterate(pl_newton_solver *N, double *x, newton_run *
         if (!newton_residual(N, run)) {
             return NEWTON_NO_DESCENT;
         }
-        // the contraction may tell that the end is reached without another solve
-        const double left = newton_whole(run) ? newton_chord_left(&run->chord, report->step) : INFINITY;
-        if (newton_balanced(run) && left < run->goal->length_tolerance) {
-            report->step = left;
+        if (newton_contracted(N, x, run)) {
             return NEWTON_DONE;
         }
         newton_find_direction(N, run);
