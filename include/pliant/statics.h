@@ -49,8 +49,9 @@ PL_API_CHECKED pl_status pl_statics_solve(pl_statics *statics, pl_state *state, 
 // the materials (prony) are relaxed in `state`, as they are in every other solve, and relax again by what
 // time is given. Quasi-static: without inertia, without what swings. seconds 0: the instantaneous shape.
 // Results at the state (reactions, fields, checks) are those with the branches, until the next solve;
-// derivatives too, at constant strain of the branches. The report is that of the last solve with the work of
-// all of them. Refused: layers with viscous branches.
+// derivatives too, at constant strain of the branches: those of a sudden further change of commands and
+// loads. With respect to constants of materials, layers and fibres they are refused. The report is that of
+// the last solve with the work of all of them. Refused: layers with viscous branches.
 typedef struct pl_creep_report {
     int steps, rejected;
     double error; // largest error of a step: of the stresses, over the stress of the body

@@ -311,7 +311,8 @@ class Robot:
         Ctrl-C raises Interrupted, which has the last equilibrium in `.state`. A dictionary may be given for names that
         are no Python words, or an array with one number per command, in its unit and in the order of `r.commands`
         (nan: idle). after: the shape that long (s, or a text with a unit) after the commands were applied at once, where
-        materials have viscous branches (`prony`); not given: the relaxed shape, which lasts.
+        materials have viscous branches (`prony`); not given: the relaxed shape, which lasts. Derivatives of such a state are
+        those of a sudden further change of commands and forces; with respect to constants of materials they are refused.
 
         >>> r = pliant.testing.arm()
         >>> a, b = r.solve(t1=2, t3="1 N"), r.solve([2, np.nan, 1])

@@ -207,6 +207,27 @@ void statics_jacobian_column(pl_statics *s, const pl_state *state, const pl_para
     jacobian_outputs(s, state, q, j, count, dx, mu, out);
 }
 
+// At a held shape derivatives are those of a sudden further change, at constant strain of the viscous
+// branches. A constant of a material, a layer or a fibre has no such derivative: with another value the
+// branches would have relaxed differently.
+static pl_status sensitivity_check_held(const pl_statics *s, const pl_parameter *q, pl_error *err)
+{
+    const bool construction =
+        q->kind == PL_PARAMETER_MATERIAL || q->kind == PL_PARAMETER_LAYER || q->kind == PL_PARAMETER_FIBRE;
+
+    if (!s->creep.on || !construction) {
+        return PL_OK;
+    }
+
+    return pl_fail(err, PL_BAD_INPUT,
+                   "jacobian: derivatives with respect to constants of %s are not known at a shape held for "
+                   "a time, which depends on them through its history too: use the relaxed shape, or "
+                   "differences of shapes held with two values",
+                   q->kind == PL_PARAMETER_MATERIAL ? "materials"
+                   : q->kind == PL_PARAMETER_LAYER  ? "layers"
+                                                    : "fibres");
+}
+
 // Checks the question and stands at the state with the true tangent.
 static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, const pl_parameter *parameter,
                                    int count, pl_sensitivity_report *report, pl_error *err)
@@ -221,6 +242,7 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, const p
     bool slack_free = false;
     for (int j = 0; status == PL_OK && j < count; ++j) {
         status = pl_parameter_check(p, &parameter[j], err);
+        status = status == PL_OK ? sensitivity_check_held(s, &parameter[j], err) : status;
         slack_free = slack_free || parameter[j].kind == PL_PARAMETER_EFFORT;
     }
 

@@ -147,6 +147,59 @@ static void test_hold(void **state)
     }
 }
 
+// Derivatives at a held shape: by a force those of a sudden further change, so that at the time 0 they are
+// those of the instantaneous shape; by the constants of the material none, because the shape depends on them
+// through its history too.
+static void test_hold_derivative(void **state)
+{
+    (void)state;
+    const double step = 1e-3;
+    for (int k = 0; k < 2; ++k) {
+        const pl_dynamics_options options = pl_dynamics_options_default();
+        moving m = moving_bar(bar_material(k ? PL_NEO_HOOKEAN : PL_LINEAR, 0.45), &options);
+        const pl_parameter force = {PL_PARAMETER_MARKER_FORCE, 0, 0},
+                           constant[] = {{PL_PARAMETER_MATERIAL, 0, k ? PL_C10 : PL_YOUNG},
+                                         {PL_PARAMETER_MATERIAL, 0, PL_POISSON},
+                                         {PL_PARAMETER_MATERIAL, 0, PL_DENSITY}};
+        double by_force[3], by_constant[9], tip[2];
+        pl_error err = {0};
+        pl_solve_report report;
+        pl_creep_report creep;
+        pl_jacobian_report found;
+        const pl_jacobian moved = {.marker = by_force}, changed = {.marker = by_constant};
+        for (int side = 0; side < 3; ++side) {
+            const double pull[3] = {0.3 + (side == 2 ? 0 : side ? step : -step), 0, 0};
+            pl_statics_set_forces(m.rig.statics, pull);
+            pl_state_reset(m.rig.state, m.rig.robot);
+            PL_CHECK_OK(pl_statics_hold(m.rig.statics, m.rig.state, NULL, 0, &creep, &report, &err));
+            assert_int_equal(report.outcome, PL_SOLVED);
+            if (side < 2) {
+                tip[side] = pl_statics_marker(m.rig.statics, m.rig.state, 0).position[0];
+            }
+        }
+        PL_CHECK_OK(pl_statics_jacobian(m.rig.statics, m.rig.state, &force, 1, &moved, &found, &err));
+        const double quotient = (tip[1] - tip[0]) / (2 * step);
+        print_message("by a force %.6f mm/N, differences %.6f\n", by_force[0], quotient);
+        PL_CHECK_NEAR(by_force[0] / quotient, 1, 1e-5);
+
+        for (int c = 0; c < 3; ++c) {
+            const pl_status status =
+                pl_statics_jacobian(m.rig.statics, m.rig.state, &constant[c], 1, &changed, &found, &err);
+            assert_int_equal(status, PL_BAD_INPUT);
+            assert_non_null(strstr(err.text, "held for a time"));
+            assert_int_equal(pl_statics_adjoint(m.rig.statics, m.rig.state, rig_rest(&m.rig), NULL,
+                                                &constant[c], 1, by_constant, &found, &err),
+                             PL_BAD_INPUT);
+        }
+
+        // relaxed, it has them
+        pl_state_reset(m.rig.state, m.rig.robot);
+        rig_solve(&m.rig, NULL);
+        PL_CHECK_OK(pl_statics_jacobian(m.rig.statics, m.rig.state, constant, 3, &changed, &found, &err));
+        moving_clear(&m);
+    }
+}
+
 // A large load: creep ends at the equilibrium of the long-term material, and the energy adds up.
 static void test_creep_end(void **state)
 {
@@ -271,8 +324,9 @@ static void test_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_creep), cmocka_unit_test(test_hold),
-                                       cmocka_unit_test(test_stiffness_damping),
-                                       cmocka_unit_test(test_creep_end), cmocka_unit_test(test_order)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_creep),           cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_hold_derivative), cmocka_unit_test(test_stiffness_damping),
+        cmocka_unit_test(test_creep_end),       cmocka_unit_test(test_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
