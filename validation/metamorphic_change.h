@@ -75,24 +75,41 @@ static inline double meta_command_scale(pl_drive drive, const meta_map *map)
         return map->f / (map->s * map->s);
     case PL_DIM_VOLTAGE: // energy: U^2 times a length
         return sqrt(map->f);
+    case PL_DIM_FLUX_DENSITY: // energy per volume: field times remanence
+        return sqrt(map->f) / map->s;
     default:
         return 1;
     }
 }
 
-// The effort's own unit: N for cables, MPa for the others.
+// The effort's own unit: N for cables, a flux density for magnets, MPa for the others.
 static inline double meta_effort_scale(pl_actuator_kind kind, const meta_map *map)
 {
-    return kind == PL_CABLE ? map->f : map->f / (map->s * map->s);
+    return kind == PL_CABLE ? map->f : kind == PL_MAGNET ? sqrt(map->f) / map->s : map->f / (map->s * map->s);
 }
 
-static inline void meta_scale_material(pl_material *m, double stress, double density)
+// An axial vector (a moment, a rotation vector) scaled by `factor`.
+static inline void meta_turn_axial(const meta_map *map, double factor, double v[3])
 {
+    double y[3];
+    pl_mulv3(map->Q, v, y);
+    for (int i = 0; i < 3; ++i) {
+        v[i] = pl_det3(map->Q) < 0 ? -factor * y[i] : factor * y[i];
+    }
+}
+
+static inline void meta_transform_material(pl_material *m, const meta_map *map)
+{
+    const double volume = map->s * map->s * map->s;
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
-        const bool number =
-            c == PL_POISSON || c == PL_JM || c == PL_ALPHA1 || c == PL_ALPHA2 || c == PL_ALPHA3;
+        const pl_dimension dimension = pl_material_constant_dimension((pl_material_constant)c);
         double *value = pl_material_at(m, (pl_material_constant)c);
-        *value *= number ? 1 : c == PL_DENSITY ? density : stress;
+        *value *= dimension == PL_DIM_NUMBER    ? 1
+                  : dimension == PL_DIM_DENSITY ? map->f / volume
+                                                : map->f / (map->s * map->s);
+    }
+    for (int i = 0; i < m->fibre_count; ++i) {
+        meta_turn(map, 1, m->fibre[i]);
     }
 }
 
@@ -145,7 +162,15 @@ static inline void meta_transform(meta_robot *m, const meta_map *map)
     const double s = map->s, f = map->f, volume = s * s * s, stress = f / (s * s);
     meta_transform_mesh(&m->mesh, map);
     for (int i = 0; i < 3; ++i) {
-        meta_scale_material(&m->material[i].material, stress, f / volume);
+        meta_transform_material(&m->material[i].material, map);
+    }
+    for (int i = 0; i < m->def.fixed_count; ++i) {
+        meta_turn(map, s, m->fixed[i].move);
+        meta_turn_axial(map, 1, m->fixed[i].rotate);
+        meta_apply(map, m->fixed[i].about, m->fixed[i].about);
+    }
+    for (int i = 0; i < m->def.marker_count; ++i) {
+        meta_apply(map, m->marker[i].at, m->marker[i].at);
     }
     meta_turn(map, 1, m->def.gravity);
     for (int i = 0; i < m->def.actuator_count; ++i) {
@@ -155,6 +180,9 @@ static inline void meta_transform(meta_robot *m, const meta_map *map)
         a->thickness *= s;
         a->line_volume *= volume;
         a->ambient *= stress;
+        a->modulus *= stress;
+        meta_turn(map, sqrt(stress), a->remanence);
+        meta_turn(map, 1, a->direction);
         for (int g = 0; g < a->guide_count; ++g) {
             meta_apply(map, m->guide[i][g].point, m->guide[i][g].point);
         }
@@ -162,6 +190,7 @@ static inline void meta_transform(meta_robot *m, const meta_map *map)
 
     for (int i = 0; i < m->def.force_count; ++i) {
         meta_turn(map, f, m->force[i].force);
+        meta_turn_axial(map, f * s, m->force[i].moment);
     }
     for (int i = 0; i < m->def.pressure_count; ++i) {
         m->pressure[i].pressure *= stress;
@@ -175,6 +204,11 @@ static inline void meta_transform(meta_robot *m, const meta_map *map)
 
     for (int i = 0; i < m->def.layer_count; ++i) {
         m->layer[i].thickness *= s;
+    }
+    for (int i = 0; i < m->def.fibre_count; ++i) {
+        meta_apply(map, m->fibre_point, m->fibre_point);
+        meta_apply(map, m->fibre_point + 3, m->fibre_point + 3);
+        m->fibre[i].stiffness *= f;
     }
     for (int i = 0; i < m->def.contact.obstacle_count; ++i) {
         meta_transform_obstacle(&m->obstacle[i], map);

@@ -39,6 +39,7 @@ typedef struct meta_robot {
     int cells[3];
     double size[3];
     bool cavity, film, stiff_end, symmetric, half, second_order, on_block;
+    bool core; // where a cavity would be, elements of the second region
     double jitter, film_thickness;
     meta_mesh mesh;
     // the definition; pointers into this structure are set by meta_build
@@ -46,7 +47,7 @@ typedef struct meta_robot {
     pl_body_def body;
     pl_material_def material[3];
     pl_region_def region[2];
-    pl_fixed_def fixed[2];
+    pl_fixed_def fixed[3];
     pl_actuator_def actuator[META_ACTUATORS];
     pl_guide_def guide[META_ACTUATORS][META_GUIDES];
     pl_marker_def marker[2];
@@ -55,6 +56,9 @@ typedef struct meta_robot {
     pl_spring_def spring[2];
     pl_obstacle_def obstacle[2];
     pl_layer_def layer[1];
+    pl_rigid_def rigid[1];
+    pl_fibre_def fibre[1];
+    double fibre_point[6];
     double command[META_ACTUATORS + 2]; // of the actuators, then of the obstacles
     double mu;                          // MPa, of the body
     int32_t vertices;                   // of the built mesh, without the frames of free bodies
@@ -84,13 +88,15 @@ static inline void meta_say(meta_robot *m, const char *word)
 }
 
 // ---- the mesh of a robot
-static inline bool meta_cell_exists(const meta_robot *m, int i, int j, int k)
+static inline bool meta_cell_inside(const meta_robot *m, int i, int j, int k)
 {
     const int *n = m->cells;
-    if (m->half && j < n[1] / 2) {
-        return false;
-    }
-    return !(m->cavity && i > 0 && i < n[0] - 1 && j > 0 && j < n[1] - 1 && k > 0 && k < n[2] - 1);
+    return i > 0 && i < n[0] - 1 && j > 0 && j < n[1] - 1 && k > 0 && k < n[2] - 1;
+}
+
+static inline bool meta_cell_exists(const meta_robot *m, int i, int j, int k)
+{
+    return !(m->half && j < m->cells[1] / 2) && !(m->cavity && meta_cell_inside(m, i, j, k));
 }
 
 // Displacement of a grid vertex that lies inside the body, from a hash of its place; mirrored at y = 0 where
@@ -284,7 +290,8 @@ static inline void meta_mesh_make(meta_robot *m)
                 v[2] = swap;
             }
             g->kind[g->element_count] = PL_TET4;
-            g->region[g->element_count++] = m->stiff_end && i == n[0] - 1;
+            g->region[g->element_count++] =
+                (m->stiff_end && i == n[0] - 1) || (m->core && meta_cell_inside(m, i, j, k));
         }
     }
 
@@ -644,7 +651,7 @@ static inline pl_status meta_mesh_build(const meta_robot *m, pl_mesh **out, pl_e
                              .node_start = first,
                              .node = node,
                              .region = g->region,
-                             .region_count = m->def.region_count,
+                             .region_count = m->film || m->stiff_end || m->core ? 2 : 1,
                              .region_name = region,
                              .surface_count = surfaces,
                              .surface_name = name,
@@ -681,6 +688,9 @@ static inline pl_status meta_build(meta_robot *m, pl_robot **out, pl_error *err)
     def.pressure = m->pressure;
     def.spring = m->spring;
     def.layer = m->layer;
+    def.rigid = m->rigid;
+    def.fibre = m->fibre;
+    m->fibre[0].point = m->fibre_point;
     def.contact.obstacle = m->obstacle;
     for (int a = 0; a < def.actuator_count; ++a) {
         m->actuator[a].guide = m->actuator[a].kind == PL_CABLE ? m->guide[a] : NULL;

@@ -5,6 +5,7 @@
 // equilibrium that is the derivative of the whole elastic energy with respect to the volume (a pressure) or
 // area asked for.
 #include "problem/term_growth.h"
+#include "problem/term_material.h"
 
 static void growth_destroy(void *object)
 {
@@ -259,6 +260,11 @@ static void growth_forces(void *self, pl_problem *p, const pl_state *state, doub
 }
 
 // ---- derivatives
+static pl_growth_kind growth_kind_of(const growing *g)
+{
+    return g->a->kind == PL_FILM ? PL_GROW_AREA : PL_GROW_VOLUME;
+}
+
 // Effort after an evaluation at x; its derivative with respect to the ratio at fixed x (may be NULL); scale
 // times that with respect to x is added to `full` (may be NULL).
 static double growth_effort(pl_problem *p, const growing *g, const double *x, double load, double *by_ratio,
@@ -271,8 +277,7 @@ static double growth_effort(pl_problem *p, const growing *g, const double *x, do
     const pl_actuator *a = g->a;
     const double own = growth_own(p, a, load);
     double rate[2];
-    pl_elements_growth_rate(p->elements, &p->mesh, a->region,
-                            a->kind == PL_FILM ? PL_GROW_AREA : PL_GROW_VOLUME, x, rate,
+    pl_elements_growth_rate(p->elements, &p->mesh, a->region, growth_kind_of(g), x, rate,
                             scale * own / a->rest, full);
     if (by_ratio) {
         *by_ratio = own * own * rate[1] / a->rest;
@@ -291,8 +296,7 @@ static void growth_force(pl_problem *p, const growing *g, const double *x, doubl
     }
 
     double rate[2];
-    pl_elements_growth_rate(p->elements, &p->mesh, g->a->region,
-                            g->a->kind == PL_FILM ? PL_GROW_AREA : PL_GROW_VOLUME, x, rate,
+    pl_elements_growth_rate(p->elements, &p->mesh, g->a->region, growth_kind_of(g), x, rate,
                             scale * growth_own(p, g->a, load), full);
 }
 
@@ -305,6 +309,13 @@ static double growth_slope(const growing *g, const pl_parameter *q)
     return drive_path_slope(&g->path, q) * pl_actuator_goal_slope(g->a, g->path.input);
 }
 
+// Is q a constant of the material that grows?
+static bool growth_of_material(const pl_problem *p, const growing *g, const pl_parameter *q)
+{
+    return q && q->kind == PL_PARAMETER_MATERIAL && q->part != PL_DENSITY && g->a->region >= 0 &&
+           p->robot->region_material[g->a->region] == q->index;
+}
+
 static pl_status growth_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                                    double *full, double *target, pl_error *err)
 {
@@ -312,9 +323,7 @@ static pl_status growth_derivative(void *self, pl_problem *p, const pl_state *st
     growth_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         const growing *g = &t->drive[i];
-        const bool material = q->kind == PL_PARAMETER_MATERIAL && g->a->region >= 0 &&
-                              p->robot->region_material[g->a->region] == q->index;
-        if (g->drawn && material) {
+        if (g->drawn && growth_of_material(p, g, q)) {
             return pl_fail(err, PL_BAD_INPUT,
                            "jacobian: no derivative with respect to the material of elements whose ratios "
                            "are minimised jointly "
@@ -392,6 +401,10 @@ static double growth_change(void *self, pl_problem *p, const pl_state *state, in
     memset(full, 0, pl_problem_full_bytes(p));
     const double effort = growth_effort(p, g, state->x, state->load, &by_ratio, 1, full);
     double change = by_ratio * growth_slope(g, q);
+    if (growth_of_material(p, g, q)) {
+        change += growth_own(p, g->a, state->load) / g->a->rest *
+                  term_material_growth(p, g->a->region, growth_kind_of(g), state->x, q->part);
+    }
     for (int64_t i = 0; dx && i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
         change += full[i] * dx[i];
     }

@@ -221,6 +221,73 @@ static void test_growth_derivatives(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// The effort of elements that grow depends on the constants of their material at a fixed shape already: for
+// every law and each of its constants against central differences, by columns and by the adjoint.
+static void test_growth_by_constants(void **state)
+{
+    (void)state;
+    static const pl_material law[] = {
+        {.model = PL_LINEAR, .young = 0.3, .poisson = 0.45},
+        {.model = PL_YEOH, .c10 = 0.05, .c20 = 0.01, .c30 = 0.002, .poisson = 0.49},
+        {.model = PL_GENT, .mu = 0.1, .jm = 8, .bulk = 2},
+        {.model = PL_OGDEN, .ogden_mu = {0.08, 0.02}, .ogden_alpha = {1.7, 4}, .poisson = 0.3},
+        {.model = PL_HGO,
+         .c10 = 0.05,
+         .k1 = 0.1,
+         .k2 = 0.8,
+         .kappa = 0.1,
+         .poisson = 0.48,
+         .fibre = {{1, 1, 0}},
+         .fibre_count = 1}};
+    const double command = 1.4;
+    pl_mesh *mesh = chamber_mesh();
+    double worst = 0;
+
+    for (int k = 0; k < (int)(sizeof law / sizeof law[0]); ++k) {
+        for (int c = 0; c < PL_DENSITY; ++c) {
+            plan p;
+            pl_material varied = law[k];
+            double *value = pl_material_at(&varied, (pl_material_constant)c), effort[3], column = 0,
+                   gradient = 0;
+            const double middle = *value, step = 1e-4 * middle, one = 1;
+            if (!pl_material_has(law[k].model, (pl_material_constant)c) || middle == 0) {
+                continue;
+            }
+            for (int side = 0; side < 3; ++side) {
+                *value = middle + (side == 2 ? 0 : side ? step : -step);
+                chamber_plan(&p, mesh, 0);
+                p.actuator[0].growth = true;
+                p.material[1] = (pl_material_def){.name = "core", .material = varied};
+                p.region[1] = (pl_region_def){.region = "second", .material = "core"};
+                p.def.material_count = p.def.region_count = 2;
+                rig r = plan_build(&p, NULL);
+                rig_solve(&r, &command);
+                effort[side] = pl_statics_actuator(r.statics, r.state, 0).effort;
+                if (side == 2) {
+                    const pl_parameter q = {PL_PARAMETER_MATERIAL, 1, c};
+                    const pl_jacobian out = {.effort = &column};
+                    pl_jacobian_report report;
+                    pl_error err = {0};
+                    PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, &q, 1, &out, &report, &err));
+                    PL_CHECK_OK(
+                        pl_statics_adjoint(r.statics, r.state, NULL, &one, &q, 1, &gradient, &report, &err));
+                }
+                rig_clear(&r);
+            }
+            const double quotient = (effort[1] - effort[0]) / (2 * step);
+            print_message("effort by %s of %s: %.8g, difference %.8g\n",
+                          pl_material_constant_name((pl_material_constant)c),
+                          pl_material_model_name(law[k].model), column, quotient);
+            worst =
+                fmax(worst, fabs(column - quotient) / fmax(fabs(quotient), 1e-3 * fabs(effort[2] / middle)));
+            PL_CHECK_NEAR(gradient, column, 1e-9 * fabs(column));
+        }
+    }
+
+    PL_CHECK_BELOW(worst, 1e-5);
+    pl_mesh_destroy(mesh);
+}
+
 // A film of prisms: derivative by an area ratio, effort as a stress, and the path back to the start.
 static void test_film_growth(void **state)
 {
@@ -277,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_bilayer),
         cmocka_unit_test(test_chamber_growth_reaches_its_ratio),
         cmocka_unit_test(test_growth_derivatives),
+        cmocka_unit_test(test_growth_by_constants),
         cmocka_unit_test(test_film_growth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
