@@ -249,6 +249,13 @@ bool cli_unit(const cli_args *args, double *unit);
 // Reads --threads, -v. Returns an exit status.
 int cli_setup(const cli_args *args);
 char *cli_robot_path(const char *given); // a folder stands for the robot.yaml in it; on the heap
+// Standard input as read for the robot `-`. A process that starts another with the same robot makes a copy
+// (NULL: the robot has a file) and hands it over in the child, which keeps that descriptor open.
+enum { CLI_INPUT_FD = 3 };
+FILE *cli_input_copy(const char *robot);
+void cli_input_hand(FILE *copy); // in the child, before exec
+bool cli_input_handed(void);     // this process got one
+void cli_input_clear(void);
 // Reads the robot file, once; prints why it cannot be read. Returns an exit status.
 int cli_document_open(const cli_args *args, const char *given, char **path, pl_robot_document **document,
                       pl_findings **findings);

@@ -168,6 +168,7 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
         json && (strcmp(json, "-") == 0 || !cli_exists(json) || strcmp(cli_extension(json), ".json") == 0);
     cli_json_error(safe ? json : NULL, verb->name, status);
     cli_args_clear(&args);
+    cli_input_clear();
 
     return status;
 }

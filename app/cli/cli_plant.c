@@ -295,6 +295,11 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
         cli_error(args, "--json -: with --stdio standard output belongs to the protocol");
         status = CLI_EXIT_USAGE;
     }
+    if (!status && strcmp(args->plain[0], "-") == 0 && cli_flag(args, "stdio") && !cli_input_handed()) {
+        cli_error(args,
+                  "the robot cannot come from standard input: with --stdio that belongs to the protocol");
+        status = CLI_EXIT_USAGE;
+    }
 
     if (!status &&
         (!cli_whole(args, "listen", 0, 65535, &port) || !cli_whole(args, "seed", 0, 1 << 30, &seed))) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "cli.h"
 
 // Indented by level; the bar is wiped first.
@@ -53,14 +54,69 @@ char *cli_robot_path(const char *given)
 // A robot file from standard input; the files it names are found from the folder the program runs in.
 #define ROBOT_INPUT_MOST ((size_t)64 << 20) // bytes: a robot file is text
 
+// Its text, kept for the verbs that open the robot more than once.
+static struct {
+    char *text;
+    size_t length;
+    bool read;
+} robot_input;
+
+void cli_input_clear(void)
+{
+    free(robot_input.text);
+    robot_input.text = NULL;
+    robot_input.length = 0;
+    robot_input.read = false;
+}
+
+#define ROBOT_INPUT_HANDED "PLIANT_ROBOT_INPUT" // number of an open file: the text, for a process of our own
+
+bool cli_input_handed(void)
+{
+    return getenv(ROBOT_INPUT_HANDED) != NULL;
+}
+
+void cli_input_hand(FILE *copy)
+{
+    if (copy) {
+        dup2(fileno(copy), CLI_INPUT_FD);
+        char number[16];
+        snprintf(number, sizeof number, "%d", CLI_INPUT_FD);
+        setenv(ROBOT_INPUT_HANDED, number, 1);
+    }
+}
+
+FILE *cli_input_copy(const char *robot)
+{
+    FILE *copy = robot_input.read && strcmp(robot, "-") == 0 ? tmpfile() : NULL;
+    if (copy && (fwrite(robot_input.text, 1, robot_input.length, copy) != robot_input.length ||
+                 fflush(copy) != 0 || fseek(copy, 0, SEEK_SET) != 0)) {
+        fclose(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
 static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
 {
+    if (robot_input.read) {
+        return pl_robot_document_parse(robot_input.text, robot_input.length, "standard input", document, err);
+    }
+
+    // a worker of `sample` and the plant of `run` get the text from the process that has read it
+    const char *handed = getenv(ROBOT_INPUT_HANDED);
+    FILE *from = handed ? fdopen(atoi(handed), "r") : stdin;
+    if (!from) {
+        *err = (pl_error){.status = PL_BAD_FILE, .text = "standard input: cannot be read"};
+        return err->status;
+    }
+
     // doubled, so that the number of copies stays small
     size_t length = 0, capacity = 1 << 16;
     char *text = malloc(capacity);
 
     for (size_t got = 1; text && got > 0 && length < ROBOT_INPUT_MOST;) {
-        got = fread(text + length, 1, capacity - length, stdin);
+        got = fread(text + length, 1, capacity - length, from);
         length += got;
         if (length == capacity) {
             char *longer = realloc(text, 2 * capacity);
@@ -74,15 +130,20 @@ static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
 
     if (!text) {
         *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the robot file"};
-    } else if (ferror(stdin) || length >= ROBOT_INPUT_MOST) {
+    } else if (ferror(from) || length >= ROBOT_INPUT_MOST) {
         *err = (pl_error){.status = PL_BAD_FILE};
         snprintf(err->text, sizeof err->text, "standard input: %s",
-                 ferror(stdin) ? "reading failed" : "more than 64 MB, which is no robot file");
+                 ferror(from) ? "reading failed" : "more than 64 MB, which is no robot file");
+        free(text);
     } else {
+        robot_input.text = text;
+        robot_input.length = length;
+        robot_input.read = true;
         err->status = pl_robot_document_parse(text, length, "standard input", document, err);
     }
-
-    free(text);
+    if (from != stdin) {
+        fclose(from);
+    }
 
     return err->status;
 }

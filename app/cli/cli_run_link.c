@@ -34,6 +34,7 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
     }
 
     // the child keeps only its end of the pair
+    FILE *copy = cli_input_copy(robot);
     r->child = fork();
     if (r->child == 0) {
         setpgid(0, 0); // Ctrl-C is for the controller, which stops the plant
@@ -41,10 +42,14 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
         dup2(pair[1], STDOUT_FILENO);
         close(pair[0]);
         close(pair[1]);
+        cli_input_hand(copy);
         execv("/proc/self/exe", (char *const *)argv);
         _exit(CLI_EXIT_SYSTEM);
     }
 
+    if (copy) {
+        fclose(copy);
+    }
     close(pair[1]);
     wire_open(&r->w, pair[0], pair[0]);
     if (r->child < 0) {

@@ -368,13 +368,16 @@ static bool worker_start(const cli_args *args, worker *w)
         return false;
     }
 
+    // standard input has been read: every worker gets a copy of the robot
+    FILE *robot = cli_input_copy(args->plain[0]);
     w->pid = fork();
 
     // the child: pipes as standard input and output, nothing else open
     if (w->pid == 0) {
         dup2(down[0], 0);
         dup2(up[1], 1);
-        for (int fd = 3; fd < 3 + 4 * SAMPLE_JOBS + 16; ++fd) {
+        cli_input_hand(robot);
+        for (int fd = robot ? CLI_INPUT_FD + 1 : 3; fd < 3 + 4 * SAMPLE_JOBS + 16; ++fd) {
             close(fd);
         }
         const char **argv =
@@ -405,6 +408,9 @@ static bool worker_start(const cli_args *args, worker *w)
         _exit(127);
     }
 
+    if (robot) {
+        fclose(robot);
+    }
     close(down[0]);
     close(up[1]);
     w->to = down[1];

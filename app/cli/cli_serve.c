@@ -166,7 +166,12 @@ static int serve_work(cli_args *args, server_options *o)
 
     if (status == CLI_DONE && args->plain_count > 0) {
         robot = cli_robot_path(args->plain[0]);
-        if (!robot) {
+        if (strcmp(args->plain[0], "-") == 0) {
+            cli_error(args,
+                      "the robot cannot come from standard input: the page reads its file again when it "
+                      "changes, and writes to it");
+            status = CLI_EXIT_USAGE;
+        } else if (!robot) {
             status = cli_no_memory(args);
         } else if (!cli_exists(robot)) {
             cli_error(args, "%s: there is no such file", robot);

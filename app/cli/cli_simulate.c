@@ -6,7 +6,7 @@
 static const cli_option options[] = {
     {"until", 0, "TIME", "end of the motion (2s); required", NULL},
     {"start", 0, "HOW", "equilibrium (default), undeformed, or a state file", "equilibrium undeformed"},
-    {"from", 0, "NAME=VALUE",
+    {"before", 0, "NAME=VALUE",
      "commands of the equilibrium at the start (default: at rest if in --set, otherwise idle); may be "
      "repeated",
      NULL},
@@ -130,7 +130,7 @@ static int simulate_numbers(const cli_args *args, simulate *d)
     return good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
-// --set or --from: commands by name into `command`; those not given keep their value.
+// --set or --before: commands by name into `command`; those not given keep their value.
 static int simulate_read_set(const cli_args *args, simulate *d, const char *option, double *command)
 {
     int cursor = 0;
@@ -226,7 +226,7 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
             return status;
         }
 
-        // a command that swings starts at its mean unless --from says otherwise
+        // a command that swings starts at its mean unless --before says otherwise
         d->last[c] = number[0];
         d->first[c] = isnan(d->first[c]) ? number[0] : d->first[c];
         if (schedule &&
@@ -372,7 +372,7 @@ static int simulate_start(const cli_args *args, simulate *d)
     int status = simulate_read_table(args, d);
     status = status ? status : simulate_read_lines(args, d);
     status = status ? status : simulate_read_set(args, d, "set", d->last);
-    status = status ? status : simulate_read_set(args, d, "from", d->first);
+    status = status ? status : simulate_read_set(args, d, "before", d->first);
     status = status ? status : simulate_read_sines(args, d, false);
     if (status) {
         return status;
@@ -385,13 +385,13 @@ static int simulate_start(const cli_args *args, simulate *d)
     }
 
     const bool equilibrium = !start || strcmp(start, "equilibrium") == 0;
-    if (!equilibrium && cli_value(args, "from")) {
-        cli_error(args, "--from is for --start equilibrium");
+    if (!equilibrium && cli_value(args, "before")) {
+        cli_error(args, "--before is for --start equilibrium");
         return CLI_EXIT_USAGE;
     }
 
     if (equilibrium) {
-        for (int c = 0; d->has_table && !cli_value(args, "from") && c < C; ++c) {
+        for (int c = 0; d->has_table && !cli_value(args, "before") && c < C; ++c) {
             d->first[c] = d->table.command[c]; // of the first row
         }
         // a command that is going to be used is at rest, not idle: a cable is taut, not let go
@@ -742,7 +742,7 @@ const cli_verb cli_verb_simulate = {
     .examples =
         "  pliant simulate finger --until 2s --set air=30kPa --ramp 50ms --every 10ms --out motion.csv\n"
         "  pliant simulate beam --until 3s --start undeformed --out fall.pvd   # let go at once\n"
-        "  pliant simulate finger --until 1s --from air=30kPa --set air=0kPa --out vent.webm\n"
+        "  pliant simulate finger --until 1s --before air=30kPa --set air=0kPa --out vent.webm\n"
         "  pliant simulate finger --until 5s --table commands.csv --json -\n",
     .option = options,
     .least = 1,

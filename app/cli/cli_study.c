@@ -258,9 +258,10 @@ static int study_write(const cli_args *args, const pl_study *s)
 }
 
 // Runs the study, prints and writes it; an interrupted one shows the points solved.
-static int study_solve(const cli_args *args, const char *path, const study_args *given, pl_findings *findings)
+static int study_solve(const cli_args *args, const pl_robot_document *document, const study_args *given,
+                       pl_findings *findings)
 {
-    pl_study_def def = {.path = path,
+    pl_study_def def = {.document = document,
                         .load = {.load = {.mesher = pl_meshing_mesher()}},
                         .axis = given->axis,
                         .axis_count = given->axis_count,
@@ -275,7 +276,7 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
     const char *axis = cli_value(args, "blocked-axis");
 
     if (axis && (strlen(axis) != 1 || !strchr("xyz", axis[0]))) {
-        fprintf(stderr, "pliant study: --blocked-axis %s: must be x, y or z\n", axis);
+        cli_error(args, "--blocked-axis %s: must be x, y or z", axis);
         return CLI_EXIT_USAGE;
     }
 
@@ -333,16 +334,15 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
 static int study_run(cli_args *args)
 {
     study_args given = {0};
-    char *path = cli_robot_path(args->plain[0]);
-    pl_findings *findings = pl_findings_create();
+    char *path = NULL;
+    pl_robot_document *document = NULL;
+    pl_findings *findings = NULL;
     int status = cli_setup(args);
 
-    if (!status && (!path || !findings)) {
-        status = cli_no_memory(args);
-    }
     status = status ? status : study_read(args, &given);
+    status = status ? status : cli_document_open(args, args->plain[0], &path, &document, &findings);
     status = status ? status : cli_check_outputs(args, study_extensions, path, NULL);
-    status = status ? status : study_solve(args, path, &given, findings);
+    status = status ? status : study_solve(args, document, &given, findings);
 
     for (int i = 0; i < given.axis_count; ++i) {
         pl_study_axis_clear(&given.axis[i]);
@@ -350,6 +350,7 @@ static int study_run(cli_args *args)
     for (int i = 0; i < given.set_count; ++i) {
         free((char *)given.set[i].path);
     }
+    pl_robot_document_destroy(document);
     pl_findings_destroy(findings);
     free(path);
 

@@ -35,9 +35,9 @@ PL_API_CHECKED pl_status pl_study_axis_parse(const char *text, pl_study_axis *ax
 PL_API void pl_study_axis_clear(pl_study_axis *axis);
 
 typedef struct pl_study_def {
-    const char *path;           // of the robot file
-    pl_model_load_options load; // `load.progress` and `progress` are the study's
-    const pl_study_axis *axis;  // all combinations are solved, the last axis varying fastest
+    const pl_robot_document *document; // the robot file, as it is
+    pl_model_load_options load;        // `load.progress` and `progress` are the study's
+    const pl_study_axis *axis;         // all combinations are solved, the last axis varying fastest
     int axis_count;
     const pl_variation *set; // commands and values that stay the same
     int set_count;

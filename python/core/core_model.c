@@ -169,12 +169,14 @@ static PyObject *model_command_info(const pl_command_info *c)
 
 static PyObject *model_actuator_info(const pl_actuator_info *a)
 {
-    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:d,s:d,s:O,s:s,s:d,s:s,s:s}", "name", a->name, "kind",
-                         pl_actuator_kind_name(a->kind), "drive", pl_drive_name(a->drive), "command",
-                         a->command, "factor", a->factor, "rest", a->rest, "growth",
-                         a->growth ? Py_True : Py_False, "effort_unit", pl_effort_unit(a->kind),
-                         "effort_scale", pl_effort_scale(a->kind), "measure", pl_measure_name(a->kind),
-                         "measure_unit", pl_measure_unit(a->kind));
+    const pl_actuator_kind_info *kind = pl_actuator_kind_get(a->kind);
+    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:d,s:d,s:O,s:s,s:d,s:s,s:s,s:d,s:s}", "name", a->name, "kind",
+                         kind->name, "drive", pl_drive_name(a->drive), "command", a->command, "factor",
+                         a->factor, "rest", a->rest / kind->measure_scale, "growth",
+                         a->growth ? Py_True : Py_False, "effort_unit", kind->effort_unit, "effort_scale",
+                         kind->effort_scale, "measure", kind->measure, "measure_unit", kind->measure_unit,
+                         "measure_scale", kind->measure_scale, "displacement",
+                         kind->sign > 0 ? "shortening" : kind->measure);
 }
 
 static PyObject *model_list(int count, PyObject *(*one)(const pl_model_info *, int),

@@ -571,6 +571,7 @@ typedef struct many_run {
     int32_t *outcome;
     Py_ssize_t width;
     double *jacobian; // per sample: markers by commands; NULL: not wanted
+    double *state;    // per sample: the packed state; NULL: not wanted
     pl_status status; // of the derivatives
     pl_error err;
 } many_run;
@@ -617,6 +618,9 @@ static bool many_record(void *user, const pl_workspace_sample *s)
     *to++ = s->answer.energy;
     memcpy(to, s->answer.error.marker, (size_t)i.marker_count * sizeof *to);
     r->outcome[s->index] = (int32_t)s->fk->outcome;
+    if (r->state) {
+        pl_model_pack(r->m->model, r->state + pl_model_state_size(r->m->model) * (size_t)s->index);
+    }
     if (r->jacobian && !many_differentiate(r, s, &i)) {
         return false;
     }
@@ -625,17 +629,17 @@ static bool many_record(void *user, const pl_workspace_sample *s)
     return r->m->progress.step(r->m->progress.user, (double)r->done / r->count, "samples");
 }
 
-// run(commands, jacobian, callback): (number done, values, outcomes, Jacobians or None); values have one row
-// per sample: commands reached, markers, rotations, sensors, efforts, measures, readings, energy, errors of
-// the model (per marker)
+// run(commands, jacobian, states, callback): (number done, values, outcomes, Jacobians or None, packed states
+// or None); values have one row per sample: commands reached, markers, rotations, sensors, efforts, measures,
+// readings, energy, errors of the model (per marker)
 PyObject *core_model_run(PyObject *self, PyObject *args)
 {
     core_model *m = (core_model *)self;
     PyObject *given, *callback;
-    int wanted;
+    int wanted, kept;
     core_numbers command;
 
-    if (!PyArg_ParseTuple(args, "OpO:run", &given, &wanted, &callback) ||
+    if (!PyArg_ParseTuple(args, "OppO:run", &given, &wanted, &kept, &callback) ||
         !core_numbers_get(given, 'd', -1, "commands", &command)) {
         return NULL;
     }
@@ -650,16 +654,19 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
         return core_wrong("", "commands: expected rows of %d numbers", i.command_count);
     }
 
-    void *block, *outcome, *slopes = NULL;
+    void *block, *outcome, *slopes = NULL, *state = NULL;
     const Py_ssize_t columns = 3 * (Py_ssize_t)i.marker_count * i.command_count;
     PyObject *blocks = core_array_new('d', r.count, r.width, &block);
     PyObject *outcomes = blocks ? core_array_new('i', r.count, 0, &outcome) : NULL;
     PyObject *jacobians =
         wanted && columns > 0 ? core_array_new('d', r.count, columns, &slopes) : Py_NewRef(Py_None);
-    if (!outcomes || !jacobians || !core_enter(m, callback)) {
+    const Py_ssize_t size = (Py_ssize_t)pl_model_state_size(m->model);
+    PyObject *states = kept ? core_array_new('d', r.count, size, &state) : Py_NewRef(Py_None);
+    if (!outcomes || !jacobians || !states || !core_enter(m, callback)) {
         Py_XDECREF(blocks);
         Py_XDECREF(outcomes);
         Py_XDECREF(jacobians);
+        Py_XDECREF(states);
         core_numbers_release(&command);
         return NULL;
     }
@@ -667,6 +674,7 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
     r.block = block;
     r.outcome = outcome;
     r.jacobian = slopes;
+    r.state = state;
     const pl_workspace_plan plan = {
         .count = r.count, .command_count = i.command_count, .command = (double *)(uintptr_t)command.data};
     pl_error err = {0};
@@ -679,10 +687,11 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
         Py_DECREF(blocks);
         Py_DECREF(outcomes);
         Py_DECREF(jacobians);
+        Py_DECREF(states);
         return core_pending(m) ? NULL : core_raise(failed ? status : r.status, failed ? &err : &r.err, NULL);
     }
 
-    return Py_BuildValue("(iNNN)", r.done, blocks, outcomes, jacobians);
+    return Py_BuildValue("(iNNNN)", r.done, blocks, outcomes, jacobians, states);
 }
 
 // ---- tasks

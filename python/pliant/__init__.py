@@ -21,12 +21,12 @@ from ._results import IK, Bound, Comparison, Path, Solutions, Task, Workspace
 from ._robot import Command, Dataset, Estimate, Finding, Learned, Reduced, Robot, design, guess, load
 from ._shapes import Shape, Shapes
 from ._simulate import Motion
-from ._state import Actuator, Interrupted, Marker, Mesh, ModelError, NotSolvedError, Picture, Reaction, Report, Sensor, State
+from ._state import Actuator, Compliance, Interrupted, Marker, Mesh, ModelError, NotSolvedError, Picture, Reaction, Report, Sensor, State
 from ._table import Table, UnknownNameError, array as _array
 
 __version__: str = _core.version
 __all__ = [
-    "Actuator", "Bound", "Command", "Comparison", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "Fit", "IK", "InputError",
+    "Actuator", "Bound", "Command", "Comparison", "Compliance", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "Fit", "IK", "InputError",
     "Interrupted", "Learned", "Margin", "Marker", "Mesh", "ModelError", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Plant", "Reaction", "Reading", "Reduced",
     "Motion", "Report", "Robot", "Run", "Sensor", "Shape", "Shapes", "Solutions", "SolverError", "State", "StoppedError", "Study", "Table", "Task", "Tensile",
     "UnknownNameError", "Workspace",

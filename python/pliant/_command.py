@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _core, _program
-from ._files import replacing
-from ._table import Named, Table, unknown
+from ._files import replacing, write_arrays
+from ._table import Named, Table, sealed_array, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -90,7 +90,7 @@ class Study:
     @property
     def solved(self) -> Any:
         """Whether each row is solved, (n,) booleans."""
-        return np.array([o == "solved" for o in self.outcome])
+        return sealed_array(np.array([o == "solved" for o in self.outcome]))
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -115,11 +115,17 @@ class Study:
         return {**self.varied, "outcome": [o or "" for o in self.outcome], **self._values}
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a table (.csv).
+        """Writes a table (.csv) or arrays (.npz).
 
         >>> pliant.testing.arm().study({"t1": "0N:2N:2"}).save("study.csv")
         """
         columns = self._columns()
+        path = os.fspath(path)
+        if path.lower().endswith(".npz"):
+            write_arrays(path, columns)
+            return
+        if not path.lower().endswith(".csv"):
+            raise _core.InputError(f"{path}: expected .csv or .npz")
         with replacing(path) as file:
             table = csv.writer(file, lineterminator="\n")
             table.writerow(columns)
@@ -257,7 +263,7 @@ def run(robot: "Robot", goal: Any, plant: Any, options: Mapping[str, Any], max_e
         except ValueError:
             return float("nan")
 
-    columns = {name: np.array([cell(row[k]) for row in rows[1:]]) for k, name in enumerate(rows[0])}
+    columns = {name: sealed_array(np.array([cell(row[k]) for row in rows[1:]])) for k, name in enumerate(rows[0])}
     return Run(robot, record, columns, said)
 
 
@@ -310,7 +316,7 @@ class Plant:
         self._process.stdin.flush()
         answer = self._read()
         self._time = float(answer["t"])
-        markers = {n: np.array(p, dtype=float) for n, p in answer.get("markers", {}).items()}
+        markers = {n: sealed_array(np.array(p, dtype=float)) for n, p in answer.get("markers", {}).items()}
         return Reading(self._time, answer["sensors"], markers, answer.get("acts", {}), bool(answer.get("solved", True)))
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 where that is installed."""
 from __future__ import annotations
 
+import zlib
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -22,6 +23,20 @@ except ImportError:
 
         spec: Any = None
         reward_range = (-float("inf"), float("inf"))
+        _np_random: Any = None
+        _np_random_seed: Optional[int] = None
+
+        def reset(self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None) -> Any:
+            if seed is not None:
+                self._np_random, self._np_random_seed = np.random.default_rng(seed), seed
+
+        @property
+        def np_random_seed(self) -> int:
+            """The seed of the generator of targets; -1: not known."""
+            if self._np_random is None:
+                self._np_random_seed = int(np.random.SeedSequence().entropy or 0)  # type: ignore[arg-type]
+                self._np_random = np.random.default_rng(self._np_random_seed)
+            return -1 if self._np_random_seed is None else self._np_random_seed
 
         @property
         def unwrapped(self) -> Any:
@@ -30,17 +45,21 @@ except ImportError:
         @property
         def np_random(self) -> Any:
             """The generator of targets."""
-            return self._rng  # type: ignore[attr-defined]
+            self.np_random_seed
+            return self._np_random
 
         @np_random.setter
         def np_random(self, generator: Any) -> None:
-            self._rng = generator
+            self._np_random, self._np_random_seed = generator, None
 
         def has_wrapper_attr(self, name: str) -> bool:
             return hasattr(self, name)
 
         def get_wrapper_attr(self, name: str) -> Any:
             return getattr(self, name)
+
+        def set_wrapper_attr(self, name: str, value: Any) -> None:
+            setattr(self, name, value)
 
         def __enter__(self) -> Any:
             return self
@@ -103,7 +122,7 @@ class Env(_Base):  # type: ignore[misc]
     found. Terminated: within `tolerance` mm. A target of None draws a reachable one at every reset.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}
 
     def __init__(
         self,
@@ -131,7 +150,6 @@ class Env(_Base):  # type: ignore[misc]
         low = np.concatenate([np.zeros(n), np.full(6, -np.inf)])
         high = np.concatenate([np.ones(n), np.full(6, np.inf)])
         self.observation_space = _Box(low, high, dtype=np.float64)
-        self._rng = np.random.default_rng()
         self.state: Optional[State] = None
         self.target: Any = np.zeros(3)
         self._count = 0
@@ -146,11 +164,10 @@ class Env(_Base):  # type: ignore[misc]
 
     def reset(self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None) -> tuple[Any, dict[str, Any]]:
         """Back to the middle of the ranges, with a new target unless one is fixed (options: {"target": ...})."""
-        if seed is not None:
-            self._rng = np.random.default_rng(seed)
+        super().reset(seed=seed)
         given = (options or {}).get("target", self.fixed_target)
         if given is None:
-            drawn = self._go(self._rng.uniform(self._low, self._high), None)
+            drawn = self._go(self.np_random.uniform(self._low, self._high), None)
             given = drawn[self.marker].position
         self.target = np.array(given, dtype=float)
         self._values = 0.5 * (self._low + self._high)
@@ -182,20 +199,60 @@ class Env(_Base):  # type: ignore[misc]
         return self._observation(), reward, info["distance"] <= self.tolerance, self._count >= self.limit, info
 
     def render(self) -> Any:
-        """A picture of the robot, (height, width, 3) bytes; needs Pillow or imageio, otherwise the PNG as bytes."""
+        """A picture of the robot, (400, 600, 3) bytes; None without ``render_mode="rgb_array"``.
+
+        >>> e = pliant.Env(pliant.testing.arm(), render_mode="rgb_array")
+        >>> _ = e.reset(seed=1)
+        >>> e.render().shape
+        (400, 600, 3)
+        """
+        if self.render_mode is None:
+            return None
         assert self.state is not None
-        png = self.state.plot(width=600, height=400).png
-        try:
-            import io
-
-            from PIL import Image  # type: ignore[import]
-
-            return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
-        except ImportError:
-            return png
+        return _pixels(self.state.plot(width=600, height=400).png)
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+def _pixels(png: bytes) -> Any:
+    """The colours of a PNG with 8 bits per channel and without interlacing, (height, width, 3)."""
+    at, parts, width, height, channels = 8, [], 0, 0, 4
+    while at < len(png):
+        size, kind = int.from_bytes(png[at : at + 4], "big"), png[at + 4 : at + 8]
+        data = png[at + 8 : at + 8 + size]
+        if kind == b"IHDR":
+            width, height = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:8], "big")
+            channels = {2: 3, 6: 4}[data[9]]
+        elif kind == b"IDAT":
+            parts.append(data)
+        at += size + 12
+    rows = np.frombuffer(zlib.decompress(b"".join(parts)), np.uint8).reshape(height, 1 + width * channels)
+    out = np.zeros((height, width, channels), np.uint8)
+    above = np.zeros((width, channels), np.uint8)
+    for y in range(height):
+        out[y] = above = _unfiltered(int(rows[y, 0]), rows[y, 1:].reshape(width, channels), above)
+    return out[:, :, :3].copy()
+
+
+def _unfiltered(kind: int, row: Any, above: Any) -> Any:
+    """A row of a PNG from its differences: to the left pixel (1), the one above (2), their mean (3), the nearest of three (4)."""
+    if kind in (0, 2):
+        return row + above if kind == 2 else row
+    if kind == 1:
+        return np.cumsum(row, axis=0, dtype=np.uint8)
+    out = np.zeros_like(row)
+    left, corner = np.zeros(row.shape[1], int), np.zeros(row.shape[1], int)
+    for x, (value, up) in enumerate(zip(row.astype(int), above.astype(int))):
+        if kind == 3:
+            guess = (left + up) // 2
+        else:
+            p = left + up - corner
+            a, b, c = abs(p - left), abs(p - up), abs(p - corner)
+            guess = np.where((a <= b) & (a <= c), left, np.where(b <= c, up, corner))
+        left, corner = (value + guess) & 255, up
+        out[x] = left
+    return out
 
 
 def register() -> bool:

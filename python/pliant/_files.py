@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import tempfile
-from typing import IO, Any, Iterator, Sequence, Union
+from typing import IO, Any, Iterator, Mapping, Sequence, Union
 
 from . import _core
 
@@ -42,6 +42,14 @@ def replacing(path: Union[str, "os.PathLike[str]"], mode: str = "w") -> Iterator
         raise
     except OSError as error:
         raise _core.FileError(f"{path}: {error.strerror or error}") from error
+
+
+def write_arrays(path: str, columns: Mapping[str, Any]) -> None:
+    """Arrays by name as .npz; written beside the old file and renamed, so that a full disk leaves the old one as it was."""
+    import numpy as np
+
+    with replacing(path, "wb") as file:
+        np.savez_compressed(file, **{name: np.asarray(values) for name, values in columns.items()})
 
 
 def read_text(path: str, errors: str) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
-from ._files import replacing
+from ._files import replacing, write_arrays
 from ._state import OUTCOMES, SOLVED, State
-from ._table import Named, Table, array, number, unknown
+from ._table import Named, Table, array, number, sealed_array, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -24,9 +24,11 @@ class Solutions:
     not solved are nan."""
 
     def __init__(
-        self, robot: "Robot", asked: Any, values: Any, outcomes: Any, forces: Optional[dict[str, Any]] = None, slopes: Any = None
-    ) -> None:
+        self, robot: "Robot", asked: Any, values: Any, outcomes: Any, forces: Optional[dict[str, Any]] = None, slopes: Any = None,
+        blocks: Any = None,
+    ) -> None:  # fmt: skip
         self.robot = robot
+        self._blocks = blocks  # (n, numbers of a state), of sweep(..., shapes=True)
         self._slopes = slopes  # (n, 3 markers, commands), internal units
         self.forces: dict[str, Any] = forces or {}  #: at markers, (3,) N, of the state they started from
         self._asked = asked  # internal units
@@ -57,7 +59,7 @@ class Solutions:
     @property
     def converged(self) -> Any:
         """Whether each row is an equilibrium, (n,) booleans."""
-        return self._outcomes == SOLVED
+        return sealed_array(self._outcomes == SOLVED)
 
     @property
     def outcome(self) -> list[str]:
@@ -65,9 +67,9 @@ class Solutions:
         return [OUTCOMES[k] for k in self._outcomes]
 
     @property
-    def commands(self) -> dict[str, Any]:
+    def commands(self) -> Named[Any]:
         """Commands as given, in their own units; nan: idle."""
-        return {c.name: self._asked[:, k] / c.scale for k, c in enumerate(self.robot.commands.values())}
+        return Named("command", {c.name: sealed_array(self._asked[:, k] / c.scale) for k, c in enumerate(self.robot.commands.values())})
 
     @property
     def markers(self) -> Named[Any]:
@@ -97,24 +99,25 @@ class Solutions:
         """Efforts of the actuators, (n,) each: N, kPa."""
         part = self._part("effort")
         return Named(
-            "actuator", {a["name"]: part[:, k] / a["effort_scale"] for k, a in enumerate(self.robot._info["actuators"])}
+            "actuator", {a["name"]: sealed_array(part[:, k] / a["effort_scale"]) for k, a in enumerate(self.robot._info["actuators"])}
         )
 
     @property
     def measures(self) -> Named[Any]:
-        """Lengths (mm), volumes (mm^3), areas (mm^2) of the actuators, (n,) each."""
+        """Lengths (mm), volumes (mm^3), areas (mm^2), moments (mA m^2) of the actuators, (n,) each."""
         part = self._part("measure")
-        return Named("actuator", {a: part[:, k] for k, a in enumerate(self.robot.actuators)})
+        drawn = self.robot._info["actuators"]
+        return Named("actuator", {a["name"]: sealed_array(part[:, k] / a["measure_scale"]) for k, a in enumerate(drawn)})
 
     @property
     def sensors(self) -> Named[Any]:
         """Sensors, (n,) each: mm, mm^3, kPa."""
         part = self._part("sensor")
-        return Named("sensor", {s["name"]: part[:, k] / s["scale"] for k, s in enumerate(self.robot._info["sensors"])})
+        return Named("sensor", {s["name"]: sealed_array(part[:, k] / s["scale"]) for k, s in enumerate(self.robot._info["sensors"])})
 
     @property
     def readings(self) -> dict[str, Any]:
-        """Readings of springs, obstacles, ... by "group.name.quantity", (n,) each, internal units."""
+        """Readings of springs, obstacles, ... by "group.name.quantity", (n,) each, in the units that the columns of ``save`` name."""
         part = self._part("reading")
         return {".".join(r[:3]): part[:, k] for k, r in enumerate(self.robot._info["readings"])}
 
@@ -195,14 +198,9 @@ class Solutions:
         if path.lower().endswith(".npz"):
             if self._slopes is not None:
                 columns.update({f"{name}.jacobian [mm per unit]": values for name, values in self.jacobians.items()})
-            # written beside the old file and renamed: a full disk leaves the old one as it was
-            whole = f"{path}.{os.getpid()}.tmp.npz"
-            try:
-                np.savez_compressed(whole, **{name: np.asarray(values) for name, values in columns.items()})
-                os.replace(whole, path)
-            finally:
-                if os.path.exists(whole):
-                    os.remove(whole)
+            if self._blocks is not None:
+                columns["points [mm]"] = self.points
+            write_arrays(path, columns)
             return
         if not path.lower().endswith(".csv"):
             raise _core.InputError(f"{path}: expected .csv, .npz, .pvd, .xdmf, .glb, .usda, .gif, .webm, .mp4 or NAME_%04d.png")
@@ -212,15 +210,32 @@ class Solutions:
             for row in zip(*columns.values()):
                 table.writerow([v if isinstance(v, str) else "" if np.isnan(v) else f"{v:.10g}" for v in row])
 
+    @property
+    def points(self) -> Any:
+        """Positions of the body points at each row, (n, points, 3) mm, of ``sweep(..., shapes=True)``; nan: not solved.
+
+        >>> pliant.testing.arm().sweep(t1=[0, 1], shapes=True).points.shape
+        (2, 21, 3)
+        """
+        if self._blocks is None:
+            raise _core.InputError("the shapes were not kept: sweep(..., shapes=True)")
+        out = np.full((len(self), self.robot._info["points"], 3), np.nan)
+        for row, state in zip(np.flatnonzero(self.converged), self.shapes()):
+            out[row] = state.points
+        return sealed_array(out)
+
     def shapes(self) -> Iterator["State"]:
-        """The state of each solved row, in turn: shapes, fields and files of it. Solved again, each from the one before,
-        so that only one shape is in memory.
+        """The state of each solved row, in turn: shapes, fields and files of it. As kept by ``sweep(..., shapes=True)``;
+        otherwise solved again, each from the one before, so that only one shape is in memory.
 
         >>> [s.converged for s in pliant.testing.arm().sweep(t1=[0, 1]).shapes()]
         [True, True]
         """
         last: Optional[State] = None
         for row in np.flatnonzero(self.converged):
+            if self._blocks is not None:
+                yield self.robot._state_of(self._blocks[row])
+                continue
             given = {name: float(v[row]) for name, v in self.commands.items() if not np.isnan(v[row])}
             last = self.robot.solve(given, start=last, beyond_range=True)
             yield last
@@ -325,6 +340,15 @@ class IK:
     def __getitem__(self, name: str) -> Any:
         return self.state[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.state
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.state)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def __repr__(self) -> str:
         commands = self.state._commands_text()
         bounds = "".join(f"\n  {bound!r}" for bound in self.active_bounds)
@@ -383,7 +407,7 @@ class Path:
     @property
     def reached(self) -> Any:
         """Whether each waypoint met its goals, the error of the model included, (n,) booleans."""
-        return self._arrays["reached"].astype(bool)
+        return sealed_array(self._arrays["reached"].astype(bool))
 
     @property
     def outcome(self) -> list[str]:
@@ -391,27 +415,50 @@ class Path:
         return [IK_OUTCOMES[k] for k in self._arrays["outcome"]]
 
     @property
-    def commands(self) -> dict[str, Any]:
+    def commands(self) -> Named[Any]:
         """Commands at the waypoints, (n,) each, in their own units."""
         rows = self._arrays["command"].reshape(len(self), -1)
-        return {c.name: rows[:, k] / c.scale for k, c in enumerate(self.robot.commands.values())}
+        return Named("command", {c.name: sealed_array(rows[:, k] / c.scale) for k, c in enumerate(self.robot.commands.values())})
 
     @property
-    def efforts(self) -> dict[str, Any]:
+    def efforts(self) -> Named[Any]:
         """Efforts of the actuators, (n,) each: N, kPa."""
         rows = self._arrays["effort"].reshape(len(self), -1)
-        return {a["name"]: rows[:, k] / a["effort_scale"] for k, a in enumerate(self.robot._info["actuators"])}
+        drawn = self.robot._info["actuators"]
+        return Named("actuator", {a["name"]: sealed_array(rows[:, k] / a["effort_scale"]) for k, a in enumerate(drawn)})
+
+    def __getitem__(self, name: str) -> Any:
+        """Positions of the marker that follows, (n, 3) mm, or a command, (n,)."""
+        if name == self.marker:
+            return self.positions
+        if name in self.commands:
+            return self.commands[name]
+        raise unknown("marker or command", name, list(self))
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([self.marker, *self.commands]))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def save(self, path: Union[str, "os.PathLike[str]"], kind: Optional[str] = None) -> None:
-        """Writes a table (.csv), a report (.html), G-code (.gcode, .g) or, with kind="pressures", a pressure table.
+        """Writes a table (.csv), arrays (.npz), a report (.html), G-code (.gcode, .g) or, with kind="pressures", a pressure table.
 
         >>> pliant.testing.arm().follow("tip", [(10, 5, 95)]).save("path.csv")
         """
         path = os.fspath(path)
         known = {".csv": "csv", ".html": "html", ".gcode": "gcode", ".g": "gcode"}
         kind = kind or known.get(os.path.splitext(path)[1].lower())
+        if kind is None and path.lower().endswith(".npz"):
+            columns = {f"{n} [{self.robot.commands[n].unit}]": v for n, v in self.commands.items()}
+            places = {f"{self.marker} [mm]": self.positions, "target [mm]": self.targets, "error [mm]": self.errors}
+            write_arrays(path, {"time [s]": self.time, **columns, **places, "outcome": self.outcome})
+            return
         if kind not in ("csv", "html", "gcode", "pressures"):
-            raise _core.InputError(f"{path}: expected .csv, .html or .gcode")
+            raise _core.InputError(f"{path}: expected .csv, .npz, .html or .gcode")
         self._motion.write(path, kind, f"{self.robot.name}: {self.marker}")
 
     def _table(self) -> Table:

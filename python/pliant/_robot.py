@@ -376,6 +376,17 @@ class Robot:
             self._give(model, state)
         return state
 
+    def _state_of(self, block: Any) -> State:
+        """The state whose numbers were kept."""
+        model = self._take()
+        state = None
+        try:
+            model.move(np.ascontiguousarray(block))
+            state = State(self, model.at())
+        finally:
+            self._give(model, state)
+        return state
+
     def load_state(self, path: Union[str, "os.PathLike[str]"]) -> State:
         """Reads a state file written by ``State.save("x.state")`` or `pliant fk --state`.
 
@@ -426,7 +437,7 @@ class Robot:
             rows[:, self._index("command", name)] = column
         return rows
 
-    def _run(self, rows: Any, jobs: int, progress: Progress, start: Optional[State], kind: type, jacobian: bool = False) -> Any:
+    def _run(self, rows: Any, jobs: int, progress: Progress, start: Optional[State], kind: type, jacobian: bool = False, shapes: bool = False) -> Any:
         """Solves at all rows, on `jobs` threads, each with a contiguous part."""
         jobs = max(1, min(int(jobs), len(rows)))
         parts = np.array_split(np.ascontiguousarray(rows, dtype=float), jobs)
@@ -454,10 +465,10 @@ class Robot:
                     if start is None:
                         model.reset()
                 if jobs == 1:
-                    answers = [models[0].run(parts[0], jacobian, tell(0))]
+                    answers = [models[0].run(parts[0], jacobian, shapes, tell(0))]
                 else:
                     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-                        calls = [pool.submit(m.run, p, jacobian, tell(k)) for k, (m, p) in enumerate(zip(models, parts))]
+                        calls = [pool.submit(m.run, p, jacobian, shapes, tell(k)) for k, (m, p) in enumerate(zip(models, parts))]
                         try:
                             concurrent.futures.wait(calls, return_when=concurrent.futures.FIRST_EXCEPTION)
                         except KeyboardInterrupt as stop:
@@ -474,11 +485,12 @@ class Robot:
             finally:
                 for model in models:
                     self._give(model, None)
-        values = np.concatenate([array(v)[:n] for n, v, _, _ in answers])
-        outcomes = np.concatenate([array(o)[:n] for n, _, o, _ in answers])
-        asked = np.concatenate([p[:n] for p, (n, _, _, _) in zip(parts, answers)])
-        slopes = np.concatenate([array(j)[:n] for n, _, _, j in answers if j is not None]) if jacobian and self.markers else None
-        result = kind(self, asked, values, outcomes, start.forces if start is not None else None, slopes)
+        values = np.concatenate([array(v)[:n] for n, v, _, _, _ in answers])
+        outcomes = np.concatenate([array(o)[:n] for n, _, o, _, _ in answers])
+        asked = np.concatenate([p[: a[0]] for p, a in zip(parts, answers)])
+        slopes = np.concatenate([array(j)[:n] for n, _, _, j, _ in answers if j is not None]) if jacobian and self.markers else None
+        blocks = np.concatenate([array(b)[:n] for n, _, _, _, b in answers if b is not None]) if shapes else None
+        result = kind(self, asked, values, outcomes, start.forces if start is not None else None, slopes, blocks)
         if isinstance(failure, KeyboardInterrupt):
             raise Interrupted(None, result) from None
         if failure is not None:
@@ -491,6 +503,7 @@ class Robot:
         grid: bool = False,
         jobs: int = 1,
         jacobian: bool = False,
+        shapes: bool = False,
         start: Optional[State] = None,
         beyond_range: bool = False,
         progress: Progress = None,
@@ -501,8 +514,8 @@ class Robot:
         Commands with several values are varied together, or with grid=True in all combinations (the last one
         fastest); the others are constant. Each solve starts from the previous one, the first one from `start` (whose
         forces act throughout). An array of (n, commands) numbers in the commands' units may be given instead (nan: idle).
-        jobs: threads. jacobian: also the exact derivatives of the markers at every row (``t.jacobians["tip"]``). Ctrl-C
-        raises Interrupted with what was solved in `.result`.
+        jobs: threads. jacobian: also the exact derivatives of the markers at every row (``t.jacobians["tip"]``). shapes: keep
+        the shape of every row (``t.points``; ``t.shapes()`` then solves nothing again). Ctrl-C raises Interrupted with what was solved in `.result`.
 
         >>> r = pliant.testing.arm()
         >>> t = r.sweep(np.array([[0, 0, 0], [1, 0, 0], [2, 0, 1]]), jacobian=True)
@@ -521,7 +534,7 @@ class Robot:
                     raise _core.InputError("sweep: expected one array, or dictionaries")
                 commands = {**one, **commands}
             rows = self._rows(commands, grid, beyond_range)
-        return self._run(rows, jobs, progress, start, Solutions, jacobian)  # type: ignore[no-any-return]
+        return self._run(rows, jobs, progress, start, Solutions, jacobian, shapes)  # type: ignore[no-any-return]
 
     def _array_rows(self, given: Any, beyond_range: bool) -> Any:
         """Rows of commands in their units, checked, as internal values."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _core
-from ._files import replacing
+from ._files import replacing, write_arrays
 from ._progress import Progress, Shown
 from ._state import Interrupted, State
-from ._table import Table, array, fixed, unknown
+from ._table import Named, Table, array, fixed, sealed_array, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -56,11 +56,15 @@ class Motion:
         part = [rows[:, end - count : end] for end, count in zip(ends, counts)]
         self.time = part[0][:, 0]  #: s, (n,)
         #: in the units of the commands, (n,) each
-        self.commands = {c["name"]: part[1][:, k] / c["scale"] for k, c in enumerate(info["commands"])}
-        self.positions = {m["name"]: part[2][:, 3 * k : 3 * k + 3] for k, m in enumerate(info["markers"])}  #: mm, (n, 3) each
-        self.velocities = {m["name"]: part[3][:, 3 * k : 3 * k + 3] for k, m in enumerate(info["markers"])}  #: mm/s, (n, 3) each
-        self.efforts = {a["name"]: part[4][:, k] / a["effort_scale"] for k, a in enumerate(info["actuators"])}  #: N, kPa
-        self.sensors = {s["name"]: part[5][:, k] / s["scale"] for k, s in enumerate(info["sensors"])}
+        self.commands = Named("command", {c["name"]: sealed_array(part[1][:, k] / c["scale"]) for k, c in enumerate(info["commands"])})
+        #: mm, (n, 3) each
+        self.positions = Named("marker", {m["name"]: part[2][:, 3 * k : 3 * k + 3] for k, m in enumerate(info["markers"])})
+        #: mm/s, (n, 3) each
+        self.velocities = Named("marker", {m["name"]: part[3][:, 3 * k : 3 * k + 3] for k, m in enumerate(info["markers"])})
+        #: N, kPa
+        self.efforts = Named("actuator", {a["name"]: sealed_array(part[4][:, k] / a["effort_scale"]) for k, a in enumerate(info["actuators"])})
+        #: mm, mm^3, kPa
+        self.sensors = Named("sensor", {s["name"]: sealed_array(part[5][:, k] / s["scale"]) for k, s in enumerate(info["sensors"])})
         self.energy = {name: part[6][:, k] for k, name in enumerate(ENERGIES)}  #: mJ, (n,) each
         shapes = fixed(array(record["shapes"]))
         self._shapes = shapes.reshape(len(shapes), shapes.shape[1] // 3, 3)
@@ -69,7 +73,10 @@ class Motion:
         return len(self.time)
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self.positions, *self.commands, *self.sensors])
+        return iter(dict.fromkeys([*self.positions, *self.commands, *self.sensors, *self.efforts]))
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
 
     def __getitem__(self, name: str) -> Any:
         """A marker (n, 3), or a command, effort or sensor (n,) by name."""
@@ -104,13 +111,13 @@ class Motion:
         return out
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the rows as a table (.csv), with units.
+        """Writes the rows as a table (.csv) or arrays (.npz, with the shapes where they were kept), with units.
 
         >>> pliant.testing.beam().simulate("20ms", start="undeformed", every="10ms").save("motion.csv")
         """
         path = os.fspath(path)
-        if not path.lower().endswith(".csv"):
-            raise _core.InputError(f"{path}: expected .csv")
+        if not path.lower().endswith((".csv", ".npz")):
+            raise _core.InputError(f"{path}: expected .csv or .npz")
         info = self.robot._info
         columns: dict[str, Any] = {"t [s]": self.time}
         columns |= {f"{c['name']} [{c['unit']}]": self.commands[c["name"]] for c in info["commands"]}
@@ -120,6 +127,9 @@ class Motion:
         columns |= {f"{a['name']}.effort [{a['effort_unit']}]": self.efforts[a["name"]] for a in info["actuators"]}
         columns |= {f"{s['name']} [{s['unit']}]": self.sensors[s["name"]] for s in info["sensors"]}
         columns |= {f"{name} [mJ]": values for name, values in self.energy.items()}
+        if path.lower().endswith(".npz"):
+            write_arrays(path, {**columns, **({"shapes [mm]": self.shapes} if self.shapes.size else {})})
+            return
         with replacing(path) as file:
             out = csv.writer(file)
             out.writerow(columns)

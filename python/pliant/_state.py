@@ -12,8 +12,8 @@ import numpy as np
 
 from . import _core
 from ._gltf import write_gltf
-from ._files import replacing, sealed, unsealed
-from ._table import Named, Table, array, fixed, number, unknown
+from ._files import replacing, sealed, unsealed, write_arrays
+from ._table import Named, Table, array, fixed, number, sealed_array, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -81,10 +81,10 @@ class Actuator:
     """An actuator in a state."""
 
     name: str
-    kind: str  #: cable, chamber, film
-    effort: float  #: tension N, gauge pressure kPa, Maxwell stress kPa
+    kind: str  #: cable, chamber, film, magnet
+    effort: float  #: tension N, gauge pressure kPa, Maxwell stress kPa, field mT
     effort_unit: str
-    measure: float  #: length mm, volume mm^3, area mm^2
+    measure: float  #: length mm, volume mm^3, area mm^2, moment along the field mA m^2
     measure_unit: str
     ratio: float  #: measure over its undeformed value
     asked: float  #: prescribed ratio; nan: idle, or driven by an effort
@@ -140,6 +140,37 @@ class Readings(Mapping[str, float]):
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{k}: {v:.6g} {self.units[k]}" for k, v in self._values.items()) + "}"
+
+
+@dataclass(frozen=True)
+class Compliance:
+    """How efforts and forces move the robot with all efforts free: d(outputs) = matrix d(inputs). ``c["tip.x", "air"]`` is one
+    of its numbers, in the unit of the output per unit of the input."""
+
+    matrix: Any  #: (outputs, inputs)
+    outputs: tuple[str, ...]  #: shortening or volume of the actuators ("t1.shortening"), "tip.x", sensors
+    output_units: tuple[str, ...]  #: mm, mm^3, kPa
+    inputs: tuple[str, ...]  #: efforts of the actuators by their names, forces at markers ("tip.force.x")
+    input_units: tuple[str, ...]  #: N, kPa
+
+    def __getitem__(self, which: tuple[str, str]) -> float:
+        """One number: (output, input)."""
+        output, by = which
+        if output not in self.outputs:
+            raise unknown("output", output, self.outputs)
+        if by not in self.inputs:
+            raise unknown("input", by, self.inputs)
+        return float(self.matrix[self.outputs.index(output), self.inputs.index(by)])
+
+    def _table(self) -> Table:
+        head = ["of", "in", *(f"per {u} of {n}" for n, u in zip(self.inputs, self.input_units))]
+        return Table(head, [[n, u, *row] for n, u, row in zip(self.outputs, self.output_units, self.matrix)])
+
+    def __repr__(self) -> str:
+        return repr(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table()._repr_html_()
 
 
 class Report:
@@ -404,7 +435,7 @@ class State:
             "actuator",
             {
                 a["name"]: Actuator(
-                    a["name"], a["kind"], float(e) / a["effort_scale"], a["effort_unit"], float(m), a["measure_unit"],
+                    a["name"], a["kind"], float(e) / a["effort_scale"], a["effort_unit"], float(m) / a["measure_scale"], a["measure_unit"],
                     float(r[0]), float(r[1]), float(r[2]), bool(r[5]),
                 )
                 for a, e, m, r in zip(self.robot._info["actuators"], effort, measure, rows)
@@ -434,7 +465,7 @@ class State:
 
     @property
     def readings(self) -> dict[str, dict[str, Readings]]:
-        """What springs, obstacles and other parts report: readings["springs"]["s1"]["tension"], internal units."""
+        """What springs, obstacles and other parts report: readings["springs"]["s1"]["tension"], in the units of its ``units``."""
         out: dict[str, dict[str, tuple[dict[str, float], dict[str, str]]]] = {}
         for (group, name, quantity, unit), value in zip(self.robot._info["readings"], self._part("reading")):
             values, units = out.setdefault(group, {}).setdefault(name, ({}, {}))
@@ -548,7 +579,7 @@ class State:
             if what == "effort":
                 return "effort", i, 1, float(a["effort_scale"])
             if what in (a["measure"], "measure"):
-                return "measure", i, 1, 1.0
+                return "measure", i, 1, float(a["measure_scale"])
             raise _core.InputError(f"{of}: an actuator has effort and {a['measure']}")
         if name in robot.sensors and not what:
             i = robot._index("sensor", name)
@@ -618,7 +649,7 @@ class State:
             out = out[:, 0]
         if rows == 1 and of is not None:
             out = out[0]
-        return out
+        return sealed_array(out) if isinstance(out, np.ndarray) else out
 
     @property
     def one_sided(self) -> bool:
@@ -664,12 +695,12 @@ class State:
                 by_marker[self.robot._index("marker", name)] += np.asarray(slope, dtype=float).reshape(3)
             else:
                 i = self.robot._index("actuator", name)
-                by_effort[i] += float(slope) / self.robot._info["actuators"][i]["effort_scale"]
+                by_effort[i] += float(slope)
         return self.vjp(by_marker, wrt, by_effort if by_effort.any() else None)
 
     def vjp(self, by_marker: Any, wrt: Union[None, str, Sequence[str]] = None, by_effort: Any = None) -> Any:
         """Vector-Jacobian product: the gradient, given the derivatives of a function with respect to the marker
-        positions, (markers, 3) per mm, and the efforts (internal units: N, MPa); by one adjoint solve.
+        positions, (markers, 3) per mm, and the efforts of the actuators, (actuators,) per N or kPa; by one adjoint solve.
 
         >>> s = pliant.testing.arm().solve(t1=1)
         >>> bool(abs(s.vjp([[1, 0, 0]], wrt="t1") - s.jacobian("tip", wrt="t1")[0]) < 1e-9)
@@ -682,28 +713,43 @@ class State:
             raise _core.InputError(f"by_marker: expected ({len(self.robot.markers)}, 3) numbers, found {np.shape(by_marker)}")
         if not np.isfinite(rows).all():
             raise _core.InputError("by_marker: the derivative of the function is not finite")
+        efforts = None
+        if by_effort is not None:
+            scale = np.array([a["effort_scale"] for a in self.robot._info["actuators"]])
+            efforts = np.ascontiguousarray(by_effort, dtype=float).reshape(-1)
+            if efforts.shape != scale.shape:
+                raise _core.InputError(f"by_effort: expected {len(scale)} numbers, found {np.shape(by_effort)}")
+            efforts = efforts / scale
         with self._model() as model:
-            gradient, report = model.adjoint(rows, None, by_effort, None, [p for p, _ in params])
+            gradient, report = model.adjoint(rows, None, efforts, None, [p for p, _ in params])
         self._cache["one_sided"] = bool(report[3])
         out = array(gradient) * np.array([s for _, s in params])
         return float(out[0]) if isinstance(wrt, str) else dict(zip(wanted, map(float, out)))
 
-    def compliance(self) -> dict[str, Any]:
-        """How efforts and forces move the robot, exact. `matrix`: one column per effort (internal units: N, MPa) and
-        per force component of the markers (N), one row per actuator (shortening mm, volume mm^3), marker coordinate
-        (mm) and sensor; `rows`, `columns`: their names.
+    def compliance(self) -> Compliance:
+        """How efforts and forces move the robot with all efforts free, exact, in the units of `pliant jacobian --compliance`: one
+        column per effort (N, kPa) and per force component of the markers (N), one row per actuator (shortening mm, volume
+        mm^3), marker coordinate (mm) and sensor.
 
-        >>> pliant.testing.arm().solve(t1=1).compliance()["columns"][:4]
-        ['t1', 't2', 't3', 'tip.force.x']
+        >>> c = pliant.testing.arm().solve(t1=1).compliance()
+        >>> c.inputs[:4], c.matrix.shape
+        (('t1', 't2', 't3', 'tip.force.x'), (12, 6))
+        >>> round(c["tip.x", "tip.force.x"], 3)
+        171.036
         """
         with self._model() as model:
             matrix = array(model.compliance())
-        places = [f"{m}.{axis}" for m in self.robot.markers for axis in "xyz"]
-        actuators = list(self.robot.actuators)
-        return {
-            "matrix": matrix, "rows": [*actuators, *places, *self.robot.sensors],
-            "columns": [*actuators, *(f"{m}.force.{axis}" for m in self.robot.markers for axis in "xyz")],
-        }  # fmt: skip
+        axes = [f"{m}.{{}}{axis}" for m in self.robot.markers for axis in "xyz"]
+        drawn, sensed = self.robot._info["actuators"], self.robot._info["sensors"]
+        per = np.array([*(a["effort_scale"] for a in drawn), *(1.0 for _ in axes)])
+        of = np.array([*(a["measure_scale"] for a in drawn), *(1.0 for _ in axes), *(s["scale"] for s in sensed)])
+        return Compliance(
+            sealed_array(matrix * per / of[:, None]),
+            (*(f"{a['name']}.{a['displacement']}" for a in drawn), *(a.format("") for a in axes), *self.robot.sensors),
+            (*(a["measure_unit"] for a in drawn), *("mm" for _ in axes), *(s["unit"] for s in sensed)),
+            (*self.robot.actuators, *(a.format("force.") for a in axes)),
+            (*(a["effort_unit"] for a in drawn), *("N" for _ in axes)),
+        )
 
     # ---- going on from here
     def solve(self, *named: Mapping[str, Any], **commands: Any) -> "State":
@@ -763,7 +809,8 @@ class State:
         blocks), .stl (mm; surface: this one only), .obj and .ply (mm), .glb and .gltf (metres; color: displacement,
         von_mises, stretch or region), .usda (mm), .inp (a job for CalculiX), .py (a scene for SOFA), .urdf, .sdf and .mjcf
         (a chain of rigid links; see ``save_chain``), .png and .svg (options of plot), .html (the interactive view), .csv, .json (the
-        record), .state (for `pliant fk --state`).
+        record), .npz (arrays: commands, markers, efforts, sensors, points, elements and fields, units in the names), .state (for
+        `pliant fk --state`).
 
         >>> pliant.testing.arm().solve(t1=1).save("arm.vtu")
         """
@@ -788,6 +835,8 @@ class State:
                     write_gltf(path, lambda glb: model.write(glb, "glb", None, color))
                 else:
                     model.write(path, kind[1:], None, color)
+        elif kind == ".npz":
+            write_arrays(path, self._arrays())
         elif kind == ".html":
             self.show().save(path)
         elif kind == ".json":
@@ -795,7 +844,29 @@ class State:
         elif kind == ".csv":
             _write(path, "".join(self._record()[1:3]))
         else:
-            raise _core.InputError(f"{path}: expected .vtu .vtm .xdmf .stl .obj .ply .glb .gltf .usda .inp .py .urdf .sdf .mjcf .png .svg .html .csv .json or .state")
+            raise _core.InputError(f"{path}: expected .vtu .vtm .xdmf .stl .obj .ply .glb .gltf .usda .inp .py .urdf .sdf .mjcf .png .svg .html .csv .json .npz or .state")
+
+    def _arrays(self) -> dict[str, Any]:
+        """All numbers by name, with units; nan: idle commands, markers without a frame."""
+        out: dict[str, Any] = {"outcome": self.outcome}
+        for name, value in self.commands.items():
+            out[f"{name} [{self.robot.commands[name].unit}]"] = np.nan if value is None else value
+        for m in self.markers.values():
+            out[f"{m.name} [mm]"] = m.position
+            out[f"{m.name}.rotation"] = np.full((3, 3), np.nan) if m.rotation is None else m.rotation
+        for a in self.actuators.values():
+            out[f"{a.name}.effort [{a.effort_unit}]"] = a.effort
+            out[f"{a.name}.{self.robot.actuators[a.name]['measure']} [{a.measure_unit}]"] = a.measure
+        for s in self.sensors.values():
+            out[f"{s.name} [{s.unit}]"] = s.value
+        out["energy [mJ]"] = self.energy
+        if self.robot.kind != "full":
+            out["points [mm]"] = self.points
+            return out
+        out["points [mm]"], out["rest points [mm]"] = self.mesh.points, self.mesh.rest
+        out.update({f"elements.{kind}": nodes for kind, nodes in self.mesh.cells().items()})
+        out.update({f"field.{LABELS[name][0]}": self.fields[LABELS[name][0]] for name in self.fields})
+        return out
 
     def save_chain(self, path: Union[str, "os.PathLike[str]"], marker: Optional[str] = None, links: int = 8) -> dict[str, Any]:
         """Writes the body as a chain of rigid links with springs, from its support to a marker (default: the first), for

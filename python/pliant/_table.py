@@ -21,6 +21,12 @@ def fixed(given: Any) -> Any:
     return np.frombuffer(given.tobytes(), given.dtype).reshape(given.shape)
 
 
+def sealed_array(given: Any) -> Any:
+    """The same array, read-only from now on; for one that nobody else holds."""
+    given.flags.writeable = False
+    return given
+
+
 class UnknownNameError(_core.InputError, KeyError):
     """A name that the robot does not have; also a KeyError.
 

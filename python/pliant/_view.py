@@ -79,7 +79,7 @@ def _robot_message(state: "State", record: dict[str, Any]) -> dict[str, Any]:
         ],
         "actuators": [
             {"name": a["name"], "kind": a["kind"], "drive": a["drive"], "effort": kinds[a["kind"]],
-             "unit": a["effort_unit"], "command": a["command"], "rest": a["rest"]}
+             "unit": a["effort_unit"], "command": a["command"], "rest": a["rest"] * a["measure_scale"]}
             for a in robot._info["actuators"]
         ],
         "markers": [{"name": m["name"], "rest": list(m["rest"])} for m in robot._info["markers"]],
@@ -199,7 +199,7 @@ def _tangent_message(state: "State") -> Optional[bytes]:
         found["point"] = _tube_slopes(state, active)
     scales = [c.scale for c in robot.commands.values()]
     efforts = np.array([a["effort_scale"] for a in info["actuators"]])
-    rests = np.array([a["rest"] for a in info["actuators"]])
+    rests = np.array([a["rest"] * a["measure_scale"] for a in info["actuators"]])
     columns = [
         {"command": j, "markers": scales[j] * found["marker"][:, j] if "marker" in found else [],
          "efforts": scales[j] / efforts * found["effort"][:, j], "ratios": scales[j] / rests * found["measure"][:, j]}

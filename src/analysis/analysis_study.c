@@ -218,7 +218,7 @@ static int study_variations(const study_work *w, int point, pl_variation *v)
 static pl_status study_edit(const study_work *w, const pl_variation *v, int count, pl_robot_document **out,
                             pl_error *err)
 {
-    pl_status status = pl_robot_document_copy(w->document, out, err);
+    pl_status status = pl_robot_document_copy(w->def->document, out, err);
     for (int i = 0; status == PL_OK && i < count; ++i) {
         status = pl_robot_document_set(*out, v[i].path, v[i].value, err);
     }
@@ -606,7 +606,7 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
     for (int i = 0; i < d->axis_count + d->set_count; ++i) {
         const char *name = i < d->axis_count ? d->axis[i].name : d->set[i - d->axis_count].path;
         const int c = pl_model_find_command(model, name);
-        if (c < 0 && !strchr(name, '.') && !pl_robot_document_value(w->document, name)) {
+        if (c < 0 && !strchr(name, '.') && !pl_robot_document_value(w->def->document, name)) {
             const char *known[64];
             int count = 0;
             for (; count < info.command_count && count < 64; ++count) {
@@ -736,15 +736,12 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
         return pl_fail(err, PL_BAD_INPUT, "study: expected 1 to %d axes", PL_STUDY_AXES);
     }
 
-    // document and model as they are: they give the columns
-    pl_status status = pl_robot_document_read(def->path, &w.document, findings, err);
+    // the model as it is: it gives the columns
     pl_model *base = NULL;
     pl_model_load_options options = def->load;
     options.progress = def->progress;
     options.load.progress = &def->progress;
-    if (status == PL_OK) {
-        status = pl_model_from_document(w.document, &options, &base, findings, err);
-    }
+    pl_status status = pl_model_from_document(def->document, &options, &base, findings, err);
     if (status == PL_OK) {
         status = study_meet(&w, base, err);
     }
@@ -772,7 +769,6 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     if (w.store >= 0 && close(w.store) != 0 && status == PL_OK) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written", def->store);
     }
-    pl_robot_document_destroy(w.document);
     if (status != PL_OK && status != PL_INTERRUPTED) {
         pl_study_clear(out);
     }

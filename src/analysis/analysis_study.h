@@ -12,7 +12,6 @@
 typedef struct study_work {
     const pl_study_def *def;
     pl_study *out;
-    pl_robot_document *document; // of the robot file, as it is
     bool is_command[PL_STUDY_AXES];
     int command[PL_STUDY_AXES]; // indices, of axes that are commands
     int marker;                 // of stiffness and blocked force

@@ -135,7 +135,6 @@ const char *result_effort_unit(pl_actuator_kind kind)
 
 static void motion_csv_head(const pl_motion *m, pl_text *text)
 {
-    static const char *const measure[] = {"length [mm]", "volume [mm^3]", "area [mm^2]"};
     pl_text_add(text, "waypoint,time [s],target.x [mm],target.y [mm],target.z [mm],x [mm],y [mm],z [mm],"
                       "error [mm],reached,outcome");
     pl_text_add(text, m->surrogate ? ",model_error [mm],model_confidence [1]" : "");
@@ -147,9 +146,10 @@ static void motion_csv_head(const pl_motion *m, pl_text *text)
     for (int a = 0; a < m->info.actuator_count; ++a) {
         const pl_actuator_info *actuator = &m->info.actuator[a];
         pl_text_add(text, ",");
-        pl_text_add_cell(text, "%s.effort [%s]", actuator->name, result_effort_unit(actuator->kind));
+        const pl_actuator_kind_info *kind = pl_actuator_kind_get(actuator->kind);
+        pl_text_add_cell(text, "%s.effort [%s]", actuator->name, kind->effort_unit);
         pl_text_add(text, ",");
-        pl_text_add_cell(text, "%s.%s", actuator->name, measure[actuator->kind]);
+        pl_text_add_cell(text, "%s.%s [%s]", actuator->name, kind->measure, kind->measure_unit);
     }
 
     pl_text_add(text, ",factorizations,solves,marker\n");
@@ -183,8 +183,9 @@ pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_erro
         }
         for (int a = 0; a < m->info.actuator_count; ++a) {
             const int64_t at = k * m->info.actuator_count + a;
-            result_text_number(&text, ",", m->effort[at] / result_effort_scale(m->info.actuator[a].kind));
-            result_text_number(&text, ",", m->measure[at]);
+            const pl_actuator_kind_info *kind = pl_actuator_kind_get(m->info.actuator[a].kind);
+            result_text_number(&text, ",", m->effort[at] / kind->effort_scale);
+            result_text_number(&text, ",", m->measure[at] / kind->measure_scale);
         }
         pl_text_add(&text, ",%lld,%lld,", (long long)m->factorizations[k], (long long)m->solves[k]);
         pl_text_add_cell(&text, "%s", m->marker >= 0 ? m->info.marker_name[m->marker] : "");

@@ -71,6 +71,7 @@ expect_status 2 help --man nonsense
 # the tables: the same option means the same everywhere; every outcome has its page
 "$pliant" help --json - >tables.json
 if python3 "$here/check_tables.py" tables.json "$here/../.." >check.txt; then pass "$(cat check.txt)"; else fail "tables: $(cat check.txt)"; fi
+if python3 "$here/check_verbs.py" "$pliant" "$PWD" >check.txt; then pass "$(cat check.txt)"; else fail "verbs: $(cat check.txt)"; fi
 expect_status 0 help limit_point
 expect_words out.txt "# Limit point" "## Causes" "drive: volume"
 expect_status 0 help "limit point"

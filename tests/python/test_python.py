@@ -604,8 +604,9 @@ class Estimation(Shared):
         other = self.finger.estimate({"air": 5}, {"tip": self.finger.solve(air=6)["tip"].position}, sigma=0.01, command_sigma={"air": 10})
         self.assertLess(abs(other.commands["air"] - 6), 4 * other.command_sigma["air"])
         W = other.state.compliance()
-        square = W["matrix"][:4, :4]
-        self.assertEqual(W["columns"], ["air", "tip.force.x", "tip.force.y", "tip.force.z"])
+        self.assertEqual(W.inputs, ("air", "tip.force.x", "tip.force.y", "tip.force.z"))
+        # symmetric in N, mm and MPa; the column of the pressure is per kPa
+        square = W.matrix[:4, :4] * [1000, 1, 1, 1]
         self.assertLess(np.abs(square - square.T).max(), 1e-8 * np.abs(square).max())
 
 
@@ -649,7 +650,13 @@ class Learning(Shared):
         with pl.Env(self.beam, limit=2) as whole:  # gymnasium's protocol, with or without it
             whole.reset(seed=3)
             self.assertIs(whole.unwrapped, whole)
+            self.assertEqual(whole.np_random_seed, 3)
             self.assertTrue(whole.np_random.random() < 1)
+            self.assertIsNone(whole.render())
+            seen = pl.Env(self.beam, render_mode="rgb_array")
+            seen.reset(seed=3)
+            self.assertEqual((seen.render().shape, str(seen.render().dtype)), ((400, 600, 3), "uint8"))
+            self.assertTrue(seen.observation_space.contains(seen.step(seen.action_space.sample())[0]))
             self.assertEqual(whole.action_space, pl.Env(self.beam).action_space)
             self.assertTrue(whole.action_space.contains(whole.action_space.sample()))
         env = pl.Env(self.beam, tolerance=0.05, limit=5)

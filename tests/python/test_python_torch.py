@@ -19,6 +19,12 @@ class Torch(unittest.TestCase):
         self.assertEqual(tuple(y.shape), (2, 1, 3))
         self.assertTrue(torch.autograd.gradcheck(lambda c: pl.torch_solve(beam, c), (x,), eps=1e-3, atol=1e-7, rtol=1e-5))
 
+    def test_second_derivatives_are_refused(self):
+        x = torch.tensor([40.0, 20.0, 5.0], dtype=torch.float64, requires_grad=True)
+        y = pl.torch_solve(pl.design("segment_beam"), x).sum()
+        with self.assertRaisesRegex(NotImplementedError, "first derivatives only"):
+            torch.autograd.grad(y, x, create_graph=True)
+
     def test_descent(self):
         finger = pl.design("bending_finger", size=6, order=1)
         target = torch.tensor(finger.solve(air=12)["tip"].position)
