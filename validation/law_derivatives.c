@@ -312,11 +312,11 @@ static double error_of(const rig *r, const columns *c, int count, int j, const o
 
 static void check_knob(const rig *r, const columns *c, int count, int j, const knob *k)
 {
-    // two steps: the quotient whose error is the smaller one counts, because one has the rounding of the
-    // solves, the other the curvature
-    double best = INFINITY, ratio[2] = {1e-3, 1e-2};
+    // the quotient whose error is the smallest counts: short steps have the rounding of the solves, long ones
+    // the curvature and what switches on the way (fibres that become slack, wrinkles)
+    double best = INFINITY, ratio[4] = {1e-3, 1e-2, 1e-4, 1e-5};
     char what[80] = "";
-    for (int s = 0; s < 2 && !(best <= 0.1 * ALLOWED); ++s) {
+    for (int s = 0; s < 4 && !(best <= 0.5 * ALLOWED); ++s) {
         const double step = ratio[s] * k->scale * (k->parameter.kind == PL_PARAMETER_MATERIAL ? 0.3 : 1);
         outputs low = {.x = NULL}, high = {.x = NULL};
         if (solve_changed(r, k, -step, &low) && solve_changed(r, k, step, &high)) {

@@ -235,15 +235,19 @@ static PyObject *table_design_set(PyObject *module, PyObject *args)
         return NULL;
     }
 
-    char key[100], number[40], *text = NULL;
+    char key[100], *text = NULL;
     pl_error err = {0};
     pl_robot_document *document = NULL;
     snprintf(key, sizeof key, "design.%.60s", parameter);
-    snprintf(number, sizeof number, "%.10g", value);
+    char *number = PyOS_double_to_string(value, 'g', 10, 0, NULL); // with a point in every locale
+    if (!number) {
+        return NULL;
+    }
     pl_status status = pl_robot_document_parse(yaml, strlen(yaml), "design", &document, &err);
     if (status == PL_OK) {
         status = pl_robot_document_set(document, key, number, &err);
     }
+    PyMem_Free(number);
     if (status == PL_OK) {
         status = pl_robot_document_text(document, &text, NULL, &err);
     }

@@ -20,7 +20,7 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
     // which of the two it is
     const char *values = text + n + 1;
     char *end = NULL, *second = NULL;
-    const double from = strtod(values, &end);
+    const double from = pl_real_read(values, &end);
     const char *colon = strchr(values, ':'), *other = colon ? strchr(colon + 1, ':') : NULL;
     const bool range = colon && other && end != values;
     if (colon && !other && end != values) {
@@ -32,7 +32,7 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
     long count = 1;
     double to = from;
     if (range) {
-        to = strtod(colon + 1, &second);
+        to = pl_real_read(colon + 1, &second);
         char *rest = NULL;
         count = strtol(other + 1, &rest, 10);
         if (second == colon + 1 || *rest || count < 2 || count > PL_STUDY_POINTS || !isfinite(from) ||
@@ -70,7 +70,7 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
         const size_t length = strcspn(at, ",");
         if (range) {
             const double s = (double)axis->count / (double)(count - 1);
-            snprintf(value, sizeof value, "%.10g%.*s", from + s * (to - from), unit_length, unit);
+            pl_format(value, sizeof value, "%.10g%.*s", from + s * (to - from), unit_length, unit);
         } else {
             snprintf(value, sizeof value, "%.*s", (int)length, at);
             at += length + (at[length] == ',');

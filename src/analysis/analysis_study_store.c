@@ -90,7 +90,7 @@ pl_status analysis_study_recall(study_work *w, pl_error *err)
         rest += 1 + n;
         for (int i = 0; i < s->quantity_count; ++i) {
             char *stop = NULL;
-            const double value = strtod(rest + 1, &stop);
+            const double value = pl_real_read(rest + 1, &stop);
             s->value[(size_t)point * (size_t)s->quantity_count + (size_t)i] = stop == rest + 1 ? NAN : value;
             rest = strchr(rest + 1, ',');
             if (!rest) {

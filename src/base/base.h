@@ -111,6 +111,10 @@ bool pl_name_is_valid(const char *name);
 // The name for a message: what cannot be printed on one line is replaced by '?'.
 const char *pl_name_shown(const char *name, char *buffer, size_t size);
 
+// ---- numbers in texts have a point, whatever the locale of the program: strtod and snprintf of the C locale
+double pl_real_read(const char *text, char **end);
+int pl_format(char *buffer, size_t size, const char *format, ...) PL_PRINTF(3, 4);
+
 // ---- growing text, for messages and writers. A failed append sets `failed` and leaves the text valid.
 typedef struct pl_text {
     char *data;              // NUL-terminated; NULL while empty

@@ -1,8 +1,10 @@
 // Log, progress, clocks, random numbers, hashing, growing text, the nearest word.
 #include <ctype.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include "base/base.h"
 
@@ -138,6 +140,41 @@ uint64_t pl_hash_bytes(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
+// ---- numbers
+// The C locale for this thread; returns the one before, which numbers_end puts back. Of the C locale there is
+// one object, so nothing is allocated.
+static locale_t numbers_begin(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+static void numbers_end(locale_t before)
+{
+    uselocale(before);
+}
+
+double pl_real_read(const char *text, char **end)
+{
+    const locale_t before = numbers_begin();
+    const double value = strtod(text, end);
+    numbers_end(before);
+    return value;
+}
+
+int pl_format(char *buffer, size_t size, const char *format, ...)
+{
+    va_list args;
+    const locale_t before = numbers_begin();
+
+    va_start(args, format);
+    const int length = vsnprintf(buffer, size, format, args);
+    va_end(args);
+    numbers_end(before);
+
+    return length;
+}
+
+// ---- text
 // Room for `extra` characters and the final NUL; grows by half.
 static bool text_reserve(pl_text *text, size_t extra)
 {
@@ -165,12 +202,14 @@ static void text_add_list(pl_text *text, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
+    const locale_t before = numbers_begin();
     const int length = vsnprintf(NULL, 0, format, args);
     if (length >= 0 && text_reserve(text, (size_t)length)) {
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }
 
+    numbers_end(before);
     va_end(again);
 }
 

@@ -65,7 +65,7 @@ static pl_status series_row(char *line, const char *name, int number, pl_recordi
     for (int c = 0; c < s->column_count; ++c) {
         const char *part = series_part(&at);
         char *end = NULL;
-        out[c] = part ? strtod(part, &end) : NAN;
+        out[c] = part ? pl_real_read(part, &end) : NAN;
         if (!part || (*part && *end)) {
             return pl_fail(err, PL_BAD_FILE, "%s:%d: column %d (%s) is no number", name, number, c + 1,
                            s->column[c].name);

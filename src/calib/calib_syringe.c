@@ -138,7 +138,7 @@ static pl_status syringe_row(char *const *part, int count, const char *name, int
                            column[k] + 1);
         }
         char *end;
-        out[k] = strtod(part[column[k]], &end) * (k ? c->volume_unit : c->pressure_unit);
+        out[k] = pl_real_read(part[column[k]], &end) * (k ? c->volume_unit : c->pressure_unit);
         end += strspn(end, " \t\r");
         if (end == part[column[k]] || *end || !isfinite(out[k])) {
             return pl_fail(err, PL_BAD_FILE, "%s:%d: '%s' is not a number", name, line, part[column[k]]);
@@ -200,7 +200,7 @@ pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl
         }
         const int count = syringe_split(line, part);
         char *end;
-        strtod(part[0], &end);
+        pl_real_read(part[0], &end);
         if (!named && out->count == 0 && end == part[0]) {
             status = syringe_header(part, count, name, number, &c, err);
             named = true;

@@ -377,8 +377,8 @@ pl_status pl_robot_document_set_number(pl_robot_document *document, const char *
     // the shortest text that is read as the same number
     char number[40];
     for (int precision = 6; precision <= 17; ++precision) {
-        snprintf(number, sizeof number, "%.*g", precision, value);
-        if (strtod(number, NULL) == value) {
+        pl_format(number, sizeof number, "%.*g", precision, value);
+        if (pl_real_read(number, NULL) == value) {
             break;
         }
     }

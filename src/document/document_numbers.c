@@ -32,7 +32,7 @@ bool doc_numbers_read(doc_robot_file *f, const doc_node *map, const char *key, d
     const char *at = n->text;
     for (int64_t i = 0; i < count; ++i) {
         char *end = NULL;
-        out[i] = strtod(at, &end);
+        out[i] = pl_real_read(at, &end);
         if (end == at) {
             doc_defect(f, n->line, "%s: %lld numbers, expected %lld", key, (long long)i, (long long)count);
             return false;

@@ -19,7 +19,7 @@ void pl_inp_put_real(pl_text *text, double value)
 {
     char number[40];
     int digits = 17;
-    while (snprintf(number, sizeof number, "%.*g", digits, value) > 20 && digits > 1) {
+    while (pl_format(number, sizeof number, "%.*g", digits, value) > 20 && digits > 1) {
         --digits;
     }
     pl_text_add(text, ", %s", number);

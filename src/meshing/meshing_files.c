@@ -91,9 +91,10 @@ static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_e
     }
 
     const char *line = strchr(bytes->data, '\n');
-    double version = 0;
+    char *rest = NULL;
+    const double version = line ? pl_real_read(line, &rest) : 0;
     int type = -1, size = 0;
-    if (!line || sscanf(line, "%lf %d %d", &version, &type, &size) != 3) {
+    if (!line || rest == line || sscanf(rest, "%d %d", &type, &size) != 2) {
         return pl_fail(err, PL_BAD_INPUT, "%s:2: expected version, file type and data size, such as 4.1 0 8",
                        path);
     }

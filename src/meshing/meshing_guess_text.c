@@ -30,7 +30,7 @@ static void guess_write_unit(pl_text *text, const guess *g)
     if (known) {
         snprintf(word, sizeof word, "%s", known);
     } else {
-        snprintf(word, sizeof word, "%.9g mm", unit);
+        pl_format(word, sizeof word, "%.9g mm", unit);
     }
 
     pl_text_add(text, "  unit: %-14s # %sthe part is then %.4g x %.4g x %.4g mm\n", word,

@@ -65,7 +65,7 @@ static bool cursor_real(cursor *c)
         c->at += 8;
     } else {
         char *end;
-        value = strtod(c->at, &end);
+        value = pl_real_read(c->at, &end);
         if (end == c->at || end > c->end || (*end && !isspace((unsigned char)*end))) {
             return false;
         }
@@ -413,7 +413,7 @@ static bool unv_reals(const char *line)
     const char *p = text;
     for (int i = 0; i < 3; ++i) {
         char *end;
-        if (!isfinite(strtod(p, &end)) || end == p || (*end && !isspace((unsigned char)*end))) {
+        if (!isfinite(pl_real_read(p, &end)) || end == p || (*end && !isspace((unsigned char)*end))) {
             return false;
         }
         p = end;

@@ -122,7 +122,7 @@ static bool surface_numbers(const char *text, double x[3])
 {
     for (int i = 0; i < 3; ++i) {
         char *end;
-        x[i] = strtod(text, &end);
+        x[i] = pl_real_read(text, &end);
         if (end == text || !isfinite(x[i])) {
             return false;
         }

@@ -108,7 +108,7 @@ static bool vtk_number(vtk_reader *r, int type, double *value)
         if (!vtk_word(r, word)) {
             return false;
         }
-        *value = strtod(word, &end);
+        *value = pl_real_read(word, &end);
         return *end == 0 && isfinite(*value);
     }
 

@@ -27,13 +27,19 @@ pl_status pl_picture_view(const char *text, double view[3], pl_error *err)
         }
     }
 
-    double x, y, z;
-    char rest;
-    if (sscanf(text, " %lf , %lf , %lf %c", &x, &y, &z, &rest) == 3 && isfinite(x) && isfinite(y) &&
-        isfinite(z) && x * x + y * y + z * z > 0) {
-        view[0] = x;
-        view[1] = y;
-        view[2] = z;
+    double v[3];
+    const char *at = text;
+    bool good = true;
+    for (int i = 0; good && i < 3; ++i) {
+        char *end;
+        v[i] = pl_real_read(at, &end);
+        good = end != at && isfinite(v[i]);
+        at = end + strspn(end, " \t");
+        good = good && *at == (i < 2 ? ',' : '\0');
+        at += i < 2;
+    }
+    if (good && v[0] * v[0] + v[1] * v[1] + v[2] * v[2] > 0) {
+        memcpy(view, v, sizeof v);
         return PL_OK;
     }
 

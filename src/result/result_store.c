@@ -71,7 +71,7 @@ static bool store_scan(const char *text, double *value, int count)
             text += 4;
             continue;
         }
-        value[i] = strtod(text, &end);
+        value[i] = pl_real_read(text, &end);
         if (end == text) {
             return false;
         }

@@ -94,7 +94,7 @@ pl_status pl_study_plot(const pl_study *s, int quantity, const char *path, pl_er
             const char *text = s->setting[(size_t)p * (size_t)s->axis_count + (size_t)s->axis_count - 1];
             const double value = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)quantity];
             char *end = NULL;
-            const double number = strtod(text, &end);
+            const double number = pl_real_read(text, &end);
             if (isfinite(value)) {
                 x[g * last + n] = end == text ? k : number; // words stand at 0, 1, 2
                 y[g * last + n++] = value;
@@ -113,7 +113,7 @@ pl_status pl_study_plot(const pl_study *s, int quantity, const char *path, pl_er
         char label[STUDY_NAME];
         const char *text = s->setting[s->axis_count - 1];
         char *unit = NULL;
-        strtod(text, &unit);
+        pl_real_read(text, &unit);
         snprintf(label, sizeof label, unit != text && *unit ? "%s [%s]" : "%s", s->axis[s->axis_count - 1],
                  unit + (*unit == ' '));
         const pl_plot plot = {

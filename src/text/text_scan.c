@@ -1,5 +1,6 @@
 // Numbers at a place of a text, for all text formats.
 #include "text/text_scan.h"
+#include "base/base.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ bool pl_scan_real(const char **at, const char *end, double *value)
 
     text[n] = '\0';
     char *stop;
-    const double v = strtod(text, &stop);
+    const double v = pl_real_read(text, &stop);
     if (stop == text) {
         return false;
     }

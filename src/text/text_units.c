@@ -2,7 +2,6 @@
 // system (mm, t, s, K, V, rad, hence N and MPa) and a vector of exponents; a quantity fits when the exponents
 // agree.
 #include <ctype.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "text/text_expression.h"
@@ -134,27 +133,16 @@ size_t text_number_length(const char *s)
     return i;
 }
 
-// strtod follows the program's locale; the point is put into its form first.
 bool text_number_read(const char *s, size_t length, double *value)
 {
     char copy[128];
-    const struct lconv *locale = localeconv();
-    const char *point =
-        locale && locale->decimal_point && locale->decimal_point[0] ? locale->decimal_point : ".";
-    size_t n = 0;
-
-    for (size_t i = 0; i < length; ++i) {
-        const char *from = s[i] == '.' ? point : s + i;
-        const size_t bytes = s[i] == '.' ? strlen(point) : 1;
-        if (n + bytes + 1 > sizeof copy) {
-            return false;
-        }
-        memcpy(copy + n, from, bytes);
-        n += bytes;
+    if (length >= sizeof copy) {
+        return false;
     }
 
-    copy[n] = '\0';
-    *value = strtod(copy, NULL);
+    memcpy(copy, s, length);
+    copy[length] = '\0';
+    *value = pl_real_read(copy, NULL);
 
     return isfinite(*value);
 }

@@ -1,8 +1,12 @@
 // Numbers with units: every unit lands in mm, N, MPa, t, s, K, V, rad; what does not fit is refused with the
 // reason.
+#include <locale.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/base.h"
 #include "check.h"
 #include "pliant/result.h"
+#include "text/text_scan.h"
 
 static void test_values(void **state)
 {
@@ -110,8 +114,47 @@ static void test_refused(void **state)
     assert_int_equal(pl_quantity_parse(NULL, PL_DIM_LENGTH, NULL, &err), PL_BAD_INPUT);
 }
 
+// A program may have set a locale with a decimal comma: numbers are read and written with a point all the
+// same.
+static void test_locale(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pliant-locale-XXXXXX", command[200];
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>%s/log", folder, folder);
+    const bool made = system(command) == 0;
+    setenv("LOCPATH", folder, 1);
+    if (!made || !setlocale(LC_ALL, "de_DE.UTF-8") || strcmp(localeconv()->decimal_point, ",") != 0) {
+        print_message("skipped: no locale with a decimal comma can be made here\n");
+    } else {
+        pl_error err = {0};
+        double value = 0;
+        char *end, text[40];
+        pl_text written = {0};
+        const char *at = "3.75 4", *stop = at + 6;
+        PL_CHECK_OK(pl_quantity_parse("2.5 cm", PL_DIM_LENGTH, &value, &err));
+        PL_CHECK_NEAR(value, 25, 0);
+        PL_CHECK_NEAR(pl_real_read("1.25e1 x", &end), 12.5, 0);
+        assert_string_equal(end, " x");
+        assert_true(pl_scan_real(&at, stop, &value));
+        PL_CHECK_NEAR(value, 3.75, 0);
+        pl_text_add(&written, "%.3f;%g", 0.5, 1e-7);
+        assert_string_equal(written.data, "0.500;1e-07");
+        pl_format(text, sizeof text, "%g", 6.5);
+        assert_string_equal(text, "6.5");
+        snprintf(text, sizeof text, "%g", 6.5);
+        assert_string_equal(text, "6,5"); // the program keeps its locale
+        pl_text_clear(&written);
+    }
+
+    setlocale(LC_ALL, "C");
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_locale)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
