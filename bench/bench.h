@@ -13,8 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/base.h"
+#include "document/document.h"
 #include "pliant/result.h"
 #include "pliant/meshing.h"
+#include "statics/statics.h"
 
 // ---- the machine
 static inline void bench_model(char *model, size_t room)

@@ -5,6 +5,7 @@
 //
 //   bench_meshing [largest]      largest: leave out meshes above so many elements
 #include "bench.h"
+#include "mesh/mesh.h"
 
 enum { ELEMENTS, CPU, WALL, PEAK_MB, RESULTS };
 

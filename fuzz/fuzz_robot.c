@@ -2,6 +2,7 @@
 // or the reduced model.
 #include "fuzz.h"
 #include "box_mesh.h"
+#include "document/document.h"
 #include "pliant/result.h"
 #include "pliant/model.h"
 

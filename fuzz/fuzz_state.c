@@ -2,6 +2,7 @@
 // are reached.
 #include "fuzz.h"
 #include "box_mesh.h"
+#include "document/document.h"
 #include "pliant/result.h"
 
 static const char *const block =

@@ -1,5 +1,6 @@
 // Stored workspaces (SQLite): raw, or small changes of one that belongs to the model.
 #include "fuzz.h"
+#include "document/document.h"
 #include "pliant/result.h"
 #include "pliant/result.h"
 

@@ -1,5 +1,6 @@
 // Triangle surfaces: the first byte chooses STL or OBJ; a surface that can be read is checked, too.
 #include "fuzz.h"
+#include "mesh/mesh.h"
 #include "pliant/meshing.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)

@@ -4,6 +4,8 @@
 #define PL_BAR_ROBOT_H
 
 #include "pliant/model.h"
+#include "geometric/geometric.h"
+#include "model/model.h"
 #include "statics_robot.h"
 #include "robot/robot_def.h"
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include "pliant/mesh.h"
+#include "mesh/mesh.h"
 
 static inline int32_t box_vertex(int nx, int ny, int i, int j, int k)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "check.h"
+#include "mesh/mesh.h"
 #include "pliant/result.h"
 
 #define SAMPLE_N 3

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "box_mesh.h"
 #include "check.h"
-#include "pliant/statics.h"
+#include "statics/statics.h"
 #include "robot/robot_def.h"
 
 #define PLAN_FIXED 400

@@ -5,6 +5,7 @@
 //
 //   algorithm_two [COUNT [WITH]]    200 targets on each of two fingers and a trunk; WITH of them with samples
 #include "base/base.h"
+#include "geometric/geometric.h"
 #include "path_robot.h"
 
 #define WORKSPACE 125

@@ -17,6 +17,7 @@
 #include "base/base.h"
 #include "base/rotation.h"
 #include "base/vec.h"
+#include "camera/camera.h"
 #include "path_robot.h"
 #include "pliant/calib.h"
 #include "pliant/dataset.h"

@@ -4,6 +4,7 @@
 
 #include "../tests/box_mesh.h"
 #include "mesh/mesh.h"
+#include "statics/statics.h"
 #include "validate.h"
 #include "robot/robot_def.h"
 

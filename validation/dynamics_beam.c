@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pliant/dynamics.h"
+#include "document/document.h"
 #include "pliant/result.h"
 #include "pliant/meshing.h"
-#include "pliant/statics.h"
+#include "statics/statics.h"
 
 #define SIZE 13.0     // mm: the modulus belongs to this mesh
 #define STEP 0.005    // s

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "mesh/mesh.h"
 #include "pliant/result.h"
 #include "pliant/meshing.h"
 

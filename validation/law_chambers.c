@@ -4,7 +4,7 @@
 //   pressurised ball  an eighth of a thick ball follows the closed form of incompressible neo-Hookean rubber
 // law_chambers [CASES [SEED]]
 #include "../tests/mirror_mesh.h"
-#include "pliant/statics.h"
+#include "statics/statics.h"
 #include "robot/robot_def.h"
 
 // ---- random bodies: one layer of wall around a cavity of cells in the first octant

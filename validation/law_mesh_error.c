@@ -18,6 +18,7 @@
 #include "../tests/box_mesh.h"
 #include "base/base.h"
 #include "mesh/mesh.h"
+#include "model/model.h"
 #include "pliant/model.h"
 #include "validate.h"
 #include "robot/robot_def.h"

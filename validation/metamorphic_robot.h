@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "base/rotation.h"
-#include "pliant/statics.h"
+#include "statics/statics.h"
 #include "robot/robot_def.h"
 
 #define META_SURFACES 6

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "validate.h"
+#include "mesh/mesh.h"
 
 #define PRESSURES 4
 #define ANGLE 0.02

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pliant/result.h"
+#include "document/document.h"
+#include "model/model.h"
 #include "pliant/motion.h"
 #include "pliant/meshing.h"
+#include "statics/statics.h"
 
 typedef struct path_robot {
     pl_robot *robot;

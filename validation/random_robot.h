@@ -8,8 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
+#include "document/document.h"
+#include "mesh/mesh.h"
+#include "meshing/meshing.h"
 #include "pliant/result.h"
 #include "pliant/meshing.h"
+#include "statics/statics.h"
 
 #define RANDOM_COMMANDS 4
 

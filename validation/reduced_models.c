@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include "base/base.h"
 #include "base/vec.h"
+#include "document/document.h"
+#include "model/model.h"
 #include "pliant/pliant.h"
 #include "pliant/meshing.h"
 #include "reduced/reduced.h"
+#include "statics/statics.h"
 
 static const double degree = PL_PI / 180;
 

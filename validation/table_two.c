@@ -5,6 +5,7 @@
 // The last columns say where the interface stands with the published ratio instead.
 #include "base/base.h"
 #include "geometric/geometric.h"
+#include "material/material.h"
 #include "validate.h"
 #include "robot/robot_def.h"
 

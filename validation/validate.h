@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pliant/result.h"
+#include "document/document.h"
 #include "pliant/meshing.h"
+#include "statics/statics.h"
 
 // ---- the table
 typedef struct validate_table {

@@ -10,7 +10,6 @@
 // The path as text and as points of a plot.
 typedef struct arc_table {
     const cli_model *m;
-    pl_statics *statics; // of its own: the model stays where it is
     FILE *csv;
     char *text;
     size_t bytes;
@@ -30,17 +29,16 @@ static void arc_head(arc_table *t)
 }
 
 // One equilibrium; called along the path.
-static bool arc_row(void *user, const pl_arc_point *point, const pl_state *state)
+static bool arc_row(void *user, const pl_arc_point *point, const double *marker)
 {
     arc_table *t = user;
     fprintf(t->csv, "%.9g,%.9g,%d", point->load, point->distance, point->negative_count);
     double moved = point->distance;
     for (int i = 0; i < t->m->info.marker_count; ++i) {
-        const pl_marker_result marker = pl_statics_marker(t->statics, state, i);
-        fprintf(t->csv, ",%.9g,%.9g,%.9g", marker.position[0], marker.position[1], marker.position[2]);
+        const double *p = marker + 3 * i, *at = t->m->info.marker_at + 3 * i;
+        fprintf(t->csv, ",%.9g,%.9g,%.9g", p[0], p[1], p[2]);
         if (i == 0) {
-            const double *d = marker.displacement;
-            moved = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            moved = sqrt(pow(p[0] - at[0], 2) + pow(p[1] - at[1], 2) + pow(p[2] - at[2], 2));
         }
     }
 
@@ -77,17 +75,10 @@ static int arc_follow(const cli_args *args, cli_model *m, arc_table *t, const ch
 {
     pl_error err = {0};
     bool complete = false;
-    pl_state *state = NULL;
-    const pl_robot *robot = pl_model_robot(m->model);
-    pl_statics_options options = pl_statics_options_default();
 
-    options.progress = cli_progress;
-    pl_status status = pl_statics_create(robot, &options, &t->statics, &err);
-    status = status == PL_OK ? pl_state_create(robot, &state, &err) : status;
-    if (status == PL_OK) {
-        arc_head(t);
-        status = pl_statics_follow_arc(t->statics, state, m->command, ARC_STEPS, arc_row, t, &complete, &err);
-    }
+    arc_head(t);
+    const pl_status status =
+        pl_model_follow_arc(m->model, m->command, ARC_STEPS, arc_row, t, &complete, &err);
 
     int result = status == PL_OK ? CLI_DONE : cli_fail(args, &err);
     if (!result && fflush(t->csv) != 0) {
@@ -98,8 +89,6 @@ static int arc_follow(const cli_args *args, cli_model *m, arc_table *t, const ch
         cli_say(args, "%s: %d equilibria by arc length%s\n", path, t->count,
                 complete ? "" : "; the path does not lead to these commands");
     }
-
-    pl_state_destroy(state);
 
     return result;
 }
@@ -132,7 +121,6 @@ int cli_arc(const cli_args *args, cli_model *m)
     free(t.text);
     free(t.load);
     free(t.moved);
-    pl_statics_destroy(t.statics);
 
     return status;
 }

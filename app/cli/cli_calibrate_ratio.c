@@ -59,20 +59,12 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
         return CLI_EXIT_USAGE;
     }
 
-    const pl_source_parameter parameter[] = {{"soft_length", t->interface, 0},
-                                             {"stiff_length", t->length - t->interface, 0},
-                                             {"width", width, 0},
-                                             {"height", width, 0}};
-    const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN,
-                                   .design = "specimen",
-                                   .parameter = parameter,
-                                   .parameter_count = 4,
-                                   .size = size,
-                                   .order = 2};
-
-    const pl_mesher *mesher = pl_meshing_mesher();
+    const pl_design_value value[] = {{"soft_length", t->interface},
+                                     {"stiff_length", t->length - t->interface},
+                                     {"width", width},
+                                     {"height", width}};
     pl_error err = {0};
-    if (mesher->build(mesher->user, &source, &cli_progress, mesh, NULL, &err) != PL_OK) {
+    if (pl_meshing_from_design("specimen", value, 4, size, 2, &cli_progress, mesh, NULL, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
 

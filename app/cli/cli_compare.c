@@ -153,14 +153,8 @@ static void compare_begin(void *user, const char *method)
 static int compare_solve(const cli_args *args, compare *c)
 {
     pl_error err = {0};
-    pl_method ignored;
 
-    if (pl_robot_document_options(c->r.document, &c->def.statics, &ignored, &c->def.geometric, &err) !=
-        PL_OK) {
-        return cli_fail(args, &err);
-    }
-
-    c->def.statics.progress = c->def.geometric.progress = cli_progress;
+    c->def.progress = cli_progress;
     c->def.linear = c->linear;
     c->def.method = c->method;
     c->def.command = c->command;
@@ -168,7 +162,7 @@ static int compare_solve(const cli_args *args, compare *c)
     c->def.user = c;
 
     cli_stage("solving", false);
-    const pl_status status = pl_compare_methods(c->r.robot, &c->def, &c->result, &err);
+    const pl_status status = pl_compare_methods(c->r.document, c->r.robot, &c->def, &c->result, &err);
     cli_stage(NULL, false);
     if (status == PL_OK && c->linear && !c->result.alike) {
         fprintf(

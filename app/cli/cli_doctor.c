@@ -64,12 +64,12 @@ static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_find
 
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
-        pl_embedding e;
         for (int32_t k = 0; k < f->element_count; ++k) {
             mark[f->elements[k]] = i + 1;
         }
-        if (f->has_place && f->element_count == 0 && pl_mesh_embed(mesh, f->place, &e, NULL) == PL_OK) {
-            mark[e.element] = i + 1;
+        const int32_t e = f->has_place && f->element_count == 0 ? pl_mesh_find_element(mesh, f->place) : -1;
+        if (e >= 0) {
+            mark[e] = i + 1;
         }
     }
 

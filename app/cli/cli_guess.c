@@ -57,17 +57,16 @@ static int guess_refuse(const cli_args *args, pl_status status, pl_findings *fin
 // mesh file. The caller destroys it.
 static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
 {
-    pl_mesh_source source = {.kind = PL_SOURCE_STEP, .path = part, .order = 1, .file = part};
-    if (!cli_unit(args, &source.unit)) {
+    double unit = 0;
+    if (!cli_unit(args, &unit)) {
         return CLI_EXIT_USAGE;
     }
 
     pl_findings *findings = pl_findings_create();
-    const pl_mesher *mesher = pl_meshing_mesher();
     pl_error err = {0};
     const pl_status status = guess_is(part, ".step", ".stp")
-                                 ? mesher->build(mesher->user, &source, &cli_progress, mesh, findings, &err)
-                                 : cli_mesh_read(part, source.unit, mesh, findings, &err);
+                                 ? pl_meshing_from_step(part, unit, 0, 1, &cli_progress, mesh, findings, &err)
+                                 : cli_mesh_read(part, unit, mesh, findings, &err);
 
     // findings come first: they say more than the error does
     cli_findings(findings);

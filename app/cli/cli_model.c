@@ -37,10 +37,7 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
     options->fallback = cli_flag(args, "fallback");
     options->stop_at_limit = cli_flag(args, "stop-at-limit") || cli_flag(args, "after-snap");
     const char *method = options->method;
-    pl_geometric_options preset;
-    pl_error ignored;
-    if (method && strcmp(method, "exact") != 0 && strcmp(method, "local_global") != 0 &&
-        pl_geometric_preset(method, &preset, &ignored) != PL_OK) {
+    if (method && !pl_method_exists(method)) {
         cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
         return CLI_EXIT_USAGE;
     }

@@ -308,13 +308,9 @@ static pl_status chain_model(sampling *s, pl_model **out, pl_error *err)
         return PL_OK;
     }
 
-    pl_statics_options o;
-    pl_geometric_options geometric;
-    pl_method method;
-    const pl_status status = pl_robot_document_options(s->m.document, &o, &method, &geometric, err);
-    o.progress = cli_progress;
+    const pl_model_load_options options = {.robot = body, .method = "exact", .progress = cli_progress};
 
-    return status == PL_OK ? pl_model_from_robot(body, &o, out, err) : status;
+    return pl_model_from_document(s->m.document, &options, out, NULL, err);
 }
 
 // One chain, from its first sample to its last; those stored are only passed through.

@@ -33,7 +33,6 @@ static const char *const shapes_extensions[] = {".vtu", ".vtm", ".glb", ".obj", 
 // What the verb holds; shapes_run_verb releases all of it.
 typedef struct shapes_run {
     cli_model m;
-    pl_statics *statics; // a solver of its own, whose states the shapes are
     pl_shapes *shapes;
     pl_shapes_report report;
     pl_shapes_options options;
@@ -55,23 +54,16 @@ static int shapes_options_read(const cli_args *args, shapes_run *r)
 // Looks for the shapes at the commands of --set. PL_FAILED is an answer (no equilibrium), not a defect.
 static int shapes_find(const cli_args *args, shapes_run *r)
 {
-    const pl_robot *robot = pl_model_robot(r->m.model);
-    if (!robot || strcmp(r->m.info.method, "exact") != 0) {
+    if (!pl_model_robot(r->m.model) || strcmp(r->m.info.method, "exact") != 0) {
         cli_error(args, "%s: shapes are looked for on full bodies with the exact method, this robot is '%s'",
                   r->m.path, r->m.info.method);
         return CLI_EXIT_USAGE;
     }
 
     pl_error err = {0};
-    pl_statics_options solver = pl_statics_options_default();
-    solver.displacement = cli_flag(args, "displacement");
-    solver.progress = cli_progress;
-
     cli_stage("shapes", false);
-    pl_status status = pl_statics_create(robot, &solver, &r->statics, &err);
-    if (status == PL_OK) {
-        status = pl_shapes_find(r->statics, r->m.command, &r->options, &r->shapes, &r->report, &err);
-    }
+    const pl_status status =
+        pl_model_find_shapes(r->m.model, r->m.command, &r->options, &r->shapes, &r->report, &err);
     cli_stage(NULL, false);
     cli_progress_done();
 
@@ -108,6 +100,23 @@ static bool shapes_idle(const shapes_run *r)
     return idle;
 }
 
+// Puts the model at shape i, where it stays: files and records are made from the model.
+static int shapes_show(const cli_args *args, shapes_run *r, int i)
+{
+    pl_error err = {0};
+    const size_t size = pl_model_state_size(r->m.model);
+
+    if (!r->block && !(r->block = calloc(size + 1, sizeof *r->block))) {
+        return cli_no_memory(args);
+    }
+
+    const pl_stable_shape shape = pl_shapes_get(r->shapes, i);
+    pl_state_pack(shape.state, r->block, size);
+    r->m.report = shape.report;
+
+    return pl_model_unpack(r->m.model, r->block, size, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+}
+
 // One row per shape: energies, the softest stiffness, the loads between which it is stable, its image.
 static void shapes_print(const cli_args *args, shapes_run *r)
 {
@@ -129,9 +138,10 @@ static void shapes_print(const cli_args *args, shapes_run *r)
         shapes_end_text(&s, 0, r->options.load_most, low, sizeof low);
         shapes_end_text(&s, 1, r->options.load_most, high, sizeof high);
         if (marker) {
-            const pl_marker_result at = pl_statics_marker(r->statics, s.state, 0);
-            snprintf(place, sizeof place, "\t%.3f\t%.3f\t%.3f", cli_tidy(at.position[0], 3),
-                     cli_tidy(at.position[1], 3), cli_tidy(at.position[2], 3));
+            shapes_show(args, r, i);
+            const double *at = pl_model_get_answer(r->m.model).marker;
+            snprintf(place, sizeof place, "\t%.3f\t%.3f\t%.3f", cli_tidy(at[0], 3), cli_tidy(at[1], 3),
+                     cli_tidy(at[2], 3));
         }
 
         if (s.image >= 0) {
@@ -190,23 +200,6 @@ static int shapes_write_one(const cli_args *args, shapes_run *r, int i, const ch
     free(name);
 
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
-}
-
-// Puts the model at shape i, where it stays: files and records are made from the model.
-static int shapes_show(const cli_args *args, shapes_run *r, int i)
-{
-    pl_error err = {0};
-    const size_t size = pl_model_state_size(r->m.model);
-
-    if (!r->block && !(r->block = calloc(size + 1, sizeof *r->block))) {
-        return cli_no_memory(args);
-    }
-
-    const pl_stable_shape shape = pl_shapes_get(r->shapes, i);
-    pl_state_pack(shape.state, r->block, size);
-    r->m.report = shape.report;
-
-    return pl_model_unpack(r->m.model, r->block, size, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 // All files of all shapes.
@@ -298,7 +291,6 @@ static int shapes_run_verb(cli_args *args)
     const int status = shapes_work(args, &r);
 
     pl_shapes_destroy(r.shapes);
-    pl_statics_destroy(r.statics);
     free(r.block);
     cli_model_close(&r.m);
 

@@ -173,7 +173,7 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl
     json_object_set_new(root, "method", json_string(m->info.method));
     json_object_set_new(root, "file", server_text(pl_robot_document_path(document)));
     json_object_set_new(root, "hash", json_string(hash));
-    json_object_set_new(root, "resolution", server_number(pl_statics_options_default().length_tolerance));
+    json_object_set_new(root, "resolution", server_number(PL_LENGTH_TOLERANCE));
     json_object_set_new(root, "low", server_numbers(low, 3));
     json_object_set_new(root, "high", server_numbers(high, 3));
     json_object_set_new(root, "commands", robot_commands(m));

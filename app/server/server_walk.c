@@ -215,10 +215,9 @@ bool worker_approaches(server_worker *w)
 // A solve that was stopped stands at an equilibrium of its own commands, which is shown if it is one.
 static void walk_show_stopped(server_worker *w, server_model *m)
 {
-    const pl_statics_options usual = pl_statics_options_default();
     if (m->report.outcome == PL_STOPPED && m->report.load_reached > 0 && m->report.min_J > 0 &&
-        m->report.negative_count == 0 && m->report.residual_relative <= POSE_LOOSE * usual.force_tolerance &&
-        m->report.step <= POSE_LOOSE * usual.length_tolerance) {
+        m->report.negative_count == 0 && m->report.residual_relative <= POSE_LOOSE * PL_FORCE_TOLERANCE &&
+        m->report.step <= POSE_LOOSE * PL_LENGTH_TOLERANCE) {
         m->report.outcome = PL_SOLVED;
         m->report.load_reached = 1;
         w->intermediate = true;

@@ -1,5 +1,5 @@
-// Computations over many solves: studies of variants of a robot file, task files run on a robot, models on
-// coarser meshes.
+// Computations over many solves: studies of variants of a robot file, task files run on a robot, comparisons
+// of methods, models on coarser meshes.
 #ifndef PLIANT_ANALYSIS_H
 #define PLIANT_ANALYSIS_H
 
@@ -17,6 +17,12 @@ extern "C" {
 PL_API_CHECKED pl_status pl_model_coarse_from_document(const pl_robot_document *document,
                                                        const pl_model_load_options *options,
                                                        const pl_model *fine, pl_model **out, pl_error *err);
+
+// ---- comparisons
+// Solves with each method, with the options that the document has for it. Methods that accept volumes but not
+// pressures are given the volume reached by the exact method, if it comes before them.
+PL_API_CHECKED pl_status pl_compare_methods(const pl_robot_document *document, const pl_robot *robot,
+                                            const pl_compare_def *def, pl_comparison *out, pl_error *err);
 
 // ---- studies over variants of a robot file
 // A value of a robot file by its key, written in YAML (pl_robot_document_set), or a command of the robot.

@@ -56,7 +56,6 @@ typedef struct pl_ratio_fit {
     double twisted_thin;   // the same for a thin bar, in proportion to L / (w R_omega)
     int solves;
 } pl_ratio_fit;
-PL_API double pl_ratio_elasticity(double length, double interface, double pull, double moved);
 // `specimen` is a mesh of the design specimen with these lengths: regions soft (A) and stiff (B), surfaces
 // base, tip, interface. Finds R_omega of the softer material by bisection.
 PL_API_CHECKED pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
@@ -93,9 +92,6 @@ typedef struct pl_syringe_result {
 } pl_syringe_result;
 PL_API_CHECKED pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line,
                                         pl_syringe_result *out, pl_error *err);
-// Least-squares non-decreasing values (pool adjacent violators), in place; `weight` and `block` (count
-// entries) are overwritten.
-PL_API void pl_isotonic(int count, double *y, double *weight, int *block);
 
 // ---- parameters of a robot from measured poses (marker positions at known commands)
 // The deviations of the markers are minimised by Gauss-Newton steps with damping. Derivatives by material

@@ -26,21 +26,12 @@ typedef struct pl_camera_pose {
     double R[9], t[3];
 } pl_camera_pose;
 
-// The pixel of a point; false where it is not before the camera. Derivatives, each may be NULL, row-major: 2
-// x PL_CAMERA_CONSTANTS; 2 x 6 with respect to a rotation vector applied after R and to t; 2 x 3.
-PL_API bool pl_camera_project(const pl_camera *camera, const pl_camera_pose *pose, const double point[3],
-                              double pixel[2], double *by_camera, double *by_pose, double *by_point);
-// The direction (a, b, 1) that a pixel looks along, by Newton's method on the distortion; false: none found.
-PL_API bool pl_camera_ray(const pl_camera *camera, const double pixel[2], double ray[2]);
-PL_API void pl_camera_pose_move(pl_camera_pose *pose, const double step[6]); // as by_pose counts it
-
 // ---- images
 typedef struct pl_image {
     int width, height;
     float *gray;  // 0 black to 1 white, row by row
     float *color; // 3 per pixel: red, green, blue; NULL: none
 } pl_image;
-PL_API_CHECKED pl_status pl_image_create(int width, int height, bool color, pl_image *out, pl_error *err);
 PL_API void pl_image_clear(pl_image *image);
 
 // A chessboard: `columns` x `rows` inner corners, `square` mm apart. Corner (i, j) is at (i, j, 0) squares.

@@ -5,7 +5,6 @@
 #define PLIANT_DOCUMENT_H
 
 #include "pliant/control.h"
-#include "pliant/geometric.h"
 #include "pliant/learned.h"
 #include "pliant/reduced.h"
 
@@ -37,20 +36,9 @@ typedef enum pl_robot_kind {
 } pl_robot_kind;
 PL_API pl_robot_kind pl_robot_document_kind(const pl_robot_document *document);
 PL_API const char *pl_robot_document_path(const pl_robot_document *document); // "robot file" if it has none
-// Reports every defect that can be found without a mesh; for editors and fuzzing.
-PL_API_CHECKED pl_status pl_robot_document_check(const pl_robot_document *document, pl_findings *findings,
-                                                 pl_error *err);
 // The names of the robot's commands, separated by blanks, as the file says them without a mesh. Free with
 // pl_file_free; NULL: the file has defects, or memory is lacking.
 PL_API char *pl_robot_document_commands(const pl_robot_document *document);
-// A fingerprint (not 0) of what determines the results: the entries without comments, hardware and control
-// blocks, and the contents of the files they name.
-PL_API uint64_t pl_robot_document_fingerprint(const pl_robot_document *document);
-// The method of solution and its options: the `solver:` block applied to the defaults.
-typedef enum pl_method { PL_METHOD_EXACT, PL_METHOD_LOCAL_GLOBAL } pl_method;
-PL_API_CHECKED pl_status pl_robot_document_options(const pl_robot_document *document,
-                                                   pl_statics_options *statics, pl_method *method,
-                                                   pl_geometric_options *geometric, pl_error *err);
 
 // ---- values and edits. A key is a path such as "materials.silicone.c10"; entries of lists are found by
 // their `name`, or by their number from 0: "actuators.t1.radius", "loads.gravity.2". "design.wall" stands for
@@ -78,6 +66,7 @@ PL_API_CHECKED pl_status pl_robot_document_text(const pl_robot_document *documen
                                                 size_t *length, pl_error *err);
 
 // ---- building
+PL_API bool pl_method_exists(const char *name); // a method of solution of full bodies: "exact" ...
 typedef struct pl_load_options {
     const pl_mesher *mesher;     // NULL: only mesh formats the core reads itself
     const pl_progress *progress; // may be NULL
@@ -103,8 +92,8 @@ typedef struct pl_model_load_options {
     bool displacement; // exact method: plain displacement elements, also where the file does not ask for them
     double time_limit; // s per solve; 0: as in the file
     pl_progress progress; // of solves
-    bool stop_at_limit;   // as in pl_statics_options
-    bool spare_factor;    // as in pl_statics_options: for derivatives taken ahead of time, in the background
+    bool stop_at_limit;   // a load path ends at a limit point; otherwise the body snaps and lands beyond it
+    bool spare_factor;    // for exact derivatives taken ahead of time, in the background
     // A full body: the robot of a model built before from the same document with the same options, which is
     // shared instead of being built again and must outlive the new model (pl_model_robot); NULL: built and
     // owned. For one model per thread.
@@ -141,21 +130,12 @@ PL_API_CHECKED pl_status pl_control_from_document(const pl_robot_document *docum
 PL_API void pl_control_clear(pl_control_setup *setup);
 
 // ---- in one call
-PL_API_CHECKED pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
-                                       pl_findings *findings, pl_error *err);
-PL_API_CHECKED pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
-                                            const pl_load_options *options, pl_robot **out,
-                                            pl_findings *findings, pl_error *err);
 PL_API_CHECKED pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
                                        pl_findings *findings, pl_error *err);
 PL_API_CHECKED pl_status pl_model_load_text(const char *text, size_t length, const char *path,
                                             const pl_model_load_options *options, pl_model **out,
                                             pl_findings *findings, pl_error *err);
 
-// ---- reduced models (robot files of any kind: document.h)
-// A reduced robot from text in memory; `path` is used in messages.
-PL_API_CHECKED pl_status pl_reduced_load_text(const char *text, size_t length, const char *path,
-                                              pl_model **out, pl_findings *findings, pl_error *err);
 // Writes a definition as a robot file, preceded by `comment` (lines that begin with #; may be NULL).
 PL_API_CHECKED pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
                                           pl_error *err);

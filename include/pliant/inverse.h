@@ -33,7 +33,6 @@ typedef enum pl_objective_kind {
     PL_OBJECTIVE_KIND_COUNT
 } pl_objective_kind;
 PL_API const char *pl_objective_kind_name(pl_objective_kind kind); // "position", "direction", ...
-PL_API pl_objective_kind pl_objective_kind_find(const char *name); // PL_OBJECTIVE_KIND_COUNT: none
 PL_API bool pl_objective_is_goal(pl_objective_kind kind);
 
 typedef struct pl_objective {
@@ -57,13 +56,6 @@ typedef struct pl_objective {
 } pl_objective;
 // weight 1, default tolerance, all axes, rotation = identity.
 PL_API pl_objective pl_objective_default(pl_objective_kind kind);
-
-// Curvature (1/mm) of Pratt's least-squares circle through points (3 each). With `axis`: in the plane
-// orthogonal to it, positive if the curve from the first to the last point turns left when seen against the
-// axis; smooth through 0. Without: in the best-fit plane of the points, never negative, not differentiable
-// where they are collinear. `gradient`, if given, is its derivative with respect to each coordinate. At least
-// 3 points; if fewer than three of them are distinct, the curvature is 0.
-PL_API double pl_fit_curvature(const double *point, int32_t count, const double *axis, double *gradient);
 
 // ---- inverse kinematics
 typedef enum pl_ik_method {
@@ -171,9 +163,6 @@ PL_API void pl_ik_destroy(pl_ik *ik);
 // New targets for objective i: `target` has 3 values (position, direction, distance, orthogonality), 9
 // (orientation), 3 per point (shape), 1 (curvature, sensor, effort) or one per command (command).
 PL_API_CHECKED pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err);
-// Radius of a distance; curvature, sensor, effort.
-PL_API_CHECKED pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err);
-PL_API_CHECKED pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err); // > 0
 PL_API void pl_ik_set_period(pl_ik *ik, double period); // s, for the rates; ignored unless > 0
 PL_API void pl_ik_set_start_limit(pl_ik *ik, int starts);
 
@@ -185,9 +174,6 @@ typedef struct pl_samples {
 } pl_samples;
 // A solve that did not reach its goals starts again from the samples whose markers are nearest to the goals.
 PL_API void pl_ik_set_samples(pl_ik *ik, const pl_samples *samples); // NULL: none; must outlive the solves
-// The k-th nearest sample to the current goals (k = 0: nearest); -1 if there is none, or if no goal is a
-// position or distance.
-PL_API int pl_ik_nearest_sample(pl_ik *ik, int k);
 
 // Solves from the current state of the model (idle commands start at their rest value), or from `start` (one
 // per command) if given. Rates apply from the current state. The model is left at the reported commands,
@@ -196,10 +182,6 @@ PL_API int pl_ik_nearest_sample(pl_ik *ik, int k);
 PL_API_CHECKED pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err);
 // Deviation |d| of objective i at the solution, in its own unit; NAN if there is no such objective.
 PL_API double pl_ik_deviation(const pl_ik *ik, int i);
-// Number of weighted deviations, and their values and exact Jacobian at the current state (row-major, one
-// column per command; 0 for held and idle ones), for tests and other solvers. Least motion is not included.
-PL_API int pl_ik_residual_count(const pl_ik *ik);
-PL_API_CHECKED pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err);
 
 #ifdef __cplusplus
 }

@@ -64,7 +64,6 @@ typedef struct pl_train_options {
     void (*record)(void *user, int epoch, double train, double held);
     void *user;
 } pl_train_options;
-PL_API pl_train_options pl_train_options_default(void);
 
 typedef enum pl_train_outcome {
     PL_TRAIN_LIMIT,    // epochs

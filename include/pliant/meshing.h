@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// The mesher to pass to pl_robot_load. Its memory is static.
+// The mesher to pass to pl_model_load. Its memory is static.
 PL_API const pl_mesher *pl_meshing_mesher(void);
 
 // Reads a volume mesh: MSH 2.2 and 4.1 (ASCII, binary) and UNV through Gmsh, legacy VTK (ASCII, binary).
@@ -30,23 +30,11 @@ PL_API_CHECKED pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *p
 PL_API_CHECKED pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out,
                                                  pl_error *err);
 
-// Meshes closed surfaces that have been read before. `size` and `order` as in pl_mesh_source. Regions are
-// named by the parts.
-typedef struct pl_meshing_part {
-    pl_trisurf surface;
-    const char *region;
-    bool cavity;
-} pl_meshing_part;
-PL_API_CHECKED pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, double size,
-                                               int order, const pl_progress *progress, pl_mesh **out,
-                                               pl_findings *findings, pl_error *err);
-
-// Meshes the closed cavities bounded by named surfaces with tetrahedra that share the faces of the surface,
-// each cavity as a region with the name of the surface, and replaces *mesh. Other surfaces are not changed.
-// `size` as in pl_mesh_source. Fails if a cavity has quadrilateral faces, or if quadratic elements on a
-// strongly curved wall would be inverted; *mesh is then unchanged.
-PL_API_CHECKED pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress,
-                                         pl_findings *findings, pl_error *err);
+// Meshes the solids of a STEP file. `unit`: mm per unit of the file, 0: as the file says; `size`: target edge
+// length in mm, 0: chosen from the wall thickness; `order`: 1 or 2. `progress` and `findings` may be NULL.
+PL_API_CHECKED pl_status pl_meshing_from_step(const char *path, double unit, double size, int order,
+                                              const pl_progress *progress, pl_mesh **out,
+                                              pl_findings *findings, pl_error *err);
 
 // A first robot file for the user's own part, a surface (STL, OBJ) or a volume mesh that was read or
 // generated from it. Base and tip are the flat ends along the longest axis; cavities are found by nesting, or
@@ -89,13 +77,19 @@ typedef struct pl_design {
     bool test_body;         // a beam, tube, sphere or specimen instead of a robot; these are listed last
 } pl_design;
 
+// A parameter of a design and its value in internal units.
+typedef struct pl_design_value {
+    const char *name;
+    double value;
+} pl_design_value;
+
 PL_API int pl_design_count(void);
 PL_API const pl_design *pl_design_at(int i);
 PL_API const pl_design *pl_design_find(const char *kind); // NULL if unknown
-// Closed-form volume (mm^3) of a region, or of the cavity bounded by a surface, for given parameters;
-// negative if the design has no such name.
-PL_API double pl_design_volume(const char *kind, const pl_source_parameter *parameter, int parameter_count,
-                               const char *name);
+// Meshes a design with these parameters, the others at their defaults; `size`, `order` as above.
+PL_API_CHECKED pl_status pl_meshing_from_design(const char *kind, const pl_design_value *value, int count,
+                                                double size, int order, const pl_progress *progress,
+                                                pl_mesh **out, pl_findings *findings, pl_error *err);
 
 #ifdef __cplusplus
 }

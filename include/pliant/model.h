@@ -11,7 +11,7 @@
 #ifndef PLIANT_MODEL_H
 #define PLIANT_MODEL_H
 
-#include "pliant/geometric.h"
+#include "pliant/shapes.h"
 #include "pliant/statics.h"
 
 #ifdef __cplusplus
@@ -195,14 +195,6 @@ PL_API_CHECKED pl_status pl_model_create(const pl_model_type *type, void *self, 
                                          pl_error *err);
 PL_API void pl_model_destroy(pl_model *model);
 
-// The full body as a model, with the exact method or with the geometric one (whose derivatives are exact too,
-// but by differences with growth, contact, loose rigid regions and the published preset). Keeps a reference
-// to `robot`, which must outlive it.
-PL_API_CHECKED pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *options,
-                                             pl_model **out, pl_error *err);
-PL_API_CHECKED pl_status pl_model_from_robot_geometric(const pl_robot *robot,
-                                                       const pl_geometric_options *options, pl_model **out,
-                                                       pl_error *err);
 // The robot of a full body, for its description (materials, surfaces); NULL for other kinds.
 PL_API const pl_robot *pl_model_robot(const pl_model *model);
 
@@ -211,8 +203,6 @@ PL_API int pl_model_find_command(const pl_model *model, const char *name); // -1
 PL_API int pl_model_find_marker(const pl_model *model, const char *name);
 PL_API int pl_model_find_sensor(const pl_model *model, const char *name);
 PL_API int pl_model_find_actuator(const pl_model *model, const char *name);
-// How actuator i is driven; for an invalid index, an info without a name and with command -1.
-PL_API pl_actuator_info pl_model_actuator(const pl_model *model, int i);
 
 // ---- solving
 // `command`: one per command, internal units; NAN: idle.
@@ -240,16 +230,24 @@ PL_API bool pl_model_grip_mean(const pl_model *model, const double *vector, int 
 // The forward solves that follow end at `factor` (1 to 1000) times their tolerances: for shapes that are
 // shown at once and completed later by another solve at the same commands. False: the tolerances stay.
 PL_API bool pl_model_set_tolerance_factor(pl_model *model, double factor);
-// The forward solves that follow take at most `iterations`; returns the limit before. 0: the model has none,
-// and nothing changes.
-PL_API int pl_model_limit(pl_model *model, int iterations);
 // The mode that lost its stiffness at the first critical load of the last forward solve, on the vertices of
 // the body, as pl_statics_critical. False: none, or the model does not know.
 PL_API bool pl_model_critical(const pl_model *model, pl_critical_mode *out);
-// The current pose is taken, not tried: models with memory (learned from histories) answer from now on as a
-// robot that was here. Sweeps and paths call it after every point. The answers of this pose stay until the
-// next forward solve. false: the model has no memory.
-PL_API bool pl_model_settle(pl_model *model);
+// Equilibria by arc length, stable and not, on a path on which the load may rise and fall: from the
+// undeformed configuration towards `command`, which stand at the load 1. `visit` gets every point and the
+// positions of the markers there (3 each, mm); it returns false to end. Ends too at the load 1, after
+// `steps`, or where the path cannot be followed (*complete: it ended at the load 1 or by `visit`). The model
+// stays where it is. Refused with contact, pressures on open surfaces, driven clamps, cables of prescribed
+// length, and by models other than full bodies with the exact method.
+PL_API_CHECKED pl_status pl_model_follow_arc(const pl_model *model, const double *command, int steps,
+                                             bool (*visit)(void *user, const pl_arc_point *point,
+                                                           const double *marker),
+                                             void *user, bool *complete, pl_error *err);
+// The stable shapes at `command`, lowest potential first (pliant/shapes.h). The model stays where it is; a
+// shape is shown by pl_model_unpack of its packed state.
+PL_API_CHECKED pl_status pl_model_find_shapes(const pl_model *model, const double *command,
+                                              const pl_shapes_options *options, pl_shapes **out,
+                                              pl_shapes_report *report, pl_error *err);
 // Saves the current state in a slot, and restores it. Restoring an empty slot is refused. Inverse kinematics
 // uses slots 0 to 2.
 #define PL_MODEL_SLOTS 4

@@ -213,9 +213,8 @@ typedef struct pl_compare_def {
     const char *const *method; // of "exact" (two rows where `linear` is given), "local_global", "fang2020"
     int method_count;
     const double *command;                         // one per command; NAN: idle
-    pl_statics_options statics;                    // of exact
-    pl_geometric_options geometric;                // of local_global
-    double time_limit;                             // s per method; 0: as in the options
+    double time_limit;                             // s per method; 0: as in the robot file
+    pl_progress progress;                          // of solves; may stop them
     void (*begin)(void *user, const char *method); // called before each; may be NULL
     void *user;
 } pl_compare_def;
@@ -239,10 +238,6 @@ typedef struct pl_comparison {
     pl_compare_row row[PL_COMPARE_ROWS];
     int row_count;
 } pl_comparison;
-// Solves with each method. Methods that accept volumes but not pressures are given the volume reached by the
-// exact method, if it comes before them.
-PL_API_CHECKED pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def,
-                                            pl_comparison *out, pl_error *err);
 PL_API void pl_comparison_clear(pl_comparison *comparison); // also after a failure
 // Histogram of the largest principal strain of the elements, in % of the volume of the body: `bins` of equal
 // width up to the strain that 99.5 % of the volume do not exceed in any row; the last bin contains the rest.

@@ -9,7 +9,6 @@
 //   statics    equilibrium of the full body, exact derivatives
 //   shapes     stable shapes at given commands    (module statics)
 //   dynamics   motion of the full body in time, free vibrations
-//   geometric  the geometric method
 //   model      one interface to every kind of robot; the record of a result
 //   inverse    inverse kinematics                 (module kinematics)
 //   target     geometric targets                  (module kinematics)
@@ -40,7 +39,6 @@
 #include "pliant/shapes.h"
 #include "pliant/dynamics.h"
 #include "pliant/schedule.h"
-#include "pliant/geometric.h"
 #include "pliant/model.h"
 #include "pliant/simulation.h"
 #include "pliant/inverse.h"

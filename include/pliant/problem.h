@@ -84,6 +84,11 @@ typedef enum pl_outcome {
 } pl_outcome;
 PL_API const char *pl_outcome_name(pl_outcome outcome);
 
+// What `solved` means unless the robot file says otherwise: the largest nodal residual force over the largest
+// nodal load or internal force, and the largest displacement of the next step, mm.
+#define PL_FORCE_TOLERANCE 1e-6
+#define PL_LENGTH_TOLERANCE 1e-5
+
 #define PL_CONTACT_HISTORY 8
 
 typedef struct pl_solve_report {

@@ -7,7 +7,7 @@
 //   - starts along the softest modes of the tangent, to both sides,
 //   - Newton's method on the deflated equilibrium equations, which does not converge to what is known.
 // A stationary point that is a saddle is left to both sides along its unstable mode. Every shape is a result
-// of pl_statics_solve: in balance, proved stable, nothing inverted, nothing inside anything. That there are
+// of a solve: in balance, proved stable, nothing inverted, nothing inside anything. That there are
 // no others is not proved.
 #ifndef PLIANT_SHAPES_H
 #define PLIANT_SHAPES_H
@@ -17,13 +17,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// ---- modes of the tangent
-// The softest modes at an equilibrium, those of negative stiffness included, in the order of |stiffness|:
-// `shape` gets 3 per vertex and mode, largest displacement 1, `stiffness` (N/mm) the second derivative of the
-// energy along it.
-PL_API_CHECKED pl_status pl_statics_modes(pl_statics *statics, const pl_state *state, int count,
-                                          double *stiffness, double *shape, int *found, pl_error *err);
 
 // ---- shapes
 // Loads are fractions l of the given commands, the robot's dead loads being fully applied; where all commands
@@ -50,7 +43,7 @@ typedef struct pl_stable_shape {
     const pl_state *state;  // of the pl_shapes
     double energy;          // mJ, elastic
     double potential;       // mJ, with that of loads and pressures; only differences between shapes matter
-    double stiffness;       // N/mm: of the softest mode, as pl_statics_modes
+    double stiffness;       // N/mm: of the softest mode, per mm of the largest displacement
     double load[2];         // the branch is stable between these loads
     pl_shape_end end[2];    // what happens there
     pl_shape_source source; // how it was found first
@@ -80,12 +73,8 @@ typedef struct pl_shapes_report {
     bool stopped;       // by the progress: the list may be incomplete
 } pl_shapes_report;
 
-// Shapes at `command` (as pl_statics_solve), lowest potential first. `statics` is used for all solves and
-// must outlive the result.
+// Found by pl_model_find_shapes (pliant/model.h), lowest potential first.
 typedef struct pl_shapes pl_shapes;
-PL_API_CHECKED pl_status pl_shapes_find(pl_statics *statics, const double *command,
-                                        const pl_shapes_options *options, pl_shapes **out,
-                                        pl_shapes_report *report, pl_error *err);
 PL_API void pl_shapes_destroy(pl_shapes *shapes);
 PL_API int pl_shapes_count(const pl_shapes *shapes);
 PL_API pl_stable_shape pl_shapes_get(const pl_shapes *shapes, int i);

@@ -50,18 +50,14 @@ PyObject *core_model_compare(PyObject *self, PyObject *args)
                           .command = command,
                           .time_limit = time_limit};
     pl_error err = {0};
-    pl_method ignored;
     pl_comparison result = {0};
     pl_robot_document *document = NULL;
     pl_status status = pl_robot_document_parse(text, (size_t)length, path, &document, &err);
+    def.progress = m->progress;
     if (status == PL_OK) {
-        status = pl_robot_document_options(document, &def.statics, &ignored, &def.geometric, &err);
+        CORE_RUN(m, status = pl_compare_methods(document, robot, &def, &result, &err));
     }
     pl_robot_document_destroy(document);
-    def.statics.progress = def.geometric.progress = m->progress;
-    if (status == PL_OK) {
-        CORE_RUN(m, status = pl_compare_methods(robot, &def, &result, &err));
-    }
     core_leave(m);
     free(command);
     if (status != PL_OK) {

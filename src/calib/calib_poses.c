@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "base/rotation.h"
 #include "base/vec.h"
+#include "camera/camera.h"
 #include "pliant/calib.h"
 #include "solver/solver.h"
 

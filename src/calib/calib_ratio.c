@@ -8,9 +8,11 @@
 // with the same w for both materials.
 #include "base/base.h"
 #include "base/vec.h"
+#include "calib/calib.h"
+#include "material/material.h"
 #include "pliant/calib.h"
 #include "geometric/geometric.h"
-#include "pliant/statics.h"
+#include "statics/statics.h"
 #include "robot/robot_def.h"
 
 #define RATIO_SMALLEST 1e-3 // R_omega: Poisson's ratio is 0.4993 there

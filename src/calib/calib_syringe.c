@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/base.h"
+#include "calib/calib.h"
 #include "pliant/calib.h"
 #include <math.h>
 

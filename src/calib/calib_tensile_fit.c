@@ -10,6 +10,7 @@
 // below it, where load cells drift; h_i takes out the sampling rate.
 #include "base/base.h"
 #include "calib/calib_search.h"
+#include "material/material.h"
 #include "material/material_table.h"
 #include "pliant/calib.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <jpeglib.h>
 #include "base/base.h"
+#include "camera/camera.h"
 #include "pliant/dataset.h"
 
 // ---- images

@@ -35,3 +35,10 @@ pl_status pl_robot_document_options(const pl_robot_document *document, pl_static
 
     return status;
 }
+
+bool pl_method_exists(const char *name)
+{
+    pl_geometric_options preset;
+    return strcmp(name, "exact") == 0 || strcmp(name, "local_global") == 0 ||
+           pl_geometric_preset(name, &preset, NULL) == PL_OK;
+}

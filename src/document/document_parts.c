@@ -1,6 +1,7 @@
 // The blocks about what bodies are made of and what holds them: materials, regions, fixed, rigid.
 #include <stdio.h>
 #include "document/document_reader.h"
+#include "material/material.h"
 
 static const char *const formulation_names[] = {"locking_free", "displacement"};
 

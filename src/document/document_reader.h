@@ -3,11 +3,14 @@
 #ifndef PL_DOCUMENT_READER_H
 #define PL_DOCUMENT_READER_H
 
+#include "document/document.h"
 #include "base/base.h"
+#include "geometric/geometric.h"
 #include "pliant/document.h"
 #include "pliant/meshfile.h"
 #include "pliant/text.h"
 #include "robot/robot.h"
+#include "statics/statics.h"
 #include "text/text_expression.h"
 
 // ---- memory that lives as long as the file being read

@@ -6,6 +6,7 @@
 // (the strain) across. Both may wrinkle. Rubber laws: the stretch across by Newton's method on the
 // three-dimensional law.
 #include "element/layer.h"
+#include "material/material.h"
 
 #define SHEET_ROUNDS 40
 

@@ -13,6 +13,7 @@
 // (g_i S_d - alpha_i), because a DEV[q] : dC = q : d(a C).
 #include "base/threads.h"
 #include "element/element.h"
+#include "material/material.h"
 
 #define VISCOUS_GRAIN 8 // blocks, some 10 us
 #define GAMMA 0.58578643762690495

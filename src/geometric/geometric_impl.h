@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "base/vec.h"
 #include "geometric/geometric_block.h"
+#include "material/material.h"
 #include "mesh/mesh.h"
 #include "geometric/geometric.h"
 #include "robot/robot.h"

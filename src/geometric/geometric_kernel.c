@@ -11,6 +11,7 @@
 #endif
 
 #include "geometric/geometric_block.h"
+#include "material/material.h"
 #include "material/material_kernel.h"
 
 extern const geo_kernels GEO_KERNEL_TABLE;

@@ -1,5 +1,6 @@
 // Body points by name or place, for shapes and curvatures.
 #include "kinematics/kinematics_impl.h"
+#include "mesh/mesh.h"
 #include "pliant/target.h"
 #include "kinematics/kinematics_task.h"
 

@@ -1,6 +1,7 @@
 // Comparisons: one pose of a full body by several methods. Shapes are compared on the corner mesh, which all
 // methods share: distances to the exact shape there are a method's error, the distance between the two exact
 // shapes is the mesh's.
+#include "kinematics/kinematics.h"
 #include "kinematics/kinematics_impl.h"
 #include "model/model.h"
 #include "robot/robot_def.h"
@@ -9,6 +10,8 @@
 typedef struct compare {
     const pl_robot *robot;
     const pl_compare_def *def;
+    const pl_statics_options *statics;
+    const pl_geometric_options *geometric;
     pl_comparison *out;
     int32_t *vertex_of; // corner vertex -> vertex of the robot's mesh
     int32_t corner_count;
@@ -95,7 +98,7 @@ static pl_status compare_solve(const compare *c, pl_model *model, const int32_t 
 static pl_status compare_exact_on(compare *c, const pl_robot *robot, const char *name, bool corners,
                                   pl_error *err)
 {
-    pl_statics_options o = c->def->statics;
+    pl_statics_options o = *c->statics;
     o.displacement = o.displacement || corners;
     o.time_limit = c->def->time_limit > 0 ? c->def->time_limit : o.time_limit;
     pl_model *model = NULL;
@@ -156,7 +159,7 @@ static void compare_ask(const compare *c, pl_geometric *g)
 // A published method or local_global with the options given.
 static pl_status compare_geometric(compare *c, const char *method, pl_error *err)
 {
-    pl_geometric_options o = c->def->geometric;
+    pl_geometric_options o = *c->geometric;
     pl_model *model = NULL;
     pl_compare_row *row;
     pl_status status = PL_OK;
@@ -220,10 +223,11 @@ static void compare_distances(const compare *c)
 }
 
 // *out is owned by the caller (pl_comparison_clear), also after a failure.
-pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, pl_comparison *out,
-                             pl_error *err)
+pl_status pl_compare_solve(const pl_robot *robot, const pl_compare_def *def,
+                           const pl_statics_options *statics, const pl_geometric_options *geometric,
+                           pl_comparison *out, pl_error *err)
 {
-    compare c = {.robot = robot, .def = def, .out = out};
+    compare c = {.robot = robot, .def = def, .statics = statics, .geometric = geometric, .out = out};
     *out = (pl_comparison){0};
     if (def->method_count < 1) {
         return pl_fail(err, PL_BAD_INPUT,

@@ -7,6 +7,7 @@
 // constraint,
 //   M a = eta N a,  eta the smallest eigenvalue that is not negative.
 #include "kinematics/kinematics_impl.h"
+#include "kinematics/kinematics.h"
 #include "solver/solver.h"
 
 #define SAME_PLACE 1e-9 // of the points' spread: nearer is the same place

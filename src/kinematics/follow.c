@@ -1,6 +1,7 @@
 // Paths: one inverse problem after the other, each from the solution of the one before. Rates bound the step
 // between waypoints; costs are counted over the whole path.
 #include "kinematics/kinematics_impl.h"
+#include "kinematics/kinematics.h"
 
 pl_follow_options pl_follow_options_default(void)
 {

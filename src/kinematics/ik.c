@@ -1,6 +1,7 @@
 // The inverse problem as an object: checked and sized once, then solved as often as targets change. Unknowns
 // are z, the free commands in parts of their ranges.
 #include "kinematics/kinematics_impl.h"
+#include "kinematics/kinematics.h"
 #include "solver/solver.h"
 
 static const char *const method_name[PL_IK_METHOD_COUNT] = {"newton", "gradient", "descent"};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "kinematics/kinematics_impl.h"
 #include "base/rotation.h"
+#include "kinematics/kinematics.h"
 
 static const char *const kind_name[PL_OBJECTIVE_KIND_COUNT] = {
     "position",  "direction", "orientation", "distance", "orthogonal", "shape",

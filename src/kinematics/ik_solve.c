@@ -1,6 +1,7 @@
 // One solve of an inverse problem: where it starts, further starts from samples, and what is reported.
 #include <stdio.h>
 #include "kinematics/kinematics_impl.h"
+#include "kinematics/kinematics.h"
 
 #define START_SAME                                                                                           \
     0.01 // starts ended at the same point when the deviations of the goals differ by less than this

@@ -154,4 +154,6 @@ double pl_error_map_confidence(const pl_error_map *map);
 // The bound of each column at x, from the errors at the nearest points. No memory is allocated.
 void pl_error_map_evaluate(const pl_error_map *map, const double *x, double *error);
 
+pl_train_options pl_train_options_default(void);
+
 #endif

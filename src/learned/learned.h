@@ -117,4 +117,39 @@ void pl_learned_bounds(pl_learned *learned, const double *command, const pl_lear
 pl_error_source pl_learned_error_source(const pl_learned *learned);
 double pl_learned_confidence(const pl_learned *learned); // of the bounds; NAN: none
 
+// ---- inverse kinematics of one marker at a fixed rate: no allocation, a bounded number of evaluations
+typedef enum pl_reach_method {
+    PL_REACH_NEWTON,    // damped Gauss-Newton within the ranges, with least motion
+    PL_REACH_PUBLISHED, // gradient with the Jacobian network (or the derivative) and the soft line search
+    PL_REACH_DIRECT,    // the direct-inverse network, clipped to the ranges
+    PL_REACH_METHOD_COUNT
+} pl_reach_method;
+typedef struct pl_reach_options {
+    pl_reach_method method;
+    int marker;
+    bool axes[3];         // world axes that count; all false: all
+    double tolerance;     // mm; 0: 0.1 % of the width of the workspace, as published (newton: a tenth of it)
+    int evaluation_limit; // of the networks; 0: 25 (newton), 20000 (published: it ends where it no longer
+                          // improves)
+    double least_motion;  // mm per range: keeps redundant commands near the start
+    double shrink;        // published: factor of the line search
+} pl_reach_options;
+pl_reach_options pl_reach_options_default(void);
+typedef struct pl_reach_result {
+    bool converged;  // the learned model is within the tolerance
+    bool reached;    // and so is the robot: distance + error <= tolerance
+    double distance; // mm, of the learned model
+    double error;    // mm, of the marker, as pl_answer_error; NAN: not known
+    int evaluations;
+} pl_reach_result;
+typedef struct pl_reach pl_reach;
+pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, pl_reach **out,
+                          pl_error *err);
+void pl_reach_destroy(pl_reach *reach);
+// `command` is the start (the last commands) and receives the result, within the ranges of the samples.
+pl_reach_result pl_reach_solve(pl_reach *reach, const double target[3], double *command);
+// The marker's position and its derivative (3 x command_count; may be NULL) by the networks, adaptation
+// included.
+void pl_reach_forward(pl_reach *reach, const double *command, double position[3], double *jacobian);
+
 #endif

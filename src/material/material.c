@@ -2,6 +2,7 @@
 // test. Energy, stress and tangent for any deformation are in material_kernel.h.
 #include <math.h>
 #include "base/base.h"
+#include "material/material.h"
 #include "material/material_table.h"
 
 static bool model_known(pl_material_model model)

@@ -2,6 +2,7 @@
 // constant: every stress is linear in all of them but the exponents of ogden and the limit of gent, whose
 // derivatives the kernels know.
 #include "base/base.h"
+#include "material/material.h"
 #include "material/material_table.h"
 
 void pl_law_constants(pl_law *law, const pl_material *m)

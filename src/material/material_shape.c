@@ -1,6 +1,7 @@
 // The shape parameter of the geometric papers and what it means as an elastic material; its curve over the
 // strain for rubber laws.
 #include "base/base.h"
+#include "material/material.h"
 #include "pliant/material.h"
 
 void pl_shape_to_elastic(double weight, double r_omega, double *young, double *poisson)

@@ -254,3 +254,9 @@ pl_status pl_mesh_embed(const pl_mesh *mesh, const double point[3], pl_embedding
 
     return PL_OK;
 }
+
+int32_t pl_mesh_find_element(const pl_mesh *mesh, const double point[3])
+{
+    pl_embedding e;
+    return pl_mesh_embed(mesh, point, &e, NULL) == PL_OK ? e.element : -1;
+}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "meshfile/meshfile_build.h"
+#include "mesh/mesh.h"
 
 int32_t pl_names_find(const pl_names *names, const char *name)
 {

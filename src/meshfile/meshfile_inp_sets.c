@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include "meshfile/meshfile_inp.h"
+#include "mesh/mesh.h"
 
 // ---- labels
 

@@ -1,6 +1,7 @@
 // Volume meshes by the extension of their file.
 #include <strings.h>
 #include "meshfile/meshfile_build.h"
+#include "mesh/mesh.h"
 
 // With the dot, "" if there is none.
 static const char *mesh_extension(const char *path)

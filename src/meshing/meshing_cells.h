@@ -3,6 +3,7 @@
 #define PL_MESHING_CELLS_H
 
 #include "meshing/meshing_impl.h"
+#include "meshing/meshing.h"
 
 // A connected volume bounded by triangles.
 typedef struct cell {

@@ -1,6 +1,7 @@
 // The table of parametric designs: finding one, checking its parameters, meshing it.
 #include <stdio.h>
 #include "mesh/mesh.h"
+#include "meshing/meshing.h"
 #include "meshing/meshing_impl.h"
 
 #define DESIGN_PARAMETERS_MAX 16 // of one design

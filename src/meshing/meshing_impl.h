@@ -4,6 +4,7 @@
 #define PL_MESHING_IMPL_H
 
 #include "base/base.h"
+#include "mesh/mesh.h"
 #include "meshing/meshing_gmsh_calls.h"
 #include "pliant/meshing.h"
 

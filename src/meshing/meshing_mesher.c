@@ -1,5 +1,6 @@
 // The mesher handed to pl_robot_load: sends each kind of source to the file that knows it.
 #include "meshing/meshing_child.h"
+#include "meshing/meshing.h"
 #include "meshing/meshing_impl.h"
 
 // A mesh file, raised to the order asked for. A file that is quadratic already stays so.
@@ -116,4 +117,40 @@ const pl_mesher *pl_meshing_mesher(void)
     static const pl_mesher mesher = {
         .build = mesher_build, .fill = mesher_fill, .surface = mesher_surface, .check = mesher_check};
     return &mesher;
+}
+
+pl_status pl_meshing_from_step(const char *path, double unit, double size, int order,
+                               const pl_progress *progress, pl_mesh **out, pl_findings *findings,
+                               pl_error *err)
+{
+    const pl_mesh_source source = {
+        .kind = PL_SOURCE_STEP, .path = path, .unit = unit, .size = size, .order = order, .file = path};
+    *out = NULL;
+
+    return mesher_build(NULL, &source, progress, out, findings, err);
+}
+
+pl_status pl_meshing_from_design(const char *kind, const pl_design_value *value, int count, double size,
+                                 int order, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
+                                 pl_error *err)
+{
+    *out = NULL;
+    pl_source_parameter *parameter = pl_alloc_array((size_t)count + 1, sizeof *parameter);
+    if (!parameter) {
+        return pl_fail_memory(err, "design: parameters");
+    }
+    for (int i = 0; i < count; ++i) {
+        parameter[i] = (pl_source_parameter){.name = value[i].name, .value = value[i].value};
+    }
+
+    const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN,
+                                   .design = kind,
+                                   .parameter = parameter,
+                                   .parameter_count = count,
+                                   .size = size,
+                                   .order = order};
+    const pl_status status = mesher_build(NULL, &source, progress, out, findings, err);
+    pl_free(parameter);
+
+    return status;
 }

@@ -29,4 +29,22 @@ typedef struct pl_model_aim {
 pl_status pl_model_find_together(pl_model *model, const pl_model_aim *aim, bool *met, pl_error *err);
 bool pl_model_can_find_together(const pl_model *model);
 
+// The full body as a model, with the exact method or with the geometric one (whose derivatives are exact too,
+// but by differences with growth, contact, loose rigid regions and the published preset). Keeps a reference
+// to `robot`, which must outlive it.
+pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *options, pl_model **out,
+                              pl_error *err);
+pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometric_options *options,
+                                        pl_model **out, pl_error *err);
+// How actuator i is driven; for an invalid index, an info without a name and with command -1.
+pl_actuator_info pl_model_actuator(const pl_model *model, int i);
+
+// The forward solves that follow take at most `iterations`; returns the limit before. 0: the model has none,
+// and nothing changes.
+int pl_model_limit(pl_model *model, int iterations);
+// The current pose is taken, not tried: models with memory (learned from histories) answer from now on as a
+// robot that was here. Sweeps and paths call it after every point. The answers of this pose stay until the
+// next forward solve. false: the model has no memory.
+bool pl_model_settle(pl_model *model);
+
 #endif

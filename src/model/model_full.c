@@ -3,7 +3,8 @@
 
 // The first member makes it a model_body for the functions of model_body.h.
 typedef struct full_model {
-    model_body body; // first: see model_body.h
+    model_body body;            // first: see model_body.h
+    pl_statics_options options; // for solvers beside its own: searches leave the model where it is
     pl_parameter *parameter;
     double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_reading, *d_energy;
     double *d_point, *force; // taken when first asked for; 3 per vertex
@@ -274,6 +275,7 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
         return pl_fail_memory(err, "the model");
     }
 
+    m->options = *options;
     pl_status status = model_body_init(&m->body, robot, options, err);
     if (status == PL_OK && !full_room(m)) {
         status = pl_fail_memory(err, "the derivatives of the model");
@@ -363,4 +365,78 @@ pl_statics *pl_model_statics(const pl_model *model)
 const pl_robot *pl_model_robot(const pl_model *model)
 {
     return full_body(model) ? full_body(model)->robot : NULL;
+}
+
+// ---- searches with a solver of their own
+// The model as a full body with the exact method; refused otherwise.
+static pl_status full_search(const pl_model *model, const char *what, full_model **out, pl_statics **statics,
+                             pl_error *err)
+{
+    *out = pl_model_self(model, &full_type);
+    *statics = NULL;
+    return *out
+               ? pl_statics_create((*out)->body.robot, &(*out)->options, statics, err)
+               : pl_fail(err, PL_BAD_INPUT, "%s: needs a full body with the exact method, this model is '%s'",
+                         what, pl_model_get_info(model).method);
+}
+
+pl_status pl_model_find_shapes(const pl_model *model, const double *command, const pl_shapes_options *options,
+                               pl_shapes **out, pl_shapes_report *report, pl_error *err)
+{
+    full_model *m;
+    pl_statics *statics;
+    *out = NULL;
+    *report = (pl_shapes_report){0};
+    pl_status status = full_search(model, "shapes", &m, &statics, err);
+    if (status == PL_OK) {
+        status = pl_shapes_find(statics, command, options, out, report, err);
+    }
+    pl_statics_destroy(statics);
+
+    return status;
+}
+
+// From a path of statics to a visitor that sees markers.
+typedef struct full_arc {
+    pl_statics *statics;
+    int marker_count;
+    double *marker;
+    bool (*visit)(void *user, const pl_arc_point *point, const double *marker);
+    void *user;
+} full_arc;
+
+static bool full_arc_visit(void *user, const pl_arc_point *point, const pl_state *state)
+{
+    full_arc *a = user;
+    for (int i = 0; i < a->marker_count; ++i) {
+        const pl_marker_result marker = pl_statics_marker(a->statics, state, i);
+        memcpy(a->marker + 3 * i, marker.position, sizeof marker.position);
+    }
+    return a->visit(a->user, point, a->marker);
+}
+
+pl_status pl_model_follow_arc(const pl_model *model, const double *command, int steps,
+                              bool (*visit)(void *user, const pl_arc_point *point, const double *marker),
+                              void *user, bool *complete, pl_error *err)
+{
+    full_model *m;
+    full_arc arc = {.visit = visit, .user = user};
+    pl_state *state = NULL;
+    *complete = false;
+    pl_status status = full_search(model, "arc length", &m, &arc.statics, err);
+    if (status == PL_OK) {
+        arc.marker_count = m->body.info.marker_count;
+        arc.marker = PL_NEW_ARRAY(double, 3 * arc.marker_count);
+        status = arc.marker ? pl_state_create(m->body.robot, &state, err) : pl_fail_memory(err, "arc length");
+    }
+    if (status == PL_OK) {
+        status =
+            pl_statics_follow_arc(arc.statics, state, command, steps, full_arc_visit, &arc, complete, err);
+    }
+
+    pl_state_destroy(state);
+    pl_free(arc.marker);
+    pl_statics_destroy(arc.statics);
+
+    return status;
 }

@@ -3,6 +3,7 @@
 // both.
 #include <math.h>
 #include "problem/term_material.h"
+#include "material/material.h"
 
 // The law of a region whose constants are all 0 except for the derivative wanted; returns that of the
 // corners' share of kappa, the plain share being PL_PLAIN_SHARE mu.

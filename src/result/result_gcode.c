@@ -6,6 +6,7 @@
 // Positions are rounded first and F is cut, not rounded, so the words as written keep every limit.
 #include <stdio.h>
 #include "result/result_motion.h"
+#include "model/model.h"
 #include "robot/robot_def.h"
 #include "robot/robot_kind.h"
 

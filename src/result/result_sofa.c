@@ -2,6 +2,7 @@
 // file that holds the mesh, so that it needs no other file. SOFA has linear tetrahedra: the corners of ours.
 // Units are those of the robot: mm, N, MPa, t, s.
 #include "model/model.h"
+#include "material/material.h"
 #include "pliant/result.h"
 #include "robot/robot.h"
 

@@ -1,6 +1,7 @@
 // The checks of a def that need no mesh: names, materials, ranges, references between its items, implausible
 // values.
 #include "robot/robot_impl.h"
+#include "material/material.h"
 #include "robot/robot_kind.h"
 
 // What the checks share.

@@ -4,6 +4,7 @@
 #define PL_ROBOT_DEF_H
 
 #include "pliant/robot.h"
+#include "mesh/mesh.h"
 
 // Every item has its line in the robot file (0 if it was created by a program). Lengths in mm, forces N,
 // pressures MPa, volumes mm^3, angles rad. In a robot with several bodies, names have the form `body.name`

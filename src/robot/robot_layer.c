@@ -1,6 +1,7 @@
 // Layers: the faces they are bonded to, and where their middle lies.
 #include <stdio.h>
 #include "robot/robot_impl.h"
+#include "material/material.h"
 
 #define LAYER_STIFF 10 // over the body: softer layers do not wrinkle by themselves
 #define LAYER_WRINKLE                                                                                        \

@@ -1,5 +1,6 @@
 // What looks wrong with a layer or a fibre that can be built: its modulus, and the wall it lies on.
 #include "mesh/mesh.h"
+#include "material/material.h"
 #include "robot/robot_impl.h"
 
 #define THIN_MODULUS_MAX 1e6 // MPa, 1 TPa: graphene, diamond

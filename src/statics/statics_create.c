@@ -4,9 +4,9 @@
 pl_statics_options pl_statics_options_default(void)
 {
     return (pl_statics_options){
-        .force_tolerance = 1e-6,
+        .force_tolerance = PL_FORCE_TOLERANCE,
         .contact_tolerance = 3e-4,
-        .length_tolerance = 1e-5,
+        .length_tolerance = PL_LENGTH_TOLERANCE,
         .iteration_limit = 2000,
         .increment_limit = 200,
         .linear_solver = PL_SOLVER_AUTO,

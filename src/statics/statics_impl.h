@@ -12,7 +12,7 @@
 #ifndef PL_STATICS_IMPL_H
 #define PL_STATICS_IMPL_H
 
-#include "pliant/statics.h"
+#include "statics/statics.h"
 #include "newton/newton.h"
 #include "statics/statics.h"
 #include "statics/statics_options.h"

@@ -6,6 +6,7 @@
 #include "bar_robot.h"
 #include "base/rotation.h"
 #include "base/vec.h"
+#include "camera/camera.h"
 #include "check.h"
 #include "pliant/calib.h"
 

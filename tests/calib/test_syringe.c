@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "check.h"
+#include "calib/calib.h"
 #include "pliant/calib.h"
 
 static const pl_syringe_line line = {.chamber = 12e3, .tube = 3e3, .syringe = 50e3, .ambient = 0.1};

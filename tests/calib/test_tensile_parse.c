@@ -4,6 +4,7 @@
 #include <string.h>
 #include "check.h"
 #include "base/base.h"
+#include "material/material.h"
 #include "pliant/calib.h"
 
 static pl_status parse(const char *text, pl_tensile *test, pl_error *err)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "base/vec.h"
+#include "camera/camera.h"
 #include "check.h"
 #include "pliant/camera.h"
 

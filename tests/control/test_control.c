@@ -1,6 +1,7 @@
 // Compliance, controllers, plants and the margin of the loop.
 #include <stdlib.h>
 #include "pliant/control.h"
+#include "model/model.h"
 #include "statics_robot.h"
 
 static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.45};

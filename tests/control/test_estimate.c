@@ -3,6 +3,7 @@
 // missing readings are reported; a recursive estimator learns; placement prefers the strings that tell more.
 #include <stdlib.h>
 #include "pliant/control.h"
+#include "model/model.h"
 #include "statics_robot.h"
 
 static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.45};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 #include "check.h"
+#include "model/model.h"
 #include "pliant/dataset.h"
 #include "learned/learned.h"
 

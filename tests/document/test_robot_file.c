@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "robot/robot_fixture.h"
 #include "base/base.h"
+#include "document/document.h"
 #include "robot/robot.h"
 #include "pliant/result.h"
 #include "pliant/motion.h"

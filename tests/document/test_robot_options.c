@@ -1,7 +1,10 @@
 // The `solver:` block over the defaults of statics.
 #include <string.h>
 #include "check.h"
+#include "document/document.h"
+#include "geometric/geometric.h"
 #include "pliant/result.h"
+#include "statics/statics.h"
 
 static void test_options(void **state)
 {

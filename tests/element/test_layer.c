@@ -4,6 +4,7 @@
 #include "check.h"
 #include "element/layer.h"
 #include "layer_grid.h"
+#include "material/material.h"
 
 static double noise(uint32_t *seed)
 {

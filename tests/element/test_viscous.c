@@ -5,6 +5,7 @@
 #include "box_mesh.h"
 #include "check.h"
 #include "element/element.h"
+#include "material/material.h"
 
 static pl_material law_of(pl_material_model model, double poisson)
 {

@@ -2,6 +2,7 @@
 // free growth of films and chambers, triangles of a cable; and what is refused.
 #include "base/vec.h"
 #include "geometric_robot.h"
+#include "material/material.h"
 
 static const double bar_size[3] = {20, 6, 6};
 

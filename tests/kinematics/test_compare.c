@@ -1,7 +1,7 @@
 // Comparisons: the methods agree where they minimise the same energy, and the distances say whose error is
 // whose.
 #include "bar_robot.h"
-#include "pliant/motion.h"
+#include "kinematics/kinematics.h"
 
 static pl_comparison run(const bar *b, const pl_robot *linear, const double *command,
                          const char *const *method, int count)
@@ -11,12 +11,12 @@ static pl_comparison run(const bar *b, const pl_robot *linear, const double *com
     pl_compare_def def = {.linear = linear,
                           .method = method,
                           .method_count = count,
-                          .command = command,
-                          .statics = tight_options(),
-                          .geometric = pl_geometric_options_default()};
+                          .command = command};
+    const pl_statics_options statics = tight_options();
+    pl_geometric_options geometric = pl_geometric_options_default();
 
-    def.geometric.form = PL_FORM_MU_LAMBDA;
-    PL_CHECK_OK(pl_compare_methods(b->robot, &def, &c, &err));
+    geometric.form = PL_FORM_MU_LAMBDA;
+    PL_CHECK_OK(pl_compare_solve(b->robot, &def, &statics, &geometric, &c, &err));
 
     return c;
 }
@@ -65,7 +65,9 @@ static void test_methods(void **state)
     pl_comparison_clear(&c);
     const char *const wrong = "guess";
     const pl_compare_def def = {.method = &wrong, .method_count = 1, .command = command};
-    assert_int_equal(pl_compare_methods(l.robot, &def, &c, &err), PL_BAD_INPUT);
+    const pl_statics_options statics = tight_options();
+    const pl_geometric_options geometric = pl_geometric_options_default();
+    assert_int_equal(pl_compare_solve(l.robot, &def, &statics, &geometric, &c, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "guess"));
     pl_comparison_clear(&c);
     bar_clear(&b);

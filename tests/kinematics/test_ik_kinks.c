@@ -2,6 +2,7 @@
 // one-sided command agree with differences, and inverse kinematics from rest finds targets that need cables
 // which are slack at rest.
 #include "base/base.h"
+#include "model/model.h"
 #include "statics_robot.h"
 #include "pliant/motion.h"
 

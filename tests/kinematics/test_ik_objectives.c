@@ -1,6 +1,7 @@
 // Objectives: every gradient agrees with central differences, deviations mean what the header says, wrong
 // input is refused with a sentence.
 #include "arm_model.h"
+#include "kinematics/kinematics.h"
 
 static const double somewhere[ARM_SECTIONS] = {0.7, -0.4, 0.9, 0.3};
 

@@ -1,6 +1,7 @@
 // The solver of inverse problems, on an arm in closed form: targets within reach are met, others end at the
 // nearest point with a certificate, bounds hold, redundancy moves least, singular postures do not stop it.
 #include "arm_ik.h"
+#include "kinematics/kinematics.h"
 
 // 27 samples of a three-section arm, each section at -size, 0 and size.
 static pl_samples sample_arm(pl_model *model, const arm *a, double size, double *command, double *marker)

@@ -2,6 +2,8 @@
 // solve, and inverse kinematics brings a real body where it should go within bounds on tendons and their
 // tension.
 #include "statics_robot.h"
+#include "kinematics/kinematics.h"
+#include "model/model.h"
 #include "pliant/motion.h"
 
 // A bar of 40 x 8 x 8 mm, clamped at x = 0, with a tendon above and one at its side.

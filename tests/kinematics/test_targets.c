@@ -1,5 +1,6 @@
 // Targets that take geometry: body points along a line, shapes fitted to a surface.
 #include "arm_ik.h"
+#include "mesh/mesh.h"
 #include "pliant/target.h"
 
 #define LINE (ARM_POINTS * 2 + 1) // points of the arm of two sections, and its base

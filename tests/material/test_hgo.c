@@ -3,6 +3,7 @@
 #include <string.h>
 #include "check.h"
 #include "base/base.h"
+#include "material/material.h"
 #include "pliant/material.h"
 
 static const pl_material along = {.model = PL_HGO,

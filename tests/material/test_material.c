@@ -3,6 +3,7 @@
 #include <string.h>
 #include "check.h"
 #include "base/base.h"
+#include "material/material.h"
 #include "pliant/material.h"
 
 static const pl_material steelish = {.model = PL_LINEAR, .young = 200, .poisson = 0.3};

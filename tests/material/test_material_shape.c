@@ -2,6 +2,7 @@
 // element that carries the fitted R(strain).
 #include "base/base.h"
 #include "check.h"
+#include "material/material.h"
 #include "pliant/material.h"
 
 // (w, R) -> (E, nu) -> (w, R) is the identity, and the moduli are mu = w R, lambda = 2 w (1 - R) / 3.

@@ -1,6 +1,7 @@
 // Tubular holes through a body are found with axis and radius; bodies without one have none.
 #include <math.h>
 #include "check.h"
+#include "mesh/mesh.h"
 #include "pliant/mesh.h"
 
 #define AROUND 24

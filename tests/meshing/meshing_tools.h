@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "check.h"
+#include "mesh/mesh.h"
 #include "pliant/meshing.h"
 
 // Gmsh and the libraries under it keep what they took until the program ends; that is not ours to mend.

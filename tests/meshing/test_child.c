@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include "meshing/meshing_child.h"
+#include "meshing/meshing.h"
 #include "meshing/meshing_impl.h"
 #include "meshing_tools.h"
 

@@ -1,6 +1,7 @@
 // Every design, at its defaults and changed: no inverted element, the closed-form volumes, the names it
 // promises.
 #include "meshing_tools.h"
+#include "meshing/meshing.h"
 
 typedef struct design_case {
     const char *kind;

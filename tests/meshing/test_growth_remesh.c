@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "meshing_tools.h"
+#include "document/document.h"
 #include "pliant/pliant.h"
 #include "geometric/geometric.h"
 

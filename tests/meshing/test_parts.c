@@ -2,6 +2,7 @@
 // OBJ, STEP.
 #include <gmshc.h>
 #include "box_mesh.h"
+#include "meshing/meshing.h"
 #include "meshing_tools.h"
 
 // The surface of a box, 12 triangles, outward (inward when `inside_out`), as a part that owns its arrays.

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <sys/stat.h>
 #include "meshing/meshing_part.h"
+#include "document/document.h"
 #include "meshing_tools.h"
 #include "pliant/result.h"
 

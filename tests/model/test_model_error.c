@@ -1,6 +1,7 @@
 // The error of a mesh: none where the elements can represent the solution, near to what a refined mesh shows
 // where they cannot, and kept with the solution it belongs to.
 #include "pliant/model.h"
+#include "model/model.h"
 #include "statics_robot.h"
 
 static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.47, .density = 1.1e-9};

@@ -2,6 +2,7 @@
 // hardware limits their rates, and a hand that pulls and lets go leaves the body swinging.
 #include <stdlib.h>
 #include "pliant/simulation.h"
+#include "model/model.h"
 #include "statics_robot.h"
 
 #define FRAME 0.01

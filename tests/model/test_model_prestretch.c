@@ -2,6 +2,7 @@
 // curl a strip, up to 300 degrees, on both they shorten it. The bending angle keeps its sign and is not
 // wrapped.
 #include "base/base.h"
+#include "model/model.h"
 #include "pliant/model.h"
 #include "statics_robot.h"
 

@@ -1,5 +1,6 @@
 // Around the models: tubes, the inverse, and the fit to a full body whose section stiffness is known.
 #include "reduced_robot.h"
+#include "model/model.h"
 #include "statics_robot.h"
 
 static pl_model *trunk(void)

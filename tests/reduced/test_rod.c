@@ -1,6 +1,7 @@
 // Rod and chain against closed forms: Timoshenko's deflection, the elastica, a full circle, a rod bent by its
 // weight, a helical tendon; and the laws of tendons.
 #include "reduced_robot.h"
+#include "model/model.h"
 
 #define L0 100.0
 #define EI0 1e4

@@ -5,6 +5,8 @@
 #include <unistd.h>
 #include "base/base.h"
 #include "check.h"
+#include "document/document.h"
+#include "model/model.h"
 #include "pliant/result.h"
 #include "robot/robot_def.h"
 #include "reduced/reduced.h"

@@ -6,8 +6,11 @@
 #include <unistd.h>
 #include "robot/robot_fixture.h"
 #include "base/base.h"
+#include "document/document.h"
+#include "model/model.h"
 #include "pliant/dataset.h"
 #include "pliant/result.h"
+#include "statics/statics.h"
 
 static char folder[] = "/tmp/pliant_motion_XXXXXX";
 

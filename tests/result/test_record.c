@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "check.h"
+#include "document/document.h"
 #include "pliant/result.h"
 
 static const char *const keys[] = {

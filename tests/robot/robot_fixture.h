@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
+#include "mesh/mesh.h"
 #include "pliant/robot.h"
 
 enum {

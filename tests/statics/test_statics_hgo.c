@@ -1,6 +1,7 @@
 // A block of rubber with fibres, pulled along them and in their plane: solved with a nearly incompressible
 // material, the stress is that of the closed forms of the incompressible law.
 #include "statics_robot.h"
+#include "material/material.h"
 
 #define SIZE 10.0
 
