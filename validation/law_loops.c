@@ -7,6 +7,7 @@
 //   alarms      readings of healthy sensors that are not used, over all of them
 //   pressures   correct pressures added to correct strings do not make the estimated tip worse
 #include "pliant/control.h"
+#include "control/control.h"
 #include "validate.h"
 
 enum { SENSORS_MAX = 8, TICKS = 80, FAULTS = 100, POSES = 60, GONE = 10 };

@@ -40,8 +40,8 @@ static int control_numbers(const cli_args *args, loop_numbers *n)
             const bool pi = c->kind == PL_CONTROL_PI || c->kind == PL_CONTROL_OPEN;
             *n = (loop_numbers){.kp = pi ? c->kp : c->gain,
                                 .ki = pi ? c->ki : 0,
-                                .delay = setup.plant.delay,
-                                .lag = setup.plant.lag,
+                                .delay = setup.delay,
+                                .lag = setup.lag,
                                 .period = c->period};
         }
         pl_control_clear(&setup);

@@ -310,14 +310,14 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     if (!status && pl_control_from_document(m->document, m->model, setup, NULL, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
-    if (!status && !cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e6, &setup->plant.period)) {
+    double period = setup->controller.period;
+    if (!status && !cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e6, &period)) {
         status = CLI_EXIT_USAGE;
     }
     if (status) {
         return status;
     }
-    setup->plant.seed = seed >= 0 ? (uint64_t)seed : setup->plant.seed;
-    if (pl_plant_create(m->model, &setup->plant, plant, &err) != PL_OK) {
+    if (pl_plant_from_setup(m->model, setup, period, seed, plant, &err) != PL_OK) {
         return cli_fail_file(args, m->path, &err);
     }
 
@@ -330,7 +330,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
 
     wire w;
     wire_open(&w, port >= 0 ? client : STDIN_FILENO, port >= 0 ? client : STDOUT_FILENO);
-    status = plant_talk(args, m, *plant, &w, setup->plant.period);
+    status = plant_talk(args, m, *plant, &w, period);
     if (port >= 0) {
         wire_close(&w);
     } else {

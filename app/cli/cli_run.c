@@ -190,8 +190,8 @@ static int run_loop_create(const cli_args *args, run *r)
                                .control_marker = control_marker,
                                .frozen_limit = RUN_FROZEN,
                                .varies = varies,
-                               .delay = r->setup.plant.delay,
-                               .lag = r->setup.plant.lag,
+                               .delay = r->setup.delay,
+                               .lag = r->setup.lag,
                                .effort = r->limits.options.effort,
                                .effort_count = r->limits.options.effort_count};
     pl_error err = {0};

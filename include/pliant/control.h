@@ -99,10 +99,6 @@ typedef struct pl_estimator pl_estimator;
 PL_API_CHECKED pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *options,
                                              pl_estimator **out, pl_error *err);
 PL_API void pl_estimator_destroy(pl_estimator *estimator);
-PL_API void pl_estimator_reset(pl_estimator *estimator); // forgets what a recursive one has learned
-// Further standard deviations of the commands (per command, internal units) in the next update only: of
-// actuators that may not have followed yet.
-PL_API void pl_estimator_widen(pl_estimator *estimator, const double *command_sigma);
 // `sent`: the commands as sent (internal units; NAN: idle). `value`: the measured numbers; NAN: missing.
 // The model is left at the estimated shape.
 PL_API_CHECKED pl_status pl_estimator_update(pl_estimator *estimator, const double *sent, const double *value,
@@ -146,31 +142,12 @@ typedef struct pl_controller_options {
 } pl_controller_options;
 PL_API pl_controller_options pl_controller_options_default(void);
 
-typedef struct pl_control_input {
-    const double *set_point, *measured; // per output
-    const double *jacobian;             // outputs x commands, row-major
-    const double *velocity;             // track: of the set point, per s; NULL: 0
-    const double *compliance;           // impedance: 3 x 3, mm/N, of the marker at its commands
-    const double *force;                // impedance: external force on the marker, N
-    const double *posture;       // per command: where commands go that the outputs do not see (slack tendons,
-                                 // redundancy), NULL: they stay
-    const double *energy_metric; // commands x commands; NULL: none
-} pl_control_input;
 typedef struct pl_control_report {
     bool held;        // the input could not be used: the last command was kept
     const char *why;  // held: the reason
     int saturated;    // commands at a limit or at their rate
     double shortfall; // norm of the output change that the limits did not allow
 } pl_control_report;
-
-typedef struct pl_controller pl_controller;
-PL_API_CHECKED pl_status pl_controller_create(const pl_controller_options *options, pl_controller **out,
-                                              pl_error *err);
-PL_API void pl_controller_destroy(pl_controller *controller);
-// Moves `command` on by one tick. A tick that cannot be computed (numbers that are not finite) keeps
-// `command` as it is and says so in the report.
-PL_API void pl_controller_tick(pl_controller *controller, const pl_control_input *input, double *command,
-                               pl_control_report *report);
 
 // ---- the loop: goals become set points by inverse kinematics; each tick turns readings into the next
 // command. With an estimator the Jacobian is taken at the shape that fits the readings, a marker can be
@@ -224,36 +201,6 @@ PL_API_CHECKED pl_status pl_loop_tick(pl_loop *loop, const double *sensor, pl_lo
                                       pl_error *err);
 
 // ---- a simulated robot: a model with what real machines add. Times in s.
-typedef enum pl_plant_fault_kind {
-    PL_FAULT_FROZEN,  // the reading stays what it was
-    PL_FAULT_MISSING, // no reading (NAN)
-    PL_FAULT_OFFSET,  // `value` is added to the reading
-    PL_FAULT_DRIFT,   // `value` per s is added
-    PL_FAULT_VALUE    // the reading is `value` (a broken wire, a full scale)
-} pl_plant_fault_kind;
-typedef struct pl_plant_fault {
-    pl_plant_fault_kind kind;
-    int sensor;
-    double from, to; // s
-    double value;    // in the unit of the sensor; per s
-} pl_plant_fault;
-typedef struct pl_plant_options {
-    double period;               // s between two calls of pl_plant_step
-    const double *dead_zone;     // per command: changes up to this do not move the actuator; NULL: none
-    const double *backlash;      // per command: width of the hysteresis loop; NULL: none
-    double delay;                // s before a command takes effect
-    double lag;                  // s: time constant of the valve or motor; 0: none
-    const double *noise;         // per sensor: standard deviation; NULL: none
-    const double *resolution;    // per sensor: smallest step; NULL: none
-    const double *rate;          // per sensor: readings per s, NAN between them; 0 or NULL: at every step
-    const pl_plant_fault *fault; // of the sensors
-    int fault_count;
-    int payload_marker;              // -1: none
-    double payload[3];               // N
-    double payload_from, payload_to; // s
-    uint64_t seed;
-} pl_plant_options;
-PL_API pl_plant_options pl_plant_options_default(void);
 
 typedef struct pl_plant_reading {
     double time;           // s
@@ -265,9 +212,6 @@ typedef struct pl_plant_reading {
 } pl_plant_reading;
 
 typedef struct pl_plant pl_plant;
-// Keeps a reference to `model`.
-PL_API_CHECKED pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_plant **out,
-                                         pl_error *err);
 PL_API void pl_plant_destroy(pl_plant *plant);
 // One period: `command` is sent at its beginning, the reading is taken at its end.
 PL_API_CHECKED pl_status pl_plant_step(pl_plant *plant, const double *command, pl_plant_reading *out,

@@ -116,18 +116,20 @@ typedef struct pl_control_setup {
     pl_controller_options controller;
     int marker; // whose position is controlled; -1: the sensors
     pl_estimator_options estimator;
-    pl_plant_options plant;
-    double *noise, *resolution;                                       // per sensor; 0: not given
-    double *dead_zone, *backlash, *low, *high, *rate, *command_sigma; // per command
-    pl_measurement *measured;                                         // the sensors
-    int *force_marker;
-    double *sensor_rate; // per sensor: readings per s; 0: not given
-    pl_plant_fault *fault;
+    double delay, lag;                       // s, of the actuators
+    double *noise, *resolution, *sensor_rate; // per sensor; readings per s; 0: not given
+    double *command_sigma;                   // per command, as in `estimator`
+    pl_measurement *measured;                // the sensors
+    struct pl_control_memory *memory;        // limits, and what the simulated robot adds
 } pl_control_setup;
 PL_API_CHECKED pl_status pl_control_from_document(const pl_robot_document *document, const pl_model *model,
                                                   pl_control_setup *out, pl_findings *findings,
                                                   pl_error *err);
 PL_API void pl_control_clear(pl_control_setup *setup);
+// The simulated robot of the `plant` block, a step every `period` s. `seed` of its noise; -1: as in the file.
+// Keeps a reference to `model` and to the setup.
+PL_API_CHECKED pl_status pl_plant_from_setup(pl_model *model, const pl_control_setup *setup, double period,
+                                             int seed, pl_plant **out, pl_error *err);
 
 // ---- in one call
 PL_API_CHECKED pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,

@@ -10,6 +10,7 @@
 // drift^2)^-1. Commands are scaled by their span, forces are in N. A body stiffer by 1 + x has the shape of
 // the model at 1 / (1 + x) of its pressures, tensions and forces, and 1 + x times the model's efforts.
 #include "control/control_estimate.h"
+#include "control/control.h"
 #include "learned/learned.h"
 
 #define ESTIMATE_SLOT 3       // of the model: the shape accepted last

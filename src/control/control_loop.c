@@ -9,6 +9,7 @@
 //   impedance  as track, about the set point moved by (K^-1 - C) f: the marker yields by K^-1 f in all,
 //              of which the body itself yields C f
 #include "control/control_impl.h"
+#include "control/control.h"
 #include "solver/solver.h"
 
 struct pl_controller {

@@ -1,6 +1,7 @@
 // A simulated robot that is not the model: the commands reach the body through a delay, a dead zone, a
 // hysteresis loop and a first-order lag; a payload is switched on and off; sensors have noise and steps.
 #include "control/control_impl.h"
+#include "control/control.h"
 
 #define PLANT_DELAY_MAX 10000 // ticks
 

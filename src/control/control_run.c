@@ -2,6 +2,7 @@
 // Jacobian -> controller -> next command. Controller, estimator and inverse are those of other
 // files; here they are combined.
 #include "control/control_estimate.h"
+#include "control/control.h"
 
 #define RUN_SLOT 3 // of the model: where it stood before a goal was computed
 // A sensor is frozen if it says nothing of a motion of the model beyond both of these.

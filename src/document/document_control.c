@@ -1,42 +1,64 @@
 // What a robot file says about estimation and control, as options for a model of that robot.
 #include <stdio.h>
 #include "document/document_control.h"
+#include "control/control.h"
 #include "document/document_tree.h"
 #include "learned/learned.h"
 #include "robot/robot_kind.h"
 
 #define CONTROL_NOISE_MARKER 0.2 // mm: a common motion capture
 
+// What programs do not read of a setup.
+struct pl_control_memory {
+    double *dead_zone, *backlash, *low, *high, *rate; // per command
+    int *force_marker;
+    pl_plant_fault *fault;
+    pl_plant_options plant;
+};
+
 void pl_control_clear(pl_control_setup *setup)
 {
-    void *const block[] = {setup->noise,    setup->resolution,   setup->dead_zone,   setup->backlash,
-                           setup->low,      setup->high,         setup->rate,        setup->command_sigma,
-                           setup->measured, setup->force_marker, setup->sensor_rate, setup->fault};
-    for (int i = 0; i < PL_COUNT(block); ++i) {
-        pl_free(block[i]);
+    struct pl_control_memory *m = setup->memory;
+    void *const shown[] = {setup->noise, setup->resolution, setup->sensor_rate, setup->command_sigma,
+                           setup->measured};
+    for (int i = 0; i < PL_COUNT(shown); ++i) {
+        pl_free(shown[i]);
     }
+    if (m) {
+        void *const hidden[] = {m->dead_zone, m->backlash, m->low, m->high, m->rate, m->force_marker, m->fault};
+        for (int i = 0; i < PL_COUNT(hidden); ++i) {
+            pl_free(hidden[i]);
+        }
+    }
+
+    pl_free(m);
     *setup = (pl_control_setup){0};
 }
 
 // All arrays of the setup; false without memory, after which pl_control_clear frees what there is.
-static bool control_room(pl_control_setup *s, const pl_model_info *info, int forces, int faults)
+static bool control_allocate(pl_control_setup *s, const pl_model_info *info, int forces, int faults)
 {
     const int n = info->command_count, sensors = info->sensor_count;
     s->noise = PL_NEW_ARRAY(double, sensors);
     s->resolution = PL_NEW_ARRAY(double, sensors);
-    s->dead_zone = PL_NEW_ARRAY(double, n);
-    s->backlash = PL_NEW_ARRAY(double, n);
-    s->low = PL_NEW_ARRAY(double, n);
-    s->high = PL_NEW_ARRAY(double, n);
-    s->rate = PL_NEW_ARRAY(double, n);
+    s->sensor_rate = PL_NEW_ARRAY(double, sensors);
     s->command_sigma = PL_NEW_ARRAY(double, n);
     s->measured = PL_NEW_ARRAY(pl_measurement, sensors);
-    s->force_marker = PL_NEW_ARRAY(int, forces);
-    s->sensor_rate = PL_NEW_ARRAY(double, sensors);
-    s->fault = PL_NEW_ARRAY(pl_plant_fault, faults);
 
-    return s->noise && s->resolution && s->dead_zone && s->backlash && s->low && s->high && s->rate &&
-           s->command_sigma && s->measured && s->force_marker && s->sensor_rate && s->fault;
+    struct pl_control_memory *m = s->memory = PL_NEW(struct pl_control_memory);
+    if (!m) {
+        return false;
+    }
+    m->dead_zone = PL_NEW_ARRAY(double, n);
+    m->backlash = PL_NEW_ARRAY(double, n);
+    m->low = PL_NEW_ARRAY(double, n);
+    m->high = PL_NEW_ARRAY(double, n);
+    m->rate = PL_NEW_ARRAY(double, n);
+    m->force_marker = PL_NEW_ARRAY(int, forces);
+    m->fault = PL_NEW_ARRAY(pl_plant_fault, faults);
+
+    return s->noise && s->resolution && s->sensor_rate && s->command_sigma && s->measured && m->dead_zone &&
+           m->backlash && m->low && m->high && m->rate && m->force_marker && m->fault;
 }
 
 // Index of a marker, -1 after a defect.
@@ -85,6 +107,7 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
                          pl_control_setup *s)
 {
     const doc_control *c = f->control;
+    struct pl_control_memory *m = s->memory;
     double delay = c->plant.delay;
 
     // sensors: standard deviation of noise and rounding
@@ -105,10 +128,10 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     for (int j = 0; j < info->command_count; ++j) {
         const pl_command_info *command = &info->command[j];
         const double span = command->span[1] - command->span[0];
-        s->low[j] = command->span[0];
-        s->high[j] = command->span[1];
-        s->rate[j] = command->rate;
-        s->backlash[j] = c->plant.backlash * span;
+        m->low[j] = command->span[0];
+        m->high[j] = command->span[1];
+        m->rate[j] = command->rate;
+        m->backlash[j] = c->plant.backlash * span;
         s->command_sigma[j] = c->estimator.command_sigma * span;
     }
 
@@ -120,7 +143,7 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
                 continue;
             }
             const double factor = fabs(info->actuator[a].factor);
-            s->dead_zone[j] = fmax(s->dead_zone[j], factor > 0 ? actuator[k].dead_zone / factor : 0);
+            m->dead_zone[j] = fmax(m->dead_zone[j], factor > 0 ? actuator[k].dead_zone / factor : 0);
             delay = fmax(delay, actuator[k].delay);
         }
     }
@@ -139,21 +162,21 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     s->controller.energy = c->controller.energy;
     s->controller.output_scale = 0.1 * info->size;
     memcpy(s->controller.stiffness, c->controller.stiffness, sizeof s->controller.stiffness);
-    s->controller.low = s->low;
-    s->controller.high = s->high;
-    s->controller.rate = s->rate;
+    s->controller.low = m->low;
+    s->controller.high = m->high;
+    s->controller.rate = m->rate;
 
     // estimator
     s->estimator = pl_estimator_options_default();
     s->estimator.measured = s->measured;
     s->estimator.measured_count = info->sensor_count;
     s->estimator.command_sigma = s->command_sigma;
-    s->estimator.force_marker = s->force_marker;
+    s->estimator.force_marker = m->force_marker;
     for (int i = 0; i < c->estimator.force_count; ++i) {
         const int marker =
             control_marker(f, model, "estimator: forces", c->estimator.force[i], c->estimator.line);
         if (marker >= 0) {
-            s->force_marker[s->estimator.force_count++] = marker;
+            m->force_marker[s->estimator.force_count++] = marker;
         }
     }
 
@@ -166,33 +189,33 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     s->estimator.recursive = c->estimator.recursive;
 
     // plant
-    s->plant = pl_plant_options_default();
-    s->plant.period = c->controller.period;
-    s->plant.delay = delay;
-    s->plant.lag = c->plant.lag;
-    s->plant.dead_zone = s->dead_zone;
-    s->plant.backlash = s->backlash;
-    s->plant.noise = s->noise;
-    s->plant.resolution = s->resolution;
-    s->plant.rate = s->sensor_rate;
-    s->plant.fault = s->fault;
+    m->plant = pl_plant_options_default();
+    m->plant.period = c->controller.period;
+    m->plant.delay = s->delay = delay;
+    m->plant.lag = s->lag = c->plant.lag;
+    m->plant.dead_zone = m->dead_zone;
+    m->plant.backlash = m->backlash;
+    m->plant.noise = s->noise;
+    m->plant.resolution = s->resolution;
+    m->plant.rate = s->sensor_rate;
+    m->plant.fault = m->fault;
     for (int i = 0; i < c->plant.fault_count; ++i) {
         const doc_control_fault *fault = &c->plant.fault[i];
         const int sensor = control_find_sensor(f, info, fault);
         if (sensor >= 0) {
-            s->fault[s->plant.fault_count++] =
+            m->fault[m->plant.fault_count++] =
                 (pl_plant_fault){(pl_plant_fault_kind)fault->kind, sensor, fault->from, fault->to,
                                  fault->value * pl_sensor_scale(info->sensor_kind[sensor])};
         }
     }
 
-    s->plant.seed = (uint64_t)c->plant.seed;
+    m->plant.seed = (uint64_t)c->plant.seed;
     if (c->plant.payload.marker) {
-        s->plant.payload_marker =
+        m->plant.payload_marker =
             control_marker(f, model, "plant: payload", c->plant.payload.marker, c->plant.payload_line);
-        memcpy(s->plant.payload, c->plant.payload.force, sizeof s->plant.payload);
-        s->plant.payload_from = c->plant.payload.from;
-        s->plant.payload_to = c->plant.payload.to;
+        memcpy(m->plant.payload, c->plant.payload.force, sizeof m->plant.payload);
+        m->plant.payload_from = c->plant.payload.from;
+        m->plant.payload_to = c->plant.payload.to;
     }
 }
 
@@ -215,7 +238,7 @@ pl_status pl_control_from_document(const pl_robot_document *document, const pl_m
     doc_robot_file f;
     doc_robot_file_read(&f, document);
     if (!f.no_memory && f.control &&
-        !control_room(out, &info, f.control->estimator.force_count, f.control->plant.fault_count)) {
+        !control_allocate(out, &info, f.control->estimator.force_count, f.control->plant.fault_count)) {
         f.no_memory = true;
     }
 
@@ -232,4 +255,14 @@ pl_status pl_control_from_document(const pl_robot_document *document, const pl_m
     }
 
     return status;
+}
+
+pl_status pl_plant_from_setup(pl_model *model, const pl_control_setup *setup, double period, int seed,
+                              pl_plant **out, pl_error *err)
+{
+    pl_plant_options options = setup->memory ? setup->memory->plant : pl_plant_options_default();
+    options.period = period;
+    options.seed = seed >= 0 ? (uint64_t)seed : options.seed;
+
+    return pl_plant_create(model, &options, out, err);
 }

@@ -1,6 +1,7 @@
 // Compliance, controllers, plants and the margin of the loop.
 #include <stdlib.h>
 #include "pliant/control.h"
+#include "control/control.h"
 #include "model/model.h"
 #include "statics_robot.h"
 
