@@ -12,11 +12,11 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     pl_error err = {0};
-    pl_task_file file = {0};
+    pl_task_file *file = NULL;
     pl_findings *findings = pl_findings_create();
 
     if (pl_task_read(fuzz_write("task.yaml", data, size), &file, findings, &err) == PL_OK) {
-        pl_task_file_clear(&file);
+        pl_task_file_destroy(file);
     }
     pl_findings_destroy(findings);
 

@@ -33,7 +33,7 @@ typedef struct task_verb {
     const cli_args *args;
     cli_model m;
     cli_goals g;
-    pl_task_file file;
+    pl_task_file *file;
     const char *path; // of the task file
     pl_task_job *job;
     pl_motion motion;           // the steps done, in their order
@@ -41,7 +41,7 @@ typedef struct task_verb {
     cli_series series;          // files of shapes being written
     int reached, steps, status; // steps that met their goal, steps done, exit status of a record that failed
     int *stage_of;              // per recorded step
-    const pl_task_item *item;   // the stage that runs
+    int stage;                  // the stage that runs
 } task_verb;
 
 // ---- recording
@@ -56,7 +56,7 @@ static bool task_record(void *user, const pl_task_step *step)
     if (step->ik->outcome == PL_IK_STOPPED && cli_interrupted()) {
         return false;
     }
-    t->stage_of[t->motion.count] = (int)(t->item - t->file.item);
+    t->stage_of[t->motion.count] = t->stage;
     if (pl_motion_add(&t->motion, t->motion.count, NULL, &step->answer, step->ik, &err) != PL_OK) {
         t->status = cli_fail(t->args, &err);
         return false;
@@ -66,7 +66,7 @@ static bool task_record(void *user, const pl_task_step *step)
     if (t->json) {
         json_t *one = cli_record_json(&t->m);
         cli_ik_json(one, &t->m, step->ik);
-        json_object_set_new(one, "stage", json_string(t->item->name));
+        json_object_set_new(one, "stage", json_string(pl_task_file_stage_name(t->file, t->stage)));
         json_object_set_new(one, "stage_step", json_integer(step->step));
         json_array_append_new(t->json, one);
     }
@@ -77,14 +77,21 @@ static bool task_record(void *user, const pl_task_step *step)
     return t->status == CLI_DONE && !cli_interrupted();
 }
 
+static const char *task_name(const task_verb *t)
+{
+    const char *name = pl_task_file_name(t->file);
+    return name ? name : "task";
+}
+
 // Runs the stages in their order; each begins where the one before it ended.
 static int task_go(task_verb *t)
 {
-    for (int i = 0; i < t->file.item_count && !cli_interrupted(); ++i) {
+    const int stages = pl_task_file_stage_count(t->file);
+    for (int i = 0; i < stages && !cli_interrupted(); ++i) {
         pl_error err = {0};
-        t->item = &t->file.item[i];
-        cli_progress_part(i, t->file.item_count, "stage %d of %d, %s", i + 1, t->file.item_count,
-                          t->item->name);
+        t->stage = i;
+        cli_progress_part(i, stages, "stage %d of %d, %s", i + 1, stages,
+                          pl_task_file_stage_name(t->file, i));
         const pl_status status = pl_task_job_run(t->job, i, &t->g.options, task_record, t, &err);
 
         // the record that failed says more than the interruption it caused
@@ -115,14 +122,14 @@ static void task_print(const task_verb *t)
     cli_row(&table, "%s\t", row);
     for (int k = 0; k < m->count; ++k) {
         const double *p = m->position + 3 * (size_t)k;
-        snprintf(row, sizeof row, "%s\t%.3f\t%.3f\t%.3f\t%.2g", t->file.item[t->stage_of[k]].name,
+        snprintf(row, sizeof row, "%s\t%.3f\t%.3f\t%.3f\t%.2g", pl_task_file_stage_name(t->file, t->stage_of[k]),
                  cli_tidy(p[0], 3), cli_tidy(p[1], 3), cli_tidy(p[2], 3), m->distance[k]);
         cli_motion_error(m, k, row, sizeof row);
         cli_motion_cells(m, k, row, sizeof row);
         cli_row(&table, "%s\t%s", row, pl_ik_outcome_name(m->outcome[k]));
     }
 
-    cli_say(t->args, "%s: %s\n\n", t->m.info.name, t->file.name ? t->file.name : "task");
+    cli_say(t->args, "%s: %s\n\n", t->m.info.name, task_name(t));
     cli_table_print(t->args, &table);
 }
 
@@ -140,7 +147,7 @@ static int task_write(task_verb *t)
 
     for (const char *path; (path = cli_next(t->args, "out", &cursor));) {
         pl_error err = {0};
-        const char *extension = cli_extension(path), *title = t->file.name ? t->file.name : "task";
+        const char *extension = cli_extension(path), *title = task_name(t);
         const char *const fact[][2] = {{"robot file", t->m.path}, {"task file", t->path}};
         const pl_report_def def = {.title = title, .fact = fact, .fact_count = 2};
         const pl_status status =
@@ -159,7 +166,7 @@ static int task_write(task_verb *t)
     }
 
     json_t *root = cli_json_head(t->m.info.robot_hash, t->m.findings);
-    json_object_set_new(root, "task", json_string(t->file.name ? t->file.name : "task"));
+    json_object_set_new(root, "task", json_string(task_name(t)));
     json_object_set_new(root, "reached_count", json_integer(t->reached));
     json_object_set_new(root, "waypoints", t->json);
     t->json = NULL; // root owns it now
@@ -191,7 +198,7 @@ static int task_read(task_verb *t)
 static int task_resolve(task_verb *t)
 {
     pl_error err = {0};
-    if (pl_task_job_create(t->m.model, &t->file, t->path, t->g.marker, &t->job, &err) != PL_OK) {
+    if (pl_task_job_create(t->m.model, t->file, t->path, t->g.marker, &t->job, &err) != PL_OK) {
         return cli_fail(t->args, &err);
     }
     t->stage_of = calloc((size_t)pl_task_job_steps(t->job) + 1, sizeof *t->stage_of);
@@ -263,7 +270,7 @@ static int task_run(cli_args *args)
     pl_task_job_destroy(t.job);
     json_decref(t.json);
     pl_motion_clear(&t.motion);
-    pl_task_file_clear(&t.file);
+    pl_task_file_destroy(t.file);
     cli_goals_clear(&t.g);
     cli_model_close(&t.m);
 

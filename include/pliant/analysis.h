@@ -75,47 +75,14 @@ PL_API_CHECKED pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl
                                       pl_error *err);
 PL_API void pl_study_clear(pl_study *study);
 // ---- task files (YAML)
-typedef enum pl_task_do { PL_TASK_MOVE, PL_TASK_REACH, PL_TASK_GRASP, PL_TASK_PLACE } pl_task_do;
-typedef struct pl_task_object {
-    const char *name;
-    double center[3], radius; // mm
-    int line;
-} pl_task_object;
-typedef struct pl_task_item {
-    pl_task_do what;
-    const char *name;   // used in the table; default: the name of the action
-    const char *marker; // move; NULL: that of the file
-    int object;         // reach, grasp, place: index
-    bool has_to, has_direction, has_axis;
-    double to[3];        // move: target of the marker; place: new centre of the object
-    double direction[3]; // move: target direction of the marker's axis
-    double axis[3];      // axis of the marker, undeformed
-    bool axes[3];        // move: coordinates that count; all false: all
-    int steps;
-    int line;
-} pl_task_item;
-typedef struct pl_task_file {
-    const char *name, *marker; // NULL if not given
-    // the gripper: the end segment
-    bool has_gripper;
-    const char *gripper_marker;
-    double normal[3], clearance, weight;
-    double curl_axis[3], curl; // the segment bends about this axis, to +1/R or -1/R; 0 0 0: in either sense
-    const char *segment;       // a surface or region of the body, or NULL and
-    double line_from[3], line_to[3]; // a line in the undeformed configuration
-    const char *const *command;
-    int command_count;
-    int gripper_line;
-    const pl_task_object *object;
-    int object_count;
-    const pl_task_item *item;
-    int item_count;
-    void *memory;
-} pl_task_file;
+typedef struct pl_task_file pl_task_file;
 // All defects are reported as findings with their lines; `err` repeats the first one.
-PL_API_CHECKED pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *findings,
+PL_API_CHECKED pl_status pl_task_read(const char *path, pl_task_file **out, pl_findings *findings,
                                       pl_error *err);
-PL_API void pl_task_file_clear(pl_task_file *file);
+PL_API void pl_task_file_destroy(pl_task_file *file);               // NULL is fine
+PL_API const char *pl_task_file_name(const pl_task_file *file);     // NULL if it has none
+PL_API int pl_task_file_stage_count(const pl_task_file *file);
+PL_API const char *pl_task_file_stage_name(const pl_task_file *file, int stage); // default: of its action
 
 // A task file on a robot. The model, the file and its path must outlive the job. `marker`: of moves that name
 // none, -1: they are refused. Messages begin with the path and the line.

@@ -698,11 +698,11 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
 typedef struct task_run {
     core_model *m;
     motion_goals g;
-    pl_task_file file;
+    pl_task_file *file;
     pl_task_job *job;
     pl_motion *motion;
     int *stage_of;
-    const pl_task_item *item;
+    int stage;
     pl_status status;
     pl_error err;
 } task_run;
@@ -713,19 +713,19 @@ static bool task_record(void *user, const pl_task_step *step)
     if (step->ik->outcome == PL_IK_STOPPED) {
         return false;
     }
-    t->stage_of[t->motion->count] = (int)(t->item - t->file.item);
+    t->stage_of[t->motion->count] = t->stage;
     t->status = pl_motion_add(t->motion, t->motion->count, NULL, &step->answer, step->ik, &t->err);
-    return t->status == PL_OK && t->m->progress.step(t->m->progress.user, -1, t->item->name);
+    return t->status == PL_OK && t->m->progress.step(t->m->progress.user, -1, pl_task_file_stage_name(t->file, t->stage));
 }
 
 static PyObject *task_result(task_run *t, core_motion *motion)
 {
     PyObject *stages = PyList_New(t->motion->count);
     for (int i = 0; stages && i < t->motion->count; ++i) {
-        PyList_SetItem(stages, i, PyUnicode_FromString(t->file.item[t->stage_of[i]].name));
+        PyList_SetItem(stages, i, PyUnicode_FromString(pl_task_file_stage_name(t->file, t->stage_of[i])));
     }
     PyObject *standing = stages ? core_standing(t->m, NULL) : NULL;
-    return standing ? Py_BuildValue("(ONzN)", (PyObject *)motion, stages, t->file.name, standing) : NULL;
+    return standing ? Py_BuildValue("(ONzN)", (PyObject *)motion, stages, pl_task_file_name(t->file), standing) : NULL;
 }
 
 // task(path, options, marker, callback): (Motion, stage of every step, name, standing)
@@ -759,7 +759,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
     core_motion *motion = NULL;
     pl_status status = pl_task_read(path, &t->file, findings, &t->err);
     if (status == PL_OK) {
-        status = pl_task_job_create(m->model, &t->file, path, marker, &t->job, &t->err);
+        status = pl_task_job_create(m->model, t->file, path, marker, &t->job, &t->err);
     }
 
     if (status != PL_OK) {
@@ -770,8 +770,8 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
         const int gripper = pl_task_job_gripper(t->job);
         if ((motion = motion_new(m, gripper >= 0 ? gripper : marker)) && core_enter(m, callback)) {
             t->motion = &motion->motion;
-            for (int i = 0; status == PL_OK && i < t->file.item_count; ++i) {
-                t->item = &t->file.item[i];
+            for (int i = 0; status == PL_OK && i < pl_task_file_stage_count(t->file); ++i) {
+                t->stage = i;
                 CORE_RUN(m, status = pl_task_job_run(t->job, i, &t->g.options, task_record, t, &t->err));
                 status = status == PL_OK ? t->status : status;
                 if (m->teller.pending || atomic_load(&m->stop)) {
@@ -790,7 +790,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
 
     Py_XDECREF((PyObject *)motion);
     pl_task_job_destroy(t->job);
-    pl_task_file_clear(&t->file);
+    pl_task_file_destroy(t->file);
     free(t->stage_of);
     free(t);
     Py_DECREF(no_goals);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "pliant/target.h"
-#include "pliant/analysis.h"
+#include "analysis/analysis_task.h"
 #include "pliant/text.h"
 #include "kinematics/kinematics_task.h"
 

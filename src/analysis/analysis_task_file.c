@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "base/vec.h"
 #include "document/document_reader.h"
-#include "pliant/analysis.h"
+#include "analysis/analysis_task.h"
 #include "pliant/text.h"
 
 static const char *const task_verbs[] = {"move", "reach", "grasp", "place"};
@@ -318,9 +318,8 @@ static pl_status task_keep(task_reader *r, pl_task_file *out, pl_error *err)
 }
 
 // Defects go to `findings` with their lines; the file is returned only without any.
-pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *findings, pl_error *err)
+static pl_status task_read(const char *path, pl_task_file *out, pl_findings *findings, pl_error *err)
 {
-    *out = (pl_task_file){0};
     char *text = NULL;
     size_t length = 0;
     pl_status status = pl_file_read(path, &text, &length, err);
@@ -351,11 +350,44 @@ pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *finding
     return status;
 }
 
-void pl_task_file_clear(pl_task_file *file)
+pl_status pl_task_read(const char *path, pl_task_file **out, pl_findings *findings, pl_error *err)
 {
-    if (file->memory) {
+    *out = NULL;
+    pl_task_file *file = PL_NEW(pl_task_file);
+    if (!file) {
+        return pl_fail_memory(err, "the task file");
+    }
+
+    const pl_status status = task_read(path, file, findings, err);
+    if (status != PL_OK) {
+        pl_task_file_destroy(file);
+        return status;
+    }
+    *out = file;
+
+    return PL_OK;
+}
+
+void pl_task_file_destroy(pl_task_file *file)
+{
+    if (file && file->memory) {
         doc_arena_clear(file->memory);
         pl_free(file->memory);
     }
-    *file = (pl_task_file){0};
+    pl_free(file);
+}
+
+const char *pl_task_file_name(const pl_task_file *file)
+{
+    return file->name;
+}
+
+int pl_task_file_stage_count(const pl_task_file *file)
+{
+    return file->item_count;
+}
+
+const char *pl_task_file_stage_name(const pl_task_file *file, int stage)
+{
+    return file->item[stage].name;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "robot/robot_fixture.h"
+#include "analysis/analysis_task.h"
 #include "base/base.h"
 #include "document/document.h"
 #include "model/model.h"
@@ -514,7 +515,7 @@ static void test_tasks(void **state)
 {
     (void)state;
     pl_error err;
-    pl_task_file t;
+    pl_task_file *t;
     PL_CHECK_OK(
         pl_task_read(write_text("t.yaml", TASK_HEAD "stages:\n"
                                                     "- {do: move, marker: tip, to: [1, 2, 3], axes: xy}\n"
@@ -522,13 +523,13 @@ static void test_tasks(void **state)
                                                     "- {do: grasp, object: cup}\n"
                                                     "- {do: place, object: cup, to: [9, 8, 7], steps: 4}\n"),
                      &t, NULL, &err));
-    assert_true(t.item_count == 4 && t.object_count == 1 && t.has_gripper && t.command_count == 1);
-    PL_CHECK_NEAR(t.object[0].center[1], 20, 1e-12);
-    assert_true(t.item[0].axes[0] && t.item[0].axes[1] && !t.item[0].axes[2]);
-    assert_true(t.item[1].what == PL_TASK_REACH && t.item[1].object == 0 && t.item[3].steps == 4);
-    assert_string_equal(t.item[1].name, "near");
-    assert_string_equal(t.item[2].name, "grasp");
-    pl_task_file_clear(&t);
+    assert_true(t->item_count == 4 && t->object_count == 1 && t->has_gripper && t->command_count == 1);
+    PL_CHECK_NEAR(t->object[0].center[1], 20, 1e-12);
+    assert_true(t->item[0].axes[0] && t->item[0].axes[1] && !t->item[0].axes[2]);
+    assert_true(t->item[1].what == PL_TASK_REACH && t->item[1].object == 0 && t->item[3].steps == 4);
+    assert_string_equal(t->item[1].name, "near");
+    assert_string_equal(t->item[2].name, "grasp");
+    pl_task_file_destroy(t);
     static const struct {
         const char *text, *words;
     } wrong[] = {
@@ -638,9 +639,9 @@ static void test_mutated_files(void **state)
         pl_status status;
         mutate(&random, i % 3 == 0 ? task : i % 3 == 1 ? path : target, text, sizeof text);
         if (i % 3 == 0) {
-            pl_task_file file;
+            pl_task_file *file;
             status = pl_task_read(write_text("m.yaml", text), &file, NULL, &err);
-            pl_task_file_clear(&file);
+            pl_task_file_destroy(file);
         } else if (i % 3 == 1) {
             pl_path_file file;
             status = pl_path_read(write_text("m.csv", text), &file, &err);
