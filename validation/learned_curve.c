@@ -47,10 +47,11 @@ static double distance(const double *a, const double *b, int axes)
 }
 
 // The first marker alone, in random order: samples are stored in the order of a walk.
-static void read_set(const char *path, pl_dataset *d, bool shuffle)
+static pl_dataset *read_set(const char *path, bool shuffle)
 {
     pl_error err = {0};
-    must(pl_dataset_read(path, d, &err), &err);
+    pl_dataset *d;
+    must(pl_dataset_read(path, &d, &err), &err);
     const int C = d->about.info.command_count, M = d->about.info.marker_count;
     for (int s = 0; s < d->count; ++s) {
         memmove(d->marker + 3 * s, d->marker + 3 * M * s, 3 * sizeof(double));
@@ -73,6 +74,8 @@ static void read_set(const char *path, pl_dataset *d, bool shuffle)
             }
         }
     }
+
+    return d;
 }
 
 static pl_activation activation = PL_TANSIG; // of our networks
@@ -285,9 +288,7 @@ int main(int argc, char **argv)
         return 0;
     }
 
-    pl_dataset train, test;
-    read_set(argv[1], &train, true);
-    read_set(argv[2], &test, false);
+    pl_dataset *train = read_set(argv[1], true), *test = read_set(argv[2], false);
     pl_network_def published = {.activation = PL_TANSIG, .seed = 1};
     for (char *at = argv[3]; *at && published.layer_count < PL_NETWORK_LAYERS; at += *at == ',') {
         published.width[published.layer_count++] = (int)strtol(at, &at, 10);
@@ -313,10 +314,10 @@ int main(int argc, char **argv)
     def.count = flower ? 120 : WAYPOINTS;
     memcpy(def.size, size, sizeof size);
     memcpy(def.centre, centre, sizeof centre);
-    curve(&train, &test, &published, argc > 5 ? argv[5] : NULL);
-    pl_learned *l = fit(&train, train.count, 1, NULL, 1u << PL_LEARN_JACOBIAN | 1u << PL_LEARN_INVERSE);
-    times(l, &train);
-    path(l, &train, &def, kind);
+    curve(train, test, &published, argc > 5 ? argv[5] : NULL);
+    pl_learned *l = fit(train, train->count, 1, NULL, 1u << PL_LEARN_JACOBIAN | 1u << PL_LEARN_INVERSE);
+    times(l, train);
+    path(l, train, &def, kind);
     pl_learned_destroy(l);
 
     return 0;

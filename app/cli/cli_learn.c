@@ -53,7 +53,7 @@ typedef struct curve {
 
 // What the verb holds; learn_run releases all of it.
 typedef struct learning {
-    pl_dataset data;
+    pl_dataset *data;
     pl_learned_options options;
     pl_learned_report report;
     pl_learned *learned;
@@ -190,45 +190,19 @@ static int learn_read(const cli_args *args, learning *l)
 // its source is never before its place.
 static int learn_thin(const cli_args *args, pl_dataset *d)
 {
-    int use = d->count;
-    if (!cli_whole(args, "use", 10, d->count > 10 ? d->count : 10, &use)) {
+    const int count = pl_dataset_get_info(d).count;
+    int use = count;
+    if (!cli_whole(args, "use", 10, count > 10 ? count : 10, &use)) {
         return CLI_EXIT_USAGE;
     }
 
-    // every array of the data set, with its numbers per sample
-    const size_t C = (size_t)d->about.info.command_count, M = (size_t)d->about.info.marker_count,
-                 S = (size_t)d->about.info.sensor_count, A = (size_t)d->about.info.actuator_count;
-    const struct {
-        double *value;
-        size_t per;
-    } list[] = {{d->command, C},      {d->marker, 3 * M},       {d->rotation, 9 * M},
-                {d->sensor, S},       {d->effort, A},           {d->measure, A},
-                {d->energy, 1},       {d->d_marker, 3 * M * C}, {d->d_rotation, 3 * M * C},
-                {d->d_sensor, S * C}, {d->d_effort, A * C},     {d->d_measure, A * C},
-                {d->d_energy, C}};
-
-    for (int k = 0; k < use; ++k) {
-        const size_t from = (size_t)((long long)k * d->count / use);
-        for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
-            if (list[i].value) {
-                memmove(list[i].value + (size_t)k * list[i].per, list[i].value + from * list[i].per,
-                        list[i].per * sizeof(double));
-            }
-        }
-        if (d->point) {
-            const size_t n = 3 * (size_t)d->point_count;
-            memmove(d->point + (size_t)k * n, d->point + from * n, n * sizeof *d->point);
-        }
-    }
-
-    d->planned -= d->count - use; // those left out are not missing
-    d->count = use;
+    pl_dataset_thin(d, use);
 
     return CLI_DONE;
 }
 
 // Warns about what is missing from the data set or damaged: the model will be as good as its samples.
-static void learn_state(const cli_args *args, const pl_dataset *d)
+static void learn_state(const cli_args *args, const pl_dataset_info *d)
 {
     const int stored = d->count + d->failed + d->damaged;
     char text[160];
@@ -266,12 +240,12 @@ static void learn_print(const cli_args *args, const learning *l)
     static const char *const unit[PL_LEARN_PART_COUNT] = {"mm", "deg", "mm, mm^3, MPa", "N, MPa, mm, mm^3",
                                                           "mJ", "mm",  "mm per unit",   "command"};
     const pl_learned_report *r = &l->report;
-    const pl_dataset *d = &l->data;
+    const pl_dataset_info d = pl_dataset_get_info(l->data);
     cli_table table = {0};
 
     cli_say(args, "%s: %d samples%s, %d commands, %d markers; the first marker moves over %.4g mm\n\n",
-            d->about.info.name, d->count, d->d_marker ? " with derivatives" : "", d->about.info.command_count,
-            d->about.info.marker_count, r->width);
+            d.robot->name, d.count, d.derivatives ? " with derivatives" : "", d.robot->command_count,
+            d.robot->marker_count, r->width);
 
     cli_row(&table, "network\toutputs\tweights\tepochs\tended by\theld-out rms\tlargest\tin");
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
@@ -378,7 +352,7 @@ static int learn_write(const cli_args *args, learning *l)
                      "# Learned by `pliant learn` from %d samples. Error of the marker positions on %d "
                      "samples held "
                      "out:\n# %.3g mm rms, %.3g mm at most (%.2g %% of the workspace's width of %.4g mm).\n",
-                     l->data.count, r->part[0].train.held_count, r->part[0].rms, r->part[0].largest,
+                     pl_dataset_get_info(l->data).count, r->part[0].train.held_count, r->part[0].rms, r->part[0].largest,
                      100 * r->part[0].largest / r->width, r->width);
             status =
                 pl_learned_write(l->learned, comment, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
@@ -403,8 +377,8 @@ static int learn_write(const cli_args *args, learning *l)
 // The result for programs; errors in internal units. The caller owns it.
 static json_t *learn_json(const learning *l)
 {
-    json_t *root = cli_json_head(l->data.about.info.hash, NULL), *parts = json_object();
-    json_object_set_new(root, "samples", json_integer(l->data.count));
+    json_t *root = cli_json_head(pl_dataset_get_info(l->data).robot->hash, NULL), *parts = json_object();
+    json_object_set_new(root, "samples", json_integer(pl_dataset_get_info(l->data).count));
     json_object_set_new(root, "width", cli_json_number(l->report.width));
     json_object_set_new(root, "interrupted", json_boolean(l->report.stopped));
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
@@ -457,14 +431,15 @@ static int learn_work(const cli_args *args, learning *l)
         return failed;
     }
 
-    learn_state(args, &l->data);
-    status = learn_thin(args, &l->data);
+    const pl_dataset_info stored = pl_dataset_get_info(l->data);
+    learn_state(args, &stored);
+    status = learn_thin(args, l->data);
     if (status) {
         return status;
     }
 
     cli_stage("training", false);
-    const pl_status fitted = pl_learned_fit(&l->data, &l->options, &l->learned, &l->report, &err);
+    const pl_status fitted = pl_learned_fit(l->data, &l->options, &l->learned, &l->report, &err);
     cli_stage(NULL, false);
     if (fitted != PL_OK || l->no_memory) {
         if (fitted == PL_BAD_INPUT) {
@@ -494,7 +469,7 @@ static int learn_run(cli_args *args)
 
     learning l = {0};
     const int status = learn_work(args, &l);
-    pl_dataset_clear(&l.data);
+    pl_dataset_destroy(l.data);
     pl_learned_destroy(l.learned);
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         free(l.curve[p].epoch);

@@ -11,7 +11,7 @@ static const char *const extensions[] = {".yaml", ".yml", ".csv", ".png", ".svg"
 
 // What the verb holds; cli_learn_history releases all of it.
 typedef struct remembering {
-    pl_sequences rows;
+    pl_sequences *rows;
     pl_history_options options;
     pl_history_report report;
     pl_learned *learned;
@@ -118,13 +118,13 @@ static int history_read(const cli_args *args, remembering *h)
 static void history_print(const cli_args *args, const remembering *h)
 {
     const pl_history_report *r = &h->report;
-    const pl_model_info *i = &pl_learned_about(h->learned)->info;
+    const pl_model_info *i = pl_learned_robot(h->learned);
     cli_table table = {0};
 
     cli_say(args,
             "%s: %d rows in %d run%s, %d commands, %d markers; trained on %d rows in %d pieces, %s %d run%s "
             "held out (%d rows counted)\n\n",
-            i->name, h->rows.data.count, r->run_count, r->run_count == 1 ? "" : "s", i->command_count,
+            i->name, pl_sequences_row_count(h->rows), r->run_count, r->run_count == 1 ? "" : "s", i->command_count,
             i->marker_count, r->train_count, r->piece_count, r->by_time ? "the end of" : "",
             r->held_run_count, r->held_run_count == 1 ? "" : "s", r->held_count);
 
@@ -151,10 +151,10 @@ static json_t *history_json(const remembering *h)
 {
     static const char *const kind[PL_HISTORY_KIND_COUNT] = {"present", "last_three", "memory"};
     const pl_history_report *r = &h->report;
-    const pl_model_info *i = &pl_learned_about(h->learned)->info;
+    const pl_model_info *i = pl_learned_robot(h->learned);
     json_t *root = cli_json_head(i->hash, NULL), *errors = json_object(), *spread = json_object();
 
-    json_object_set_new(root, "rows", json_integer(h->rows.data.count));
+    json_object_set_new(root, "rows", json_integer(pl_sequences_row_count(h->rows)));
     json_object_set_new(root, "runs", json_integer(r->run_count));
     json_object_set_new(root, "held_runs", json_integer(r->held_run_count));
     json_object_set_new(root, "held_by_time", json_boolean(r->by_time));
@@ -264,7 +264,7 @@ static int history_write(const cli_args *args, const remembering *h)
                      "# Learned by `pliant learn --history` from %d measured rows. Error of the markers on "
                      "%d rows "
                      "held\n# out: %.4g mm rms, %.4g mm at most; without memory %.4g mm rms.\n",
-                     h->rows.data.count, r->held_count, r->all[2], r->largest[2], r->all[0]);
+                     pl_sequences_row_count(h->rows), r->held_count, r->all[2], r->largest[2], r->all[0]);
             written = pl_learned_write(h->learned, comment, path, &err);
         }
         status = written != PL_OK ? cli_fail(args, &err) : status;
@@ -291,7 +291,7 @@ static int history_work(const cli_args *args, remembering *h)
     }
 
     cli_stage("training", false);
-    const pl_status fitted = pl_learned_fit_history(&h->rows, &h->options, &h->learned, &h->report, &err);
+    const pl_status fitted = pl_learned_fit_history(h->rows, &h->options, &h->learned, &h->report, &err);
     cli_stage(NULL, false);
     if (fitted == PL_BAD_INPUT) {
         cli_error(args, "%s: %s", args->plain[0], err.text);
@@ -319,7 +319,7 @@ int cli_learn_history(const cli_args *args)
     remembering h = {0};
     const int status = history_work(args, &h);
 
-    pl_sequences_clear(&h.rows);
+    pl_sequences_destroy(h.rows);
     pl_learned_destroy(h.learned);
     free(h.names);
     free(h.curve);

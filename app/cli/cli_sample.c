@@ -586,7 +586,7 @@ static int sample_worker(sampling *s)
 static int sample_extend(sampling *s)
 {
     pl_error err = {0};
-    pl_dataset data;
+    pl_dataset *data;
     const int C = s->m.info.command_count;
     int count = s->total / 4 > 10 ? s->total / 4 : 10;
 
@@ -597,12 +597,12 @@ static int sample_extend(sampling *s)
 
     double *next = calloc((size_t)count * (size_t)C + 1, sizeof *next);
     pl_status status =
-        next ? pl_learned_propose(&data, count, (uint64_t)s->planned, next, &err) : PL_NO_MEMORY;
+        next ? pl_learned_propose(data, count, (uint64_t)s->planned, next, &err) : PL_NO_MEMORY;
     if (status == PL_OK) {
         status = pl_dataset_plan(s->set, s->planned, next, count, &err);
     }
     free(next);
-    pl_dataset_clear(&data);
+    pl_dataset_destroy(data);
 
     return status == PL_OK ? CLI_DONE : cli_fail(s->args, &err);
 }

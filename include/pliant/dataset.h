@@ -25,7 +25,7 @@ typedef struct pl_dataset_def {
     const char *settings;   // how the samples were chosen; the same text continues a run
     const char *robot_file; // stored for later use; may be NULL
     bool jacobians, shapes; // stored per sample
-    double mesh_size;       // as in pl_dataset
+    double mesh_size;       // of the mesh, where it is not that of the robot file; 0: it is
     int mesh_order;
 } pl_dataset_def;
 // Opens or creates the file for writing; the file of another robot or of other settings is refused.
@@ -44,7 +44,7 @@ PL_API_CHECKED pl_status pl_dataset_put(pl_dataset_file *file, const pl_sample *
 PL_API_CHECKED pl_status pl_dataset_merge(const char *path, const char *const *shard, int shard_count,
                                           int *copied, pl_error *err);
 // Reads a whole data set.
-PL_API_CHECKED pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err);
+PL_API_CHECKED pl_status pl_dataset_read(const char *path, pl_dataset **out, pl_error *err);
 
 // A network as an ONNX file (opset 13): input `x`, output `y`, scales included.
 PL_API_CHECKED pl_status pl_network_write_onnx(const pl_network *network, const char *name, const char *path,
@@ -60,7 +60,7 @@ PL_API_CHECKED pl_status pl_measured_read(const char *path, const pl_model_info 
 // ---- measured sequences: the same columns without a robot. Columns NAME.x, NAME.y, NAME.z are a marker
 // (mm), every other one is a command (unit N, kPa, mm, mL or none), except `t`, `time` and `run`; a change of
 // the text in `run` begins a new run.
-PL_API_CHECKED pl_status pl_sequences_read(const char *path, pl_sequences *out, pl_error *err);
+PL_API_CHECKED pl_status pl_sequences_read(const char *path, pl_sequences **out, pl_error *err);
 // A table of commands for a model, row after row; markers, where there are columns for them, are measured
 // positions to compare with. `fresh` (on the heap, freed with pl_file_free): rows that begin a run.
 PL_API_CHECKED pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measured *out,

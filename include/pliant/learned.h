@@ -16,36 +16,19 @@
 extern "C" {
 #endif
 
-// ---- what is known of a robot without its mesh: the names, commands, actuators, markers and sensors of
-// `info`, copied; body points, supports and readings are left out
-typedef struct pl_about {
-    pl_model_info info;
-    void *memory;
-} pl_about;
-
-// ---- samples of a model; arrays hold the solved ones
-typedef struct pl_dataset {
-    pl_about about;
-    char *robot_file;     // absolute; NULL: none
-    uint64_t robot_print; // of it when the samples were taken (pl_robot_file_print); 0: not known
-    double mesh_size; // of the mesh the samples were taken on, where it was not that of the file; 0: it was
-    int mesh_order;   // likewise
-    int planned, count, failed;
+// ---- samples of a model, read by pl_dataset_read (dataset.h): commands, markers, sensors, efforts, their
+// derivatives, shapes
+typedef struct pl_dataset pl_dataset;
+typedef struct pl_dataset_info {
+    const pl_model_info *robot; // names, commands, actuators, markers, sensors; without its body
+    int planned, count, failed; // count: solved samples
     int damaged, first_damaged; // samples whose checksum does not match are left out; the number of the first
     bool unchecked;             // of an older version: without checksums
-    double *command;            // per sample: command_count
-    double *marker;             // 3 marker_count
-    double *rotation;           // 9 marker_count
-    double *sensor, *effort, *measure;
-    double *energy; // 1
-    // derivatives by the commands, rows as in pl_model_derivative; NULL: not sampled
-    double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_energy;
-    // vertices of the body that is drawn; 0: shapes were not sampled
-    int32_t point_count;
-    double *point_rest; // 3 point_count
-    float *point;       // 3 point_count per sample
-} pl_dataset;
-PL_API void pl_dataset_clear(pl_dataset *data);
+    bool derivatives;           // by the commands were sampled
+} pl_dataset_info;
+PL_API pl_dataset_info pl_dataset_get_info(const pl_dataset *data); // borrowed
+PL_API void pl_dataset_thin(pl_dataset *data, int count);           // keeps so many, evenly spread
+PL_API void pl_dataset_destroy(pl_dataset *data);                   // NULL is fine
 
 // ---- fitting
 typedef enum pl_learned_part {
@@ -91,7 +74,7 @@ typedef struct pl_learned pl_learned;
 PL_API_CHECKED pl_status pl_learned_fit(const pl_dataset *data, const pl_learned_options *options,
                                         pl_learned **out, pl_learned_report *report, pl_error *err);
 PL_API void pl_learned_destroy(pl_learned *learned);
-PL_API const pl_about *pl_learned_about(const pl_learned *learned);
+PL_API const pl_model_info *pl_learned_robot(const pl_learned *learned); // that it was fitted to
 PL_API const pl_network *pl_learned_network(const pl_learned *learned, pl_learned_part part); // NULL: none
 
 // Commands for `count` further samples where two networks of different seeds fitted to the samples disagree
@@ -162,15 +145,10 @@ PL_API_CHECKED pl_status pl_learned_adapt(pl_learned *learned, const pl_measured
 PL_API_CHECKED pl_status pl_learned_next_poses(pl_learned *learned, int count, double *command,
                                                pl_error *err);
 
-// ---- models with memory: a recurrent network fitted to measured sequences
-typedef struct pl_sequences {
-    pl_dataset data; // all rows; commands and markers, the others NAN
-    int count;       // runs: rows of a run are in the order in which they were measured
-    int *start;      // count + 1: the first row of each
-    char (*name)[32];
-    int *line; // of each row in the file
-} pl_sequences;
-PL_API void pl_sequences_clear(pl_sequences *sequences);
+// ---- models with memory: a recurrent network fitted to measured sequences, read by pl_sequences_read
+typedef struct pl_sequences pl_sequences;
+PL_API int pl_sequences_row_count(const pl_sequences *sequences);
+PL_API void pl_sequences_destroy(pl_sequences *sequences); // NULL is fine
 
 #define PL_HISTORY_MARKERS 64
 typedef enum pl_history_kind {

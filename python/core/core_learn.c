@@ -163,14 +163,14 @@ PyObject *core_learn(PyObject *module, PyObject *args)
     o.train.seed = o.network.seed = seed;
     o.parts |= inverse ? 1u << PL_LEARN_INVERSE : 0;
     o.train.progress = (pl_progress){.step = core_tell_step, .user = &teller};
-    pl_dataset data = {0};
+    pl_dataset *data = NULL;
     pl_learned *learned = NULL;
     pl_learned_report report;
     pl_error err = {0};
     pl_status status;
     CORE_RUN(NULL, status = pl_dataset_read(path, &data, &err));
     if (status == PL_OK) {
-        CORE_RUN(NULL, status = pl_learned_fit(&data, &o, &learned, &report, &err));
+        CORE_RUN(NULL, status = pl_learned_fit(data, &o, &learned, &report, &err));
     }
     if (status == PL_OK && !teller.pending) {
         CORE_RUN(NULL, status = pl_learned_write(learned, NULL, out_path, &err));
@@ -181,11 +181,11 @@ PyObject *core_learn(PyObject *module, PyObject *args)
     } else if (status != PL_OK) {
         core_raise(status, &err, NULL);
     } else {
-        out = learn_report(&report, data.count);
+        out = learn_report(&report, pl_dataset_get_info(data).count);
     }
 
     pl_learned_destroy(learned);
-    pl_dataset_clear(&data);
+    pl_dataset_destroy(data);
 
     return out;
 }
@@ -220,7 +220,7 @@ PyObject *core_adapt(PyObject *module, PyObject *args)
     pl_status status =
         findings ? pl_learned_read_text(text, (size_t)length, path, &learned, findings, &err) : PL_NO_MEMORY;
     if (status == PL_OK) {
-        status = pl_measured_read(measured_path, &pl_learned_about(learned)->info, NULL, 0, &measured, &err);
+        status = pl_measured_read(measured_path, pl_learned_robot(learned), NULL, 0, &measured, &err);
     }
     if (status == PL_OK) {
         CORE_RUN(NULL, status = pl_learned_adapt(learned, &measured, &o, &r, &err));

@@ -792,9 +792,8 @@ static bool read_room(pl_dataset *o, int64_t n, bool slopes)
 
 // Solved samples in rising order. Damaged ones are left out and counted; files of format 1 have no checksums
 // and are refused at the first damage that shows.
-pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
+static pl_status read_samples(const char *path, pl_dataset *out, pl_error *err)
 {
-    *out = (pl_dataset){0};
     pl_dataset_file *s = NULL;
     bool fresh;
     pl_status status = dataset_open(path, false, &s, &fresh, err);
@@ -863,4 +862,22 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
     }
 
     return status;
+}
+
+pl_status pl_dataset_read(const char *path, pl_dataset **out, pl_error *err)
+{
+    *out = NULL;
+    pl_dataset *data = PL_NEW(pl_dataset);
+    if (!data) {
+        return pl_fail_memory(err, path);
+    }
+
+    const pl_status status = read_samples(path, data, err);
+    if (status != PL_OK) {
+        pl_dataset_destroy(data);
+        return status;
+    }
+    *out = data;
+
+    return PL_OK;
 }

@@ -210,9 +210,8 @@ static pl_status sequence_fill(const text_table *t, const sequence_columns *s, p
     return sequence_about(t, s, out, err);
 }
 
-pl_status pl_sequences_read(const char *path, pl_sequences *out, pl_error *err)
+static pl_status sequences_read(const char *path, pl_sequences *out, pl_error *err)
 {
-    *out = (pl_sequences){0};
     text_table t;
     sequence_columns columns = {0};
     pl_status status = text_table_read(path, &t, err);
@@ -229,4 +228,22 @@ pl_status pl_sequences_read(const char *path, pl_sequences *out, pl_error *err)
     }
 
     return status;
+}
+
+pl_status pl_sequences_read(const char *path, pl_sequences **out, pl_error *err)
+{
+    *out = NULL;
+    pl_sequences *sequences = PL_NEW(pl_sequences);
+    if (!sequences) {
+        return pl_fail_memory(err, path);
+    }
+
+    const pl_status status = sequences_read(path, sequences, err);
+    if (status != PL_OK) {
+        pl_sequences_destroy(sequences);
+        return status;
+    }
+    *out = sequences;
+
+    return PL_OK;
 }

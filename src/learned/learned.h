@@ -7,6 +7,46 @@
 #include "pliant/learned.h"
 #include "learn/learn.h"
 
+// ---- what is known of a robot without its mesh: the names, commands, actuators, markers and sensors of
+// `info`, copied; body points, supports and readings are left out
+typedef struct pl_about {
+    pl_model_info info;
+    void *memory;
+} pl_about;
+
+struct pl_dataset {
+    pl_about about;
+    char *robot_file;     // absolute; NULL: none
+    uint64_t robot_print; // of it when the samples were taken (pl_robot_file_print); 0: not known
+    double mesh_size; // of the mesh the samples were taken on, where it was not that of the file; 0: it was
+    int mesh_order;   // likewise
+    int planned, count, failed;
+    int damaged, first_damaged; // samples whose checksum does not match are left out; the number of the first
+    bool unchecked;             // of an older version: without checksums
+    double *command;            // per sample: command_count
+    double *marker;             // 3 marker_count
+    double *rotation;           // 9 marker_count
+    double *sensor, *effort, *measure;
+    double *energy; // 1
+    // derivatives by the commands, rows as in pl_model_derivative; NULL: not sampled
+    double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_energy;
+    // vertices of the body that is drawn; 0: shapes were not sampled
+    int32_t point_count;
+    double *point_rest; // 3 point_count
+    float *point;       // 3 point_count per sample
+};
+void pl_dataset_clear(pl_dataset *data);
+
+struct pl_sequences {
+    pl_dataset data; // all rows; commands and markers, the others NAN
+    int count;       // runs: rows of a run are in the order in which they were measured
+    int *start;      // count + 1: the first row of each
+    char (*name)[32];
+    int *line; // of each row in the file
+};
+void pl_sequences_clear(pl_sequences *sequences);
+
+const pl_about *pl_learned_about(const pl_learned *learned);
 pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err);
 void pl_about_clear(pl_about *about);
 // Numbers per sample of all derivatives together.

@@ -201,3 +201,77 @@ const char *pl_learned_part_name(pl_learned_part part)
                                                            "energy",   "shape",    "jacobian", "inverse"};
     return part >= 0 && part < PL_LEARN_PART_COUNT ? names[part] : "";
 }
+
+pl_dataset_info pl_dataset_get_info(const pl_dataset *data)
+{
+    return (pl_dataset_info){.robot = &data->about.info,
+                             .planned = data->planned,
+                             .count = data->count,
+                             .failed = data->failed,
+                             .damaged = data->damaged,
+                             .first_damaged = data->first_damaged,
+                             .unchecked = data->unchecked,
+                             .derivatives = data->d_marker};
+}
+
+void pl_dataset_thin(pl_dataset *d, int count)
+{
+    if (count < 0 || count >= d->count) {
+        return;
+    }
+
+    // every array of the data set, with its numbers per sample
+    const size_t C = (size_t)d->about.info.command_count, M = (size_t)d->about.info.marker_count,
+                 S = (size_t)d->about.info.sensor_count, A = (size_t)d->about.info.actuator_count;
+    const struct {
+        double *value;
+        size_t width;
+    } list[] = {{d->command, C},      {d->marker, 3 * M},       {d->rotation, 9 * M},
+                {d->sensor, S},       {d->effort, A},           {d->measure, A},
+                {d->energy, 1},       {d->d_marker, 3 * M * C}, {d->d_rotation, 3 * M * C},
+                {d->d_sensor, S * C}, {d->d_effort, A * C},     {d->d_measure, A * C},
+                {d->d_energy, C}};
+
+    for (int k = 0; k < count; ++k) {
+        const size_t from = (size_t)((long long)k * d->count / count);
+        for (int i = 0; i < PL_COUNT(list); ++i) {
+            if (list[i].value) {
+                memmove(list[i].value + (size_t)k * list[i].width, list[i].value + from * list[i].width,
+                        list[i].width * sizeof *list[i].value);
+            }
+        }
+        if (d->point) {
+            const size_t n = 3 * (size_t)d->point_count;
+            memmove(d->point + (size_t)k * n, d->point + from * n, n * sizeof *d->point);
+        }
+    }
+
+    d->planned -= d->count - count; // those left out are not missing
+    d->count = count;
+}
+
+void pl_dataset_destroy(pl_dataset *data)
+{
+    if (data) {
+        pl_dataset_clear(data);
+    }
+    pl_free(data);
+}
+
+int pl_sequences_row_count(const pl_sequences *sequences)
+{
+    return sequences->data.count;
+}
+
+void pl_sequences_destroy(pl_sequences *sequences)
+{
+    if (sequences) {
+        pl_sequences_clear(sequences);
+    }
+    pl_free(sequences);
+}
+
+const pl_model_info *pl_learned_robot(const pl_learned *learned)
+{
+    return &pl_learned_about(learned)->info;
+}

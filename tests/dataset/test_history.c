@@ -48,18 +48,18 @@ static void test_remembers(void **state)
     (void)state;
     const char *path = "history_rows.csv";
     write_rows(path);
-    pl_sequences q;
+    pl_sequences *q;
     pl_error err = {0};
     PL_CHECK_OK(pl_sequences_read(path, &q, &err));
     remove(path);
-    assert_true(q.count == RUNS && q.data.count == RUNS * STEPS && q.data.about.info.command_count == 2);
-    assert_true(q.data.about.info.command[1].drive == PL_DRIVE_SHORTENING);
+    assert_true(q->count == RUNS && q->data.count == RUNS * STEPS && q->data.about.info.command_count == 2);
+    assert_true(q->data.about.info.command[1].drive == PL_DRIVE_SHORTENING);
     pl_history_options o = pl_history_options_default();
     o.cell_count = 6;
     o.train.epoch_limit = 60;
     pl_learned *l = NULL;
     pl_history_report r;
-    PL_CHECK_OK(pl_learned_fit_history(&q, &o, &l, &r, &err));
+    PL_CHECK_OK(pl_learned_fit_history(q, &o, &l, &r, &err));
     assert_true(r.held_run_count == 1 && !r.by_time && r.held_count == STEPS - o.burn);
     printf("  present %.3g, last three %.3g, memory %.3g mm\n", r.all[0], r.all[1], r.all[2]);
     assert_true(r.all[PL_HISTORY_MEMORY] < 0.5 * r.all[PL_HISTORY_PRESENT]);
@@ -141,7 +141,7 @@ static void test_remembers(void **state)
 
     pl_model_destroy(m);
     pl_model_destroy(again);
-    pl_sequences_clear(&q);
+    pl_sequences_destroy(q);
 }
 
 static void test_refused(void **state)
@@ -165,7 +165,7 @@ static void test_refused(void **state)
         assert_true(file != NULL);
         fputs(list[k].text, file);
         fclose(file);
-        pl_sequences q;
+        pl_sequences *q;
         pl_error err = {0};
         assert_true(pl_sequences_read("history_bad.csv", &q, &err) != PL_OK);
         if (!strstr(err.text, list[k].words)) {
