@@ -79,8 +79,8 @@ typedef struct pl_task_file pl_task_file;
 // All defects are reported as findings with their lines; `err` repeats the first one.
 PL_API_CHECKED pl_status pl_task_read(const char *path, pl_task_file **out, pl_findings *findings,
                                       pl_error *err);
-PL_API void pl_task_file_destroy(pl_task_file *file);               // NULL is fine
-PL_API const char *pl_task_file_name(const pl_task_file *file);     // NULL if it has none
+PL_API void pl_task_file_destroy(pl_task_file *file);           // NULL is fine
+PL_API const char *pl_task_file_name(const pl_task_file *file); // NULL if it has none
 PL_API int pl_task_file_stage_count(const pl_task_file *file);
 PL_API const char *pl_task_file_stage_name(const pl_task_file *file, int stage); // default: of its action
 

@@ -116,11 +116,11 @@ typedef struct pl_control_setup {
     pl_controller_options controller;
     int marker; // whose position is controlled; -1: the sensors
     pl_estimator_options estimator;
-    double delay, lag;                       // s, of the actuators
+    double delay, lag;                        // s, of the actuators
     double *noise, *resolution, *sensor_rate; // per sensor; readings per s; 0: not given
-    double *command_sigma;                   // per command, as in `estimator`
-    pl_measurement *measured;                // the sensors
-    struct pl_control_memory *memory;        // limits, and what the simulated robot adds
+    double *command_sigma;                    // per command, as in `estimator`
+    pl_measurement *measured;                 // the sensors
+    struct pl_control_memory *memory;         // limits, and what the simulated robot adds
 } pl_control_setup;
 PL_API_CHECKED pl_status pl_control_from_document(const pl_robot_document *document, const pl_model *model,
                                                   pl_control_setup *out, pl_findings *findings,

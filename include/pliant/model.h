@@ -140,6 +140,8 @@ typedef struct pl_model_type {
     // Fills in the results at the current state; called once after every move. Pointers left NULL are
     // replaced by the given commands, by NAN, by the undeformed configuration (points) or by 0 (forces).
     void (*answer)(void *self, pl_model_answer *out);
+    // To the undeformed configuration, without anything kept of earlier solves.
+    void (*reset)(void *self);
 
     // All functions below may be NULL.
     void (*destroy)(void *self);
@@ -148,44 +150,18 @@ typedef struct pl_model_type {
     // fk.
     pl_status (*derivative)(void *self, unsigned parts, double tolerance, pl_model_derivative *out,
                             pl_jacobian_report *report, pl_error *err);
-    // Derivatives with respect to other parameters: loads, materials. NULL: refused.
-    pl_status (*sensitivity)(void *self, const pl_parameter *parameter, int count, const pl_jacobian *out,
-                             pl_jacobian_report *report, pl_error *err);
-    // As pl_model_adjoint. NULL: from `derivative`, for commands only.
-    pl_status (*adjoint)(void *self, const pl_model_weights *by, const pl_parameter *parameter, int count,
-                         double *gradient, pl_jacobian_report *report, pl_error *err);
     // The state as a block of doubles: written if `room` is sufficient; returns the size in any case. unpack
     // restores it without a solve. NULL: the state follows from the commands, by a forward solve.
     size_t (*pack)(void *self, double *block, size_t room);
     pl_status (*unpack)(void *self, const double *block, size_t count, pl_error *err);
-    // The pose is taken: a model with memory remembers it, and the next forward solves start from there.
-    // NULL: no memory.
-    void (*settle)(void *self);
-    // To the undeformed configuration, without anything kept of earlier solves. NULL: a forward solve without
-    // commands
-    void (*reset)(void *self);
     // For drawing: a mesh (owned by the model) and the current positions of its vertices. NULL: nothing.
     pl_status (*body)(void *self, const pl_mesh **out, pl_error *err);
     void (*shape)(void *self, double *position);
     // Polyline of an actuator in the current shape; returns its number of points, writes at most `room`.
     int (*line)(void *self, int actuator, double *point, int room);
-    pl_status (*field)(void *self, pl_field field, double *out, pl_error *err);
-    pl_status (*reactions)(void *self, pl_reaction *reaction, pl_error *err); // per support
-    pl_status (*check)(void *self, pl_model_check *out, pl_error *err);
-    // Forces at the markers (3 per marker, N; NULL: none) that the next forward solves lead to. NULL:
-    // refused.
-    pl_status (*set_forces)(void *self, const double *force, pl_error *err);
-    // A hand that pulls, as pl_model_grip and the two after it. All three or none; NULL: refused.
-    pl_status (*grip)(void *self, const double at[3], double radius, pl_error *err);
-    void (*pull)(void *self, const double force[3]);
-    bool (*grip_mean)(void *self, const double *vector, int stride, double mean[3]);
-    void (*set_tolerance_factor)(
-        void *self, double factor); // as pl_model_set_tolerance_factor. NULL: its tolerances stay
-    bool (*critical)(const void *self, pl_critical_mode *out); // as pl_model_critical. NULL: not known
-    int (*limit)(void *self, int iterations);                  // as pl_model_limit. NULL: it has none
-    // As pl_model_hold. NULL: refused.
-    pl_status (*hold)(void *self, const double *command, double seconds, pl_creep_report *creep,
-                      pl_solve_report *report, pl_error *err);
+    // What the library's own kinds can besides: derivatives with respect to loads, fields, reactions, a hand
+    // that pulls, memory. NULL in a model of yours.
+    const struct pl_model_extras *extras;
 } pl_model_type;
 
 typedef struct pl_model pl_model;

@@ -605,17 +605,19 @@ static pl_status history_unpack(void *self, const double *block, size_t count, p
     return learned_fk(m, block, &report, err);
 }
 
+static const pl_model_extras history_extras = {.settle = history_settle};
+
 static const pl_model_type history_type = {.info = learned_info,
                                            .fk = learned_fk,
                                            .answer = learned_answer,
                                            .destroy = learned_destroy,
                                            .derivative = learned_derivative,
                                            .reset = learned_reset,
-                                           .settle = history_settle,
                                            .pack = history_pack,
                                            .unpack = history_unpack,
                                            .body = learned_body,
-                                           .shape = learned_shape};
+                                           .shape = learned_shape,
+                                           .extras = &history_extras};
 
 // One block for all values and derivatives; the order is that of the list.
 static bool learned_room(learned_model *m)

@@ -132,7 +132,11 @@ pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out,
         return pl_fail_memory(err, "the model");
     }
 
-    *m = (pl_model){.type = type, .self = self, .report = {.outcome = PL_SOLVED, .negative_count = -1}};
+    static const pl_model_extras none = {0};
+    *m = (pl_model){.type = type,
+                    .extras = type->extras ? type->extras : &none,
+                    .self = self,
+                    .report = {.outcome = PL_SOLVED, .negative_count = -1}};
 
     // defaults for what the kind does not say
     type->info(self, &m->info);
@@ -321,10 +325,10 @@ pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *r
 pl_status pl_model_hold(pl_model *model, const double *command, double seconds, pl_creep_report *creep,
                         pl_solve_report *report, pl_error *err)
 {
-    if (!model->type->hold) {
+    if (!model->extras->hold) {
         return pl_fail(err, PL_BAD_INPUT, "shapes held for a time need a full body with the exact method");
     }
-    const pl_status status = model->type->hold(model->self, command, seconds, creep, report, err);
+    const pl_status status = model->extras->hold(model->self, command, seconds, creep, report, err);
     return model_solved(model, command, status, report);
 }
 
@@ -395,21 +399,21 @@ pl_status pl_model_recall(pl_model *model, int slot, pl_error *err)
 bool pl_model_critical(const pl_model *model, pl_critical_mode *out)
 {
     *out = (pl_critical_mode){0};
-    return model->type->critical && model->type->critical(model->self, out);
+    return model->extras->critical && model->extras->critical(model->self, out);
 }
 
 int pl_model_limit(pl_model *model, int iterations)
 {
-    return model->type->limit ? model->type->limit(model->self, iterations) : 0;
+    return model->extras->limit ? model->extras->limit(model->self, iterations) : 0;
 }
 
 // True where the kind has something to commit (see pl_model_type).
 bool pl_model_settle(pl_model *model)
 {
-    if (model->type->settle) {
-        model->type->settle(model->self);
+    if (model->extras->settle) {
+        model->extras->settle(model->self);
     }
-    return model->type->settle != NULL;
+    return model->extras->settle != NULL;
 }
 
 void pl_model_reset(pl_model *model)
@@ -510,11 +514,11 @@ pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, i
                                const pl_jacobian *out, pl_jacobian_report *report, pl_error *err)
 {
     *report = (pl_jacobian_report){.negative_count = -1};
-    if (!model->type->sensitivity) {
+    if (!model->extras->sensitivity) {
         return model_cannot(model, "derivatives with respect to loads or materials", err);
     }
 
-    const pl_status status = model->type->sensitivity(model->self, parameter, count, out, report, err);
+    const pl_status status = model->extras->sensitivity(model->self, parameter, count, out, report, err);
     model->costs.factorizations += report->factorizations;
     model->costs.solves += report->solves;
 
@@ -523,10 +527,10 @@ pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, i
 
 bool pl_model_set_tolerance_factor(pl_model *model, double factor)
 {
-    if (model->type->set_tolerance_factor) {
-        model->type->set_tolerance_factor(model->self, factor);
+    if (model->extras->set_tolerance_factor) {
+        model->extras->set_tolerance_factor(model->self, factor);
     }
-    return model->type->set_tolerance_factor != NULL;
+    return model->extras->set_tolerance_factor != NULL;
 }
 
 // Zero forces are accepted by every model; others only by kinds that bear them.
@@ -541,8 +545,8 @@ pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *er
         any = any || force[i] != 0;
     }
 
-    if (model->type->set_forces) {
-        return model->type->set_forces(model->self, force, err);
+    if (model->extras->set_forces) {
+        return model->extras->set_forces(model->self, force, err);
     }
     if (any) {
         return model_cannot(model, "forces at markers that can be set", err);
@@ -554,35 +558,35 @@ pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *er
 // Grips the surface within `radius` mm of a point, to pull at it; NULL releases it.
 pl_status pl_model_grip(pl_model *model, const double at[3], double radius, pl_error *err)
 {
-    if (!model->type->grip) {
+    if (!model->extras->grip) {
         return at ? model_cannot(model, "a point that can be pulled", err) : PL_OK;
     }
     if (at && (!isfinite(at[0] + at[1] + at[2]) || !(radius >= 0) || !isfinite(radius))) {
         return pl_fail(err, PL_BAD_INPUT, "grip: the point and its radius must be finite");
     }
-    return model->type->grip(model->self, at, radius, err);
+    return model->extras->grip(model->self, at, radius, err);
 }
 
 pl_status pl_model_pull(pl_model *model, const double force[3], pl_error *err)
 {
-    if (!model->type->pull) {
+    if (!model->extras->pull) {
         return force ? model_cannot(model, "a point that can be pulled", err) : PL_OK;
     }
     if (force && !isfinite(force[0] + force[1] + force[2])) {
         return pl_fail(err, PL_BAD_INPUT, "pull: the force is not finite");
     }
-    model->type->pull(model->self, force);
+    model->extras->pull(model->self, force);
     return PL_OK;
 }
 
 bool pl_model_grip_place(const pl_model *model, double place[3])
 {
-    return model->type->grip_mean && model->type->grip_mean(model->self, model->answer.point, 1, place);
+    return model->extras->grip_mean && model->extras->grip_mean(model->self, model->answer.point, 1, place);
 }
 
 bool pl_model_grip_mean(const pl_model *model, const double *vector, int stride, double mean[3])
 {
-    return model->type->grip_mean && model->type->grip_mean(model->self, vector, stride, mean);
+    return model->extras->grip_mean && model->extras->grip_mean(model->self, vector, stride, mean);
 }
 
 // gradient_j += by . J_j over the rows of one part.
@@ -641,11 +645,11 @@ pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by, const pl
         }
     }
 
-    if (!model->type->adjoint) {
+    if (!model->extras->adjoint) {
         return adjoint_forward(model, by, parameter, count, gradient, report, err);
     }
 
-    const pl_status status = model->type->adjoint(model->self, by, parameter, count, gradient, report, err);
+    const pl_status status = model->extras->adjoint(model->self, by, parameter, count, gradient, report, err);
     ++model->costs.derivative_calls;
     model->costs.factorizations += report->factorizations;
     model->costs.solves += report->solves;
@@ -682,23 +686,23 @@ int pl_model_line(const pl_model *model, int actuator, double *point, int room)
 
 pl_status pl_model_field(pl_model *model, pl_field field, double *out, pl_error *err)
 {
-    if (!model->type->field || field >= PL_FIELD_COUNT || !(model->info.fields & (1u << field))) {
+    if (!model->extras->field || field >= PL_FIELD_COUNT || !(model->info.fields & (1u << field))) {
         return model_cannot(model, field < PL_FIELD_COUNT ? pl_field_name(field) : "such field", err);
     }
-    return model->type->field(model->self, field, out, err);
+    return model->extras->field(model->self, field, out, err);
 }
 
 pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *err)
 {
-    return model->type->reactions ? model->type->reactions(model->self, reaction, err)
-                                  : model_cannot(model, "reactions at its supports", err);
+    return model->extras->reactions ? model->extras->reactions(model->self, reaction, err)
+                                    : model_cannot(model, "reactions at its supports", err);
 }
 
 // NAN where the kind cannot check itself.
 pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err)
 {
     *out = (pl_model_check){.residual = NAN, .largest_force = NAN};
-    return model->type->check ? model->type->check(model->self, out, err) : PL_OK;
+    return model->extras->check ? model->extras->check(model->self, out, err) : PL_OK;
 }
 
 pl_model_costs pl_model_get_costs(const pl_model *model)

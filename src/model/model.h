@@ -6,6 +6,36 @@
 #include "statics/statics.h"
 #include "geometric/geometric.h"
 
+// Further functions of a kind of model (pl_model_type); each may be NULL.
+typedef struct pl_model_extras {
+    // Derivatives with respect to other parameters: loads, materials. NULL: refused.
+    pl_status (*sensitivity)(void *self, const pl_parameter *parameter, int count, const pl_jacobian *out,
+                             pl_jacobian_report *report, pl_error *err);
+    // As pl_model_adjoint. NULL: from `derivative`, for commands only.
+    pl_status (*adjoint)(void *self, const pl_model_weights *by, const pl_parameter *parameter, int count,
+                         double *gradient, pl_jacobian_report *report, pl_error *err);
+    // The pose is taken: a model with memory remembers it, and the next forward solves start from there.
+    // NULL: no memory.
+    void (*settle)(void *self);
+    pl_status (*field)(void *self, pl_field field, double *out, pl_error *err);
+    pl_status (*reactions)(void *self, pl_reaction *reaction, pl_error *err); // per support
+    pl_status (*check)(void *self, pl_model_check *out, pl_error *err);
+    // Forces at the markers (3 per marker, N; NULL: none) that the next forward solves lead to. NULL:
+    // refused.
+    pl_status (*set_forces)(void *self, const double *force, pl_error *err);
+    // A hand that pulls, as pl_model_grip and the two after it. All three or none; NULL: refused.
+    pl_status (*grip)(void *self, const double at[3], double radius, pl_error *err);
+    void (*pull)(void *self, const double force[3]);
+    bool (*grip_mean)(void *self, const double *vector, int stride, double mean[3]);
+    void (*set_tolerance_factor)(
+        void *self, double factor); // as pl_model_set_tolerance_factor. NULL: its tolerances stay
+    bool (*critical)(const void *self, pl_critical_mode *out); // as pl_model_critical. NULL: not known
+    int (*limit)(void *self, int iterations);                  // as pl_model_limit. NULL: it has none
+    // As pl_model_hold. NULL: refused.
+    pl_status (*hold)(void *self, const double *command, double seconds, pl_creep_report *creep,
+                      pl_solve_report *report, pl_error *err);
+} pl_model_extras;
+
 // The model's own memory when it is of this type, NULL otherwise.
 void *pl_model_self(const pl_model *model, const pl_model_type *type);
 // Hands over something the model needs: `release` is called with it after the model itself is destroyed.

@@ -220,30 +220,32 @@ static bool full_grip_mean(void *self, const double *vector, int stride, double 
     return pl_statics_grip_mean(((full_model *)self)->body.statics, vector, stride, mean);
 }
 
+static const pl_model_extras full_extras = {.sensitivity = full_sensitivity,
+                                            .adjoint = full_adjoint,
+                                            .field = model_body_field,
+                                            .reactions = full_reactions,
+                                            .check = full_check,
+                                            .set_forces = full_set_forces,
+                                            .grip = full_grip,
+                                            .pull = full_pull,
+                                            .grip_mean = full_grip_mean,
+                                            .set_tolerance_factor = full_set_tolerance_factor,
+                                            .critical = full_critical,
+                                            .limit = full_limit,
+                                            .hold = full_hold};
+
 static const pl_model_type full_type = {.info = model_body_info,
                                         .fk = full_fk,
                                         .answer = full_answer,
                                         .destroy = full_destroy,
                                         .derivative = full_derivative,
-                                        .sensitivity = full_sensitivity,
-                                        .adjoint = full_adjoint,
                                         .pack = full_pack,
                                         .unpack = full_unpack,
                                         .reset = full_reset,
                                         .body = model_body_mesh,
                                         .shape = model_body_shape,
                                         .line = model_body_line,
-                                        .field = model_body_field,
-                                        .reactions = full_reactions,
-                                        .check = full_check,
-                                        .set_forces = full_set_forces,
-                                        .grip = full_grip,
-                                        .pull = full_pull,
-                                        .grip_mean = full_grip_mean,
-                                        .set_tolerance_factor = full_set_tolerance_factor,
-                                        .critical = full_critical,
-                                        .limit = full_limit,
-                                        .hold = full_hold};
+                                        .extras = &full_extras};
 
 // ---- making one
 // False when out of memory.

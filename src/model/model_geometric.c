@@ -256,6 +256,8 @@ static pl_status geometric_derivative_room(geometric_model *m, pl_error *err)
     return PL_OK;
 }
 
+static const pl_model_extras geometric_extras = {.field = model_body_field};
+
 static const pl_model_type geometric_type = {.info = model_body_info,
                                              .fk = geometric_fk,
                                              .answer = geometric_answer,
@@ -266,22 +268,24 @@ static const pl_model_type geometric_type = {.info = model_body_info,
                                              .body = model_body_mesh,
                                              .shape = model_body_shape,
                                              .line = model_body_line,
-                                             .field = model_body_field};
+                                             .extras = &geometric_extras};
 
 // The same with derivatives of its own.
+static const pl_model_extras geometric_smooth_extras = {.sensitivity = geometric_sensitivity,
+                                                        .field = model_body_field};
+
 static const pl_model_type geometric_smooth_type = {.info = model_body_info,
                                                     .fk = geometric_fk,
                                                     .answer = geometric_answer,
                                                     .destroy = geometric_destroy,
                                                     .derivative = geometric_derivative,
-                                                    .sensitivity = geometric_sensitivity,
                                                     .pack = geometric_pack,
                                                     .unpack = geometric_unpack,
                                                     .reset = geometric_reset,
                                                     .body = model_body_mesh,
                                                     .shape = model_body_shape,
                                                     .line = model_body_line,
-                                                    .field = model_body_field};
+                                                    .extras = &geometric_smooth_extras};
 
 // Everything that decides the answers, as numbers.
 static uint64_t geometric_hash(uint64_t hash, const pl_geometric_options *o)

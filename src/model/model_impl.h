@@ -35,9 +35,10 @@ void model_bend_angle(const pl_model *model, const model_bend *bend, int marker,
                       pl_record_marker *out);
 
 struct pl_model {
-    const pl_model_type *type; // functions of the kind
-    void *self;                // its memory
-    void *owned;               // released after `self`
+    const pl_model_type *type;     // functions of the kind
+    const pl_model_extras *extras; // never NULL
+    void *self;                    // its memory
+    void *owned;                   // released after `self`
     void (*release)(void *owned);
     pl_model_info info;
     pl_model_costs costs;

@@ -131,7 +131,7 @@ static void record_sensors(const pl_model *m, pl_record_sensor *out)
 static pl_status record_reactions(pl_model *m, model_record *r, pl_error *err)
 {
     r->record.reaction_count = 0;
-    if (m->info.support_count == 0 || !m->type->reactions) {
+    if (m->info.support_count == 0 || !m->extras->reactions) {
         return PL_OK;
     }
 

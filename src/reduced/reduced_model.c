@@ -370,22 +370,21 @@ static pl_status model_field(void *self, pl_field field, double *out, pl_error *
     return PL_OK;
 }
 
-const pl_model_type reduced_type = {
-    .info = model_info,
-    .fk = model_fk,
-    .answer = model_answer,
-    .destroy = reduced_destroy,
-    .derivative = model_derivative,
-    .pack = model_pack,
-    .unpack = model_unpack,
-    .reset = model_reset,
-    .body = model_body,
-    .shape = model_shape,
-    .line = model_line,
-    .field = model_field,
-    .sensitivity = reduced_sensitivity,
-    .set_forces = reduced_set_forces,
-};
+static const pl_model_extras reduced_extras = {
+    .field = model_field, .sensitivity = reduced_sensitivity, .set_forces = reduced_set_forces};
+
+const pl_model_type reduced_type = {.info = model_info,
+                                    .fk = model_fk,
+                                    .answer = model_answer,
+                                    .destroy = reduced_destroy,
+                                    .derivative = model_derivative,
+                                    .pack = model_pack,
+                                    .unpack = model_unpack,
+                                    .reset = model_reset,
+                                    .body = model_body,
+                                    .shape = model_shape,
+                                    .line = model_line,
+                                    .extras = &reduced_extras};
 
 // ---- beyond pl_model
 bool pl_model_is_reduced(const pl_model *model)
