@@ -1,5 +1,6 @@
 // Abaqus and CalculiX meshes (.inp).
 #include "fuzz.h"
+#include "meshfile/meshfile.h"
 #include "pliant/result.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)

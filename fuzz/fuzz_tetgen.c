@@ -1,5 +1,6 @@
 // TetGen meshes: a .node and an .ele file, in the input one behind the other, divided by a NUL.
 #include "fuzz.h"
+#include "meshfile/meshfile.h"
 #include "pliant/result.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)

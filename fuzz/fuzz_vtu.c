@@ -1,5 +1,6 @@
 // VTU meshes: XML, base64, zlib, raw data, then the checks of the mesh.
 #include "fuzz.h"
+#include "meshfile/meshfile.h"
 #include "pliant/result.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)

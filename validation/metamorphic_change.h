@@ -4,6 +4,7 @@
 #define PL_METAMORPHIC_CHANGE_H
 
 #include "metamorphic_robot.h"
+#include "material/material.h"
 
 typedef struct meta_map {
     double Q[9], t[3]; // orthogonal, a rotation or a reflection; mm

@@ -203,7 +203,6 @@ typedef struct pl_actuator_kind_info {
 PL_API const pl_actuator_kind_info *pl_actuator_kind_get(pl_actuator_kind kind);
 PL_API const char *pl_actuator_kind_name(pl_actuator_kind kind);
 PL_API const char *pl_drive_name(pl_drive drive);
-PL_API pl_actuator_kind pl_drive_kind(pl_drive drive);
 PL_API const char *pl_drive_unit(pl_drive drive); // "1", "mm", "N", "kPa", "mL", "V", "mT": on the terminal
 PL_API double pl_drive_scale(pl_drive drive);     // internal value of one such unit (kPa: 1e-3, mL: 1000)
 PL_API pl_dimension pl_drive_dimension(pl_drive drive);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include "meshfile/meshfile_inp.h"
+#include "meshfile/meshfile.h"
 
 #define INP_SETS_MAX 1000 // of each kind: a bound for damaged files
 

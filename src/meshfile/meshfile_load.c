@@ -2,6 +2,7 @@
 #include <strings.h>
 #include "meshfile/meshfile_build.h"
 #include "mesh/mesh.h"
+#include "meshfile/meshfile.h"
 
 // With the dot, "" if there is none.
 static const char *mesh_extension(const char *path)

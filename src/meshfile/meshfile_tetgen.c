@@ -3,6 +3,7 @@
 // region 1 skin`), which the reader understands and TetGen skips.
 #include <stdio.h>
 #include "meshfile/meshfile_build.h"
+#include "meshfile/meshfile.h"
 
 // Edges of the mid nodes as TetGen numbers them (1.5 and later), and as we do.
 static const int tetgen_edge[6][2] = {{2, 3}, {0, 3}, {0, 1}, {1, 2}, {1, 3}, {0, 2}};

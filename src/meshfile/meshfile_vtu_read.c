@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "meshfile/meshfile_vtu.h"
+#include "meshfile/meshfile.h"
 
 #define VTU_DEPTH_MAX 32     // of XML elements
 #define VTU_ARRAYS_MAX 10000 // that matter

@@ -337,4 +337,6 @@ const double *pl_state_forces(const pl_state *state);        // 3 per marker, N:
 bool pl_state_has_motion(const pl_state *state);
 double pl_state_time(const pl_state *state);
 
+pl_actuator_kind pl_drive_kind(pl_drive drive);
+
 #endif
