@@ -308,9 +308,9 @@ static pl_status chain_model(sampling *s, pl_model **out, pl_error *err)
         return PL_OK;
     }
 
-    const pl_model_load_options options = {.robot = body, .method = "exact", .progress = cli_progress};
+    const pl_model_load_options chain = {.robot = body, .method = "exact", .progress = cli_progress};
 
-    return pl_model_from_document(s->m.document, &options, out, NULL, err);
+    return pl_model_from_document(s->m.document, &chain, out, NULL, err);
 }
 
 // One chain, from its first sample to its last; those stored are only passed through.

@@ -5,10 +5,10 @@
 #include "pliant/meshfile.h"
 
 pl_status pl_mesh_read_vtu(const char *path, double unit, pl_mesh **out, pl_findings *findings,
-                                          pl_error *err);
-pl_status pl_mesh_read_tetgen(const char *path, double unit, pl_mesh **out,
-                                             pl_findings *findings, pl_error *err);
+                           pl_error *err);
+pl_status pl_mesh_read_tetgen(const char *path, double unit, pl_mesh **out, pl_findings *findings,
+                              pl_error *err);
 pl_status pl_mesh_read_inp(const char *path, double unit, pl_mesh **out, pl_findings *findings,
-                                          pl_error *err);
+                           pl_error *err);
 
 #endif
