@@ -1,5 +1,5 @@
 """Law: a motion does not depend on the steps it is computed with. Random robots are let go: under their weight from the undeformed shape, or
-from a pose whose commands go to rest at once; each with first steps from 1 to 20 ms at one tolerance. The first five extrema of the marker
+from a pose whose commands go to rest at once; fingers with a closed chamber are vented, or filled in a ramp (pressure, volume); each with first steps from 1 to 20 ms at one tolerance. The first five extrema of the marker
 that swings most, along the direction in which it swings, must agree within 0.5 % of the largest displacement. Energy must not be created: the
 imbalance of every row is at most the tolerance times the energy exchanged until then.
 usage: law_motion.py [--pliant PLIANT] [--robots 10] [--seed 1] [--tolerance 1e-3]"""
@@ -11,6 +11,8 @@ import os
 import random
 import subprocess
 import tempfile
+
+from lattice_mesh import lattice, write
 
 ALLOWED = 0.005
 STEPS = ["1ms", "2.3ms", "5ms", "10ms", "20ms"]
@@ -39,9 +41,33 @@ def material(draw):
     return f"{{{law_text}, poisson: {draw.choice([0.4, 0.45, 0.49])}, density: {draw.uniform(900, 1300):.0f} kg/m^3{prony}}}"
 
 
-def robot(draw):
+def pneumatic(draw, folder):
+    """A finger with one closed chamber above its middle plane, inflated and vented at once, or filled at once."""
+    length, side = draw.uniform(60, 110), draw.uniform(16, 26)
+    cells = (6, 3, 4)
+    points, tets = lattice(cells, lambda u, v, w: (length * u, side * (v - 0.5), side * (w - 0.5)), lambda i, j, k: not (0 < i < 5 and j == 1 and k == 2))
+    write(os.path.join(folder, "finger.inp"), points, tets)
+    young, drive = draw.uniform(0.1, 0.6), draw.choice(["pressure", "volume"])
+    law = f"model: neo_hookean, young: {young:.3f} MPa, poisson: {draw.choice([0.4, 0.45, 0.49])}, density: {draw.uniform(900, 1300):.0f} kg/m^3"
+    prony = f", prony: [{{g: {draw.uniform(0.05, 0.3):.3f}, tau: {10 ** draw.uniform(-2.7, -0.5):.4f} s}}]" if draw.random() < 0.5 else ""
+    text = (
+        f"pliant: 1\nname: drawn\nmesh: {{file: finger.inp}}\nmaterials: {{soft: {{{law}{prony}}}}}\nregions: {{body: soft}}\n"
+        f"surfaces:\n  base: {{plane: {{point: [0, 0, 0], normal: [1, 0, 0]}}}}\n  tip: {{plane: {{point: [{length!r}, 0, 0], normal: [1, 0, 0]}}}}\n"
+        f"  cavity: {{seen_from: [{length / 2!r}, 0, {side / 8!r}]}}\nfixed: [{{surface: base}}]\nmarkers: {{tip: {{surface: tip}}}}\n"
+        f"actuators: [{{name: air, kind: chamber, surface: cavity, drive: {drive}}}]\n"
+    )
+    volume = length * side * side * 4 / (6 * 3 * 4)
+    air = f"air={1e3 * young * draw.uniform(0.1, 0.2):.3f}kPa" if drive == "pressure" else f"air={volume * draw.uniform(1.1, 1.25) / 1e3:.4f}mL"
+    options = ["--from", air, "--set", "air=0kPa"] if drive == "pressure" and draw.random() < 0.5 else ["--set", air, "--ramp", f"{draw.uniform(5, 30):.1f}ms"]
+    return f"kind: pneumatic {drive},", text, options
+
+
+def robot(draw, folder):
     """The text of a robot file and the options that let it go."""
-    kind = draw.choice(["beam", "tentacle", "pulled", "cable_finger"])
+    kind = draw.choice(["beam", "tentacle", "pulled", "cable_finger", "pneumatic", "pneumatic"])
+    if kind == "pneumatic":
+        label, text, options = pneumatic(draw, folder)
+        return f"# {label}\n{text}", options
     gravity = "loads: {gravity: [0, 0, -9.81 m/s^2]}\n"
     head = "pliant: 1\nname: drawn\nmaterials:\n  soft: " + material(draw) + "\n"
     tail = "fixed: [{surface: base}]\nmarkers: {tip: {surface: tip}}\n"
@@ -119,7 +145,7 @@ def main():
     cases = 0
     with tempfile.TemporaryDirectory() as folder:
         for number in range(given.robots):
-            text, options = robot(draw)
+            text, options = robot(draw, folder)
             kind = text.split("kind: ")[1].split(",")[0].rstrip("}")
             with open(os.path.join(folder, "robot.yaml"), "w", encoding="utf-8") as file:
                 file.write(text)

@@ -25,8 +25,11 @@ static const cli_option options[] = {
     {"gauge", 0, NULL, "syringe: the pressures are gauge pressures, not absolute", NULL},
     {"free", 0, "NAMES",
      "poses: parameters to fit, separated by commas: MATERIAL.CONSTANT, COMMAND.factor, "
-     "COMMAND.offset, base.x .. base.rz, or the path of a number in the robot file",
+     "COMMAND.offset, base.x .. base.rz, or the path of a number in the robot file; release: "
+     "MATERIAL.CONSTANT, MATERIAL.prony.0.g, or such a path",
      NULL},
+    {"until", 0, "TIME", "release: time after the release that is compared (default 3s)", NULL},
+    {"step", 0, "TIME", "release: fixed step of the motions (default 5ms)", NULL},
     {"images", 0, "CAMERAS.json",
      "poses: fit the pixels of the table (tip.u1, tip.v1, ..., as `track` writes them) in these cameras",
      NULL},
@@ -263,6 +266,16 @@ static int calibrate_run(cli_args *args)
         return wrong ? wrong : cli_calibrate_poses(args);
     }
 
+    static const char *const release_extensions[] = {".png", ".svg", ".yaml", NULL};
+    if (strcmp(kind, "release") == 0) {
+        if (args->plain_count < 3) {
+            cli_error(args, "release: expected a robot and tables of its markers over time");
+            return CLI_EXIT_USAGE;
+        }
+        const int wrong = cli_check_outputs(args, release_extensions, args->plain[1], args->plain[2]);
+        return wrong ? wrong : cli_calibrate_release(args);
+    }
+
     static const char *const camera_extensions[] = {".json", NULL};
     if (strcmp(kind, "cameras") == 0) {
         const int wrong = cli_check_outputs(args, camera_extensions, NULL, NULL);
@@ -273,8 +286,8 @@ static int calibrate_run(cli_args *args)
                relaxation = strcmp(kind, "relaxation") == 0;
     if (!ratio && !syringe && !relaxation && strcmp(kind, "tensile") != 0) {
         cli_error(args,
-                  "'%s' is not a kind of measurement, expected tensile, relaxation, ratio, syringe, "
-                  "poses or cameras",
+                  "'%s' is not a kind of measurement, expected tensile, relaxation, release, ratio, "
+                  "syringe, poses or cameras",
                   kind);
         return CLI_EXIT_USAGE;
     }
@@ -309,8 +322,8 @@ static int calibrate_run(cli_args *args)
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
     .summary = "parameters from measurements: material laws, two materials of a bar, volume over pressure",
-    .usage = "tensile FILE.csv | relaxation FILE.csv | ratio | syringe FILE.csv | poses ROBOT MEASURED.csv | "
-             "cameras PATTERN... [options]",
+    .usage = "tensile FILE.csv | relaxation FILE.csv | release ROBOT RUN.csv... | ratio | syringe FILE.csv | "
+             "poses ROBOT MEASURED.csv | cameras PATTERN... [options]",
     .about =
         "Fits neo-Hookean, Mooney-Rivlin and Yeoh constants to a tensile test: a CSV of the Soft Robotics\n"
         "Materials Database, or two columns of engineering strain and stress (MPa). Prints the error, the\n"
@@ -321,6 +334,9 @@ const cli_verb cli_verb_calibrate = {
         "ratio\n"
         "from a CSV of pressure P and volume dV pushed into a closed line, for loading and unloading.\n"
         "relaxation: viscous branches (prony) from a CSV of t [s], stress and, if it is recorded, strain.\n"
+        "release: stiffness and viscous weights from markers over time after the body was let go (t [s], "
+        "tip.x [mm]),\n"
+        "with intervals; says which constants the runs cannot separate.\n"
         "poses: constants of a robot from measured marker positions, with confidence intervals.\n"
         "cameras: constants and places of cameras from pictures of a chessboard, with intervals; one pattern "
         "with\n"
@@ -329,6 +345,7 @@ const cli_verb cli_verb_calibrate = {
         "  pliant calibrate tensile Ecoflex_00-30.csv --max-strain 2 --out fit.png\n"
         "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n"
         "  pliant calibrate relaxation held.csv --out relaxation.png\n"
+        "  pliant calibrate release beam a.csv b.csv --free silicone.young,silicone.prony.0.g --out fit.png\n"
         "  pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84\n"
         "  pliant calibrate syringe pv.csv --chamber 12mL --tube 3mL --syringe 50mL --out pv.png\n"
         "  pliant calibrate poses trunk measured.csv --free silicone.c10,silicone.density --held-rows 5-8\n"

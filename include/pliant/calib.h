@@ -194,6 +194,50 @@ PL_API_CHECKED pl_status pl_relaxation_calibrate(const pl_relaxation *test, cons
                                                  pl_relaxation_fit *fit, pl_error *err);
 PL_API double pl_relaxation_stress(const pl_relaxation *test, const pl_relaxation_fit *fit, int row);
 
+// ---- constants from releases: markers over time after a body was let go (ring-down and creep)
+#define PL_RELEASE_PARAMETERS 12
+#define PL_RELEASE_RUNS 8
+// A run. The hand lets go from `start` on over `duration`: both are fitted, and were not measured.
+typedef struct pl_release_run {
+    int count;              // rows
+    const double *time;     // s, increasing
+    const double *moved;    // mm, `channel_count` per row, from where the body was held; NAN: not measured
+    double start, duration; // s; results
+    double rms;             // mm, of all channels; result
+} pl_release_run;
+typedef struct pl_release_def {
+    int parameter_count;
+    const double *value; // positive: where the fit begins
+    int run_count, channel_count;
+    pl_release_run *run;
+    double every, until; // s: of the samples of a response
+    // The channels (mm, `channel_count` per sample, the first at 0 s) after a sudden release; samples after
+    // `until` are not used.
+    pl_status (*respond)(void *user, const double *value, double until, double *moved, pl_error *err);
+    void *user;
+    int iteration_limit; // 0: 12
+    pl_progress progress;
+} pl_release_def;
+typedef struct pl_release_report {
+    double value[PL_RELEASE_PARAMETERS];
+    double deviation[PL_RELEASE_PARAMETERS]; // one standard deviation of the logarithm; INFINITY: the runs
+                                             // do not depend on it
+    double correlation[PL_RELEASE_PARAMETERS][PL_RELEASE_PARAMETERS]; // of the logarithms: near 1 or -1 the
+                                                                      // runs cannot separate the two
+    double rms, largest;         // mm: of all rows; the largest displacement
+    double residual_correlation; // of neighbouring rows: near 1 the model, not the noise, is left over
+    int iterations, responses;
+    bool converged;
+} pl_release_report;
+// Least squares by Levenberg and Marquardt's method in the logarithms of the parameters, and in start and
+// duration of every run. A release that lasts is taken as the mean of sudden ones over its duration, as in a
+// linear system. `response`: room for the samples of the result, may be NULL.
+PL_API_CHECKED pl_status pl_release_calibrate(const pl_release_def *def, double *response,
+                                              pl_release_report *report, pl_error *err);
+// The channel of a response at a time after the start of a release of that duration.
+PL_API double pl_release_at(const pl_release_def *def, const double *response, int channel, double time,
+                            double duration);
+
 #ifdef __cplusplus
 }
 #endif

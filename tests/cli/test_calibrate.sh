@@ -22,7 +22,7 @@ expect_status 2 calibrate ratio --moved 5 --pull 4
 expect_words err.txt "between 0 and the elongation"
 expect_status 2 calibrate ratio some.csv
 expect_status 2 calibrate pressure some.csv
-expect_words err.txt "tensile, relaxation, ratio, syringe, poses or cameras"
+expect_words err.txt "tensile, relaxation, release, ratio, syringe, poses or cameras"
 
 # a relaxation test: its branches, and lines for a robot file
 awk 'BEGIN { print "t [s],stress [MPa]"; for (k = 0; k <= 300; ++k) { t = 0.01 * exp(k * 0.03); print t ", " 0.1 * (1 + 0.3 * exp(-t / 0.5) + 0.1 * exp(-t / 8)) } }' >held.csv
@@ -35,6 +35,34 @@ echo "a,b
 3,4" >wrong.csv
 expect_status 2 calibrate relaxation wrong.csv
 expect_words err.txt "t [s]"
+
+# a beam let go: its own motion, held for 50 ms before, gives back the constants it was computed with
+cat >let_go.yaml <<'END'
+pliant: 1
+name: let_go
+mesh: {design: {kind: beam}, size: 30, order: 2}
+materials:
+  silicone: {model: neo_hookean, young: 0.27 MPa, poisson: 0.45, density: 1070 kg/m^3, prony: [{g: 0.1, tau: 20 ms}]}
+regions: {body: silicone}
+fixed: [{surface: base}]
+markers: {tip: {surface: tip}}
+loads: {gravity: [0, 0, -9.81 m/s^2]}
+END
+expect_status 0 simulate let_go.yaml --start undeformed --until 0.6s --step 5ms --every 10ms --out motion.csv
+awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "tip.z [mm]") c = i; print "t [s],tip.z [mm]" }
+    NR == 2 { for (k = 0; k < 5; ++k) print 0.01 * k "," $c }
+    NR > 1 { printf "%.4f,%.9f\n", $1 + 0.05, $c }' motion.csv >run.csv
+sed 's/young: 0.27/young: 0.31/; s/g: 0.1,/g: 0.05,/' let_go.yaml >guess.yaml
+expect_status 0 calibrate release guess.yaml run.csv --free silicone.young,silicone.prony.0.g --until 0.55s --out fit.png --out fitted.yaml --json fit.json
+expect_words out.txt "silicone.young" "the hand lets go"
+expect_near "young" "$(python3 -c 'import json; print(json.load(open("fit.json"))["parameters"][0]["value"])')" 0.27 2e-3
+expect_near "g" "$(python3 -c 'import json; print(json.load(open("fit.json"))["parameters"][1]["value"])')" 0.1 3e-3
+expect_file fit.png
+grep -q "prony" fitted.yaml
+expect_status 2 calibrate release guess.yaml run.csv
+expect_words err.txt "--free is missing"
+expect_status 2 calibrate release guess.yaml held.csv --free silicone.young
+expect_words err.txt "coordinate of a marker"
 
 # a syringe test up and down; its table drives a chamber
 {
