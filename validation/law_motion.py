@@ -57,7 +57,7 @@ def pneumatic(draw, folder):
         f"actuators: [{{name: air, kind: chamber, surface: cavity, drive: {drive}}}]\n"
     )
     volume = length * side * side * 4 / (6 * 3 * 4)
-    air = f"air={1e3 * young * draw.uniform(0.1, 0.2):.3f}kPa" if drive == "pressure" else f"air={volume * draw.uniform(1.1, 1.25) / 1e3:.4f}mL"
+    air = f"air={1e3 * young * draw.uniform(0.1, 0.2):.3f}kPa" if drive == "pressure" else f"air={volume * draw.uniform(1.4, 1.8) / 1e3:.4f}mL"
     options = ["--from", air, "--set", "air=0kPa"] if drive == "pressure" and draw.random() < 0.5 else ["--set", air, "--ramp", f"{draw.uniform(5, 30):.1f}ms"]
     return f"kind: pneumatic {drive},", text, options
 
@@ -112,14 +112,20 @@ def direction(table):
     return start, [v / size for v in span], size
 
 
-def extrema(table, start, along, count):
-    """Values at the first turning points, by parabolas through three rows."""
+def extrema(table, start, along, size, count):
+    """Values at the first turning points, by parabolas through three rows; a turn counts when the way back exceeds 2 % of the largest displacement, so
+    that ripples which one step resolves and another does not are left out."""
     u = [sum((row[f"tip.{axis}"] - s) * a for axis, s, a in zip("xyz", start, along)) for row in table]
-    out = []
-    for i in range(1, len(u) - 1):
-        if (u[i] - u[i - 1]) * (u[i + 1] - u[i]) < 0:
-            curve, slope = u[i + 1] - 2 * u[i] + u[i - 1], 0.5 * (u[i + 1] - u[i - 1])
-            out.append(u[i] - 0.5 * slope * slope / curve)
+    out, best, sign = [], 0, 0
+    for i in range(1, len(u)):
+        if sign == 0 and abs(u[i] - u[0]) > 0.02 * size:
+            sign = 1 if u[i] > u[0] else -1
+        if sign * (u[i] - u[best]) >= 0:
+            best = i
+        elif sign and abs(u[i] - u[best]) > 0.02 * size:
+            curve, slope = u[best + 1] - 2 * u[best] + u[best - 1], 0.5 * (u[best + 1] - u[best - 1])
+            out.append(u[best] - 0.5 * slope * slope / curve if curve else u[best])
+            best, sign = i, -sign
     return out[:count]
 
 
@@ -167,7 +173,7 @@ def main():
                 table = rows(os.path.join(folder, "motion.csv"))
                 if not found:
                     start, along, size = direction(table)
-                found.append(extrema(table, start, along, 5))
+                found.append(extrema(table, start, along, size, 5))
                 gained = max(gained, created(table))
                 counts.append(said.split(" in ")[1].split(" steps")[0])
             least = min((len(e) for e in found), default=0)
