@@ -160,6 +160,7 @@ typedef struct server_model {
     uint32_t column_shape;
     double stride;    // rad of the next step while a hand drags
     bool last_failed; // the last solve found no equilibrium
+    int moves;        // since the last derivative
     // inverse kinematics, made when first asked for
     pl_ik *ik;
     int ik_marker;
@@ -196,8 +197,14 @@ const double *server_model_positions(server_model *m);
 pl_status server_model_ik(server_model *m, int marker, const bool *hold, const pl_progress *progress,
                           pl_ik **out, pl_error *err);
 
+// To the equilibrium at the commands; `loosely`: to looser tolerances, for a shape that is shown at once.
+// False when it was stopped.
+bool server_model_forward(server_model *m, const double *command, bool loosely);
+
 // Lets the point go; the model must stand without a force.
 void server_pull_end(server_model *m);
+// The model goes back to where it stands without a hand.
+void server_model_let_go(server_model *m);
 
 // The page's view of a command: unit, range, what stands for rest.
 typedef struct server_command_view {

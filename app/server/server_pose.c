@@ -1,26 +1,27 @@
-// Going where the owner of the controls requests: first the coarse mesh, when the fine one is slow, then the
-// fine one. Both are published; each says which it is. While a hand drags, requests come faster than solves:
-// the preview in hand finishes, then the newest request is taken; the page predicts what lies between.
+// Going where the owner of the controls requests, on the fine mesh; the leader (server_lead.c) is ahead on
+// the coarse one where the fine one is slow. While a hand drags, requests come faster than solves: the step
+// in hand finishes, then the newest request is taken; the page predicts what lies between.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "server_worker.h"
 
-#define POSE_QUICK 2.0 // s: a fine mesh that answers faster needs no coarse one before it
+#define POSE_QUICK 2.0 // s: a fine mesh that answers faster is pulled without the coarse one
 // A search for a target shows where it stands after so many seconds, between two of its steps, and then after
 // twice as long each time; what came less near than this share of the distance is not shown.
 #define POSE_SLICE 0.5
 #define POSE_NEARER 0.999
 
 // ---- commands
-// Commands from the units of the page to internal ones. False after telling the viewer what is wrong.
-static bool pose_commands(server_worker *w, const server_pose *pose, double *command)
+bool worker_commands(server_worker *w, const server_pose *pose, const uint32_t *viewer, double *command)
 {
     const int count = w->fine.info.command_count;
     if (pose->command_count != count) {
-        server_refuse(w->queue, pose->viewer, "%d commands were sent, the robot has %d", pose->command_count,
-                      count);
+        if (viewer) {
+            server_refuse(w->queue, *viewer, "%d commands were sent, the robot has %d", pose->command_count,
+                          count);
+        }
         return false;
     }
 
@@ -29,9 +30,11 @@ static bool pose_commands(server_worker *w, const server_pose *pose, double *com
         const double slack = 1e-9 * (fabs(view.low) + fabs(view.high));
         command[i] = pose->command[i] * view.scale;
         if (!view.assumed && (pose->command[i] < view.low - slack || pose->command[i] > view.high + slack)) {
-            server_refuse(w->queue, pose->viewer, "%s is %g %s, outside its range of %g to %g %s",
-                          w->fine.info.command[i].name, pose->command[i], view.unit, view.low, view.high,
-                          view.unit);
+            if (viewer) {
+                server_refuse(w->queue, *viewer, "%s is %g %s, outside its range of %g to %g %s",
+                              w->fine.info.command[i].name, pose->command[i], view.unit, view.low, view.high,
+                              view.unit);
+            }
             return false;
         }
     }
@@ -49,7 +52,7 @@ static bool pose_is_idle(const double *command, int count)
     return true;
 }
 
-bool worker_forward(server_worker *w, server_model *m, const double *command, bool loosely)
+bool server_model_forward(server_model *m, const double *command, bool loosely)
 {
     const double start = server_now();
     const bool idle = pose_is_idle(command, m->info.command_count);
@@ -59,7 +62,6 @@ bool worker_forward(server_worker *w, server_model *m, const double *command, bo
     if (idle) {
         server_model_go_home(m);
     }
-    w->fraction = 0;
     m->shape = 0;
     m->at_home = false;
     m->loose = pl_model_set_tolerance_factor(m->model, loosely ? POSE_LOOSE : 1) && loosely;
@@ -83,15 +85,21 @@ bool worker_forward(server_worker *w, server_model *m, const double *command, bo
     return true;
 }
 
+bool worker_forward(server_worker *w, server_model *m, const double *command, bool loosely)
+{
+    w->fraction = 0;
+    return server_model_forward(m, command, loosely);
+}
+
 static void pose_to_commands(server_worker *w, const server_pose *pose)
 {
     double command[SERVER_COMMANDS];
-    if (!pose_commands(w, pose, command)) {
+    if (!worker_commands(w, pose, &pose->viewer, command)) {
         return;
     }
 
-    // nobody knows yet how long the first solve takes
-    const bool preview = w->has_coarse && (w->in_load || w->fine.seconds > POSE_QUICK);
+    // nobody knows yet how long the first solve takes; later ones the leader shows
+    const bool preview = w->has_coarse && w->in_load;
     if (preview) {
         w->yield = WORKER_NEVER;
         if (!worker_forward(w, &w->coarse, command, false)) {
@@ -107,8 +115,7 @@ static void pose_to_commands(server_worker *w, const server_pose *pose)
 }
 
 // ---- targets
-// `searching`: this is not the last word about the target
-static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report, bool searching)
+json_t *worker_ik_json(const server_pose *pose, const pl_ik_report *report, bool searching)
 {
     static const char *const kind[] = {"command", "rate", "effort"};
     json_t *bounds = json_array();
@@ -140,14 +147,14 @@ static void pose_show(server_worker *w, server_model *m, const server_pose *pose
 {
     worker_check(m, report);
     w->intermediate = report->outcome == PL_IK_STOPPED;
-    worker_publish_brief(w, m, json_pack("{s:o}", "ik", pose_ik_json(pose, report, searching)));
+    worker_publish_brief(w, m, json_pack("{s:o}", "ik", worker_ik_json(pose, report, searching)));
     w->intermediate = false;
 }
 
 // From where the model stands towards the target, in slices: after each of them the place reached is shown,
 // an equilibrium at its own commands, and the search goes on there unless a newer request waits. False:
 // stopped or refused; otherwise the report is that of its end.
-static bool pose_search(server_worker *w, server_model *m, const server_pose *pose, pl_ik *ik, bool wide,
+static bool pose_search(server_worker *w, server_model *m, const server_pose *pose, pl_ik *ik,
                         pl_ik_report *report)
 {
     pl_error err = {0};
@@ -172,7 +179,7 @@ static bool pose_search(server_worker *w, server_model *m, const server_pose *po
                    there = report->outcome == PL_IK_REACHED || report->outcome == PL_IK_UNCERTAIN;
         const bool nearer = report->distance < POSE_NEARER * nearest;
         if (nearer || !stopped) {
-            pose_show(w, m, pose, report, stopped || (wide && !there));
+            pose_show(w, m, pose, report, !there);
             m->seconds = stopped ? seconds : m->seconds; // a part says nothing about the whole
         }
         slice *= nearer ? 2 : 4; // each begins with what is known, but with its first step again
@@ -207,9 +214,8 @@ static void pose_search_widely(server_worker *w, server_model *m, const server_p
     pose_show(w, m, pose, &report, false);
 }
 
-// Goes to the target; `wide`: where it is not reached, also from elsewhere. False when a newer request
-// stopped it or it was refused.
-static bool pose_reach(server_worker *w, server_model *m, const server_pose *pose, bool wide)
+// Goes to the target; where it is not reached, also from elsewhere.
+static void pose_reach(server_worker *w, server_model *m, const server_pose *pose)
 {
     const pl_progress progress = worker_search_progress(w);
     pl_ik *ik = NULL;
@@ -222,36 +228,22 @@ static bool pose_reach(server_worker *w, server_model *m, const server_pose *pos
     }
     if (status != PL_OK) {
         server_refuse(w->queue, pose->viewer, "%s", err.text);
-        return false;
+        return;
     }
 
-    if (!pose_search(w, m, pose, ik, wide, &report)) {
-        return false;
+    if (!pose_search(w, m, pose, ik, &report)) {
+        return;
     }
-    if (wide && report.outcome != PL_IK_REACHED && report.outcome != PL_IK_UNCERTAIN) {
+    if (report.outcome != PL_IK_REACHED && report.outcome != PL_IK_UNCERTAIN) {
         pose_search_widely(w, m, pose, ik);
     }
-
-    return true;
 }
 
 static void pose_to_target(server_worker *w, const server_pose *pose)
 {
-    const bool preview = w->has_coarse && w->fine.seconds > POSE_QUICK;
     worker_let_go(w, &w->fine);
-    if (preview) {
-        worker_let_go(w, &w->coarse);
-        w->yield = WORKER_NEVER;
-        if (!pose_reach(w, &w->coarse, pose, false)) {
-            return;
-        }
-        worker_tangent(w, &w->coarse, false);
-    }
-
-    w->yield = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
-    if (!preview || !worker_overtaken(w)) {
-        pose_reach(w, &w->fine, pose, true);
-    }
+    w->yield = WORKER_WHEN_RESTED;
+    pose_reach(w, &w->fine, pose);
 }
 
 void worker_pose(server_worker *w, const server_pose *pose)
@@ -265,7 +257,8 @@ void worker_pose(server_worker *w, const server_pose *pose)
 
     // in time: until a newer request comes; come to rest, the equilibrium there is solved
     if (pose->live && pose->kind != SERVER_POSE_TARGET) {
-        if (!pose_commands(w, pose, command) || worker_live(w, pose, command) || worker_overtaken(w)) {
+        if (!worker_commands(w, pose, &pose->viewer, command) || worker_live(w, pose, command) ||
+            worker_overtaken(w)) {
             return;
         }
     } else {
@@ -275,7 +268,7 @@ void worker_pose(server_worker *w, const server_pose *pose)
     if (pose->kind == SERVER_POSE_COMMANDS) {
         pose_to_commands(w, pose);
     } else if (pose->kind == SERVER_POSE_PULL) {
-        if (pose_commands(w, pose, command)) {
+        if (worker_commands(w, pose, &pose->viewer, command)) {
             worker_pull(w, pose, command, w->has_coarse && w->fine.seconds > POSE_QUICK);
         }
     } else {

@@ -61,10 +61,10 @@ static double pull_softest(const double C[9])
 }
 
 // ---- letting go
-bool worker_let_go(server_worker *w, server_model *m)
+void server_model_let_go(server_model *m)
 {
     if (!m->pull.gripped) {
-        return true;
+        return;
     }
 
     double command[SERVER_COMMANDS];
@@ -72,13 +72,16 @@ bool worker_let_go(server_worker *w, server_model *m)
     memcpy(command, answer.command, (size_t)m->info.command_count * sizeof *command);
     server_tried(pl_model_pull(m->model, NULL, NULL));
     m->shape = 0;
-    w->yield = WORKER_NEVER;
     if (pl_model_fk(m->model, command, &m->report, NULL) != PL_OK || m->report.outcome != PL_SOLVED) {
         pl_model_reset(m->model); // where the path cannot be reversed it starts from the shape as drawn
     }
     server_pull_end(m);
+}
 
-    return true;
+void worker_let_go(server_worker *w, server_model *m)
+{
+    w->yield = m->pull.gripped ? WORKER_NEVER : w->yield;
+    server_model_let_go(m);
 }
 
 void server_pull_end(server_model *m)

@@ -170,7 +170,7 @@ void server_request_pose(server_queue *queue, const server_pose *pose)
     atomic_store(&queue->drags, now - atomic_load(&queue->posed) < SERVER_DRAGS);
     atomic_store(&queue->posed, now);
     atomic_fetch_add(&queue->poses, 1);
-    pthread_cond_signal(&queue->changed);
+    pthread_cond_broadcast(&queue->changed); // the worker and the leader
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -186,7 +186,7 @@ bool server_request_load(server_queue *queue, const char *path)
     queue->load = copy;
     queue->has_load = true;
     atomic_fetch_add(&queue->loads, 1);
-    pthread_cond_signal(&queue->changed);
+    pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
 
     return true;
@@ -221,7 +221,7 @@ bool server_request_job(server_queue *queue, server_job *job)
         if (slot == 0) {
             atomic_store(&queue->cancel, false);
         }
-        pthread_cond_signal(&queue->changed);
+        pthread_cond_broadcast(&queue->changed);
         *job = (server_job){0};
     }
 

@@ -126,7 +126,7 @@ static int suggest_plane(const suggestion *s, double axis[2][3], double reach[2]
 static bool suggest_reaches(server_worker *w, server_model *m, int marker, const double *target)
 {
     static const bool hold[SERVER_COMMANDS];
-    const pl_progress progress = worker_search_progress(w);
+    const pl_progress progress = m->coarse ? lead_search_progress(w) : worker_search_progress(w);
     pl_ik *ik = NULL;
     pl_ik_report report = {0};
     return server_model_ik(m, marker, hold, &progress, &ik, NULL) == PL_OK &&

@@ -89,7 +89,7 @@ static void tangent_publish(server_worker *w, server_model *m)
     pl_jacobian_report report;
 
     if (pl_model_differentiate(m->model, parts, 0, &d, &report, NULL) == PL_OK) {
-        w->moves = 0;
+        m->moves = 0;
         server_message *message = server_model_tangent(m, &d, w->robot);
         if (message) {
             server_publish(w->queue, SERVER_TANGENT, message);

@@ -252,7 +252,7 @@ void worker_walk(server_worker *w, server_model *m, const double *command, bool 
         if (!there && m->last_failed) {
             continue;
         }
-        ++w->moves;
+        ++m->moves;
         w->intermediate = !there;
         walk_learn(m, length);
         worker_publish_brief(w, m, json_object());

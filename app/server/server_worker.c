@@ -1,5 +1,5 @@
-// The worker: one thread that owns the models. It always works on the newest request; whatever is overtaken
-// by a newer one is stopped. What it finishes goes to the queue.
+// The worker: the thread that owns the models (the coarse one it may give to the leader). It always works on
+// the newest request; whatever is overtaken by a newer one is stopped. What it finishes goes to the queue.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -88,13 +88,14 @@ pl_progress worker_search_progress(server_worker *w)
 }
 
 // ---- shapes
+// Remembers what the shape says; w->publishing is held.
 static void worker_log(server_worker *w, server_model *m)
 {
     const pl_model_info *info = &m->info;
     const pl_model_answer answer = pl_model_get_answer(m->model);
     const size_t c = (size_t)info->command_count, a = (size_t)info->actuator_count,
                  k = 3 * (size_t)info->marker_count, n = (size_t)info->sensor_count;
-    worker_entry *entry = &w->log[w->shape % WORKER_LOG];
+    worker_entry *entry = &w->log[m->shape % WORKER_LOG];
     double *value = realloc(entry->value, (c + 2 * a + k + n + 1) * sizeof *value);
 
     if (!value) {
@@ -104,7 +105,7 @@ static void worker_log(server_worker *w, server_model *m)
     const pl_record *record = m->record; // it takes as long as the message
     m->record = NULL;
     pl_file_free(entry->row);
-    *entry = (worker_entry){.shape = w->shape, .coarse = m->coarse, .value = value};
+    *entry = (worker_entry){.shape = m->shape, .coarse = m->coarse, .value = value};
     if (m->pull.gripped) {
         const double *f = m->pull.force, *at = m->pull.at;
         snprintf(entry->pull, sizeof entry->pull, ", pulled by (%.4g %.4g %.4g) N at (%.4g %.4g %.4g) mm",
@@ -148,26 +149,39 @@ static void worker_send(server_worker *w, server_model *m, bool brief, json_t *e
     w->detailed = brief ? w->detailed : server_now();
 }
 
-static void worker_show(server_worker *w, server_model *m, bool brief, json_t *extra)
+// The next number, and what a message says besides the shape; w->publishing is held. An intermediate shape
+// answers no request newer than the last one that was answered.
+static void worker_number(server_worker *w, server_model *m, double serial, bool intermediate, json_t *extra)
 {
     m->shape = ++w->shape;
     json_object_set_new(extra, "robot", json_integer(w->robot));
-    json_object_set_new(extra, "shape", json_integer(w->shape));
-
-    // an intermediate shape answers no request newer than the last one that was answered
-    if (w->intermediate) {
-        json_object_set_new(extra, "towards", json_real(w->serial));
+    json_object_set_new(extra, "shape", json_integer(m->shape));
+    if (intermediate) {
+        json_object_set_new(extra, "towards", json_real(serial));
     } else {
-        w->reached = w->serial;
+        w->reached = serial;
     }
-
     json_object_set_new(extra, "serial", json_real(w->reached));
-    worker_send(w, m, brief, extra);
+}
+
+static void worker_show(server_worker *w, server_model *m, bool brief, json_t *extra)
+{
+    pthread_mutex_lock(&w->publishing);
+
+    // the leader has shown this request, to which the shape only leads, or a newer one: it is not seen again
+    const bool seen = w->intermediate ? w->lead.serial >= w->serial : w->lead.serial > w->serial;
+    worker_number(w, m, w->serial, w->intermediate || seen, extra);
+    if (!seen) {
+        worker_send(w, m, brief, extra);
+    }
     worker_log(w, m);
+    pthread_mutex_unlock(&w->publishing);
+
+    const bool details_follow = brief && !seen;
     json_decref(w->extra);
-    w->extra = brief ? extra : NULL;
-    w->brief = brief ? m : NULL;
-    if (!brief) {
+    w->extra = details_follow ? extra : NULL;
+    w->brief = details_follow ? m : NULL;
+    if (!details_follow) {
         json_decref(extra);
     }
 }
@@ -185,6 +199,19 @@ void worker_publish_frame(server_worker *w, server_model *m, json_t *extra)
 void worker_publish_brief(server_worker *w, server_model *m, json_t *extra)
 {
     worker_show(w, m, m->info.element_count >= WORKER_LARGE, extra);
+}
+
+void worker_publish_lead(server_worker *w, double serial, bool intermediate, json_t *extra)
+{
+    pthread_mutex_lock(&w->publishing);
+    if (w->reached < serial) { // the fine shape did not come first
+        w->lead.serial = serial;
+        worker_number(w, &w->coarse, serial, intermediate, extra);
+        worker_send(w, &w->coarse, true, extra);
+        worker_log(w, &w->coarse);
+    }
+    pthread_mutex_unlock(&w->publishing);
+    json_decref(extra);
 }
 
 // To the model's own tolerances, where the shape that was shown at once is looser.
@@ -207,7 +234,9 @@ static void worker_complete(server_worker *w, server_model *m)
         m->report.factorizations += first.factorizations;
         m->report.solves += first.solves;
         m->report.seconds += first.seconds;
+        pthread_mutex_lock(&w->publishing);
         worker_log(w, m);
+        pthread_mutex_unlock(&w->publishing);
     }
 }
 
@@ -219,7 +248,7 @@ void worker_details(server_worker *w)
     pl_mesh_error error;
 
     // each of these takes as long as a solve or two
-    for (int part = 0; m && m->shape == w->shape && part < 4 && (old || !worker_overtaken(w)); ++part) {
+    for (int part = 0; m && m->shape != 0 && part < 4 && (old || !worker_overtaken(w)); ++part) {
         if (part == 0) {
             worker_complete(w, m);
         } else if (part == 1) {
@@ -227,7 +256,11 @@ void worker_details(server_worker *w)
         } else if (part == 2) {
             server_tried(pl_model_record(m->model, &m->report, &record, NULL)); // and the crossings
         } else {
-            worker_send(w, m, false, w->extra);
+            pthread_mutex_lock(&w->publishing);
+            if (w->lead.serial <= w->serial) {
+                worker_send(w, m, false, w->extra);
+            }
+            pthread_mutex_unlock(&w->publishing);
         }
     }
 
@@ -307,8 +340,10 @@ static void worker_load_coarse(server_worker *w, const pl_robot_document *docume
 {
     pl_model *model = NULL;
     pl_error err = {0};
+    pl_model_load_options coarse = *options;
+    coarse.progress = lead_progress(w);
 
-    w->has_coarse = pl_model_coarse_from_document(document, options, w->fine.model, &model, &err) == PL_OK &&
+    w->has_coarse = pl_model_coarse_from_document(document, &coarse, w->fine.model, &model, &err) == PL_OK &&
                     model && server_model_open(&w->coarse, model, true, ++w->mesh, &err) == PL_OK;
     if (w->has_coarse) {
         server_publish(w->queue, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
@@ -328,7 +363,7 @@ void worker_load(server_worker *w)
 {
     w->begun = server_now();
     w->fraction = 0;
-    w->serial = w->reached = 0;
+    w->serial = w->reached = w->lead.serial = 0;
     w->opening = true;
     worker_report(w, "loading", "opening the robot", -1);
     pl_findings *findings = pl_findings_create();
@@ -482,7 +517,7 @@ static void worker_afterwards(server_worker *w)
 
     // while a hand drags, an old factor and an old derivative are renewed now and then
     w->yield = overtaken ? WORKER_NEVER : WORKER_AT_ONCE;
-    if (!overtaken || w->moves >= WORKER_RENEW) {
+    if (!overtaken || w->fine.moves >= WORKER_RENEW) {
         worker_tangent(w, &w->fine, !overtaken);
     }
     w->yield = WORKER_NEVER; // with the new factor it takes a solve or two
@@ -498,6 +533,11 @@ static void *worker_main(void *user)
 
     while (worker_wait(w, &request)) {
         const uint32_t robots = w->robot;
+        const bool pulls =
+            request.pose && (request.the_pose.kind == SERVER_POSE_PULL || request.the_pose.live);
+        if (request.load || request.job || pulls) {
+            lead_take(w);
+        }
         if (request.load) {
             free(w->path);
             w->path = request.path;
@@ -509,6 +549,7 @@ static void *worker_main(void *user)
         } else if (request.job) {
             worker_run_job(w, &request.the_job);
         }
+        lead_give(w);
         w->yield = WORKER_AT_ONCE;
         const bool failed =
             request.load && robots == w->robot; // the robot before stays, and the problem is reported
@@ -524,6 +565,7 @@ static void *worker_main(void *user)
     free(request.path);
     free(request.the_job.point);
     free(request.the_job.shape);
+    lead_take(w);
     worker_close(w);
 
     return NULL;
@@ -538,14 +580,25 @@ pl_status server_worker_start(server_queue *queue, const server_options *options
         return server_fail(err, PL_NO_MEMORY, "no memory for the worker");
     }
     *w = (server_worker){.queue = queue, .options = options};
+    if (pthread_mutex_init(&w->publishing, NULL) != 0) {
+        free(w);
+        return server_fail(err, PL_FAILED, "the worker's lock cannot be made");
+    }
 
     // signals belong to the thread of the sockets
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    lead_start(w);
     const int failed = pthread_create(&w->thread, NULL, worker_main, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {
+        pthread_mutex_lock(&queue->lock);
+        atomic_store(&queue->stop, true);
+        pthread_cond_broadcast(&queue->changed);
+        pthread_mutex_unlock(&queue->lock);
+        lead_stop(w);
+        pthread_mutex_destroy(&w->publishing);
         free(w);
         return server_fail(err, PL_FAILED, "the worker's thread cannot be started: %s", strerror(failed));
     }
@@ -562,9 +615,11 @@ void server_worker_stop(server_worker *worker)
     }
     pthread_mutex_lock(&worker->queue->lock);
     atomic_store(&worker->queue->stop, true);
-    pthread_cond_signal(&worker->queue->changed);
+    pthread_cond_broadcast(&worker->queue->changed);
     pthread_mutex_unlock(&worker->queue->lock);
     pthread_join(worker->thread, NULL);
+    lead_stop(worker);
+    pthread_mutex_destroy(&worker->publishing);
     free(worker->path);
     free(worker);
 }

@@ -26,6 +26,16 @@ typedef struct worker_entry {
     char pull[120]; // the force of a hand, in words; empty: none
 } worker_entry;
 
+// The second thread (server_lead.c).
+typedef struct server_lead {
+    pthread_t thread;
+    bool started;
+    unsigned poses, loads; // of the queue, when it took its last request
+    int steps;             // of the search in hand
+    double serial; // of the last request that a coarse shape was published for; guarded by `publishing`
+    atomic_bool open, busy, slow; // the coarse model is given to it; it solves; the fine mesh is slow
+} server_lead;
+
 struct server_worker {
     server_queue *queue;
     const server_options *options;
@@ -58,10 +68,11 @@ struct server_worker {
     server_model *brief;           // its last shape was published without its details
     json_t *extra;                 // of that shape's header
     double detailed;               // s: when details were published last
-    int moves;                     // since the last derivative
-    uint32_t shape;                // number of the last shape published
+    uint32_t shape;                // number of the last shape published; guarded by `publishing`
     double spring, spring_grip[3]; // N/mm between a hand and the point it grips; for which point
-    worker_entry log[WORKER_LOG];
+    worker_entry log[WORKER_LOG];  // guarded by `publishing`
+    pthread_mutex_t publishing;
+    server_lead lead;
 };
 
 // A progress hook that tells the viewers and stops work as `yield` says.
@@ -81,6 +92,8 @@ void worker_publish_shape(server_worker *w, server_model *m, json_t *extra);
 // at once, and once more with these by worker_details, when nothing waits or the last ones are old.
 void worker_publish_brief(server_worker *w, server_model *m, json_t *extra);
 void worker_details(server_worker *w);
+// The coarse shape of a request, or an intermediate one towards it, by the leader.
+void worker_publish_lead(server_worker *w, double serial, bool intermediate, json_t *extra);
 void worker_publish_frame(server_worker *w, server_model *m, json_t *extra); // without details, of a motion
 // The shape of that number as a model's answer; NULL when it is not remembered.
 const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer);
@@ -111,7 +124,11 @@ double worker_grip_radius(const server_model *m);
 bool worker_live(server_worker *w, const server_pose *pose, const double *command);
 void worker_live_end(server_worker *w);
 // The model goes back to where it stands without a hand.
-bool worker_let_go(server_worker *w, server_model *m);
+void worker_let_go(server_worker *w, server_model *m);
+// Commands of a request in internal units. False when one is outside its range; `viewer`, if given, is told.
+bool worker_commands(server_worker *w, const server_pose *pose, const uint32_t *viewer, double *command);
+// `searching`: this is not the last word about the target.
+json_t *worker_ik_json(const server_pose *pose, const pl_ik_report *report, bool searching);
 // Gives the derivative of the model's shape to the viewers, who predict the shapes between two solves from
 // it. With `all` idle commands are differentiated too, at their rest values.
 void worker_tangent(server_worker *w, server_model *m, bool all);
@@ -120,5 +137,15 @@ void worker_job(server_worker *w, const server_job *job);
 void worker_free_slot(server_worker *w);
 // What the robot can do with a marker: a pose that moves it far, a place and directions for curves.
 void worker_suggest(server_worker *w, const server_job *job);
+
+// ---- the leader
+void lead_start(server_worker *w);
+void lead_stop(server_worker *w); // after the queue's `stop`
+// The coarse model goes to the leader, or comes back. Taking waits for the solve in hand, which is stopped.
+void lead_give(server_worker *w);
+void lead_take(server_worker *w);
+// For the coarse model and its inverse kinematics, whoever solves with them.
+pl_progress lead_progress(server_worker *w);
+pl_progress lead_search_progress(server_worker *w);
 
 #endif
