@@ -62,7 +62,7 @@ tsan: deps
 
 # FUZZ_SECONDS=N per target (default 60), FUZZ_TARGETS="robot vtu" for some of them
 fuzz: deps
-	@CC=clang tools/install-deps build core meshing server tests fuzz
+	@CC=clang tools/install-deps build core opened meshing server tests fuzz
 	@tools/build fuzz -j $(JOBS) --target fuzz_programs
 	@tools/fuzz build-fuzz $(FUZZ_TARGETS)
 

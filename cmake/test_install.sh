@@ -59,6 +59,15 @@ own=$("$work/cmake/own_model" 80 45 | tail -n 1) || failed=1
 say "own_model" "$own"
 [[ $own == "tip at 80.000 45.000 mm"* ]] || failed=1
 
+# what only some programs need is opened at its first use
+library=$(find "$work" -name 'libpliant.so.*' -type f | head -n 1)
+heavy=$(ldd "$library" | grep -oE 'lib(cairo|X11|xcb|sqlite3|dmumps|fontconfig|gmsh)[^ ]*' || true)
+say "libpliant.so" "$(ldd "$library" | grep -c '=> /') libraries"
+if [ -n "$heavy" ]; then
+    echo "libpliant is linked with $heavy"
+    failed=1
+fi
+
 # the static ones must not fall back on the shared library
 for program in "$work/cmake/fk_static" "$work/pc_static"; do
     if readelf -d "$program" | grep -q 'NEEDED.*libpliant'; then

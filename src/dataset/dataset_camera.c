@@ -1,9 +1,9 @@
 // Images (PNG by cairo, JPEG by libjpeg) and files of calibrated cameras (JSON).
-#include <cairo.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <jpeglib.h>
+#include "text/text_cairo.h"
 #include "base/base.h"
 #include "camera/camera.h"
 #include "pliant/dataset.h"
@@ -21,6 +21,11 @@ static void image_set(pl_image *image, int64_t at, double red, double green, dou
 
 static pl_status image_png(const char *path, pl_image *out, pl_error *err)
 {
+    const pl_status library = text_cairo_open(err);
+    if (library != PL_OK) {
+        return library;
+    }
+
     cairo_surface_t *surface = cairo_image_surface_create_from_png(path);
     const cairo_status_t read = cairo_surface_status(surface);
 

@@ -1,9 +1,9 @@
 // Data sets in SQLite: a row per sample, committed before the next is computed. The journal is written ahead
 // (WAL), so that several processes can write to one file.
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "text/text_sqlite.h"
 #include "text/text_file.h"
 #include "document/document_learned.h"
 #include "pliant/dataset.h"
@@ -156,6 +156,11 @@ static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **
                               pl_error *err)
 {
     *out = NULL;
+    const pl_status library = text_sqlite_open(err);
+    if (library != PL_OK) {
+        return library;
+    }
+
     pl_dataset_file *s = PL_NEW(pl_dataset_file);
     char *name = pl_alloc(strlen(path) + 3);
     if (!s || !name || !(s->path = pl_strdup(path))) {

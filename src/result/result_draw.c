@@ -1,6 +1,5 @@
 // What pictures and plots share: a cairo canvas that ends as PNG or SVG, text, scales with round numbers,
 // colours.
-#include <cairo-svg.h>
 #include <stdio.h>
 #include <strings.h>
 #include "result/result_draw.h"
@@ -45,6 +44,11 @@ pl_status pl_canvas_begin(pl_canvas *canvas, const char *what, const char *path,
     if (width < 64 || width > 10000 || height < 64 || height > 10000) {
         return pl_fail(err, PL_BAD_INPUT, "%s: the size is %d x %d pixels, expected 64 to 10000 each", what,
                        width, height);
+    }
+
+    const pl_status library = text_cairo_open(err);
+    if (library != PL_OK) {
+        return library;
     }
 
     canvas->is_svg = svg;

@@ -3,8 +3,8 @@
 #ifndef PL_RESULT_DRAW_H
 #define PL_RESULT_DRAW_H
 
-#include <cairo.h>
 #include "base/base.h"
+#include "text/text_cairo.h"
 #include "pliant/result.h"
 
 typedef struct pl_canvas {

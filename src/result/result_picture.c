@@ -522,6 +522,9 @@ pl_status result_picture_image(const pl_picture *picture, cairo_surface_t **out,
 {
     *out = NULL;
     pl_status status = picture_check(picture, "film", err);
+    if (status == PL_OK) {
+        status = text_cairo_open(err);
+    }
     if (status != PL_OK) {
         return status;
     }

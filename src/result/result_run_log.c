@@ -1,9 +1,9 @@
 // The log of a run, row by row. A .csv is kept in memory and written whole at the end. A .sqlite is committed
 // at least once a second, ahead of its journal (WAL), so that a run that is killed keeps its rows.
 #include <errno.h>
-#include <sqlite3.h>
 #include <time.h>
 #include <unistd.h>
+#include "text/text_sqlite.h"
 #include "text/text_file.h"
 #include "result/result_motion.h"
 
@@ -55,6 +55,10 @@ static pl_status log_open_table(pl_run_log *log, const char *const *column, pl_e
     if (access(log->path, F_OK) == 0) {
         return pl_fail(err, PL_BAD_FILE, "%s: exists already; choose another name or remove it", log->path);
     }
+    const pl_status library = text_sqlite_open(err);
+    if (library != PL_OK) {
+        return library;
+    }
     if (sqlite3_open(log->path, &log->db) != SQLITE_OK) {
         return log_fail(log, err);
     }
@@ -85,8 +89,10 @@ static pl_status log_open_table(pl_run_log *log, const char *const *column, pl_e
 
 static void log_destroy(pl_run_log *log)
 {
-    sqlite3_finalize(log->put);
-    sqlite3_close(log->db);
+    if (log->db) {
+        sqlite3_finalize(log->put);
+        sqlite3_close(log->db);
+    }
     pl_text_clear(&log->csv);
     pl_free(log->path);
     pl_free(log);
@@ -218,9 +224,12 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
 
     *csv = NULL;
     *rows = *total = 0;
-    const pl_status regular = text_database_regular(path, err);
-    if (regular != PL_OK) {
-        return regular;
+    pl_status ready = text_database_regular(path, err);
+    if (ready == PL_OK) {
+        ready = text_sqlite_open(err);
+    }
+    if (ready != PL_OK) {
+        return ready;
     }
 
     int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);

@@ -5,9 +5,9 @@
 //   sampling(id, settings)                 how samples were chosen
 //   sample(sampling, number, solved, command, marker, effort)
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "text/text_sqlite.h"
 #include "text/text_file.h"
 #include "result/result_motion.h"
 
@@ -318,6 +318,11 @@ pl_status pl_store_open(const char *path, const pl_model *model, const char *set
                         pl_error *err)
 {
     *out = NULL;
+    const pl_status library = text_sqlite_open(err);
+    if (library != PL_OK) {
+        return library;
+    }
+
     pl_store *s = PL_NEW(pl_store);
     if (!s || !(s->path = pl_strdup(path))) {
         pl_free(s);

@@ -2,9 +2,23 @@
 // file that includes dmumps_c.h. MUMPS keeps global state, so calls from several threads take turns.
 #include <dmumps_c.h>
 #include <pthread.h>
+#include "base/load.h"
 #include "solver/solver_impl.h"
 
 #define MUMPS_COMM_WORLD (-987654)
+
+// MUMPS is opened when it is chosen.
+static struct {
+    __typeof__(dmumps_c) *call;
+} mumps_library;
+
+static pl_status mumps_open(pl_error *err)
+{
+    static const pl_library_call call[] = {{"dmumps_c", 0}};
+    static pl_library library = {
+        PL_MUMPS_LIBRARY, "linear_solver mumps needs MUMPS", call, PL_COUNT(call), &mumps_library, false};
+    return pl_library_open(&library, err);
+}
 
 typedef struct mumps_self {
     DMUMPS_STRUC_C id;
@@ -26,7 +40,7 @@ static void mumps_run(mumps_self *s, int job)
     static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&turn);
     s->id.job = job;
-    dmumps_c(&s->id);
+    mumps_library.call(&s->id);
     pthread_mutex_unlock(&turn);
 }
 
@@ -106,6 +120,12 @@ static void mumps_pattern(mumps_self *s, const pl_sparse *matrix, const int32_t 
 static pl_status mumps_create(const pl_sparse *matrix, const solver_groups *groups, const int32_t *order,
                               void **out, pl_error *err)
 {
+    *out = NULL;
+    const pl_status library = mumps_open(err);
+    if (library != PL_OK) {
+        return library;
+    }
+
     const int64_t entries = matrix->start[matrix->n];
     mumps_self *s = PL_NEW(mumps_self);
     int32_t *unknowns = PL_NEW_ARRAY(int32_t, matrix->n);
