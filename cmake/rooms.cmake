@@ -191,6 +191,8 @@ function(pl_tests)
             add_test(NAME api COMMAND ${PL_PYTHON3} tools/check-api $<TARGET_FILE:pliant> WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         endif()
         add_test(NAME rooms COMMAND ${PL_PYTHON3} tools/check-rooms WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+        # terms of the field: no private word is left
+        add_test(NAME docs.words COMMAND ${PL_PYTHON3} tools/count-words --max 0 WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         add_test(NAME docs.kinds COMMAND ${PL_PYTHON3} tools/check-kinds WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         if(TARGET pliant_command)
             add_test(NAME docs.commands COMMAND ${PL_PYTHON3} tools/check-commands $<TARGET_FILE:pliant_command>

@@ -28,7 +28,7 @@ static const char finger[] =
     "     radius: 3, drive: shortening, range: [0, 6]}\n"
     "markers: {tip: {surface: tip}}\n";
 
-// A slender bar with a tendon above, one below that ends half-way, and one at its side.
+// A slender bar with a tendon above, one below that ends midway, and one at its side.
 static const char crooked[] =
     "pliant: 1\n"
     "name: crooked\n"

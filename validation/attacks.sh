@@ -17,7 +17,7 @@ cd "$folder" || exit 3
 bad=0
 declare -A outcome
 note() { outcome["$1"]=$((${outcome["$1"]:-0} + 1)); }
-told() { # WHAT: the counts of one attack
+report() { # WHAT: the counts of one attack
     local word
     for word in "${!outcome[@]}"; do printf '%s: %s: %d\n' "$1" "$word" "${outcome[$word]}"; done | sort
     outcome=()
@@ -63,7 +63,7 @@ attack_step() {
         damage whole.step part.step "$i" "$([ $((i % 2)) = 0 ] && echo flip || echo lose)"
         ends "$pliant" fk robot.yaml --no-cache
     done
-    told "damaged STEP, fk"
+    report "damaged STEP, fk"
 }
 
 attack_cache() {
@@ -84,7 +84,7 @@ attack_cache() {
             bad=1
         fi
     done
-    told "flipped bit in the mesh cache"
+    report "flipped bit in the mesh cache"
 }
 
 attack_disk() {
@@ -104,7 +104,7 @@ attack_disk() {
     done
     find small -type f ! -name full | while read -r name; do echo "disk: left $name ($(stat -c %s "$name") bytes)"; done
     umount small
-    told "full disk"
+    report "full disk"
 }
 
 attack_signals() {
@@ -122,7 +122,7 @@ attack_signals() {
         done
     done
     find . -name '*.tmp*' -o -name '*.part*' | sed 's/^/signals: left /'
-    told "signals in the first 100 ms"
+    report "signals in the first 100 ms"
 }
 
 attack_serve() {

@@ -285,7 +285,7 @@ static void finger_rows(validate_table *t, const char *law, double angle, const 
             validate_row(t, name, a[0], b[0], 0.005);
             snprintf(name, sizeof name, "finger, %s: tip z mm", law);
             validate_row(t, name, a[2], b[2], 0.005);
-            snprintf(name, sizeof name, "finger, %s: miss over way of the tip", law);
+            snprintf(name, sizeof name, "finger, %s: miss over displacement of the tip", law);
             validate_absolute(t, name, 0, hypot(a[0] - b[0], a[2] - b[2]) / hypot(a[0], a[2]), 0.005);
         } else {
             validate_verdict(t, false);
@@ -330,8 +330,8 @@ static void locking_rows(validate_table *t, double pressure)
     }
 
     printf("  poisson 0.49, %.0f kPa: %d tet10 against %d\n", 1e3 * pressure, (int)n, (int)n_fine);
-    const double way = hypot(fine[0], fine[2]);
-    validate_row(t, "default formulation: way of the tip mm", way, hypot(ours[0], ours[2]), 0.03);
+    const double travel = hypot(fine[0], fine[2]);
+    validate_row(t, "default formulation: displacement of the tip mm", travel, hypot(ours[0], ours[2]), 0.03);
     validate_robot v;
     if (finger_open(&v, 4, true, SKIN_49, LAYER)) {
         const pl_mesh *mesh = pl_robot_mesh(v.robot);
@@ -352,7 +352,7 @@ static void locking_rows(validate_table *t, double pressure)
                          hypot(plain[0], plain[2]), 0.005);
             printf("  plain element (C3D10) is off the fine mesh by %.2f %%, the default formulation by %.2f "
                    "%%\n",
-                   100 * (hypot(tip[0], tip[2]) / way - 1), 100 * (hypot(ours[0], ours[2]) / way - 1));
+                   100 * (hypot(tip[0], tip[2]) / travel - 1), 100 * (hypot(ours[0], ours[2]) / travel - 1));
         } else {
             validate_verdict(t, false);
         }

@@ -153,7 +153,7 @@ typedef struct beam_case {
     double length, height, size; // square section
     double poisson, density;     // t/mm^3
     double force, moment;        // N, N mm at the tip: along z, about -y (bends upwards)
-    bool plane; // its sides stay in their planes: a long way past where it would fall sideways
+    bool plane; // its sides stay in their planes: far past where it would fall sideways
 } beam_case;
 
 static bool beam_open(validate_robot *v, const beam_case *b)
@@ -239,7 +239,7 @@ static void elastica_rows(validate_table *t)
             validate_row(t, name, tip[1], z, 0.01);
             snprintf(name, sizeof name, "elastica, P = %g EI/L^2: 1 - x / L", k[i]);
             validate_row(t, name, 1 - tip[0], 1 - x, 0.01);
-            snprintf(name, sizeof name, "elastica, P = %g EI/L^2: miss over way", k[i]);
+            snprintf(name, sizeof name, "elastica, P = %g EI/L^2: miss over displacement", k[i]);
             validate_absolute(t, name, 0, hypot(x - tip[0], z - tip[1]) / moved, 0.01);
         }
         validate_close(&v);

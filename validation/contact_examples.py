@@ -80,14 +80,14 @@ def main():
             x = vertices(points)
             x = x[:len(x) - frames] if frames else x
             depth = max(0.0, max(-distance(p) for p in x)) / edge
-            told = max(c["penetration"] for c in r["contacts"].values()) / edge
+            reported = max(c["penetration"] for c in r["contacts"].values()) / edge
             total = [sum(s["force"][i] for s in r["reactions"].values()) +
                      sum(c["force"][i] for n, c in r["contacts"].items() if "/" not in n and n != "self") for i in range(3)]
             balance = max(map(abs, total)) if "held" not in path else float("nan")
             crossings = r["crossings"]["pairs"]
-            wrong = depth > 1e-3 or told > 1e-3 or crossings > 0 or r["min_J"] <= 0
+            wrong = depth > 1e-3 or reported > 1e-3 or crossings > 0 or r["min_J"] <= 0
             bad += wrong
-            print(f"{name:22}{depth:14.1e}{told:12.1e}{crossings:11d}{r['min_J']:12.3f}{balance:12.1e}"
+            print(f"{name:22}{depth:14.1e}{reported:12.1e}{crossings:11d}{r['min_J']:12.3f}{balance:12.1e}"
                   f"{'   <-- FAIL' if wrong else ''}")
     return 1 if bad else 0
 

@@ -404,7 +404,7 @@ static void roller(validate_table *t)
 
     const pl_mesh *same = pl_robot_mesh(r.robot);
     const int32_t vertices = pl_mesh_get(same).vertex_count;
-    double *u = calloc(3 * (size_t)vertices, sizeof *u), force = 0, worst = 0, way = 0;
+    double *u = calloc(3 * (size_t)vertices, sizeof *u), force = 0, worst = 0, travel = 0;
     const job j = {.mesh = same,
                    .c10 = c10,
                    .bulk = bulk,
@@ -425,11 +425,11 @@ static void roller(validate_table *t)
         for (int32_t i = 0; i < 3 * vertices; ++i) {
             const double ours = pl_state_positions(r.state)[i] - pl_mesh_get(same).position[i];
             worst = fmax(worst, fabs(ours - u[i]));
-            way = fmax(way, fabs(u[i]));
+            travel = fmax(travel, fabs(u[i]));
         }
         validate_row(t, "bar lifted 18 mm by a roller: ccx, N", fabs(force),
                      contact_reading(&r, "roller", "force_z"), 0.02);
-        validate_absolute(t, "  farthest vertex from ccx over the way", 0, worst / way, 0.02);
+        validate_absolute(t, "  farthest vertex from ccx over the displacement", 0, worst / travel, 0.02);
         validate_absolute(t, "  force of the roller + reaction, N", 0,
                           reaction.force[2] + contact_reading(&r, "roller", "force_z"), 1e-8);
     } else {
@@ -445,7 +445,7 @@ static void roller(validate_table *t)
 // ---- a block on a slope
 // A block on a rough plane under gravity that leans by `angle`; a band of a very soft material holds it in
 // place should it slip. Returns the path of the block along the slope, mm.
-static double slope_way(double angle, double mu, double *ratio, pl_outcome *outcome)
+static double slope_travel(double angle, double mu, double *ratio, pl_outcome *outcome)
 {
     static const double size[3] = {30, 10, 6};
     int32_t region_of[6 * 2 * 2];
@@ -486,22 +486,22 @@ static double slope_way(double angle, double mu, double *ratio, pl_outcome *outc
     def.gravity[2] = -9810 * cos(angle);
     def.contact = (pl_contact_def){.given = true, .obstacle = &slope, .obstacle_count = 1};
     contact_rig r;
-    double way = NAN;
+    double travel = NAN;
     if (contact_build(&def, NULL, mesh, &r)) {
         pl_solve_report report;
         pl_statics_solve(r.statics, r.state, NULL, &report, &err);
         *outcome = report.outcome;
         *ratio = -contact_reading(&r, "slope", "force_x") / contact_reading(&r, "slope", "force_z");
-        way = pl_statics_marker(r.statics, r.state, 0).displacement[0];
+        travel = pl_statics_marker(r.statics, r.state, 0).displacement[0];
         printf("  slope of %.2f degrees: %s, %.2g mm, %s\n", angle * 180 / PI,
-               pl_outcome_name(report.outcome), way, report.message);
+               pl_outcome_name(report.outcome), travel, report.message);
     }
 
     contact_clear(&r);
     pl_mesh_destroy(linear);
     pl_mesh_destroy(mesh);
 
-    return way;
+    return travel;
 }
 
 static void slopes(validate_table *t)
@@ -509,14 +509,14 @@ static void slopes(validate_table *t)
     const double mu = 0.5, limit = atan(mu);
     double ratio = 0;
     pl_outcome outcome = PL_SOLVED;
-    const double below = slope_way(limit - 0.5 * PI / 180, mu, &ratio, &outcome);
+    const double below = slope_travel(limit - 0.5 * PI / 180, mu, &ratio, &outcome);
 
     validate_row(t, "block, half a degree below: friction / normal", tan(limit - 0.5 * PI / 180), ratio,
                  0.01);
-    validate_absolute(t, "  its way, mm", 0, below, 0.01);
-    const double above = slope_way(limit + 0.5 * PI / 180, mu, &ratio, &outcome);
+    validate_absolute(t, "  its travel, mm", 0, below, 0.01);
+    const double above = slope_travel(limit + 0.5 * PI / 180, mu, &ratio, &outcome);
     validate_row(t, "block, half a degree above: friction / normal", mu, ratio, 0.01);
-    validate_absolute(t, "  its way over that below, inverse", 0, below / above, 0.1);
+    validate_absolute(t, "  its travel over that below, inverse", 0, below / above, 0.1);
 }
 
 int main(void)

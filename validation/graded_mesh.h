@@ -1,5 +1,5 @@
 // A mesh graded along x: a design meshed with linear tets of one size, then, between two planes, edges split
-// in halves until none is longer than wished. Splitting an edge in all tets around it keeps the mesh
+// in halves until none is longer than requested. Splitting an edge in all tets around it keeps the mesh
 // conforming; the designs used have flat faces, so the shape stays the same.
 #ifndef PL_GRADED_MESH_H
 #define PL_GRADED_MESH_H
@@ -12,12 +12,12 @@
 #include "pliant/result.h"
 #include "pliant/meshing.h"
 
-typedef struct graded_wish {
+typedef struct graded_request {
     const char *kind; // design, at its defaults
     double size;      // mm
     double from, to;  // mm along x
     double edge;      // mm, longest edge between them
-} graded_wish;
+} graded_request;
 
 typedef struct graded_mesh {
     double *x;
@@ -104,7 +104,7 @@ static inline void graded_split(graded_mesh *m, const graded_edge *edge, size_t 
 
 // One round: the longest edges first, each tet touched once. Returns how many were split, negative without
 // memory.
-static inline int graded_round(graded_mesh *m, const graded_wish *wish)
+static inline int graded_round(graded_mesh *m, const graded_request *request)
 {
     const size_t all = 6 * (size_t)m->tets;
     graded_edge *edge = malloc(all * sizeof *edge), *long_one = malloc(all * sizeof *long_one);
@@ -116,8 +116,8 @@ static inline int graded_round(graded_mesh *m, const graded_wish *wish)
         const double *p = m->x + 3 * (size_t)(edge[i].key >> 32),
                      *q = m->x + 3 * (size_t)(edge[i].key & 0xffffffff);
         const double middle = 0.5 * (p[0] + q[0]);
-        if ((i == 0 || edge[i].key != edge[i - 1].key) && edge[i].length > wish->edge &&
-            middle >= wish->from && middle <= wish->to) {
+        if ((i == 0 || edge[i].key != edge[i - 1].key) && edge[i].length > request->edge &&
+            middle >= request->from && middle <= request->to) {
             long_one[longs] = edge[i];
             long_one[longs++].tet = (int32_t)i; // where its tets begin
         }
@@ -183,11 +183,11 @@ static inline pl_status graded_save(const graded_mesh *m, const pl_mesh_view *v,
 }
 
 // Writes the mesh as VTU, regions named as in the design, without surfaces.
-static inline pl_status graded_mesh_write(const graded_wish *wish, const char *path, pl_error *err)
+static inline pl_status graded_mesh_write(const graded_request *request, const char *path, pl_error *err)
 {
     const pl_mesher *mesher = pl_meshing_mesher();
     const pl_mesh_source source = {
-        .kind = PL_SOURCE_DESIGN, .design = wish->kind, .size = wish->size, .order = 1};
+        .kind = PL_SOURCE_DESIGN, .design = request->kind, .size = request->size, .order = 1};
     pl_mesh *mesh = NULL;
     graded_mesh m = {0};
     pl_status status = mesher->build(mesher->user, &source, NULL, &mesh, NULL, err);
@@ -196,7 +196,7 @@ static inline pl_status graded_mesh_write(const graded_wish *wish, const char *p
         const pl_mesh_view v = pl_mesh_get(mesh);
         int split = graded_take(&m, &v) ? 1 : -1;
         for (int round = 0; round < 60 && split > 0; ++round) {
-            split = graded_round(&m, wish);
+            split = graded_round(&m, request);
         }
         status = split < 0 ? pl_fail(err, PL_NO_MEMORY, "no memory for the graded mesh")
                            : graded_save(&m, &v, path, err);

@@ -29,12 +29,12 @@ typedef struct rig {
 } rig;
 
 // What a parameter changes: a number of the definition, a command or a force set at run time.
-typedef struct knob {
+typedef struct entry {
     pl_parameter parameter;
     double *value; // in rig.def or rig.command; NULL: a force at a marker or at the gripped point
     double scale;  // of which the step is a part
     char name[48];
-} knob;
+} entry;
 
 typedef struct tally {
     int cases, failed, one_sided, approximate, refused, unsolved;
@@ -112,16 +112,16 @@ static void outputs_at(rig *r, outputs *o)
 }
 
 // ---- the parameters of a robot
-static void knob_add(knob *list, int *count, pl_parameter q, double *value, double scale, const char *name)
+static void entry_add(entry *list, int *count, pl_parameter q, double *value, double scale, const char *name)
 {
     if (*count < PARAMETERS) {
-        knob *k = &list[(*count)++];
-        *k = (knob){.parameter = q, .value = value, .scale = scale};
+        entry *k = &list[(*count)++];
+        *k = (entry){.parameter = q, .value = value, .scale = scale};
         snprintf(k->name, sizeof k->name, "%s", name);
     }
 }
 
-static int knobs_of(rig *r, knob *list)
+static int entries_of(rig *r, entry *list)
 {
     pl_robot_def *def = &r->def.def;
     const double *L = r->def.size, force = 0.02 * r->def.mu * L[1] * L[2];
@@ -132,21 +132,21 @@ static int knobs_of(rig *r, knob *list)
         const pl_command_info info = pl_robot_command(r->robot, c);
         if (!isnan(r->command[c])) {
             snprintf(name, sizeof name, "command %s", pl_drive_name(info.drive));
-            knob_add(list, &count, (pl_parameter){PL_PARAMETER_COMMAND, c, 0}, &r->command[c],
+            entry_add(list, &count, (pl_parameter){PL_PARAMETER_COMMAND, c, 0}, &r->command[c],
                      fmax(fabs(r->command[c] - info.rest), 1e-3 * fabs(info.rest)), name);
         }
     }
     for (int f = 0; f < def->force_count; ++f) {
         for (int i = 0; i < 3; ++i) {
-            knob_add(list, &count, (pl_parameter){PL_PARAMETER_FORCE, f, i}, &r->def.force[f].force[i], force,
+            entry_add(list, &count, (pl_parameter){PL_PARAMETER_FORCE, f, i}, &r->def.force[f].force[i], force,
                      "force");
         }
     }
     for (int i = 0; i < 3 && pl_norm3(def->gravity) > 0; ++i) {
-        knob_add(list, &count, (pl_parameter){PL_PARAMETER_GRAVITY, 0, i}, &def->gravity[i], 9810, "gravity");
+        entry_add(list, &count, (pl_parameter){PL_PARAMETER_GRAVITY, 0, i}, &def->gravity[i], 9810, "gravity");
     }
     for (int p = 0; p < def->pressure_count; ++p) {
-        knob_add(list, &count, (pl_parameter){PL_PARAMETER_PRESSURE, p, 0}, &r->def.pressure[p].pressure,
+        entry_add(list, &count, (pl_parameter){PL_PARAMETER_PRESSURE, p, 0}, &r->def.pressure[p].pressure,
                  0.02 * r->def.mu, "open pressure");
     }
     for (int m = 0; m < def->material_count; ++m) {
@@ -159,27 +159,27 @@ static int knobs_of(rig *r, knob *list)
             if (has && *value != 0) {
                 snprintf(name, sizeof name, "%s of %s", pl_material_constant_name((pl_material_constant)c),
                          pl_material_model_name(material->model));
-                knob_add(list, &count, (pl_parameter){PL_PARAMETER_MATERIAL, m, c}, value,
+                entry_add(list, &count, (pl_parameter){PL_PARAMETER_MATERIAL, m, c}, value,
                          c == PL_POISSON ? 0.5 - *value : fabs(*value), name);
             }
         }
     }
     for (int l = 0; l < def->layer_count; ++l) {
-        knob_add(list, &count, (pl_parameter){PL_PARAMETER_LAYER, l, 0}, &r->def.layer[l].thickness,
+        entry_add(list, &count, (pl_parameter){PL_PARAMETER_LAYER, l, 0}, &r->def.layer[l].thickness,
                  r->def.layer[l].thickness, "thickness of a layer");
         r->def.layer[l].prestretch = r->def.layer[l].prestretch > 0 ? r->def.layer[l].prestretch : 1;
-        knob_add(list, &count, (pl_parameter){PL_PARAMETER_LAYER, l, 1}, &r->def.layer[l].prestretch, 0.01,
+        entry_add(list, &count, (pl_parameter){PL_PARAMETER_LAYER, l, 1}, &r->def.layer[l].prestretch, 0.01,
                  "prestretch of a layer");
     }
     for (int f = 0; f < def->fibre_count; ++f) {
-        knob_add(list, &count, (pl_parameter){PL_PARAMETER_FIBRE, f, 0}, &r->def.fibre[f].stiffness,
+        entry_add(list, &count, (pl_parameter){PL_PARAMETER_FIBRE, f, 0}, &r->def.fibre[f].stiffness,
                  r->def.fibre[f].stiffness, "stiffness of a fibre");
         r->def.fibre[f].prestretch = r->def.fibre[f].prestretch > 0 ? r->def.fibre[f].prestretch : 1;
-        knob_add(list, &count, (pl_parameter){PL_PARAMETER_FIBRE, f, 1}, &r->def.fibre[f].prestretch, 0.01,
+        entry_add(list, &count, (pl_parameter){PL_PARAMETER_FIBRE, f, 1}, &r->def.fibre[f].prestretch, 0.01,
                  "prestretch of a fibre");
     }
     for (int k = 0; k < 3 * def->marker_count; ++k) {
-        knob_add(list, &count, (pl_parameter){PL_PARAMETER_MARKER_FORCE, k / 3, k % 3}, NULL, force,
+        entry_add(list, &count, (pl_parameter){PL_PARAMETER_MARKER_FORCE, k / 3, k % 3}, NULL, force,
                  "force at a marker");
     }
 
@@ -187,7 +187,7 @@ static int knobs_of(rig *r, knob *list)
 }
 
 // The same robot with one parameter changed, solved from the shape of `r`.
-static bool solve_changed(const rig *r, const knob *k, double step, outputs *out)
+static bool solve_changed(const rig *r, const entry *k, double step, outputs *out)
 {
     rig b = {.def = r->def};
     const ptrdiff_t at = k->value ? (char *)k->value - (char *)r : 0;
@@ -310,10 +310,10 @@ static double error_of(const rig *r, const columns *c, int count, int j, const o
     return worst;
 }
 
-static void check_knob(const rig *r, const columns *c, int count, int j, const knob *k)
+static void check_entry(const rig *r, const columns *c, int count, int j, const entry *k)
 {
     // the quotient whose error is the smallest counts: short steps have the rounding of the solves, long ones
-    // the curvature and what switches on the way (fibres that become slack, wrinkles)
+    // the curvature and what switches in between (fibres that become slack, wrinkles)
     double best = INFINITY, ratio[4] = {1e-3, 1e-2, 1e-4, 1e-5};
     char what[80] = "";
     for (int s = 0; s < 4 && !(best <= 0.5 * ALLOWED); ++s) {
@@ -401,7 +401,7 @@ static bool try_one(uint64_t seed, bool more)
 {
     rig *r = calloc(1, sizeof *r);
     columns *c = calloc(1, sizeof *c);
-    knob *list = calloc(PARAMETERS, sizeof *list);
+    entry *list = calloc(PARAMETERS, sizeof *list);
     pl_parameter parameter[PARAMETERS];
     pl_jacobian_report report;
 
@@ -417,7 +417,7 @@ static bool try_one(uint64_t seed, bool more)
         good = rig_solve(r);
     }
     if (good) {
-        const int count = knobs_of(r, list);
+        const int count = entries_of(r, list);
         c->position = malloc(3 * (size_t)r->state->vertex_count * (size_t)count * sizeof(double));
         const pl_jacobian out = {.position = c->position,
                                  .marker = c->marker,
@@ -437,7 +437,7 @@ static bool try_one(uint64_t seed, bool more)
             total.approximate += report.friction;
         } else {
             for (int j = 0; j < count; ++j) {
-                check_knob(r, c, count, j, &list[j]);
+                check_entry(r, c, count, j, &list[j]);
             }
             check_adjoint(r, c, count, parameter);
         }

@@ -98,16 +98,16 @@ def write(text):
 
 def judge(kind, case, model, robot, queries):
     """True errors of the first marker against the reported ones."""
-    true, told = [], []
+    true, reported = [], []
     for _ in range(queries):
         command = {n: float(rng.uniform(*c.range)) for n, c in robot.commands.items()}
         a, b = model.solve(**command), robot.solve(**command)
         if b.converged:
             true.append(float(np.linalg.norm(a["tip"].position - b["tip"].position)))
-            told.append(a.model_error.markers["tip"])
-    true, told = np.array(true), np.array(told)
-    likely = chance(int(np.sum(true <= told)), len(true), POINTS[kind])
-    share, often, most = float(np.mean(true <= told)), float(np.quantile(true, 0.95)), float(np.quantile(told, 0.95))
+            reported.append(a.model_error.markers["tip"])
+    true, reported = np.array(true), np.array(reported)
+    likely = chance(int(np.sum(true <= reported)), len(true), POINTS[kind])
+    share, often, most = float(np.mean(true <= reported)), float(np.quantile(true, 0.95)), float(np.quantile(reported, 0.95))
     print(f"{kind:8} {case:34} covered {100 * share:5.1f} % (chance {likely:.2g})  95 % of the true errors {often:8.4f} mm, of the reported {most:8.4f}, ratio {most / often:.2f}", flush=True)
     return share, most / often, likely
 

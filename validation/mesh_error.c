@@ -45,7 +45,7 @@ static const subject subjects[] = {
 };
 
 typedef struct answer {
-    double way, solve, estimate; // mm, CPU s
+    double travel, solve, estimate; // mm, CPU s
     int32_t elements;
     pl_mesh_error error;
 } answer;
@@ -78,7 +78,7 @@ static bool solve_size(const subject *s, double size, answer *out)
     out->solve = seconds_since(start);
     if (good) {
         const double *d = record->marker[0].displacement;
-        out->way = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        out->travel = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         out->elements = record->element_count;
         start = clock();
         good = pl_model_mesh_error(model, &out->error, &err) == PL_OK;
@@ -107,7 +107,7 @@ static void study(validate_table *t, const subject *s)
     }
 
     for (int i = 0; i + 1 < count; ++i) {
-        const double truth = 1 - a[i].way / a[count - 1].way, e = a[i].error.relative;
+        const double truth = 1 - a[i].travel / a[count - 1].travel, e = a[i].error.relative;
         printf("%-22s %6.0f %7d %8.2f %% %8.2f %% %8.2f %8.3f", s->name, s->size[i], (int)a[i].elements,
                100 * truth, 100 * e, a[i].solve, a[i].estimate);
         validate_verdict(t, e > PL_MESH_ERROR_LIMIT ? fabs(truth) < 4 * e

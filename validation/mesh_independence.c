@@ -29,7 +29,7 @@ static const char cable_rest[] = "materials: {silicone: {model: neo_hookean, c10
                                  "markers: {tip: {surface: tip}}\n";
 
 typedef struct answer {
-    double tip[3], way;
+    double tip[3], travel;
     int32_t elements;
     bool good;
 } answer;
@@ -53,9 +53,9 @@ static answer solve_tip(validate_table *t, const study *s, const char *mesh, con
     for (int i = 0; i < 3; ++i) {
         a.tip[i] = validate_tip(&v, 0, i);
     }
-    a.way = sqrt(a.tip[0] * a.tip[0] + a.tip[1] * a.tip[1] + a.tip[2] * a.tip[2]);
-    printf("  %-15s %-10s %s %7d elements   tip %9.4f %9.4f   way %9.4f mm   %d factors, %d solves, %.1f s\n",
-           s->name, label, displacement ? "plain  " : "default", (int)a.elements, a.tip[0], a.tip[2], a.way,
+    a.travel = sqrt(a.tip[0] * a.tip[0] + a.tip[1] * a.tip[1] + a.tip[2] * a.tip[2]);
+    printf("  %-15s %-10s %s %7d elements   tip %9.4f %9.4f   moved %9.4f mm   %d factors, %d solves, %.1f s\n",
+           s->name, label, displacement ? "plain  " : "default", (int)a.elements, a.tip[0], a.tip[2], a.travel,
            v.report.factorizations, v.report.solves, v.report.seconds);
     fflush(stdout);
     validate_close(&v);
@@ -81,13 +81,13 @@ static double observed_order(const answer a[SIZES], double *limit)
         for (int i = 0; i < SIZES; ++i) {
             const double x = pow(a[i].elements, -q / 3);
             sx += x;
-            sy += a[i].way;
+            sy += a[i].travel;
             sxx += x * x;
-            sxy += x * a[i].way;
+            sxy += x * a[i].travel;
         }
         const double slope = (n * sxy - sx * sy) / (n * sxx - sx * sx), start = (sy - slope * sx) / n;
         for (int i = 0; i < SIZES; ++i) {
-            error += pow(start + slope * pow(a[i].elements, -q / 3) - a[i].way, 2);
+            error += pow(start + slope * pow(a[i].elements, -q / 3) - a[i].travel, 2);
         }
         if (error < least) {
             least = error;
@@ -101,16 +101,16 @@ static double observed_order(const answer a[SIZES], double *limit)
 
 // What the finest mesh says, and what all of them point to.
 typedef struct truth {
-    double way, limit;
+    double travel, limit;
 } truth;
 
 static void judge(validate_table *t, const study *s, const char *label, const answer *a, truth y)
 {
     char name[80];
-    snprintf(name, sizeof name, "%s, %s: way mm", s->name, label);
+    snprintf(name, sizeof name, "%s, %s: displacement mm", s->name, label);
     if (a->good) {
-        validate_row(t, name, y.way, a->way, 0.03);
-        printf("    off what they point to by %+.2f %%\n", 100 * (a->way / y.limit - 1));
+        validate_row(t, name, y.travel, a->travel, 0.03);
+        printf("    off what they point to by %+.2f %%\n", 100 * (a->travel / y.limit - 1));
     }
 }
 
@@ -125,7 +125,7 @@ static bool refine(validate_table *t, const study *s, truth *y)
     }
 
     const double order = observed_order(a, &y->limit);
-    y->way = a[SIZES - 1].way;
+    y->travel = a[SIZES - 1].travel;
     printf("  %s: observed order %.2f, pointing to %.4f mm\n", s->name, order, y->limit);
     for (int i = 0; i + 1 < SIZES; ++i) {
         char label[40];
@@ -145,12 +145,12 @@ static void locking(validate_table *t, const study *s, truth y)
     char name[80];
 
     if (free4.good && plain4.good) {
-        snprintf(name, sizeof name, "%s, default at 4 mm: way mm", s->name);
-        validate_row(t, name, y.way, free4.way, 0.03);
+        snprintf(name, sizeof name, "%s, default at 4 mm: displacement mm", s->name);
+        validate_row(t, name, y.travel, free4.travel, 0.03);
         printf("    off what they point to by %+.2f %%; the plain element by %+.2f %%, off the finest mesh "
                "by %+.2f %%\n",
-               100 * (free4.way / y.limit - 1), 100 * (plain4.way / y.limit - 1),
-               100 * (plain4.way / y.way - 1));
+               100 * (free4.travel / y.limit - 1), 100 * (plain4.travel / y.limit - 1),
+               100 * (plain4.travel / y.travel - 1));
     }
 }
 
@@ -161,13 +161,13 @@ static void graded(validate_table *t, const study *s, bool at_tip, truth y)
     const char *path = "/tmp/pliant_graded.vtu";
     char mesh[400];
     pl_error err = {0};
-    const graded_wish wish = {.kind = s->kind,
+    const graded_request request = {.kind = s->kind,
                               .size = s->size[0],
                               .from = at_tip ? 0.67 * s->length : 0,
                               .to = at_tip ? s->length : 0.33 * s->length,
                               .edge = 0.9 * s->size[0]};
 
-    if (graded_mesh_write(&wish, path, &err) != PL_OK) {
+    if (graded_mesh_write(&request, path, &err) != PL_OK) {
         printf("no graded mesh: %s", err.text);
         validate_verdict(t, false);
         return;

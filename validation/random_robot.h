@@ -206,9 +206,9 @@ static inline void pen_loads(random_pen *pen, const char *tip, double area, doub
     }
 
     if (weight) {
-        static const char *const way[] = {"[0, 0, -9.81 m/s^2]", "[0, 0, 9.81 m/s^2]", "[0, 9.81 m/s^2, 0]",
+        static const char *const travel[] = {"[0, 0, -9.81 m/s^2]", "[0, 0, 9.81 m/s^2]", "[0, 9.81 m/s^2, 0]",
                                           "[-9.81 m/s^2, 0, 0]"};
-        pen_write(pen, "  gravity: %s\n", way[pen_pick(pen, 4)]);
+        pen_write(pen, "  gravity: %s\n", travel[pen_pick(pen, 4)]);
     }
 
     if (force) {

@@ -61,17 +61,17 @@ static bool try_one(path_robot *r, pl_ik *ik, const pl_objective *o, pl_random *
 
     const double cpu = cpu_seconds() - begun, *tip = pl_model_get_answer(r->model).marker + 3 * marker,
                  *rest = r->info.marker_at + 3 * marker;
-    double off = 0, way = 0;
+    double off = 0, travel = 0;
     for (int k = 0; k < 3; ++k) {
         if (!o->axes[k]) {
             continue;
         }
         off += (tip[k] - target[k]) * (tip[k] - target[k]);
-        way += (rest[k] - target[k]) * (rest[k] - target[k]);
+        travel += (rest[k] - target[k]) * (rest[k] - target[k]);
     }
 
     ++t->tried;
-    t->farthest = fmax(t->farthest, sqrt(way));
+    t->farthest = fmax(t->farthest, sqrt(travel));
     t->forward += (double)report.costs.fk_calls;
     t->factor += (double)report.costs.factorizations;
     t->cpu += cpu;

@@ -42,8 +42,8 @@ def solve(pliant, robot, commands, folder):
     loading, solving = re.search(r"loading ([0-9.]+) s, solving ([0-9.]+) s", words).groups()
     found = re.search(r"contact: (\d+) searches .* (\d+) in the list, .* ([0-9.]+) s", words)
     with open(record, encoding="utf-8") as file:
-        told = json.load(file)
-    return {"loading": float(loading), "solving": float(solving), "record": told,
+        reported = json.load(file)
+    return {"loading": float(loading), "solving": float(solving), "record": reported,
             "searches": int(found[1]) + int(found[2]) if found else 0, "finding": float(found[3]) if found else 0.0}
 
 
@@ -64,21 +64,21 @@ def main():
             with open(robot, encoding="utf-8") as file:
                 text = file.read()
             off, on = without_contact(text), text if re.search(r"(?m)^contact:", text) else text + "\ncontact: {self: true}\n"
-            told = []
+            reported = []
             for version in off, on:
                 with open(robot, "w", encoding="utf-8") as file:
                     file.write(version)
-                told.append(solve(args.pliant, robot, commands, folder))
-        if None in told:
+                reported.append(solve(args.pliant, robot, commands, folder))
+        if None in reported:
             failed += 1
             print(f"| {name} | not solved |")
             continue
-        tip = [", ".join(f"{x:.2f}" for x in t["record"]["markers"][marker]["position"]) for t in told]
-        crossings = [(t["record"].get("crossings") or {}).get("pairs", 0) for t in told]
-        factors = [t["record"]["factorizations"] for t in told]
+        tip = [", ".join(f"{x:.2f}" for x in t["record"]["markers"][marker]["position"]) for t in reported]
+        crossings = [(t["record"].get("crossings") or {}).get("pairs", 0) for t in reported]
+        factors = [t["record"]["factorizations"] for t in reported]
         failed += crossings[1] > 0
-        print(f"| {name} | {told[1]['record']['elements']} | {told[1]['loading']:.2f} | {1e3 * told[1]['finding'] / max(1, told[1]['searches']):.1f} "
-              f"({told[1]['finding']:.2f}) | {told[0]['solving']:.1f}, {told[1]['solving']:.1f} | {factors[0]}, {factors[1]} | {tip[0]}; {tip[1]} | "
+        print(f"| {name} | {reported[1]['record']['elements']} | {reported[1]['loading']:.2f} | {1e3 * reported[1]['finding'] / max(1, reported[1]['searches']):.1f} "
+              f"({reported[1]['finding']:.2f}) | {reported[0]['solving']:.1f}, {reported[1]['solving']:.1f} | {factors[0]}, {factors[1]} | {tip[0]}; {tip[1]} | "
               f"{crossings[0]}, {crossings[1]} | {paper[0]}, {', '.join(f'{p:g}' for p in paper[1:])} |", flush=True)
     return 1 if failed else 0
 

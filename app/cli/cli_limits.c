@@ -330,7 +330,7 @@ static json_t *limit_certificate(const cli_model *m, const pl_ik_report *report)
         json_object_set_new(one, "kind", json_string(kinds[a->kind]));
         json_object_set_new(one, "side", json_string(a->upper ? "upper" : "lower"));
 
-        // value per unit and multiplier in units: they scale the opposite way
+        // value per unit and multiplier in units: they scale inversely
         json_object_set_new(one, "value", cli_json_number(a->value / scale));
         json_object_set_new(one, "multiplier", cli_json_number(a->multiplier * scale));
         json_array_append_new(all, one);

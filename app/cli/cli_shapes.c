@@ -36,7 +36,7 @@ typedef struct shapes_run {
     pl_shapes *shapes;
     pl_shapes_report report;
     pl_shapes_options options;
-    double *block; // a packed state, on its way from the search to the model
+    double *block; // a packed state, from the search to the model
 } shapes_run;
 
 // The options of the search, checked.

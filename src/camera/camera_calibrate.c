@@ -346,7 +346,7 @@ static pl_status bundle_report(const bundle *b, const camera_normal *m, double *
         if (!(f > 0 && half < UNCERTAIN * f)) {
             status = pl_fail(
                 err, PL_BAD_INPUT,
-                "cameras: the focal length of camera %d cannot be told from these views (%.4g +- %.2g "
+                "cameras: the focal length of camera %d cannot be determined from these views (%.4g +- %.2g "
                 "pixels); incline the board more",
                 c + 1, f, half);
         }

@@ -1,4 +1,4 @@
-// Projection with distortion and its derivatives, the way back to a ray, and small least squares.
+// Projection with distortion and its derivatives, from a pixel back to a ray, and small least squares.
 #include "base/base.h"
 #include "base/vec.h"
 #include "camera/camera.h"

@@ -1,8 +1,8 @@
 // Which points of a surface meet which of its faces. Boxes of the deformed faces in a tree that is refitted
 // for every shape and rebuilt when it has become loose; pairs of near boxes give pairs of points and faces.
 //
-// Neighbours are told from parts that fold onto each other: faces with a common vertex never meet; the
-// normals must be opposed; a point is inside a face only to a part of the edge length; and where a point
+// Neighbours are distinguished from parts that fold onto each other: faces with a common vertex never meet;
+// the normals must be opposed; a point is inside a face only to a part of the edge length; and where a point
 // appears to be inside, the undeformed shape tells whether it looks at the face through the body's own wall:
 // then the line between the two points runs through material and is not much longer than the depth found. In
 // a body that is bent a lot this is not enough: a point that is deep inside a face of its own body, and was

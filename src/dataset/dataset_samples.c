@@ -135,7 +135,7 @@ static uint64_t sum_row(sqlite3_stmt *q)
 }
 
 // The checksum of the row that was put: read back, so that it covers what the file has.
-// Only this order detects what the disk or SQLite changed on the way.
+// Only this order detects what the disk or SQLite changed in between.
 static pl_status sum_put(pl_dataset_file *s, int number, pl_error *err)
 {
     sqlite3_bind_int(s->row, 1, number);

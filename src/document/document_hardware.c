@@ -44,7 +44,7 @@ static pl_actuator_def *hardware_actuator(doc_robot_file *f, const doc_node *nod
     return NULL;
 }
 
-// A letter of a G-code axis.
+// The character of a G-code axis, A to Z.
 static bool hardware_axis(doc_robot_file *f, const doc_node *node, const char *what, pl_hardware *h)
 {
     static const char *const letters[] = {"X", "Y", "Z", "A", "B", "C", "U", "V", "W", "E"};

@@ -207,7 +207,7 @@ static bool fibre_read(doc_robot_file *f, const doc_node *node, const doc_scope 
     doc_place_vector(scope, def->axis);
     doc_place_point(scope, def->about);
 
-    // one way to give the stiffness
+    // the stiffness is given in one form
     if ((read.young > 0) != (read.diameter > 0) || (read.young > 0 && def->stiffness > 0)) {
         doc_defect(f, node->line,
                    "fibre: expected 'stiffness', or 'young' with 'diameter', or none of them (inextensible)");

@@ -11,7 +11,8 @@ typedef enum energy_part { PART_NONE, PART_ACTUATORS, PART_LOADS, PART_STORED } 
 static energy_part energy_part_of(const pl_term *kind)
 {
     // contacts store nothing: their potential is a means of finding pressures at closed gaps
-    if (kind->elastic || !kind->evaluate || strcmp(kind->name, "inertia") == 0 || kind->unsettled) {
+    if (kind->elastic || !kind->evaluate || strcmp(kind->name, "inertia") == 0 ||
+        kind->complementarity_error) {
         return PART_NONE;
     }
     if (strcmp(kind->name, "springs") == 0) {
@@ -78,7 +79,7 @@ void dynamics_rows(const pl_problem *p, dynamics_point *point)
 // ---- work of a step, from its three points
 static const energy_part energy_parts[2] = {PART_ACTUATORS, PART_LOADS};
 
-// Potentials of a part at x with the commands of both ends of the stage under way.
+// Potentials of a part at x with the commands of both ends of the stage in progress.
 static void energy_ends(pl_dynamics *d, bool changes, const double *x, double (*end)[2])
 {
     pl_problem *p = d->problem;

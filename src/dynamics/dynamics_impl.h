@@ -16,7 +16,7 @@ typedef struct dynamics_inertia {
     double down[3];
     const pl_marker *marker;
     int marker_count;
-    // of the stage under way
+    // of the stage in progress
     double coefficient;   // 1/s^2; 0: no inertia
     const double *target; // full
     // where the entries of M stand in K: 3 per entry above or on the diagonal; -1: not an unknown, or rigid
@@ -70,7 +70,7 @@ typedef struct dynamics_point {
     double measure[PL_ROWS_MAX], force[PL_ROWS_MAX];
 } dynamics_point;
 
-// Of the step under way: potentials of actuators and loads where it began, and how fast the commands of its
+// Of the step in progress: potentials of actuators and loads where it began, and how fast the commands of its
 // first stage change them at its first two points, over the step.
 typedef struct dynamics_work {
     bool changes;
@@ -96,14 +96,14 @@ struct pl_dynamics {
     bool forces_changed;        // by pl_dynamics_set_forces, since the last step
     bool corner;                // the last step ended at a corner of a command
     dynamics_point now, before; // the ends of the last step
-    dynamics_point middle;      // of the step under way: after its first stage
-    dynamics_point next;        // of the step under way
+    dynamics_point middle;      // of the step in progress: after its first stage
+    dynamics_point next;        // of the step in progress
     double *start;              // full: positions where the run began
     double *v_before;           // full: velocity of `now` before contact changed it
-    double *target;             // full: y* of the stage under way
+    double *target;             // full: y* of the stage in progress
     double *work;               // full
-    double *command;            // of the stage under way
-    double *force;              // 3 per marker: of the stage under way, where the signal has forces
+    double *command;            // of the stage in progress
+    double *force;              // 3 per marker: of the stage in progress, where the signal has forces
 
     double exchanged; // mJ: work in the last step and a small part of the largest kinetic energy so far
     double kinetic_most;
@@ -116,7 +116,7 @@ struct pl_dynamics {
     double anchor;      // s: the time from which steps are counted
     pl_motion_report report;
     pl_motion_energy energy;      // work done until now
-    pl_motion_energy energy_next; // until the end of the step under way
+    pl_motion_energy energy_next; // until the end of the step in progress
     dynamics_work work_step;
     double energy_start; // kinetic and elastic at the start
     bool energy_known;   // no growth drive
@@ -141,7 +141,7 @@ pl_status dynamics_recall(pl_dynamics *d, pl_error *err);
 pl_status dynamics_prepare(pl_dynamics *d, bool rest, pl_error *err);
 
 // ---- dynamics_energy.c
-// Work of loads and actuators in the step under way: after its first stage, and after its second one, the
+// Work of loads and actuators in the step in progress: after its first stage, and after its second one, the
 // path of the problem leading along that stage.
 void dynamics_work_first(pl_dynamics *d);
 void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy);

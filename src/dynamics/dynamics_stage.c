@@ -186,10 +186,10 @@ static pl_status stage_touch(stage *run, double *x, stage_outcome *outcome, pl_e
 
     for (int round = 0; status == PL_OK && *outcome == STAGE_SOLVED; ++round) {
         double penetration = 0;
-        const double unsettled = pl_problem_unsettled(p, x, &penetration);
+        const double complementarity = pl_problem_complementarity_error(p, x, &penetration);
         pl_log(2, "      contact: update %d, penetration %.2e of the edge, %.2e of the aim", round,
-               penetration, unsettled);
-        if (unsettled <= 1) {
+               penetration, complementarity);
+        if (complementarity <= 1) {
             break;
         }
         if (round == STAGE_ROUNDS) {

@@ -378,7 +378,7 @@ static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_o
     d->inertia->target = d->target;
     pl_problem_evaluate(d->problem, scratch->x, NULL);
     double penetration = 0;
-    if (pl_problem_unsettled(d->problem, scratch->x, &penetration) <= 1 && !(penetration > 0)) {
+    if (pl_problem_complementarity_error(d->problem, scratch->x, &penetration) <= 1 && !(penetration > 0)) {
         return PL_OK; // nothing is near
     }
     status = dynamics_stage_solve(d, s, tolerance, now->x, scratch->x, outcome, err);

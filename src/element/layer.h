@@ -78,7 +78,7 @@ typedef enum pl_layer_edge_kind { PL_LAYER_FREE, PL_LAYER_JOINED, PL_LAYER_HELD 
 typedef struct pl_layer_edge {
     pl_layer_edge_kind kind;
     int other_edge;       // of the neighbour
-    bool reversed;        // the neighbour runs along the edge the other way, as it should
+    bool reversed;        // the neighbour runs along the edge in the other direction, as it should
     int other_node[6];    // its nodes as positions in the face's list
     double lift[2][3];    // per Gauss point: d(K11, K22, K12)/dphi
     double penalty[2];    // times the layer's bending stiffness: second derivative of the energy by phi

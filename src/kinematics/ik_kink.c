@@ -64,7 +64,7 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err)
         return pl_fail_memory(err, "ik: kinks");
     }
 
-    // way: change of the cable's length over the whole range of the command, mm
+    // travel: change of the cable's length over the whole range of the command, mm
     for (int j = 0; j < ik->n; ++j) {
         k->cable[j] = exact ? kink_cable(ik, j) : -1;
         k->one_sided[j] = exact && kink_one_sided(ik, j);

@@ -518,7 +518,7 @@ static double cavity_outside(const cavity_work *w, const double *corner, int32_t
         }
     }
 
-    // look out of the opening from its centre and from points half way to its rim
+    // look out of the opening from its centre and from points halfway to its rim
     const double length = pl_norm3(n);
     for (int k = 0; k <= CAVITY_LOOKS && length > 0; ++k) {
         const double *p = corner + 3 * (k * (int64_t)count / (CAVITY_LOOKS + 1));

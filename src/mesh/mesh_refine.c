@@ -5,7 +5,7 @@
 #include "mesh/mesh_impl.h"
 
 // Edges are halved one after the other, in all elements in the same order: both elements of a face then
-// divide it the same way, and the mesh stays conforming.
+// divide it alike, and the mesh stays conforming.
 // A tet of the new mesh by the local nodes (0 .. 9) of the old element it lies in.
 typedef struct refine_tet {
     int8_t node[4];

@@ -175,7 +175,7 @@ int32_t pl_points_weld(int32_t n, const double *x, double tolerance, int32_t *re
 
     const double size = n > 0 ? pl_distance3(low, high) : 0;
 
-    // below rounding two points cannot be told apart from equal ones anyway
+    // below rounding two points cannot be distinguished from equal ones anyway
     tolerance = fmax(tolerance, 1e-14 * size);
     weld_grid grid = {.x = x, .tolerance = tolerance, .inverse_cell = tolerance > 0 ? 0.25 / tolerance : 0};
     memcpy(grid.origin, low, sizeof low);

@@ -304,7 +304,7 @@ static void surface_collect_edges(surface_work *w)
     }
 }
 
-// Open, crowded and badly oriented edges, each as one finding.
+// Open, crowded and wrongly oriented edges, each as one finding.
 static void surface_check_edges(surface_work *w)
 {
     surface_collect_edges(w);

@@ -329,7 +329,7 @@ static pl_status vtu_parse(vtu_reader *r, const char *data, size_t bytes)
         return pl_fail_memory(r->err, r->coding.path);
     }
 
-    // expat would read random numbers otherwise: the same file is read the same way every time
+    // expat would read random numbers otherwise: the same file is read alike every time
     XML_SetHashSalt(r->parser, 0x706c6961);
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, vtu_start, vtu_end);

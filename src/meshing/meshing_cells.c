@@ -182,7 +182,7 @@ pl_status cells_orient(pl_trisurf *surface, pl_error *err)
             memcpy(corner + 3 * (int64_t)start[shell[t] + 1]++, surface->corner + 3 * (int64_t)t,
                    3 * sizeof *corner);
         }
-        // which shells look the wrong way round
+        // which shells look inwards instead of outwards
         for (int32_t s = 0; s < count; ++s) {
             double volume = 0;
             for (int32_t t = start[s]; t < start[s + 1]; ++t) {

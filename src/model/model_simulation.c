@@ -6,7 +6,7 @@
 #include "pliant/simulation.h"
 #include "robot/robot_def.h"
 
-// Commands of the frame under way: linear between its ends.
+// Commands of the frame in progress: linear between its ends.
 typedef struct simulation_live {
     double begin, end;
     double *from, *to, *force; // per command, per command, 3 per marker

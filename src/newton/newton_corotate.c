@@ -161,7 +161,7 @@ static int64_t warp_slot(const pl_sparse *A, int32_t row, int32_t column)
     return low;
 }
 
-// The values anew on the same patterns, after the elements' stress-free shapes have changed.
+// Computes the values again on the same patterns, after the elements' stress-free shapes have changed.
 static void warp_update(pl_newton_solver *N)
 {
     newton_laplacian *l = &N->laplacian;

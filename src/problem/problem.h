@@ -114,15 +114,16 @@ typedef struct pl_term {
     // Of everything besides x that its tangent depends on.
     uint64_t (*fingerprint)(const void *self, const pl_problem *p, uint64_t hash);
 
-    // The largest fraction of the way from x to `to` that may be gone (an energy that becomes infinite needs
-    // none); whether an equilibrium x is admissible beyond doubt; what changes once an increment is accepted.
+    // The largest fraction of the step from x to `to` that may be taken (an energy that becomes infinite
+    // needs none); whether an equilibrium x is admissible beyond doubt; what changes once an increment is
+    // accepted.
     double (*step_limit)(const void *self, const pl_problem *p, const double *x, const double *to);
     bool (*admissible)(void *self, pl_problem *p, const double *x);
     void (*advance)(void *self, pl_problem *p, const double *x);
     // How far an equilibrium x still is from what advancing at the same load would bring (multipliers of
     // contacts), over what is accepted: at most 1 is enough. The deepest penetration, over the local edge
     // length, is added to `penetration` (the larger counts).
-    double (*unsettled)(void *self, pl_problem *p, const double *x, double *penetration);
+    double (*complementarity_error)(void *self, pl_problem *p, const double *x, double *penetration);
 
     // The deepest overlap of body and obstacles at x that is not accepted, into `fault` (the worst counts).
     void (*examine)(void *self, pl_problem *p, const double *x, pl_contact_fault *fault);
@@ -133,10 +134,10 @@ typedef struct pl_term {
     bool (*obsolete)(const void *self, const pl_problem *p, const double *x);
 
     // Writes its share of a state found at `at`; adds dE/dx of a state with the state's own multipliers
-    // (after `recall`); the same sharing nothing with `evaluate`, where there is such a way.
+    // (after `recall`); the same sharing nothing with `evaluate`, where there is such a method.
     void (*store)(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
     void (*forces)(void *self, pl_problem *p, const pl_state *state, double *full);
-    void (*forces_anew)(void *self, pl_problem *p, const pl_state *state, double *full);
+    void (*reference_forces)(void *self, pl_problem *p, const pl_state *state, double *full);
 
     // Derivatives at a state (begun and evaluated there): adds -dG/dq to `full` and d(target)/dq to `target`
     // (per row).
@@ -208,7 +209,7 @@ typedef struct pl_tangent {
     pl_sparse K;     // computed by pl_problem_assemble, holds until the next
     double *dense;   // scratch: the second derivative of one piece of a functional
     int32_t largest; // vertices of the largest such piece
-    // of the assembly under way, set by the functions that factor (pl_linearization)
+    // of the assembly in progress, set by the functions that factor (pl_linearization)
     pl_contact_mode contacts;
     bool exact;            // for derivatives: nothing may be left out that only steps can spare
     const pl_ahead *ahead; // stresses are taken from here, in evaluations too; NULL: those of the shape
@@ -280,7 +281,7 @@ typedef struct pl_problem_options {
     pl_linear_solver linear_solver;
     double
         contact_tolerance;  // of the edge length: gap, or multiplier over stiffness, that ends their updates
-    double force_tolerance; // relative: below it rounding errors of a balance are not told apart
+    double force_tolerance; // relative: below it a balance cannot be distinguished from rounding
     const void *extra;      // for the constructors of further terms (pl_problem_create)
 } pl_problem_options;
 
@@ -304,19 +305,20 @@ struct pl_problem {
     double load_from, load_to, load; // dead loads and driven clamps, 0 .. 1: both ends of the path, and now
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
-    pl_contact_mode contact_mode; // of the evaluation under way: pl_problem_evaluate_as
-    double limits_off;  // by pl_problem_unsettled: change of pressures that friction takes its limits from,
-                        // over the largest pressure; 0 without friction
-    bool limits_only;   // of the update under way: pl_problem_update_limits
+    pl_contact_mode contact_mode; // of the evaluation in progress: pl_problem_evaluate_as
+    double limits_off; // by pl_problem_complementarity_error: change of pressures that friction takes its
+                       // limits from, over the largest pressure; 0 without friction
+    bool limits_only;   // of the update in progress: pl_problem_update_limits
     bool friction_acts; // by pl_problem_holds, and where derivatives begin
-    // by pl_problem_unsettled: a free body that contact does not hold, and how far it has moved since the
-    // last update, mm; NULL: none
+    // by pl_problem_complementarity_error: a free body that contact does not hold, and how far it has moved
+    // since the last update, mm; NULL: none
     const char *loose;
     const char *slips; // a free body whose friction is nearly used up; NULL: none
-    double loose_way;
-    bool loose_alone;    // nothing has touched it
-    double gaps_off;     // by pl_problem_unsettled: gap, or multiplier over stiffness, over what is accepted
-    bool releasing;      // by pl_problem_advance: a free body is not let go of altogether yet
+    double loose_travel;
+    bool loose_alone; // nothing has touched it
+    double gaps_off;  // by pl_problem_complementarity_error: gap, or multiplier over stiffness, over what is
+                      // accepted
+    bool releasing;   // by pl_problem_advance: a free body is not let go of altogether yet
     double contact_hard; // stiffness of contacts over the usual one, a power of two; 1 when a path begins
     int contact_hits;    // by evaluations with PL_CONTACT_COUNTED: contacts that the factor does not have
     bool contact_moved;  // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
@@ -373,7 +375,7 @@ double pl_problem_largest(const pl_problem *p, const double *u, bool force);
 // ---- load path
 pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error *err);
 // From the state's shape, commands and load to `command` at full load; pl_problem_set goes to a fraction of
-// the way. Lays out a pattern that has changed, as pl_problem_advance does.
+// the load path. Lays out a pattern that has changed, as pl_problem_advance does.
 pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *command, pl_error *err);
 void pl_problem_set(pl_problem *p, double at);
 // Stands where the state stands, for what is asked about it, and goes back to where it stood before.
@@ -396,13 +398,13 @@ void pl_problem_gaps(const pl_problem *p, double *rho); // target - measure per 
 bool pl_problem_activate(pl_problem *p, bool let_go);
 double pl_problem_step_limit(const pl_problem *p, const double *x, const double *to);
 bool pl_problem_admissible(pl_problem *p, const double *x);
-// After an accepted increment: terms follow the shape, and a pattern that has changed is laid out anew.
+// After an accepted increment: terms follow the shape, and a pattern that has changed is laid out again.
 pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
 // The same for the limits of friction alone: its places stay where they are.
 pl_status pl_problem_update_limits(pl_problem *p, const double *x, pl_error *err);
 bool pl_problem_lags(pl_problem *p);          // some force follows the shape only when advanced
 bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
-double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration);
+double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration);
 // Limits of friction that follow the pressures (false: nothing has friction), and what they add to the change
 // of forces on all vertices for a motion dx: -d(dE/dx).
 bool pl_problem_couple(pl_problem *p, pl_friction_mode mode);
@@ -413,7 +415,7 @@ bool pl_problem_obsolete(const pl_problem *p, const double *x);
 void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, double *out);
 void pl_problem_couples(pl_problem *p, const pl_state *state, double *couple); // 3 per support, added to
 bool pl_problem_holds(pl_problem *p, const double *x); // some inequality that holds stays so in a derivative
-// Writes x, load, multipliers and commands of the fraction `at` of the way into a state.
+// Writes x, load, multipliers and commands of the fraction `at` of the load path into a state.
 void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x,
                       pl_state *state);
 // The largest violation of an active constraint at x, over its unit.
@@ -422,9 +424,9 @@ double pl_problem_constraint_error(pl_problem *p, const double *x);
 int pl_problem_guarded(const pl_problem *p, const double *x);
 // dE/d(command) of the elastic energy at a state, positions held.
 double pl_problem_rate(pl_problem *p, const pl_state *state, int command);
-// After pl_problem_recall: dE/dx of everything at a state with its own multipliers; `anew`: sharing nothing
-// with evaluations. With `largest_elastic` the largest nodal elastic force.
-void pl_problem_forces(pl_problem *p, const pl_state *state, bool anew, double *full,
+// After pl_problem_recall: dE/dx of everything at a state with its own multipliers; `reference`: sharing
+// nothing with evaluations. With `largest_elastic` the largest nodal elastic force.
+void pl_problem_forces(pl_problem *p, const pl_state *state, bool reference, double *full,
                        double *largest_elastic);
 
 // ---- pattern and tangent (problem_pattern.c, problem_assemble.c)
@@ -433,7 +435,7 @@ int32_t pl_problem_group(const pl_problem *p, int32_t vertex);
 // Couples two groups (first unknowns); a group of -1 is left out.
 void pl_pattern_couple(pl_pattern *pattern, int32_t a, int32_t b);
 void pl_pattern_functional(pl_pattern *pattern, const pl_problem *p, const pl_functional *h);
-pl_status pl_problem_layout(pl_problem *p, pl_error *err); // lays out K anew and binds all terms
+pl_status pl_problem_layout(pl_problem *p, pl_error *err); // lays out K again and binds all terms
 
 // Where the second derivatives of a functional go.
 typedef struct pl_slots {

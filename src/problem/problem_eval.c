@@ -18,7 +18,7 @@ pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error 
     return PL_OK;
 }
 
-// Lays out the pattern anew where a term's has changed; the order of the unknowns stays.
+// Lays out the pattern again where a term's has changed; the order of the unknowns stays.
 pl_status problem_refresh(pl_problem *p, pl_error *err)
 {
     bool changed = false;
@@ -301,7 +301,7 @@ bool pl_problem_lags(pl_problem *p)
 bool pl_problem_touches(const pl_problem *p)
 {
     bool touches = false;
-    PROBLEM_EACH (p, t, unsettled) {
+    PROBLEM_EACH (p, t, complementarity_error) {
         touches = true;
     }
     return touches;
@@ -323,13 +323,13 @@ void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, d
     }
 }
 
-double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration)
+double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration)
 {
     p->limits_off = 0;
     double worst = 0;
     *penetration = 0;
-    PROBLEM_EACH (p, t, unsettled) {
-        worst = fmax(worst, t->kind->unsettled(t->self, p, x, penetration));
+    PROBLEM_EACH (p, t, complementarity_error) {
+        worst = fmax(worst, t->kind->complementarity_error(t->self, p, x, penetration));
     }
     return worst;
 }
@@ -398,14 +398,15 @@ void pl_problem_store(const pl_problem *p, const double *command, double at, con
     }
 }
 
-void pl_problem_forces(pl_problem *p, const pl_state *state, bool anew, double *full, double *largest_elastic)
+void pl_problem_forces(pl_problem *p, const pl_state *state, bool reference, double *full,
+                       double *largest_elastic)
 {
     memset(full, 0, pl_problem_full_bytes(p));
     for (int elastic = 1; elastic >= 0; --elastic) {
         PROBLEM_EACH (p, t, forces) {
             if (t->kind->elastic == elastic) {
-                (anew && t->kind->forces_anew ? t->kind->forces_anew : t->kind->forces)(t->self, p, state,
-                                                                                        full);
+                (reference && t->kind->reference_forces ? t->kind->reference_forces
+                                                        : t->kind->forces)(t->self, p, state, full);
             }
         }
         for (int32_t v = 0; elastic && largest_elastic && v < p->mesh.vertex_count; ++v) {

@@ -143,7 +143,7 @@ static bool sensitivity_solve(pl_problem *p, const double *b, const double *plai
 }
 
 // Relative residual of the plain part of the linear system: |K d + A^T mu - b| / |b|. The pressures that
-// belong to d were eliminated: they are computed anew from B^T d - M/kappa dp = 0.
+// belong to d were eliminated: they are computed again from B^T d - M/kappa dp = 0.
 static double sensitivity_residual(pl_problem *p, const double *b, const double *d, const double *mu)
 {
     const int32_t n = p->unknowns.n, *pressure = p->unknowns.pressure_dof;

@@ -14,7 +14,7 @@
 #define SINGLE_CERTAIN 0.1
 #define SINGLE_DOUBT 0.5
 // Bulky bodies have no soft modes: after an error below this one, so many factors of positive tangents are
-// believed without a look (it costs as much as two solves).
+// accepted without a look (it costs as much as two solves).
 #define SINGLE_SMALL 0.01
 #define SINGLE_UNSEEN 3
 #define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other

@@ -176,7 +176,7 @@ void contact_find_pairs(contact_term *t, const double *x)
     }
 }
 
-// Does a contact act in this evaluation? Notes those that the factor does not have, and how early on the way
+// Does a contact act in this evaluation? Notes those that the factor does not have, and how early in the step
 // from where it was made they are met.
 static bool contact_acts(contact_term *t, pl_problem *p, int64_t at, double push)
 {
@@ -280,10 +280,10 @@ static void contact_obstacles_linear(contact_term *t, pl_problem *p, const doubl
     p->contact_moved = p->contact_shared = false;
     contact_find_feet(t, x, t->settled_offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        double way[3];
-        pl_sub3(t->offset + 6 * o, t->settled_offset + 6 * o, way);
+        double travel[3];
+        pl_sub3(t->offset + 6 * o, t->settled_offset + 6 * o, travel);
         const pl_pose pose = contact_pose(t, o, x, t->settled_offset);
-        const bool moves = way[0] != 0 || way[1] != 0 || way[2] != 0;
+        const bool moves = travel[0] != 0 || travel[1] != 0 || travel[2] != 0;
         CONTACT_EACH(t, o, k)
         {
             const int64_t at = contact_at(t, o, k);
@@ -295,7 +295,7 @@ static void contact_obstacles_linear(contact_term *t, pl_problem *p, const doubl
             }
             p->contact_moved = p->contact_moved || moves;
             p->contact_shared = p->contact_shared || (moves && k >= t->points);
-            const double gap = touch.gap - pl_dot3(touch.n, way);
+            const double gap = touch.gap - pl_dot3(touch.n, travel);
             if (full) {
                 contact_spread(t, o, k, false, x, -t->area[k] * (t->now.lambda[at] - t->stiffness[k] * gap),
                                touch.n, full);
@@ -585,7 +585,7 @@ static const pl_term contact_kind = {.name = "contact",
                                      .obsolete = contact_obsolete,
                                      .renews = contact_renews,
                                      .advance = contact_advance,
-                                     .unsettled = contact_unsettled,
+                                     .complementarity_error = contact_complementarity_error,
                                      .examine = contact_examine,
                                      .store = contact_store,
                                      .forces = contact_forces,

@@ -82,7 +82,7 @@ typedef struct contact_term {
     pl_table coupled;   // (point, face) that have entries in the tangent
     bool coupled_ready; // the table is in use
     bool stale;         // an active pair has none
-    bool settled;       // by contact_unsettled: the contacts are
+    bool settled;       // by contact_complementarity_error: the contacts are
     bool *factored;     // channels x points: acts in the tangent assembled last
     bool *hit;          // the same: acts in it because a step that was rejected met it
     double *push;       // the same: l - e g where it was assembled; -INFINITY: far away
@@ -184,7 +184,7 @@ void contact_remember_feet(contact_term *t, const double *x, bool limits_only);
 double contact_feature_limit(contact_term *t, const double *x, const double *to, const double *from,
                              const double *until, double depth);
 double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset,
-                              const double way[3], double depth);
+                              const double travel[3], double depth);
 // Gap, or multiplier over stiffness, that ends updates, of the edge.
 static inline double contact_tolerance(const pl_problem *p)
 {
@@ -225,7 +225,7 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x);
 void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full);
 void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x);
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled);
-double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double *x);
+double contact_grip_error(const contact_term *t, pl_problem *p, const double *x);
 void contact_link(contact_term *t, const pl_problem *p, pl_pattern *out);
 void contact_grip_create(contact_term *t, const pl_problem *p);
 void contact_find_pairs(contact_term *t, const double *x);
@@ -240,7 +240,7 @@ void contact_resume(void *self, pl_problem *p);
 void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
 void contact_advance(void *self, pl_problem *p, const double *x);
 bool contact_renews(const void *self, const pl_problem *p);
-double contact_unsettled(void *self, pl_problem *p, const double *x, double *penetration);
+double contact_complementarity_error(void *self, pl_problem *p, const double *x, double *penetration);
 double contact_step_limit(const void *object, const pl_problem *p, const double *x, const double *to);
 double contact_stride(void *self, pl_problem *p, const double *x, double at);
 bool contact_obsolete(const void *self, const pl_problem *p, const double *x);

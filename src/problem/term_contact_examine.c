@@ -3,8 +3,8 @@
 //
 // The pressure of a contact acts along the common normal of both surfaces. Next to an edge of the obstacle
 // the signed distance of a point of the body has the normal of the obstacle's side, although the face below
-// it looks up: such a point catches the body. What it carries that way is the part of its force outside of
-// the cone of normals that the body has there,
+// it looks up: such a point catches the body. What it carries in that direction is the part of its force
+// outside of the cone of normals that the body has there,
 //   c = sum_k a_k p_k (-n_k - m_k),   m_k: the direction nearest to -n_k in the cone.
 #include "problem/term_contact.h"
 

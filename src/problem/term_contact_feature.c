@@ -439,8 +439,8 @@ static double feature_approach(const contact_term *t, const pl_contact_pair *foo
 }
 
 // The part of a step from x to `to` (obstacles from `from` to `until`) after which no feature is deeper than
-// `depth` of its size, or of how deep it is already. Faces that are not near yet are reached after a way of
-// their own.
+// `depth` of its size, or of how deep it is already. Faces that are not near yet are reached after a distance
+// of their own.
 double contact_feature_limit(contact_term *t, const double *x, const double *to, const double *from,
                              const double *until, double depth)
 {
@@ -468,11 +468,12 @@ double contact_feature_limit(contact_term *t, const double *x, const double *to,
     return limit;
 }
 
-// The same for an obstacle that moves while the body stays: the way after which a feature may meet a face.
+// The same for an obstacle that moves while the body stays: the distance after which a feature may meet a
+// face.
 double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset,
-                              const double way[3], double depth)
+                              const double travel[3], double depth)
 {
-    const double length = pl_norm3(way);
+    const double length = pl_norm3(travel);
     double limit = 1;
 
     contact_find_feet(t, x, offset);
@@ -487,17 +488,17 @@ double contact_feature_stride(contact_term *t, int o, const double *x, const dou
             nearest = fmin(nearest, pl_distance3(p, ball) - ball[3]);
         }
         // with no face near it may go until one is
-        double free_way = fmax(nearest - t->c->feature[f].radius, 0);
+        double free_travel = fmax(nearest - t->c->feature[f].radius, 0);
         for (int32_t i = first; i < first + PL_FEATURE_FACES; ++i) {
             const pl_contact_pair *foot = &t->foot[i];
-            const double closing = foot->face >= 0 ? -pl_dot3(foot->n, way) / length : 0;
+            const double closing = foot->face >= 0 ? -pl_dot3(foot->n, travel) / length : 0;
             const double gap = foot->gap - t->c->feature[f].radius;
             if (closing > 1e-3) {
                 limit = fmin(limit, (fmax(0, gap) + accepted) / closing / length);
             }
         }
-        free_way = fmax(free_way, t->feature_reach) + accepted;
-        limit = fmin(limit, free_way / length);
+        free_travel = fmax(free_travel, t->feature_reach) + accepted;
+        limit = fmin(limit, free_travel / length);
     }
 
     return limit;

@@ -9,7 +9,7 @@
 #include "problem/term_contact.h"
 
 #define GRIP_FIRM 90.0     // times modulus and size: stiffness of the hand
-#define GRIP_SAG 1e-3      // of the size: the hand gives way no further under the weight
+#define GRIP_SAG 1e-3      // of the size: the hand yields no further under the weight
 #define GRIP_SOFT 0.02     // times load over size: stiffness of the spring
 #define GRIP_UNCALM 2.0    // the same while the body moves, so that friction takes hold before it slides away
 #define GRIP_CALM 0.02     // of the size: motion in one update
@@ -311,13 +311,14 @@ void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x)
 }
 
 // How far the frame has moved since the last update.
-static double grip_way(const contact_term *t, int o, const double *x)
+static double grip_travel(const contact_term *t, int o, const double *x)
 {
-    double way = 0;
+    double travel = 0;
     for (int a = 0; a < 4; ++a) {
-        way = fmax(way, pl_distance3(x + 3 * (size_t)t->c->obstacle[o].frame[a], t->grip[o].anchor + 3 * a));
+        travel =
+            fmax(travel, pl_distance3(x + 3 * (size_t)t->c->obstacle[o].frame[a], t->grip[o].anchor + 3 * a));
     }
-    return way;
+    return travel;
 }
 
 // The force with which the hand holds the body, along the weight or across, before it begins to let go.
@@ -362,7 +363,7 @@ void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool 
             grip_take_over(t, o, x, g->stage > 0);
         }
         if (g->stage > 0 || settled) {
-            g->calm = g->stage > 0 && grip_way(t, o, x) < GRIP_CALM * body->size;
+            g->calm = g->stage > 0 && grip_travel(t, o, x) < GRIP_CALM * body->size;
             grip_copy(t, o, x, g->anchor);
         }
         g->stage += g->stage < CONTACT_STAGES && settled;
@@ -376,24 +377,24 @@ void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool 
 }
 
 // Over what is accepted: the force of the springs, more than that before the hand has let go.
-double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double *x)
+double contact_grip_error(const contact_term *t, pl_problem *p, const double *x)
 {
     double worst = 0;
     p->loose = NULL;
-    p->loose_way = 0;
+    p->loose_travel = 0;
     for (int o = 0; o < t->obstacles; ++o) {
         const contact_grip *g = &t->grip[o];
         const pl_obstacle *body = &t->c->obstacle[o];
         if (!body->free) {
             continue;
         }
-        const double way = grip_way(t, o, x);
+        const double travel = grip_travel(t, o, x);
         const double balance = fmax(GRIP_BALANCE, GRIP_RESIDUAL * p->options.force_tolerance),
-                     off = grip_stiffness(t, o, true) * way / fmax(balance * g->load, 1e-10);
+                     off = grip_stiffness(t, o, true) * travel / fmax(balance * g->load, 1e-10);
         worst = fmax(worst, g->stage < CONTACT_STAGES ? fmax(off, 2) : off);
-        if (g->stage > 0 && (!p->loose || way > p->loose_way) && off > 1) {
+        if (g->stage > 0 && (!p->loose || travel > p->loose_travel) && off > 1) {
             p->loose = body->name;
-            p->loose_way = way;
+            p->loose_travel = travel;
             p->loose_alone = !g->touched;
         }
     }

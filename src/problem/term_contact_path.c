@@ -187,7 +187,7 @@ void contact_store(const void *self, const pl_problem *p, const double *command,
         contact_rebase(t, state->x, state->contact);
     }
 
-    // an obstacle under way stays where it is
+    // an obstacle that is moving stays where it is
     for (int o = 0; at < 1 && o < t->obstacles; ++o) {
         const int c = t->c->obstacle[o].command;
         if (c >= 0 && !isnan(command[c])) {
@@ -309,7 +309,7 @@ void contact_advance(void *self, pl_problem *p, const double *x)
 
 // The largest |min(g, l / e)| over the edge, over what is aimed at; friction: the largest change of the limit
 // and of a sticking place. `penetration`: the deepest point, over the edge.
-double contact_unsettled(void *self, pl_problem *p, const double *x, double *penetration)
+double contact_complementarity_error(void *self, pl_problem *p, const double *x, double *penetration)
 {
     contact_term *t = self;
     double worst = 0, gaps = 0;
@@ -377,13 +377,13 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
     p->gaps_off = gaps / tolerance;
     t->settled = worst <= tolerance;
 
-    return fmax(worst / tolerance, contact_grip_unsettled(t, p, x));
+    return fmax(worst / tolerance, contact_grip_error(t, p, x));
 }
 
 // ---- steps
-// Along the straight way from a to b: where the point would be deeper in the obstacle than `depth`.
-static double contact_way(const pl_shape *shape, const double a[3], const double b[3], double depth,
-                          double reach)
+// Along the straight line from a to b: where the point would be deeper in the obstacle than `depth`.
+static double contact_travel(const pl_shape *shape, const double a[3], const double b[3], double depth,
+                             double reach)
 {
     double d[3], n[3], at = 0;
     pl_sub3(b, a, d);
@@ -395,7 +395,7 @@ static double contact_way(const pl_shape *shape, const double a[3], const double
         if (g < start - depth) {
             return at / length;
         }
-        // the distance changes by no more than the way gone
+        // the distance changes by no more than the distance travelled
         at += fmax(g - start + depth, 0.1 * depth);
     }
 
@@ -415,7 +415,7 @@ static bool contact_guard_serves(const contact_term *t, const double *x)
     return true;
 }
 
-// The pairs that limit steps from x: found anew when the body has moved since, else their gaps alone.
+// The pairs that limit steps from x: found again when the body has moved since, else their gaps alone.
 static void contact_guard(contact_term *t, const pl_problem *p, const double *x)
 {
     const pl_contact_pair *found;
@@ -452,8 +452,8 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
             pl_contact_point_at(t->s, k, to, at);
             contact_local(&there, at, b);
             if (t->c->obstacle[o].shape.kind != PL_SHAPE_PLANE) {
-                limit = fmin(limit, contact_way(&t->c->obstacle[o].shape, a, b, CONTACT_DEPTH * t->spacing[k],
-                                                t->reach));
+                limit = fmin(limit, contact_travel(&t->c->obstacle[o].shape, a, b,
+                                                   CONTACT_DEPTH * t->spacing[k], t->reach));
             }
         }
     }
@@ -503,17 +503,17 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
             double y[3], a[3], b[3];
             pl_contact_point_at(t->s, k, x, y);
             for (int i = 0; i < 3; ++i) {
-                const double way = (t->to[o] - t->from[o]) * obstacle->move[i];
-                a[i] = y[i] - t->from[o] * obstacle->move[i] - at * way;
-                b[i] = a[i] - rest * way;
+                const double travel = (t->to[o] - t->from[o]) * obstacle->move[i];
+                a[i] = y[i] - t->from[o] * obstacle->move[i] - at * travel;
+                b[i] = a[i] - rest * travel;
             }
-            rest *= contact_way(&obstacle->shape, a, b, CONTACT_STRIDE * t->spacing[k], t->reach);
+            rest *= contact_travel(&obstacle->shape, a, b, CONTACT_STRIDE * t->spacing[k], t->reach);
         }
-        double way[3];
+        double travel[3];
         for (int i = 0; i < 3; ++i) {
-            way[i] = rest * (t->to[o] - t->from[o]) * obstacle->move[i];
+            travel[i] = rest * (t->to[o] - t->from[o]) * obstacle->move[i];
         }
-        rest *= contact_feature_stride(t, o, x, t->offset, way, CONTACT_STRIDE);
+        rest *= contact_feature_stride(t, o, x, t->offset, travel, CONTACT_STRIDE);
     }
 
     contact_place_obstacles(t, t->at);

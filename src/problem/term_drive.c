@@ -21,7 +21,7 @@ drive_ends drive_path_begin(drive_path *path, const pl_actuator *a, const pl_sta
 void drive_path_set(drive_path *path, const pl_actuator *a, double at)
 {
     path->value = at == 1 ? path->to : path->from + at * (path->to - path->from);
-    path->way = path->value;
+    path->value_now = path->value;
     if (path->one_sided) {
         const double rest = pl_actuator_goal(a, 0);
         path->value = pl_actuator_goal_rises(a) ? fmax(path->value, rest) : fmin(path->value, rest);
@@ -30,7 +30,7 @@ void drive_path_set(drive_path *path, const pl_actuator *a, double at)
 
 double drive_path_command(const drive_path *path, const pl_actuator *a)
 {
-    return pl_actuator_goal_inverse(a, path->way) / a->factor;
+    return pl_actuator_goal_inverse(a, path->value_now) / a->factor;
 }
 
 double drive_path_slope(const drive_path *path, const pl_parameter *q)

@@ -14,11 +14,11 @@ typedef struct drive_path {
     double input;      // the actuator's own value at the end
     double slope;      // d(actuator value)/d(command): its factor, or 0 while a one-sided command points away
     double slope_down; // the same for a decreasing command
-    double way;        // at the present load: between from and to
+    double value_now;  // at the present load: between from and to
     double value;      // the same, kept at rest where a one-sided command points away
 } drive_path;
 
-// The actuator's values at both ends, not yet clamped: on the way, all actuators of one command stand where
+// The actuator's values at both ends, not yet clamped: in between, all actuators of one command stand where
 // the command stands. NAN: idle.
 typedef struct drive_ends {
     double old, value;

@@ -343,7 +343,7 @@ static void elements_forces(void *self, pl_problem *p, const pl_state *state, do
 
 // Forces from the stresses point by point, in another order than the kernels and without their buffers: what
 // the independent check stands on. The formulas of the laws are shared.
-static void elements_forces_anew(void *self, pl_problem *p, const pl_state *state, double *full)
+static void elements_reference_forces(void *self, pl_problem *p, const pl_state *state, double *full)
 {
     (void)self;
     const pl_elements *E = p->elements;
@@ -389,7 +389,7 @@ static const pl_term elements_kind = {.name = "elements",
                                       .tangent = elements_tangent,
                                       .admissible = elements_admissible,
                                       .forces = elements_forces,
-                                      .forces_anew = elements_forces_anew,
+                                      .reference_forces = elements_reference_forces,
                                       .derivative = elements_derivative};
 
 pl_status term_elements_create(pl_problem *p, pl_problem_term *out, pl_error *err)

@@ -106,12 +106,12 @@ static double guard_look(const guard_term *t, const pl_elements *E, int32_t item
 
 // Where elements stand at x: those near an inversion are watched from now on. False where a guard that acts
 // is new: the equilibrium x was found without it.
-static bool guard_update(guard_term *t, const pl_problem *p, const double *x, bool anew)
+static bool guard_update(guard_term *t, const pl_problem *p, const double *x, bool renewed)
 {
     const pl_elements *E = p->elements;
     bool same = true;
 
-    if (anew) {
+    if (renewed) {
         memset(t->watched, 0, (size_t)p->mesh.element_count * sizeof *t->watched);
         t->now.count = 0;
     }

@@ -102,7 +102,7 @@ typedef struct layers_loop {
     bool gradient;
 } layers_loop;
 
-// Strains that the step under way predicts for a face.
+// Strains that the step in progress predicts for a face.
 static void layers_ahead(const layers_term *t, const pl_problem *p, int64_t k, double ahead[PL_LAYER_AHEAD])
 {
     const pl_layer_face *f = &t->face[k];

@@ -73,7 +73,7 @@ static void command_given(pl_reduced_model *m, int index, const pl_command_def *
                    c);
 }
 
-// Fills m->told.command; false when out of memory.
+// Fills m->reported.command; false when out of memory.
 bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->info.command = REDUCED_TAKE(m, pl_command_info, d->command_count + m->actuator_count);

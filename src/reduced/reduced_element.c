@@ -85,7 +85,7 @@ void rod_forces(const rod_state *x, const rod_measure *g, const double n[3], con
     double w[3], q[3], mu[3], qt[3];
     pl_mulv3(g->A, n, f->force);
 
-    // force and q, in the half-way frame
+    // force and q, in the midway frame
     pl_cross3(f->force, x->c, q);
 
     // moments: w = m + B^T n, then mu

@@ -190,7 +190,7 @@ void rod_place(pl_reduced_model *m, rod_data *r)
     m->placed = true;
 }
 
-// Nodal motions are turned into the elements' half-way frames; x NULL: only the size is wanted.
+// Nodal motions are turned into the elements' midway frames; x NULL: only the size is wanted.
 double rod_apply(rod_data *r, const double *step, double factor, rod_state *x)
 {
     static const double fixed[6] = {0};

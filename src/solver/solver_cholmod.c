@@ -130,7 +130,7 @@ static void cholmod_pivots(const cholmod_factor *L, pl_factor_report *report)
 static pl_status cholmod_update(void *object, const pl_sparse *matrix, bool single, pl_watch *watch,
                                 pl_factor_report *report, pl_error *err)
 {
-    (void)watch; // cannot be asked on the way
+    (void)watch; // the factorisation cannot be interrupted
     (void)single;
     cholmod_self *s = object;
     cholmod_sparse view = cholmod_view(s, matrix->value);

@@ -22,8 +22,8 @@ static int dense_pivot_row(const double *A, int n, int k)
     return best;
 }
 
-// P A = L U, applied to b on the way down; then U x = b from the last row up. A pivot below n eps max|A|
-// means that A is singular to working precision.
+// P A = L U, applied to b from the first row down; then U x = b from the last row up. A pivot below n eps
+// max|A| means that A is singular to working precision.
 bool pl_dense_solve(int n, double *A, double *b, int count)
 {
     double largest = 0;

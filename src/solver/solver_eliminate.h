@@ -346,7 +346,7 @@ static void front_whole(multifrontal *f, int32_t s, const front_worker *w)
 
 // ---- threads. No task ever waits: whoever finishes the last piece of a phase starts the next, and whoever
 // finishes the last child starts the parent, so idle threads always find the work there is. The item of a
-// task is a front: a whole branch below its root, or the pieces of the phase under way.
+// task is a front: a whole branch below its root, or the pieces of the phase in progress.
 
 static bool front_is_branch(const front_tree *t, int32_t s)
 {

@@ -130,7 +130,7 @@ typedef struct front_note {
     double largest, smallest; // pivots
     atomic_bool rough;        // entries grew: refine solves
     atomic_bool suspicious;   // met a tiny pivot or entries grew too much: factor it again with pivoting
-    int32_t phase;            // under way
+    int32_t phase;            // in progress
     atomic_int pieces;        // of it, not yet done
     atomic_int waiting;       // children not yet done
 } front_note;
@@ -161,7 +161,7 @@ typedef struct multifrontal {
     bool refine;         // entries grew or pivots were perturbed: solves are refined against `copy`
     pl_sparse copy;
     double *residual;
-    pl_watch *watch;   // of the factorisation under way, asked by worker 0; or NULL
+    pl_watch *watch;   // of the factorisation in progress, asked by worker 0; or NULL
     atomic_bool ended; // the answer was no: what is left of the work is skipped
     atomic_llong done; // thousands of operations so far, in about
 } multifrontal;

@@ -14,7 +14,7 @@ typedef struct solver_groups {
     int32_t *member_start; // count + 1
     int32_t *member;       // unknowns
     // symbolic analysis that is kept: for every column of groups its parent in the elimination tree, then the
-    // head of its supernode; 2 count entries, NULL: not kept. It is believed as far as it makes sense.
+    // head of its supernode; 2 count entries, NULL: not kept. It is accepted as far as it makes sense.
     int32_t *fronts;
     bool fronts_known; // from a store; otherwise to be written by the analysis
 } solver_groups;

@@ -118,7 +118,8 @@ static int mpi_listen(char *name, size_t room, char token[REMOTE_TOKEN_SIZE + 1]
     return fd;
 }
 
-// Variables of the children: where to connect, one thread of BLAS each; OpenMPI refuses root unless told.
+// Variables of the children: where to connect, one thread of BLAS each; OpenMPI refuses root unless
+// instructed.
 static char **mpi_environment(const char *name, const char *token, char text[5][160])
 {
     size_t count = 0, kept = 0;
@@ -330,7 +331,7 @@ static pl_status mpi_update(void *object, const pl_sparse *matrix, bool single, 
                             pl_factor_report *report, pl_error *err)
 {
     (void)single;
-    (void)watch; // cannot be asked on the way
+    (void)watch; // the factorisation cannot be interrupted
     mpi_self *s = object;
     if (!mpi_job(s, REMOTE_FACTOR, s->entries) ||
         !mpi_put(s, matrix->value, (size_t)s->entries * sizeof *matrix->value)) {

@@ -170,7 +170,7 @@ static void mumps_factor(mumps_self *s)
 static pl_status mumps_update(void *object, const pl_sparse *matrix, bool single, pl_watch *watch,
                               pl_factor_report *report, pl_error *err)
 {
-    (void)watch; // cannot be asked on the way
+    (void)watch; // the factorisation cannot be interrupted
     (void)single;
     mumps_self *s = object;
     memcpy(s->value, matrix->value, (size_t)matrix->start[s->n] * sizeof *s->value);

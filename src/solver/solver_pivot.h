@@ -10,8 +10,8 @@
 
 extern void dsytrf_(const char *uplo, const int *n, double *A, const int *lda, int *swaps, double *work,
                     const int *size, int *info, size_t length);
-extern void dsyconv_(const char *uplo, const char *way, const int *n, double *A, const int *lda,
-                     const int *swaps, double *e, int *info, size_t length, size_t way_length);
+extern void dsyconv_(const char *uplo, const char *mode, const int *n, double *A, const int *lda,
+                     const int *swaps, double *e, int *info, size_t length, size_t mode_length);
 
 // W = A D for columns from .. to of A; a block of 2 is never cut
 static void pivot_scale(const double *A, int64_t lda, int m, int from, int to, const front_diagonal *D,

@@ -186,7 +186,7 @@ void pl_statics_pull_marker(const pl_statics *statics, const pl_state *state, in
 typedef enum pl_aim_answer {
     PL_AIM_GO,   // change the commands
     PL_AIM_MET,  // the commands are found: the rest is a solve at them
-    PL_AIM_LEAVE // not this way
+    PL_AIM_LEAVE // not by this method
 } pl_aim_answer;
 
 typedef struct pl_aim {

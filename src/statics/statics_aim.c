@@ -17,7 +17,7 @@ typedef struct aim_run {
     double moved, first; // mm: by dc, at most; the first step
     double relative;     // residual
     int since, factors, iteration;
-    bool at_factor, fresh; // the factor was made here; the columns are to be made anew
+    bool at_factor, fresh; // the factor was made here; the columns are to be made again
     bool near;             // the factor was made here or hardly farther
     bool foretold;         // the shape is that of statics_predict
 } aim_run;
@@ -211,7 +211,7 @@ static bool aim_direction(pl_statics *s, aim_run *run, pl_error *err)
     return verdict == AIM_TAKE;
 }
 
-// The first step tells whether the way is short.
+// The first step tells whether the path is short.
 static bool aim_near(pl_statics *s, const double *d, bool *warp)
 {
     double strain;
@@ -441,7 +441,7 @@ pl_status pl_statics_aim(pl_statics *s, const pl_state *state, const pl_aim *aim
     pl_newton_watch(&s->newton, &s->options.progress, "inverse kinematics", 0);
     report->met = aim_begin(s, &run) && aim_run_on(s, &run, &local);
     if (!report->met) {
-        pl_newton_forget(&s->newton); // pairs of a way that led nowhere
+        pl_newton_forget(&s->newton); // pairs of a path that led nowhere
     }
     memcpy(aim->command, s->aim.command, (size_t)s->robot->command_count * sizeof *aim->command);
     report->iterations = run.iteration;

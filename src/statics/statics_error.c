@@ -24,7 +24,7 @@
 #define ERROR_ITERATIONS 40                 // limit: meshes far too coarse need 10 to 20, usual ones 2 to 6
 #define ERROR_TOLERANCE 0.02                // of the estimate: what the iterations left out would add
 #define ERROR_NEGLECT 3e-4                  // of the motion, likewise
-#define ERROR_FACTOR 3                      // either way: validation/law_mesh_error.c
+#define ERROR_FACTOR 3                      // in either direction: validation/law_mesh_error.c
 #define ERROR_FACTOR_TOUCHED 10             // where something presses on the body
 #define ERROR_SATURATION 1.3416407864998738 // sqrt(9/5): what functions beyond the next order add
 

@@ -1,4 +1,4 @@
-// What to say when a way ends before the full load, and where the body got stuck.
+// What to say when a load path ends before the full load, and where the body got stuck.
 #include <stdarg.h>
 #include <stdio.h>
 #include "statics/statics_impl.h"
@@ -120,7 +120,7 @@ void statics_explain_touch(pl_statics *s, pl_solve_report *report)
             report, PL_UNCERTAIN,
             "no equilibrium was found in which the free body '%s' is held: it slips, rolls or falls, or "
             "the contacts did not converge (it moved by %.3g mm in the last update)",
-            s->problem->loose, s->problem->loose_way);
+            s->problem->loose, s->problem->loose_travel);
     } else {
         statics_say(report, PL_ITERATION_LIMIT,
                     "the contacts do not converge: gaps and pressures are not complementary");
@@ -155,7 +155,7 @@ void statics_explain(pl_statics *s, const load_path *path, pl_solve_report *repo
     s->problem->slips = NULL;
     if (s->robot->contact.free_count > 0) {
         pl_problem_set(s->problem, path->at);
-        pl_problem_unsettled(s->problem, s->x, &penetration);
+        pl_problem_complementarity_error(s->problem, s->x, &penetration);
     }
 
     if (s->newton.watch.stopped) {

@@ -59,7 +59,7 @@ typedef struct statics_mode {
 // Viscous branches of the materials, for shapes held a given time: statics_creep.c.
 typedef struct statics_creep {
     pl_viscous *viscous; // made when first needed; NULL: no material has any
-    pl_state *before;    // where the step under way began
+    pl_state *before;    // where the step in progress began
     bool on;             // the laws of the elements are those at the end of such a solve
 } statics_creep;
 
@@ -94,10 +94,10 @@ struct pl_statics {
     // pl_statics_hold_history: tensions of cables with friction where it began
     double *tension;
     bool tension_held, tension_known;
-    // of the solve under way
+    // of the solve in progress
     int increments;
     double started;
-    bool finishing; // the way has ended: the limits of iterations no longer count
+    bool finishing; // the load path has ended: the limits of iterations no longer count
 };
 
 // Where the load path that ended at the equilibrium x becomes unstable beyond it.

@@ -110,7 +110,7 @@ static bool path_friction_limits(pl_statics *s, double *x, pl_error *err)
 {
     for (int round = 0; round < STATICS_ROUNDS; ++round) {
         double penetration;
-        pl_problem_unsettled(s->problem, x, &penetration);
+        pl_problem_complementarity_error(s->problem, x, &penetration);
         if (s->problem->limits_off <= NEWTON_RELEASE) {
             break;
         }

@@ -231,7 +231,7 @@ static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *fo
     return end;
 }
 
-// Forces between bodies are told one by one: the residuals of all nodes add up in them, so the balance is
+// Forces between bodies are reported one by one: the residuals of all nodes add up in them, so the balance is
 // made better than that of a single body, with the factor at hand; where this fails the equilibrium stays as
 // it is.
 static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
@@ -287,7 +287,7 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             memcpy(s->newton.work.x_start, x, solve_bytes(s));
             const pl_newton_goal goal = statics_tolerance(s, true);
             pl_newton_end end = solve_contacts(s, follows, x, &goal, found, err);
-            // too hard: with the usual stiffness the multipliers have a long way, but a passable one
+            // too hard: with the usual stiffness the multipliers change much, but a passable one
             while (end != NEWTON_DONE && end != NEWTON_STOPPED && s->problem->contact_hard > 1) {
                 hard_most = fmax(1, s->problem->contact_hard / STATICS_HARD_GROWTH);
                 s->problem->contact_hard = hard_most;
@@ -301,18 +301,18 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             }
         }
         double penetration;
-        const double unsettled = pl_problem_unsettled(s->problem, x, &penetration);
+        const double complementarity = pl_problem_complementarity_error(s->problem, x, &penetration);
         pl_log(1, "  contact: update %d, penetration %.2e of the edge, complementarity %.2e of the aim",
-               round, penetration, unsettled);
+               round, penetration, complementarity);
         report->contact_updates = round;
         if (round < PL_CONTACT_HISTORY) {
             report->contact_penetration[round] = penetration;
         }
-        if (unsettled <= 1) {
+        if (complementarity <= 1) {
             solve_balance(s, x, found, err);
             return NEWTON_DONE;
         }
-        if (s->problem->loose_way > 0.5 * s->problem->size) {
+        if (s->problem->loose_travel > 0.5 * s->problem->size) {
             return NEWTON_NO_DESCENT; // it has fallen out
         }
         // first the limits of friction, with its places as they were when the increment began

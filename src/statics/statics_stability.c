@@ -79,7 +79,7 @@ static double stability_curvature(pl_statics *s, const double *x)
         multiplier[i] = p->row[i].multiplier;
     }
 
-    // the residual a little way along the mode, with these multipliers
+    // the residual a little along the mode, with these multipliers
     const double length = STABILITY_LENGTH * p->size / pl_problem_largest(p, v, false);
     pl_problem_move(p, x, v, length, to);
     double curvature = 0;

@@ -177,7 +177,7 @@ static pl_status units_unknown(const char *text, const char *name, size_t length
         }
     }
 
-    // a word of one letter resembles too many
+    // a word of one character resembles too many
     const char *nearest = length < 2 ? NULL : pl_nearest_word(word, known, PL_COUNT(known));
     if (nearest) {
         return pl_fail(err, PL_BAD_INPUT, "'%s': unknown unit '%s', did you mean '%s'?", text, word, nearest);

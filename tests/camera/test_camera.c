@@ -94,7 +94,7 @@ static void test_projection(void **state)
 // ---- views of a board
 static const pl_board board = {.columns = 7, .rows = 4, .square = 8};
 
-// Placements before the first camera, inclined this way and that.
+// Placements before the first camera, inclined in all directions.
 static pl_camera_pose placement_of(int k)
 {
     return pose_of(0.45 * sin(2.1 * k), 0.5 * cos(1.7 * k), 0.3 * sin(0.9 * k), -24 + 9 * sin(3.3 * k),

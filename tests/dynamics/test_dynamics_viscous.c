@@ -79,7 +79,7 @@ static void test_creep(void **state)
     }
 }
 
-// The same without inertia, held by statics: at once, on the way and at the end; then relaxed again.
+// The same without inertia, held by statics: at once, in between and at the end; then relaxed again.
 static void test_hold(void **state)
 {
     (void)state;

@@ -167,15 +167,15 @@ class Units(unittest.TestCase):
         )
         record = json.loads(said.stdout)
         for a in s.actuators.values():
-            told = record["actuators"][a.name]
+            reported = record["actuators"][a.name]
             measure = r.actuators[a.name]["measure"]
-            self.assertAlmostEqual(told[next(k for k in told if k.split("_")[0] == measure)], a.measure, delta=1e-6 * abs(a.measure))
+            self.assertAlmostEqual(reported[next(k for k in reported if k.split("_")[0] == measure)], a.measure, delta=1e-6 * abs(a.measure))
             self.assertAlmostEqual(r.actuators[a.name]["rest"] * a.ratio, a.measure, delta=1e-6 * abs(a.measure))
-        c, told = s.compliance(), record["compliance"]
-        self.assertEqual([u["unit"] for u in told["outputs"]], list(c.output_units))
-        self.assertEqual([u["unit"] for u in told["inputs"]], list(c.input_units))
-        self.assertEqual([u["name"] for u in told["outputs"]], list(c.outputs))
-        self.assertTrue(np.allclose(told["W"], c.matrix, rtol=1e-9, atol=1e-12 * np.abs(c.matrix).max()))
+        c, reported = s.compliance(), record["compliance"]
+        self.assertEqual([u["unit"] for u in reported["outputs"]], list(c.output_units))
+        self.assertEqual([u["unit"] for u in reported["inputs"]], list(c.input_units))
+        self.assertEqual([u["name"] for u in reported["outputs"]], list(c.outputs))
+        self.assertTrue(np.allclose(reported["W"], c.matrix, rtol=1e-9, atol=1e-12 * np.abs(c.matrix).max()))
         return r, s, c
 
     def test_chamber(self):

@@ -57,8 +57,8 @@ static void test_renewal(void **state)
     rig_clear(&rest);
 }
 
-// Up and back again in the same steps: each shape on the way back is known, so it takes no factor and hardly
-// a solve, and it is the shape of the way up.
+// Up and back again in the same steps: each shape on the return is known, so it takes no factor and hardly
+// a solve, and it is the shape of the ascent.
 static void test_back(void **state)
 {
     (void)state;

@@ -251,7 +251,7 @@ static void test_motion(void **state)
     const int fd = enter();
     const seen start = settle(fd, 0.1 * HIGH);
     char text[200];
-    double time = 0, way = 0;
+    double time = 0, travel = 0;
     seen s = {0};
     snprintf(text, sizeof text,
              "{\"type\":\"set\",\"robot\":1,\"serial\":%d,\"commands\":[%.9g],\"live\":true}", ++serial,
@@ -262,10 +262,10 @@ static void test_motion(void **state)
         print_message("t = %.3f s, tip z %.4f mm\n", s.time, s.tip[2]);
         assert_true(s.time > time && !s.converged);
         time = s.time;
-        way = fmax(way, fabs(s.tip[2] - start.tip[2]));
+        travel = fmax(travel, fabs(s.tip[2] - start.tip[2]));
     }
 
-    assert_true(way > SAME);
+    assert_true(travel > SAME);
     const seen back = settle(fd, 0.1 * HIGH);
     assert_true(isnan(back.time));
     expect_same(&back, &start);
