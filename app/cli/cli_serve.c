@@ -188,6 +188,7 @@ static int serve_work(cli_args *args, server_options *o)
         o->ready = serve_ready;
         o->stop = serve_stop;
         o->user = args;
+        cli_stage(NULL, false); // a stop lets the solve in hand end
         if (server_run(o, &err) != PL_OK) {
             cli_error(args, "%s", err.text);
             status = CLI_EXIT_SYSTEM;
