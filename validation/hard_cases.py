@@ -85,6 +85,26 @@ def column(times, draw):
                 "loads: {forces: [{marker: tip, force: [%g, 0, 0]}]}\n" % (-times * critical)), {}
 
 
+def deep_cantilever(times, draw):
+    """A high and narrow cantilever with a force down at its tip: it buckles sideways, P_cr = 4.013 sqrt(EI GJ) / L^2."""
+    length, width, height = draw(80), draw(2), draw(10)
+    bending, torsion = height * width ** 3 / 12, height * width ** 3 / 3 * (1 - 0.63 * width / height) / 2.6
+    critical = 4.013 * math.sqrt(bending * torsion) / length ** 2
+    return beam(length, width, height, 2.5,
+                "fixed: [{surface: base}]\nmarkers: {tip: {surface: tip}}\n"
+                "loads: {forces: [{marker: tip, force: [0, 0, %.9g]}]}\n" % (-times * critical)), {}
+
+
+def own_weight(times, draw):
+    """A column that stands on its base under its own weight: q L^3 = 7.837 E I (Greenhill)."""
+    length, width, height = draw(60), draw(5), draw(3)
+    density = times * 7.837 * height ** 2 / 12 / length ** 3 / 9.81 * 1e9  # kg/m^3
+    return beam(length, width, height, 1.5 * height,
+                "fixed: [{surface: base}]\nmarkers: {tip: {surface: tip}}\n"
+                "loads: {gravity: [-9.81 m/s^2, 0 m/s^2, 0 m/s^2]}\n").replace(
+                    "poisson: 0.3", "poisson: 0.3, density: %.9g kg/m^3" % density), {}
+
+
 def cable_column(times, draw):
     length, width, height = draw(60), draw(5), draw(3)
     critical = math.pi ** 2 * (width * height ** 3 / 12) / (length ** 2)
@@ -185,6 +205,8 @@ def arm(kpa):
 CASES = {
     "strip_1.5": lambda d: strip(1.5, d), "strip_10": lambda d: strip(10, d),
     "column_1.2": lambda d: column(1.2, d), "column_1.5": lambda d: column(1.5, d), "column_2": lambda d: column(2, d),
+    "deep_1.6": lambda d: deep_cantilever(1.6, d), "deep_3": lambda d: deep_cantilever(3, d),
+    "weight_1.05": lambda d: own_weight(1.05, d), "weight_2": lambda d: own_weight(2, d),
     "cable_column_1.2": lambda d: cable_column(1.2, d), "cable_column_2": lambda d: cable_column(2, d),
     "ring_0.9": lambda d: ring(0.9, d), "ring_1.1": lambda d: ring(1.1, d), "ring_1.2": lambda d: ring(1.2, d),
     "ring_1.6": lambda d: ring(1.6, d), "ring_2": lambda d: ring(2, d),

@@ -60,7 +60,7 @@ pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err)
         level->s = s;
         level->best = -1;
         level->extra = 0;
-        p->linear.has_factor = p->linear.exact = false;
+        p->linear.has_factor = false;
     }
 
     return status;

@@ -238,7 +238,7 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
 
     *found = good;
     d->levels.level[d->levels.now].s = 0;
-    p->linear.has_factor = p->linear.exact = false;
+    p->linear.has_factor = false;
     dynamics_stage_count(d);
     pl_free(z.basis);
     pl_free(z.image);

@@ -93,6 +93,7 @@ typedef struct pl_newton_goal {
     pl_newton_start start;
     double energy; // mJ: at x, where it is known
     double enough; // of the predicted motion: a Newton step so short ends it; 0: the tolerances do
+    double saddle; // the same with a tangent that is indefinite: NEWTON_SADDLE; 0: not looked for
     // Ends it instead of the force tolerance: at x, `left` mm from the equilibrium as the contraction says,
     // with the residual r. NULL: the tolerances do.
     bool (*accepts)(void *user, const double *x, double left, const double *r);
@@ -107,6 +108,7 @@ typedef enum pl_newton_end {
     NEWTON_INFEASIBLE, // constraints cannot be met along the step
     NEWTON_NO_DESCENT, // no step that lowers the energy
     NEWTON_BRANCH,     // it has left the branch that the first step predicted
+    NEWTON_SADDLE,     // close to a stationary point of the energy where the tangent is indefinite
     NEWTON_STOPPED
 } pl_newton_end;
 

@@ -21,11 +21,14 @@ double pl_newton_factor_cost(const pl_newton_solver *N)
 }
 
 // ---- contraction
-void newton_chord_note(newton_chord *chord, double norm)
+void newton_chord_note(newton_chord *chord, double norm, double length)
 {
     memmove(chord->norm + 1, chord->norm, (NEWTON_CHORD - 1) * sizeof *chord->norm);
     chord->norm[0] = norm;
-    chord->first = chord->count++ == 0 ? norm : chord->first;
+    if (chord->count++ == 0) {
+        chord->first = norm;
+        chord->first_length = length;
+    }
 }
 
 void newton_chord_drop(newton_chord *chord)
@@ -72,6 +75,11 @@ bool newton_slow(const pl_newton_solver *N, const newton_run *run)
 
     if (run->factor == FACTOR_FRESH || chord->count < least) {
         return false;
+    }
+
+    // the energy norm counts stiff parts: while their forces fall, soft ones may go far astray
+    if (chord->known && run->report->step > chord->first_length) {
+        return true;
     }
 
     const double force = goal->accepts ? INFINITY : goal->force_tolerance / run->report->relative;

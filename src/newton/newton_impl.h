@@ -9,10 +9,11 @@
 
 #include "newton/newton.h"
 
-// Energy norms (sqrt(mJ)) of the directions found with one factor, newest first, and of the first.
+// Energy norms (sqrt(mJ)) of the directions found with one factor, newest first, and of the first, with its
+// largest displacement (mm).
 #define NEWTON_CHORD 4
 typedef struct newton_chord {
-    double norm[NEWTON_CHORD], first;
+    double norm[NEWTON_CHORD], first, first_length;
     int count;
     bool known; // the first direction was found where the factor was made, or predicts a motion from there
 } newton_chord;
@@ -79,7 +80,7 @@ bool newton_factor(pl_newton_solver *N, double *x, newton_run *run, pl_lineariza
 // Notes what the step `scale` d from x predicts; or that stresses are those of the equilibrium x_start.
 void newton_note_prediction(pl_newton_solver *N, const double *x, double scale);
 void newton_note_equilibrium(pl_newton_solver *N);
-void newton_chord_note(newton_chord *chord, double norm);
+void newton_chord_note(newton_chord *chord, double norm, double length);
 void newton_chord_drop(newton_chord *chord); // the last one
 // How far the equilibrium still is after a step of that length (mm): theta / (1 - theta) of it, theta the
 // mean of the last two contractions where the last one is the better.

@@ -97,7 +97,7 @@ static void newton_find_direction(pl_newton_solver *N, newton_run *run)
         square -= w->mu[k] * run->gap[k];
     }
     run->norm = sqrt(fmax(square, 0));
-    newton_chord_note(&run->chord, run->norm);
+    newton_chord_note(&run->chord, run->norm, run->report->step);
 }
 
 // ---- the end
@@ -176,14 +176,43 @@ static bool newton_contracted(const pl_newton_solver *N, const double *x, newton
            goal->accepts(goal->user, x, left, N->work.r);
 }
 
-// DONE, or BRANCH, or NO_DESCENT: not yet.
+// Near balance, the tangent is indefinite, and with it as it is, its modes not flipped, Newton's step is
+// short against the predicted motion: the path goes on as a saddle next to x. d = S b + sum 2 |theta| v (v .
+// b) has them flipped.
+static bool newton_beside_saddle(pl_newton_solver *N, const newton_run *run)
+{
+    const pl_problem *p = N->problem;
+    if (run->iteration == 0 || run->factor != FACTOR_FRESH || run->goal->saddle <= 0 ||
+        p->linear.mode_count == 0 || run->report->relative > NEWTON_RELEASE ||
+        run->gradient != GRADIENT_TRUE || pl_problem_touches(p)) {
+        return false;
+    }
+
+    double *step = N->work.y;
+    const int32_t n = p->unknowns.n;
+    memcpy(step, N->work.d, (size_t)n * sizeof *step);
+    for (int k = 0; k < p->linear.mode_count; ++k) {
+        const double *v = p->linear.mode + (int64_t)k * n;
+        const double gain = 2 * fabs(p->linear.mode_theta[k]) * pl_newton_dot(v, N->work.r, n);
+        for (int32_t i = 0; i < n; ++i) {
+            step[i] += gain * v[i];
+        }
+    }
+
+    return pl_problem_largest(p, step, false) < run->goal->saddle * run->report->predicted;
+}
+
+// DONE, SADDLE, BRANCH, or NO_DESCENT: not yet.
 static pl_newton_end newton_ended(pl_newton_solver *N, double *x, newton_run *run)
 {
     if (newton_balanced(run) && run->report->step < run->goal->length_tolerance) {
         newton_polish(N, x, run);
         return NEWTON_DONE;
     }
-    return newton_enough(N, run) ? NEWTON_DONE : newton_strays(N, x, run) ? NEWTON_BRANCH : NEWTON_NO_DESCENT;
+    return newton_enough(N, run)          ? NEWTON_DONE
+           : newton_beside_saddle(N, run) ? NEWTON_SADDLE
+           : newton_strays(N, x, run)     ? NEWTON_BRANCH
+                                          : NEWTON_NO_DESCENT;
 }
 
 // ---- contacts

@@ -5,7 +5,8 @@
 
 // Targets: violation, over the rest measure, at which a prescribed length or volume is met.
 #define NEWTON_GAP 1e-12
-// Relative residual below which forces are near enough to an equilibrium to tell which cables are slack.
+// Relative residual below which forces are near enough to an equilibrium to tell which cables are slack, and
+// whether a tangent is that of a saddle.
 #define NEWTON_RELEASE 0.05
 // rad: a step that rotates the body by more is co-rotated, and is not straight enough for a pair of L-BFGS.
 #define NEWTON_STRAIGHT 0.02

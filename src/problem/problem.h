@@ -216,6 +216,12 @@ typedef struct pl_tangent {
 } pl_tangent;
 
 // ---- the factored tangent and its border
+// What a factor is good for; each includes those before.
+typedef enum pl_factor_use {
+    PL_FACTOR_STEPS,
+    PL_FACTOR_PROOF, // made at an equilibrium with its own multipliers and pressures: its inertia counts
+    PL_FACTOR_EXACT  // and in double precision: derivatives
+} pl_factor_use;
 #define PROBLEM_SOFT 3   // soft modes
 #define PL_MODES_MOST 12 // modes of negative curvature; with more the positive part of the tangent is taken
 typedef struct pl_linear {
@@ -227,9 +233,9 @@ typedef struct pl_linear {
     bool has_factor; // usable: factored since the pattern was laid out, not singular
     bool turned;     // by `rotation`, since pl_problem_turn
     double blend;    // 0: the true tangent, 1: its positive part
-    bool exact;      // made at an equilibrium with its own multipliers and pressures
-    uint64_t exact_print;
-    double *x; // full: where the factor was made
+    pl_factor_use use;
+    uint64_t print; // of what besides x the factor depends on, where `use` is more than steps
+    double *x;      // full: where the factor was made
     int border_count;
     int border[PL_ROWS_MAX]; // the rows it has
     // per border, made with the factor: row a_k, K^-1 a_k, the same turned; pressures in K^-1 a_k

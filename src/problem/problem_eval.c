@@ -28,7 +28,7 @@ pl_status problem_refresh(pl_problem *p, pl_error *err)
     if (!changed) {
         return PL_OK;
     }
-    p->linear.has_factor = p->linear.exact = false;
+    p->linear.has_factor = false;
     p->linear.border_count = 0;
     pl_factor_destroy(p->linear.spare); // of another pattern
     p->linear.spare = NULL;

@@ -382,7 +382,8 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
     pl_log(2, "    factor: %.0f ms, blend %.0f", 1e3 * (pl_seconds() - start), blend);
     l->blend = blend;
     l->mode_count = 0;
-    l->turned = l->exact = false;
+    l->turned = false;
+    l->use = PL_FACTOR_STEPS;
     l->has_factor = status == PL_OK && !l->report.singular;
     if (l->has_factor) {
         memcpy(l->x, x, pl_problem_full_bytes(p));
@@ -518,14 +519,25 @@ static pl_status linear_factor_aside(pl_problem *p, const double *x, pl_error *e
     return status;
 }
 
+// Does the factor at hand, made at x, serve that use? Then it is used as it was made.
+static bool linear_reuse(pl_problem *p, const double *x, pl_factor_use use, uint64_t print)
+{
+    pl_linear *l = &p->linear;
+    const bool usable = l->has_factor && l->use >= use && l->blend == 0 && l->print == print &&
+                        memcmp(l->x, x, pl_problem_full_bytes(p)) == 0;
+    if (usable) {
+        l->mode_count = 0;
+        linear_unturn(p);
+    }
+    return usable;
+}
+
 pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
 {
     pl_linear *l = &p->linear;
     const uint64_t print = linear_fingerprint(p);
 
-    if (l->has_factor && l->exact && l->blend == 0 && l->exact_print == print &&
-        memcmp(l->x, x, pl_problem_full_bytes(p)) == 0) {
-        linear_unturn(p);
+    if (linear_reuse(p, x, PL_FACTOR_EXACT, print)) {
         return PL_OK;
     }
 
@@ -540,8 +552,8 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
         return pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular");
     }
     if (status == PL_OK) {
-        l->exact = true;
-        l->exact_print = print;
+        l->use = PL_FACTOR_EXACT;
+        l->print = print;
     }
 
     return status;
@@ -558,6 +570,11 @@ pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err)
         pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
     }
     pl_arena_end(&p->scratch, mark);
+    const uint64_t print = linear_fingerprint(p);
+    if (linear_reuse(p, x, PL_FACTOR_PROOF, print)) {
+        return PL_OK;
+    }
+
     pl_status status = problem_refresh(p, err);
     if (status != PL_OK) {
         return status;
@@ -569,6 +586,10 @@ pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err)
         status = linear_factor_once(p, x, 0, false, err);
     }
     p->tangent.exact = false;
+    if (status == PL_OK && l->has_factor) {
+        l->use = PL_FACTOR_PROOF;
+        l->print = print;
+    }
 
     return status;
 }
@@ -586,7 +607,8 @@ bool pl_problem_stiff(const pl_problem *p)
 void pl_problem_forget(pl_problem *p)
 {
     pl_linear *l = &p->linear;
-    l->has_factor = l->exact = l->turned = false;
+    l->has_factor = l->turned = false;
+    l->use = PL_FACTOR_STEPS;
     l->blend = 0;
     l->soft_count = l->single_unseen = 0;
     l->single_certain = l->single_refused = false;

@@ -100,7 +100,7 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
     s->options = *options;
     s->loose = 1;
     s->path = (statics_path_options){.error = STATICS_PATH_ERROR,
-                                     .enough = STATICS_PATH_ERROR,
+                                     .enough = STATICS_ENOUGH,
                                      .turn = NEWTON_STEP,
                                      .strain = STATICS_STRAIN,
                                      .growth = STATICS_GROWTH,

@@ -3,8 +3,9 @@
 //   at a bifurcation as l_c - l: the mode is orthogonal to t, and nothing on the path shows it.
 // Two equilibria, at loads b < a, give l_c; which of the two it is follows from the angle between t and v.
 //
-// A bifurcation that was passed lies between a stable equilibrium A and a saddle B of the same path: regula
-// falsi on lambda(l), at stationary points found from the interpolation of both ends.
+// A bifurcation that was passed lies between a stable equilibrium A and a saddle B of the same path. The load
+// at which the curvature v . K(l) v along the mode v at B is zero, by linear interpolation between A and B,
+// errs by the square of the error of v; the mode there gives the next one, until it is found.
 #include "statics/statics_impl.h"
 
 #define CRITICAL_BACK 0.01 // of the load: how far below the second equilibrium is
@@ -94,18 +95,72 @@ statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton
     return found;
 }
 
-// The eigenvalue at the stationary point x, whose factor is at hand, that changes its sign: the most negative
-// one, or the lowest.
+// A point of the path between a stable equilibrium and a saddle: load, lowest eigenvalue, shape.
+typedef struct bifurcation_point {
+    double load, value, *x;
+} bifurcation_point;
+
+// The eigenvalue that changes its sign at a stationary point with the factor at hand, the most negative one
+// or the lowest; its mode is in s->stability.
 static double bifurcation_eigenvalue(pl_statics *s)
 {
     pl_problem *p = s->problem;
-    if (pl_problem_unstable(p) > 0) {
-        const double value = pl_problem_modes(p) ? 1 / p->linear.mode_theta[0] : NAN;
-        p->linear.mode_count = 0;
-        return value;
+    if (pl_problem_unstable(p) <= 0) {
+        return statics_softest(s, CRITICAL_ROUNDS) ? s->stability.curvature : NAN;
     }
 
-    return statics_softest(s, CRITICAL_ROUNDS) ? s->stability.curvature : NAN;
+    const bool found = pl_problem_modes(p);
+    p->linear.mode_count = 0;
+    if (found) {
+        memcpy(s->stability.mode, p->linear.mode, (size_t)p->unknowns.n * sizeof *p->linear.mode);
+    }
+
+    return found ? 1 / p->linear.mode_theta[0] : NAN;
+}
+
+// The point of the path at out->load from the interpolation of two others, with the amplitude along the mode
+// in s->stability held; that of the point is there afterwards.
+static bool bifurcation_find(pl_statics *s, const bifurcation_point *low, const bifurcation_point *high,
+                             double reach, bifurcation_point *out, pl_error *err)
+{
+    pl_problem *p = s->problem;
+    const double part = (out->load - low->load) / (high->load - low->load);
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *mode = pl_problem_take_unknown(p);
+
+    memcpy(mode, s->stability.mode, (size_t)p->unknowns.n * sizeof *mode);
+    if (pl_newton_can_corotate(&s->newton)) {
+        pl_newton_extrapolate(&s->newton, high->x, low->x, part - 1, out->x);
+        pl_newton_fit_rigid(&s->newton, out->x);
+    } else {
+        for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
+            out->x[i] = low->x[i] + part * (high->x[i] - low->x[i]);
+        }
+    }
+    statics_set_load(s, out->load, out->x);
+    out->value = statics_stationary(s, out->x, reach, mode, 0.1 * CRITICAL_ACCURACY, err)
+                     ? bifurcation_eigenvalue(s)
+                     : NAN;
+    pl_log(1, "  bifurcation: lowest eigenvalue %.3e N/mm at %.5f", out->value, out->load);
+    pl_arena_end(&p->scratch, mark);
+
+    return isfinite(out->value);
+}
+
+// Where the curvature along the mode of the point `at`, whose factor is at hand, is zero between it and
+// `other`, where it counts `weight` times. As Rayleigh's quotient does, it errs by the square of the error of
+// the mode only, and it does not depend on how modes are scaled.
+static double bifurcation_root(pl_statics *s, const bifurcation_point *at, const bifurcation_point *other,
+                               double weight)
+{
+    pl_problem *p = s->problem;
+    pl_problem_set(p, other->load);
+    pl_newton_turn(&s->newton, other->x);
+    const double there = weight * statics_curvature(s, other->x);
+    const bool crosses = there * at->value < 0;
+
+    return crosses ? at->load + at->value / (at->value - there) * (other->load - at->load)
+                   : 0.5 * (at->load + other->load);
 }
 
 double statics_bifurcation(pl_statics *s, const double *stable, double below, const double *saddle,
@@ -113,52 +168,48 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
 {
     pl_problem *p = s->problem;
     const size_t mark = pl_arena_begin(&p->scratch);
-    double *low = pl_problem_take_full(p), *high = pl_problem_take_full(p), *x = pl_problem_take_full(p);
+    bifurcation_point low = {.load = below, .value = INFINITY, .x = pl_problem_take_full(p)},
+                      high = {.load = above, .value = NAN, .x = pl_problem_take_full(p)},
+                      next = {.load = above, .x = pl_problem_take_full(p)};
+    double root = NAN;
 
-    memcpy(low, stable, pl_problem_full_bytes(p));
-    memcpy(high, saddle, pl_problem_full_bytes(p));
-    double a = NAN, b = NAN, load = NAN;
-    const double reach = fmax(pl_newton_distance(&s->newton, low, high), CRITICAL_REACH * p->size);
-    pl_problem_set(p, below);
-    if (statics_stationary(s, low, reach, err)) {
-        a = bifurcation_eigenvalue(s);
-    }
+    memcpy(low.x, stable, pl_problem_full_bytes(p));
+    memcpy(high.x, saddle, pl_problem_full_bytes(p));
+    const double reach = fmax(pl_newton_distance(&s->newton, low.x, high.x), CRITICAL_REACH * p->size);
     pl_problem_set(p, above);
-    if (statics_stationary(s, high, reach, err)) {
-        b = bifurcation_eigenvalue(s);
+    if (statics_stationary(s, high.x, reach, NULL, STATICS_FORCE, err)) {
+        high.value = bifurcation_eigenvalue(s);
     }
 
-    for (int k = 0; k < CRITICAL_SECANTS && a > 0 && b < 0; ++k) {
-        const double part = a / (a - b), at = below + part * (above - below);
-        for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
-            x[i] = low[i] + part * (high[i] - low[i]);
-        }
-        statics_set_load(s, at, x);
-        const double value = statics_stationary(s, x, reach, err) ? bifurcation_eigenvalue(s) : NAN;
-        pl_log(1, "  bifurcation: lowest eigenvalue %.3e N/mm at %.5f", value, at);
-        if (!isfinite(value)) {
+    // from the saddle on, each point lies where the mode of the one before loses its stiffness; an end that
+    // stays counts half (Illinois), so that both close in
+    bool on = high.value < 0, exact = false;
+    double weight = 1, last = high.value;
+    root = on ? bifurcation_root(s, &high, &low, 1) : NAN;
+    for (int k = 0; k < CRITICAL_SECANTS && on && !exact; ++k) {
+        next.load = root;
+        on = bifurcation_find(s, &low, &high, reach, &next, err);
+        if (!on) {
             break;
         }
-        statics_keep_mode(s, x, value < 0 ? p->linear.mode : s->stability.mode, at, false, k > 0);
+        statics_keep_mode(s, next.x, s->stability.mode, next.load, false, k > 0);
+        const bifurcation_point *other = next.value > 0 ? &high : &low;
+        root = bifurcation_root(s, &next, other, 1);
+        exact = fabs(root - next.load) < CRITICAL_ACCURACY * next.load;
+        weight = next.value * last > 0 ? 0.5 * weight : 1;
+        if (!exact && weight < 1) {
+            root = bifurcation_root(s, &next, other, weight);
+        }
 
-        // what is left by the slope between this point and the nearer end
-        const double slope = value > 0 ? (value - b) / (above - at) : (a - value) / (at - below);
-        load = at + value / slope;
-        if (fabs(load - at) < CRITICAL_ACCURACY * at) {
-            break;
-        }
-        double *end = value > 0 ? low : high;
-        memcpy(end, x, pl_problem_full_bytes(p));
-        if (value > 0) {
-            below = at;
-            a = value;
-        } else {
-            above = at;
-            b = value;
-        }
+        // it replaces the end on its side
+        last = next.value;
+        bifurcation_point *end = next.value > 0 ? &low : &high;
+        const bifurcation_point replaced = *end;
+        *end = next;
+        next = replaced;
     }
 
     pl_arena_end(&p->scratch, mark);
 
-    return load;
+    return exact ? root : NAN;
 }

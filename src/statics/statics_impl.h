@@ -176,6 +176,9 @@ pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error 
 // The softest mode and its curvature with the factor at hand (s->stability), by inverse iteration: v' = K^-1
 // v, curvature v' . v / v' . v'; kept in the frame of the factor, of length 1.
 bool statics_softest(pl_statics *s, int rounds);
+// The curvature (N/mm) of the energy at x along that mode, with the multipliers found there and the loads
+// set; 0: not defined.
+double statics_curvature(pl_statics *s, const double *x);
 // The factor at hand has no negative eigenvalue and the curvature along its softest mode is still there at x.
 bool statics_known_stable(pl_statics *s, const double *x);
 // The negative eigenvalues that the factor of the last proof counts are zero up to rounding.
@@ -215,8 +218,12 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
 bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, double above, double *x,
                         pl_error *err);
 // Finds the stationary point next to x at the load set, stable or not. True: it converged within `reach` (mm)
-// of the start; its factor, with its inertia, is at hand.
-bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err);
+// of the start; its factor, with its inertia, is at hand. `mode` (unknowns; NULL: none): the amplitude along
+// it stays as it is, and the force that this takes does not count. Next to a bifurcation, where the tangent
+// is nearly singular along its mode, this is the path of the body without imperfections. `force`: relative
+// residual.
+bool statics_stationary(pl_statics *s, double *x, double reach, const double *mode, double force,
+                        pl_error *err);
 // The first time that a saddle x of the path is to be left: finds where the path became unstable.
 void statics_note_buckling(pl_statics *s, load_path *path, const double *x, double at, pl_error *err);
 // Tolerances: of the options for the last load, looser ones before.

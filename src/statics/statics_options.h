@@ -4,9 +4,11 @@
 #define PL_STATICS_OPTIONS_H
 
 // Of the motion: an increment that the tangents of both its ends miss by more has left its branch. On
-// fingers, arms and trunks the error is 0.01 to 0.25, between branches 0.8 and more. The same part of the
-// predicted motion may be left to the next increment.
+// fingers, arms and trunks the error is 0.01 to 0.25, between branches 0.8 and more.
 #define STATICS_PATH_ERROR 0.4
+// Of the predicted motion: a Newton step so short may be left to the next increment. Steps that fall to a
+// quarter show that Newton's method converges quadratically (Deuflhard, Newton Methods, 5.1).
+#define STATICS_ENOUGH 0.25
 // Largest strain of the tangent step in one increment; its largest rotation is NEWTON_STEP.
 #define STATICS_STRAIN 0.25
 // The length of an increment over that of the last one, at most, and the inverse after a failure.

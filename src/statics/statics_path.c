@@ -142,7 +142,7 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     double gap[PL_ROWS_MAX];
     const double moved =
                      fmax(pl_newton_distance(&s->newton, x, s->newton.work.x_start), NEWTON_NEAR * p->size),
-                 one_sided = found->error / moved;
+                 one_sided = pl_newton_distance(&s->newton, s->x_end, s->newton.work.x_predicted) / moved;
 
     // contacts, and cables that become slack or taut, give the path a kink: nothing follows from its tangents
     bool kink = pl_problem_touches(p) || pl_problem_lags(p);
@@ -208,59 +208,31 @@ static double path_enough(pl_statics *s, const load_path *path)
     return path_end(path) >= 1 || exact ? 0 : s->path.enough;
 }
 
-// From x to the equilibrium at the end of the increment.
-static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_newton_report *found,
-                                 pl_error *err)
-{
-    const double to = path_end(path);
-    path->error = 0;
-    pl_newton_goal goal = statics_tolerance(s, to >= 1);
-    goal.start = path_clamped(s) ? NEWTON_CARRIED : NEWTON_EQUILIBRIUM;
-    goal.enough = path_enough(s, path);
-    pl_problem_evaluate(s->problem, x, NULL);
-    memcpy(s->newton.work.pressure_start, s->problem->elements->pressure,
-           (size_t)s->problem->elements->pressure_count * sizeof(double));
-    statics_set_load(s, to, x);
-    const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
-    s->increments++;
-    pl_log(1, "  increment to %.4f: error %.2f of the %.3g mm predicted%s", to,
-           found->predicted > 0 ? found->error / found->predicted : 0, found->predicted,
-           found->indefinite ? ", indefinite" : "");
-
-    static const path_verdict failed[] = {
-        [NEWTON_LIMIT] = STEP_LIMIT,           [NEWTON_INVERTED] = STEP_INVERTED,
-        [NEWTON_INFEASIBLE] = STEP_INFEASIBLE, [NEWTON_NO_DESCENT] = STEP_NO_DESCENT,
-        [NEWTON_BRANCH] = STEP_BRANCH,         [NEWTON_STOPPED] = STEP_STOPPED,
-    };
-    if (end != NEWTON_DONE) {
-        path->error = end == NEWTON_BRANCH ? found->error / found->predicted : 0;
-        return failed[end];
-    }
-
-    if (!pl_problem_admissible(s->problem, x)) {
-        return STEP_INVERTED;
-    }
-
-    if (goal.enough > 0) {
-        pl_newton_move(&s->newton, x, s->newton.work.d, s->x_end);
-    } else {
-        memcpy(s->x_end, x, path_bytes(s));
-    }
-
-    path->error = path_error(s, path, x, found, err);
-    if (path->error > s->path.error) {
-        return STEP_BRANCH;
-    }
-
-    return to < 1 && !path_friction_limits(s, x, err) ? STEP_NO_DESCENT : STEP_ACCEPTED;
-}
-
 // ---- critical points
-// Newton's method with the tangent as it is.
-bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
+// Takes the part along the mode v out of the step d = -K^-1 r: K d + m v = -r, v . d = 0. The force m v that
+// holds the amplitude is added to r.
+static void stationary_hold(pl_statics *s, const double *v, double *r, double *d)
 {
     pl_problem *p = s->problem;
-    double gap[PL_ROWS_MAX], last = INFINITY;
+    const int32_t n = p->unknowns.n;
+    double mu[PL_ROWS_MAX], *w = s->newton.work.y;
+
+    if (!pl_problem_solve_bordered(p, v, NULL, w, mu)) {
+        return;
+    }
+    const double vw = pl_newton_dot(v, w, n), m = pl_newton_dot(v, d, n) / vw;
+    for (int32_t i = 0; vw != 0 && i < n; ++i) {
+        d[i] -= m * w[i];
+        r[i] += m * v[i];
+    }
+}
+
+// Newton's method with the tangent as it is, in double precision: the sign of its lowest eigenvalue matters.
+bool statics_stationary(pl_statics *s, double *x, double reach, const double *mode, double force,
+                        pl_error *err)
+{
+    pl_problem *p = s->problem;
+    double gap[PL_ROWS_MAX], *r = s->newton.work.r, *d = s->newton.work.d, last = INFINITY;
     const pl_newton_goal tolerance = statics_tolerance(s, false);
     const size_t mark = pl_arena_begin(&p->scratch);
     double *start = pl_problem_take_full(p), *to = pl_problem_take_full(p);
@@ -268,26 +240,32 @@ bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
     memcpy(start, x, path_bytes(s));
     bool found = false, possible = true;
     for (int k = 0; k < STATICS_STATIONARY && possible && !found; ++k) {
-        // double precision: the sign of its lowest eigenvalue matters
         possible = isfinite(pl_problem_evaluate(p, x, s->newton.work.g));
         if (possible && p->linear.has_factor) {
-            pl_problem_residual(p, s->newton.work.g, s->newton.work.r); // multipliers
+            pl_problem_residual(p, s->newton.work.g, r); // multipliers
         }
         possible = possible && pl_problem_factor_exact(p, x, err) == PL_OK;
         if (!possible) {
             break;
         }
+
         pl_newton_forget(&s->newton);
-        const double relative =
-            pl_problem_residual(p, s->newton.work.g, s->newton.work.r) / pl_problem_force_scale(p);
+        pl_problem_residual(p, s->newton.work.g, r);
         pl_problem_gaps(p, gap);
-        pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
-        const double step = pl_problem_largest(p, s->newton.work.d, false);
-        found = relative < tolerance.force_tolerance && step < fmin(reach, tolerance.length_tolerance);
-        pl_problem_move(p, x, s->newton.work.d, 1, to);
+        pl_newton_direction(&s->newton, r, gap, d);
+        if (mode) {
+            stationary_hold(s, mode, r, d);
+        }
+
+        const double relative = pl_problem_largest(p, r, true) / pl_problem_force_scale(p),
+                     step = pl_problem_largest(p, d, false);
+        found = relative < force && step < fmin(reach, tolerance.length_tolerance);
+        pl_problem_move(p, x, d, 1, to);
         possible = step < 2 * last && pl_problem_restore(p, to, NEWTON_GAP) &&
                    isfinite(pl_problem_evaluate(p, to, NULL)) &&
                    pl_newton_distance(&s->newton, to, start) < reach;
+        pl_log(2, "    stationary %d: residual %.2e, step %.2e mm%s", k, relative, step,
+               possible ? "" : ", left");
         last = step;
         if (possible && !found) {
             memcpy(x, to, path_bytes(s));
@@ -316,33 +294,121 @@ void statics_note_buckling(pl_statics *s, load_path *path, const double *x, doub
     pl_problem_set(s->problem, at);
 }
 
-// The increment left its branch. Does the path go on close to the prediction, as a saddle? Then it is left
-// along its mode: true, x is a stable equilibrium at the end of the increment.
-static bool path_buckles(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err)
+// Does the path go on next to x, at the end of the increment? As a saddle it is left along its mode. True: x
+// is a stable equilibrium there, on the path or on the branch that leaves it.
+static bool path_passes(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err)
 {
     const double to = path_end(path), reach = fmax(found->predicted, NEWTON_NEAR * s->problem->size);
+    const pl_newton_goal goal = statics_tolerance(s, to >= 1);
     int negative = -1, left = 0;
 
-    memcpy(x, s->newton.work.x_predicted, path_bytes(s));
     statics_set_load(s, to, x);
-    if (!statics_stationary(s, x, reach, err)) {
+    if (!statics_stationary(s, x, reach, NULL, STATICS_FORCE, err)) {
         return false;
     }
+
     negative = pl_problem_unstable(s->problem);
-    if (negative > 0) {
-        path_note_buckling(s, path, x, to, err);
-        statics_set_load(s, to, x);
-        int again = -1;
-        const pl_newton_goal goal = statics_tolerance(s, to >= 1);
-        if (statics_prove(s, x, &again, err) == PL_OK && again > 0) {
-            negative = again;
-            statics_stabilise(s, x, &goal, found, &negative, &left, err);
-        }
+    if (negative == 0) {
+        const pl_newton_report before = *found;
+        const bool done = pl_newton_minimise(&s->newton, x, &goal, found, err) == NEWTON_DONE &&
+                          pl_problem_admissible(s->problem, x);
+        found->predicted = before.predicted;
+        found->error = pl_newton_distance(&s->newton, x, s->newton.work.x_predicted);
+        found->indefinite += before.indefinite;
+        memcpy(s->x_end, x, path_bytes(s));
+        return done && path_error(s, path, x, found, err) <= s->path.error;
     }
 
+    path_note_buckling(s, path, x, to, err);
+    statics_set_load(s, to, x);
+    if (statics_prove(s, x, &negative, err) == PL_OK && negative > 0) {
+        statics_stabilise(s, x, &goal, found, &negative, &left, err);
+    }
     pl_log(1, "  the path goes on as a saddle at %.4f, %s", to, negative == 0 ? "left" : "not left");
 
-    return negative == 0 && left > 0;
+    return negative == 0;
+}
+
+// The increment left its branch: is the path's own end close to the prediction?
+static bool path_buckles(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err)
+{
+    memcpy(x, s->newton.work.x_predicted, path_bytes(s));
+    return path_passes(s, path, x, found, err);
+}
+
+// The corrector once more, from x on and without looking for saddles.
+static pl_newton_end path_resume(pl_statics *s, double *x, pl_newton_goal goal, pl_newton_report *found,
+                                 pl_error *err)
+{
+    const pl_newton_report before = *found;
+    goal.start = NEWTON_ANYWHERE;
+    goal.saddle = 0;
+    const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
+    found->predicted = before.predicted;
+    found->error = pl_newton_distance(&s->newton, x, s->newton.work.x_predicted);
+    found->indefinite += before.indefinite;
+    return end;
+}
+
+// From x to the equilibrium at the end of the increment.
+static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_newton_report *found,
+                                 pl_error *err)
+{
+    const double to = path_end(path);
+    path->error = path->left = 0;
+    pl_newton_goal goal = statics_tolerance(s, to >= 1);
+    goal.start = path_clamped(s) ? NEWTON_CARRIED : NEWTON_EQUILIBRIUM;
+    goal.enough = path_enough(s, path);
+    pl_problem_evaluate(s->problem, x, NULL);
+    memcpy(s->newton.work.pressure_start, s->problem->elements->pressure,
+           (size_t)s->problem->elements->pressure_count * sizeof(double));
+    statics_set_load(s, to, x);
+    goal.saddle = pl_problem_touches(s->problem) ? 0 : s->path.error;
+    pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
+    s->increments++;
+    if (end == NEWTON_SADDLE) {
+        memcpy(s->x_end, x, path_bytes(s));
+        if (path_passes(s, path, x, found, err)) {
+            return STEP_ACCEPTED;
+        }
+
+        // the tangent is indefinite for another reason: down from where it was
+        memcpy(x, s->x_end, path_bytes(s));
+        statics_set_load(s, to, x);
+        end = path_resume(s, x, goal, found, err);
+    }
+
+    pl_log(1, "  increment to %.4f: error %.2f of the %.3g mm predicted%s", to,
+           found->predicted > 0 ? found->error / found->predicted : 0, found->predicted,
+           found->indefinite ? ", indefinite" : "");
+
+    static const path_verdict failed[] = {
+        [NEWTON_LIMIT] = STEP_LIMIT,           [NEWTON_INVERTED] = STEP_INVERTED,
+        [NEWTON_INFEASIBLE] = STEP_INFEASIBLE, [NEWTON_NO_DESCENT] = STEP_NO_DESCENT,
+        [NEWTON_BRANCH] = STEP_BRANCH,         [NEWTON_STOPPED] = STEP_STOPPED,
+    };
+    if (end != NEWTON_DONE) {
+        path->error = end == NEWTON_BRANCH ? found->error / found->predicted : 0;
+        return failed[end];
+    }
+
+    if (!pl_problem_admissible(s->problem, x)) {
+        return STEP_INVERTED;
+    }
+
+    path->left = goal.enough > 0 ? found->step : 0;
+    if (goal.enough > 0) {
+        pl_newton_move(&s->newton, x, s->newton.work.d, s->x_end);
+    } else {
+        memcpy(s->x_end, x, path_bytes(s));
+    }
+
+    path->error = path_error(s, path, x, found, err);
+    if (path->error > s->path.error) {
+        return STEP_BRANCH;
+    }
+
+    return to < 1 && !path_friction_limits(s, x, err) ? STEP_NO_DESCENT : STEP_ACCEPTED;
 }
 
 // A little beyond the buckling load l_c the buckled shape is close to the saddle, its amplitude of the order
@@ -365,9 +431,9 @@ bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, do
         const pl_newton_goal goal = statics_tolerance(s, false);
         pl_newton_report report;
         int negative = -1, left = 0;
-        found = statics_stationary(s, x, reach, err) && statics_prove(s, x, &negative, err) == PL_OK &&
-                negative > 0 && statics_stabilise(s, x, &goal, &report, &negative, &left, err) == PL_OK &&
-                negative == 0;
+        found = statics_stationary(s, x, reach, NULL, STATICS_FORCE, err) &&
+                statics_prove(s, x, &negative, err) == PL_OK && negative > 0 &&
+                statics_stabilise(s, x, &goal, &report, &negative, &left, err) == PL_OK && negative == 0;
         path->at = found ? to : path->at;
     }
 
@@ -650,7 +716,6 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
 
         // predictor and corrector; a path that goes on as a saddle is left along its mode
         path->last = path_correct(s, path, x, found, err);
-        path->left = path->last == STEP_ACCEPTED && path_enough(s, path) > 0 ? found->step : 0;
         if (path->last == STEP_BRANCH && path_buckles(s, path, x, found, err)) {
             path->last = STEP_ACCEPTED;
         }

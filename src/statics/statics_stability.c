@@ -59,8 +59,7 @@ bool statics_softest(pl_statics *s, int rounds)
     return found;
 }
 
-// The curvature of the energy along the mode at x, with the multipliers found there; 0: not defined.
-static double stability_curvature(pl_statics *s, const double *x)
+double statics_curvature(pl_statics *s, const double *x)
 {
     pl_problem *p = s->problem;
     const int32_t n = p->unknowns.n;
@@ -154,7 +153,7 @@ bool statics_known_stable(pl_statics *s, const double *x)
 
     return known->version == l->version && l->has_factor &&
            (known->curvature > 0 || statics_softest(s, STABILITY_ROUNDS)) &&
-           stability_curvature(s, x) > STABILITY_FALLEN * known->curvature;
+           statics_curvature(s, x) > STABILITY_FALLEN * known->curvature;
 }
 
 pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_error *err)
