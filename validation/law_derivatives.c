@@ -291,6 +291,10 @@ static double error_of(const rig *r, const columns *c, int count, int j, const o
         }
     }
     for (int i = 0; i < low->readings; ++i) {
+        // a largest value that two mirrored places of a symmetric body share has no derivative
+        if (r->def.symmetric && strcmp(pl_statics_reading_info(r->statics, i).group, "layers") == 0) {
+            continue;
+        }
         // a thousandth of what its unit amounts to on this robot
         const char *unit = pl_statics_reading_info(r->statics, i).unit;
         const double force = r->def.mu * r->def.size[1] * r->def.size[2];

@@ -173,8 +173,9 @@ static int files_check_input(const cli_args *args, const char *option, const cha
 int cli_check_outputs(const cli_args *args, const char *const *extensions, const char *robot_path,
                       const char *input)
 {
-    static const char *const outputs[] = {"out", "json", "save-state", "state"};
-    for (int k = 0; k < 4; ++k) {
+    static const char *const outputs[] = {"out", "json", "histogram", "follow-arc", "save-state", "state"};
+    const int states = 4; // the first of those that may be read and replaced: that is what they are for
+    for (int k = 0; k < (int)(sizeof outputs / sizeof outputs[0]); ++k) {
         int cursor = 0;
         for (const char *path; (path = cli_next(args, outputs[k], &cursor));) {
             int status = CLI_DONE;
@@ -185,10 +186,9 @@ int cli_check_outputs(const cli_args *args, const char *const *extensions, const
                 status = files_check_extension(args, path, extensions);
             }
             status = status ? status : files_check_place(args, outputs[k], path);
-
-            // a state file may be read and replaced: that is what it is for
-            status =
-                status ? status : files_check_input(args, outputs[k], path, robot_path, k < 2 ? input : NULL);
+            status = status
+                         ? status
+                         : files_check_input(args, outputs[k], path, robot_path, k < states ? input : NULL);
             if (status) {
                 return status;
             }

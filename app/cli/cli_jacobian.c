@@ -27,9 +27,6 @@ static const cli_option options[] = {
 // What --out may end in.
 static const char *const extensions[] = {".csv", NULL};
 
-// The most parameters of one run; a table or line with more is not readable.
-#define JACOBIAN_COLUMNS 200
-
 // One parameter: what the library calls it, what people call it, and the size of their unit.
 typedef struct column {
     pl_parameter parameter;
@@ -39,20 +36,28 @@ typedef struct column {
 
 // The matrix: its columns, and the rows of `j` with `count` numbers each.
 typedef struct derivatives {
-    column column[JACOBIAN_COLUMNS];
-    int count;
+    column *column;
+    int count, capacity;
+    bool no_memory;
     double *block; // all arrays of `j` in a row
     pl_jacobian j;
     pl_jacobian_report report;
 } derivatives;
 
 // ---- columns
-// A further column without its name, or NULL when there is no room.
+// A further column without its name, or NULL when there is no memory.
 static column *jacobian_add(derivatives *d, pl_parameter_kind kind, int index, int part, const char *unit,
                             double scale)
 {
-    if (d->count == JACOBIAN_COLUMNS) {
-        return NULL;
+    if (d->count == d->capacity) {
+        const int capacity = d->capacity ? 2 * d->capacity : 64;
+        column *larger = realloc(d->column, (size_t)capacity * sizeof *larger);
+        if (!larger) {
+            d->no_memory = true;
+            return NULL;
+        }
+        d->column = larger;
+        d->capacity = capacity;
     }
 
     column *c = &d->column[d->count++];
@@ -147,6 +152,9 @@ static int jacobian_columns(const cli_args *args, const cli_model *m, derivative
         }
     }
 
+    if (d->no_memory) {
+        return cli_no_memory(args);
+    }
     if (d->count == 0) {
         cli_error(args, "there is nothing to differentiate with respect to: set at least one command with "
                         "--set NAME=VALUE");
@@ -229,16 +237,42 @@ static void jacobian_visit_table(void *user, const char *group, const char *name
                                  const char *unit, const double *row, double scale)
 {
     const jacobian_writer *w = user;
-    char text[900];
+    char *text = NULL;
+    size_t bytes;
+    FILE *cells = open_memstream(&text, &bytes);
 
     (void)group;
-    snprintf(text, sizeof text, "%s%s%s\t%s", name, part[0] ? "." : "", part, unit);
-    for (int c = 0; c < w->d->count && strlen(text) < 800; ++c) {
-        const size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "\t%.6g", jacobian_value(w->d, row, scale, c));
+    if (!cells) {
+        return; // a row for which there is no memory is left out
     }
+    fprintf(cells, "%s%s%s\t%s", name, part[0] ? "." : "", part, unit);
+    for (int c = 0; c < w->d->count; ++c) {
+        fprintf(cells, "\t%.6g", jacobian_value(w->d, row, scale, c));
+    }
+    if (fclose(cells) == 0) {
+        cli_row(w->table, "%s", text);
+    }
+    free(text);
+}
 
-    cli_row(w->table, "%s", text);
+// The head of the table: one column per parameter.
+static void jacobian_head(const derivatives *d, cli_table *table)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *cells = open_memstream(&text, &bytes);
+
+    if (!cells) {
+        return;
+    }
+    fprintf(cells, "of\tin");
+    for (int c = 0; c < d->count; ++c) {
+        fprintf(cells, "\tper %s of %s", d->column[c].unit, d->column[c].name);
+    }
+    if (fclose(cells) == 0) {
+        cli_row(table, "%s", text);
+    }
+    free(text);
 }
 
 // The error of a surrogate in a row's quantity (mm, rad, display unit of a sensor), not of its derivative;
@@ -312,15 +346,8 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
     cli_commands_text(cli_model_commands(m), m->command, text, sizeof text);
     cli_say(args, "%s at %s: derivatives\n\n", m->info.name, text);
 
-    // the head: one column per parameter
     cli_table table = {0};
-    snprintf(text, sizeof text, "of\tin");
-    for (int c = 0; c < d->count && strlen(text) < 760; ++c) {
-        const size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "\tper %s of %s", d->column[c].unit, d->column[c].name);
-    }
-
-    cli_row(&table, "%s", text);
+    jacobian_head(d, &table);
     jacobian_rows(d, &m->info, jacobian_visit_table, &(jacobian_writer){.d = d, .table = &table});
     cli_table_print(args, &table);
 
@@ -447,16 +474,17 @@ static pl_status jacobian_commands_only(cli_model *m, derivatives *d, pl_error *
 // Differentiates at the solved state, prints and writes.
 static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
 {
-    pl_parameter parameter[JACOBIAN_COLUMNS];
+    pl_parameter *parameter = calloc((size_t)d->count, sizeof *parameter);
     bool commands = true;
 
-    for (int c = 0; c < d->count; ++c) {
+    for (int c = 0; parameter && c < d->count; ++c) {
         parameter[c] = d->column[c].parameter;
         commands = commands && parameter[c].kind == PL_PARAMETER_COMMAND;
     }
 
     pl_error err = {0};
-    if (!jacobian_memory(d, &m->info)) {
+    if (!parameter || !jacobian_memory(d, &m->info)) {
+        free(parameter);
         return cli_no_memory(args);
     }
 
@@ -466,6 +494,7 @@ static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
         commands ? jacobian_commands_only(m, d, &err)
                  : pl_model_sensitivity(m->model, parameter, d->count, &d->j, &d->report, &err);
     cli_stage(NULL, false);
+    free(parameter);
     if (derived != PL_OK) {
         err.status = derived;
         return cli_fail(args, &err);
@@ -510,6 +539,7 @@ static int jacobian_run(cli_args *args)
     const int status = d ? jacobian_work(args, &m, d) : cli_no_memory(args);
 
     if (d) {
+        free(d->column);
         free(d->block);
     }
     free(d);

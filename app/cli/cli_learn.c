@@ -297,6 +297,18 @@ static int learn_csv(const cli_args *args, const learning *l, const char *path)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
+// The curves as they are plotted: in place, once.
+static void learn_logarithms(learning *l)
+{
+    for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
+        curve *c = &l->curve[p];
+        for (int k = 0; c->count > 1 && k < c->count; ++k) {
+            c->train[k] = log10(fmax(c->train[k], 1e-12));
+            c->held[k] = log10(fmax(c->held[k], 1e-12));
+        }
+    }
+}
+
 // Errors over epochs as a picture; takes the logarithms in place, so nothing may use the curves after it.
 static int learn_plot(const cli_args *args, learning *l, const char *path)
 {
@@ -307,10 +319,7 @@ static int learn_plot(const cli_args *args, learning *l, const char *path)
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         curve *c = &l->curve[p];
         for (int which = 0; which < 2 && c->count > 1; ++which) {
-            double *y = which ? c->held : c->train;
-            for (int k = 0; k < c->count; ++k) {
-                y[k] = log10(fmax(y[k], 1e-12));
-            }
+            const double *y = which ? c->held : c->train;
             if (which == 0 || isfinite(y[0])) {
                 snprintf(name[count], sizeof name[0], "%s, %s", pl_learned_part_name(p),
                          which ? "held out" : "trained");
@@ -362,12 +371,14 @@ static int learn_write(const cli_args *args, learning *l)
         }
     }
 
-    cursor = 0; // pictures last: they take logarithms in place
+    learn_logarithms(l); // pictures last
+    cursor = 0;
     for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
         if (strcasecmp(cli_extension(path), ".png") == 0 || strcasecmp(cli_extension(path), ".svg") == 0) {
             status = learn_plot(args, l, path);
-            cli_say(args, "  wrote %s\n", path);
-            break;
+            if (!status) {
+                cli_say(args, "  wrote %s\n", path);
+            }
         }
     }
 

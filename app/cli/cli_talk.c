@@ -332,11 +332,10 @@ double cli_tidy(double value, int digits)
 // Adds a row; cells are separated by tabs. A row for which there is no memory is left out.
 void cli_row(cli_table *table, const char *format, ...)
 {
-    char text[1000];
     va_list list;
 
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    const int length = vsnprintf(NULL, 0, format, list);
     va_end(list);
 
     if (table->count == table->capacity) {
@@ -349,15 +348,14 @@ void cli_row(cli_table *table, const char *format, ...)
         table->capacity = capacity;
     }
 
-    char *copy = malloc(strlen(text) + 1);
+    char *copy = length >= 0 ? malloc((size_t)length + 1) : NULL;
     if (copy) {
-        strcpy(copy, text);
+        va_start(list, format);
+        vsnprintf(copy, (size_t)length + 1, format, list);
+        va_end(list);
         table->row[table->count++] = copy;
     }
 }
-
-// Columns beyond these are not shown.
-#define TALK_COLUMNS 16
 
 // The c-th cell of a row and its length; NULL when the row is shorter.
 static const char *talk_cell(const char *row, int c, int *length)
@@ -380,48 +378,73 @@ static bool talk_is_number(const char *cell, int length)
     return length == 0 || isdigit((unsigned char)cell[0]) || cell[0] == '-' || cell[0] == '+';
 }
 
-// Prints the table, aligned, and releases it. Columns of numbers are set to the
-// right, others to the left; the
-// first is always text, and the head does not decide.
-void cli_table_print(const cli_args *args, cli_table *table)
+static int talk_columns(const cli_table *table)
 {
-    int width[TALK_COLUMNS] = {0};
-    bool number[TALK_COLUMNS];
+    int most = 0;
+    for (int r = 0; r < table->count; ++r) {
+        int columns = 1;
+        for (const char *c = table->row[r]; *c; ++c) {
+            columns += *c == '\t';
+        }
+        most = columns > most ? columns : most;
+    }
 
-    for (int c = 0; c < TALK_COLUMNS; ++c) {
-        number[c] = c > 0;
-        for (int r = 0; r < table->count; ++r) {
-            int length = 0;
-            const char *cell = talk_cell(table->row[r], c, &length);
-            if (cell) {
-                width[c] = length > width[c] ? length : width[c];
-                number[c] = number[c] && (r == 0 || talk_is_number(cell, length));
-            }
+    return most;
+}
+
+// Width of column c, and whether it is one of numbers: the first never is, and the head does not decide.
+static int talk_width(const cli_table *table, int c, bool *number)
+{
+    int width = 0;
+    *number = c > 0;
+    for (int r = 0; r < table->count; ++r) {
+        int length = 0;
+        const char *cell = talk_cell(table->row[r], c, &length);
+        if (cell) {
+            width = length > width ? length : width;
+            *number = *number && (r == 0 || talk_is_number(cell, length));
         }
     }
 
+    return width;
+}
+
+// Prints the table, aligned, and releases it. Columns of numbers are set to the right, others to the left.
+void cli_table_print(const cli_args *args, cli_table *table)
+{
+    const int columns = talk_columns(table);
+    int *width = calloc((size_t)columns + 1, sizeof *width), whole = 2;
+    bool *number = calloc((size_t)columns + 1, sizeof *number);
+
+    for (int c = 0; width && number && c < columns; ++c) {
+        width[c] = talk_width(table, c, &number[c]);
+        whole += width[c] + 2;
+    }
+
+    char *line = malloc((size_t)whole);
     for (int r = 0; r < table->count; ++r) {
-        char line[2000] = " ";
-        int at = 1, length = 0;
-        for (int c = 0; c < TALK_COLUMNS; ++c) {
+        int at = 0, length = 0;
+        for (int c = 0; line && width && number && c < columns; ++c) {
             const char *cell = talk_cell(table->row[r], c, &length);
-            if (!cell || at + width[c] + 3 > (int)sizeof line) {
+            if (!cell) {
                 break;
             }
-
             const int pad = width[c] - length;
-            at += sprintf(line + at, " %*s%.*s%*s%s", number[c] ? pad : 0, "", length, cell,
-                          number[c] ? 0 : pad, "", " ");
+            at += snprintf(line + at, (size_t)(whole - at), "  %*s%.*s%*s", number[c] ? pad : 0, "", length,
+                           cell, number[c] ? 0 : pad, "");
         }
 
         // no blanks at the end of a line
         while (at > 0 && line[at - 1] == ' ') {
             line[--at] = 0;
         }
-        cli_say(args, "%s\n", line);
+        cli_say(args, "%s\n", at > 0 ? line : "");
         free(table->row[r]);
     }
 
+    free(line);
+    free(width);
+    free(number);
     free(table->row);
     *table = (cli_table){0};
 }

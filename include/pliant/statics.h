@@ -66,7 +66,8 @@ typedef struct pl_jacobian {
     double *sensor;   // sensor_count rows
     double *effort;   // actuator_count rows
     double *measure;  // actuator_count rows
-    double *reading;  // reading_count rows
+    double *reading;  // reading_count rows. Largest values over a body (strain and tension of layers): of the
+                      // place where they are largest now; of one of them where two are
 } pl_jacobian;
 typedef struct pl_jacobian_report {
     int factorizations, solves;

@@ -474,13 +474,9 @@ static pl_status inp_read_surface(pl_inp *inp, const inp_keyword *k)
 
         // an element, or all elements of a set
         if (!inp_label(entry, &side.element)) {
-            const int32_t set = pl_inp_set_find(&inp->elsets, word),
-                          w = pl_names_add(&inp->elsets.word, word);
+            const int32_t w = pl_names_add(&inp->elsets.word, word);
             if (w < 0) {
                 return pl_fail_memory(inp->err, inp->path);
-            }
-            if (set >= 0) {
-                inp->elsets.set[set].for_surface = true;
             }
             side.element = -1 - (int64_t)w;
         }

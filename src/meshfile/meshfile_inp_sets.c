@@ -408,6 +408,15 @@ static pl_status inp_resolve_node_sets(pl_inp *inp)
 // Elements first: everything else needs their nodes.
 pl_status pl_inp_resolve(pl_inp *inp)
 {
+    // sets that a surface names, before it or after it
+    for (int32_t i = 0; i < inp->side_count; ++i) {
+        const int64_t word = -1 - inp->side[i].element;
+        const int32_t set = word >= 0 ? pl_inp_set_find(&inp->elsets, inp->elsets.word.name[word]) : -1;
+        if (set >= 0) {
+            inp->elsets.set[set].for_surface = true;
+        }
+    }
+
     pl_status status = inp->build.failed ? pl_fail_memory(inp->err, inp->path) : inp_resolve_elements(inp);
     if (status == PL_OK) {
         status = inp_resolve_regions(inp);

@@ -64,6 +64,11 @@ expect_words err.txt "sheet.yaml:2" "fill meshes closed cavities, but sheets hav
 # side by side
 expect_status 2 compare finger.yaml --set air=1.1 --histogram h.xyz
 expect_words err.txt "--histogram h.xyz" ".png .svg .csv"
+# inputs are not overwritten without --force
+ln -s finger.yaml input.png
+expect_status 2 compare finger.yaml --set air=1.1 --histogram input.png
+expect_words err.txt "--histogram input.png" "--force"
+rm input.png
 expect_status 0 compare finger.yaml --set air=1.1 --json c.json --out d.vtu --histogram h.png
 expect_words out.txt "exact, quadratic" "exact, corners" "local_global" "fang2020" "reached"
 for f in c.json d.vtu h.png; do expect_file "$f"; done

@@ -57,10 +57,10 @@ expect_status 2 sample rod.yaml --samples 50
 expect_words err.txt "--out"
 
 # learning, and all that takes a model
-expect_status 0 learn one.sqlite --hidden 10,10 --epochs 20 --out model.yaml --out t.csv --out t.png --out t.onnx --json learn.json
+expect_status 0 learn one.sqlite --hidden 10,10 --epochs 20 --out model.yaml --out t.csv --out t.png --out u.svg --out t.onnx --json learn.json
 expect_words out.txt "position" "rotation" "shape" "held out"
 expect_keys learn.json networks held_rms held_largest weights
-for f in model.yaml t.csv t.png t.onnx; do expect_file "$f"; done
+for f in model.yaml t.csv t.png u.svg t.onnx; do expect_file "$f"; done
 expect_status 0 fk model.yaml --set t1=10 --set t2=2 --set t3=4 --check --out m.png --json fk.json
 expect_words out.txt "learned" "checked by the full model, solved" "estimate"
 expect_file m.png

@@ -171,4 +171,29 @@ expect_status 2 shapes bent --up-to 0.5
 expect_status 2 shapes bent --modes 99
 expect_status 2 shapes bent --set air=3kPa
 expect_status 2 shapes bent --out shape.pvd
+
+# the solver block of the robot file counts here too: the path by arc length passes the shape of fk, and shapes finds it
+mkdir block
+{ sed 's/poisson: 0.3/poisson: 0.499/' bent/robot.yaml; echo 'solver: {formulation: displacement}'; } >block/robot.yaml
+expect_status 0 fk block --no-mesh-error --follow-arc arc.csv --json fk.json
+expect_status 0 shapes block --no-branches --modes 0 --json shapes.json
+expect_near "the path passes the solved shape" "$(python3 -c "
+import csv, json
+tip = json.load(open('fk.json'))['markers']['tip']['position']
+a, b = [[float(x) for x in row] for row in list(csv.reader(open('arc.csv')))[-2:]]
+t = (1 - a[0]) / (b[0] - a[0])
+print(max(abs(a[k] + t * (b[k] - a[k]) - tip[k - 3]) for k in (3, 4, 5)) if 0 <= t <= 1 else 'load 1 is not on it')")" 0 1e-4
+expect_near "and so does the only shape" "$(python3 -c "
+import json
+tip = json.load(open('fk.json'))['markers']['tip']['position']
+print(max(abs(a - b) for a, b in zip(json.load(open('shapes.json'))['shapes'][0]['record']['markers']['tip']['position'], tip)))")" 0 1e-4
+
+# tables have as many columns as they are asked for
+expect_status 0 jacobian bent $(printf -- '--by loads %.0s' {1..40}) --out wide.csv
+expect_near "columns shown" "$(grep -o 'of gravity.z' out.txt | wc -l)" 40 0
+expect_near "columns written" "$(head -1 wide.csv | grep -o 'of gravity.z' | wc -l)" 40 0
+expect_near "numbers in a row of the table" "$(awk '$1 == "tip.z" { print NF - 2; exit }' out.txt)" 240 0
+ln -s bent/robot.yaml taken.csv
+expect_status 2 fk bent --follow-arc taken.csv
+expect_words err.txt "--follow-arc taken.csv" "--force"
 finish

@@ -344,6 +344,26 @@ static void test_inp_by_hand(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// A set that only serves a surface is no region, whether it stands before or after the surface.
+static void test_inp_order(void **state)
+{
+    (void)state;
+    static const char set[] = "*ELSET, ELSET=Side\n100\n",
+                      surface[] = "*SURFACE, NAME=Wall, TYPE=ELEMENT\nside, S3\n";
+    for (int k = 0; k < 2; ++k) {
+        char text[2000];
+        snprintf(text, sizeof text, "%s%s%s", inp_hand, k ? surface : set, k ? set : surface);
+        sample_write_text("order.inp", text);
+        pl_error err = {0};
+        pl_mesh *mesh;
+        PL_CHECK_OK(pl_mesh_load(sample_path("order.inp"), 1, NULL, &mesh, NULL, &err));
+        assert_int_equal(pl_mesh_find_region(mesh, "Side"), -1);
+        PL_CHECK_NEAR(pl_mesh_region_volume(mesh, pl_mesh_find_region(mesh, "Wedge")), 0.5, 1e-15);
+        assert_true(pl_mesh_find_surface(mesh, "Wall") >= 0);
+        pl_mesh_destroy(mesh);
+    }
+}
+
 // *SOLID SECTION decides over sets.
 static void test_inp_sections(void **state)
 {
@@ -424,8 +444,9 @@ int main(void)
         cmocka_unit_test(test_round_trip_mixed), cmocka_unit_test(test_round_trip_tetgen),
         cmocka_unit_test(test_unit_scales),      cmocka_unit_test(test_vtu_encodings),
         cmocka_unit_test(test_vtu_pieces),       cmocka_unit_test(test_tetgen_by_hand),
-        cmocka_unit_test(test_inp_by_hand),      cmocka_unit_test(test_inp_sections),
-        cmocka_unit_test(test_stl_volume),       cmocka_unit_test(test_write_is_whole),
+        cmocka_unit_test(test_inp_by_hand),      cmocka_unit_test(test_inp_order),
+        cmocka_unit_test(test_inp_sections),     cmocka_unit_test(test_stl_volume),
+        cmocka_unit_test(test_write_is_whole),
     };
     return cmocka_run_group_tests(tests, sample_begin, sample_end);
 }
