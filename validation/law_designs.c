@@ -137,7 +137,7 @@ static result one(const pl_design *d, char *shown, size_t shown_size, char *why,
 
     set_parameters(d, document, shown, shown_size, &ratio);
     const bool bodies = pl_robot_document_value(document, "bodies.0.mesh.size");
-    pl_robot_document_evaluate(document, bodies ? "bodies.0.mesh.size" : "mesh.size", PL_DIM_LENGTH, &edge,
+    (void)!pl_robot_document_evaluate(document, bodies ? "bodies.0.mesh.size" : "mesh.size", PL_DIM_LENGTH, &edge,
                                &err);
     const result r = build(d, document, 2 * edge * fmax(ratio, 1), why, size);
     pl_robot_document_destroy(document);

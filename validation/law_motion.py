@@ -113,7 +113,7 @@ def direction(table):
 
 
 def extrema(table, start, along, size, count):
-    """Values at the first turning points, by parabolas through three rows; a turn counts when the way back exceeds 2 % of the largest displacement, so
+    """Values at the first turning points, by parabolas through three rows; a turn counts when the distance back exceeds 2 % of the largest displacement, so
     that ripples which one step resolves and another does not are left out."""
     u = [sum((row[f"tip.{axis}"] - s) * a for axis, s, a in zip("xyz", start, along)) for row in table]
     out, best, sign = [], 0, 0

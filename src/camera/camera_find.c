@@ -232,7 +232,7 @@ static bool lattice_axes(const saddle *s, int count, int seed, double axis[2][2]
 
 static int lattice_grow(const saddle *s, int count, int seed, lattice *l)
 {
-    static const int step[4][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 1}, {0, -1, 1}};
+    static const int neighbour[4][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 1}, {0, -1, 1}};
     int queue[LATTICE * LATTICE], head = 0, tail = 0;
     const int middle = LATTICE / 2;
 
@@ -248,8 +248,8 @@ static int lattice_grow(const saddle *s, int count, int seed, lattice *l)
         const int i = queue[head] / LATTICE, j = queue[head] % LATTICE;
         ++head;
         for (int k = 0; k < 4; ++k) {
-            const int u = i + step[k][0], v = j + step[k][1], axis = step[k][2];
-            const int sign = step[k][0] + step[k][1];
+            const int u = i + neighbour[k][0], v = j + neighbour[k][1], axis = neighbour[k][2];
+            const int sign = neighbour[k][0] + neighbour[k][1];
             if (u < 1 || v < 1 || u >= LATTICE - 1 || v >= LATTICE - 1 || l->cell[u][v] >= 0) {
                 continue;
             }

@@ -1,4 +1,5 @@
 // The mesher handed to pl_robot_load: sends each kind of source to the file that knows it.
+#include <stdio.h>
 #include "meshing/meshing_child.h"
 #include "meshing/meshing.h"
 #include "meshing/meshing_impl.h"
@@ -60,12 +61,40 @@ static pl_status mesher_make(const pl_mesh_source *source, const pl_progress *pr
     }
 }
 
+// A design that cannot be meshed is refused with its parameters: a thin wall or a narrow gap is due to them.
+static void mesher_name_parameters(const pl_mesh_source *source, pl_error *err)
+{
+    char text[sizeof err->text];
+    for (int i = 0; err && i < source->parameter_count; ++i) {
+        if (strstr(err->text, source->parameter[i].name)) {
+            return; // the message says it already
+        }
+    }
+    if (!err) {
+        return;
+    }
+
+    snprintf(text, sizeof text, "design %s: cannot be meshed with", source->design);
+    for (int i = 0; i < source->parameter_count; ++i) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s %s %.4g", i > 0 ? "," : "", source->parameter[i].name,
+                 source->parameter[i].value);
+    }
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, ": %.*s", (int)(sizeof text - used - 3), err->text);
+    memcpy(err->text, text, sizeof text);
+}
+
 // In the mesher's process.
 static pl_status mesher_work(void *user, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                              pl_error *err)
 {
     const pl_mesh_source *source = user;
     pl_status status = mesher_make(source, progress, out, findings, err);
+    if ((status == PL_FAILED || status == PL_BAD_INPUT) && source->kind == PL_SOURCE_DESIGN &&
+        source->parameter_count > 0) {
+        mesher_name_parameters(source, err);
+    }
 
     // designs draw their cavities as regions, sheets have none
     if (status == PL_OK && source->fill && source->kind != PL_SOURCE_DESIGN &&
