@@ -147,8 +147,117 @@ static int guess_material(const cli_args *args, char **text)
     return CLI_DONE;
 }
 
-// Writes the robot file `path` for a part, and the part beside it.
+// ---- repair
+#define GUESS_TRIANGLES 100000 // more than any mesh of a robot needs; the repair reduces finer surfaces
+
+static void guess_repair_report(const cli_args *args, const pl_repair *r)
+{
+    cli_say(
+        args,
+        "repaired: %d triangles read, %d duplicate and %d degenerate removed, %d turned, %d hole%s closed",
+        r->triangles, r->duplicates, r->degenerate, r->turned, r->holes, r->holes == 1 ? "" : "s");
+    if (r->holes_left > 0) {
+        cli_say(args, ", %d left (up to %.4g mm across: --holes)", r->holes_left, r->largest_left);
+    }
+    if (r->decimated) {
+        cli_say(args, ", reduced to %d triangles (at most %.3g mm away)", r->result, r->deviation);
+    }
+    cli_say(args, "\n");
+}
+
+// A surface as binary STL, in the unit of the file that it came from: 80 bytes, a count, then per triangle a
+// normal, which readers compute, three corners and two bytes.
+static char *guess_stl(const pl_trisurf *s, double unit, size_t *bytes)
+{
+    *bytes = 84 + 50 * (size_t)s->triangle_count;
+    unsigned char *data = calloc(1, *bytes);
+    if (!data) {
+        return NULL;
+    }
+
+    memcpy(data, "repaired by pliant", 18);
+    for (int i = 0; i < 4; ++i) {
+        data[80 + i] = (unsigned char)((uint32_t)s->triangle_count >> 8 * i);
+    }
+    for (int32_t t = 0; t < s->triangle_count; ++t) {
+        for (int k = 0; k < 9; ++k) {
+            const float x =
+                (float)(s->position[3 * (int64_t)s->corner[3 * (int64_t)t + k / 3] + k % 3] / unit);
+            memcpy(data + 84 + 50 * (size_t)t + 12 + 4 * (size_t)k, &x, sizeof x);
+        }
+    }
+
+    return (char *)data;
+}
+
+// Repairs the part; the result goes to `path`.
+static int guess_repair(const cli_args *args, const char *part, double unit, const char *path)
+{
+    double holes = 0;
+    if (!guess_is(part, ".stl", ".obj")) {
+        cli_error(args, "--repair is for surfaces (.stl, .obj)");
+        return CLI_EXIT_USAGE;
+    }
+    if (!cli_number(args, "holes", PL_DIM_LENGTH, 0, 1e6, &holes)) {
+        return CLI_EXIT_USAGE;
+    }
+
+    pl_trisurf surface = {0};
+    pl_repair report;
+    pl_error err = {0};
+    cli_stage("repairing", true);
+    pl_status status = pl_meshing_read_surface(part, unit, &surface, &err);
+    if (status == PL_OK) {
+        status = pl_meshing_repair(&surface, holes, GUESS_TRIANGLES, &report, &err);
+    }
+
+    size_t bytes = 0;
+    char *data = status == PL_OK ? guess_stl(&surface, unit, &bytes) : NULL;
+    if (status == PL_OK) {
+        guess_repair_report(args, &report);
+        status = data ? pl_file_write(path, data, bytes, &err) : PL_NO_MEMORY;
+    }
+    free(data);
+    pl_trisurf_clear(&surface);
+    cli_stage(NULL, false);
+
+    return status == PL_OK ? CLI_DONE : status == PL_NO_MEMORY ? cli_no_memory(args) : cli_fail(args, &err);
+}
+
+static int guess_write(const cli_args *args, const char *part, const char *folder, const char *path);
+
+// Writes the robot file `path` for a part, and the part beside it; with --repair the repaired part.
 int cli_guess_write(const cli_args *args, const char *part, const char *folder, const char *path)
+{
+    if (!cli_flag(args, "repair")) {
+        if (cli_value(args, "holes")) {
+            cli_error(args, "--holes is for --repair");
+            return CLI_EXIT_USAGE;
+        }
+        return guess_write(args, part, folder, path);
+    }
+
+    const char *slash = strrchr(part, '/'), *name = slash ? slash + 1 : part, *dot = strrchr(name, '.');
+    const int stem = (int)(dot ? dot - name : (ptrdiff_t)strlen(name));
+    char *repaired = malloc(strlen(folder) + strlen(name) + 20);
+    double unit = 1;
+    if (!repaired) {
+        return cli_no_memory(args);
+    }
+
+    sprintf(repaired, "%s/%.*s-repaired.stl", folder, stem, name);
+    int status = cli_unit(args, &unit) ? CLI_DONE : CLI_EXIT_USAGE;
+    status = status ? status : guess_repair(args, part, unit, repaired);
+    status = status ? status : guess_write(args, repaired, folder, path);
+    if (status) {
+        remove(repaired);
+    }
+    free(repaired);
+
+    return status;
+}
+
+static int guess_write(const cli_args *args, const char *part, const char *folder, const char *path)
 {
     const char *slash = strrchr(part, '/');
     const char *name = slash ? slash + 1 : part;
@@ -175,6 +284,10 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
         const pl_status guessed = pl_meshing_guess(&source, &text, &summary, findings, &err);
         cli_findings(findings);
         status = guessed == PL_OK ? CLI_DONE : guess_refuse(args, guessed, findings, &err);
+        if (status && !mesh && !cli_flag(args, "repair") && pl_findings_defect_count(findings) > 0) {
+            cli_advice("`--repair` removes duplicate triangles, turns those that look the wrong way and "
+                       "closes small holes");
+        }
         if (status == CLI_DONE) {
             guess_report(args, &summary);
         }

@@ -16,6 +16,11 @@ static const cli_option options[] = {
     {"material", 0, "NAME",
      "with --from: the soft material, from `pliant materials` (default dragon_skin_20)", NULL},
     {"unit", 0, "UNIT", "with --from: the unit of the file: mm (default), cm, m, in", "mm cm m in"},
+    {"repair", 0, NULL,
+     "with --from: repair an .stl or .obj (duplicate and degenerate triangles, mixed normals, small holes)\n"
+     "and reduce more than 100000 triangles; reports what was changed",
+     NULL},
+    {"holes", 0, "LENGTH", "with --repair: the largest hole to close (default: 5 % of the part)", NULL},
     {"force", 0, NULL, "replace an existing robot.yaml", NULL},
     CLI_JSON,
     {0},
@@ -466,7 +471,8 @@ const cli_verb cli_verb_new = {
                 "  pliant new --list\n"
                 "  pliant new bending_finger finger\n"
                 "  pliant new bending_finger long --param length=140 --param modules=12\n"
-                "  pliant new --from gripper.stl gripper --unit mm --material ecoflex_00_50\n",
+                "  pliant new --from gripper.stl gripper --unit mm --material ecoflex_00_50\n"
+                "  pliant new --from scan.stl scan --repair\n",
     .option = options,
     .least = 0,
     .most = 2,

@@ -30,6 +30,24 @@ PL_API_CHECKED pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *p
 PL_API_CHECKED pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out,
                                                  pl_error *err);
 
+// What the repair of a surface found and changed.
+typedef struct pl_repair {
+    int32_t triangles, result;      // before and after
+    int32_t joined;                 // vertices that lay together
+    int32_t degenerate, duplicates; // triangles removed
+    int32_t turned;                 // triangles that looked the other way than their neighbours
+    int32_t holes, holes_left;      // closed; left because they are large
+    double largest_left;            // mm, across
+    bool decimated;                 // fewer triangles than read
+    double deviation;               // mm, largest distance of old vertices from the decimated surface
+} pl_repair;
+// Repairs a surface in place: vertices within 1e-6 of its size are joined, degenerate and duplicate triangles
+// removed, triangles turned so that neighbours agree, holes closed that are at most `largest_hole` mm across
+// (0: 5 % of its size), and edges collapsed while there are more than `most_triangles` (0: any number). What
+// remains is for the checks of meshing.
+PL_API_CHECKED pl_status pl_meshing_repair(pl_trisurf *surface, double largest_hole, int32_t most_triangles,
+                                           pl_repair *report, pl_error *err);
+
 // Meshes the solids of a STEP file. `unit`: mm per unit of the file, 0: as the file says; `size`: target edge
 // length in mm, 0: chosen from the wall thickness; `order`: 1 or 2. `progress` and `findings` may be NULL.
 PL_API_CHECKED pl_status pl_meshing_from_step(const char *path, double unit, double size, int order,

@@ -13,7 +13,7 @@ source = pathlib.Path(sys.argv[2])
 wrong = []
 
 # what stands for a value says its kind; these pairs mean the same
-SAME = [{"NAME=VALUE", "NAME=FROM:TO:N"}, {"LENGTH", "NUMBER", "X"}]
+SAME = [{"NAME=VALUE", "NAME=FROM:TO:N"}, {"TIME", "auto|TIME"}, {"LENGTH", "NUMBER", "X"}]
 # `simulate --start` also takes words besides a file
 EXEMPT = {"start"}
 values = {}

@@ -170,4 +170,33 @@ expect_words err.txt "expected a design and a folder"
 expect_status 2 new --from block.stl other --unit mm --material ecoflex_0050
 expect_words err.txt "did you mean 'ecoflex_00_50'"
 
+# a surface with defects: refused with the advice, repaired with a report, and then without defects
+python3 - <<'END'
+import math, random, struct
+def ring(r, z, n): return [(r * math.cos(2 * math.pi * k / n), r * math.sin(2 * math.pi * k / n), z) for k in range(n)]
+n, rings = 24, [ring(8, 4 * k, 24) for k in range(11)]
+out = []
+for low, high in zip(rings, rings[1:]):
+    for k in range(n):
+        a, b, c, d = low[k], low[(k + 1) % n], high[(k + 1) % n], high[k]
+        out += [(a, b, c), (a, c, d)]
+for k in range(n):
+    out += [((0, 0, 0), rings[0][(k + 1) % n], rings[0][k]), ((0, 0, 40), rings[-1][k], rings[-1][(k + 1) % n])]
+del out[200], out[77]
+random.seed(1)
+out = [t if random.random() > 0.3 else t[::-1] for t in out] + out[30:33]
+with open("scan.stl", "wb") as file:
+    file.write(b"x" * 80 + struct.pack("<I", len(out)))
+    for t in out:
+        file.write(struct.pack("<12fH", 0, 0, 0, *(x for p in t for x in p), 0))
+END
+expect_status 2 new --from scan.stl broken
+expect_words err.txt "duplicate" "--repair"
+expect_status 0 new --from scan.stl scan --repair --holes 6mm
+expect_words out.txt "3 duplicate and 0 degenerate removed" "2 holes closed"
+expect_file scan/scan-repaired.stl
+expect_status 0 doctor scan --size 6
+expect_words out.txt "no defects"
+expect_status 2 new --from scan.stl other --holes 6mm
+expect_words err.txt "--holes is for --repair"
 finish
