@@ -1,17 +1,25 @@
 // Equilibrium with Coulomb friction: one semismooth Newton iteration whose limits follow the pressures,
 //   t = projection of t_old + e P (x - x_old) onto |t| <= mu p(x),   p = max(0, l - e g(x)).
-// The radius of the disc is differentiated too, so the tangent has a part that is not symmetric, K - C, with
-// the rank of the points that slip. The factor of K preconditions GMRES,
-//   (I - K^-1 C) d = -K^-1 r,   rows of constraints bordered as usual,
-// and a step is taken where it lowers |K^-1 r|: there is no energy. Limits that lag behind (a fixed point of
-// minimisations) let a body slip away as soon as their sum is below its load in one round.
+// The radius of the disc is differentiated too, so the tangent J is not symmetric. GMRES with the factor K at
+// hand finds the step,
+//   K^-1 J d = -K^-1 r,   rows of constraints bordered as usual,
+// with differences of the residual for J v: what slips or sticks since K was factored, and what its limits
+// add, is in them, so a factor serves many steps. A step is taken where it lowers |K^-1 r|: there is no
+// energy. Limits that lag behind (a fixed point of minimisations) let a body slip away as soon as their sum is
+// below its load in one round.
 #include "newton/newton_impl.h"
 
 #define FRICTION_VECTORS 40  // of GMRES
 #define FRICTION_LINEAR 1e-4 // of the right side: residual of GMRES
-#define FRICTION_STEPS 30    // of Newton's method
+// Of the robot's size: longest and shortest difference. Between them it has the length of K^-1 r, so that
+// kinks that the step passes, not those far beyond, are in it.
+#define FRICTION_PROBE 1e-6
+#define FRICTION_PROBE_LEAST 1e-10
+#define FRICTION_STEPS 60    // of Newton's method
+#define FRICTION_FACTORS 12  // made in them
+#define FRICTION_PATIENCE 4  // steps in which |K^-1 r| has to be halved
 #define FRICTION_TRIALS 6    // halvings of a step
-#define FRICTION_RENEW 0.3   // |K^-1 r| falls by less in a step: a new factor
+#define FRICTION_CHEAP 6.0   // vectors for which no factor is made
 #define FRICTION_MOTION 0.25 // of the robot's size: longest step
 #define FRICTION_INCREASE                                                                                    \
     4.0 // of |K^-1 r|: a full step with contacts that changed may raise it so much, once
@@ -19,8 +27,11 @@
 typedef struct friction_run {
     pl_problem *p;
     double *base[FRICTION_VECTORS + 1]; // of the Krylov space
-    double *b, *z, *full, *motion, *x_to, *d, *r, *g;
-    double norm; // |K^-1 r|
+    double *b, *z, *z_to, *x_to, *d, *r, *r_to, *g;
+    double gap[PL_ROWS_MAX]; // of the rows, at x like r and z = -K^-1 r
+    double norm, length;     // |z|; mm: largest motion of it
+    double largest;          // N: nodal residual at the last evaluation
+    int vectors;             // of the last direction
     bool raised;
 } friction_run;
 
@@ -33,35 +44,57 @@ static double friction_norm(const friction_run *f, const double *a)
     return sqrt(sum);
 }
 
-// z = K^-1 C v, the rows unchanged
-static bool friction_apply(friction_run *f, const double *x, const double *v, double *z)
-{
-    pl_problem *p = f->p;
-    double none[PL_ROWS_MAX] = {0}, mu[PL_ROWS_MAX];
-
-    pl_problem_expand(p, x, v, f->motion);
-    memset(f->full, 0, pl_problem_full_bytes(p));
-    pl_problem_nonsymmetric(p, x, f->motion, f->full);
-    pl_problem_gather(p, f->full, x, f->b);
-
-    return pl_problem_solve_bordered(p, f->b, none, z, mu);
-}
-
 // z = -K^-1 r with the gaps of the rows; its norm.
-static double friction_preconditioned(friction_run *f, const double *r, double *z)
+static double friction_preconditioned(friction_run *f, const double *r, const double *gap, double *z)
 {
-    pl_problem *p = f->p;
-    double gap[PL_ROWS_MAX], mu[PL_ROWS_MAX];
+    double mu[PL_ROWS_MAX];
 
-    pl_problem_gaps(p, gap);
-    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+    for (int32_t i = 0; i < f->p->unknowns.n; ++i) {
         f->b[i] = -r[i];
     }
 
-    return pl_problem_solve_bordered(p, f->b, gap, z, mu) ? friction_norm(f, z) : INFINITY;
+    return pl_problem_solve_bordered(f->p, f->b, gap, z, mu) ? friction_norm(f, z) : INFINITY;
 }
 
-// d = (I - K^-1 C)^-1 z by GMRES: modified Gram-Schmidt, Givens rotations. False: no solution.
+// The residual at x and the gaps of its rows. False: not possible.
+static bool friction_residual(friction_run *f, const double *x, double *r, double gap[PL_ROWS_MAX])
+{
+    if (!isfinite(pl_problem_evaluate(f->p, x, f->g))) {
+        return false;
+    }
+    f->largest = pl_problem_residual(f->p, f->g, r);
+    pl_problem_gaps(f->p, gap);
+    return true;
+}
+
+// z = K^-1 J v at x, by the difference from the residual f->r and the gaps there.
+static bool friction_apply(friction_run *f, const double *x, const double *v, double *z)
+{
+    pl_problem *p = f->p;
+    const double length = pl_problem_largest(p, v, false);
+    const double probe = fmin(FRICTION_PROBE * p->size, fmax(FRICTION_PROBE_LEAST * p->size, f->length));
+    const double h = length > 0 ? probe / length : 0;
+    double gap[PL_ROWS_MAX];
+
+    memset(z, 0, (size_t)p->unknowns.n * sizeof *z);
+    if (!(h > 0)) {
+        return true;
+    }
+    pl_problem_move(p, x, v, h, f->x_to);
+    if (!friction_residual(f, f->x_to, f->r_to, gap)) {
+        return false;
+    }
+    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+        f->r_to[i] = (f->r[i] - f->r_to[i]) / h;
+    }
+    for (int i = 0; i < p->linear.border_count; ++i) {
+        gap[i] = (f->gap[i] - gap[i]) / h;
+    }
+
+    return isfinite(friction_preconditioned(f, f->r_to, gap, z));
+}
+
+// K^-1 J d = z by GMRES: modified Gram-Schmidt, Givens rotations. False: no solution.
 static bool friction_direction(friction_run *f, const double *x, const double *z, double *d)
 {
     enum { M = FRICTION_VECTORS };
@@ -81,9 +114,6 @@ static bool friction_direction(friction_run *f, const double *x, const double *z
         double *w = f->base[k + 1];
         if (!friction_apply(f, x, f->base[k], w)) {
             return false;
-        }
-        for (int32_t i = 0; i < n; ++i) {
-            w[i] = f->base[k][i] - w[i];
         }
         for (int j = 0; j <= k; ++j) {
             H[j][k] = 0;
@@ -125,13 +155,12 @@ static bool friction_direction(friction_run *f, const double *x, const double *z
         }
     }
 
-    pl_log(2, "    friction: %d vectors", k);
+    f->vectors = k;
 
     return true;
 }
 
-// Along d from x, shorter until |K^-1 r| falls: the shape in f->x_to, its residual in f->r. The best trial is
-// not enough: false.
+// Along d from x, shorter until |K^-1 r| falls: the shape in f->x_to. The best trial is not enough: false.
 static bool friction_search(friction_run *f, const double *x, const double *d, double *norm)
 {
     pl_problem *p = f->p;
@@ -145,11 +174,11 @@ static bool friction_search(friction_run *f, const double *x, const double *d, d
             scale *= limit;
             pl_problem_move(p, x, d, scale, f->x_to);
         }
-        if (!pl_problem_restore(p, f->x_to, 1e-8) || !isfinite(pl_problem_evaluate(p, f->x_to, f->g))) {
+        double gap[PL_ROWS_MAX];
+        if (!pl_problem_restore(p, f->x_to, 1e-8) || !friction_residual(f, f->x_to, f->r_to, gap)) {
             continue;
         }
-        pl_problem_residual(p, f->g, f->r);
-        *norm = friction_preconditioned(f, f->r, f->z);
+        *norm = friction_preconditioned(f, f->r_to, gap, f->z_to);
         const bool falls = *norm <= (1 - 0.25 * scale) * f->norm;
         if (falls || (k == 0 && scale == 1 && !f->raised && *norm < FRICTION_INCREASE * f->norm)) {
             f->raised = !falls;
@@ -165,33 +194,45 @@ static pl_newton_end friction_iterate(pl_newton_solver *N, friction_run *f, doub
                                       const pl_newton_goal *goal, pl_newton_report *report, pl_error *err)
 {
     pl_problem *p = f->p;
-    bool renew = true;
+    const double cost = fmax(pl_newton_factor_cost(N), FRICTION_CHEAP);
+    bool renew = !pl_problem_factor_serves(p);
+    double before = INFINITY;
 
-    for (int k = 0; k < FRICTION_STEPS; ++k) {
+    for (int k = 0, factors = 0; k < FRICTION_STEPS && factors < FRICTION_FACTORS; ++k, factors += renew) {
         if (!pl_newton_continue(N)) {
             return NEWTON_STOPPED;
         }
+        pl_problem_take_hold(p, x);
         // a saddle is left by minimisation
         if (renew &&
             (pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) != PL_OK ||
              pl_problem_unstable(p) > 0)) {
             return NEWTON_NO_DESCENT;
         }
-        if (!isfinite(pl_problem_evaluate(p, x, f->g))) {
+        if (!friction_residual(f, x, f->r, f->gap)) {
             return NEWTON_INVERTED;
         }
 
         // residual and direction
-        report->residual = pl_problem_residual(p, f->g, f->r);
+        report->residual = f->largest;
         report->relative = report->residual / pl_problem_force_scale(p);
-        f->norm = friction_preconditioned(f, f->r, f->z);
+        f->norm = friction_preconditioned(f, f->r, f->gap, f->z);
+        f->length = pl_problem_largest(p, f->z, false);
         if (!isfinite(f->norm) || !friction_direction(f, x, f->z, f->d)) {
             return NEWTON_NO_DESCENT;
         }
+        // far from an equilibrium steps go to and fro
+        if (k % FRICTION_PATIENCE == 0) {
+            if (k > 0 && f->norm > 0.5 * before) {
+                return NEWTON_NO_DESCENT;
+            }
+            before = f->norm;
+        }
         report->step = pl_problem_largest(p, f->d, false);
-        pl_log(2, "    friction %2d: residual %.2e, step %.2e mm%s", k, report->relative, report->step,
-               renew ? ", newton" : "");
+        pl_log(2, "    friction %2d: residual %.2e, step %.2e mm, %d vectors%s", k, report->relative,
+               report->step, f->vectors, renew ? ", newton" : "");
         if (report->relative < goal->force_tolerance && report->step < goal->length_tolerance) {
+            pl_problem_evaluate(p, x, f->g); // limits, after differences
             return pl_problem_admissible(p, x) ? NEWTON_DONE : NEWTON_INVERTED;
         }
 
@@ -202,7 +243,8 @@ static pl_newton_end friction_iterate(pl_newton_solver *N, friction_run *f, doub
         if (!found && renew) {
             return NEWTON_NO_DESCENT;
         }
-        renew = !found || norm > FRICTION_RENEW * f->norm || pl_problem_obsolete(p, f->x_to);
+        // differences cost what a solve costs
+        renew = !found || f->vectors > cost;
         if (found) {
             memcpy(x, f->x_to, pl_problem_full_bytes(p));
         }
@@ -215,8 +257,8 @@ static pl_newton_end friction_iterate(pl_newton_solver *N, friction_run *f, doub
 static double *friction_allocate(friction_run *f, double **before)
 {
     const int64_t n = f->p->unknowns.n, full = 3 * (int64_t)f->p->mesh.vertex_count;
-    double **const unknown[] = {&f->b, &f->z, &f->d, &f->r, &f->g},
-                   **const vertex[] = {&f->full, &f->motion, &f->x_to, before};
+    double **const unknown[] = {&f->b, &f->z, &f->z_to, &f->d, &f->r, &f->r_to, &f->g},
+                   **const vertex[] = {&f->x_to, before};
     double *block =
                PL_NEW_ARRAY(double, (FRICTION_VECTORS + 1 + PL_COUNT(unknown)) * n + PL_COUNT(vertex) * full),
            *next = block;

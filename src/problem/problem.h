@@ -108,8 +108,10 @@ typedef struct pl_term {
     bool (*lag)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
     // Friction: its limits follow the pressures in evaluations from now on, and `nonsymmetric` adds the
     // change of its force by that, for a motion dx; they stay as they are; they go back to what they were.
-    // True: the term has friction.
+    // True: the term has friction. While they follow, `take_hold` lets points that touch at x take hold; true:
+    // some did.
     bool (*couple)(void *self, pl_problem *p, pl_friction_mode mode);
+    bool (*take_hold)(void *self, pl_problem *p, const double *x);
     void (*nonsymmetric)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
     // Of everything besides x that its tangent depends on.
     uint64_t (*fingerprint)(const void *self, const pl_problem *p, uint64_t hash);
@@ -120,6 +122,8 @@ typedef struct pl_term {
     double (*step_limit)(const void *self, const pl_problem *p, const double *x, const double *to);
     bool (*admissible)(void *self, pl_problem *p, const double *x);
     void (*advance)(void *self, pl_problem *p, const double *x);
+    // Contacts have their usual stiffness again, with multipliers that give the same pressures at x.
+    void (*soften)(void *self, pl_problem *p, const double *x);
     // How far an equilibrium x still is from what advancing at the same load would bring (multipliers of
     // contacts), over what is accepted: at most 1 is enough. The deepest penetration, over the local edge
     // length, is added to `penetration` (the larger counts).
@@ -314,7 +318,7 @@ struct pl_problem {
     pl_contact_mode contact_mode; // of the evaluation in progress: pl_problem_evaluate_as
     double limits_off; // by pl_problem_complementarity_error: change of pressures that friction takes its
                        // limits from, over the largest pressure; 0 without friction
-    bool limits_only;   // of the update in progress: pl_problem_update_limits
+    bool same_load;     // of the update in progress: pl_problem_update
     bool friction_acts; // by pl_problem_holds, and where derivatives begin
     // by pl_problem_complementarity_error: a free body that contact does not hold, and how far it has moved
     // since the last update, mm; NULL: none
@@ -406,14 +410,17 @@ double pl_problem_step_limit(const pl_problem *p, const double *x, const double 
 bool pl_problem_admissible(pl_problem *p, const double *x);
 // After an accepted increment: terms follow the shape, and a pattern that has changed is laid out again.
 pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
-// The same for the limits of friction alone: its places stay where they are.
-pl_status pl_problem_update_limits(pl_problem *p, const double *x, pl_error *err);
+// The same at a load that stays: multipliers follow, and friction keeps the places where the increment began.
+pl_status pl_problem_update(pl_problem *p, const double *x, pl_error *err);
+void pl_problem_soften(pl_problem *p, const double *x); // contacts have their usual stiffness again
 bool pl_problem_lags(pl_problem *p);          // some force follows the shape only when advanced
 bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
 double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration);
 // Limits of friction that follow the pressures (false: nothing has friction), and what they add to the change
 // of forces on all vertices for a motion dx: -d(dE/dx).
 bool pl_problem_couple(pl_problem *p, pl_friction_mode mode);
+void pl_problem_take_limits(pl_problem *p, const double *x); // they become those of x, and stay as they are
+bool pl_problem_take_hold(pl_problem *p, const double *x);   // points that touch at x take hold; true: some did
 void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, double *full);
 pl_contact_fault pl_problem_examine(pl_problem *p, const double *x);
 double pl_problem_stride(pl_problem *p, const double *x, double at);

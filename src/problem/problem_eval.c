@@ -281,12 +281,19 @@ pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err)
     return problem_refresh(p, err);
 }
 
-pl_status pl_problem_update_limits(pl_problem *p, const double *x, pl_error *err)
+pl_status pl_problem_update(pl_problem *p, const double *x, pl_error *err)
 {
-    p->limits_only = true;
+    p->same_load = true;
     const pl_status status = pl_problem_advance(p, x, err);
-    p->limits_only = false;
+    p->same_load = false;
     return status;
+}
+
+void pl_problem_soften(pl_problem *p, const double *x)
+{
+    PROBLEM_EACH (p, t, soften) {
+        t->kind->soften(t->self, p, x);
+    }
 }
 
 bool pl_problem_lags(pl_problem *p)
@@ -314,6 +321,24 @@ bool pl_problem_couple(pl_problem *p, pl_friction_mode mode)
         rough = t->kind->couple(t->self, p, mode) || rough;
     }
     return rough;
+}
+
+bool pl_problem_take_hold(pl_problem *p, const double *x)
+{
+    bool any = false;
+    PROBLEM_EACH (p, t, take_hold) {
+        any = t->kind->take_hold(t->self, p, x) || any;
+    }
+    return any;
+}
+
+void pl_problem_take_limits(pl_problem *p, const double *x)
+{
+    if (pl_problem_couple(p, PL_FRICTION_FOLLOWS)) {
+        pl_problem_take_hold(p, x);
+        pl_problem_evaluate(p, x, NULL);
+    }
+    pl_problem_couple(p, PL_FRICTION_KEPT);
 }
 
 void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, double *full)

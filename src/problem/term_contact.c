@@ -122,7 +122,7 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
                         bool *stick, double *tangent)
 {
     const int64_t at = contact_rough_at(t, o, k);
-    const double limit = contact_limit(t, o, k), e = t->stiffness[k];
+    const double limit = contact_limit(t, o, k), e = t->stiffness[k] / t->hard;
     const double *old = t->now.traction + 3 * at, *place = t->now.place + 3 * at;
     double n[3], at_x[3], y[3], d[3];
 
@@ -578,6 +578,7 @@ static const pl_term contact_kind = {.name = "contact",
                                      .evaluate = contact_evaluate,
                                      .tangent = contact_tangent,
                                      .couple = contact_couple,
+                                     .take_hold = contact_take_hold,
                                      .nonsymmetric = contact_nonsymmetric,
                                      .fingerprint = contact_fingerprint,
                                      .step_limit = contact_step_limit,
@@ -585,6 +586,7 @@ static const pl_term contact_kind = {.name = "contact",
                                      .obsolete = contact_obsolete,
                                      .renews = contact_renews,
                                      .advance = contact_advance,
+                                     .soften = contact_soften,
                                      .complementarity_error = contact_complementarity_error,
                                      .examine = contact_examine,
                                      .store = contact_store,

@@ -180,7 +180,8 @@ void contact_share_nonsymmetric(const contact_term *t, int o, int32_t k, const d
 void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3],
                          const double *dx, double *change, double dn[3]);
 // What the state keeps of the feet at x: faces that press, the place on them and the normal.
-void contact_remember_feet(contact_term *t, const double *x, bool limits_only);
+void contact_remember_feet(contact_term *t, const double *x, bool same_load);
+void contact_remember_foot(contact_term *t, int o, int32_t k, const double *x); // of one slot that presses
 double contact_feature_limit(contact_term *t, const double *x, const double *to, const double *from,
                              const double *until, double depth);
 double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset,
@@ -197,6 +198,8 @@ double contact_friction(const contact_term *t, int obstacle, int32_t point, cons
 
 // ---- term_contact_friction.c: limits that follow the pressures
 bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode);
+// While they do: points that touch at x take hold where they met the obstacle.
+bool contact_take_hold(void *self, pl_problem *p, const double *x);
 // At an evaluation: the pressure of a point.
 void contact_follow_pressure(contact_term *t, int o, int32_t k, double pressure);
 void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
@@ -225,6 +228,7 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x);
 void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full);
 void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x);
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled);
+bool contact_grip_releases(const contact_term *t); // the next update lets go of a body a little further
 double contact_grip_error(const contact_term *t, pl_problem *p, const double *x);
 void contact_link(contact_term *t, const pl_problem *p, pl_pattern *out);
 void contact_grip_create(contact_term *t, const pl_problem *p);
@@ -232,6 +236,7 @@ void contact_find_pairs(contact_term *t, const double *x);
 
 // ---- term_contact_path.c
 void contact_make_hard(contact_term *t, double hard);
+void contact_soften(void *self, pl_problem *p, const double *x);
 pl_status contact_check(const void *self, const pl_problem *p, const double *command, pl_error *err);
 void contact_begin(void *self, pl_problem *p, const pl_state *state, const double *command);
 void contact_set(void *self, pl_problem *p, double at);
@@ -239,6 +244,8 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state);
 void contact_resume(void *self, pl_problem *p);
 void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
 void contact_advance(void *self, pl_problem *p, const double *x);
+// Where friction takes hold of a point that touches at x, relative to the obstacle.
+void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap, double place[3]);
 bool contact_renews(const void *self, const pl_problem *p);
 double contact_complementarity_error(void *self, pl_problem *p, const double *x, double *penetration);
 double contact_step_limit(const void *object, const pl_problem *p, const double *x, const double *to);

@@ -383,10 +383,23 @@ void contact_foot_change(const contact_term *t, int32_t k, const double *x, cons
     }
 }
 
+void contact_remember_foot(contact_term *t, int o, int32_t k, const double *x)
+{
+    const pl_pose pose = contact_pose(t, o, x, t->offset);
+    const pl_contact_pair *foot = &t->foot[k - t->points];
+    double *kept = t->now.foot + CONTACT_FOOT * (int64_t)(k - t->points);
+
+    kept[0] = foot->face + 1 + (foot->inner ? 0 : FEATURE_EDGE);
+    memcpy(kept + 1, foot->xi, sizeof foot->xi);
+    kept[6] = t->area[k];
+    for (int j = 0; j < 3; ++j) {
+        kept[3 + j] = -(pose.R[j] * foot->n[0] + pose.R[3 + j] * foot->n[1] + pose.R[6 + j] * foot->n[2]);
+    }
+}
+
 // `places`: where friction holds a foot that goes on pressing stays as it was.
 static void feature_remember(contact_term *t, int o, const double *x, bool places)
 {
-    const pl_pose pose = contact_pose(t, o, x, t->offset);
     for (int32_t i = PL_FEATURE_FACES * t->c->feature_first[o];
          i < PL_FEATURE_FACES * t->c->feature_first[o + 1]; ++i) {
         const pl_contact_pair *foot = &t->foot[i];
@@ -397,21 +410,15 @@ static void feature_remember(contact_term *t, int o, const double *x, bool place
         }
         memset(kept, 0, CONTACT_FOOT * sizeof *kept);
         if (presses) {
-            kept[0] = foot->face + 1 + (foot->inner ? 0 : FEATURE_EDGE);
-            memcpy(kept + 1, foot->xi, sizeof foot->xi);
-            kept[6] = t->area[t->points + i];
-            for (int j = 0; j < 3; ++j) {
-                kept[3 + j] =
-                    -(pose.R[j] * foot->n[0] + pose.R[3 + j] * foot->n[1] + pose.R[6 + j] * foot->n[2]);
-            }
+            contact_remember_foot(t, o, (int32_t)(t->points + i), x);
         }
     }
 }
 
-void contact_remember_feet(contact_term *t, const double *x, bool limits_only)
+void contact_remember_feet(contact_term *t, const double *x, bool same_load)
 {
     for (int o = 0; o < t->obstacles; ++o) {
-        feature_remember(t, o, x, limits_only && t->c->obstacle[o].friction > 0);
+        feature_remember(t, o, x, same_load && t->c->obstacle[o].friction > 0);
     }
     t->feet_found = false;
 }

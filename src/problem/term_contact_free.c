@@ -349,6 +349,15 @@ static bool grip_touched(contact_term *t, int o, const double *x)
     return any;
 }
 
+bool contact_grip_releases(const contact_term *t)
+{
+    bool any = false;
+    for (int o = 0; o < t->obstacles; ++o) {
+        any = any || (t->c->obstacle[o].free && t->grip[o].stage < CONTACT_STAGES);
+    }
+    return any && t->settled && t->at >= 1;
+}
+
 // `settled`: the end of the path is reached, and contacts agree with what holds the bodies now.
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled)
 {

@@ -1,6 +1,6 @@
 // Limits of friction that follow the pressures. A point that friction holds has the limit mu p(x) at every
-// evaluation; points that come into contact take hold at the next update. The change of the limit for a
-// motion,
+// evaluation; points that come into contact take hold between two steps of the iteration. The change of the
+// limit for a motion,
 //   dp = -e n . delta,   df = mu (a dp + p da) s,   s the direction of the traction, where the point slips,
 // is the part of the tangent that is not symmetric; the area a of a foot changes with its share. What the
 // shares add to the symmetric part is taken here too: it couples nodes that have no entry in the factor.
@@ -15,20 +15,60 @@ bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
 {
     contact_term *t = self;
     const int64_t count = friction_numbers(t);
-    bool any = false;
 
     (void)p;
     if (mode == PL_FRICTION_FOLLOWS) {
         memcpy(t->kept_limit, t->now.limit, (size_t)count * sizeof *t->kept_limit);
         for (int64_t i = 0; i < count; ++i) {
             t->gripped[i] = t->now.limit[i] > 0;
-            any = any || t->gripped[i];
         }
     } else if (mode == PL_FRICTION_BACK) {
         memcpy(t->now.limit, t->kept_limit, (size_t)count * sizeof *t->kept_limit);
+        // feet that took hold in between let go
+        for (int32_t i = 0; count > 0 && i < t->slots; ++i) {
+            double *kept = t->now.foot + CONTACT_FOOT * (int64_t)i;
+            if (t->gripped[t->obstacles * t->points + i] && !(t->now.limit[t->obstacles * t->points + i] > 0)) {
+                memset(kept, 0, CONTACT_FOOT * sizeof *kept);
+            }
+        }
+        t->feet_found = false;
     }
 
     t->follows_pressure = mode == PL_FRICTION_FOLLOWS && count > 0;
+
+    return count > 0;
+}
+
+bool contact_take_hold(void *self, pl_problem *p, const double *x)
+{
+    contact_term *t = self;
+    bool any = false;
+
+    (void)p;
+    if (!t->follows_pressure) {
+        return false;
+    }
+    contact_find_feet(t, x, t->offset);
+    for (int o = 0; o < t->obstacles; ++o) {
+        CONTACT_EACH(t, o, k)
+        {
+            const int64_t at = contact_rough_at(t, o, k);
+            contact_touch touch;
+            if (!(t->c->obstacle[o].friction > 0) || t->gripped[at] ||
+                !contact_touch_at(t, o, k, x, false, &touch)) {
+                continue;
+            }
+            contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
+            memset(t->now.traction + 3 * at, 0, 3 * sizeof *t->now.traction);
+            if (k >= t->points) {
+                contact_remember_foot(t, o, k, x);
+            }
+            t->now.limit[at] = touch.pressure;
+            t->gripped[at] = any = true;
+        }
+    }
+
+    t->feet_found = t->feet_found && !any;
 
     return any;
 }

@@ -25,49 +25,74 @@ void contact_make_hard(contact_term *t, double hard)
     t->hard = hard;
 }
 
-// The numbers that give the same pressures and tractions at positions x with the usual stiffness e: the
-// multipliers p + e g where p > 0, and the tractions t + (e_now - e) P (x - x_old).
+// R^T v
+static void contact_unturn(const pl_pose *pose, const double v[3], double out[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = pose->R[i] * v[0] + pose->R[3 + i] * v[1] + pose->R[6 + i] * v[2];
+    }
+}
+
+// Multipliers that give the same pressures at positions x with the usual stiffness e: p + e g where p > 0. One
+// that does not press has a potential, which the shares of feet are drawn by.
+static void contact_soft_multipliers(contact_term *t, const double *x, double *lambda)
+{
+    contact_find_feet(t, x, t->offset);
+    for (int o = 0; o < t->obstacles; ++o) {
+        CONTACT_EACH(t, o, k)
+        {
+            contact_touch touch;
+            const int64_t at = contact_at(t, o, k);
+            const double e = t->stiffness[k] / t->hard, l = t->now.lambda[at];
+            lambda[at] = contact_touch_at(t, o, k, x, false, &touch)
+                             ? touch.pressure + e * touch.gap
+                             : fmin(l / sqrt(t->hard), e * touch.gap);
+        }
+    }
+
+    if (t->pairs) {
+        double *own = lambda + t->obstacles * t->points;
+        contact_find_pairs(t, x);
+        for (int32_t i = 0; i < t->pair_count; ++i) {
+            const double g = t->pair[i].gap - contact_pair_offset(t, &t->pair[i]),
+                         pressure = contact_pair_pressure(t, &t->pair[i]);
+            t->mu[i] = pressure > 0 ? pressure + t->pair_stiffness[t->pair[i].point] / t->hard * g : 0;
+        }
+        memset(own, 0, (size_t)t->points * sizeof *own);
+        for (int32_t i = 0; i < t->pair_count; ++i) {
+            own[t->pair[i].point] = t->mu[i];
+        }
+    }
+}
+
+void contact_soften(void *self, pl_problem *p, const double *x)
+{
+    contact_term *t = self;
+    if (t->hard > 1) {
+        contact_soft_multipliers(t, x, t->now.lambda);
+        p->contact_hard = 1;
+        contact_make_hard(t, 1);
+    }
+}
+
+// In a state friction holds every point where it is, with the traction that it has there.
 static void contact_rebase(contact_term *t, const double *x, double *block)
 {
-    double *lambda = block;
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         const pl_pose pose = contact_pose(t, o, x, t->offset);
         CONTACT_EACH(t, o, k)
         {
+            const int64_t rough = 3 * contact_rough_at(t, o, k);
+            double traction[3], at[3];
+            bool stick;
             if (contact_limit(t, o, k) > 0) {
-                const int64_t rough = 3 * contact_rough_at(t, o, k);
-                const double *place = t->now.place + rough;
-                double *old = block + (t->now.traction - t->block) + rough;
-                double at[3], y[3], d[3], n[3];
-                contact_held_normal(t, o, k, n);
+                contact_friction(t, o, k, x, traction, &stick, NULL);
                 contact_position(t, k, true, x, at);
-                contact_local(&pose, at, y);
-                pl_sub3(y, place, d);
-                const double along = pl_dot3(d, n);
-                for (int i = 0; i < 3; ++i) {
-                    old[i] += (1 - 1 / t->hard) * t->stiffness[k] * (d[i] - along * n[i]);
-                }
+                contact_unturn(&pose, traction, block + (t->now.traction - t->block) + rough);
+                contact_local(&pose, at, block + (t->now.place - t->block) + rough);
             }
-            contact_touch touch;
-            const bool touches = contact_touch_at(t, o, k, x, false, &touch);
-            lambda[contact_at(t, o, k)] =
-                touches ? touch.pressure + t->stiffness[k] / t->hard * touch.gap : 0;
         }
-    }
-
-    for (int32_t k = 0; t->pairs && k < t->points; ++k) {
-        t->mu[k] = 0;
-    }
-
-    for (int32_t i = 0; i < t->pair_count; ++i) {
-        const pl_contact_pair *pair = &t->pair[i];
-        const double pressure = contact_pair_pressure(t, pair), g = pair->gap - contact_pair_offset(t, pair);
-        t->mu[pair->point] = pressure > 0 ? pressure + t->pair_stiffness[pair->point] / t->hard * g : 0;
-    }
-
-    if (t->pairs) {
-        memcpy(lambda + t->obstacles * t->points, t->mu, (size_t)t->points * sizeof *lambda);
     }
 }
 
@@ -184,6 +209,9 @@ void contact_store(const void *self, const pl_problem *p, const double *command,
     (void)p;
     memcpy(state->contact, t->block, (size_t)t->numbers * sizeof *t->block);
     if (t->hard > 1) {
+        contact_soft_multipliers(t, state->x, state->contact);
+    }
+    if (t->c->friction) {
         contact_rebase(t, state->x, state->contact);
     }
 
@@ -201,8 +229,7 @@ void contact_store(const void *self, const pl_problem *p, const double *command,
 // its place y now that was after the part g_a / (g_a - g_free) of the increment, g_free < 0 the gap that it
 // would have had it not been held up: that of the place of the last update, with the obstacle where it is
 // now.
-static void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap,
-                           double place[3])
+void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap, double place[3])
 {
     double at[3], a[3], b[3], n[3];
     const pl_shape *shape = &t->c->obstacle[o].shape;
@@ -225,11 +252,38 @@ static void contact_anchor(const contact_term *t, int o, int32_t k, const double
     }
 }
 
-// R^T v
-static void contact_unturn(const pl_pose *pose, const double v[3], double out[3])
+// The traction of friction becomes that of x. At the same load its place stays where the
+// increment began: like a pressure the traction is a multiplier, of the condition that what sticks has not
+// moved. Otherwise the increment ends, and the next one begins here.
+static void contact_advance_friction(contact_term *t, int o, int32_t k, const double *x,
+                                     const contact_touch *touch, bool touches, bool same_load)
 {
+    const int64_t at = contact_rough_at(t, o, k);
+    const pl_pose pose = contact_pose(t, o, x, t->offset);
+    const double limit = touches ? t->c->obstacle[o].friction * touch->pressure : 0;
+    double traction[3], n[3];
+    bool stick;
+
+    contact_friction(t, o, k, x, traction, &stick, NULL);
+    // the same force on the area of now
+    const double share = same_load ? 1 : t->area[k] > 0 ? contact_rough_area(t, k) / t->area[k] : 0;
     for (int i = 0; i < 3; ++i) {
-        out[i] = pose->R[i] * v[0] + pose->R[3 + i] * v[1] + pose->R[6 + i] * v[2];
+        traction[i] *= share;
+    }
+    const double size = pl_norm3(traction);
+    // a point that slips stays at its limit when that grows
+    const double scale = size > 0 && (size > limit || !stick) ? limit / size : 1;
+    if (!same_load || !(contact_limit(t, o, k) > 0)) {
+        contact_anchor(t, o, k, x, touch->gap, t->now.place + 3 * at);
+    }
+    contact_unturn(&pose, traction, t->now.traction + 3 * at);
+    contact_unturn(&pose, touch->n, n);
+    if (same_load && contact_limit(t, o, k) > 0) {
+        contact_held_normal(t, o, k, n);
+    }
+    const double along = pl_dot3(t->now.traction + 3 * at, n);
+    for (int i = 0; i < 3; ++i) {
+        t->now.traction[3 * at + i] = (t->now.traction[3 * at + i] - along * n[i]) * scale;
     }
 }
 
@@ -237,51 +291,31 @@ static void contact_unturn(const pl_pose *pose, const double v[3], double out[3]
 void contact_advance(void *self, pl_problem *p, const double *x)
 {
     contact_term *t = self;
+    const bool same_load = p->same_load && !contact_grip_releases(t);
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         const double mu = t->c->obstacle[o].friction;
-        const pl_pose pose = contact_pose(t, o, x, t->offset);
         CONTACT_EACH(t, o, k)
         {
             const int64_t at = contact_rough_at(t, o, k);
             double *lambda = &t->now.lambda[contact_at(t, o, k)];
             contact_touch touch;
             const bool touches = contact_touch_at(t, o, k, x, false, &touch);
-            if (mu > 0 && !p->limits_only) {
-                double traction[3];
-                bool stick;
-                contact_friction(t, o, k, x, traction, &stick, NULL);
-                // the same force on the area of now
-                const double share = t->area[k] > 0 ? contact_rough_area(t, k) / t->area[k] : 0;
-                for (int i = 0; i < 3; ++i) {
-                    traction[i] *= share;
-                }
-                const double size = pl_norm3(traction), limit = touches ? mu * touch.pressure : 0,
-                             along = pl_dot3(traction, touch.n);
-                // a point that slips stays at its limit when that grows
-                const double scale = size > 0 && (size > limit || !stick) ? limit / size : 1;
-                contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
-                for (int i = 0; i < 3; ++i) {
-                    traction[i] = (traction[i] - along * touch.n[i]) * scale;
-                }
-                contact_unturn(&pose, traction, t->now.traction + 3 * at);
-            }
-            if (mu > 0 && p->limits_only && touches && !(t->now.limit[at] > 0)) {
-                contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
-                memset(t->now.traction + 3 * at, 0, 3 * sizeof *t->now.traction);
+            if (mu > 0) {
+                contact_advance_friction(t, o, k, x, &touch, touches, same_load);
             }
             *lambda = touches ? touch.pressure : 0;
             if (mu > 0) {
                 // friction keeps its place and area
-                const double held = p->limits_only ? contact_rough_area(t, k) : 0;
+                const double held = same_load ? contact_rough_area(t, k) : 0;
                 t->now.limit[at] = held > 0 ? *lambda * t->area[k] / held : *lambda;
             }
         }
     }
 
-    contact_remember_feet(t, x, p->limits_only);
-    if (!p->limits_only) {
-        contact_grip_advance(t, p, x, t->settled && t->at >= 1);
+    contact_remember_feet(t, x, same_load);
+    contact_grip_advance(t, p, x, t->settled && t->at >= 1);
+    if (!same_load) {
         memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
         memcpy(t->settled_x, x, pl_problem_full_bytes(p));
         if (t->pairs) {

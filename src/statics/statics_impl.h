@@ -228,6 +228,8 @@ bool statics_stationary(pl_statics *s, double *x, double reach, const double *mo
 void statics_note_buckling(pl_statics *s, load_path *path, const double *x, double at, pl_error *err);
 // Tolerances: of the options for the last load, looser ones before.
 pl_newton_goal statics_tolerance(const pl_statics *s, bool last);
+// Where friction acts: the equilibrium near x, with limits that follow the pressures.
+pl_newton_end statics_friction(pl_statics *s, double *x, bool last, pl_newton_report *found, pl_error *err);
 
 // ---- statics_arc.c
 // A point of a path on which the load may rise and fall: vectors are from the scratch arena of the problem.

@@ -23,6 +23,10 @@
 // Iterations at one load before a shorter increment is better; rounds of contacts and of friction limits.
 #define STATICS_ITERATIONS 80
 #define STATICS_ROUNDS 60
+// Iterations that make the balance of bodies in contact better, with the factor at hand.
+#define STATICS_BALANCE 8
+// Equilibria with given limits of friction from which limits that follow the pressures are tried.
+#define STATICS_STARTS 6
 // rad, and strain: a change of shape so small is a move, found at once with the factor at hand.
 #define STATICS_SMALL 0.1
 // Prediction from solved states: cosine between two changes of command that count as one line; the last

@@ -104,29 +104,16 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
 }
 
 // ---- one increment
-// Friction takes its limits from the pressures of the last update: within an increment these are updated and
-// the equilibrium found again, from the same places, until they agree.
-static bool path_friction_limits(pl_statics *s, double *x, pl_error *err)
+// In a minimisation friction takes its limits from the pressures of the last update; from its equilibrium they
+// follow the pressures, with the places that the increment began with.
+static bool path_friction(pl_statics *s, double *x, bool last, pl_error *err)
 {
-    for (int round = 0; round < STATICS_ROUNDS; ++round) {
-        double penetration;
-        pl_problem_complementarity_error(s->problem, x, &penetration);
-        if (s->problem->limits_off <= NEWTON_RELEASE) {
-            break;
-        }
-        pl_log(1, "  friction: limits off by %.1e", s->problem->limits_off);
-        const pl_status advanced = pl_problem_update_limits(s->problem, x, err);
-        const pl_newton_goal goal = statics_tolerance(s, false);
-        pl_newton_report found;
-        // a free body that slips away must not be carried to another place
-        const bool follows = advanced == PL_OK && s->robot->contact.free_count == 0 &&
-                             pl_newton_friction(&s->newton, x, &goal, &found, err) == NEWTON_DONE;
-        if (!follows &&
-            (advanced != PL_OK || pl_newton_minimise(&s->newton, x, &goal, &found, err) != NEWTON_DONE)) {
-            return false;
-        }
-    }
-    return true;
+    double penetration;
+    pl_newton_report found;
+
+    pl_problem_complementarity_error(s->problem, x, &penetration);
+    return s->problem->limits_off <= PL_CONTACT_LIMIT ||
+           statics_friction(s, x, last, &found, err) == NEWTON_DONE;
 }
 
 // The error of an increment from A (x_start) to B (x) of the path: by how much the tangents of both ends
@@ -149,6 +136,11 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
 
     for (int i = 0; i < p->row_count; ++i) {
         kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && found->indefinite == 0);
+    }
+
+    // a free body that has gone much farther than predicted has slipped: it may be caught elsewhere
+    if (s->robot->contact.free_count > 0 && found->error > fmax(found->predicted, NEWTON_NEAR * p->size)) {
+        return found->error / fmax(found->predicted, DBL_EPSILON * p->size);
     }
 
     // past an indefinite tangent B may lie on another branch, and beside a limit point the nearly singular
@@ -408,7 +400,7 @@ static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_n
         return STEP_BRANCH;
     }
 
-    return to < 1 && !path_friction_limits(s, x, err) ? STEP_NO_DESCENT : STEP_ACCEPTED;
+    return path_friction(s, x, to >= 1, err) ? STEP_ACCEPTED : STEP_NO_DESCENT;
 }
 
 // A little beyond the buckling load l_c the buckled shape is close to the saddle, its amplitude of the order

@@ -231,6 +231,21 @@ static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *fo
     return end;
 }
 
+// Back to the usual stiffness of contacts, with the same pressures: what the shares of feet change is found.
+static pl_newton_end solve_soften(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
+{
+    const pl_newton_goal goal = statics_tolerance(s, true);
+
+    pl_problem_soften(s->problem, x);
+    pl_problem_evaluate(s->problem, x, s->newton.work.g);
+    found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
+    found->relative = found->residual / pl_problem_force_scale(s->problem);
+
+    return found->relative > s->options.force_tolerance
+               ? pl_newton_minimise(&s->newton, x, &goal, found, err)
+               : NEWTON_DONE;
+}
+
 // Forces between bodies are reported one by one: the residuals of all nodes add up in them, so the balance is
 // made better than that of a single body, with the factor at hand; where this fails the equilibrium stays as
 // it is.
@@ -238,6 +253,7 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
 {
     pl_newton_goal finer = statics_tolerance(s, true);
     finer.force_tolerance *= PL_CONTACT_LIMIT;
+    finer.limit = STATICS_BALANCE;
     memcpy(s->newton.work.x_start, x, solve_bytes(s));
     pl_newton_report better;
     const pl_newton_end end = pl_newton_minimise(&s->newton, x, &finer, &better, err);
@@ -252,23 +268,41 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
     found->relative = found->residual / pl_problem_force_scale(s->problem);
 }
 
-// One equilibrium with contacts. `follows`: the limits of friction are off, and follow the pressures; where
-// that finds nothing they stay as they are. The other order where limits agree: those that lag behind may let
-// a body slip away.
-static pl_newton_end solve_contacts(pl_statics *s, bool follows, double *x, const pl_newton_goal *goal,
-                                    pl_newton_report *found, pl_error *err)
+// Limits of friction follow the pressures, from x, an equilibrium with limits as they are. Far from the
+// equilibrium sought, where points are about to take hold, that iteration has no potential to lead it: where it
+// finds nothing the equilibrium with the limits of x, which has one, is its next start.
+pl_newton_end statics_friction(pl_statics *s, double *x, bool last, pl_newton_report *found, pl_error *err)
 {
-    pl_newton_end end = NEWTON_NO_DESCENT;
-    for (int k = 0; k < 2 && end != NEWTON_DONE && end != NEWTON_STOPPED; ++k) {
-        memcpy(x, s->newton.work.x_start, solve_bytes(s));
-        if (follows == (k == 0) && s->robot->contact.friction) {
-            end = pl_newton_friction(&s->newton, x, goal, found, err);
-        } else if (follows != (k == 0)) {
-            end = pl_newton_minimise(&s->newton, x, goal, found, err);
+    const pl_newton_goal goal = statics_tolerance(s, last);
+    pl_newton_end end = pl_newton_friction(&s->newton, x, &goal, found, err);
+
+    for (int start = 1; start < STATICS_STARTS && end != NEWTON_DONE && end != NEWTON_STOPPED; ++start) {
+        pl_problem_take_limits(s->problem, x);
+        end = pl_newton_minimise(&s->newton, x, &goal, found, err);
+        if (end != NEWTON_DONE) {
+            break;
         }
+        end = pl_newton_friction(&s->newton, x, &goal, found, err);
     }
 
     return end;
+}
+
+// One equilibrium with contacts, from newton.work.x_start.
+static pl_newton_end solve_contacts(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
+{
+    const pl_newton_goal goal = statics_tolerance(s, true);
+
+    memcpy(x, s->newton.work.x_start, solve_bytes(s));
+    const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
+    if (end == NEWTON_STOPPED || !s->robot->contact.friction) {
+        return end;
+    }
+    if (end != NEWTON_DONE) {
+        memcpy(x, s->newton.work.x_start, solve_bytes(s));
+    }
+
+    return statics_friction(s, x, true, found, err);
 }
 
 // Contacts: equilibrium after equilibrium at the same load, each with the pressures of the one before as
@@ -276,8 +310,7 @@ static pl_newton_end solve_contacts(pl_statics *s, bool follows, double *x, cons
 static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *found, pl_solve_report *report,
                                  pl_error *err)
 {
-    double hard_most = STATICS_HARD_MOST, limits_off = INFINITY;
-    bool follows = false;
+    double hard_most = STATICS_HARD_MOST;
 
     for (int round = 0; round < STATICS_ROUNDS; ++round) {
         pl_problem_evaluate(s->problem, x, s->newton.work.g);
@@ -285,16 +318,13 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
         found->relative = found->residual / pl_problem_force_scale(s->problem);
         if (found->relative > s->options.force_tolerance) {
             memcpy(s->newton.work.x_start, x, solve_bytes(s));
-            const pl_newton_goal goal = statics_tolerance(s, true);
-            pl_newton_end end = solve_contacts(s, follows, x, &goal, found, err);
+            pl_newton_end end = solve_contacts(s, x, found, err);
             // too hard: with the usual stiffness the multipliers change much, but a passable one
             while (end != NEWTON_DONE && end != NEWTON_STOPPED && s->problem->contact_hard > 1) {
                 hard_most = fmax(1, s->problem->contact_hard / STATICS_HARD_GROWTH);
                 s->problem->contact_hard = hard_most;
                 pl_log(1, "  contact: too hard, %g times the usual stiffness", hard_most);
-                memcpy(x, s->newton.work.x_start, solve_bytes(s));
-                const pl_newton_goal softer = statics_tolerance(s, true);
-                end = pl_newton_minimise(&s->newton, x, &softer, found, err);
+                end = solve_contacts(s, x, found, err);
             }
             if (end != NEWTON_DONE) {
                 return end;
@@ -309,24 +339,20 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             report->contact_penetration[round] = penetration;
         }
         if (complementarity <= 1) {
-            solve_balance(s, x, found, err);
-            return NEWTON_DONE;
+            const pl_newton_end end = solve_soften(s, x, found, err);
+            if (end == NEWTON_DONE) {
+                solve_balance(s, x, found, err);
+            }
+            return end;
         }
         if (s->problem->loose_travel > 0.5 * s->problem->size) {
             return NEWTON_NO_DESCENT; // it has fallen out
         }
-        // first the limits of friction, with its places as they were when the increment began
-        const bool limits = s->problem->limits_off > PL_CONTACT_LIMIT;
-        // limits that lag behind may go round in circles
-        follows = limits && s->robot->contact.free_count == 0 && s->problem->limits_off >= limits_off;
-        limits_off = limits ? s->problem->limits_off : INFINITY;
-        const pl_status advanced =
-            limits ? pl_problem_update_limits(s->problem, x, err) : pl_problem_advance(s->problem, x, err);
-        if (!limits && !s->problem->releasing && s->problem->gaps_off > 1) {
-            s->problem->contact_hard = fmin(hard_most, STATICS_HARD_GROWTH * s->problem->contact_hard);
-        }
-        if (advanced != PL_OK) {
+        if (pl_problem_update(s->problem, x, err) != PL_OK) {
             return NEWTON_NO_DESCENT;
+        }
+        if (!s->problem->releasing && s->problem->gaps_off > 1) {
+            s->problem->contact_hard = fmin(hard_most, STATICS_HARD_GROWTH * s->problem->contact_hard);
         }
     }
 

@@ -160,7 +160,9 @@ static void test_slip(void **state)
 
     // that nothing was found proves nothing about the box
     assert_int_equal(report.outcome, PL_UNCERTAIN);
-    assert_non_null(strstr(report.message, "no equilibrium was found in which the free body 'box' is held"));
+    assert_non_null(strstr(report.message, "no equilibrium was found"));
+    assert_non_null(strstr(report.message, "'box'"));
+    assert_non_null(strstr(report.message, "slip"));
     rig_clear(&r);
     pl_mesh_destroy(left);
     pl_mesh_destroy(right);

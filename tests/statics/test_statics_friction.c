@@ -98,8 +98,42 @@ static void test_limit(void **state)
     }
 }
 
+// A beam under its weight on a pin smaller than its elements, which neighbouring faces share.
+static void test_pin(void **state)
+{
+    (void)state;
+    static plan p;
+    for (int k = 0; k < 3; ++k) {
+        const double mu = 0.1 + 0.25 * k;
+        pl_mesh *mesh = tet_box(17, 2, 2, 70, 7, 9, 2, NULL);
+        pl_material heavy = rubber;
+        heavy.density = 1e-9; // t/mm^3
+        pl_obstacle_def pin = {.name = "plate",
+                               .kind = PL_OBSTACLE_CYLINDER,
+                               .radius = 1.1,
+                               .point = {51, 3.5, -1.5},
+                               .direction = {0, 1, 0},
+                               .friction = mu};
+        plan_init(&p, mesh, heavy);
+        plan_plane(&p, "base", 0, 0);
+        plan_hold(&p, "base", "xyz");
+        p.def.gravity[2] = -9810;
+        p.def.contact = (pl_contact_def){.given = true, .obstacle = &pin, .obstacle_count = 1};
+        rig r = plan_build(&p, NULL);
+        const pl_solve_report report = rig_solve(&r, NULL);
+        const double normal = reading(&r, "normal_force"), along = reading(&r, "force_x");
+        printf("pin, friction %.2f: normal %.5f N, along the beam %.5f N, %d factorisations\n", mu, normal,
+               along, report.factorizations);
+        assert_true(normal > 0);
+        PL_CHECK_BELOW(report.factorizations, 60);
+        rig_clear(&r);
+        pl_mesh_destroy(mesh);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_limit),
+                                       cmocka_unit_test(test_pin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

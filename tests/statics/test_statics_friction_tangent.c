@@ -129,9 +129,7 @@ static void test_tangent(void **state)
         PL_CHECK_OK(pl_problem_create(r.robot, &options, NULL, &problem, &err));
         PL_CHECK_OK(pl_problem_begin(problem, r.state, &after, &err));
         pl_problem_set(problem, 1);
-        problem->limits_only = true;
-        PL_CHECK_OK(pl_problem_advance(problem, r.state->x, &err));
-        problem->limits_only = false;
+        PL_CHECK_OK(pl_problem_update(problem, r.state->x, &err));
         assert_true(pl_problem_couple(problem, PL_FRICTION_FOLLOWS));
         double error[2];
         differences(problem, r.state->x, error);
