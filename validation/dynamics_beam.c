@@ -24,6 +24,7 @@
 #define UNTIL 3.6     // s simulated
 #define SAMPLES 1440  // UNTIL / SAMPLE
 #define PARAMETERS 5
+#define HOOKS 5
 #define ROWS 700
 
 static const double tau[4] = {0.003, 0.03, 0.3, 2};
@@ -102,7 +103,11 @@ static bool release(const double *p, double mass, double *drop)
              "[{g: %.9g, "
              "tau: %g s}, {g: %.9g, tau: %g s}, {g: %.9g, tau: %g s}, {g: %.9g, tau: %g s}]}\n"
              "regions: {body: silicone}\nfixed: [{surface: base}]\nmarkers:\n  tip1: {at: [100, 0, 21]}\n"
-             "  tip2: {at: [100, -21, 9]}\n  hook: {at: [100, 0, 15], radius: 4}\n"
+             "  tip2: {at: [100, -21, 9]}\n  h1: {at: [100, -12, 15], radius: 4}\n  h2: {at: [100, -6, 15], "
+             "radius: "
+             "4}\n  h3: {at: [100, 0, 15], radius: 4}\n  h4: {at: [100, 6, 15], radius: 4}\n  h5: {at: [100, "
+             "12, 15], "
+             "radius: 4}\n"
              "loads: {gravity: [0, 0, -9.81 m/s^2]}\n",
              SIZE, exp(p[0]), exp(p[1]), tau[0], exp(p[2]), tau[1], exp(p[3]), tau[2], exp(p[4]), tau[3]);
     pl_error err = {0};
@@ -112,7 +117,12 @@ static bool release(const double *p, double mass, double *drop)
     const pl_statics_options statics = pl_statics_options_default();
     pl_dynamics_options options = pl_dynamics_options_default();
     options.step = STEP;
-    const double hung[3] = {0, 0, mass}, weight[9] = {0, 0, 0, 0, 0, 0, 0, 0, -9810 * mass};
+    // along the upper edge: at a point the body gives way without a limit as the mesh is refined
+    double hung[2 + HOOKS] = {0}, weight[3 * (2 + HOOKS)] = {0};
+    for (int k = 2; k < 2 + HOOKS; ++k) {
+        hung[k] = mass / HOOKS;
+        weight[3 * k + 2] = -9810 * mass / HOOKS;
+    }
     options.marker_mass = hung;
     options.masses_hang = true; // on a string
     pl_motion_report report;

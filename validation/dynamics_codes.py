@@ -126,7 +126,7 @@ def calculix(folder, given):
         m = motion(folder, given.pliant, "--until", f"{until}s", "--every", f"{h!r}s", *options)
         off, at = max((abs(z - reference[round(t / h)]), t) for t, z in zip(m["t"], m["A.z"]) if round(t / h) in reference)
         print(f"{' '.join(options)}: amplitude {amplitude:.3f} mm, largest distance {off:.4f} mm at {at:.3f} s: {100 * off / amplitude:.3f} %")
-        good = good and (off < 0.005 * amplitude or options[1] == "1e-3")
+        good = good and (off < 0.005 * amplitude or options[0] == "--tolerance")
     return good
 
 

@@ -1,5 +1,6 @@
 // the motion goes on; an interrupted run keeps them.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cli_motion.h"
 
@@ -23,6 +24,16 @@ static const cli_option options[] = {
     {"push", 0, "MARKER=FX,FY,FZ@FROM,TO",
      "a force [N] at a marker between two times (tip=0,0,-2@50ms,80ms); short ones are impulses; may be "
      "repeated",
+     NULL},
+    {"shake", 0, "AXIS=AMPLITUDE,FREQUENCY",
+     "all supports go to and fro from rest (z=2mm,5Hz); shapes are those in their frame; may be repeated",
+     NULL},
+    {"carry", 0, "AXIS=DISTANCE@FROM,TO",
+     "all supports are moved between two times, without a jump of velocity (x=80mm@0s,0.5s); may be repeated",
+     NULL},
+    {"drag", 0, "SURFACE=DENSITY",
+     "a fluid slows the surface down, -D |v| v / 2 per area: its density times the drag coefficient "
+     "(skin=1000kg/m^3); may be repeated",
      NULL},
     {"table", 0, "FILE.csv",
      "commands over time: a column t, and columns by name (air [kPa]); linear between rows", NULL},
@@ -63,6 +74,7 @@ typedef struct simulate {
     double until, every, ramp, load_ramp, begin; // all s; begin: time of the state it starts from
     pl_dynamics_options options;
     double *first, *last; // commands where it begins and ends
+    double *drag;         // t/mm^3, per surface of the mesh; NULL: none
     double *line;         // s: times of filling, then of venting, per command; NAN: those of the robot
     pl_measured table;    // of --table, with times in `extra`
     bool has_table;
@@ -307,6 +319,99 @@ static int simulate_read_pushes(const cli_args *args, simulate *d)
     return CLI_DONE;
 }
 
+// AXIS=... of --shake and --carry; the rest in `value`. -1: not an axis.
+static int simulate_axis(const cli_args *args, const char *option, const char *text, const char **value)
+{
+    const char *axis = text[0] ? strchr("xyz", text[0]) : NULL;
+    if (!axis || text[1] != '=') {
+        cli_error(args, "--%s %s: expected an axis first, such as z=2mm", option, text);
+        return -1;
+    }
+    *value = text + 2;
+    return (int)(axis - "xyz");
+}
+
+// --shake AXIS=AMPLITUDE,FREQUENCY and --carry AXIS=DISTANCE@FROM,TO.
+static int simulate_read_base(const cli_args *args, simulate *d)
+{
+    char part[3][64];
+    double number[3];
+    const char *value;
+    int cursor = 0;
+
+    for (const char *text; (text = cli_next(args, "shake", &cursor));) {
+        pl_error err = {0};
+        const int axis = simulate_axis(args, "shake", text, &value);
+        if (axis < 0) {
+            return CLI_EXIT_USAGE;
+        }
+        char *hertz = sscanf(value, "%63[^,],%63s", part[0], part[1]) == 2 ? strstr(part[1], "Hz") : NULL;
+        if (hertz) {
+            *hertz = 0;
+        }
+        if (!hertz || pl_quantity_parse(part[0], PL_DIM_LENGTH, &number[0], &err) != PL_OK ||
+            pl_quantity_parse(part[1], PL_DIM_NUMBER, &number[1], &err) != PL_OK ||
+            pl_schedule_base(d->schedule, axis, number[0], number[1], d->begin, INFINITY, &err) != PL_OK) {
+            cli_error(args, "--shake %s: %s", text,
+                      err.text[0] ? err.text : "expected AXIS=AMPLITUDE,FREQUENCY, such as z=2mm,5Hz");
+            return CLI_EXIT_USAGE;
+        }
+    }
+
+    cursor = 0;
+    for (const char *text; (text = cli_next(args, "carry", &cursor));) {
+        pl_error err = {0};
+        const int axis = simulate_axis(args, "carry", text, &value);
+        if (axis < 0) {
+            return CLI_EXIT_USAGE;
+        }
+        if (sscanf(value, "%63[^@]@%63[^,],%63s", part[0], part[1], part[2]) != 3 ||
+            pl_quantity_parse(part[0], PL_DIM_LENGTH, &number[0], &err) != PL_OK ||
+            pl_quantity_parse(part[1], PL_DIM_TIME, &number[1], &err) != PL_OK ||
+            pl_quantity_parse(part[2], PL_DIM_TIME, &number[2], &err) != PL_OK ||
+            pl_schedule_base(d->schedule, axis, 0.5 * number[0], 0.5 / (number[2] - number[1]), number[1],
+                             number[2], &err) != PL_OK) {
+            cli_error(args, "--carry %s: %s", text,
+                      err.text[0] ? err.text : "expected AXIS=DISTANCE@FROM,TO, such as x=80mm@0s,0.5s");
+            return CLI_EXIT_USAGE;
+        }
+    }
+
+    return CLI_DONE;
+}
+
+// --drag SURFACE=DENSITY
+static int simulate_read_drag(const cli_args *args, simulate *d)
+{
+    const pl_mesh *mesh = pl_robot_mesh(d->s.robot);
+    int cursor = 0;
+
+    for (const char *text; (text = cli_next(args, "drag", &cursor));) {
+        char name[64];
+        pl_error err = {0};
+        const char *equals = strchr(text, '=');
+        snprintf(name, sizeof name, "%.*s", equals ? (int)fmin((double)(equals - text), 63) : 0, text);
+        const int32_t s = pl_mesh_find_surface(mesh, name);
+        if (!d->drag) {
+            d->drag = calloc((size_t)pl_mesh_get(mesh).surface_count + 1, sizeof *d->drag);
+        }
+        if (!d->drag) {
+            return cli_no_memory(args);
+        }
+        if (s < 0) {
+            cli_error(args, "--drag %s: the robot has no surface '%s'", text, name);
+            return CLI_EXIT_USAGE;
+        }
+        if (pl_quantity_parse(equals + 1, PL_DIM_DENSITY, &d->drag[s], &err) != PL_OK || !(d->drag[s] >= 0)) {
+            cli_error(args, "--drag %s: %s", text, err.text[0] ? err.text : "it is not negative");
+            return CLI_EXIT_USAGE;
+        }
+    }
+    d->options.surface_drag = d->drag;
+
+    return CLI_DONE;
+}
+
 // What the commands are asked to be from the start on.
 static int simulate_schedule(const cli_args *args, simulate *d)
 {
@@ -345,6 +450,8 @@ static int simulate_schedule(const cli_args *args, simulate *d)
 
     pl_schedule_load_ramp(d->schedule, d->load_ramp);
     status = simulate_read_sines(args, d, true);
+
+    status = status ? status : simulate_read_base(args, d);
 
     return status ? status : simulate_read_pushes(args, d);
 }
@@ -678,6 +785,10 @@ static int simulate_create(const cli_args *args, simulate *d)
     d->options.masses_hang = cli_flag(args, "hang");
     d->options.displacement = cli_flag(args, "displacement");
     d->options.progress = cli_progress;
+    const int wrong = simulate_read_drag(args, d);
+    if (wrong) {
+        return wrong;
+    }
     cli_stage("preparing the motion", false);
     const pl_status status = pl_simulation_create(d->s.m.model, &d->options, &d->simulation, &err);
     cli_stage(NULL, false);
@@ -721,6 +832,7 @@ static int simulate_run(cli_args *args)
     free(d.first);
     free(d.last);
     free(d.line);
+    free(d.drag);
     free(d.time);
     cli_motion_clear(&d.s);
 

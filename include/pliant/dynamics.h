@@ -38,6 +38,9 @@ typedef struct pl_dynamics_options {
     const double *marker_mass; // t, per marker: masses attached at markers, copied; NULL: none. Their weight
                                // is a load: forces at markers in the state (pl_statics_set_forces)
     bool masses_hang;          // the masses hang on long strings: they follow their marker along gravity only
+    // t/mm^3, per surface of the mesh, copied; NULL: none. A fluid of density rho that slows the surface
+    // down: force -D |v| v / 2 per undeformed area, D = rho times the drag coefficient of the wetted area
+    const double *surface_drag;
     pl_linear_solver linear_solver;
     bool displacement;            // displacement elements everywhere, regardless of the materials
     pl_distribution distribution; // of growth ratios
@@ -58,6 +61,9 @@ typedef struct pl_signal {
     // Forces at the markers (3 each, N) besides the loads of the robot, instead of those of the state and of
     // pl_dynamics_set_forces; NULL: those. Jumps and corners as for commands.
     void (*force)(void *user, double t, double *force);
+    // Acceleration of the supports (mm/s^2), which all move as one without turning. Positions and velocities
+    // are those in their frame, in which obstacles rest; the inertia of the body acts as a load. NULL: none.
+    void (*base)(void *user, double t, double acceleration[3]);
     void *user;
 } pl_signal;
 
@@ -68,9 +74,9 @@ typedef struct pl_motion_energy {
     double kinetic;
     double elastic;   // of the long-term material, springs included
     double viscous;   // went into viscous branches: what they store and what they turned into heat
-    double damped;    // by mass-proportional damping
+    double damped;    // by mass-proportional damping and drag
     double actuators; // work of cables, chambers and films on the body
-    double loads;     // work of gravity, forces, moments and pressures
+    double loads;     // work of gravity, forces, moments, pressures and the acceleration of the supports
     double imbalance; // NAN: work of growth drives or moving supports is not counted
 } pl_motion_energy;
 

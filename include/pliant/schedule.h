@@ -35,6 +35,11 @@ PL_API_CHECKED pl_status pl_schedule_table(pl_schedule *schedule, int command, c
 // marker add up. With any of these they are all the forces at markers there are.
 PL_API_CHECKED pl_status pl_schedule_push(pl_schedule *schedule, int marker, int marker_count,
                                           const double force[3], double t0, double t1, pl_error *err);
+// The supports move along an axis (0: x) from rest, u = amplitude (1 - cos 2 pi frequency (t - t0)), between
+// t0 and t1 (INFINITY: on and on). After half a period they stand still again, 2 amplitude away. Motions add
+// up.
+PL_API_CHECKED pl_status pl_schedule_base(pl_schedule *schedule, int axis, double amplitude, double frequency,
+                                          double t0, double t1, pl_error *err);
 // The loads of the robot act from 0 to 1 over this time from the start on.
 PL_API void pl_schedule_load_ramp(pl_schedule *schedule, double duration);
 // Without a limit of rates and times: 0.

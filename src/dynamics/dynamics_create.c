@@ -55,6 +55,15 @@ static pl_status options_check(const pl_robot *robot, const pl_dynamics_options 
         }
     }
 
+    const pl_mesh_view mesh = pl_mesh_get(robot->mesh);
+    for (int32_t s = 0; o->surface_drag && s < mesh.surface_count; ++s) {
+        if (!(o->surface_drag[s] >= 0) || isinf(o->surface_drag[s])) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "dynamics: the drag of surface '%s' is %g t/mm^3, must not be negative",
+                           mesh.surface_name[s], o->surface_drag[s]);
+        }
+    }
+
     if (robot->contact.free_count > 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "robot '%s' has a free body, whose inertia motions in time do not have yet: fix the "
@@ -163,7 +172,8 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
     }
     d->robot = robot;
     d->options = *options;
-    const dynamics_masses masses = {.mass = options->marker_mass, .hang = options->masses_hang};
+    const dynamics_masses masses = {
+        .mass = options->marker_mass, .hang = options->masses_hang, .drag = options->surface_drag};
     const pl_problem_options problem = {.displacement = options->displacement,
                                         .distribution = options->distribution,
                                         .linear_solver = options->linear_solver,
@@ -173,7 +183,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
     status = pl_problem_create(robot, &problem, extra, &d->problem, err);
     if (status == PL_OK) {
         d->problem->options.extra = NULL;
-        d->options.marker_mass = NULL;
+        d->options.marker_mass = d->options.surface_drag = NULL;
         d->inertia = d->problem->term[d->problem->term_count - 1].self;
         d->levels.level[0].created = true;
         d->watch = (pl_watch){.progress = options->progress, .fraction = -1};

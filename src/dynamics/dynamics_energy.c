@@ -182,6 +182,31 @@ void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy)
     energy->loads += work[1];
 }
 
+// Work of the inertia in the frame of the supports: -int a . dS with S = sum M (x - start).
+void dynamics_work_base(pl_dynamics *d, pl_motion_energy *energy)
+{
+    const dynamics_point *at[3] = {&d->now, &d->middle, &d->next};
+    double a[3][3], S[3][3] = {{0}};
+
+    for (int k = 0; k < 3; ++k) {
+        double *moved = d->newton.work.x_trial;
+        for (int64_t i = 0; i < dynamics_full(d); ++i) {
+            moved[i] = at[k]->x[i] - d->start[i];
+        }
+        dynamics_mass_multiply(d->inertia, moved, d->inertia->product);
+        for (int64_t i = 0; i < dynamics_full(d); ++i) {
+            S[i % 3][k] += d->inertia->product[i];
+        }
+        for (int i = 0; i < 3; ++i) {
+            a[i][k] = at[k]->base[i];
+        }
+    }
+
+    for (int i = 0; i < 3; ++i) {
+        energy->loads -= energy_row(a[i], S[i]);
+    }
+}
+
 double dynamics_kinetic(const pl_dynamics *d, const double *v)
 {
     dynamics_mass_multiply(d->inertia, v, d->inertia->product);

@@ -19,6 +19,11 @@ typedef struct dynamics_inertia {
     // of the stage in progress
     double coefficient;   // 1/s^2; 0: no inertia
     const double *target; // full
+    // drag: the potential pace / 3 sum drag |v|^3 with v = (x - rest) / pace, convex, whose gradient is the
+    // force
+    double *drag;       // t/mm, per vertex: D area / 2; NULL: none
+    const double *rest; // full
+    double pace;        // s
     // where the entries of M stand in K: 3 per entry above or on the diagonal; -1: not an unknown, or rigid
     int64_t *slot;
     double *product; // full: scratch
@@ -27,10 +32,12 @@ typedef struct dynamics_inertia {
 typedef struct dynamics_masses {
     const double *mass; // per marker; NULL: none
     bool hang;
+    const double *drag; // t/mm^3, per surface; NULL: none
 } dynamics_masses;
 pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error *err);
 // y = M x
 void dynamics_mass_multiply(const dynamics_inertia *inertia, const double *x, double *y);
+double dynamics_drag_power(const dynamics_inertia *inertia, const double *v); // mJ/s, taken from the body
 
 // ---- factors of several step lengths: dynamics_levels.c
 #define DYNAMICS_LEVELS 3 // kept at one time
@@ -68,6 +75,7 @@ typedef struct dynamics_point {
     pl_state *state;   // x, commands, efforts
     // of constraints: measures and the forces along their rows; 0 for others
     double measure[PL_ROWS_MAX], force[PL_ROWS_MAX];
+    double base[3]; // mm/s^2: acceleration of the supports
 } dynamics_point;
 
 // Of the step in progress: potentials of actuators and loads where it began, and how fast the commands of its
@@ -104,6 +112,7 @@ struct pl_dynamics {
     double *work;               // full
     double *command;            // of the stage in progress
     double *force;              // 3 per marker: of the stage in progress, where the signal has forces
+    double base[3];             // mm/s^2: of the stage in progress
 
     double exchanged; // mJ: work in the last step and a small part of the largest kinetic energy so far
     double kinetic_most;
@@ -145,6 +154,7 @@ pl_status dynamics_prepare(pl_dynamics *d, bool rest, pl_error *err);
 // path of the problem leading along that stage.
 void dynamics_work_first(pl_dynamics *d);
 void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy);
+void dynamics_work_base(pl_dynamics *d, pl_motion_energy *energy); // of a step, where the supports move
 // Measures and forces of the constraints where the problem was evaluated last.
 void dynamics_rows(const pl_problem *p, dynamics_point *point);
 double dynamics_kinetic(const pl_dynamics *d, const double *v);

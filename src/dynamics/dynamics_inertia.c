@@ -56,6 +56,78 @@ void dynamics_mass_multiply(const dynamics_inertia *t, const double *x, double *
     }
 }
 
+// ---- drag
+// Area of the surfaces at their vertices: an integral of the shape functions over flat faces.
+static void drag_face(const pl_mesh *mesh, const double *X, int32_t face, double D, double *drag)
+{
+    int32_t node[PL_FACE_NODES_MAX];
+    double a[3], b[3], normal[3];
+    const int n = pl_mesh_face_nodes(mesh, face, node), corners = n == 3 || n == 6 ? 3 : 4;
+
+    pl_sub3(X + 3 * (int64_t)node[1], X + 3 * (int64_t)node[0], a);
+    pl_sub3(X + 3 * (int64_t)node[2], X + 3 * (int64_t)node[0], b);
+    if (corners == 4) { // half the product of the diagonals
+        pl_sub3(X + 3 * (int64_t)node[2], X + 3 * (int64_t)node[0], a);
+        pl_sub3(X + 3 * (int64_t)node[3], X + 3 * (int64_t)node[1], b);
+    }
+    pl_cross3(a, b, normal);
+    const double area = 0.5 * pl_norm3(normal);
+
+    // quadratic triangles: all at the middles of the edges
+    const int from = n == 6 ? 3 : 0, to = n == 6 ? 6 : corners;
+    for (int k = from; k < to; ++k) {
+        drag[node[k]] += 0.5 * D * area / (to - from);
+    }
+}
+
+double dynamics_drag_power(const dynamics_inertia *t, const double *v)
+{
+    double power = 0;
+    for (int32_t i = 0; t->drag && i < t->M.n; ++i) {
+        const double speed = t->drag[i] > 0 ? pl_norm3(v + 3 * (int64_t)i) : 0;
+        power += t->drag[i] * speed * speed * speed;
+    }
+    return power;
+}
+
+static void drag_evaluate(const dynamics_inertia *t, const double *x, double *energy, double *full)
+{
+    for (int64_t v = 0; v < t->M.n; ++v) {
+        if (!(t->drag[v] > 0)) {
+            continue;
+        }
+        double speed[3];
+        for (int i = 0; i < 3; ++i) {
+            speed[i] = (x[3 * v + i] - t->rest[3 * v + i]) / t->pace;
+        }
+        const double size = pl_norm3(speed);
+        *energy += t->pace * t->drag[v] * size * size * size / 3;
+        for (int i = 0; full && i < 3; ++i) {
+            full[3 * v + i] += t->drag[v] * size * speed[i];
+        }
+    }
+}
+
+// drag / pace (|v| I + v v^T / |v|)
+static void drag_tangent(const dynamics_inertia *t, pl_problem *p, const double *x)
+{
+    for (int32_t v = 0; v < t->M.n; ++v) {
+        double speed[3], B[9];
+        if (!(t->drag[v] > 0)) {
+            continue;
+        }
+        for (int i = 0; i < 3; ++i) {
+            speed[i] = (x[3 * (int64_t)v + i] - t->rest[3 * (int64_t)v + i]) / t->pace;
+        }
+        const double size = pl_norm3(speed), c = t->drag[v] / t->pace;
+        for (int i = 0; i < 9; ++i) {
+            const double along = size > 0 ? speed[i / 3] * speed[i % 3] / size : 0;
+            B[i] = c * (along + (i % 4 == 0 ? size : 0));
+        }
+        pl_problem_add_block(p, v, v, B, 3, x);
+    }
+}
+
 // ---- the term
 static void inertia_destroy(void *object)
 {
@@ -64,6 +136,7 @@ static void inertia_destroy(void *object)
     pl_free(t->marker_mass);
     pl_free(t->slot);
     pl_free(t->product);
+    pl_free(t->drag);
     pl_free(t);
 }
 
@@ -131,6 +204,9 @@ static void inertia_evaluate(void *self, pl_problem *p, const double *x, double 
     for (int64_t i = 0; full && i < n; ++i) {
         full[i] += t->coefficient * t->product[i];
     }
+    if (t->drag && t->rest) {
+        drag_evaluate(t, x, energy, full);
+    }
 }
 
 // coefficient M_ab I at two vertices of which one is rigid, or of a mass at a marker; `along`: n n^T instead
@@ -154,6 +230,10 @@ static void inertia_tangent(void *self, pl_problem *p, const double *x, bool pos
     const dynamics_inertia *t = self;
     if (!(t->coefficient > 0)) {
         return;
+    }
+
+    if (t->drag && t->rest) {
+        drag_tangent(t, p, x);
     }
 
     const int32_t *rigid = p->unknowns.rigid_of;
@@ -214,6 +294,16 @@ pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error 
     pl_status status = t->marker_mass && t->product && density ? PL_OK : pl_fail_memory(err, "dynamics");
     for (int k = 0; status == PL_OK && mass && k < robot->marker_count; ++k) {
         t->marker_mass[k] = mass[k];
+    }
+    if (status == PL_OK && masses->drag) {
+        t->drag = PL_NEW_ARRAY(double, p->mesh.vertex_count);
+        status = t->drag ? PL_OK : pl_fail_memory(err, "dynamics: drag");
+    }
+    for (int32_t s = 0; status == PL_OK && masses->drag && s < p->mesh.surface_count; ++s) {
+        for (int64_t f = p->mesh.surface_start[s]; masses->drag[s] > 0 && f < p->mesh.surface_start[s + 1];
+             ++f) {
+            drag_face(robot->mesh, p->mesh.position, p->mesh.surface_face[f], masses->drag[s], t->drag);
+        }
     }
 
     for (int32_t r = 0; status == PL_OK && r < p->mesh.region_count; ++r) {

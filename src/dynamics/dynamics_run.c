@@ -53,6 +53,12 @@ static bool run_jump(pl_dynamics *d)
     if (d->signal.force) {
         d->signal.force(d->signal.user, d->now.time, d->force);
     }
+    if (d->signal.base) {
+        d->signal.base(d->signal.user, d->now.time, d->base);
+    }
+    for (int i = 0; d->signal.base && i < 3; ++i) {
+        jump = jump || fabs(d->base[i] - d->now.base[i]) > 1e-6 * pl_norm3(d->base);
+    }
     for (int k = 0; d->signal.force && k < 3 * d->robot->marker_count; ++k) {
         jump = jump || fabs(d->force[k] - d->now.state->force[k]) > 1e-12 * fabs(d->force[k]);
     }

@@ -37,9 +37,18 @@ typedef struct schedule_push {
 
 #define SCHEDULE_PUSHES 64
 
+typedef struct schedule_base {
+    int axis;
+    double amplitude, omega, from, to;
+} schedule_base;
+
+#define SCHEDULE_BASES 16
+
 struct pl_schedule {
     schedule_push push[SCHEDULE_PUSHES];
     int push_count, marker_count;
+    schedule_base base[SCHEDULE_BASES];
+    int base_count;
     schedule_command *command;
     int count;
     double begin, load_ramp;
@@ -263,6 +272,22 @@ pl_status pl_schedule_push(pl_schedule *s, int marker, int marker_count, const d
     return PL_OK;
 }
 
+pl_status pl_schedule_base(pl_schedule *s, int axis, double amplitude, double frequency, double t0, double t1,
+                           pl_error *err)
+{
+    if (axis < 0 || axis > 2 || !isfinite(amplitude) || !(frequency > 0) || isinf(frequency) ||
+        !isfinite(t0) || !(t1 > t0)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "schedule: a motion of the supports needs an axis, a finite amplitude, a positive "
+                       "frequency and an end after its beginning");
+    }
+    if (s->base_count == SCHEDULE_BASES) {
+        return pl_fail(err, PL_BAD_INPUT, "schedule: more than %d motions of the supports", SCHEDULE_BASES);
+    }
+    s->base[s->base_count++] = (schedule_base){axis, amplitude, 2 * PL_PI * frequency, t0, t1};
+    return PL_OK;
+}
+
 // ---- the response
 static pl_status node_add(schedule_command *c, schedule_node node, pl_error *err)
 {
@@ -461,6 +486,11 @@ static double schedule_corner(void *user, double t)
         corner = s->push[k].to > t + 1e-9 ? fmin(corner, s->push[k].to) : corner;
     }
 
+    for (int k = 0; k < s->base_count; ++k) {
+        corner = s->base[k].from > t + 1e-9 ? fmin(corner, s->base[k].from) : corner;
+        corner = s->base[k].to > t + 1e-9 ? fmin(corner, s->base[k].to) : corner;
+    }
+
     const double full = s->begin + s->load_ramp;
 
     return s->load_ramp > 0 && full > t + 1e-9 ? fmin(corner, full) : corner;
@@ -478,6 +508,18 @@ static void schedule_force(void *user, double t, double *force)
     }
 }
 
+static void schedule_base_at(void *user, double t, double acceleration[3])
+{
+    const pl_schedule *s = user;
+    acceleration[0] = acceleration[1] = acceleration[2] = 0;
+    for (int k = 0; k < s->base_count; ++k) {
+        const schedule_base *b = &s->base[k];
+        if (t >= b->from - 1e-12 && t < b->to - 1e-12) {
+            acceleration[b->axis] += b->amplitude * b->omega * b->omega * cos(b->omega * (t - b->from));
+        }
+    }
+}
+
 static double schedule_load(void *user, double t)
 {
     const pl_schedule *s = user;
@@ -487,6 +529,7 @@ static double schedule_load(void *user, double t)
 pl_signal pl_schedule_signal(pl_schedule *s)
 {
     return (pl_signal){.force = s->push_count > 0 ? schedule_force : NULL,
+                       .base = s->base_count > 0 ? schedule_base_at : NULL,
                        .command = schedule_command_at,
                        .corner = schedule_corner,
                        .load = schedule_load,

@@ -75,6 +75,10 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
         pl_problem_set_forces(p, d->force);
     }
 
+    if (d->signal.base) {
+        d->signal.base(d->signal.user, t, d->base);
+    }
+
     pl_status status = pl_problem_check(p, d->command, err);
     if (status == PL_OK) {
         status = pl_problem_begin(p, from, d->command, err);
@@ -120,22 +124,25 @@ static double step_end(pl_dynamics *d, double h)
     pl_problem *p = d->problem;
     const int commands = d->now.state->command_count, forces = 3 * d->robot->marker_count;
     const size_t mark = pl_arena_begin(&p->scratch);
-    double *at[3]; // commands, load and forces at the start, just before the end and at the end
+    double *at[3]; // commands, load, base and forces at the start, just before the end and at the end
     for (int k = 0; k < 3; ++k) {
         const double time = k == 0 ? d->now.time : k == 1 ? before : t;
-        at[k] = PL_TAKE(&p->scratch, double, commands + 1 + forces);
-        memset(at[k], 0, (size_t)(commands + 1 + forces) * sizeof *at[k]);
+        at[k] = PL_TAKE(&p->scratch, double, commands + 4 + forces);
+        memset(at[k], 0, (size_t)(commands + 4 + forces) * sizeof *at[k]);
         if (signal->command) {
             signal->command(signal->user, time, at[k]);
         }
         at[k][commands] = signal->load ? signal->load(signal->user, time) : 1;
         if (signal->force) {
-            signal->force(signal->user, time, at[k] + commands + 1);
+            signal->force(signal->user, time, at[k] + commands + 4);
+        }
+        if (signal->base) {
+            signal->base(signal->user, time, at[k] + commands + 1);
         }
     }
 
     bool jumps = false;
-    for (int i = 0; i < commands + 1 + forces; ++i) {
+    for (int i = 0; i < commands + 4 + forces; ++i) {
         const double change = fabs(at[1][i] - at[0][i]), jump = fabs(at[2][i] - at[1][i]);
         jumps = jumps || isnan(at[2][i]) != isnan(at[1][i]) ||
                 jump > STEP_JUMP * change + 1e-12 * (fabs(at[1][i]) + fabs(at[2][i]));
@@ -144,6 +151,14 @@ static double step_end(pl_dynamics *d, double h)
     pl_arena_end(&p->scratch, mark);
 
     return jumps ? before : t;
+}
+
+// The inertia of the body in the frame of the supports, -M a: the target moves by -a / coefficient.
+static void stage_base(pl_dynamics *d, double coefficient)
+{
+    for (int64_t i = 0; d->signal.base && i < dynamics_full(d); ++i) {
+        d->target[i] -= d->base[i % 3] / coefficient;
+    }
 }
 
 // y* -> target and coefficient of the inertia, z in `rest` for damping.
@@ -155,18 +170,24 @@ static void stage_inertia(pl_dynamics *d, double s, const double *rest)
     for (int64_t i = 0; b > 0 && i < dynamics_full(d); ++i) {
         d->target[i] += weight * (rest[i] - d->target[i]);
     }
+    stage_base(d, k);
     d->inertia->coefficient = k;
     d->inertia->target = d->target;
+    d->inertia->rest = rest;
+    d->inertia->pace = s;
 }
 
-// Energy that mass-proportional damping takes, b v . M v, by the same quadrature as work.
-static double step_damped(const pl_dynamics *d, double h)
+// Energy that damping takes, b v . M v and drag |v|^3, by the same quadrature as work.
+static void step_damped(pl_dynamics *d, double h)
 {
-    const double b = d->options.mass_damping;
-    return b > 0 ? 2 * b * h *
-                       (TR_W0 * dynamics_kinetic(d, d->now.v) + TR_WG * dynamics_kinetic(d, d->middle.v) +
-                        TR_W1 * dynamics_kinetic(d, d->next.v))
-                 : 0;
+    const dynamics_point *at[3] = {&d->now, &d->middle, &d->next};
+    const double weight[3] = {TR_W0, TR_WG, TR_W1}, b = d->options.mass_damping;
+
+    for (int k = 0; k < 3; ++k) {
+        const double kinetic = b > 0 ? dynamics_kinetic(d, at[k]->v) : 0;
+        d->energy_next.damped +=
+            h * weight[k] * (2 * b * kinetic + dynamics_drag_power(d->inertia, at[k]->v));
+    }
 }
 
 static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_outcome *outcome, pl_error *err)
@@ -203,6 +224,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
         to->a[i] = (to->v[i] - now->v[i]) / s - now->a[i];
     }
 
+    memcpy(to->base, d->base, sizeof to->base);
     dynamics_work_first(d);
     pl_problem_store(d->problem, d->command, 1, to->x, to->state);
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, false, to->x);
@@ -300,10 +322,14 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
         to->a[i] = (to->v[i] - V) / s;
     }
 
+    memcpy(to->base, d->base, sizeof to->base);
     dynamics_work_second(d, &d->energy_next);
     pl_problem_store(d->problem, d->command, 1, to->x, to->state);
     step_without_contact(d, to);
-    d->energy_next.damped += step_damped(d, h);
+    step_damped(d, h);
+    if (d->signal.base) {
+        dynamics_work_base(d, &d->energy_next);
+    }
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, true, to->x);
 
     return PL_OK;
@@ -372,6 +398,8 @@ static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_o
         d->target[i] = now->x[i] + s * now->v[i] - s * s * now->a[i]; // what else acts is balanced
         scratch->x[i] = now->x[i] + s * now->v[i];
     }
+    stage_base(d, 1 / (s * s));
+    d->inertia->rest = NULL;
 
     predict_finish(d->problem, now->x, scratch->x);
     d->inertia->coefficient = 1 / (s * s);
@@ -505,9 +533,9 @@ static pl_status acceleration_jump(pl_dynamics *d, pl_error *err)
     return stage_begin(d, d->now.state, d->now.time, err);
 }
 
-// M a = -dG/dx - b M v with the factor of K + M / s^2 as preconditioner: a <- a + (M + s^2 K)^-1 (f - M a).
-// After a few passes slow motions are exact to the power of (s omega)^2, and what the step does not resolve
-// stays filtered.
+// M a = -dG/dx - b M v - drag - M a_supports with the factor of K + M / s^2 as preconditioner: a <- a + (M +
+// s^2 K)^-1 (f - M a). After a few passes slow motions are exact to the power of (s omega)^2, and what the
+// step does not resolve stays filtered.
 pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
 {
     pl_problem *p = d->problem;
@@ -523,6 +551,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
     memcpy(d->target, d->now.x, (size_t)n * sizeof *d->target);
     d->inertia->coefficient = 1 / (s * s);
     d->inertia->target = d->target;
+    d->inertia->rest = NULL;
     if (status == PL_OK) {
         status = dynamics_stage_factor(d, d->now.x, &outcome, err);
     }
@@ -536,12 +565,16 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
         return status;
     }
 
-    double mu[PL_ROWS_MAX];
+    double mu[PL_ROWS_MAX], *rest = d->newton.work.x_start;
+    d->inertia->rest = rest;
+    d->inertia->pace = s;
     for (int pass = 0; pass < ACCELERATION_PASSES; ++pass) {
         // the gradient of a target off by s^2 (a + b v) is G + M (a + b v)
         for (int64_t i = 0; i < n; ++i) {
             d->target[i] = d->now.x[i] - s * s * (d->now.a[i] + d->options.mass_damping * d->now.v[i]);
+            rest[i] = d->now.x[i] - s * d->now.v[i]; // of drag: v = (x - rest) / s
         }
+        stage_base(d, 1 / (s * s));
         p->contact_mode = PL_CONTACT_ABSENT;
         const double energy = pl_problem_evaluate(p, d->now.x, d->newton.work.g);
         p->contact_mode = PL_CONTACT_ACTS;
@@ -561,7 +594,9 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
         }
     }
 
+    d->inertia->rest = NULL;
     memcpy(d->now.total, d->now.a, (size_t)n * sizeof *d->now.a);
+    memcpy(d->now.base, d->base, sizeof d->now.base);
     dynamics_rows(p, &d->now);
     dynamics_stage_count(d);
 

@@ -62,6 +62,18 @@ expect_status 0 simulate beam $coarse --until 0.1s --push tip=0,0,-2@10ms,20ms -
 expect_near "pushed down" "$(awk -F, 'NR == 4 {print ($5 < -2.2)}' push.csv)" 1 0
 expect_status 2 simulate beam $coarse --until 0.1s --push tip=0,0,-2
 expect_words err.txt "tip=0,0,-2@50ms,80ms"
+
+# supports that shake and are carried, and a fluid: the tip lags behind an acceleration along y, drag takes energy
+expect_status 0 simulate beam $coarse --until 0.1s --carry y=20mm@0s,0.2s --every 20ms --out carried.csv
+expect_near "lags behind" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; ++i) if ($i == "tip.y [mm]") c = i} NR == 3 {print ($c < -0.1)}' carried.csv)" 1 0
+expect_status 0 simulate beam $coarse --until 0.1s --start undeformed --shake z=2mm,5Hz --drag tip=50000kg/m^3 --every 20ms --out wet.csv
+expect_near "drag takes energy" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; ++i) if ($i == "damped [mJ]") c = i} END {print ($c > 0.01)}' wet.csv)" 1 0
+expect_status 2 simulate beam $coarse --until 0.1s --shake 2mm,5Hz
+expect_words err.txt "an axis first"
+expect_status 2 simulate beam $coarse --until 0.1s --carry y=20mm
+expect_words err.txt "AXIS=DISTANCE@FROM,TO"
+expect_status 2 simulate beam $coarse --until 0.1s --drag skin=1000kg/m^3
+expect_words err.txt "no surface 'skin'"
 expect_status 2 simulate beam $coarse --until 0.1s --sine tendon=2mm,1mm
 expect_words err.txt "FREQUENCY"
 
