@@ -125,7 +125,7 @@ bool worker_live(server_worker *w, const server_pose *pose, const double *comman
 void worker_live_end(server_worker *w);
 // The model goes back to where it stands without a hand.
 void worker_let_go(server_worker *w, server_model *m);
-// Commands of a request in internal units. False when one is outside its range; `viewer`, if given, is reported.
+// Commands of a request in internal units. False when one is outside its range; `viewer`, if given, is informed.
 bool worker_commands(server_worker *w, const server_pose *pose, const uint32_t *viewer, double *command);
 // `searching`: this is not the last word about the target.
 json_t *worker_ik_json(const server_pose *pose, const pl_ik_report *report, bool searching);
