@@ -117,7 +117,7 @@ static bool release(const double *p, double mass, double *drop)
     const pl_statics_options statics = pl_statics_options_default();
     pl_dynamics_options options = pl_dynamics_options_default();
     options.step = STEP;
-    // along the upper edge: at a point the body gives way without a limit as the mesh is refined
+    // along the upper edge: at a point the indentation grows without a limit as the mesh is refined
     double hung[2 + HOOKS] = {0}, weight[3 * (2 + HOOKS)] = {0};
     for (int k = 2; k < 2 + HOOKS; ++k) {
         hung[k] = mass / HOOKS;

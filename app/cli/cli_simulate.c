@@ -21,6 +21,10 @@ static const cli_option options[] = {
     {"fill", 0, "NAME=TIME", "time in which a command is followed upwards (default: that of the robot file)",
      NULL},
     {"vent", 0, "NAME=TIME", "the same downwards; both may be repeated", NULL},
+    {"line", 0, "NAME=CONDUCTANCE,VOLUME[,RATIO]",
+     "a pressure that a regulator holds through a tube into a volume, choked at first: sonic conductance\n"
+     "[L/(s bar)], volume of chamber and tube, critical ratio (air=0.05,20mL,0.3); may be repeated",
+     NULL},
     {"push", 0, "MARKER=FX,FY,FZ@FROM,TO",
      "a force [N] at a marker between two times (tip=0,0,-2@50ms,80ms); short ones are impulses; may be "
      "repeated",
@@ -277,6 +281,46 @@ static int simulate_read_lines(const cli_args *args, simulate *d)
     return CLI_DONE;
 }
 
+#define SIMULATE_CONDUCTANCE 1e7  // mm^3/(s MPa) in 1 L/(s bar)
+#define SIMULATE_AMBIENT 0.101325 // MPa
+// --line NAME=CONDUCTANCE,VOLUME[,RATIO]
+static int simulate_read_air(const cli_args *args, simulate *d)
+{
+    int cursor = 0;
+    for (const char *set, *value; (set = cli_next(args, "line", &cursor));) {
+        const int c = cli_command_split(args, cli_model_commands(&d->s.m), "line", set, &value);
+        char part[3][40] = {"", "", "0.3"};
+        double number[3];
+        pl_error err = {0};
+        if (c < 0) {
+            return CLI_EXIT_USAGE;
+        }
+        if (d->s.m.info.command[c].drive != PL_DRIVE_PRESSURE) {
+            cli_error(args, "--line %s: the command is not a pressure", set);
+            return CLI_EXIT_USAGE;
+        }
+        if (sscanf(value, "%39[^,],%39[^,],%39s", part[0], part[1], part[2]) < 2 ||
+            pl_quantity_parse(part[0], PL_DIM_NUMBER, &number[0], &err) != PL_OK ||
+            pl_quantity_parse(part[1], PL_DIM_VOLUME, &number[1], &err) != PL_OK ||
+            pl_quantity_parse(part[2], PL_DIM_NUMBER, &number[2], &err) != PL_OK) {
+            cli_error(args, "--line %s: %s", set,
+                      err.text[0] ? err.text
+                                  : "expected NAME=CONDUCTANCE,VOLUME[,RATIO], such as air=0.05,20mL,0.3");
+            return CLI_EXIT_USAGE;
+        }
+        const pl_air_line line = {.conductance = SIMULATE_CONDUCTANCE * number[0],
+                                  .volume = number[1],
+                                  .critical = number[2],
+                                  .ambient = SIMULATE_AMBIENT};
+        if (pl_schedule_line(d->schedule, c, &line, &err) != PL_OK) {
+            cli_error(args, "--line %s: %s", set, err.text);
+            return CLI_EXIT_USAGE;
+        }
+    }
+
+    return CLI_DONE;
+}
+
 // --push MARKER=FX,FY,FZ@FROM,TO, besides the weight of masses at markers.
 static int simulate_read_pushes(const cli_args *args, simulate *d)
 {
@@ -451,6 +495,7 @@ static int simulate_schedule(const cli_args *args, simulate *d)
     pl_schedule_load_ramp(d->schedule, d->load_ramp);
     status = simulate_read_sines(args, d, true);
 
+    status = status ? status : simulate_read_air(args, d);
     status = status ? status : simulate_read_base(args, d);
 
     return status ? status : simulate_read_pushes(args, d);

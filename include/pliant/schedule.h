@@ -46,6 +46,21 @@ PL_API void pl_schedule_load_ramp(pl_schedule *schedule, double duration);
 PL_API_CHECKED pl_status pl_schedule_follow(pl_schedule *schedule, int command, double rate, double fill,
                                             double vent, pl_error *err);
 
+// An air line instead of rate and times: a regulator that holds what is asked, a tube and a volume, both at
+// ambient temperature. With the absolute pressures P1 > P2 upstream and downstream (ISO 6358)
+//   dP/dt = +- speed P1 f(P2 / P1),  f = 1 below the critical ratio b (choked), otherwise
+//   f = sqrt(1 - ((P2 / P1 - b) / (1 - b))^2),   speed = ambient C / V
+// with the sonic conductance C (mm^3/(s MPa)) of the tube and the volume V (mm^3), which is taken as
+// constant. Within 1e-3 of equal pressures the flow is proportional to their difference.
+typedef struct pl_air_line {
+    double conductance; // mm^3/(s MPa); 1 L/(s bar) is 1e7
+    double critical;    // b, 0 to 1; tubes and valves 0.2 to 0.5
+    double volume;      // mm^3
+    double ambient;     // MPa, absolute
+} pl_air_line;
+PL_API_CHECKED pl_status pl_schedule_line(pl_schedule *schedule, int command, const pl_air_line *line,
+                                          pl_error *err);
+
 // Computes the responses until the time given. The signal holds as long as the schedule is not changed.
 PL_API_CHECKED pl_status pl_schedule_prepare(pl_schedule *schedule, double until, pl_error *err);
 PL_API pl_signal pl_schedule_signal(pl_schedule *schedule);

@@ -7,6 +7,9 @@
 #define SCHEDULE_PER_TIME 50   // pieces of a response per time of filling or venting
 #define SCHEDULE_PER_CYCLE 200 // and per period of a sine
 #define SCHEDULE_NODES 4000000 // most
+#define LINE_PER_TIME 50       // pieces of the response of an air line per 1 / speed
+#define LINE_PARTS 16          // of a piece, each a step of Runge and Kutta's method
+#define LINE_LAMINAR 1e-3      // of the pressure upstream: below that difference flow is proportional to it
 
 // from + (to - from) (t - begin) / duration, then `to`; or a sine.
 typedef struct schedule_piece {
@@ -24,6 +27,7 @@ typedef struct schedule_node {
 typedef struct schedule_command {
     double first, rest;
     double rate, fill, vent;
+    pl_air_line line; // conductance 0: none
     schedule_piece *piece;
     int piece_count, piece_room;
     schedule_node *node; // NULL: follows at once
@@ -255,6 +259,19 @@ pl_status pl_schedule_follow(pl_schedule *s, int command, double rate, double fi
     return PL_OK;
 }
 
+pl_status pl_schedule_line(pl_schedule *s, int command, const pl_air_line *line, pl_error *err)
+{
+    if (!(line->conductance > 0) || isinf(line->conductance) || !(line->volume > 0) || isinf(line->volume) ||
+        !(line->ambient > 0) || isinf(line->ambient) || !(line->critical >= 0) || !(line->critical < 1)) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "schedule: an air line needs a positive conductance, volume and ambient pressure and a "
+            "critical ratio from 0 to 1");
+    }
+    s->command[command].line = *line;
+    return PL_OK;
+}
+
 pl_status pl_schedule_push(pl_schedule *s, int marker, int marker_count, const double force[3], double t0,
                            double t1, pl_error *err)
 {
@@ -361,12 +378,62 @@ static double response_piece(const schedule_command *c, double t, double longest
     return dt;
 }
 
+// ---- air lines
+static double line_speed(const pl_air_line *line)
+{
+    return line->ambient * line->conductance / line->volume;
+}
+
+// dP/dt of the volume at gauge pressure y, what is asked being a.
+static double line_flow(const pl_air_line *line, double a, double y)
+{
+    const double up = fmax(0, line->ambient + fmax(a, y)), down = fmax(0, line->ambient + fmin(a, y)),
+                 b = line->critical, sign = a > y ? 1 : -1;
+    const double ratio = up > 0 ? down / up : 1;
+    double f = 1;
+    if (ratio > 1 - LINE_LAMINAR) {
+        const double last = (1 - LINE_LAMINAR - b) / (1 - b);
+        f = sqrt(1 - last * last) * (1 - ratio) / LINE_LAMINAR;
+    } else if (ratio > b) {
+        const double over = (ratio - b) / (1 - b);
+        f = sqrt(1 - over * over);
+    }
+
+    return sign * line_speed(line) * up * f;
+}
+
+// One piece of the response, at most `longest`; its length.
+static double response_line(const schedule_command *c, double t, double longest, double y,
+                            schedule_node *node, double *next)
+{
+    const pl_air_line *line = &c->line;
+    const int k = piece_at(c, t);
+    const double a0 = command_asked(c, t), a1 = k < 0 ? c->first : piece_value(&c->piece[k], t + longest),
+                 h = longest / LINE_PARTS;
+
+    *node = (schedule_node){.time = t, .value = y, .slope = line_flow(line, a0, y)};
+    for (int i = 0; i < LINE_PARTS; ++i) {
+        const double a = a0 + (a1 - a0) * i / LINE_PARTS, b = a0 + (a1 - a0) * (i + 0.5) / LINE_PARTS,
+                     e = a0 + (a1 - a0) * (i + 1) / LINE_PARTS;
+        const double k1 = line_flow(line, a, y), k2 = line_flow(line, b, y + 0.5 * h * k1),
+                     k3 = line_flow(line, b, y + 0.5 * h * k2), k4 = line_flow(line, e, y + h * k3);
+        y += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    }
+    *next = y;
+    node->slope_end = line_flow(line, a1, y);
+
+    return longest;
+}
+
 static double response_longest(const schedule_command *c, double t, double until)
 {
     double longest = fmin(command_corner(c, t), until) - t;
     const double tau = fmin(c->fill > 0 ? c->fill : INFINITY, c->vent > 0 ? c->vent : INFINITY);
 
     longest = fmin(longest, tau / SCHEDULE_PER_TIME);
+    if (c->line.conductance > 0) {
+        longest = fmin(longest, 1 / (LINE_PER_TIME * line_speed(&c->line)));
+    }
     const int k = piece_at(c, t);
     if (k >= 0 && c->piece[k].frequency > 0) {
         longest = fmin(longest, 1 / (SCHEDULE_PER_CYCLE * c->piece[k].frequency));
@@ -380,7 +447,7 @@ static pl_status response_prepare(schedule_command *c, double begin, double unti
     pl_free(c->node);
     c->node = NULL;
     c->node_count = c->node_room = 0;
-    const bool follows = c->rate > 0 || c->fill > 0 || c->vent > 0;
+    const bool follows = c->rate > 0 || c->fill > 0 || c->vent > 0 || c->line.conductance > 0;
     if (!follows || c->piece_count == 0 || isnan(c->first)) {
         return PL_OK;
     }
@@ -394,7 +461,9 @@ static pl_status response_prepare(schedule_command *c, double begin, double unti
         if (isnan(command_asked(c, t))) {
             break; // let go: from here on at once
         }
-        const double dt = response_piece(c, t, response_longest(c, t, until), y, &node, &next);
+        const double longest = response_longest(c, t, until);
+        const double dt = c->line.conductance > 0 ? response_line(c, t, longest, y, &node, &next)
+                                                  : response_piece(c, t, longest, y, &node, &next);
         // pieces end at the corners of what is asked, without a rest of rounding
         const double corner = command_corner(c, t);
         const bool met = node.corner; // without a lag: what is asked is met, a corner of the response

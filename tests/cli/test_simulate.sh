@@ -68,6 +68,8 @@ expect_status 0 simulate beam $coarse --until 0.1s --carry y=20mm@0s,0.2s --ever
 expect_near "lags behind" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; ++i) if ($i == "tip.y [mm]") c = i} NR == 3 {print ($c < -0.1)}' carried.csv)" 1 0
 expect_status 0 simulate beam $coarse --until 0.1s --start undeformed --shake z=2mm,5Hz --drag tip=50000kg/m^3 --every 20ms --out wet.csv
 expect_near "drag takes energy" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; ++i) if ($i == "damped [mJ]") c = i} END {print ($c > 0.01)}' wet.csv)" 1 0
+expect_status 2 simulate beam $coarse --until 0.1s --set tendon=4mm --line tendon=0.05,20mL
+expect_words err.txt "not a pressure"
 expect_status 2 simulate beam $coarse --until 0.1s --shake 2mm,5Hz
 expect_words err.txt "an axis first"
 expect_status 2 simulate beam $coarse --until 0.1s --carry y=20mm

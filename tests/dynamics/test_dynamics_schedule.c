@@ -139,10 +139,53 @@ static void test_slow_ramps(void **state)
     pl_schedule_destroy(s);
 }
 
+// An air line. Filling from ambient pressure P0 to P1 absolute is choked, P = P0 + k P1 t, until P / P1 is
+// the critical ratio b; then P / P1 = b + (1 - b) sin(k (t - t*) / (1 - b)). Venting is choked too at first,
+// P = P1 exp(-k t).
+static void test_air_line(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    const pl_air_line line = {.conductance = 2e6, .critical = 0.3, .volume = 5e4, .ambient = 0.1};
+    const double k = line.ambient * line.conductance / line.volume, b = line.critical, P1 = 0.5, P0 = 0.1;
+    pl_schedule *s = schedule_new(0, 0, 0, 0);
+    PL_CHECK_OK(pl_schedule_line(s, 0, &line, &err));
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 0, 0, P1 - P0, &err));
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 1, 0, 0, &err));
+    PL_CHECK_OK(pl_schedule_prepare(s, 3, &err));
+
+    const double turn = (b * P1 - P0) / (k * P1);
+    double worst = 0;
+    for (int i = 1; i < 40; ++i) {
+        const double t = 0.01 * i, angle = k * (t - turn) / (1 - b);
+        const double P = t < turn ? P0 + k * P1 * t : P1 * (b + (1 - b) * sin(fmin(angle, 0.5 * acos(-1))));
+        worst = fmax(worst, fabs(P0 + pl_schedule_value(s, 0, t) - P));
+    }
+    print_message("k %.2f 1/s, choked until %.3f s: filling %.1e MPa off\n", k, turn, worst);
+    PL_CHECK_BELOW(worst, 1e-3 * P1);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.99), P1 - P0, 1e-4);
+
+    const double choked = log(P1 * b / P0) / k;
+    worst = 0;
+    for (int i = 0; i < 10; ++i) {
+        const double t = choked * i / 10;
+        worst = fmax(worst, fabs(P0 + pl_schedule_value(s, 0, 1 + t) - P1 * exp(-k * t)));
+    }
+    print_message("venting, choked until %.3f s: %.1e MPa off\n", choked, worst);
+    PL_CHECK_BELOW(worst, 1e-5);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 2.9), 0, 1e-4);
+    pl_schedule_destroy(s);
+
+    const pl_air_line wrong = {.conductance = 1, .volume = 0, .ambient = 0.1};
+    s = schedule_new(0, 0, 0, 0);
+    assert_int_equal(pl_schedule_line(s, 0, &wrong, &err), PL_BAD_INPUT);
+    pl_schedule_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fill_and_vent), cmocka_unit_test(test_lag),
-                                       cmocka_unit_test(test_rate), cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_slow_ramps)};
+                                       cmocka_unit_test(test_rate),          cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_slow_ramps),    cmocka_unit_test(test_air_line)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
