@@ -69,6 +69,7 @@ typedef struct cli_option {
     }
 
 typedef struct cli_args cli_args;
+
 // A verb: its table says all that help, completion and manual pages need.
 typedef struct cli_verb {
     const char *name;
@@ -118,14 +119,17 @@ extern const cli_verb cli_verb_simulate, cli_verb_modes, cli_verb_shapes, cli_ve
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);
 void cli_args_clear(cli_args *args);
+
 // `pliant help` and everything made from the tables: text, a manual page (man 1, roff), JSON.
 void cli_help(const cli_verb *verb);
 void cli_help_man(const cli_verb *verb); // NULL: the page of the program
 json_t *cli_help_json(void);             // every verb, its options and examples
+
 // Pages that explain the outcomes of solves: `pliant help limit_point`.
 typedef struct cli_topic {
     const char *name, *text;
 } cli_topic;
+
 extern const cli_topic cli_topics[];               // ends with a zeroed entry; made from docs/outcomes
 const cli_topic *cli_topic_find(const char *name); // blanks and hyphens count as underscores; NULL: none
 void cli_outcome_advice(const char *outcome);      // names the page of an outcome, on standard error
@@ -134,12 +138,15 @@ int cli_flag_count(const cli_args *args, const char *name);
 const char *cli_value(const cli_args *args, const char *name); // the last one given, or NULL
 const char *cli_next(const cli_args *args, const char *name,
                      int *cursor); // all of them in turn; *cursor from 0
+
 // A number with a unit between low and high; `*out` stays when the option is absent. False after complaining.
 bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, double low, double high,
                 double *out);
+
 // A time limit: more than nothing, at most 1e9 s.
 bool cli_limit(const cli_args *args, const char *name, double *out);
 bool cli_whole(const cli_args *args, const char *name, int low, int high, int *out);
+
 // The word nearest to `word`, or NULL when none is near.
 const char *cli_nearest(const char *word, const char *const *known, int count);
 
@@ -151,6 +158,7 @@ void cli_say(const cli_args *args, const char *format, ...) PL_PRINTF(2, 3);
 void cli_finding(const pl_finding *finding);
 void cli_findings(const pl_findings *findings);
 void cli_findings_numbered(const pl_findings *findings); // numbered where there are several
+
 // Prints what `err` says and returns the exit status: 3 where a file cannot be opened or written, 2 where its
 // contents are wrong.
 int cli_fail(const cli_args *args, const pl_error *err);
@@ -171,6 +179,7 @@ static inline void *cli_noted(void *block)
 #define malloc(bytes) cli_noted(malloc(bytes))
 #define calloc(count, size) cli_noted(calloc(count, size))
 #define realloc(block, bytes) cli_noted(realloc(block, bytes))
+
 // Replaces what would steer a terminal (escape sequences in names) by question marks.
 void cli_text_tame(char *text);
 
@@ -182,6 +191,7 @@ typedef struct cli_table {
     char **row; // tab-separated cells
     int count, capacity;
 } cli_table;
+
 void cli_row(cli_table *table, const char *format, ...) PL_PRINTF(2, 3); // the first row is the heading
 void cli_table_print(const cli_args *args, cli_table *table);            // and clears it
 
@@ -192,11 +202,14 @@ json_t *cli_json_findings(const pl_findings *findings); // of warnings and defec
 json_t *cli_json_quality(const pl_mesh_quality *quality);
 json_t *cli_json_head(uint64_t hash,
                       const pl_findings *findings); // format, pliant, robot (0: null), warnings
+
 // Writes to the place --json names (if given) and releases `root`.
 int cli_json_write(const cli_args *args, json_t *root);
+
 // Keeps what was reported on standard error, for the record of an error; `file` may be NULL.
 void cli_json_note(const char *severity, const char *file, int line, const char *text);
 void cli_json_note_advice(const char *text); // of the note before
+
 // At the end of the program: an error that left no record is written to `path` as {"failure": ...}; nothing
 // where `path` is NULL, `status` is 0 or a record was written.
 void cli_json_error(const char *path, const char *verb, int status);
@@ -204,12 +217,16 @@ void cli_json_error(const char *path, const char *verb, int status);
 // ---- files
 const char *cli_extension(const char *path); // with the dot, "" when there is none
 bool cli_exists(const char *path);
+
 // `folder/name`, on the heap.
 char *cli_join(const char *folder, const char *name);
+
 // The folder part of a path, on the heap.
 char *cli_folder(const char *path);
+
 // The last --out with this extension, or NULL.
 const char *cli_out(const cli_args *args, const char *extension);
+
 // Judges every --out, --json and --save-state before the work: known extension, a folder that can be written,
 // and no file the run reads (robot, what its text names, `input`) unless --force. Returns an exit status.
 int cli_check_outputs(const cli_args *args, const char *const *extensions, const char *robot_path,
@@ -217,20 +234,25 @@ int cli_check_outputs(const cli_args *args, const char *const *extensions, const
 
 // ---- progress and interruption
 void cli_interrupt_install(void);
+
 // What Ctrl-C is answered with, at once: "pliant fk: stopping, keeping the last equilibrium".
 void cli_interrupt_words(const char *verb, const char *words);
 void cli_time_limit(double seconds); // of the whole run, from its start
+
 // Ctrl-C, or the time limit: the verb ends, keeping what it has.
 bool cli_interrupted(void);
 const char *cli_stop_reason(void); // "interrupted", "the time limit of 5 s was reached"
+
 // Draws the bar, asks to stop. The fraction of cli_progress_search (of what consists of many solves) counts
 // more than that of the solves.
 extern const pl_progress cli_progress, cli_progress_search;
+
 // Part `index` (from 0) of `count` begins: fractions from now on are of this part. The text names it.
 void cli_progress_part(int index, int count, const char *format, ...) PL_PRINTF(3, 4);
 void cli_progress_prefix(const char *text); // put before what the library says; NULL: nothing
 void cli_progress_silence(void);            // no bar: the process this one works for draws its own
 void cli_progress_done(void);               // wipes the bar
+
 // A stage of the run begins, for the line that says what took how long; NULL: none. `expendable`: ending the
 // program here loses nothing, so it may be ended where the work cannot be asked to stop.
 void cli_stage(const char *what, bool expendable);
@@ -245,11 +267,14 @@ typedef struct cli_robot {
     pl_robot *robot;
     pl_findings *findings;
 } cli_robot;
+
 // mm per unit that --unit names (1 when absent). False after complaining.
 bool cli_unit(const cli_args *args, double *unit);
+
 // Reads --threads, -v. Returns an exit status.
 int cli_setup(const cli_args *args);
 char *cli_robot_path(const char *given); // a folder stands for the robot.yaml in it; on the heap
+
 // Standard input as read for the robot `-`. A process that starts another with the same robot makes a copy
 // (NULL: the robot has a file) and hands it over in the child, which keeps that descriptor open.
 enum { CLI_INPUT_FD = 3 };
@@ -257,14 +282,18 @@ FILE *cli_input_copy(const char *robot);
 void cli_input_hand(FILE *copy); // in the child, before exec
 bool cli_input_handed(void);     // this process got one
 void cli_input_clear(void);
+
 // Reads the robot file, once; prints why it cannot be read. Returns an exit status.
 int cli_document_open(const cli_args *args, const char *given, char **path, pl_robot_document **document,
                       pl_findings **findings);
+
 // Reads --size, --order, --no-cache; prints findings. A document that has been opened before is used. `fill`:
 // the cavities of designs are meshed too. Returns an exit status.
 int cli_robot_open(const cli_args *args, const char *given, bool fill, cli_robot *r);
+
 // The exit status for a robot that could not be loaded, after saying why where the findings do not.
 int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings *findings, pl_error *err);
+
 // The same as cli_robot_open, but leaves the findings to the caller.
 pl_status cli_robot_build(const cli_args *args, bool fill, cli_robot *r, pl_error *err);
 void cli_robot_close(cli_robot *r);
@@ -281,23 +310,30 @@ typedef struct cli_model {
     const char *state_path; // where the state is kept at the end, or NULL
     bool vacuum_reported;   // a chamber below vacuum is reported once
 } cli_model;
+
 // Opens the robot by --method (exact, local_global, fang2020) where the verb has it, else by what its file
 // says; goes on from --state. A document that has been opened before is used. Returns an exit status.
 int cli_model_open(const cli_args *args, const char *given, cli_model *m);
 void cli_model_close(cli_model *m);
+
 // With --check: the true error of a learned model where it stands. Returns an exit status.
 int cli_learned_check(const cli_args *args, cli_model *m);
 int cli_learn_history(const cli_args *args); // pliant learn --history
+
 // Solves for m->command. CLI_DONE also when not converged (see the report); otherwise the exit status.
 int cli_model_solve(const cli_args *args, cli_model *m);
+
 // Warns once of a chamber below vacuum at the solution.
 void cli_model_warn(cli_model *m);
 int cli_model_save_state(const cli_args *args, const cli_model *m);
+
 // Estimates the error of the mesh at the solution, for the record.
 void cli_model_estimate(cli_model *m);
+
 // "not converged: ..." and CLI_EXIT_UNSOLVED unless the last solve did.
 int cli_model_outcome(const cli_args *args, const cli_model *m);
 int cli_compliance(const cli_args *args, cli_model *m); // `jacobian --compliance`, at a solution
+
 // The index of a name, or -1 after complaining about --option.
 int cli_model_marker(const cli_args *args, const cli_model *m, const char *option, const char *name);
 int cli_model_sensor(const cli_args *args, const cli_model *m, const char *option, const char *name);
@@ -309,61 +345,80 @@ typedef struct cli_commands {
     const pl_command_info *info;
     int count;
 } cli_commands;
+
 cli_commands cli_model_commands(const cli_model *m);
+
 // Splits NAME=VALUE and finds the command; -1 after complaining about --option. *value is what follows.
 int cli_command_split(const cli_args *args, cli_commands commands, const char *option, const char *text,
                       const char **value);
+
 // Checks the range. Returns an exit status.
 int cli_command_check(const cli_args *args, const pl_command_info *command, double value);
+
 // Whether --set names commands of the robot, as its file says them. Returns an exit status.
 int cli_commands_check(const cli_args *args, const pl_robot_document *document);
+
 // Reads every --set NAME=VALUE into `command` (NAN: idle), checks ranges. Returns an exit status.
 int cli_commands_read(const cli_args *args, cli_commands commands, double *command);
+
 // "air = 30 kPa, tendon = 4 mm"
 void cli_commands_text(cli_commands commands, const double *command, char *buffer, size_t size);
 
 // ---- the record of a result, as people, machines and spreadsheets read it
 void cli_record_print(const cli_args *args, cli_model *m);
 json_t *cli_record_json(cli_model *m); // the record of `fk`
+
 // The columns of a table of results, and one row of it, comma-separated; freed with pl_file_free.
 char *cli_record_csv_head(cli_model *m);
 char *cli_record_csv_row(cli_model *m);
 
 // ---- shapes and pictures
 extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];
+
 // Any volume mesh file, with its elements as they are (linear or quadratic).
 pl_status cli_mesh_read(const char *path, double unit, pl_mesh **mesh, pl_findings *findings, pl_error *err);
 pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *path, pl_error *err);
+
 // Judges --surface, --view, --cut and --color before the work begins.
 int cli_shape_check(const cli_args *args, cli_model *m);
+
 // Where the model stands, by extension: .vtu .pvd .stl .csv .png .svg
 pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, pl_error *err);
+
 // The field that --color names, for surfaces; PL_FIELD_COUNT: by region.
 pl_field cli_shape_color(const cli_args *args, const cli_model *m, const char *path);
+
 // View, cut, edges and legend of pictures, from the options.
 pl_status cli_shape_look(const cli_args *args, cli_model *m, pl_picture *picture, pl_error *err);
+
 // Series of shapes for every --out that cli_series_is. Zeroed at first.
 #define CLI_SERIES 8
 #define CLI_SERIES_EXTENSIONS ".pvd", ".xdmf", ".glb", ".usda", ".gif", ".webm", ".mp4"
+
 // One writer per --out of a series.
 typedef struct cli_series {
     pl_series *series[CLI_SERIES];
     int count;
     bool begun; // the first shape has been added
 } cli_series;
+
 // Adds the current state of the model; nothing without such an --out. Returns an exit status.
 int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m);
+
 // Ends the series of all these --out; `time` has an entry per shape, NULL: 0, 1, 2 ... Returns an exit
 // status.
 int cli_series_finish(const cli_args *args, cli_series *series, const double *time);
 bool cli_series_is(const char *path); // by its extension; and frame_%04d.png
 void cli_series_clear(cli_series *series);
+
 // The mode of the first critical load of the last solve, on the shape there: written to `path` (NULL: not),
 // and to `record` (NULL: not) as "critical". Nothing where there is none. Returns an exit status.
 int cli_critical(const cli_args *args, cli_model *m, const char *path, json_t *record);
 bool cli_critical_is(const char *path); // mode.png, out/mode.vtu ...
+
 // Writes every --out, and says so. Returns an exit status.
 int cli_shape_outputs(const cli_args *args, cli_model *m);
+
 // Fills the mesh, place and ghost of a picture; *place is the caller's to free.
 pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_error *err);
 

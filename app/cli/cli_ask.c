@@ -19,6 +19,7 @@ typedef struct asker {
 } asker;
 
 static void ask_add(asker *a, const char *format, ...) PL_PRINTF(2, 3);
+
 // After too many words nothing is run.
 static void ask_add(asker *a, const char *format, ...)
 {

@@ -24,6 +24,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+
 // What --out may end in.
 static const char *const extensions[] = {".csv", NULL};
 

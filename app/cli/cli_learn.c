@@ -40,8 +40,10 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+
 // What --out may end in.
 static const char *const extensions[] = {".yaml", ".yml", ".csv", ".png", ".svg", ".onnx", NULL};
+
 // In rad.
 static const double degree = 3.14159265358979323846 / 180;
 

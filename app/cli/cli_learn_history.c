@@ -6,6 +6,7 @@
 #include "cli.h"
 
 static const char *const extensions[] = {".yaml", ".yml", ".csv", ".png", ".svg", ".onnx", NULL};
+
 // The most runs that --held-runs can name.
 #define HISTORY_HELD 64
 

@@ -19,6 +19,7 @@ typedef struct marlin {
 // "DEVICE" or "DEVICE@BAUD". Waits for the board to start, then begins to count lines. Returns an exit
 // status.
 int marlin_open(const cli_args *args, const char *device, double timeout, marlin *m);
+
 // Sends one or more lines of G-code (comments are left out) and waits for each `ok`. NULL, or why not.
 const char *marlin_send(marlin *m, const char *gcode, double timeout);
 void marlin_close(marlin *m);

@@ -29,6 +29,7 @@ typedef struct cli_motion {
 // status, as all of these.
 int cli_motion_prepare(const cli_args *args, cli_motion *s);
 int cli_motion_create(const cli_args *args, cli_motion *s, pl_dynamics_options *options);
+
 // The state of the model becomes s->state, or the reverse (for answers, shapes and files).
 int cli_motion_from_model(const cli_args *args, cli_motion *s);
 int cli_motion_to_model(const cli_args *args, cli_motion *s);

@@ -13,9 +13,11 @@
 #define PROGRESS_RATE 1.5  // s of a stage, and the share of it, before the time left is estimated
 #define PROGRESS_RATE_SHARE 0.02
 #define PROGRESS_SHORT 1.0 // s: runs of less are not worth a line
+
 // Work that cannot be asked: what loses nothing is ended after the first time, anything after the second.
 #define PROGRESS_ANSWER 0.4 // s
 #define PROGRESS_GRACE 60   // s
+
 // The limit of a run ends it early enough to print and write what was found.
 #define PROGRESS_MARGIN_SHARE 0.08
 #define PROGRESS_MARGIN_MOST 0.25 // s

@@ -69,12 +69,16 @@ typedef struct run {
 } run;
 
 double run_now(void); // s, a clock that never jumps
+
 // ---- the machine side (cli_run_link.c)
 int run_connect(const cli_args *args, run *r); // returns an exit status
+
 // Sends the command of the loop, fills the readings. NULL, or why the loop must stop.
 const char *run_exchange(run *r, double t);
+
 // Brings the commands to the state of --on-stop and ends the connection, also after errors and signals.
 void run_disconnect(const cli_args *args, run *r);
+
 // ---- the log (cli_run_log.c)
 int run_log_open(const cli_args *args, run *r);
 int run_log_row(const cli_args *args, run *r, double t, const pl_loop_report *p, double busy);

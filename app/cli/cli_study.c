@@ -23,6 +23,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+
 // What --out may end in.
 static const char *const study_extensions[] = {".csv", ".png", ".svg", NULL};
 

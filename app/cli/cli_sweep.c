@@ -34,6 +34,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
+
 // What --out may end in.
 static const char *const extensions[] = {".csv", CLI_SERIES_EXTENSIONS, NULL};
 

@@ -22,12 +22,16 @@ typedef enum wire_end { WIRE_OK, WIRE_CLOSED, WIRE_LATE, WIRE_WRONG, WIRE_LONG }
 
 void wire_open(wire *w, int in, int out);
 void wire_close(wire *w); // also the descriptors
+
 // Takes over `message`.
 wire_end wire_send(wire *w, json_t *message);
+
 // Waits `seconds` at most (negative: for ever), or until a signal. *message is the caller's.
 wire_end wire_receive(wire *w, double seconds, json_t **message);
+
 // A server socket on the loopback interface, one connection; -1 after saying why.
 int wire_listen(const cli_args *args, int port);
+
 // "127.0.0.1:PORT" or "localhost:PORT"; -1 after saying why.
 int wire_connect(const cli_args *args, const char *address);
 

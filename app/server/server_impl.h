@@ -23,9 +23,11 @@
 
 pl_status server_fail(pl_error *err, pl_status status, const char *format, ...) PL_PRINTF(3, 4);
 double server_now(void); // s, monotonic
+
 // JSON of a number; null when it is not finite.
 json_t *server_number(double value);
 json_t *server_numbers(const double *value, int count);
+
 // JSON of a text that may come from anywhere: what is not UTF-8 is shown as question marks.
 json_t *server_text(const char *text);
 
@@ -50,6 +52,7 @@ typedef enum server_channel {
 
 // What the owner of the controls requests for. The newest replaces one that waits.
 typedef enum server_pose_kind { SERVER_POSE_COMMANDS, SERVER_POSE_TARGET, SERVER_POSE_PULL } server_pose_kind;
+
 typedef struct server_pose {
     server_pose_kind kind;
     uint32_t viewer, robot; // who asks; which robot, as numbered in the robot message
@@ -70,6 +73,7 @@ typedef enum server_job_kind {
     SERVER_JOB_SUGGEST,
     SERVER_JOB_EXPORT
 } server_job_kind;
+
 // Work of the one who has the controls in the first slot, files in the others, one for each viewer at a time:
 // nobody takes the place of another. Files are made in the order they were asked for.
 #define SERVER_SLOTS (1 + SERVER_VIEWERS)
@@ -118,14 +122,17 @@ typedef struct server_queue {
 
 bool server_queue_init(server_queue *queue);
 void server_queue_clear(server_queue *queue);
+
 // Takes the message over (NULL empties the channel).
 void server_publish(server_queue *queue, server_channel channel, server_message *message);
 void server_publish_json(server_queue *queue, server_channel channel, json_t *root);
 void server_write_reply(server_queue *queue, uint32_t viewer, server_message *message);
+
 // A sentence for one viewer: its request was refused.
 void server_refuse(server_queue *queue, uint32_t viewer, const char *format, ...) PL_PRINTF(3, 4);
 void server_request_pose(server_queue *queue, const server_pose *pose);
 bool server_request_load(server_queue *queue, const char *path);
+
 // Takes the points of the job over; false when a job of this kind (a file: of this viewer) waits or runs.
 bool server_request_job(server_queue *queue, server_job *job);
 
@@ -177,22 +184,29 @@ typedef struct server_model {
 // Takes the model over, also on failure.
 pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint32_t mesh, pl_error *err);
 void server_model_close(server_model *m);
+
 // The unchanging part: rest shape, surface, cells, chambers.
 server_message *server_model_mesh(const server_model *m);
+
 // The body of a robot as it is drawn, while its solver is being prepared.
 server_message *server_drawn(const pl_robot *robot);
+
 // The shape as it stands; brief: without fields, crossings and the error of the mesh. `extra` is merged into
 // the header.
 server_message *server_model_shape(server_model *m, bool brief, json_t *extra);
+
 // The derivative of the shape with respect to the commands, in the units of the page, and that of markers,
 // efforts, ratios and sensors in the header; NULL when out of memory. The model keeps its columns.
 server_message *server_model_tangent(server_model *m, const pl_model_derivative *d, uint32_t robot);
+
 // To where loads and stress-free shapes bring it without commands: at once when that was solved before,
 // otherwise to the shape as drawn. What was solved there is kept by the second.
 void server_model_go_home(server_model *m);
 void server_model_keep_home(server_model *m);
+
 // Positions of the vertices drawn, 3 each; borrowed until the next call.
 const double *server_model_positions(server_model *m);
+
 // Inverse kinematics for a marker, with the commands in `hold` kept; the model's until the next call.
 pl_status server_model_ik(server_model *m, int marker, const bool *hold, const pl_progress *progress,
                           pl_ik **out, pl_error *err);
@@ -203,6 +217,7 @@ bool server_model_forward(server_model *m, const double *command, bool loosely);
 
 // Lets the point go; the model must stand without a force.
 void server_pull_end(server_model *m);
+
 // The model goes back to where it stands without a hand.
 void server_model_let_go(server_model *m);
 
@@ -214,9 +229,11 @@ typedef struct server_command_view {
     bool assumed;     // the robot gives no range
     double rest;      // in units: the value at which an idle actuator stands
 } server_command_view;
+
 server_command_view server_command_view_of(const server_model *m, int command);
 json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl_robot_document *document,
                           uint32_t number);
+
 // Why a robot cannot be opened; `standing`: another one still stands.
 json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path,
                             bool standing);
@@ -235,20 +252,25 @@ void server_warmer_stop(server_warmer *warmer);
 // ---- parameters of designs
 // Those of the robot file, with values and limits; empty when it is not made from a design.
 json_t *server_parameters_json(const pl_robot_document *document);
+
 // Writes the file with other values ({name: number}) beside it; its path, on the heap.
 pl_status server_edit(const char *path, const json_t *values, char **edited, pl_error *err);
 
 // ---- files on disk
 // A new folder for a file that is written and read back at once; the caller removes it.
 pl_status server_temporary(char *folder, size_t room, pl_error *err);
+
 // Reads a path as `pliant follow --path` does; messages name it `name`.
 pl_status server_path_read(const char *text, const char *name, pl_path_file *out, pl_error *err);
+
 // What a robot is made from, so that a change can be seen: names, sizes and times of the robot file and of
 // the files beside it that it mentions.
 uint64_t server_files_stamp(const char *robot_path);
+
 // Writes the robots of all designs into folders of `gallery`; their JSON for the page.
 pl_status server_gallery_write(const char *gallery, pl_error *err);
 json_t *server_gallery_json(const char *gallery);
+
 // The robot file of a design in the gallery, on the heap; NULL when there is none.
 char *server_gallery_path(const char *gallery, const char *kind);
 

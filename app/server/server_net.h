@@ -41,14 +41,17 @@ typedef struct server_net {
 // Tells everybody who owns the controls.
 void net_publish_control(server_net *net);
 void net_hand_over(server_net *net, uint32_t id);
+
 // Opens a robot and watches it from now on.
 void net_open(server_net *net, const char *path);
+
 // Acts on one complete message of a viewer. What is wrong with it is answered with a sentence.
 void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t bytes);
 
 // Whether a WebSocket may be opened: `host` and `origin` are the request's headers, `token` what the address
 // carries; empty when absent.
 bool net_may_enter(const server_options *options, const char *host, const char *origin, const char *token);
+
 // The file of an address of the page, on the heap; NULL when there is none. `type` gets its media type.
 char *net_file_of(const server_options *options, const char *address, const char **type);
 

@@ -30,6 +30,7 @@ typedef enum server_kind {
     SERVER_KIND_FILE = 4,
     SERVER_KIND_TANGENT = 5
 } server_kind;
+
 typedef enum server_type { SERVER_F32 = 1, SERVER_U32 = 2, SERVER_U16 = 3, SERVER_U8 = 4 } server_type;
 
 typedef struct server_array {

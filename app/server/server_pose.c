@@ -8,6 +8,7 @@
 #include "server_worker.h"
 
 #define POSE_QUICK 2.0 // s: a fine mesh that answers faster is pulled without the coarse one
+
 // A search for a target shows where it stands after so many seconds, between two of its steps, and then after
 // twice as long each time; what came less near than this share of the distance is not shown.
 #define POSE_SLICE 0.5

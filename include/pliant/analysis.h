@@ -36,6 +36,7 @@ typedef struct pl_study_axis {
     char **value; // with units
     int count;
 } pl_study_axis;
+
 // Reads "NAME=FROM:TO:COUNT" (ends included) or "NAME=A,B,C".
 PL_API_CHECKED pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *err);
 PL_API void pl_study_axis_clear(pl_study_axis *axis);
@@ -68,14 +69,17 @@ typedef struct pl_study {
     int done, solved; // points with an outcome, those solved
     int kept;         // points that were in the store
 } pl_study;
+
 // Solves all points that are not in the store. Points that cannot be solved, and variants that cannot be
 // built, have their reason in `outcome`. The status is PL_INTERRUPTED if the progress callback stopped it;
 // the study then holds what was solved so far.
 PL_API_CHECKED pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *findings,
                                       pl_error *err);
 PL_API void pl_study_clear(pl_study *study);
+
 // ---- task files (YAML)
 typedef struct pl_task_file pl_task_file;
+
 // All defects are reported as findings with their lines; `err` repeats the first one.
 PL_API_CHECKED pl_status pl_task_read(const char *path, pl_task_file **out, pl_findings *findings,
                                       pl_error *err);
@@ -93,6 +97,7 @@ PL_API_CHECKED pl_status pl_task_job_create(pl_model *model, const pl_task_file 
 PL_API void pl_task_job_destroy(pl_task_job *job);
 PL_API int pl_task_job_steps(const pl_task_job *job);   // of all stages
 PL_API int pl_task_job_gripper(const pl_task_job *job); // marker of the gripper, -1: none
+
 // Runs one stage of the file from where the model stands; `record` as in pl_task_run.
 PL_API_CHECKED pl_status pl_task_job_run(pl_task_job *job, int item, const pl_ik_options *options,
                                          bool (*record)(void *user, const pl_task_step *step), void *user,

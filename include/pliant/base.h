@@ -77,9 +77,11 @@ PL_API void pl_findings_destroy(pl_findings *findings);
 PL_API int pl_findings_count(const pl_findings *findings);
 PL_API int pl_findings_defect_count(const pl_findings *findings);
 PL_API const pl_finding *pl_findings_at(const pl_findings *findings, int i); // borrowed until the next add
+
 // Adds a finding; `findings` may be NULL. Returns its index, or -1 if it could not be stored.
 PL_API int pl_findings_add(pl_findings *findings, pl_severity severity, const char *file, int line,
                            const char *format, ...) PL_PRINTF(5, 6);
+
 // Add advice, or a position and elements, to the last finding.
 PL_API void pl_findings_advise(pl_findings *findings, const char *format, ...) PL_PRINTF(2, 3);
 PL_API void pl_findings_place(pl_findings *findings, const double place[3], const int32_t *elements,

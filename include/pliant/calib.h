@@ -17,7 +17,9 @@ typedef struct pl_tensile {
     double *strain, *stress;
     int count;
 } pl_tensile;
+
 PL_API void pl_tensile_clear(pl_tensile *test);
+
 // Reads the CSV layout of the Soft Robotics Materials Database (`;` separated, a header block, then columns)
 // or a plain CSV of strain and stress. `text` is the whole file; `name` is used in messages.
 PL_API_CHECKED pl_status pl_tensile_parse(const char *text, size_t length, const char *name, pl_tensile *out,
@@ -30,6 +32,7 @@ typedef struct pl_tensile_fit {
     bool stable; // stress increases with stretch: in tension over the range and in compression to 0.5; in
                  // pure shear and equibiaxial stretch up to the same I1
 } pl_tensile_fit;
+
 // Least squares of a tensile bar (pl_material_tensile) over strains up to `strain_high` (0: the whole test),
 // for linear and the rubber laws. If the unconstrained fit is unstable, constants >= 0 are fitted instead.
 // The resulting material has poisson PL_POISSON_DEFAULT, with which its constants are fitted, and no density.
@@ -42,11 +45,13 @@ PL_API_CHECKED pl_status pl_tensile_fit_model(const pl_tensile *test, pl_materia
 // that correspond to (w, R_omega), the geometric method iterated to its fixed point, or the geometric method
 // as published.
 typedef enum pl_ratio_method { PL_RATIO_EXACT, PL_RATIO_LOCAL_GLOBAL, PL_RATIO_FANG2020 } pl_ratio_method;
+
 typedef struct pl_ratio_test {
     double length, interface, pull, moved;
     double r_omega; // of the stiffer material, in (0, 1]
     pl_ratio_method method;
 } pl_ratio_test;
+
 typedef struct pl_ratio_fit {
     double elasticity;           // R_m = E_A / E_B, from the strains
     double r_omega[2], ratio;    // of A and B, and A over B
@@ -56,6 +61,7 @@ typedef struct pl_ratio_fit {
     double twisted_thin;   // the same for a thin bar, in proportion to L / (w R_omega)
     int solves;
 } pl_ratio_fit;
+
 // `specimen` is a mesh of the design specimen with these lengths: regions soft (A) and stiff (B), surfaces
 // base, tip, interface. Finds R_omega of the softer material by bisection.
 PL_API_CHECKED pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
@@ -67,6 +73,7 @@ typedef struct pl_syringe {
     double *pushed;   // mm^3 pushed out of the syringe
     int count;
 } pl_syringe;
+
 // A CSV with columns P and dV, units in brackets (default kPa and mL), in the order of measurement.
 PL_API_CHECKED pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl_syringe *out,
                                           pl_error *err);
@@ -77,19 +84,23 @@ typedef struct pl_syringe_line {
     double ambient;                // MPa, absolute
     bool gauge;                    // true: gauge pressures; false: absolute, as published
 } pl_syringe_line;
+
 PL_API double pl_syringe_ratio(const pl_syringe_line *line, double pressure,
                                double pushed); // absolute pressure
 
 #define PL_SYRINGE_POINTS 25
+
 // A monotone table: gauge pressure (MPa) and volume ratio.
 typedef struct pl_syringe_branch {
     double pressure[PL_SYRINGE_POINTS], ratio[PL_SYRINGE_POINTS];
     int count, measured;
     double error; // root mean square deviation of the ratio from the monotone cubic of the table
 } pl_syringe_branch;
+
 typedef struct pl_syringe_result {
     pl_syringe_branch loading, unloading; // count 0: none
 } pl_syringe_result;
+
 PL_API_CHECKED pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line,
                                         pl_syringe_result *out, pl_error *err);
 
@@ -105,6 +116,7 @@ typedef enum pl_pose_kind {
     PL_POSE_OFFSET,   // added to the commands, in display units; index: command
     PL_POSE_BASE // index 0-2: displacement of the measured frame along x, y, z (mm), 3-5: its rotation (rad)
 } pl_pose_kind;
+
 typedef struct pl_pose_parameter {
     const char *name;
     pl_pose_kind kind;
@@ -113,6 +125,7 @@ typedef struct pl_pose_parameter {
     double value; // start
     double scale; // typical size, for steps and identifiability; 0: the value
 } pl_pose_parameter;
+
 typedef struct pl_poses_def {
     const pl_pose_parameter *parameter;
     int parameter_count;
@@ -147,10 +160,12 @@ typedef struct pl_poses_report {
     int iterations, solves;
     bool converged;
 } pl_poses_report;
+
 // The placement of the base that brings positions `from` (of the model) onto `to` (measured) best, 3 each,
 // NAN: left out: a start for PL_POSE_BASE, displacement and rotation vector. False: fewer than three, or on a
 // line.
 PL_API bool pl_poses_place(const double *from, const double *to, int count, double base[6]);
+
 // `predicted` (3 marker_count per row) receives the positions at the result, in the measured frame.
 PL_API_CHECKED pl_status pl_poses_calibrate(const pl_poses_def *def, double *predicted,
                                             pl_poses_report *report, pl_error *err);
@@ -160,15 +175,18 @@ PL_API_CHECKED pl_status pl_poses_calibrate(const pl_poses_def *def, double *pre
 typedef struct pl_recording_column {
     char name[48], unit[16]; // "tip.x [mm]": "tip.x", "mm"
 } pl_recording_column;
+
 // A table of numbers, row by row; NAN where a field is empty.
 typedef struct pl_recording {
     pl_recording_column column[PL_RECORDING_COLUMNS];
     int column_count, count;
     double *value;
 } pl_recording;
+
 PL_API_CHECKED pl_status pl_recording_parse(const char *text, size_t length, const char *name,
                                             pl_recording *out, pl_error *err);
 PL_API void pl_recording_clear(pl_recording *series);
+
 // The column with the first of the names that there is; -1: none.
 PL_API int pl_recording_find(const pl_recording *series, const char *const *name, int count);
 PL_API double pl_recording_at(const pl_recording *series, int row, int column);
@@ -180,6 +198,7 @@ typedef struct pl_relaxation {
     const double *strain; // NULL: 1 from the first row on, applied at once
     const double *stress;
 } pl_relaxation;
+
 typedef struct pl_relaxation_fit {
     double modulus; // long-term stress over strain
     int count;
@@ -188,6 +207,7 @@ typedef struct pl_relaxation_fit {
     double error;       // root mean square of the residuals over log t, over the largest stress
     double correlation; // of neighbouring residuals: near 1 the model, not the noise, is left over
 } pl_relaxation_fit;
+
 // Prony weights g >= 0 of the relaxation times `tau` (count 0: those that the test resolves, three in two
 // decades).
 PL_API_CHECKED pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, int count,
@@ -197,6 +217,7 @@ PL_API double pl_relaxation_stress(const pl_relaxation *test, const pl_relaxatio
 // ---- constants from releases: markers over time after a body was let go (ring-down and creep)
 #define PL_RELEASE_PARAMETERS 12
 #define PL_RELEASE_RUNS 8
+
 // A run. The hand lets go from `start` on over `duration`: both are fitted, and were not measured.
 typedef struct pl_release_run {
     int count;              // rows
@@ -205,6 +226,7 @@ typedef struct pl_release_run {
     double start, duration; // s; results
     double rms;             // mm, of all channels; result
 } pl_release_run;
+
 typedef struct pl_release_def {
     int parameter_count;
     const double *value; // positive: where the fit begins
@@ -218,6 +240,7 @@ typedef struct pl_release_def {
     int iteration_limit; // 0: 12
     pl_progress progress;
 } pl_release_def;
+
 typedef struct pl_release_report {
     double value[PL_RELEASE_PARAMETERS];
     double deviation[PL_RELEASE_PARAMETERS]; // one standard deviation of the logarithm; INFINITY: the runs
@@ -229,11 +252,13 @@ typedef struct pl_release_report {
     int iterations, responses;
     bool converged;
 } pl_release_report;
+
 // Least squares by Levenberg and Marquardt's method in the logarithms of the parameters, and in start and
 // duration of every run. A release that lasts is taken as the mean of sudden ones over its duration, as in a
 // linear system. `response`: room for the samples of the result, may be NULL.
 PL_API_CHECKED pl_status pl_release_calibrate(const pl_release_def *def, double *response,
                                               pl_release_report *report, pl_error *err);
+
 // The channel of a response at a time after the start of a release of that duration.
 PL_API double pl_release_at(const pl_release_def *def, const double *response, int channel, double time,
                             double duration);

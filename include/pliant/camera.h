@@ -32,6 +32,7 @@ typedef struct pl_image {
     float *gray;  // 0 black to 1 white, row by row
     float *color; // 3 per pixel: red, green, blue; NULL: none
 } pl_image;
+
 PL_API void pl_image_clear(pl_image *image);
 
 // A chessboard: `columns` x `rows` inner corners, `square` mm apart. Corner (i, j) is at (i, j, 0) squares.
@@ -39,6 +40,7 @@ typedef struct pl_board {
     int columns, rows;
     double square;
 } pl_board;
+
 // Corners of a chessboard to a fraction of a pixel: 2 per corner, row by row of the board. The numbering is
 // that of a board seen from its front whose first square, between corners (0, 0) and (1, 1), is dark; where
 // columns and rows are not both even or both odd it is the only one, in all cameras. PL_FAILED where no
@@ -53,6 +55,7 @@ typedef struct pl_dot {
     double pixel[2];
     double area; // pixels
 } pl_dot;
+
 PL_API int pl_dots_find(const pl_image *image, const double color[3], double reach, int least, pl_dot *out,
                         int room);
 
@@ -61,6 +64,7 @@ typedef struct pl_board_view {
     int camera, board;   // which camera, which placement of the board
     const double *pixel; // 2 per corner
 } pl_board_view;
+
 typedef struct pl_camera_fit {
     int iterations;
     bool converged;
@@ -69,6 +73,7 @@ typedef struct pl_camera_fit {
     double distance; // mm, from camera 0 to camera 1; NAN: one camera
     double distance_interval;
 } pl_camera_fit;
+
 // Constants of all cameras, their places relative to camera 0 (rig[0] is the identity) and the placements of
 // the board, by least squares of the pixels (Levenberg and Marquardt). Starts from homographies. `interval`
 // (may be NULL): half widths of the 95 % intervals of the constants, PL_CAMERA_CONSTANTS per camera. Every

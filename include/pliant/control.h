@@ -24,6 +24,7 @@ extern "C" {
 // square part of actuators and markers is symmetric. Actuators that grow have zero rows and columns.
 PL_API int pl_compliance_rows(const pl_model *model);
 PL_API int pl_compliance_columns(const pl_model *model);
+
 // At the current solution, row-major. Exact, from one factor. Refused by models without derivatives with
 // respect to loads.
 PL_API_CHECKED pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, pl_error *err);
@@ -36,6 +37,7 @@ typedef enum pl_measurement_kind {
     PL_MEASUREMENT_EFFORT, // index: actuator: N, MPa
     PL_MEASUREMENT_MEASURE // index: actuator: mm, mm^3, mm^2
 } pl_measurement_kind;
+
 typedef struct pl_measurement {
     pl_measurement_kind kind;
     int index, axis;
@@ -66,6 +68,7 @@ typedef struct pl_estimator_options {
     int iteration_limit;
     double tolerance; // a step below this fraction of the error bars ends the iteration
 } pl_estimator_options;
+
 // What robot files without an `estimator` block and Python use: rubber of one recipe differs by a fifth in
 // its stiffness; a reading's change from rest is modelled to 3 %. The default options have 0 for both.
 #define PL_ESTIMATOR_STIFFNESS 0.2
@@ -95,14 +98,17 @@ typedef struct pl_estimate {
 } pl_estimate;
 
 typedef struct pl_estimator pl_estimator;
+
 // Keeps a reference to `model`, which must outlive it. Options are copied.
 PL_API_CHECKED pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *options,
                                              pl_estimator **out, pl_error *err);
 PL_API void pl_estimator_destroy(pl_estimator *estimator);
+
 // `sent`: the commands as sent (internal units; NAN: idle). `value`: the measured numbers; NAN: missing.
 // The model is left at the estimated shape.
 PL_API_CHECKED pl_status pl_estimator_update(pl_estimator *estimator, const double *sent, const double *value,
                                              pl_estimate *out, pl_error *err);
+
 // The order in which measured numbers tell most about marker `marker`, at the poses `command` (command_count
 // values each): greedy, each choice the one that reduces the mean variance of its position most. `order` and
 // `sigma` have measured_count entries; sigma[k] is the root mean square error of the position with the first
@@ -116,12 +122,14 @@ PL_API_CHECKED pl_status pl_estimator_place(pl_estimator *estimator, const doubl
     X(PL_CONTROL_PI, "pi")               /* Bieze et al. 2018: PI in output space, allocation by QP */       \
     X(PL_CONTROL_TRACK, "track")         /* resolved rates with feed-forward */                              \
     X(PL_CONTROL_IMPEDANCE, "impedance") /* a chosen stiffness about a pose */
+
 typedef enum pl_control_kind {
 #define X(code, text) code,
     PL_CONTROL_LIST(X)
 #undef X
         PL_CONTROL_KIND_COUNT
 } pl_control_kind;
+
 PL_API const char *pl_control_kind_name(pl_control_kind kind);
 PL_API pl_control_kind pl_control_kind_find(const char *name); // PL_CONTROL_KIND_COUNT: none
 
@@ -140,6 +148,7 @@ typedef struct pl_controller_options {
     const double *low, *high;    // per command: limits that always hold
     const double *rate;          // per command: largest change per second; 0: none
 } pl_controller_options;
+
 PL_API pl_controller_options pl_controller_options_default(void);
 
 typedef struct pl_control_report {
@@ -170,6 +179,7 @@ typedef struct pl_loop_options {
     const pl_effort_bound *effort;
     int effort_count;
 } pl_loop_options;
+
 typedef struct pl_loop_report {
     pl_control_report control;
     bool estimated;                   // the readings could be fitted
@@ -187,14 +197,17 @@ typedef struct pl_loop_report {
 } pl_loop_report;
 
 typedef struct pl_loop pl_loop;
+
 // Keeps a reference to `model`. The commands start where they are at rest.
 PL_API_CHECKED pl_status pl_loop_create(pl_model *model, const pl_loop_options *options, pl_loop **out,
                                         pl_error *err);
 PL_API void pl_loop_destroy(pl_loop *loop);
 PL_API int pl_loop_output_count(const pl_loop *loop);
 PL_API const double *pl_loop_command(const pl_loop *loop); // the last one
+
 // A new goal for the marker, mm. *distance: how far the nearest point that the model can reach is from it.
 PL_API_CHECKED pl_status pl_loop_goal(pl_loop *loop, const double target[3], double *distance, pl_error *err);
+
 // `sensor`: readings, NAN where missing. A tick that cannot be computed keeps the command and says so in the
 // report; PL_OK also then.
 PL_API_CHECKED pl_status pl_loop_tick(pl_loop *loop, const double *sensor, pl_loop_report *report,
@@ -213,6 +226,7 @@ typedef struct pl_plant_reading {
 
 typedef struct pl_plant pl_plant;
 PL_API void pl_plant_destroy(pl_plant *plant);
+
 // One period: `command` is sent at its beginning, the reading is taken at its end.
 PL_API_CHECKED pl_status pl_plant_step(pl_plant *plant, const double *command, pl_plant_reading *out,
                                        pl_error *err);
@@ -228,8 +242,10 @@ typedef struct pl_margin {
                    // since ki is 0
     double P[3];   // that matrix
 } pl_margin;
+
 PL_API_CHECKED pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl_margin *out,
                                            pl_error *err);
+
 // The matrix inequality of the Lyapunov proof, with the multiplier scaled to 1:
 //   M = [A^T P A - P + gamma^2 C^T C, A^T P B; B^T P A, B^T P B - 1] < 0,  P = [p0 p1; p1 p2] > 0.
 // Returns the largest eigenvalue of M and the smallest of P.

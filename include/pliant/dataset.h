@@ -21,6 +21,7 @@ extern "C" {
 //          jacobian, point, checksum) with arrays as blobs: doubles, little-endian; points as floats. The
 //          checksum covers the row: a damaged sample counts as missing, and is solved again by the next run
 typedef struct pl_dataset_file pl_dataset_file;
+
 typedef struct pl_dataset_def {
     const char *settings;   // how the samples were chosen; the same text continues a run
     const char *robot_file; // stored for later use; may be NULL
@@ -28,21 +29,27 @@ typedef struct pl_dataset_def {
     double mesh_size;       // of the mesh, where it is not that of the robot file; 0: it is
     int mesh_order;
 } pl_dataset_def;
+
 // Opens or creates the file for writing; the file of another robot or of other settings is refused.
 PL_API_CHECKED pl_status pl_dataset_create(const char *path, pl_model *model, const pl_dataset_def *def,
                                            pl_dataset_file **out, pl_error *err);
 PL_API void pl_dataset_close(pl_dataset_file *file);
+
 // The plan: appended as a whole (in one transaction) when it has fewer rows than `from`+`count`.
 PL_API_CHECKED pl_status pl_dataset_plan(pl_dataset_file *file, int from, const double *command, int count,
                                          pl_error *err);
+
 // Reads the plan (commands on the heap, freed with pl_file_free) and which of it is done (one byte each).
 PL_API_CHECKED pl_status pl_dataset_read_plan(pl_dataset_file *file, double **command, char **done,
                                               int *count, pl_error *err);
+
 // Stores one sample of the model at its current state.
 PL_API_CHECKED pl_status pl_dataset_put(pl_dataset_file *file, const pl_sample *sample, pl_error *err);
+
 // Copies the rows of another file of the same robot and settings that are missing here; returns their number.
 PL_API_CHECKED pl_status pl_dataset_merge(const char *path, const char *const *shard, int shard_count,
                                           int *copied, pl_error *err);
+
 // Reads a whole data set.
 PL_API_CHECKED pl_status pl_dataset_read(const char *path, pl_dataset **out, pl_error *err);
 
@@ -61,14 +68,17 @@ PL_API_CHECKED pl_status pl_measured_read(const char *path, const pl_model_info 
 // (mm), every other one is a command (unit N, kPa, mm, mL or none), except `t`, `time` and `run`; a change of
 // the text in `run` begins a new run.
 PL_API_CHECKED pl_status pl_sequences_read(const char *path, pl_sequences **out, pl_error *err);
+
 // A table of commands for a model, row after row; markers, where there are columns for them, are measured
 // positions to compare with. `fresh` (on the heap, freed with pl_file_free): rows that begin a run.
 PL_API_CHECKED pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measured *out,
                                           char **fresh, pl_error *err);
+
 // The same with a column `t` (with a unit: "t [ms]"; without one, s), which must not decrease: `extra` of the
 // rows is their time in s.
 PL_API_CHECKED pl_status pl_timed_commands_read(const char *path, const pl_model_info *info, pl_measured *out,
                                                 pl_error *err);
+
 // A recurrent network as an ONNX file (opset 13): input `x` (steps in rows, from the beginning of a
 // sequence), output `y`.
 PL_API_CHECKED pl_status pl_lstm_write_onnx(const pl_lstm *lstm, const char *name, const char *path,
@@ -85,6 +95,7 @@ typedef struct pl_readings {
     bool *has_sensor, *has_marker; // per sensor, per marker: the table has its column (marker: any axis)
     int *line;
 } pl_readings;
+
 PL_API_CHECKED pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings *out,
                                           pl_error *err);
 PL_API void pl_readings_clear(pl_readings *readings);
@@ -101,6 +112,7 @@ typedef struct pl_path_file {
     double *rotation;  // 3 per waypoint, rad, or NULL
     double *time;      // s, ascending, or NULL
 } pl_path_file;
+
 PL_API_CHECKED pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err);
 PL_API void pl_path_clear(pl_path_file *file);
 
@@ -110,6 +122,7 @@ typedef struct pl_shape_target {
     int32_t *point; // body points
     double *place;  // 3 each, mm
 } pl_shape_target;
+
 // A table with columns x, y, z and either `point` (index of a body point) or x0, y0, z0 (its undeformed
 // position; the nearest body point within `reach` mm is taken).
 PL_API_CHECKED pl_status pl_shape_target_read(const char *path, const double *rest, int32_t point_count,
@@ -119,6 +132,7 @@ PL_API void pl_shape_target_clear(pl_shape_target *target);
 // ---- images and cameras
 // PNG (8 bit) or JPEG, by its first bytes; pl_image_clear frees it.
 PL_API_CHECKED pl_status pl_image_read(const char *path, pl_image *out, pl_error *err);
+
 // Cameras and their places as JSON; `interval` as in pl_cameras_calibrate, may be NULL.
 PL_API_CHECKED pl_status pl_cameras_write(const char *path, const pl_camera *camera,
                                           const pl_camera_pose *rig, const double *interval, int count,

@@ -19,10 +19,12 @@ typedef struct pl_robot_document pl_robot_document;
 // lacking: a document with defects is kept, so that all of them are reported when it is checked or built.
 PL_API_CHECKED pl_status pl_robot_document_read(const char *path, pl_robot_document **out,
                                                 pl_findings *findings, pl_error *err);
+
 // The same from text in memory, which is copied. `path` (may be NULL) is used in messages; relative paths are
 // relative to its folder.
 PL_API_CHECKED pl_status pl_robot_document_parse(const char *text, size_t length, const char *path,
                                                  pl_robot_document **out, pl_error *err);
+
 // A copy to edit, without parsing again.
 PL_API_CHECKED pl_status pl_robot_document_copy(const pl_robot_document *document, pl_robot_document **out,
                                                 pl_error *err);
@@ -34,8 +36,10 @@ typedef enum pl_robot_kind {
     PL_ROBOT_REDUCED, // `model:`
     PL_ROBOT_LEARNED  // `learned:`
 } pl_robot_kind;
+
 PL_API pl_robot_kind pl_robot_document_kind(const pl_robot_document *document);
 PL_API const char *pl_robot_document_path(const pl_robot_document *document); // "robot file" if it has none
+
 // The names of the robot's commands, separated by blanks, as the file says them without a mesh. Free with
 // pl_file_free; NULL: the file has defects, or memory is lacking.
 PL_API char *pl_robot_document_commands(const pl_robot_document *document);
@@ -46,20 +50,25 @@ PL_API char *pl_robot_document_commands(const pl_robot_document *document);
 // style of YAML: blocks, {flow: style}, "JSON".
 // The word or number at `key`, as it is written; borrowed until the next edit. NULL: there is none.
 PL_API const char *pl_robot_document_value(const pl_robot_document *document, const char *key);
+
 // A number, and its unit ("" if it has none). An expression is refused: its parameters are the numbers.
 PL_API_CHECKED pl_status pl_robot_document_number(const pl_robot_document *document, const char *key,
                                                   double *value, char unit[16], pl_error *err);
+
 // A number or expression, in internal units of that dimension.
 PL_API_CHECKED pl_status pl_robot_document_evaluate(const pl_robot_document *document, const char *key,
                                                     pl_dimension dimension, double *value, pl_error *err);
+
 // Replaces a number; the unit is kept.
 PL_API_CHECKED pl_status pl_robot_document_set_number(pl_robot_document *document, const char *key,
                                                       double value, pl_error *err);
+
 // Replaces or adds a value, written in YAML: "20 kPa", "[0, 0, 1]", "{use: dragon_skin_30}". The entry it is
 // added to must exist. A word in place of a whole material ("materials.silicone") is the name of one in the
 // library. A key that ends in + ("springs+") adds the items of a list to a list, which is made if needed.
 PL_API_CHECKED pl_status pl_robot_document_set(pl_robot_document *document, const char *key,
                                                const char *value, pl_error *err);
+
 // The text with all edits, otherwise byte by byte as it was read; comments keep their columns where they can.
 // Free with pl_file_free.
 PL_API_CHECKED pl_status pl_robot_document_text(const pl_robot_document *document, char **text,
@@ -67,6 +76,7 @@ PL_API_CHECKED pl_status pl_robot_document_text(const pl_robot_document *documen
 
 // ---- building
 PL_API bool pl_method_exists(const char *name); // a method of solution of full bodies: "exact" ...
+
 typedef struct pl_load_options {
     const pl_mesher *mesher;     // NULL: only mesh formats the core reads itself
     const pl_progress *progress; // may be NULL
@@ -80,6 +90,7 @@ typedef struct pl_load_options {
     pl_status (*adapt)(void *user, pl_mesh **mesh, pl_error *err);
     void *adapt_user;
 } pl_load_options;
+
 // Checks and builds a robot with a mesh. All defects of the file are reported as findings. If there are any,
 // the status is PL_BAD_INPUT (PL_BAD_FILE if a file cannot be opened) and `err` repeats the first one.
 PL_API_CHECKED pl_status pl_robot_from_document(const pl_robot_document *document,
@@ -104,11 +115,13 @@ typedef struct pl_model_load_options {
     void *built_user;
     bool fallback; // learned models: answer by the full model outside of their samples
 } pl_model_load_options;
+
 // A model of any kind that owns everything it needs: a full body with the given method, a reduced or a
 // learned model. `options` may be NULL. Findings as above.
 PL_API_CHECKED pl_status pl_model_from_document(const pl_robot_document *document,
                                                 const pl_model_load_options *options, pl_model **out,
                                                 pl_findings *findings, pl_error *err);
+
 // ---- estimation and control: what the blocks `controller`, `estimator` and `plant` of a robot file and the
 // noise of its sensors say, as options for a model of that robot; defaults where they say nothing. The arrays
 // belong to the setup. Those of a learned model are in the file of the robot it was learned from.
@@ -122,10 +135,12 @@ typedef struct pl_control_setup {
     pl_measurement *measured;                 // the sensors
     struct pl_control_memory *memory;         // limits, and what the simulated robot adds
 } pl_control_setup;
+
 PL_API_CHECKED pl_status pl_control_from_document(const pl_robot_document *document, const pl_model *model,
                                                   pl_control_setup *out, pl_findings *findings,
                                                   pl_error *err);
 PL_API void pl_control_clear(pl_control_setup *setup);
+
 // The simulated robot of the `plant` block, a step every `period` s. `seed` of its noise; -1: as in the file.
 // Keeps a reference to `model` and to the setup.
 PL_API_CHECKED pl_status pl_plant_from_setup(pl_model *model, const pl_control_setup *setup, double period,

@@ -46,6 +46,7 @@ typedef struct pl_dynamics_options {
     pl_distribution distribution; // of growth ratios
     pl_progress progress;         // may stop the run
 } pl_dynamics_options;
+
 PL_API pl_dynamics_options pl_dynamics_options_default(void);
 
 // Commands over time.
@@ -107,9 +108,11 @@ PL_API void pl_dynamics_destroy(pl_dynamics *dynamics);
 // Forces at markers are those of the state. Counts and energies start from 0.
 PL_API_CHECKED pl_status pl_dynamics_start(pl_dynamics *dynamics, const pl_state *state,
                                            const pl_signal *signal, pl_error *err);
+
 // Velocity (3 per vertex, mm/s) instead of that of the state; held vertices stay at rest.
 PL_API_CHECKED pl_status pl_dynamics_set_velocity(pl_dynamics *dynamics, const double *velocity,
                                                   pl_error *err);
+
 // Forces at the markers (3 per marker, N; NULL: none) that act from now on, besides the loads of the robot.
 PL_API void pl_dynamics_set_forces(pl_dynamics *dynamics, const double *force);
 
@@ -127,13 +130,16 @@ PL_API double pl_dynamics_time(const pl_dynamics *dynamics);
 
 // The state at the end of the last step, with time, velocity and history: for files and to go on from.
 PL_API_CHECKED pl_status pl_dynamics_store(const pl_dynamics *dynamics, pl_state *state, pl_error *err);
+
 // The shape, commands and efforts at a time within the last step, by cubic interpolation; `velocity` (3 per
 // vertex, mm/s) may be NULL.
 PL_API_CHECKED pl_status pl_dynamics_sample(const pl_dynamics *dynamics, double time, pl_state *state,
                                             double *velocity, pl_error *err);
 PL_API const double *pl_dynamics_velocity(const pl_dynamics *dynamics); // 3 per vertex, mm/s
+
 // At the end of the last step.
 PL_API pl_motion_energy pl_dynamics_energy(pl_dynamics *dynamics);
+
 // Mass (t), momentum (t mm/s) and angular momentum about the origin (t mm^2/s).
 PL_API double pl_dynamics_momentum(const pl_dynamics *dynamics, double linear[3], double angular[3]);
 
@@ -143,6 +149,7 @@ typedef struct pl_mode {
         frequency; // Hz; negative: the equilibrium is unstable along the mode, which grows by exp(2 pi |f| t)
     double mass;   // t, u . M u for a shape scaled to a largest displacement of 1 mm
 } pl_mode;
+
 // Ends a motion in progress. The `count` (1 to 32) lowest frequencies, ascending, and their shapes (3 per
 // vertex and mode, largest displacement 1 mm; may be NULL). `found` gets their number, which is smaller for
 // bodies with fewer unknowns.

@@ -32,6 +32,7 @@ typedef enum pl_objective_kind {
                             // relative to their ranges; not a goal
     PL_OBJECTIVE_KIND_COUNT
 } pl_objective_kind;
+
 PL_API const char *pl_objective_kind_name(pl_objective_kind kind); // "position", "direction", ...
 PL_API bool pl_objective_is_goal(pl_objective_kind kind);
 
@@ -54,6 +55,7 @@ typedef struct pl_objective {
     const double *place;  // shape: 3 per point; command: one per command
     const double *share;  // shape: weight per point; NULL: all 1
 } pl_objective;
+
 // weight 1, default tolerance, all axes, rotation = identity.
 PL_API pl_objective pl_objective_default(pl_objective_kind kind);
 
@@ -66,6 +68,7 @@ typedef enum pl_ik_method {
     PL_IK_DESCENT,  // the same search along exact gradients
     PL_IK_METHOD_COUNT
 } pl_ik_method;
+
 PL_API const char *pl_ik_method_name(pl_ik_method method); // "newton", "gradient", "descent"
 PL_API pl_ik_method pl_ik_method_find(const char *name);   // PL_IK_METHOD_COUNT: none
 
@@ -82,11 +85,13 @@ PL_API pl_ik_method pl_ik_method_find(const char *name);   // PL_IK_METHOD_COUNT
                                           the limit came before */                                           \
     X(PL_IK_FORWARD, "forward failed") /* no forward solution at start */                                    \
     X(PL_IK_STOPPED, "interrupted")
+
 typedef enum pl_ik_outcome {
 #define X(code, text) code,
     PL_IK_OUTCOME_LIST(X)
 #undef X
 } pl_ik_outcome;
+
 PL_API const char *pl_ik_outcome_name(pl_ik_outcome outcome);
 
 typedef struct pl_effort_bound {
@@ -117,9 +122,11 @@ typedef struct pl_ik_options {
     double difference; // gradient: step of the central differences, as a fraction of the range
     pl_progress progress; // may stop the solve
 } pl_ik_options;
+
 PL_API pl_ik_options pl_ik_options_default(void);
 
 typedef enum pl_ik_bound_kind { PL_BOUND_COMMAND, PL_BOUND_RATE, PL_BOUND_EFFORT } pl_ik_bound_kind;
+
 typedef struct pl_ik_active {
     pl_ik_bound_kind kind;
     int index;         // command or actuator
@@ -172,6 +179,7 @@ typedef struct pl_samples {
     const double *command; // command_count per sample, internal units
     const double *marker;  // 3 marker_count per sample, mm
 } pl_samples;
+
 // A solve that did not reach its goals starts again from the samples whose markers are nearest to the goals.
 PL_API void pl_ik_set_samples(pl_ik *ik, const pl_samples *samples); // NULL: none; must outlive the solves
 
@@ -180,6 +188,7 @@ PL_API void pl_ik_set_samples(pl_ik *ik, const pl_samples *samples); // NULL: no
 // which satisfy all bounds for every outcome except PL_IK_INFEASIBLE, PL_IK_FORWARD and PL_IK_STOPPED. Not
 // reaching the goals is an outcome, not an error.
 PL_API_CHECKED pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err);
+
 // Deviation |d| of objective i at the solution, in its own unit; NAN if there is no such objective.
 PL_API double pl_ik_deviation(const pl_ik *ik, int i);
 

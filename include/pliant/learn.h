@@ -22,6 +22,7 @@ typedef enum pl_activation {
     PL_IDENTITY, // x
     PL_ACTIVATION_COUNT
 } pl_activation;
+
 PL_API pl_activation pl_activation_find(const char *name); // PL_ACTIVATION_COUNT: none
 
 #define PL_NETWORK_LAYERS 8
@@ -46,6 +47,7 @@ typedef enum pl_trainer {
     PL_LBFGS,     // all samples, limited-memory quasi-Newton
     PL_TRAINER_COUNT
 } pl_trainer;
+
 PL_API pl_trainer pl_trainer_find(const char *name); // PL_TRAINER_COUNT: none
 
 typedef struct pl_train_options {
@@ -72,7 +74,9 @@ typedef enum pl_train_outcome {
     PL_TRAIN_CONVERGED, // no step decreases the error
     PL_TRAIN_STOPPED    // by the progress callback
 } pl_train_outcome;
+
 PL_API const char *pl_train_outcome_name(pl_train_outcome outcome);
+
 typedef struct pl_train_report {
     pl_train_outcome outcome;
     int epochs, best_epoch;

@@ -19,6 +19,7 @@ extern "C" {
 // ---- samples of a model, read by pl_dataset_read (dataset.h): commands, markers, sensors, efforts, their
 // derivatives, shapes
 typedef struct pl_dataset pl_dataset;
+
 typedef struct pl_dataset_info {
     const pl_model_info *robot; // names, commands, actuators, markers, sensors; without its body
     int planned, count, failed; // count: solved samples
@@ -26,6 +27,7 @@ typedef struct pl_dataset_info {
     bool unchecked;             // of an older version: without checksums
     bool derivatives;           // by the commands were sampled
 } pl_dataset_info;
+
 PL_API pl_dataset_info pl_dataset_get_info(const pl_dataset *data); // borrowed
 PL_API void pl_dataset_thin(pl_dataset *data, int count);           // keeps so many, evenly spread
 PL_API void pl_dataset_destroy(pl_dataset *data);                   // NULL is fine
@@ -42,6 +44,7 @@ typedef enum pl_learned_part {
     PL_LEARN_INVERSE,  // from the position of the first marker to the commands: the direct inverse
     PL_LEARN_PART_COUNT
 } pl_learned_part;
+
 PL_API const char *pl_learned_part_name(pl_learned_part part); // "position", "rotation", ...
 
 typedef struct pl_learned_options {
@@ -52,6 +55,7 @@ typedef struct pl_learned_options {
     // Called before the training of a part; may be NULL.
     void (*begin)(void *user, pl_learned_part part);
 } pl_learned_options;
+
 PL_API pl_learned_options pl_learned_options_default(void);
 
 typedef struct pl_learned_fit_report {
@@ -62,6 +66,7 @@ typedef struct pl_learned_fit_report {
     // rotations the angle, of shapes the distance of vertices
     double rms, largest;
 } pl_learned_fit_report;
+
 typedef struct pl_learned_report {
     pl_learned_fit_report part[PL_LEARN_PART_COUNT];
     double width; // mm, largest extent of the first marker's positions
@@ -86,6 +91,7 @@ PL_API_CHECKED pl_status pl_learned_propose(const pl_dataset *data, int count, u
 typedef enum pl_outside { PL_OUTSIDE_WARN, PL_OUTSIDE_FALLBACK } pl_outside;
 PL_API bool pl_model_is_learned(const pl_model *model);
 PL_API pl_learned *pl_model_learned(const pl_model *model); // NULL: it is not learned
+
 // The full model at the commands of the learned one: errors of its markers, without the adaptation. `step`:
 // where the learned model has a shape and the full one is a body without contact, by Newton steps from the
 // learned shape (one residual and one back-solve each) until the last is below a tenth of the error found;
@@ -98,6 +104,7 @@ typedef struct pl_learned_check {
     double largest; // mm, largest distance of a marker
     int marker;     // which one
 } pl_learned_check;
+
 PL_API_CHECKED pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *out,
                                                pl_error *err);
 
@@ -110,6 +117,7 @@ typedef struct pl_measured {
     char (*extra_name)[32];
     int *line; // of each row in the file
 } pl_measured;
+
 PL_API void pl_measured_clear(pl_measured *measured);
 
 typedef enum pl_adapt_kind {
@@ -118,6 +126,7 @@ typedef enum pl_adapt_kind {
     PL_ADAPT_PROCESS, // p + affine(p) + Gaussian process of commands and extra inputs, with error bars
     PL_ADAPT_KIND_COUNT
 } pl_adapt_kind;
+
 PL_API const char *pl_adapt_kind_name(pl_adapt_kind kind); // "layer", "process"
 PL_API pl_adapt_kind pl_adapt_kind_find(const char *name);
 
@@ -128,18 +137,22 @@ typedef struct pl_adapt_options {
     uint64_t seed;
     pl_progress progress;
 } pl_adapt_options;
+
 PL_API pl_adapt_options pl_adapt_options_default(void);
+
 typedef struct pl_adapt_report {
     int count, held_count, marker_count;
     double before_rms, before_largest; // mm, of the markers without adaptation
     double held_rms, held_largest;     // mm, on the measurements held out, by a model fitted to the others
     double noise;                      // mm, standard deviation of the noise found; NAN: not known
 } pl_adapt_report;
+
 // Fits and attaches the correction; an earlier one is replaced. Markers that were not measured keep their
 // positions.
 PL_API_CHECKED pl_status pl_learned_adapt(pl_learned *learned, const pl_measured *measured,
                                           const pl_adapt_options *options, pl_adapt_report *report,
                                           pl_error *err);
+
 // The commands (within the sampled region) whose measurement would lower the largest uncertainty most, one
 // after the other; for an adaptation by a process. `command` has count * command_count numbers.
 PL_API_CHECKED pl_status pl_learned_next_poses(pl_learned *learned, int count, double *command,
@@ -157,6 +170,7 @@ typedef enum pl_history_kind {
     PL_HISTORY_MEMORY,  // the recurrent network
     PL_HISTORY_KIND_COUNT
 } pl_history_kind;
+
 typedef struct pl_history_options {
     int cell_count;
     int piece, burn; // training sequences are cut into pieces of so many steps, whose first do not count
@@ -165,7 +179,9 @@ typedef struct pl_history_options {
     int held_count;          // least 3, otherwise the end of each run
     pl_train_options train;  // epoch_limit, rate, decay, patience, seed, progress, record
 } pl_history_options;
+
 PL_API pl_history_options pl_history_options_default(void);
+
 typedef struct pl_history_report {
     int run_count, held_run_count, train_count, held_count; // runs, rows
     bool by_time;                                           // the end of each run was held out
@@ -179,6 +195,7 @@ typedef struct pl_history_report {
     pl_train_report train;
     bool stopped;
 } pl_history_report;
+
 // Rows held out are neither trained on nor used to end the training.
 PL_API_CHECKED pl_status pl_learned_fit_history(const pl_sequences *sequences,
                                                 const pl_history_options *options, pl_learned **out,

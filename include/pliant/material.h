@@ -73,6 +73,7 @@ typedef struct pl_material {
 } pl_material;
 
 PL_API const char *pl_material_model_name(pl_material_model model);
+
 // The constants of the models, their names in the robot file, and their fields in pl_material.
 typedef enum pl_material_constant {
     PL_YOUNG,
@@ -96,12 +97,14 @@ typedef enum pl_material_constant {
     PL_DENSITY,
     PL_MATERIAL_CONSTANT_COUNT
 } pl_material_constant;
+
 PL_API const char *pl_material_constant_name(pl_material_constant constant);
 PL_API bool pl_material_has(pl_material_model model, pl_material_constant constant);
 PL_API double *pl_material_at(pl_material *material, pl_material_constant constant);
 
 // Lame's mu and the coefficient kappa of the dilatation term (lambda for linear and stvk, K for rubber laws).
 PL_API void pl_material_moduli(const pl_material *material, double *mu, double *kappa);
+
 // The same with the bulk modulus of the material: the stress of a bar that is solved with it. With tau the
 // Kirchhoff stress along the bar and J its volume ratio, the sides are free of stress where
 //   tau(l J^(-1/3)) = 3 K J (J - 1),   and the engineering stress is tau / l.
@@ -118,6 +121,7 @@ typedef struct pl_material_entry {
     double fit_error;   // root mean square over largest stress; negative: not given by the source
     const char *source; // paper or data set, with its licence
 } pl_material_entry;
+
 PL_API int pl_material_library_count(void);
 PL_API const pl_material_entry *pl_material_library_at(int i);
 PL_API const pl_material_entry *pl_material_library_find(const char *name); // NULL if unknown

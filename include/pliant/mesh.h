@@ -50,12 +50,15 @@ PL_API int32_t pl_mesh_find_surface(const pl_mesh *mesh, const char *name); // -
 
 // All faces that belong to exactly one element, in element order. The array belongs to the mesh.
 PL_API int64_t pl_mesh_boundary(const pl_mesh *mesh, const int64_t **face);
+
 // Vertex indices of a face, corners first, normal outward; returns their number (3, 6, 4 or 8).
 PL_API int pl_mesh_face_nodes(const pl_mesh *mesh, int64_t face, int32_t node[PL_FACE_NODES_MAX]);
+
 // Flat triangles that approximate a face of 3, 6, 4 or 8 nodes, as local node numbers, outward like the face;
 // curved faces are split at their mid nodes. Returns their number, at most PL_FACE_TRIANGLES_MAX.
 #define PL_FACE_TRIANGLES_MAX 6
 PL_API int pl_face_triangles(int face_node_count, const int8_t (**triangle)[3]);
+
 // Flat tetrahedra that fill an element, as local node numbers: a tet10 is split at its mid nodes, a prism at
 // its corners. Returns their number, at most PL_ELEMENT_TETS_MAX.
 #define PL_ELEMENT_TETS_MAX 8
@@ -64,6 +67,7 @@ PL_API int pl_element_tets(pl_element_kind kind, const int8_t (**tet)[4]);
 // A new mesh in which every linear element is converted to a quadratic one, with shared mid nodes; quadratic
 // elements are copied. Vertices keep their numbers; the mid nodes follow.
 PL_API_CHECKED pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err);
+
 // A new linear mesh with the corner nodes only. `vertex_of` (may be NULL; freed with pl_mesh_free_indices)
 // maps its vertices to those of `mesh`.
 PL_API_CHECKED pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_of,
@@ -73,6 +77,7 @@ PL_API void pl_mesh_free_indices(int32_t *indices);
 // Measures. Volumes and areas are integrals over the elements and faces, which may be curved.
 PL_API double pl_mesh_region_volume(const pl_mesh *mesh, int32_t region); // -1 for the whole mesh
 PL_API double pl_mesh_faces_area(const pl_mesh *mesh, const int64_t *face, int64_t count);
+
 // True if every edge of the faces is shared by exactly two of them. `rim_count` (may be NULL) is the number
 // of closed loops of edges that belong to one face only.
 PL_API bool pl_mesh_faces_closed(const pl_mesh *mesh, const int64_t *face, int64_t count, int *rim_count);
@@ -85,6 +90,7 @@ typedef struct pl_mesh_quality {
     int32_t worst_element;
     double shortest_edge, longest_edge, mean_edge; // mm
 } pl_mesh_quality;
+
 PL_API pl_mesh_quality pl_mesh_measure_quality(const pl_mesh *mesh);
 
 // The element that contains a point of the undeformed body, or the nearest one; -1 if the point is not
@@ -97,6 +103,7 @@ typedef struct pl_crossings {
     double at[3];    // mm: a point of the first pair
     int64_t face[2]; // its faces; -1 without any
 } pl_crossings;
+
 // Of the mesh with its vertices at `position` (NULL: as drawn). Nearly linear time. Surfaces that only touch
 // do not cross.
 PL_API_CHECKED pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_crossings *out,
@@ -108,6 +115,7 @@ typedef struct pl_trisurf {
     double *position; // 3 per vertex, mm
     int32_t *corner;  // 3 per triangle
 } pl_trisurf;
+
 PL_API void pl_trisurf_clear(pl_trisurf *surface);
 
 // ---- what generates meshes from CAD, surfaces and designs: pl_meshing_mesher of pliant/meshing.h, a

@@ -20,6 +20,7 @@ PL_API const pl_mesher *pl_meshing_mesher(void);
 // file.
 PL_API_CHECKED pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
                                          pl_error *err);
+
 // Writes MSH 4.1 (ASCII or binary) with physical groups for regions and surfaces. The file is written under a
 // temporary name and then renamed.
 PL_API_CHECKED pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *path, bool binary,
@@ -41,6 +42,7 @@ typedef struct pl_repair {
     bool decimated;                 // fewer triangles than read
     double deviation;               // mm, largest distance of old vertices from the decimated surface
 } pl_repair;
+
 // Repairs a surface in place: vertices within 1e-6 of its size are joined, degenerate and duplicate triangles
 // removed, triangles turned so that neighbours agree, holes closed that are at most `largest_hole` mm across
 // (0: 5 % of its size), and edges collapsed while there are more than `most_triangles` (0: any number). What
@@ -76,6 +78,7 @@ typedef struct pl_guess {
     bool open[PL_GUESS_CAVITIES];     // to the outside
     int channel_count;                // holes through the body, which become cables
 } pl_guess;
+
 PL_API_CHECKED pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_guess *summary,
                                           pl_findings *findings, pl_error *err);
 PL_API void pl_meshing_free_text(char *text);
@@ -104,6 +107,7 @@ typedef struct pl_design_value {
 PL_API int pl_design_count(void);
 PL_API const pl_design *pl_design_at(int i);
 PL_API const pl_design *pl_design_find(const char *kind); // NULL if unknown
+
 // Meshes a design with these parameters, the others at their defaults; `size`, `order` as above.
 PL_API_CHECKED pl_status pl_meshing_from_design(const char *kind, const pl_design_value *value, int count,
                                                 double size, int order, const pl_progress *progress,

@@ -60,12 +60,15 @@ typedef struct pl_actuator_state {
     X(PL_ERROR_FULL_BODY, "full body")       /* commands at which the full body was solved */                \
     X(PL_ERROR_SAMPLES, "held-out samples")  /* of the full body */                                          \
     X(PL_ERROR_MEASUREMENTS, "measurements") /* of the real robot, each predicted from the others */
+
 typedef enum pl_error_source {
 #define X(code, text) code,
     PL_ERROR_SOURCE_LIST(X)
 #undef X
 } pl_error_source;
+
 PL_API const char *pl_error_source_name(pl_error_source source);
+
 // Bounds on the error of an answer: with probability `confidence` the error is below each. NAN: not known.
 typedef struct pl_answer_error {
     pl_error_source source;
@@ -165,6 +168,7 @@ typedef struct pl_model_type {
 } pl_model_type;
 
 typedef struct pl_model pl_model;
+
 // Checks `type` and its info and takes ownership of `self`; on failure `self` is destroyed. Allocates all
 // memory for answers, slots and derivatives, except derivatives of body points.
 PL_API_CHECKED pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out,
@@ -184,15 +188,18 @@ PL_API int pl_model_find_actuator(const pl_model *model, const char *name);
 // `command`: one per command, internal units; NAN: idle.
 PL_API_CHECKED pl_status pl_model_fk(pl_model *model, const double *command, pl_solve_report *report,
                                      pl_error *err);
+
 // The shape `seconds` after the commands were applied at once and then held (pl_statics_hold), where
 // materials have viscous branches: pl_model_fk is the relaxed shape. Refused by models other than full bodies
 // with the exact method.
 PL_API_CHECKED pl_status pl_model_hold(pl_model *model, const double *command, double seconds,
                                        pl_creep_report *creep, pl_solve_report *report, pl_error *err);
+
 // Forces at the markers, in addition to the loads of the robot (3 per marker, N; NULL: none): the forward
 // solves that follow lead to them, until they are set again. For payloads, estimated forces, a hand that
 // pulls. Refused by models without them unless all are 0.
 PL_API_CHECKED pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err);
+
 // A hand at any point of the body: grips the point `at` (mm, undeformed configuration; NULL: lets go), spread
 // over `radius`; the forward solves that follow lead to the force (N; NULL: none) with which it pulls.
 // Refused by models other than full bodies with the exact method. Saved states do not contain the hand: solve
@@ -201,14 +208,18 @@ PL_API_CHECKED pl_status pl_model_set_forces(pl_model *model, const double *forc
 PL_API_CHECKED pl_status pl_model_grip(pl_model *model, const double at[3], double radius, pl_error *err);
 PL_API_CHECKED pl_status pl_model_pull(pl_model *model, const double force[3], pl_error *err);
 PL_API bool pl_model_grip_place(const pl_model *model, double place[3]); // mm, now; false: nothing is gripped
+
 // The mean, at the gripped point, of a vector given at the body points (3 entries each, `stride` apart).
 PL_API bool pl_model_grip_mean(const pl_model *model, const double *vector, int stride, double mean[3]);
+
 // The forward solves that follow end at `factor` (1 to 1000) times their tolerances: for shapes that are
 // shown at once and completed later by another solve at the same commands. False: the tolerances stay.
 PL_API bool pl_model_set_tolerance_factor(pl_model *model, double factor);
+
 // The mode that lost its stiffness at the first critical load of the last forward solve, on the vertices of
 // the body, as pl_statics_critical. False: none, or the model does not know.
 PL_API bool pl_model_critical(const pl_model *model, pl_critical_mode *out);
+
 // Equilibria by arc length, stable and not, on a path on which the load may rise and fall: from the
 // undeformed configuration towards `command`, which stand at the load 1. `visit` gets every point and the
 // positions of the markers there (3 each, mm); it returns false to end. Ends too at the load 1, after
@@ -219,19 +230,23 @@ PL_API_CHECKED pl_status pl_model_follow_arc(const pl_model *model, const double
                                              bool (*visit)(void *user, const pl_arc_point *point,
                                                            const double *marker),
                                              void *user, bool *complete, pl_error *err);
+
 // The stable shapes at `command`, lowest potential first (pliant/shapes.h). The model stays where it is; a
 // shape is shown by pl_model_unpack of its packed state.
 PL_API_CHECKED pl_status pl_model_find_shapes(const pl_model *model, const double *command,
                                               const pl_shapes_options *options, pl_shapes **out,
                                               pl_shapes_report *report, pl_error *err);
+
 // Saves the current state in a slot, and restores it. Restoring an empty slot is refused. Inverse kinematics
 // uses slots 0 to 2.
 #define PL_MODEL_SLOTS 4
 PL_API_CHECKED pl_status pl_model_keep(pl_model *model, int slot, pl_error *err);
 PL_API_CHECKED pl_status pl_model_recall(pl_model *model, int slot, pl_error *err);
+
 // To the undeformed configuration, all commands idle, as if it had just been created: what follows does not
 // depend on earlier solves, to the last bit. Forces that were set remain set.
 PL_API void pl_model_reset(pl_model *model);
+
 // The state as doubles, for files and for more than PL_MODEL_SLOTS saved states.
 PL_API size_t pl_model_state_size(const pl_model *model);
 PL_API void pl_model_pack(const pl_model *model, double *block); // pl_model_state_size doubles
@@ -239,34 +254,42 @@ PL_API_CHECKED pl_status pl_model_unpack(pl_model *model, const double *block, s
 
 // ---- results
 PL_API pl_model_answer pl_model_get_answer(const pl_model *model);
+
 // Of the forward solve that led to the current state.
 PL_API pl_solve_report pl_model_get_report(const pl_model *model);
+
 // Whether the model is a surrogate whose error counts: `reached` then means the target error and the model's
 // error together.
 PL_API bool pl_answer_has_error(const pl_model_answer *answer);
 PL_API_CHECKED pl_status pl_model_differentiate(pl_model *model, unsigned parts, double tolerance,
                                                 pl_model_derivative *out, pl_jacobian_report *report,
                                                 pl_error *err);
+
 // Derivatives with respect to loads and materials, as pl_statics_jacobian; refused by models without them.
 PL_API_CHECKED pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, int count,
                                               const pl_jacobian *out, pl_jacobian_report *report,
                                               pl_error *err);
+
 // Gradient of a scalar function of the results, given its derivatives `by`, with respect to `count`
 // parameters: one adjoint solve, whatever their number. Idle commands get 0. Models without an adjoint of
 // their own use their derivatives and accept commands only.
 PL_API_CHECKED pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by,
                                           const pl_parameter *parameter, int count, double *gradient,
                                           pl_jacobian_report *report, pl_error *err);
+
 // For drawing: the mesh of the robot, or a tube around a centre line, created on the first call and owned by
 // the model; *out is NULL if there is nothing to draw. pl_model_shape gives the current positions of its
 // vertices.
 PL_API_CHECKED pl_status pl_model_body(pl_model *model, const pl_mesh **out, pl_error *err);
 PL_API void pl_model_shape(const pl_model *model, double *position);
+
 // Polyline of a cable or of another actuator's path in the current shape; returns the number of points,
 // writes at most `room`. 0: it has none.
 PL_API int pl_model_line(const pl_model *model, int actuator, double *point, int room);
+
 // A field on the vertices or elements of the body (see pl_field_components); refused unless in info.fields.
 PL_API_CHECKED pl_status pl_model_field(pl_model *model, pl_field field, double *out, pl_error *err);
+
 // One per support; refused by models without supports (info.support_count is 0).
 PL_API_CHECKED pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *err);
 PL_API_CHECKED pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err);
@@ -279,6 +302,7 @@ typedef struct pl_mesh_error {
         factor; // by which it may be off, in either direction: 3, and 10 where something presses on the body
 } pl_mesh_error;
 #define PL_MESH_ERROR_LIMIT 0.03 // above it a result is said to depend on the mesh
+
 // Estimates the error of the current solution (pl_statics_mesh_error). Kept with the solution:
 // pl_model_record repeats it. Unknown for models other than full bodies with the exact method.
 PL_API_CHECKED pl_status pl_model_mesh_error(pl_model *model, pl_mesh_error *out, pl_error *err);
@@ -287,6 +311,7 @@ PL_API_CHECKED pl_status pl_model_mesh_error(pl_model *model, pl_mesh_error *out
 typedef struct pl_model_costs {
     int64_t fk_calls, derivative_calls, iterations, factorizations, solves;
 } pl_model_costs;
+
 PL_API pl_model_costs pl_model_get_costs(const pl_model *model);
 
 // ---- the record of a result: names, values and units, used for the terminal, files and the view. Values are
@@ -295,6 +320,7 @@ typedef struct pl_record_command {
     const char *name, *unit;
     double value; // NAN: idle
 } pl_record_command;
+
 typedef struct pl_record_actuator {
     const char *name, *kind, *drive;
     bool idle, cable, slack, growth;
@@ -305,6 +331,7 @@ typedef struct pl_record_actuator {
     double effort;
     double asked, reached, local_low, local_high; // as pl_actuator_state
 } pl_record_actuator;
+
 typedef struct pl_record_marker {
     const char *name;
     double position[3], displacement[3]; // mm
@@ -316,14 +343,17 @@ typedef struct pl_record_marker {
     double force[3];    // N, set by pl_model_set_forces; 0: none
     double model_error; // mm, as pl_answer_error; NAN: not known, or no surrogate
 } pl_record_marker;
+
 typedef struct pl_record_sensor {
     const char *name, *unit;
     double value;
 } pl_record_sensor;
+
 typedef struct pl_record_reaction {
     const char *name;
     double force[3], moment[3]; // N, N mm about the origin
 } pl_record_reaction;
+
 typedef struct pl_record_reading {
     const char *group, *name, *quantity, *unit;
     double value;
@@ -354,24 +384,32 @@ typedef struct pl_record {
     const pl_record_reaction *reaction;
     const pl_record_reading *reading;
 } pl_record;
+
 // Record of the current solution. `report` describes the solve; NULL: the last forward solve. Borrowed until
 // the next record; only the first call allocates memory.
 PL_API_CHECKED pl_status pl_model_record(pl_model *model, const pl_solve_report *report,
                                          const pl_record **out, pl_error *err);
+
 // The same without a search for crossings, which takes some milliseconds: unless they are known, their count
 // is -1.
 PL_API_CHECKED pl_status pl_model_record_brief(pl_model *model, const pl_solve_report *report,
                                                const pl_record **out, pl_error *err);
+
 // A message about a body that penetrates itself; false if it does not.
 PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
+
 // A message about an estimated error of the mesh above PL_MESH_ERROR_LIMIT; false if there is none.
 PL_API bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size);
+
 // A sentence about the error of a surrogate; false if the model is none.
 PL_API bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t size);
+
 // And where elements had to be kept from folding.
 PL_API bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size);
+
 // And where an obstacle is too small for the faces it presses on.
 PL_API bool pl_record_contact_text(const pl_record *record, char *buffer, size_t size);
+
 // Display units of the effort and measure of an actuator and of a sensor, and the internal value of one unit.
 PL_API const char *pl_effort_unit(pl_actuator_kind kind);
 PL_API double pl_effort_scale(pl_actuator_kind kind);

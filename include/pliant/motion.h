@@ -20,6 +20,7 @@ typedef enum pl_path_kind {
     PL_PATH_BOX,    // edges of a box size[0] x size[1] x size[2]: bottom, up, top, down; closed
     PL_PATH_KIND_COUNT
 } pl_path_kind;
+
 PL_API const char *pl_path_name(pl_path_kind kind);
 PL_API pl_path_kind pl_path_find(const char *name); // PL_PATH_KIND_COUNT: none
 
@@ -30,10 +31,13 @@ typedef struct pl_path_def {
     double x[3], y[3]; // first two axes of the path; orthonormalised
     int count;         // equally spaced points along the path; closed paths do not repeat the first
 } pl_path_def;
+
 PL_API pl_path_def pl_path_default(pl_path_kind kind); // in the xy plane about the origin, size 20, 60 points
 PL_API bool pl_path_is_closed(pl_path_kind kind);
+
 // 3 count numbers.
 PL_API_CHECKED pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err);
+
 // `out_count` equally spaced points along the polyline, including its ends (closed: starting at the first
 // point).
 PL_API_CHECKED pl_status pl_path_resample(const double *point, int count, bool closed, int out_count,
@@ -62,6 +66,7 @@ typedef struct pl_follow_options {
         *samples;  // the first waypoint starts from the nearest sample; NULL: from the current state
     double period; // s between waypoints
 } pl_follow_options;
+
 PL_API pl_follow_options pl_follow_options_default(void);
 
 typedef struct pl_follow_report {
@@ -76,6 +81,7 @@ typedef struct pl_follow_report {
     pl_model_costs costs;
     double seconds;
 } pl_follow_report;
+
 // Solves `count` waypoints, each starting from the previous one, within all bounds and rates. For a waypoint
 // that cannot be reached, the nearest reachable point is used. `point`: 3 per waypoint; NULL with `set`.
 PL_API_CHECKED pl_status pl_follow(pl_ik *ik, const double *point, int count,
@@ -83,6 +89,7 @@ PL_API_CHECKED pl_status pl_follow(pl_ik *ik, const double *point, int count,
 
 // ---- workspace
 typedef enum pl_workspace_order { PL_WORKSPACE_GRID, PL_WORKSPACE_HALTON } pl_workspace_order;
+
 typedef struct pl_workspace_def {
     pl_workspace_order order;
     int count;        // halton: samples
@@ -92,15 +99,18 @@ typedef struct pl_workspace_def {
     bool ends; // halton: begin with the ends of the ranges: all low and all high, each alone, all corners, as
                // far as they are no more than half of the samples (the first two always)
 } pl_workspace_def;
+
 // The commands of all samples, in an order with small steps: grids back and forth, low-discrepancy points
 // along a short walk. The same def gives the same plan, so a run can be resumed at any sample.
 typedef struct pl_workspace_plan {
     int count, command_count;
     double *command;
 } pl_workspace_plan;
+
 PL_API_CHECKED pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *def,
                                                 pl_workspace_plan *plan, pl_error *err);
 PL_API void pl_workspace_plan_clear(pl_workspace_plan *plan);
+
 typedef struct pl_workspace_sample {
     int index;
     const double *command;
@@ -108,6 +118,7 @@ typedef struct pl_workspace_sample {
     const pl_solve_report *fk; // the sample is valid if the outcome is PL_SOLVED
     bool cold; // solved from the undeformed configuration because starts from the sample before were dearer
 } pl_workspace_sample;
+
 // Solves samples first .. count-1; `record` is called for each and may end the run by returning false. A
 // sample starts from the one before; from the undeformed configuration where that failed, or where starts
 // from the sample before have cost more factorisations and solves on average.
@@ -125,6 +136,7 @@ typedef struct pl_sample {
     const double *shape;                   // positions of the vertices of the body that is drawn; NULL: none
     int32_t shape_count;
 } pl_sample;
+
 typedef struct pl_sample_options {
     bool jacobians, shapes;
     const char *done;    // one per sample of the plan: not 0: stored already; NULL: none is
@@ -140,6 +152,7 @@ typedef struct pl_sample_options {
 } pl_sample_options;
 #define PL_SAMPLE_LIMIT 8
 #define PL_SAMPLE_LIMIT_LEAST 60
+
 // Solves the samples from .. to-1 of a plan, beginning at the undeformed configuration, each from the one
 // before: the result does not depend on what was solved earlier. Samples that are done are solved again only
 // if one behind them is missing, and are not recorded. A sample that cannot be solved from its neighbour is
@@ -154,7 +167,9 @@ typedef struct pl_hull {
     double volume, area, length; // mm^3, mm^2, mm
     int facet_count, vertex_count;
 } pl_hull;
+
 PL_API_CHECKED pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_error *err);
+
 typedef struct pl_task_step {
     int stage, step;
     const char *name;
@@ -171,6 +186,7 @@ typedef struct pl_sweep_axis {
     double from, to; // internal units
     int count;       // points, at least 1
 } pl_sweep_axis;
+
 typedef struct pl_sweep_def {
     const pl_sweep_axis *axis;
     int axis_count;
@@ -183,19 +199,23 @@ typedef struct pl_sweep_def {
     const bool *fresh;
     int table_count;
 } pl_sweep_def;
+
 typedef struct pl_sweep_point {
     int index, count;      // of all points
     const double *command; // as given
     pl_model_answer answer;
     const pl_solve_report *fk;
 } pl_sweep_point;
+
 typedef struct pl_sweep_report {
     int count, solved; // points recorded, those solved
     bool stopped;      // before the last point
 } pl_sweep_report;
+
 // Checks the axes and counts the points.
 PL_API_CHECKED pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *count,
                                         pl_error *err);
+
 // Solves every point starting from its nearest solved neighbour: the previous point, or in a grid the
 // beginning of the previous line. `begin` (may be NULL) is called before a point, `record` after it; either
 // ends the sweep by returning false. A point interrupted by the progress callback of the model gives no
@@ -218,6 +238,7 @@ typedef struct pl_compare_def {
     void (*begin)(void *user, const char *method); // called before each; may be NULL
     void *user;
 } pl_compare_def;
+
 typedef struct pl_compare_row {
     const char *name;   // "exact, quadratic", "exact, corners", "local_global", "fang2020"
     const char *method; // as given
@@ -230,6 +251,7 @@ typedef struct pl_compare_row {
     double mean_corners;   // mm, mean distance from it
     double from_quadratic; // mm, largest vertex distance from the exact shape on the quadratic mesh
 } pl_compare_row;
+
 typedef struct pl_comparison {
     pl_mesh *corner; // the mesh of the robot without mid nodes
     bool quadratic;  // the robot has mid nodes
@@ -238,12 +260,15 @@ typedef struct pl_comparison {
     pl_compare_row row[PL_COMPARE_ROWS];
     int row_count;
 } pl_comparison;
+
 PL_API void pl_comparison_clear(pl_comparison *comparison); // also after a failure
+
 // Histogram of the largest principal strain of the elements, in % of the volume of the body: `bins` of equal
 // width up to the strain that 99.5 % of the volume do not exceed in any row; the last bin contains the rest.
 // `middle`: bins numbers; `share`: bins per row.
 PL_API_CHECKED pl_status pl_comparison_strains(const pl_comparison *comparison, int bins, double *middle,
                                                double *share, pl_error *err);
+
 // Distance (mm) between a marker of one model and the marker of the same name of another, at their current
 // states; NAN if the other has none.
 PL_API double pl_compare_marker(const pl_model *model, int marker, const pl_model *other);

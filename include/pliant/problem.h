@@ -54,6 +54,7 @@ typedef enum pl_parameter_kind {
     PL_PARAMETER_FIBRE,  // index: fibre; part 0: its stiffness, per N, 1: its prestretch
     PL_PARAMETER_GRIP    // index 0, part: axis; per N, at the point where a hand pulls (pl_model_grip)
 } pl_parameter_kind;
+
 typedef struct pl_parameter {
     pl_parameter_kind kind;
     int index, part;
@@ -76,12 +77,14 @@ typedef struct pl_parameter {
     X(PL_INFEASIBLE, "infeasible")                                                                           \
     X(PL_STOPPED, "interrupted")                                                                             \
     X(PL_NOT_CONVERGED, "not converged")
+
 typedef enum pl_outcome {
 #define X(code, text) code,
     PL_OUTCOME_LIST(X)
 #undef X
         PL_OUTCOME_COUNT
 } pl_outcome;
+
 PL_API const char *pl_outcome_name(pl_outcome outcome);
 
 // What `solved` means unless the robot file says otherwise: the largest nodal residual force over the largest

@@ -25,8 +25,10 @@ typedef enum pl_reduced_kind {
     PL_VERTEBRAE,
     PL_REDUCED_KIND_COUNT
 } pl_reduced_kind;
+
 PL_API const char *pl_reduced_kind_name(pl_reduced_kind kind); // "beam", "rod", ...
 PL_API double pl_reduced_length(const pl_model *model);        // mm, undeformed
+
 // What looks wrong with it, as findings: no markers, commands without a range, no equilibrium at the middle
 // of the ranges (where it leaves the model).
 PL_API_CHECKED pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *err);
@@ -36,6 +38,7 @@ typedef struct pl_reduced_design {
     const char *kind, *summary;
     const char *robot_yaml; // the commented robot file that `pliant new` writes
 } pl_reduced_design;
+
 PL_API int pl_reduced_design_count(void);
 PL_API const pl_reduced_design *pl_reduced_design_at(int i);
 
@@ -51,6 +54,7 @@ typedef struct pl_reduce_options {
     const char *robot_file; // of the full model, as in pl_reduced_errors; NULL: not known
     pl_progress progress;
 } pl_reduce_options;
+
 PL_API pl_reduce_options pl_reduce_options_default(void);
 
 typedef struct pl_reduce_report {
@@ -68,9 +72,11 @@ typedef struct pl_reduction pl_reduction;
 PL_API_CHECKED pl_status pl_reduce(pl_model *full, const pl_reduce_options *options, pl_reduction **out,
                                    pl_reduce_report *report, pl_error *err);
 PL_API void pl_reduction_destroy(pl_reduction *reduction);
+
 // Its definition, for pl_reduced_write; belongs to the reduction.
 typedef struct pl_reduced_def pl_reduced_def;
 PL_API const pl_reduced_def *pl_reduction_def(const pl_reduction *reduction);
+
 // What was fitted for an actuator: its distance from the centre line and its direction there, the area of a
 // chamber, and the share of its effort that acts.
 typedef struct pl_fitted_actuator {
@@ -80,6 +86,7 @@ typedef struct pl_fitted_actuator {
     double area;          // mm^2
     double effectiveness;
 } pl_fitted_actuator;
+
 PL_API int pl_reduction_actuator_count(const pl_reduction *reduction);
 PL_API pl_fitted_actuator pl_reduction_actuator(const pl_reduction *reduction, int i);
 

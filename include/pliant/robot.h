@@ -84,6 +84,7 @@ typedef struct pl_command_info {
     double rest;       // the value at which its first actuator is at rest
     double span[2];    // the range, or if there is none, a typical one for its drives, including factors
 } pl_command_info;
+
 typedef struct pl_actuator_info {
     const char *name;
     pl_actuator_kind kind;
@@ -105,6 +106,7 @@ PL_API int pl_robot_command_count(const pl_robot *robot);
 PL_API pl_command_info pl_robot_command(const pl_robot *robot, int i);
 PL_API int pl_robot_actuator_count(const pl_robot *robot);
 PL_API pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i);
+
 // Faces of the mesh that a chamber or film acts on; the array belongs to the robot. 0 for cables.
 PL_API int64_t pl_robot_actuator_faces(const pl_robot *robot, int i, const int64_t **face);
 PL_API int pl_robot_marker_count(const pl_robot *robot);
@@ -114,10 +116,12 @@ PL_API void pl_robot_marker_rest(const pl_robot *robot, int i, double position[3
 PL_API int pl_robot_sensor_count(const pl_robot *robot);
 PL_API const char *pl_robot_sensor_name(const pl_robot *robot, int i);
 PL_API pl_sensor_kind pl_robot_sensor_kind(const pl_robot *robot, int i);
+
 // The polyline of a length sensor for vertices at `position` (3 each); returns its number of points (0 for
 // other sensors), writes at most `room`.
 PL_API int pl_robot_sensor_line(const pl_robot *robot, int i, const double *position, double *point,
                                 int room);
+
 typedef struct pl_spring_info {
     const char *name;
     int from, to;           // markers; to -1: `point`
@@ -125,16 +129,20 @@ typedef struct pl_spring_info {
     double stiffness, rest; // N/mm, mm
     bool tension_only;
 } pl_spring_info;
+
 PL_API int pl_robot_spring_count(const pl_robot *robot);
 PL_API pl_spring_info pl_robot_spring(const pl_robot *robot, int i);
 PL_API int pl_robot_fixed_count(const pl_robot *robot);
 PL_API const char *pl_robot_fixed_name(const pl_robot *robot, int i);
+
 // Vertices that a support holds and the axes it holds them in; the array belongs to the robot.
 PL_API int32_t pl_robot_fixed_vertices(const pl_robot *robot, int i, const int32_t **vertex, bool axis[3]);
 PL_API void pl_robot_gravity(const pl_robot *robot, double gravity[3]); // mm/s^2
 PL_API int pl_robot_force_count(const pl_robot *robot);
+
 // The marker at which force i acts, -1 if there is none; N, N mm.
 PL_API int pl_robot_force(const pl_robot *robot, int i, double force[3], double moment[3]);
+
 // Loads by pressure: the faces they act on (the array belongs to the robot), MPa.
 PL_API int pl_robot_pressure_count(const pl_robot *robot);
 PL_API int64_t pl_robot_pressure_faces(const pl_robot *robot, int i, const int64_t **face, double *pressure);
@@ -145,15 +153,18 @@ PL_API int pl_robot_obstacle_count(const pl_robot *robot);
 PL_API const char *pl_robot_obstacle_name(const pl_robot *robot, int i);
 PL_API const char *pl_robot_obstacle_kind(const pl_robot *robot, int i); // "plane", "sphere" ...
 PL_API double pl_robot_obstacle_friction(const pl_robot *robot, int i);
+
 // Where it stands in a shape x (3 per vertex; NULL: at rest): a place p of the obstacle at rest is at
 // rotation p + translation (row-major). Free bodies move with the shape, others with the commands.
 PL_API bool pl_robot_obstacle_is_free(const pl_robot *robot, int i);
 PL_API void pl_robot_obstacle_pose(const pl_robot *robot, int i, const double *command, const double *x,
                                    double rotation[9], double translation[3]);
+
 // Triangles that show an obstacle at rest, 9 numbers each; `out` NULL: only their number. Of what has no end
 // the part of `size` around `near` is shown.
 PL_API int pl_robot_obstacle_triangles(const pl_robot *robot, int i, const double near[3], double size,
                                        double *out);
+
 typedef struct pl_layer_info {
     const char *name;
     const int64_t *face; // of the mesh; belongs to the robot
@@ -164,6 +175,7 @@ typedef struct pl_layer_info {
     double wrinkle; // strain at which compression folds it; 0: never
     double prestretch;
 } pl_layer_info;
+
 typedef struct pl_fibre_info {
     const char *name;
     double length;    // mm, all its pieces together
@@ -172,10 +184,12 @@ typedef struct pl_fibre_info {
     int piece_count; // connected pieces, each a polyline
     double prestretch;
 } pl_fibre_info;
+
 PL_API int pl_robot_layer_count(const pl_robot *robot);
 PL_API pl_layer_info pl_robot_layer(const pl_robot *robot, int i);
 PL_API int pl_robot_fibre_count(const pl_robot *robot);
 PL_API pl_fibre_info pl_robot_fibre(const pl_robot *robot, int i);
+
 // The polyline of a piece of a fibre for vertices at `position` (3 each); returns its number of points,
 // writes at most `room`.
 PL_API int pl_robot_fibre_line(const pl_robot *robot, int i, int piece, const double *position, double *point,
@@ -188,6 +202,7 @@ PL_API int pl_robot_fibre_line(const pl_robot *robot, int i, int piece, const do
 // What a kind of actuator measures (length, volume, area, magnetic moment along the field), the effort that
 // goes with it, and their units on the terminal.
 typedef enum pl_actuator_place { PL_PLACE_POINTS, PL_PLACE_FACES, PL_PLACE_REGION } pl_actuator_place;
+
 typedef struct pl_actuator_kind_info {
     const char *name;
     const char *measure, *measure_unit;
@@ -200,6 +215,7 @@ typedef struct pl_actuator_kind_info {
     bool pulls_only;         // it is slack rather than push
     pl_actuator_place place; // what the robot file gives: `through`; `surface` or `region`; `region`
 } pl_actuator_kind_info;
+
 PL_API const pl_actuator_kind_info *pl_actuator_kind_get(pl_actuator_kind kind);
 PL_API const char *pl_actuator_kind_name(pl_actuator_kind kind);
 PL_API const char *pl_drive_name(pl_drive drive);
@@ -216,6 +232,7 @@ PL_API const double *pl_state_positions(const pl_state *state); // 3 per vertex,
 PL_API int32_t pl_state_vertex_count(const pl_state *state);
 PL_API const double *pl_state_commands(const pl_state *state);        // internal units; NAN: idle
 PL_API void pl_state_set_positions(pl_state *state, const double *x); // 3 per vertex, mm; for drawing
+
 // For files: everything as one block of doubles, with the hash of the robot. `size` in doubles.
 PL_API size_t pl_state_pack(const pl_state *state, double *block, size_t size);
 PL_API_CHECKED pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err);

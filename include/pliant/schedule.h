@@ -31,17 +31,21 @@ PL_API_CHECKED pl_status pl_schedule_sine(pl_schedule *schedule, int command, do
                                           double amplitude, double frequency, pl_error *err);
 PL_API_CHECKED pl_status pl_schedule_table(pl_schedule *schedule, int command, const double *time,
                                            const double *value, int stride, int rows, pl_error *err);
+
 // A force (N) at a marker from t0 to t1 (INFINITY: on); a short one is an impulse, F (t1 - t0). Forces of one
 // marker add up. With any of these they are all the forces at markers there are.
 PL_API_CHECKED pl_status pl_schedule_push(pl_schedule *schedule, int marker, int marker_count,
                                           const double force[3], double t0, double t1, pl_error *err);
+
 // The supports move along an axis (0: x) from rest, u = amplitude (1 - cos 2 pi frequency (t - t0)), between
 // t0 and t1 (INFINITY: on and on). After half a period they stand still again, 2 amplitude away. Motions add
 // up.
 PL_API_CHECKED pl_status pl_schedule_base(pl_schedule *schedule, int axis, double amplitude, double frequency,
                                           double t0, double t1, pl_error *err);
+
 // The loads of the robot act from 0 to 1 over this time from the start on.
 PL_API void pl_schedule_load_ramp(pl_schedule *schedule, double duration);
+
 // Without a limit of rates and times: 0.
 PL_API_CHECKED pl_status pl_schedule_follow(pl_schedule *schedule, int command, double rate, double fill,
                                             double vent, pl_error *err);

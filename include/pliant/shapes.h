@@ -27,6 +27,7 @@ typedef enum pl_shape_end {
     PL_SHAPE_BIFURCATION, // a mode that the load does not excite loses its stiffness: the body buckles
     PL_SHAPE_UNKNOWN      // the branch was not, or could not be followed farther
 } pl_shape_end;
+
 PL_API const char *pl_shape_end_name(pl_shape_end end);
 
 typedef enum pl_shape_source {
@@ -37,6 +38,7 @@ typedef enum pl_shape_source {
     PL_SHAPE_DEFLATION, // Newton's method on deflated equations
     PL_SHAPE_SOURCES
 } pl_shape_source;
+
 PL_API const char *pl_shape_source_name(pl_shape_source source);
 
 typedef struct pl_stable_shape {
@@ -62,6 +64,7 @@ typedef struct pl_shapes_options {
     int shape_limit;  // at most so many
     pl_progress progress;
 } pl_shapes_options;
+
 PL_API pl_shapes_options pl_shapes_options_default(void);
 
 typedef struct pl_shapes_report {

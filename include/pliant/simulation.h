@@ -46,12 +46,14 @@ PL_API_CHECKED pl_status pl_simulation_run(pl_simulation *simulation, pl_schedul
 // Begins the motion where pl_simulation_from_* says, with the commands of that state. Steps end with the
 // frames of pl_simulation_advance: options.largest_step should be the length of a frame.
 PL_API_CHECKED pl_status pl_simulation_start(pl_simulation *simulation, pl_error *err);
+
 // Advances by `duration` (s). The commands (one each, internal units; NAN: idle, at once) go linearly from
 // where they are to the values given, as fast as rate, fill and vent of the actuators allow; `force` (3 per
 // marker, N; NULL: none) acts during it. The model stands at the end; `row` (may be NULL) describes it.
 PL_API_CHECKED pl_status pl_simulation_advance(pl_simulation *simulation, const double *command,
                                                const double *force, double duration, pl_motion_row *row,
                                                pl_motion_report *report, pl_error *err);
+
 // A hand that pulls during the frames that follow, as pl_dynamics_grip and pl_dynamics_pull; its place is
 // pl_model_grip_place of the model.
 PL_API_CHECKED pl_status pl_simulation_grip(pl_simulation *simulation, const double at[3], double radius,

@@ -50,7 +50,9 @@ typedef enum pl_field {
     PL_FIELD_STRESS,       // vertex, 6: Cauchy stress, MPa, xx yy zz xy yz zx
     PL_FIELD_COUNT
 } pl_field;
+
 PL_API const char *pl_field_name(pl_field field);
+
 // The name in files, with the unit ("von_mises_kpa"), and what a value is multiplied by to be in that unit.
 PL_API const char *pl_field_label(pl_field field);
 PL_API double pl_field_scale(pl_field field);
@@ -69,6 +71,7 @@ typedef struct pl_jacobian {
     double *reading;  // reading_count rows. Largest values over a body (strain and tension of layers): of the
                       // place where they are largest now; of one of them where two are
 } pl_jacobian;
+
 typedef struct pl_jacobian_report {
     int factorizations, solves;
     double residual;    // relative residual of the linear systems

@@ -16,6 +16,7 @@ extern "C" {
 // was found and which units are allowed.
 PL_API_CHECKED pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *value,
                                            pl_error *err);
+
 // The same per second: "5 mm/s", "20 kPa/s", "0.5 /s"; a plain number is per second.
 PL_API_CHECKED pl_status pl_rate_parse(const char *text, pl_dimension dimension, double *value,
                                        pl_error *err);

@@ -68,20 +68,24 @@ void pl_functional_clear(pl_functional *h);
 // Faces that see a cavity (outward normals point into it) contribute to its volume.
 pl_status pl_functional_add_volume_faces(pl_functional *h, const pl_mesh *mesh, const int64_t *face,
                                          int64_t count);
+
 // A cap over a closed loop of vertices (corner, mid, corner, ... when quadratic), oriented like the faces it
 // completes; a fan from `apex` (fixed in space) or, without it, from the loop's mean.
 pl_status pl_functional_add_rim(pl_functional *h, const int32_t *node, int32_t count, bool quadratic,
                                 const double *apex);
+
 // The volume between `origin` and a fan over an open chain of vertices (corner, ..., corner). Along the axes
 // that it `follows` the fan's apex is the mean of the chain, along the others it is that of `apex`.
 pl_status pl_functional_add_arc(pl_functional *h, const int32_t *node, int32_t count, bool quadratic,
                                 const double origin[3], const double apex[3], const bool follows[3]);
 pl_status pl_functional_add_area_faces(pl_functional *h, const pl_mesh *mesh, const int64_t *face,
                                        int64_t count);
+
 // Length of the straight piece between two weighted points; a point without vertices stands at `rest`.
 pl_status pl_functional_add_segment(pl_functional *h, int32_t count_a, const int32_t *node_a,
                                     const double *weight_a, const double rest_a[3], int32_t count_b,
                                     const int32_t *node_b, const double *weight_b, const double rest_b[3]);
+
 // Angle (rad) by which the weighted vertices have turned about `axis` (unit) since rest: with offsets r_j
 // from the weighted mean and r'_j their part normal to the axis, s = sum w_j axis . (r_j x d_j), c = sum w_j
 // r'_j . d_j, angle = atan2(s, c): the best planar rotation.
@@ -104,24 +108,32 @@ pl_status pl_functional_add_grown(pl_functional *h, pl_grown_kind kind, int32_t 
                                   const double *fixed, const double *gradient);
 double pl_grown_whole(const pl_functional *h);     // sum of all shares
 void pl_grown_set(pl_functional *h, double ratio); // the same ratio for all
+
 // The ratios of least energy at x with sum share ratio = target. False when there are none.
 bool pl_grown_meet(pl_functional *h, const double *x, double target);
+
 // After that: g += scale d(sum share ratio)/dx at fixed pull; returns its derivative by the pull.
 double pl_grown_row(const pl_functional *h, const double *x, double scale, double *g);
+
 // With one ratio for all: first and second derivative of the energy by it, g (may be NULL) += scale d2/dx dr.
 void pl_grown_rate(const pl_functional *h, const double *x, double rate[2], double scale, double *g);
+
 // A triangle in its own plane, first axis from corner 0 to corner 1: gradients of its corners; returns the
 // length of that edge.
 double pl_triangle_gradient(const double p[3][3], double gradient[3][2], double *area);
 
 double pl_functional_value(const pl_functional *h, const double *x);
+
 // The value and, where g is given, g += scale dh/dx in one pass.
 double pl_functional_evaluate(const pl_functional *h, const double *x, double scale, double *g);
+
 // g += scale dh/dx
 void pl_functional_gradient(const pl_functional *h, const double *x, double scale, double *g);
+
 // out += scale int N_a n dA over the faces of a volume, n out of the body: the force of a pressure -scale on
 // them, which is not dh/dx where the surface is open
 void pl_functional_press(const pl_functional *h, const double *x, double scale, double *out);
+
 // H (3m x 3m, row-major, m = node_count of the piece) = scale d2h/dx2 of one piece
 void pl_functional_hessian(const pl_functional *h, int piece, const double *x, double scale, double *H);
 

@@ -53,6 +53,7 @@ static int study_point(const study_work *w, int variant, int inner)
 
 // ---- quantities
 static bool study_add(pl_study *s, const char *format, ...) PL_PRINTF(2, 3);
+
 // Appends the name of a column; false when out of memory.
 static bool study_add(pl_study *s, const char *format, ...)
 {

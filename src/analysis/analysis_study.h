@@ -31,6 +31,7 @@ typedef struct study_work {
 
 // Adds the line of a point to the store, if there is one; a failure stops the study.
 void analysis_study_keep(study_work *work, int point);
+
 // Opens the store and takes the points of this study from it; lines of other studies and cut lines are passed
 // over.
 pl_status analysis_study_recall(study_work *work, pl_error *err);

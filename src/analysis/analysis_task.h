@@ -5,11 +5,13 @@
 #include "pliant/analysis.h"
 
 typedef enum pl_task_do { PL_TASK_MOVE, PL_TASK_REACH, PL_TASK_GRASP, PL_TASK_PLACE } pl_task_do;
+
 typedef struct pl_task_object {
     const char *name;
     double center[3], radius; // mm
     int line;
 } pl_task_object;
+
 typedef struct pl_task_item {
     pl_task_do what;
     const char *name;   // used in the table; default: the name of the action
@@ -23,6 +25,7 @@ typedef struct pl_task_item {
     int steps;
     int line;
 } pl_task_item;
+
 struct pl_task_file {
     const char *name, *marker; // NULL if not given
     // the gripper: the end segment

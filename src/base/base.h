@@ -40,6 +40,7 @@ typedef struct pl_arena {
     size_t size, used; // bytes
     size_t most;       // used at one time so far
 } pl_arena;
+
 size_t pl_arena_bytes(size_t count, size_t size);  // what a piece takes; SIZE_MAX when too large
 bool pl_arena_init(pl_arena *arena, size_t bytes); // false: out of memory
 void pl_arena_clear(pl_arena *arena);              // a zeroed arena is fine
@@ -71,6 +72,7 @@ typedef struct pl_watch {
     bool stopped;     // the progress said so
     bool late;        // the clock did
 } pl_watch;
+
 // `part`: how far the kernel is, or negative; `what`: what it does.
 bool pl_watch_go_on(pl_watch *watch, double part, const char *what);
 
@@ -88,6 +90,7 @@ double pl_cpu_seconds(void);
 typedef struct pl_random {
     uint64_t s[4]; // state; never all 0
 } pl_random;
+
 void pl_random_seed(pl_random *random, uint64_t seed);
 uint64_t pl_random_next(pl_random *random);
 double pl_random_uniform(pl_random *random, double low, double high);
@@ -108,6 +111,7 @@ typedef struct pl_order_store {
 // so that they can be columns of tables and words of a command line
 #define PL_NAME_RULE "use letters, digits, '_', '-' and '.'"
 bool pl_name_is_valid(const char *name);
+
 // The name for a message: what cannot be printed on one line is replaced by '?'.
 const char *pl_name_shown(const char *name, char *buffer, size_t size);
 
@@ -121,8 +125,10 @@ typedef struct pl_text {
     size_t length, capacity; // without and with the final NUL
     bool failed;
 } pl_text;
+
 void pl_text_add(pl_text *text, const char *format, ...) PL_PRINTF(2, 3);
 void pl_text_add_bytes(pl_text *text, const void *data, size_t bytes);
+
 // A cell of a CSV table (RFC 4180): in quotes, and quotes doubled, where it contains a comma, a quote or a
 // line end.
 void pl_text_add_cell(pl_text *text, const char *format, ...) PL_PRINTF(2, 3);
@@ -134,6 +140,7 @@ typedef struct pl_monotone {
     int count; // at least 2
     const double *x, *y, *slope;
 } pl_monotone;
+
 void pl_monotone_slopes(int count, const double *x, const double *y, double *slope);
 double pl_monotone_value(const pl_monotone *curve, double x, double *derivative); // derivative may be NULL
 double pl_monotone_inverse(const pl_monotone *curve, double y); // some x of it where the curve is flat

@@ -32,6 +32,7 @@ void pl_atomic_max(_Atomic double *value, double x);
 // Tasks that lead to further tasks. An item 0 .. capacity - 1 is a group of independent parts; it may be
 // added again once all its parts have been taken. The newest item comes first.
 typedef void pl_task_body(void *context, int32_t item, int32_t part, int worker);
+
 typedef struct pl_tasks {
     pthread_mutex_t lock;
     pthread_cond_t more;
@@ -49,6 +50,7 @@ typedef struct pl_tasks {
 bool pl_tasks_init(pl_tasks *tasks, int32_t capacity); // false when out of memory
 void pl_tasks_clear(pl_tasks *tasks);                  // a zeroed one is fine
 void pl_tasks_add(pl_tasks *tasks, int32_t item, int32_t parts);
+
 // Runs all that has been added and all that these add; `worker` is 0 (the caller) .. threads - 1.
 void pl_tasks_run(pl_tasks *tasks, int threads, pl_task_body *body, void *context);
 

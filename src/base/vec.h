@@ -111,8 +111,10 @@ static inline void pl_rotation_exp(const double w[3], double R[9])
 
 // Polar decomposition A = R S by scaled Newton iterations; R is the nearest rotation when det A > 0.
 void pl_polar3(const double A[9], double R[9]);
+
 // The rotation R that maximises tr(R^T A) = the orthogonal factor of A with det +1, also when A has rank 2.
 void pl_nearest_rotation3(const double A[9], double R[9]);
+
 // Eigenvalues (ascending) and, if V is given, orthonormal eigenvectors in the columns of V, of symmetric A.
 void pl_eigen3(const double A[9], double value[3], double V[9]);
 

@@ -10,6 +10,7 @@
 #define STRAIN_LIMIT 30.0
 #define STRESS_LIMIT 1e6 // MPa
 #define COLUMN_LIMIT 64
+
 // A crosshead trembles: strain may fall back by this much and is then sorted; more is an unloading branch.
 #define TREMBLE 0.002
 

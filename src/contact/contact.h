@@ -37,9 +37,11 @@ typedef struct pl_shape {
 // then on, whatever the answer.
 pl_status pl_shape_prepare(pl_shape *shape, pl_error *err);
 void pl_shape_clear(pl_shape *shape);
+
 // The signed distance of x (negative inside), its gradient n (a unit vector) and, if `H` is given, its second
 // derivative (row-major). Beyond `reach` only a lower bound of the distance is returned, and n and H are 0.
 double pl_shape_gap(const pl_shape *shape, const double x[3], double reach, double n[3], double *H);
+
 // Triangles for pictures: corners, 9 numbers each, into `out` (NULL: only count), planes as a square of edge
 // `size` around the foot of `near`, endless cylinders `size` long around it. Returns their number.
 int pl_shape_triangles(const pl_shape *shape, const double near[3], double size, double *out);
@@ -70,14 +72,18 @@ typedef struct pl_contact_surface {
 pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_group,
                                     pl_contact_surface **out, pl_error *err);
 void pl_contact_surface_destroy(pl_contact_surface *surface);
+
 // Nodes of a point and their weights; returns their number.
 int pl_contact_point_nodes(const pl_contact_surface *s, int32_t point, const int32_t **node, double *weight);
 void pl_contact_point_at(const pl_contact_surface *s, int32_t point, const double *x, double out[3]);
+
 // Unit normal of a face at its vertex, outward; at its centre when the face does not have that.
 void pl_contact_normal(const pl_contact_surface *s, int32_t face, int32_t vertex, const double *x,
                        double n[3]);
+
 // Deformed area of a point that belongs to the face.
 double pl_contact_point_area(const pl_contact_surface *s, int32_t point, int32_t face, const double *x);
+
 // Shares of a face's deformed area: per node, then the centre, which get `share`; returns the area.
 double pl_contact_face_area(const pl_contact_surface *s, int32_t face, const double *x, double share[9]);
 
@@ -86,12 +92,14 @@ typedef struct pl_feature {
     double at[3];  // mm: of the obstacle at rest
     double radius; // mm: of a ball or an axis; 0: a point of a rim or an edge, a vertex
 } pl_feature;
+
 // Of an obstacle, at most `spacing` apart (but see contact_feature.c: at most 64 intervals along an edge);
 // `ball` (centre, radius) holds the body, for axes without end and the first point of rims; balls with a
 // radius above `widest` are left out. They move with the obstacle and `ball`: no axis of space is preferred.
 // `out` NULL: only count.
 int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double ball[4],
                       pl_feature *out);
+
 // A ball (centre, radius) around a face.
 void pl_contact_face_ball(const pl_contact_surface *s, int32_t face, const double *x, double ball[4]);
 
@@ -102,12 +110,15 @@ typedef struct pl_overlap {
     double place[3]; // it
     int32_t face;    // of the surface, there; -1: none
 } pl_overlap;
+
 // The smallest half width of an obstacle, mm; INFINITY for planes and hollow ones.
 double pl_shape_thickness(const pl_shape *shape);
+
 // What counts as an overlap at a face: `tolerance` times its edge or the obstacle's half width, if that is
 // smaller, mm.
 double pl_contact_overlap_limit(const pl_contact_surface *s, int32_t face, const pl_shape *shape,
                                 double tolerance);
+
 // The deepest overlap of the body at positions x with an obstacle that stands at R y + t (y: at rest),
 // relative to what counts; overlaps that do not count may be left out. An obstacle inside the material as a
 // whole counts, one in a cavity does not.
@@ -128,6 +139,7 @@ typedef struct pl_contact_pair {
 // ball (p, radius) than `reach`.
 bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius,
                      double reach, pl_contact_pair *pair, double *weight);
+
 // All faces of a list that the feature (p, radius) meets or is nearer to than `reach`, at most `limit`, the
 // deepest first; not the far side of a wall.
 int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
@@ -135,26 +147,32 @@ int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t 
                     int limit);
 
 typedef struct pl_contact_finder pl_contact_finder;
+
 // Finds pairs on the surface, within a body (`self`) and between bodies. `rest` (3 per vertex) tells the two
 // sides of a thin wall from parts that fold onto each other; it and `surface` must outlive the finder.
 pl_status pl_contact_finder_create(const pl_contact_surface *surface, const double *rest, bool self,
                                    pl_contact_finder **out, pl_error *err);
 void pl_contact_finder_destroy(pl_contact_finder *finder);
+
 // All points with a face nearer than reach * spacing at positions x, at most one face per point, by point.
 // False: out of memory. The list holds until the next call.
 bool pl_contact_find(pl_contact_finder *finder, const double *x, double reach, const pl_contact_pair **pair,
                      int32_t *count);
+
 // Points keep to the face they have met first while that, continued a little beyond its edges, is still below
 // them, so that gaps stay smooth where a point slides from face to face. `pair` NULL: all are let go.
 void pl_contact_keep(pl_contact_finder *finder, const pl_contact_pair *pair);
+
 // The shape x is an equilibrium: a point deep inside its own body there does not meet it. At first the
 // undeformed shape.
 void pl_contact_remember(pl_contact_finder *finder, const double *x);
+
 typedef struct pl_contact_counts {
     int64_t refits, rebuilds, listed; // searches through the tree; its rebuilds; searches in the list
     int64_t box_pairs, tests;
     double seconds; // in all of these
 } pl_contact_counts;
+
 pl_contact_counts pl_contact_finder_counts(const pl_contact_finder *finder);
 
 // Derivatives of a pair's gap by the positions of its nodes: nodes of the point, then of the face (at most
@@ -165,15 +183,18 @@ int pl_contact_pair_nodes(const pl_contact_surface *s, const pl_contact_pair *pa
                           int32_t node[PL_PAIR_NODES_MAX]);
 int pl_contact_pair_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 double *gradient, double *hessian);
+
 // The same for a foot: of the distance of a point p = sum_a weight_a z_a (`own` nodes, at most 4; a point
 // that no node moves has one with weight 1) from the face; own nodes first, then those of the face.
 int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 const double *weight, int own, double *gradient, double *hessian);
+
 // The derivative of slope . xi of a foot, xi its place on the face, by the same nodes; and that of its weight
 // by xi.
 int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                           const double *weight, int own, const double slope[2], double *gradient);
 void pl_contact_foot_weight_gradient(const pl_contact_surface *s, const pl_contact_pair *pair, double out[2]);
+
 // The gap of the same point to the same face at other positions.
 bool pl_contact_pair_gap(const pl_contact_surface *s, pl_contact_pair *pair, const double *x);
 

@@ -13,9 +13,11 @@
 #define NEAREST_STEPS 8
 #define NEAREST_DONE 1e-14 // of the reference coordinates, squared
 #define NEAREST_OUT 1e-10  // outside of the face by less is inside
+
 // Beyond its edges a face goes on by this much of its reference coordinates: the distance to a sharp edge
 // would turn its normal by a right angle within the distance that bodies keep.
 #define NEAREST_BEYOND 0.03
+
 // On a rim the distance goes on smoothly as a point slides off the face; below it the point must be inside.
 #define RIM_ABOVE 0.05
 #define RIM_BELOW 0.7

@@ -5,9 +5,11 @@
 #include "pliant/control.h"
 
 void pl_estimator_reset(pl_estimator *estimator); // forgets what a recursive one has learned
+
 // Further standard deviations of the commands (per command, internal units) in the next update only: of
 // actuators that may not have followed yet.
 void pl_estimator_widen(pl_estimator *estimator, const double *command_sigma);
+
 typedef struct pl_control_input {
     const double *set_point, *measured; // per output
     const double *jacobian;             // outputs x commands, row-major
@@ -18,10 +20,12 @@ typedef struct pl_control_input {
                                  // redundancy), NULL: they stay
     const double *energy_metric; // commands x commands; NULL: none
 } pl_control_input;
+
 typedef struct pl_controller pl_controller;
 pl_status pl_controller_create(const pl_controller_options *options, pl_controller **out,
                                               pl_error *err);
 void pl_controller_destroy(pl_controller *controller);
+
 // Moves `command` on by one tick. A tick that cannot be computed (numbers that are not finite) keeps
 // `command` as it is and says so in the report.
 void pl_controller_tick(pl_controller *controller, const pl_control_input *input, double *command,
@@ -34,12 +38,14 @@ typedef enum pl_plant_fault_kind {
     PL_FAULT_DRIFT,   // `value` per s is added
     PL_FAULT_VALUE    // the reading is `value` (a broken wire, a full scale)
 } pl_plant_fault_kind;
+
 typedef struct pl_plant_fault {
     pl_plant_fault_kind kind;
     int sensor;
     double from, to; // s
     double value;    // in the unit of the sensor; per s
 } pl_plant_fault;
+
 typedef struct pl_plant_options {
     double period;               // s between two calls of pl_plant_step
     const double *dead_zone;     // per command: changes up to this do not move the actuator; NULL: none
@@ -56,6 +62,7 @@ typedef struct pl_plant_options {
     double payload_from, payload_to; // s
     uint64_t seed;
 } pl_plant_options;
+
 pl_plant_options pl_plant_options_default(void);
 
 // Keeps a reference to `model`.

@@ -40,14 +40,18 @@ struct pl_estimator {
 double estimate_scale(const pl_estimator *s, int unknown);
 pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool *solved, pl_error *err);
 pl_status estimate_derive(pl_estimator *s, pl_error *err);
+
 // The model's value of a measured number, with the stiffness of x.
 double estimate_value(const pl_estimator *s, const double *x, const pl_measurement *m);
+
 // Gauss-Newton from s->x with the readings that are not rejected.
 pl_status estimate_fit(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
                        pl_error *err);
+
 // ---- control_outlier.c
 // Readings at rest, which model errors are relative to.
 pl_status outlier_prepare(pl_estimator *s, pl_error *err);
+
 // After a fit: rejects the readings that the others contradict and fits again, or finds that too many do.
 pl_status outlier_reject(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
                          pl_error *err);

@@ -15,11 +15,13 @@ static inline uint64_t control_random(uint64_t *state)
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
 }
+
 // Uniform in (0, 1).
 static inline double control_uniform(uint64_t *state)
 {
     return ((double)(control_random(state) >> 11) + 0.5) * 0x1p-53;
 }
+
 // Standard normal, by Box and Muller.
 static inline double control_normal(uint64_t *state)
 {

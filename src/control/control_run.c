@@ -5,6 +5,7 @@
 #include "control/control.h"
 
 #define RUN_SLOT 3 // of the model: where it stood before a goal was computed
+
 // A sensor is frozen if it says nothing of a motion of the model beyond both of these.
 #define FROZEN_SIGMAS 12 // three steps of a coarse potentiometer
 #define FROZEN_SIZE 0.01 // of the robot: no model is better everywhere

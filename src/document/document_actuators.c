@@ -100,6 +100,7 @@ typedef struct actuator_key {
     doc_key key;
     int kind, drive; // ANY: of all
 } actuator_key;
+
 static const actuator_key actuator_keys[] = {
     {{"name", DOC_NAME, 0, offsetof(pl_actuator_def, name), DOC_REQUIRED}, ANY, ANY},
     {{"kind", DOC_OTHER, 0, 0, DOC_REQUIRED}, ANY, ANY},

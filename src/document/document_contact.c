@@ -56,12 +56,14 @@ static const doc_key box_keys[] = {
     {"size", DOC_VECTOR, PL_DIM_LENGTH, offsetof(pl_obstacle_def, size), DOC_REQUIRED},
     {"rotate", DOC_OTHER, 0, 0, 0},
 };
+
 typedef struct obstacle_shape {
     const char *key;
     pl_obstacle_kind kind;
     const doc_key *keys; // inside its braces; NULL: the value is the name of a file
     int key_count;
 } obstacle_shape;
+
 static const obstacle_shape obstacle_shapes[] = {
     {"plane", PL_OBSTACLE_PLANE, plane_keys, PL_COUNT(plane_keys)},
     {"sphere", PL_OBSTACLE_SPHERE, sphere_keys, PL_COUNT(sphere_keys)},

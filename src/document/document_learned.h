@@ -7,10 +7,13 @@
 
 // `  commands:` and so on, each line indented by two blanks.
 void doc_about_write(pl_text *text, const pl_model_info *info);
+
 // Reads it from a map; defects are reported to `f`.
 bool doc_about_read(doc_robot_file *f, const doc_node *map, pl_about *out);
+
 // Numbers separated by blanks, in quotes; %.9g (short) or %.17g.
 void doc_numbers_write(pl_text *text, const double *value, int64_t count, bool brief);
+
 // `count` numbers from the scalar `key` of a map into `out`; a defect if they are fewer or more, or not
 // finite (NAN is allowed as "nan" where `gaps`).
 bool doc_numbers_read(doc_robot_file *f, const doc_node *map, const char *key, double *out, int64_t count,

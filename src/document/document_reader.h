@@ -19,6 +19,7 @@ typedef struct doc_arena {
     struct doc_arena_block *block;
     bool failed;
 } doc_arena;
+
 void *doc_arena_take(doc_arena *arena, size_t bytes); // zeroed; NULL when out of memory
 const char *doc_arena_text(doc_arena *arena, const char *text, size_t length);
 const char *doc_arena_format(doc_arena *arena, const char *format, ...) PL_PRINTF(2, 3);
@@ -26,6 +27,7 @@ void doc_arena_clear(doc_arena *arena);
 
 // ---- the tree of a YAML file
 typedef enum doc_node_kind { DOC_NULL, DOC_SCALAR, DOC_LIST, DOC_MAP } doc_node_kind;
+
 typedef struct doc_node {
     doc_node_kind kind;
     int line, column;
@@ -50,9 +52,11 @@ typedef struct doc_node {
 #define DOC_YAML_KEYS_MAX 1000   // of a block
 
 struct doc_robot_file;
+
 // Parses the text into a tree in the file's arena. Defects (syntax, duplicate keys, anchors, too deep) are
 // reported to the file; NULL when there is no tree.
 doc_node *doc_yaml_parse(struct doc_robot_file *f, const char *text, size_t length);
+
 // The entry of a map, or NULL.
 doc_node *doc_child(const doc_node *map, const char *key);
 const char *doc_kind_name(const doc_node *node); // "a list", "a number or word" ...
@@ -116,9 +120,11 @@ typedef struct doc_scope {
 void doc_defect(doc_robot_file *f, int line, const char *format, ...) PL_PRINTF(3, 4);
 void doc_warning(doc_robot_file *f, int line, const char *format, ...) PL_PRINTF(3, 4);
 void doc_advise(doc_robot_file *f, const char *format, ...) PL_PRINTF(2, 3);
+
 // "", or " (did you mean 'x'?)" in the arena.
 const char *doc_did_you_mean(doc_robot_file *f, const char *word, const char *const *known, int count);
 void doc_mark_broken(doc_robot_file *f, int line);
+
 // Appends a zeroed item of `size` bytes; NULL when out of memory.
 void *doc_append(doc_robot_file *f, doc_array *array, size_t size);
 
@@ -133,7 +139,9 @@ typedef enum doc_type {
     DOC_OTHER,    // known, read by code
     DOC_RESERVED  // refused until it works
 } doc_type;
+
 enum { DOC_REQUIRED = 1, DOC_POSITIVE = 2, DOC_NOT_NEGATIVE = 4 };
+
 // One row of a table.
 typedef struct doc_key {
     const char *name;
@@ -142,6 +150,7 @@ typedef struct doc_key {
     size_t offset;          // in the struct that is filled
     int flags;              // DOC_REQUIRED, ...
 } doc_key;
+
 // Reads the known keys of `node` into `out`; unknown ones are reported with the nearest known. False after
 // any defect.
 bool doc_read_map(doc_robot_file *f, const doc_node *node, const char *what, const doc_key *key,
@@ -153,12 +162,15 @@ bool doc_read_vector(doc_robot_file *f, const doc_node *node, const char *what, 
 bool doc_read_range(doc_robot_file *f, const doc_node *node, const char *what, pl_dimension dimension,
                     double range[2]);
 bool doc_read_box(doc_robot_file *f, const doc_node *node, const char *what, double low[3], double high[3]);
+
 // The position of a word in a list of choices; -1 after reporting what was found and which words fit.
 int doc_read_choice(doc_robot_file *f, const doc_node *node, const char *what, const char *const *choice,
                     int count);
+
 // A rotation {axis, angle, about} as a vector (axis times angle) and a point.
 bool doc_read_rotation(doc_robot_file *f, const doc_node *node, const char *what, double rotate[3],
                        double about[3]);
+
 // A name in double quotes, as YAML reads it back; control characters as \xNN. document_yaml.c
 void doc_write_quoted(pl_text *t, const char *name);
 bool doc_expect(doc_robot_file *f, const doc_node *node, doc_node_kind kind, const char *what);
@@ -175,11 +187,13 @@ void doc_read_actuators(doc_robot_file *f, const doc_node *node, const doc_scope
 void doc_read_commands(doc_robot_file *f, const doc_node *node);
 void doc_read_markers(doc_robot_file *f, const doc_node *node, const doc_scope *scope);
 void doc_read_sensors(doc_robot_file *f, const doc_node *node, const doc_scope *scope);
+
 // Noise, resolution and rate of a sensor whose name and kind are known.
 bool doc_read_sensor_quality(doc_robot_file *f, const doc_node *node, pl_sensor_def *def);
 void doc_read_loads(doc_robot_file *f, const doc_node *node);
 void doc_read_springs(doc_robot_file *f, const doc_node *node);
 void doc_read_contact(doc_robot_file *f, const doc_node *node); // document_contact.c
+
 // Reads the files of obstacles; what goes wrong becomes a finding.
 pl_status doc_load_obstacles(doc_robot_file *f, const pl_load_options *options);
 bool doc_read_unit(doc_robot_file *f, const doc_node *node, const char *what,
@@ -190,6 +204,7 @@ void doc_read_solver(doc_robot_file *f, const doc_node *node);
 void doc_read_geometric(doc_robot_file *f, const doc_node *node); // document_geometric.c
 void doc_read_hardware(doc_robot_file *f, const doc_node *node);
 void doc_read_control(doc_robot_file *f, const doc_node *root); // document_control_blocks.c
+
 // A limit per second of a value of that dimension.
 bool doc_read_rate(doc_robot_file *f, const doc_node *node, const char *what, pl_dimension dimension,
                    double *rate);
@@ -202,24 +217,30 @@ void doc_place_vector(const doc_scope *scope, double vector[3]);
 // ---- parameters (document_parameters.c)
 // The block `parameters` and the parameters of the body at the top of a file.
 void doc_read_names(doc_robot_file *f, const doc_node *root);
+
 // Those of the design in a `mesh:` block, instead of those of another body; NULL: none.
 void doc_read_design_names(doc_robot_file *f, const doc_node *mesh);
+
 // The block with its repetitions written out (document_repeat.c); NULL after a report, or for NULL.
 const doc_node *doc_expand(doc_robot_file *f, const doc_node *node);
+
 // The number at a node: a quantity, or an expression. False after a report.
 bool doc_read_number(doc_robot_file *f, const doc_node *node, const char *what, pl_dimension dimension,
                      bool rate, double *value);
 
 // ---- the whole file: doc_robot_file_read is in document_tree.h
 void doc_robot_file_clear(doc_robot_file *f);
+
 // Copies the file's findings, sorted by line, to `findings`; the status and `err` follow the first defect.
 pl_status doc_robot_file_report(const doc_robot_file *f, pl_status otherwise, pl_findings *findings,
                                 pl_error *err);
 
 // Takes over a finding made elsewhere; without a file of its own it gets the robot file and `line`.
 void doc_adopt_finding(doc_robot_file *f, const pl_finding *finding, int line);
+
 // The robot's linear systems take their orders from the cache too.
 void doc_cache_orders(const doc_robot_file *f, const pl_load_options *options, pl_robot *robot);
+
 // The mesh of a source from the cache beside the robot file, or built and put there.
 pl_status doc_cache_build(doc_robot_file *f, const pl_mesh_source *source, const pl_load_options *options,
                           pl_mesh **out, pl_findings *findings, pl_error *err);

@@ -28,13 +28,16 @@ typedef struct dynamics_inertia {
     int64_t *slot;
     double *product; // full: scratch
 } dynamics_inertia;
+
 // For its constructor, in the options of the problem.
 typedef struct dynamics_masses {
     const double *mass; // per marker; NULL: none
     bool hang;
     const double *drag; // t/mm^3, per surface; NULL: none
 } dynamics_masses;
+
 pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error *err);
+
 // y = M x
 void dynamics_mass_multiply(const dynamics_inertia *inertia, const double *x, double *y);
 double dynamics_drag_power(const dynamics_inertia *inertia, const double *v); // mJ/s, taken from the body
@@ -49,20 +52,24 @@ typedef struct dynamics_level {
     int extra;        // iterations beyond these, since the factor was made
     bool created;
 } dynamics_level;
+
 typedef struct dynamics_levels {
     dynamics_level level[DYNAMICS_LEVELS];
     int now; // the one whose linear part is in the problem
 } dynamics_levels;
+
 // Puts the factor for s into the problem; without one the level is there without a factor.
 pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err);
 void dynamics_levels_clear(pl_dynamics *d);
 
 // ---- one stage: dynamics_stage.c
 typedef enum stage_outcome { STAGE_SOLVED, STAGE_DIVERGED, STAGE_INVERTED, STAGE_INDEFINITE } stage_outcome;
+
 // Minimises from x (full; left at the solution) at the loads set; `tolerance` in mm; `from`: where the stage
 // began.
 pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const double *from, double *x,
                                stage_outcome *outcome, pl_error *err);
+
 // The factor at x and the present loads.
 pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, stage_outcome *outcome, pl_error *err);
 void dynamics_stage_count(pl_dynamics *d); // work of the linear solver, into the report
@@ -139,9 +146,11 @@ pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *erro
                         pl_error *err);
 void dynamics_step_undo(pl_dynamics *d); // after a step that is not accepted
 double dynamics_filtered_error(pl_dynamics *d, double h);
+
 // The acceleration of `now` at the forces and commands that act now, with the factor for s; where drives
 // start to move, the velocity too.
 pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err);
+
 // Stands at `now` with the efforts of its state.
 pl_status dynamics_recall(pl_dynamics *d, pl_error *err);
 
@@ -155,6 +164,7 @@ pl_status dynamics_prepare(pl_dynamics *d, bool rest, pl_error *err);
 void dynamics_work_first(pl_dynamics *d);
 void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy);
 void dynamics_work_base(pl_dynamics *d, pl_motion_energy *energy); // of a step, where the supports move
+
 // Measures and forces of the constraints where the problem was evaluated last.
 void dynamics_rows(const pl_problem *p, dynamics_point *point);
 double dynamics_kinetic(const pl_dynamics *d, const double *v);
@@ -164,10 +174,12 @@ static inline int64_t dynamics_full(const pl_dynamics *d)
 {
     return 3 * (int64_t)d->problem->mesh.vertex_count;
 }
+
 // The constants of TR-BDF2: gamma = 2 - sqrt 2, s = gamma h / 2, c1 = 1 / (gamma (2 - gamma)), c0 = c1 - 1.
 #define TR_GAMMA 0.58578643762690495
 #define TR_C1 (1 / (TR_GAMMA * (2 - TR_GAMMA)))
 #define TR_C0 (TR_C1 - 1)
+
 // quadrature over a step with the points 0, gamma, 1, exact for parabolas
 #define TR_WG (1 / (6 * TR_GAMMA * (1 - TR_GAMMA)))
 #define TR_W1 (0.5 - TR_GAMMA * TR_WG)

@@ -17,14 +17,18 @@ typedef struct pl_curvature {
     double n[3], length;          // normal, |a1 x a2|
     pl_kink kink[3][2];
 } pl_curvature;
+
 void pl_curvature_eval(const pl_face_table *table, const pl_layer_face *face, const double *x,
                        pl_curvature *out);
+
 // g += sum_k U_k dK_k/dx, kinks included, and `penalty` times the derivative of their penalties.
 void pl_curvature_pull(const pl_face_table *table, const pl_layer_face *face, pl_curvature *curvature,
                        const double U[3], double penalty, double *g);
+
 // H (stride x stride) += d2/dx2 of sum_k M_k b_k, without kinks.
 void pl_curvature_curve(const pl_face_table *table, const pl_curvature *curvature, const double M[3],
                         int stride, double *H);
+
 // out += scale dphi/dx and H += scale d2phi/dx2 of one kink, after pl_curvature_pull.
 void pl_kink_pull(const pl_face_table *table, const pl_layer_face *face, int edge, int g, const pl_kink *kink,
                   double scale, double *out);

@@ -47,6 +47,7 @@ typedef struct pl_block {
 typedef struct pl_growth {
     double volume, area; // ratios, 1: as drawn; area for prisms only
 } pl_growth;
+
 typedef enum pl_growth_kind { PL_GROW_VOLUME, PL_GROW_AREA } pl_growth_kind;
 
 // The quadrature points of a kind of element: their number, natural coordinates and weights.
@@ -94,11 +95,14 @@ void pl_elements_destroy(pl_elements *elements);
 // Gradients and weights of one lane from its rest positions X (3 per node); a lane not used weighs 0.
 void pl_block_integrate(pl_block *block, int lane, const double *X, bool used, const pl_growth *growth);
 void pl_block_point(const pl_block *block, int q, double xi[3]); // reference coordinates of a point
+
 // The normal of a prism as drawn at a point, across zeta = const.
 void pl_block_normal(const pl_block *block, int lane, int q, const pl_mesh_view *mesh, double n[3]);
+
 // Changes the stress-free shapes to `growth` (per law). The mesh must be that of pl_elements_create.
 pl_status pl_elements_grow(pl_elements *elements, const pl_mesh_view *mesh, const pl_growth *growth,
                            pl_error *err);
+
 // Derivatives by one growth ratio of one law at fixed x, pressures following; after pl_elements_energy at x.
 // rate[0] = dE/dratio, rate[1] = its second derivative; `force` (3 per vertex, may be NULL) gets
 // scale * d(dE/dx)/dratio added.
@@ -114,6 +118,7 @@ void pl_elements_mass_solve(pl_elements *elements, double *b); // b becomes M^-1
 // some quadrature point. Fills dilatation and pressure. `min_J` (may be NULL): smallest J over the quadrature
 // points.
 double pl_elements_energy(pl_elements *elements, const double *x, double *force, double *min_J);
+
 // dE/dx for other law constants and given pressures (per pressure number): for derivatives by material
 // constants.
 void pl_elements_force_of(pl_elements *elements, const double *x, const pl_law *law, const double *pressure,
@@ -159,6 +164,7 @@ typedef struct pl_consistent_mass {
     int32_t *column;
     double *value;
 } pl_consistent_mass;
+
 // `density` (t/mm^3) per region.
 pl_status pl_consistent_mass_create(const pl_mesh_view *mesh, const double *density, pl_consistent_mass *out,
                                     pl_error *err);
@@ -168,11 +174,13 @@ void pl_consistent_mass_clear(pl_consistent_mass *mass);
 // `begin` and the next call the laws and overstresses of the elements are those of a stage: energy, forces
 // and tangents of pl_elements are then those of its minimisation.
 typedef struct pl_viscous pl_viscous;
+
 // `material` per region; *out stays NULL where no material has branches. `elements` must outlive it.
 pl_status pl_viscous_create(pl_elements *elements, const pl_material *const *material, pl_viscous **out,
                             pl_error *err);
 void pl_viscous_destroy(pl_viscous *viscous);                // the elements get their long-term laws back
 void pl_viscous_relax(pl_viscous *viscous, const double *x); // all branches relaxed at the shape x
+
 // A stage of length s: the trapezoidal rule from the start of the step, or with `second` the backward
 // difference. `end` advances the branches to the shape x found and returns the work that went into them, mJ.
 void pl_viscous_begin(pl_viscous *viscous, double s, bool second);
@@ -180,8 +188,10 @@ double pl_viscous_end(pl_viscous *viscous, double s, bool second, const double *
 void pl_viscous_accept(pl_viscous *viscous); // the end of the second stage is the start of the next step
 void pl_viscous_hold(
     pl_viscous *viscous); // the stress at the start of the step, at constant strain of branches
+
 // The body went to the shape x at once: the branches keep their strain.
 void pl_viscous_jump(pl_viscous *viscous, const double *x);
+
 // Before `accept`: the error of the stresses of branches in a step of length h, over the stress of the body.
 double pl_viscous_error(const pl_viscous *viscous, double h);
 double pl_viscous_shortest(const pl_viscous *viscous); // s: of the relaxation times
@@ -193,9 +203,11 @@ void pl_viscous_read(pl_viscous *viscous, const double *in, const double *x);
 // Energy density and first Piola-Kirchhoff stress of one deformation gradient, one lane at a time: for fields
 // and tests.
 void pl_law_stress(const pl_law *law, const double F[9], double p, double *W, double P[9]);
+
 // dd/dF in D, the dilatation, and the tangent A = dP/dF at fixed p, row-major 9 x 9.
 double pl_law_dilatation(const pl_law *law, const double F[9], double D[9]);
 void pl_law_tangent(const pl_law *law, const double F[9], double p, double A[81]);
+
 // The stress at quadrature point q of a lane at the pressures of the last energy evaluation.
 void pl_elements_stress(const pl_elements *elements, const pl_block *block, int lane, int q, const double *x,
                         double F[9], double P[9]);
@@ -211,6 +223,7 @@ typedef struct pl_kernels {
     void (*bound)(const pl_block *block, const double *x, double *out);
     void (*deviator)(const pl_block *block, const pl_law *law, const double *x, double *out);
 } pl_kernels;
+
 const pl_kernels *pl_kernels_choose(void);
 
 #endif

@@ -52,6 +52,7 @@ typedef uint8_t (*pl_enrich_held)(void *user, const int32_t *node, int count);
 pl_status pl_enrichment_create(const pl_elements *elements, const pl_mesh_view *mesh, pl_enrich_held held,
                                void *user, pl_enrichment **out, pl_error *err);
 void pl_enrichment_destroy(pl_enrichment *r);
+
 // Values of the added functions of an element at a point of its reference, in the order of `function`; their
 // number.
 int pl_enrich_values(pl_element_kind kind, const double xi[3], double *value);
@@ -62,10 +63,12 @@ int pl_enrich_values(pl_element_kind kind, const double xi[3], double *value);
 void pl_enrichment_linearize(pl_enrichment *r, const pl_mesh_view *mesh, const double *x,
                              const double *pressure, const double body[3], double *nodal, double *added,
                              double *moment);
+
 // Products with the tangent: displacements (u nodal, c added; NULL: none) and pressures (NULL: none) to
 // forces and moments, set, not added to; NULL: not wanted.
 void pl_enrichment_apply(const pl_enrichment *r, const double *u, const double *c, const double *pressure,
                          double *nodal, double *added, double *moment);
+
 // The diagonal blocks (9 per function) of the added functions.
 void pl_enrichment_diagonal(const pl_enrichment *r, double *block);
 

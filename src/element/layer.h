@@ -34,7 +34,9 @@ typedef struct pl_sheet {
     // stress stays as it is (laws linear and stvk).
     double wrinkle;
 } pl_sheet;
+
 void pl_sheet_init(pl_sheet *sheet, const pl_material *material);
+
 // Energy density, stress and tangent (may be NULL) for the Green strain e = (e11, e22, 2 e12) in orthonormal
 // axes. False where such a strain cannot be. A wrinkled sheet has the energy of its mean shape, folds
 // included:
@@ -42,6 +44,7 @@ void pl_sheet_init(pl_sheet *sheet, const pl_material *material);
 // b the strain that the law is linear in, w the length in the folds: no compressive stress exceeds E'
 // wrinkle.
 bool pl_sheet_stress(const pl_sheet *sheet, const double e[3], double *W, double S[3], double C[9]);
+
 // dS/d(constant) at fixed e, and the derivative of `moduli` with respect to it.
 void pl_sheet_derivative(const pl_sheet *sheet, const pl_material *material, pl_material_constant constant,
                          const double e[3], double dS[3], double dmoduli[9]);
@@ -58,23 +61,31 @@ typedef struct pl_face_table {
     double share[PL_LAYER_POINTS];          // its weights, sum 1/2
     double field[3 * 3 * PL_LAYER_STRAINS]; // d to E: constant part, xi, eta; [part][11, 22, 12][strain]
 } pl_face_table;
+
 void pl_face_table_init(pl_face_table *table, int nodes);
+
 // E at xi from d - d0: 3 x strains.
 void pl_face_field(const pl_face_table *table, const double xi[2], double M[3 * PL_LAYER_STRAINS]);
 void pl_face_strains(const pl_face_table *table, const double *x, double d[PL_LAYER_STRAINS]);
+
 // g += sum U_i dd_i/dx over the face's own nodes
 void pl_face_strains_pull(const pl_face_table *table, const double *x, const double *U, double *g);
+
 // Rows dd_i/dx, `stride` apart.
 void pl_face_strains_rows(const pl_face_table *table, const double *x, int stride, double *J);
+
 // H (stride x stride) += sum U_i d2d_i/dx2; with `positive` what is positive semidefinite of it
 void pl_face_strains_curve(const pl_face_table *table, const double *U, bool positive, int stride, double *H);
+
 // Covariant (11, 22, 12) to orthonormal (e11, e22, 2 e12) components, first axis along A1; returns |A1 x A2|.
 double pl_face_frame(const double A1[3], const double A2[3], double frame[9], double axis[2][3]);
+
 // Gathers tangents at xi: x,1 and x,2.
 void pl_face_tangents(const pl_face_table *table, const double *x, const double xi[2], double a[2][3]);
 
 // ---- layers
 typedef enum pl_layer_edge_kind { PL_LAYER_FREE, PL_LAYER_JOINED, PL_LAYER_HELD } pl_layer_edge_kind;
+
 typedef struct pl_layer_edge {
     pl_layer_edge_kind kind;
     int other_edge;       // of the neighbour
@@ -108,10 +119,12 @@ typedef struct pl_layer_law {
 // (3 per node of the list). `across` is the neighbour's area per edge (joined edges).
 void pl_layer_face_init(const pl_face_table *table, pl_layer_face *face, const double *X,
                         const double across[3]);
+
 // At gathered positions x (3 per node): energy, INFINITY where the strain cannot be; g (may be NULL) gets
 // dU/dx added.
 double pl_layer_energy(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                        const double *x, double *g);
+
 // The strains that the linear step dx from x leads to. A step that turns a stiff layer strains it to second
 // order: the tangent after it is made with the stresses and moduli at these strains, not with those of its
 // spurious strain, and the gradient with the law linearised there. That is Newton's method with strains and
@@ -119,12 +132,15 @@ double pl_layer_energy(const pl_face_table *table, const pl_layer_law *law, cons
 #define PL_LAYER_AHEAD (PL_LAYER_STRAINS + 3 + 6)
 void pl_layer_ahead(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                     const double *x, const double *dx, double ahead[PL_LAYER_AHEAD]);
+
 // H = d2U/dx2, (3 node_count)^2, row-major; with `ahead` (may be NULL) at those strains.
 void pl_layer_tangent(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                       const double *x, bool positive, const double *ahead, double *H);
+
 // The energy at x; g += the gradient with the law linearised at those strains.
 double pl_layer_energy_ahead(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                              const double *x, const double ahead[PL_LAYER_AHEAD], double *g);
+
 // What U depends on beside x: thickness (the offset follows), prestrain, or a constant of the material. g +=
 // d2U/dx dq.
 void pl_layer_by_thickness(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
@@ -134,10 +150,12 @@ void pl_layer_by_prestrain(const pl_face_table *table, const pl_layer_law *law, 
 void pl_layer_by_constant(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                           const pl_material *material, pl_material_constant constant, const double *x,
                           double *g);
+
 // Strain (e11, e22, 2 e12 in orthonormal axes) and tension (N/mm) of the middle of the layer at the centre of
 // the face, and its curvature change (1/mm), all relative to the layer's own rest; any may be NULL.
 void pl_layer_state(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                     const double *x, double strain[3], double tension[3], double curvature[3]);
+
 // The derivative of that strain with respect to the prestrain.
 void pl_layer_strain_by_prestrain(const pl_layer_law *law, const double strain[3], double out[3]);
 

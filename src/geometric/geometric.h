@@ -14,18 +14,22 @@
 // The distance of a shape from its target: by deformation gradients, Vol |F - T|^2, or as published by the
 // vertices of the centred element, Vol |N Vd - N Vt|^2, which weights an element by its size squared.
 typedef enum pl_metric { PL_METRIC_GRADIENT, PL_METRIC_VERTEX } pl_metric;
+
 // The target of body elements: as published (see pl_shape_to_elastic; rubber laws: pl_shape_curve), which
 // does not derive from an energy at finite strain; or the energy mu |F - R|^2 + lambda / 2 (tr(R^T F) - 3)^2
 // of the law `linear` with the same moduli.
 typedef enum pl_shape_form { PL_FORM_BLENDED, PL_FORM_MU_LAMBDA } pl_shape_form;
+
 typedef enum pl_acceleration {
     PL_ACCELERATE_NONE,
     PL_ACCELERATE_ANDERSON,
     PL_ACCELERATE_LBFGS
 } pl_acceleration;
+
 // Stopping rule: an unaccelerated step would move no vertex by more than a length; or as published, the tip
 // moved less than a length in the last iteration (which is not convergence, and is reported as such).
 typedef enum pl_geometric_stop { PL_STOP_RESIDUAL, PL_STOP_TIP_MOTION } pl_geometric_stop;
+
 // How a geometric drive acts. Growth: the rest shapes of actuation elements change (chamber tets, the prisms
 // under a film, triangles between a cable and the body). Pieces of cable without a triangle keep their rest
 // length; a voltage prescribes the ratio that the Maxwell stress gives a free film. Constraint: one
@@ -64,7 +68,9 @@ typedef struct pl_geometric_options {
     const pl_mesher *mesher;
     pl_progress progress;
 } pl_geometric_options;
+
 pl_geometric_options pl_geometric_options_default(void);
+
 // `fang2020`: all settings as published (vertex metric, blended targets, unit weights 5 and 1, least-norm
 // growth, no acceleration, stop when the tip moves less than 0.0316 mm). PL_BAD_INPUT for another name.
 pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, pl_error *err);
@@ -98,6 +104,7 @@ typedef struct pl_geometric_actuator_result {
     bool growth;                  // acts by actuation elements
     double local_low, local_high; // range of the local ratios (growth)
 } pl_geometric_actuator_result;
+
 pl_geometric_actuator_result pl_geometric_actuator(const pl_geometric *geometric, int actuator);
 
 typedef struct pl_geometric_info {
@@ -118,6 +125,7 @@ typedef struct pl_geometric_info {
     double remesh_seconds;
     const char *instruction_set;
 } pl_geometric_info;
+
 pl_geometric_info pl_geometric_get_info(const pl_geometric *geometric);
 
 // Energy, and the largest displacement of a vertex (mm) in an unaccelerated step, at a state that is not
@@ -138,10 +146,12 @@ void pl_geometric_unpack(pl_geometric *geometric, const double *block);
 // Whether the fixed point has derivatives in closed form: not in the vertex metric, with growth, contact,
 // remeshing, loose rigid regions, or where a solve ends by the motion of its tip.
 bool pl_geometric_differentiable(const pl_geometric *geometric);
+
 typedef struct pl_geometric_slopes {
     int solves;      // with the prefactored matrix
     double residual; // largest relative residual of the linear systems
 } pl_geometric_slopes;
+
 // Derivatives at the fixed point `state` with respect to commands and efforts (PL_PARAMETER_COMMAND,
 // _EFFORT), by the implicit function theorem on the prefactored matrix, to the relative residual `tolerance`:
 // `position` has 3 rows per vertex of the robot's mesh, `effort` one per actuator, both `count` columns.

@@ -9,6 +9,7 @@
 #define GEO_GRAIN 8 // blocks handed to a thread together, some 5 us
 #define GEO_NODES 6
 #define GEO_POINTS 6
+
 // Below this volume ratio the target turns from the blend to the rest shape, which it is from J = 0 on: a
 // flat or inverted cell has no shape of its own to be scaled back to its volume.
 #define GEO_FLAT_J 0.1
@@ -58,10 +59,12 @@ typedef struct geo_kernels {
     // Rotations of n matrices (n a multiple of 8; entry-major blocks of eight): for benches and tests.
     void (*rotations)(const double *F, double *R, int64_t blocks);
 } geo_kernels;
+
 const geo_kernels *geo_kernels_choose(void);
 
 // The rotation nearest to F for any F, by eigenvectors: where the closed form is ill-conditioned.
 void geo_rotation_slow(const double F[9], double R[9]);
+
 // The matrix with determinant 1 nearest to F, det F > 0.
 void geo_nearest_volume(const double F[9], double V[9]);
 

@@ -227,18 +227,23 @@ struct pl_geometric {
 // without `build` they are only freed.
 pl_status geo_create(const pl_robot *robot, const pl_geometric_options *options, geo_inside *inside,
                      bool build, pl_geometric **out, pl_error *err);
+
 // The vertices inside the chamber of an actuator: their number and rest positions.
 int32_t geo_inside_vertices(const pl_geometric *g, int actuator, const double **position);
+
 // ---- geometric_remesh.c
 bool geo_remesh_wanted(const pl_geometric *g);
 pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *command, pl_solve_report *report,
                            pl_error *err);
 void geo_insides_clear(pl_geometric *g);
+
 // ---- geometric_cells.c
 pl_status geo_cells_create(pl_geometric *g, pl_error *err);
+
 // MPa, of actuation elements: half of their modulus, as in the exact core, where they are given one and the
 // body weighs what its materials say; otherwise so many mean weights of the body.
 double geo_actuation_weight(const pl_geometric *g, int actuator);
+
 // ---- geometric_cable.c
 pl_status geo_guides_create(pl_geometric *g, pl_error *err);             // guides on work vertices
 pl_status geo_cables_create(pl_geometric *g, pl_error *err);             // triangles
@@ -246,16 +251,19 @@ double geo_triangles_force(pl_geometric *g, const double *x, double *f); // adds
 double geo_triangle_length(const geo_triangle *t, const double *x);
 void geo_triangle_map(const geo_triangle *t, const double *x, double F[6]); // 3 x 2
 void geo_point_at(const pl_point *point, const double *x, double out[3]);
+
 // A point of the robot's mesh on work vertices, weights on mid nodes going half and half to the ends of their
 // edges; `work` is zero for every corner, before and after.
 pl_status geo_point_convert(const pl_geometric *g, const pl_point *from, double *work, pl_point *to,
                             pl_error *err);
+
 // ---- geometric_loads.c
 pl_status geo_loads_create(pl_geometric *g, pl_error *err);
 void geo_loads_destroy(pl_geometric *g);
 bool geo_loads_derive(const pl_geometric *g); // from a potential
 double geo_loads_force(pl_geometric *g, const double *x,
                        double *f); // adds to f, if given; returns the energy
+
 // ---- geometric_rigid.c
 pl_status geo_rigid_create(pl_geometric *g, pl_error *err); // clamps those that touch a clamp
 pl_status geo_rigid_fields(pl_geometric *g, pl_error *err); // once the matrix is factored
@@ -263,26 +271,32 @@ void geo_rigid_destroy(pl_geometric *g);
 void geo_rigid_solve(const pl_geometric *g, const double *b, double *y); // adds the rigid part to y = L^-1 b
 void geo_rigid_set(pl_geometric *g, double *x);                          // onto rigid motions
 void geo_rigid_project(const pl_geometric *g, double *f);                // forces to their sums and moments
+
 // ---- geometric_film.c
 // The area ratio a free film of `material` takes at a voltage; NAN beyond the highest it can bear, `highest`.
 double geo_film_ratio(const pl_material *material, double thickness, double permittivity, double voltage,
                       double *highest);
+
 // ---- geometric_drives.c
 pl_status geo_drives_create(pl_geometric *g, pl_error *err);
 void geo_drives_destroy(pl_geometric *g);
 pl_status geo_drives_begin(pl_geometric *g, const double *command, pl_error *err);
 double geo_drives_force(pl_geometric *g, const double *x, double *f); // as geo_loads_force
+
 // ---- geometric_growth.c
 void geo_growth(pl_geometric *g, const double *x);
 void geo_growth_reset(pl_geometric *g); // ratios back to 1, where joint ones start
 double geo_cable_rigid(const pl_geometric *g, const geo_drive *drive); // mm at rest that no triangle shrinks
+
 // ---- geometric_joint.c: ratios that leave the least energy, sum u r = goal
 void geo_joint_chamber(pl_geometric *g, const geo_drive *drive, double goal);
 void geo_joint_film(pl_geometric *g, const geo_drive *drive, const double *x, double goal);
 void geo_joint_cable(pl_geometric *g, const geo_drive *drive, const double *x, double goal);
+
 // ---- geometric_local.c
 double geo_local(pl_geometric *g, const double *x, double *f); // energy; f may be NULL
 void geo_count_inverted(pl_geometric *g, const double *x);
+
 // ---- geometric_matrix.c
 pl_status geo_matrix_create(pl_geometric *g, pl_error *err);
 void geo_matrix_destroy(pl_geometric *g);
@@ -290,22 +304,29 @@ void geo_solve(pl_geometric *g, const double *b, double *y); // y = L^-1 b, 0 wh
 void geo_matrix_apply(const pl_geometric *g, const double *x, double *y); // y = L x, one per work vertex
 double geo_matrix_diagonal(const pl_geometric *g, int32_t v);             // of L, without springs
 pl_status geo_matrix_refresh(pl_geometric *g, pl_error *err); // factored again with the springs there are
+
 // The same with the rows that yield in the matrix, L + sum a a^T / yielding, as geo_global left them.
 void geo_precondition(pl_geometric *g, const double *b, double *y);
+
 // d = -L^-1 (f + sum mu a) with a . d = gap: the global step; leaves efforts in the drives and r = f + sum mu
 // a.
 void geo_global(pl_geometric *g, const double *f, double *d, double *r);
+
 // Adds multiples of the rows' solutions to d until a . d = gap.
 void geo_restore(pl_geometric *g, double *d);
+
 // ---- geometric_accelerate.c
 void geo_memory_reset(pl_geometric *g);
 void geo_memory_push(pl_geometric *g, const double *s, const double *d, const double *r);
 void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out);
+
 // `plain` is the plain step when no constraint changes multipliers from step to step, else NULL.
 void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d);
+
 // ---- geometric_contact.c
 pl_status geo_contact_create(pl_geometric *g, pl_error *err);
 void geo_contact_destroy(pl_geometric *g);
+
 // No springs, and obstacles that go from one command (NULL: at rest) to another; returns in how many steps.
 int geo_contact_begin(pl_geometric *g, const double *before, const double *command);
 void geo_contact_place(pl_geometric *g, double at);             // obstacles, at a part of their path
@@ -313,10 +334,13 @@ double geo_contact_stiffness(const pl_geometric *g, int32_t v); // what springs 
 pl_status geo_contact_refresh(pl_geometric *g, pl_error *err);  // the matrix with the springs there are
 double geo_contact_force(const pl_geometric *g, const double *x, double *f); // adds; returns the energy
 int geo_contact_add(pl_geometric *g, const double *x); // springs on vertices that are inside
+
 // Places and releases; true when the pulls stand and nothing is inside. *changed: other springs than before.
 bool geo_contact_update(pl_geometric *g, const double *x, bool *changed);
+
 // ---- geometric_strain.c
 double geo_largest_stretch(const pl_geometric *g);
+
 // ---- geometric_solve.c
 // One solve with the elements there are.
 pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *command, pl_solve_report *report,
@@ -327,11 +351,14 @@ double geo_largest(const pl_geometric *g, const double *v);
 double geo_dot(const pl_geometric *g, const double *a, const double *b);
 void geo_element_gradient(const pl_geometric *g, const double *x, int32_t e,
                           double F[9]); // of a corner element at its middle, linear in x
+
 // Stands at a state: forces, rows, efforts and cables that hold at its shape and commands.
 pl_status geo_linearize(pl_geometric *g, const pl_state *state, pl_error *err);
+
 // ---- geometric_tangent.c
 bool geo_differentiable(const pl_geometric *g);
 void geo_cell_tangent(const geo_law *law, const double F[9], double A[81]); // dD_i / dF_j, row-major
+
 // K = df/dx at x (borrowed) with the efforts of geo_linearize, and f = K v, 0 where held.
 pl_status geo_tangent_create(pl_geometric *g, const double *x, geo_tangent **out, pl_error *err);
 void geo_tangent_destroy(geo_tangent *tangent);

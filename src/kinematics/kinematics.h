@@ -7,6 +7,7 @@
 #include "statics/statics.h"
 
 pl_objective_kind pl_objective_kind_find(const char *name); // PL_OBJECTIVE_KIND_COUNT: none
+
 // Curvature (1/mm) of Pratt's least-squares circle through points (3 each). With `axis`: in the plane
 // orthogonal to it, positive if the curve from the first to the last point turns left when seen against the
 // axis; smooth through 0. Without: in the best-fit plane of the points, never negative, not differentiable
@@ -17,6 +18,7 @@ double pl_fit_curvature(const double *point, int32_t count, const double *axis, 
 // Radius of a distance; curvature, sensor, effort.
 pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err);
 pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err); // > 0
+
 // The k-th nearest sample to the current goals (k = 0: nearest); -1 if there is none, or if no goal is a
 // position or distance.
 int pl_ik_nearest_sample(pl_ik *ik, int k);

@@ -182,12 +182,16 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err);
 void ik_outputs_clear(pl_ik *ik);
 void ik_outputs_read(const pl_ik *ik, ik_place *place); // where the model stands: y and R
 void ik_outputs_take(const pl_ik *ik, const pl_model_answer *answer, ik_place *place); // of that answer
+
 // Exact Jacobian of the outputs where the model stands, by the variables.
 pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err);
+
 // Broyden's update of it: the least change that explains the path from `from` to `to`.
 void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to);
+
 // Keeps what the path from `from` to `to` shows of the bend of the outputs; call before the update.
 void ik_outputs_note_bend(pl_ik *ik, const ik_place *from, const ik_place *to);
+
 // Adds (1) or takes away (-1) the bend kept: the mean Jacobian of a step like the one before, once more.
 void ik_outputs_bend(pl_ik *ik, double sign);
 
@@ -195,12 +199,15 @@ void ik_outputs_bend(pl_ik *ik, double sign);
 int ik_objective_rows(const pl_ik *ik, const pl_objective *objective);
 pl_status ik_objective_check(const pl_ik *ik, const pl_objective *objective, int i, pl_error *err);
 void ik_objective_reads(const pl_objective *objective, ik_outputs *outputs);
+
 // r, value and excess of a place whose z, y and R are known.
 void ik_evaluate(pl_ik *ik, ik_place *place);
 void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E);
+
 // Largest deviation of a goal over its tolerance; in mm for goals that are lengths.
 double ik_error(const pl_ik *ik, const ik_place *place, double *distance);
 double ik_deviation(const pl_ik *ik, const ik_place *place, int i);
+
 // Deviations of the goals at `here`, where the model stands, with the error of a surrogate.
 typedef struct ik_certainty {
     double by_model;    // largest deviation over its tolerance
@@ -211,7 +218,9 @@ typedef struct ik_certainty {
     double confidence;
     const char *unknown; // why; NULL: not measured
 } ik_certainty;
+
 ik_certainty ik_certain(const pl_ik *ik);
+
 // "0.3 mm off", or what the goal farthest from its tolerance is and how far it is off at `here`.
 void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room);
 
@@ -224,11 +233,13 @@ bool ik_kinks_slack(const pl_ik *ik, int j);  // the cable of variable j, where 
 bool ik_kinks_at_zero(const pl_ik *ik);       // some one-sided command at `here`
 uint64_t ik_kinks_signature(const pl_ik *ik); // of the coordinates of Jy
 pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err);
+
 // Commands at the kink of a one-sided command, 0 also if they are too many to try all; bit b sets the side of
 // the b-th of them.
 int ik_kinks_side_count(const pl_ik *ik);
 void ik_kinks_set_sides(pl_ik *ik, unsigned bits);
 void ik_kinks_choose_sides(pl_ik *ik);
+
 // Limits of a step, rows a . p <= b that hold besides (returns their number), and the z that p leads to.
 void ik_kinks_box(const pl_ik *ik, double radius, double *low, double *high);
 int ik_kinks_rows(pl_ik *ik, double *a, double *b);
@@ -238,15 +249,20 @@ void ik_kinks_apply(const pl_ik *ik, const double *p, double *z);
 // at the best point.
 pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err);
 pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err);
+
 // With the goals met: moves on to commands that the other objectives like best, keeping them met.
 pl_status ik_choose(pl_ik *ik, pl_error *err);
+
 // The quadratic problem of H and g in the step p, between step_low and step_high and under the first `rows`
 // of row_a and row_b; false when it is not solved.
 bool ik_quadratic_step(pl_ik *ik, const double *H, const double *g, int rows);
+
 // Both sides of every bounded effort as rows a . p <= b at `here`, over its scale. Returns their number.
 int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin);
+
 // J, E and g at `here`, from an exact Jacobian of the outputs when `exact`.
 pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err);
+
 // The certificate at `here`, with the multipliers of the bounds.
 pl_status ik_certify(pl_ik *ik, pl_error *err);
 
@@ -256,12 +272,14 @@ double ik_newton_step(pl_ik *ik);
 // ---- ik_together.c
 pl_status ik_together_create(pl_ik *ik, pl_error *err); // once the outputs are known
 void ik_together_clear(pl_ik *ik);
+
 // From where the model stands, `here` evaluated: commands and shape together, then one forward solve. Leaves
 // model and `here` at a better point, or as they were.
 pl_status ik_together_solve(pl_ik *ik, pl_error *err);
 
 // ---- ik_step.c
 void ik_command(const pl_ik *ik, const double *z, double *command);
+
 // Moves the model to `place->z` and evaluates there. Solved or not: `*solved`.
 pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err);
 pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solved, pl_error *err);

@@ -21,6 +21,7 @@ typedef struct pl_task_stage {
     bool moves;
     double from[3];
 } pl_task_stage;
+
 // Runs all stages. `record` is called for every step and may end the task by returning false. `report` (one
 // per stage) may be NULL; its pointers are set to NULL.
 pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_count,
@@ -45,6 +46,7 @@ typedef struct pl_grasp_def {
     double place[3];         // new centre of the object
     int steps;               // from the old to the new centre
 } pl_grasp_def;
+
 // Fills three stages that refer to `objective` and `hold` (2 command_count entries), which the caller owns.
 pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
                         pl_objective objective[PL_GRASP_OBJECTIVES], bool *hold,

@@ -20,12 +20,14 @@ struct pl_network {
 
 // The scaled inputs a_0 with the kinks; `turn` (may be NULL): -1 or 1 per kink, its derivative.
 void learn_inputs(const pl_network *n, const double *x, double *a, double *turn);
+
 // The derivative of kink k by its input, from a_0.
 static inline double learn_turn(const pl_network *n, const double *a, int k)
 {
     const int i = n->kink[k];
     return a[i] * n->scale.in_width[i] + n->scale.in_mid[i] < 0 ? -1 : 1;
 }
+
 // f, f' and f'' from z.
 void learn_activate(pl_activation activation, double z, double *f, double *d1, double *d2);
 
@@ -36,6 +38,7 @@ typedef struct learn_batch {
     double *z[PL_NETWORK_LAYERS + 2], *a[PL_NETWORK_LAYERS + 2]; // rows: values, then one block per input
     double *bar[2];                                              // adjoints
 } learn_batch;
+
 pl_status learn_batch_init(learn_batch *b, const pl_network *n, int room, bool slopes, pl_error *err);
 void learn_batch_clear(learn_batch *b);
 
@@ -45,6 +48,7 @@ typedef struct learn_set {
     int wide;                 // numbers per row of x: inputs and kinks
     double *x, *y, *jacobian; // jacobian: outputs x inputs per sample, or NULL
 } learn_set;
+
 pl_status learn_set_init(learn_set *set, const pl_network *n, const pl_learn_data *data, const int *pick,
                          int count, bool slopes, pl_error *err);
 void learn_set_clear(learn_set *set);
@@ -67,6 +71,7 @@ typedef struct learn_run {
     pl_train_outcome outcome;
     bool no_memory;
 } learn_run;
+
 // Errors at the present weights after an epoch; `train_sum` < 0: computed here. False: training ends.
 bool learn_epoch(learn_run *run, double train_sum);
 void learn_levenberg(learn_run *run);

@@ -49,6 +49,7 @@ void pl_sequences_clear(pl_sequences *sequences);
 const pl_about *pl_learned_about(const pl_learned *learned);
 pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err);
 void pl_about_clear(pl_about *about);
+
 // Numbers per sample of all derivatives together.
 int pl_dataset_slopes(const pl_model_info *info);
 
@@ -59,7 +60,9 @@ typedef struct pl_learned_estimate {
     double distance; // to the nearest sample over the usual distance of neighbours; above 2: a hole
     double error;    // mm, bound on the error of all markers (pl_answer_error); NAN: not known
 } pl_learned_estimate;
+
 pl_learned_estimate pl_learned_judge(pl_learned *learned, const double *command);
+
 typedef struct pl_learned_use {
     pl_outside outside; // of the sampled region: answer with a warning, or by the full model
     // Opens the full model (once, when it is needed: for drawing, checks and fallback). NULL: not available.
@@ -67,10 +70,12 @@ typedef struct pl_learned_use {
     void *user;
     void (*release)(void *user); // may be NULL
 } pl_learned_use;
+
 // Takes ownership of `learned`, also on failure. Idle commands are at their rest value. The estimate is part
 // of the answer as readings (group "learned").
 pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use, pl_model **out, pl_error *err);
 bool pl_learned_is_adapted(const pl_learned *learned);
+
 // Values of the extra inputs at which the model answers from now on; default: the mean of the measured ones.
 int pl_learned_extra_count(const pl_learned *learned);
 pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_error *err);
@@ -95,10 +100,12 @@ typedef struct pl_adaptation {
     double *residual; // marker_count per measurement
     pl_error_map *errors;
 } pl_adaptation;
+
 // One standard deviation per measured marker of a process at commands and extra inputs x, noise included, mm;
 // 1 for a layer. `deviation`: scratch, 3 per marker.
 void pl_adaptation_spread(const pl_adaptation *adaptation, const double *x, double *deviation,
                           double *spread);
+
 // The bounds from the residuals, once these are complete.
 pl_status pl_adaptation_finish(pl_adaptation *adaptation, int command_count, pl_error *err);
 void pl_adaptation_destroy(pl_adaptation *adaptation);
@@ -137,8 +144,10 @@ struct pl_learned {
     // scratch of an evaluation
     double *scratch;
 };
+
 // The region of the samples: box, spacing, width; errors are NAN. Replaces an earlier one.
 pl_status pl_learned_region(pl_learned *learned, const pl_dataset *data, pl_error *err);
+
 // Takes the scratch memory once everything else is in place.
 pl_status pl_learned_finish(pl_learned *learned, pl_error *err);
 
@@ -151,6 +160,7 @@ int pl_learned_column(const pl_learned *learned, int part); // the first of a pa
 // Marker positions (3 per marker) with the adaptation, and their derivatives (may be NULL), at commands
 // without NAN.
 void pl_learned_markers(pl_learned *learned, const double *command, double *marker, double *jacobian);
+
 // Bounds on the errors at commands without NAN: learned_columns numbers, NAN: not known.
 void pl_learned_bounds(pl_learned *learned, const double *command, const pl_learned_estimate *at,
                        double *bound);
@@ -164,6 +174,7 @@ typedef enum pl_reach_method {
     PL_REACH_DIRECT,    // the direct-inverse network, clipped to the ranges
     PL_REACH_METHOD_COUNT
 } pl_reach_method;
+
 typedef struct pl_reach_options {
     pl_reach_method method;
     int marker;
@@ -174,7 +185,9 @@ typedef struct pl_reach_options {
     double least_motion;  // mm per range: keeps redundant commands near the start
     double shrink;        // published: factor of the line search
 } pl_reach_options;
+
 pl_reach_options pl_reach_options_default(void);
+
 typedef struct pl_reach_result {
     bool converged;  // the learned model is within the tolerance
     bool reached;    // and so is the robot: distance + error <= tolerance
@@ -182,12 +195,15 @@ typedef struct pl_reach_result {
     double error;    // mm, of the marker, as pl_answer_error; NAN: not known
     int evaluations;
 } pl_reach_result;
+
 typedef struct pl_reach pl_reach;
 pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, pl_reach **out,
                           pl_error *err);
 void pl_reach_destroy(pl_reach *reach);
+
 // `command` is the start (the last commands) and receives the result, within the ranges of the samples.
 pl_reach_result pl_reach_solve(pl_reach *reach, const double target[3], double *command);
+
 // The marker's position and its derivative (3 x command_count; may be NULL) by the networks, adaptation
 // included.
 void pl_reach_forward(pl_reach *reach, const double *command, double position[3], double *jacobian);

@@ -714,6 +714,7 @@ pl_learned *pl_model_learned(const pl_model *model)
 
 #define CHECK_ENOUGH 0.1 // of the error found: where the steps end
 #define CHECK_STEPS 6
+
 // Marker positions of the full model at the learned commands by steps from the learned shape; false where
 // that is not possible.
 static bool check_step(learned_model *m, const double *learned, double *marker, pl_learned_check *out)

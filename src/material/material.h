@@ -10,12 +10,15 @@ bool pl_material_has_fibres(pl_material_model model); // a law with directions
 
 // Refuses inadmissible constants (poisson outside (-1, 0.5), no stiffness...) and names the constant.
 pl_status pl_material_check(const pl_material *material, const char *name, pl_error *err);
+
 // Engineering stress (MPa) of an incompressible uniaxial test at a stretch, for rubber laws; young * strain
 // for linear and stvk. hgo: along its only family of fibres; NAN for two.
 double pl_material_uniaxial(const pl_material *material, double stretch);
+
 // J of a bar under the engineering stress (MPa) at a stretch, for a bulk modulus K (MPa); at least 1/2, where
 // the pressure of the law ends.
 double pl_material_tensile_volume(double bulk, double stretch, double stress);
+
 // Engineering stress (MPa) along the first axis of an incompressible sheet with the stretches l1 and l2 in
 // its plane, free of stress across. Rubber laws; infinite where a gent material cannot be stretched so far.
 // hgo: the families lie along the first two axes, NAN where they do not.
@@ -41,6 +44,7 @@ typedef struct pl_shape_curve {
     double reach;       // sqrt(I1bar - 3) there: entries are evenly spaced in sqrt(I1bar - 3) up to it
     double r_omega[PL_SHAPE_POINTS];
 } pl_shape_curve;
+
 // Refused if the law has no such curve: R must be between 0 and 1 over the strains.
 pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl_shape_curve *out,
                              pl_error *err);

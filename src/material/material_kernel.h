@@ -26,6 +26,7 @@
     X(PL_KERNEL_RUBBER, rubber)                                                                              \
     X(PL_KERNEL_OGDEN, ogden)                                                                                \
     X(PL_KERNEL_HGO, hgo)
+
 typedef enum pl_law_kernel {
 #define X(kernel, name) kernel,
     PL_KERNEL_LIST(X)
@@ -54,8 +55,10 @@ typedef struct pl_law {
 
 // Fills the constants of the deviatoric part.
 void pl_law_constants(pl_law *law, const pl_material *material);
+
 // d(mu)/d(constant) and d(kappa)/d(constant).
 void pl_material_moduli_derivative(const pl_material *material, pl_material_constant constant, double out[2]);
+
 // The law whose stress is the derivative of the stress of the deviatoric part with respect to a constant.
 void pl_law_constant_derivative(pl_law *law, const pl_material *material, pl_material_constant constant);
 

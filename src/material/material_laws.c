@@ -235,6 +235,7 @@ static double hooke_sheet(const pl_material *m, double l1, double l2)
 // ---- the laws
 #define C(constant) PL_TAKES(PL_##constant)
 #define HOOKE C(YOUNG) | C(POISSON) | C(DENSITY)
+
 // clang-format off
 static const pl_material_row law_table[PL_MATERIAL_MODEL_COUNT] = {
     [PL_LINEAR] = {"linear", HOOKE, PL_KERNEL_LINEAR, false, C(YOUNG),
@@ -255,6 +256,7 @@ static const pl_material_row law_table[PL_MATERIAL_MODEL_COUNT] = {
     [PL_HGO] = {"hgo", C(C10) | C(K1) | C(K2) | C(KAPPA) | PL_TAKES_BULK, PL_KERNEL_HGO, true, 0,
         pl_hgo_check, c10_shear, pl_hgo_constants, pl_hgo_uniaxial, pl_hgo_sheet},
 };
+
 // clang-format on
 
 const pl_material_row *pl_material_row_of(pl_material_model model)

@@ -82,6 +82,7 @@ static const pl_material_entry library[] = {
     {"polyamide_12", "Polyamide 12, laser sintered", LINEAR(1650.0, 0.4, 0.93e-09), 0.0, 0.0, -1.0, SHEET("EOS PA 2200")},
     {"paper", "Paper, the inextensible layer of a PneuNet", LINEAR(6500.0, 0.2, 0.75e-09), 0.0, 0.0, -1.0, PNEUNET},
 };
+
 // clang-format on
 
 int pl_material_library_count(void)

@@ -32,6 +32,7 @@ typedef struct pl_constant_row {
     pl_dimension dimension;
     double shear; // d(shear modulus)/d(constant), of the laws that take it and are not linear or stvk
 } pl_constant_row;
+
 const pl_constant_row *pl_constant_row_of(pl_material_constant constant); // NULL: not a constant
 
 // ---- what laws share (material_laws.c)
@@ -43,6 +44,7 @@ pl_status pl_material_check_positive(const pl_material *material, pl_material_co
 // ---- fibres (material_hgo.c)
 pl_status pl_hgo_check(const pl_material *material, const char *name, pl_error *err);
 void pl_hgo_constants(const pl_material *material, pl_law *law);
+
 // The law whose stress is the derivative with respect to k1, k2 or kappa.
 void pl_hgo_derivative(pl_law *law, const pl_material *material, pl_material_constant constant);
 double pl_hgo_uniaxial(const pl_material *material, double stretch);

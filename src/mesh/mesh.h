@@ -9,6 +9,7 @@
 
 int pl_element_node_count(pl_element_kind kind);
 int pl_element_corner_count(pl_element_kind kind);
+
 // Local nodes of a face, corners first, then mid nodes, ordered so that the normal points out of the element.
 // Returns the number of nodes: 3 or 6 for a triangle, 4 or 8 for a quadrilateral.
 int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES_MAX]);
@@ -45,10 +46,12 @@ typedef struct pl_mesh_report {
 // orientations only curved elements can be inverted; these are refused with their numbers.
 pl_status pl_mesh_create(const pl_mesh_def *def, pl_mesh **out, pl_mesh_report *report, pl_error *err);
 int32_t pl_mesh_find_region(const pl_mesh *mesh, const char *name); // -1 if there is none
+
 // A new mesh of quadratic tetrahedra in which the marked ones (`marked` per element) are split into eight and
 // their neighbours as needed; curved edges keep their shape. Vertices keep their numbers, new ones follow;
 // regions and surfaces are kept. Refused for meshes with other elements.
 pl_status pl_mesh_refine(const pl_mesh *mesh, const uint8_t *marked, pl_mesh **out, pl_error *err);
+
 // A new mesh with surfaces added (same arrays as in the def, given as faces); an existing surface of the same
 // name is replaced.
 pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *const *name,
@@ -58,8 +61,10 @@ pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *
 typedef struct pl_mirror {
     double point[3], normal[3];
 } pl_mirror;
+
 // How to select a surface on the boundary of a mesh.
 typedef enum pl_pick_kind { PL_PICK_SEEN_FROM, PL_PICK_BOX, PL_PICK_PLANE } pl_pick_kind;
+
 typedef struct pl_pick {
     pl_pick_kind kind;
     double point[3];         // seen_from: the viewpoint; plane: a point on it
@@ -69,6 +74,7 @@ typedef struct pl_pick {
     const pl_mirror *mirror; // seen_from: the cavity is that of the whole body, cut along these planes
     int mirror_count;
 } pl_pick;
+
 // SEEN_FROM: the connected part of the boundary around the viewpoint, which ends at the sharp rim where a
 // cavity is open (mesh_cavity.c explains how the opening is found). BOX: boundary faces whose corners all lie
 // inside. PLANE: boundary faces whose corners all lie on the plane. *face is freed with pl_mesh_free_faces.
@@ -79,6 +85,7 @@ void pl_mesh_free_faces(int64_t *face);
 // Volume of a cavity enclosed by faces whose outward normals point into the cavity (positive for a cavity);
 // open rims are capped flat.
 double pl_mesh_faces_enclosed(const pl_mesh *mesh, const int64_t *face, int64_t count);
+
 // Quality of one element (tets: 3 r/R; prisms: the worst of their six corner tets, normalised).
 double pl_mesh_element_quality(const pl_mesh *mesh, int32_t element);
 
@@ -91,12 +98,14 @@ typedef struct pl_mesh_fit {
     double wall;                     // mm, the wall thickness that 2 % of the boundary stay below; 0: none
     int64_t samples;                 // 0: not measured (read from a file, flat sheets)
 } pl_mesh_fit;
+
 pl_mesh_fit pl_mesh_get_fit(const pl_mesh *mesh);
 
 // Connected parts (elements that share a vertex). Returns their number, 0 if out of memory. `of_element` (may
 // be NULL; freed with pl_mesh_free_indices) receives the part of every element, numbered from 0 in element
 // order.
 int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element);
+
 // Boundary elements in walls with fewer than two elements through the thickness: the straight line inwards
 // from the centre of their face leaves the body through a face whose corners are connected to those of the
 // first face by edges, so there is no layer of vertices between them. `element` is sorted, freed with
@@ -104,6 +113,7 @@ int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element);
 // found, infinite if no wall was found.
 pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *count, double *thinnest_mm,
                              pl_error *err);
+
 // Reports the defects of a mesh: inverted and flat elements, disconnected parts, walls one element thick,
 // overlapping elements. Each kind becomes one finding with its elements and the position of the worst or
 // first one.
@@ -118,19 +128,23 @@ typedef struct pl_embedding {
     double weight[PL_ELEMENT_NODES_MAX];
     double distance; // 0 inside
 } pl_embedding;
+
 pl_status pl_mesh_embed(const pl_mesh *mesh, const double point[3], pl_embedding *out, pl_error *err);
 
 // Merges vertices closer than `tolerance` (0: 1e-7 of the size) and removes triangles that become degenerate.
 pl_status pl_trisurf_weld(pl_trisurf *surface, double tolerance, pl_error *err);
+
 // Checks that the surface is closed, consistently oriented, and without duplicate, degenerate or intersecting
 // triangles. Every defect becomes a finding with triangle numbers (0-based) and coordinates. Nearly linear
 // time.
 pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findings *findings, pl_error *err);
+
 // Checks that two surfaces do not intersect (shared triangles are allowed).
 pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, const pl_trisurf *b,
                                     const char *name_b, pl_findings *findings, pl_error *err);
 double pl_trisurf_volume(const pl_trisurf *surface); // signed, mm^3
 bool pl_trisurf_contains(const pl_trisurf *surface, const double point[3]);
+
 // The points of the surface nearest to each of `count` points (3 numbers each); `rms` (may be NULL) is the
 // root mean square of the distances, mm.
 pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int32_t count, double *nearest,
@@ -143,6 +157,7 @@ typedef struct pl_channel {
     int point_count;
     double radius, length; // mm
 } pl_channel;
+
 // Finds holes with two sharp-edged mouths in a closed, welded surface that looks outwards; at most `limit` of
 // them. Returns their number, -1 when out of memory.
 int pl_trisurf_channels(const pl_trisurf *surface, pl_channel *out, int limit, pl_error *err);
@@ -218,8 +233,10 @@ struct pl_mesher {
 // count.
 int pl_shape_eval(pl_element_kind kind, const double xi[3], double *N, double *dN);
 int pl_face_shape_eval(int face_node_count, const double xi[2], double *N, double *dN);
+
 // Reference coordinates of a node.
 void pl_shape_node(pl_element_kind kind, int node, double xi[3]);
+
 // The point of the element's reference that belongs to a point of the reference of one of its faces.
 void pl_shape_from_face(pl_element_kind kind, int face, const double face_xi[2], double xi[3]);
 
@@ -232,12 +249,14 @@ void pl_face_quadrature(int face_node_count, int *count, double (*xi)[2], double
 // A lower bound of det(dx/dxi) over the whole element, from its Bernstein coefficients.
 double pl_jacobian_bound(pl_element_kind kind, const double *x);
 double pl_jacobian_at(pl_element_kind kind, const double *x, const double xi[3]);
+
 // The exact integral of the determinant: the signed volume.
 double pl_element_volume(pl_element_kind kind, const double *x);
 double pl_prism_area(const double x[18]); // mean of its two triangles, by their corners
 
 // Nodes of an element gathered into x; returns their number.
 int pl_mesh_gather(const pl_mesh *mesh, int32_t element, double x[3 * PL_ELEMENT_NODES_MAX]);
+
 // Nodes of a face gathered into x; returns their number, 0 when there is no such face.
 int pl_mesh_gather_face(const pl_mesh *mesh, int64_t face, double x[3 * PL_FACE_NODES_MAX]);
 
@@ -256,6 +275,7 @@ typedef struct pl_rims {
     int32_t *corner;
     int32_t *mid;
 } pl_rims;
+
 pl_status pl_mesh_rims(const pl_mesh *mesh, const int64_t *face, int64_t count, pl_rims *out, pl_error *err);
 void pl_rims_clear(pl_rims *rims);
 
@@ -275,6 +295,7 @@ typedef struct pl_tets {
     int64_t *surface_start;
     int32_t *surface_corner;
 } pl_tets;
+
 // Collapses short edges of flat tets (mesh_collapse.c): their number, and the longest of them in mm. Other
 // meshes than those of tets of one order are left as they are.
 pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *position, int *collapsed,
@@ -294,6 +315,7 @@ typedef struct pl_table {
     int32_t *slot;        // index of a key, or -1; open addressing
     int32_t *key;         // width per entry
 } pl_table;
+
 bool pl_table_init(pl_table *table, int width, int64_t limit); // limit: most keys that will be added
 int32_t pl_table_add(pl_table *table, const int32_t *key);     // a new key gets the old `count`
 int32_t pl_table_find(const pl_table *table, const int32_t *key);
@@ -312,25 +334,31 @@ typedef struct pl_bvh {
     int32_t *child; // per node: >= 0 left child (right follows), else leaf with items first[node] .. +size
     int32_t *first, *size;
 } pl_bvh;
+
 // `box` holds low[3], high[3] per item.
 bool pl_bvh_init(pl_bvh *bvh, int32_t count, const double *box);
 void pl_bvh_clear(pl_bvh *bvh);
+
 // The same tree around items that have moved.
 void pl_bvh_refit(pl_bvh *bvh, const double *box);
+
 // Calls visit for every item whose box meets the given one; visit returns false to stop.
 typedef bool (*pl_bvh_visit)(void *user, int32_t item);
 void pl_bvh_query(const pl_bvh *bvh, const double low[3], const double high[3], pl_bvh_visit visit,
                   void *user);
+
 // Along origin + t direction, 0 <= t <= limit: visit returns the new limit (its own hit, or the old limit; a
 // negative one stops).
 typedef double (*pl_bvh_ray_visit)(void *user, int32_t item, double limit);
 void pl_bvh_ray(const pl_bvh *bvh, const double origin[3], const double direction[3], double limit,
                 pl_bvh_ray_visit visit, void *user);
+
 // Items in the order of their boxes' squared distance until none can be nearer: visit returns the squared
 // distance of the best item so far.
 typedef double (*pl_bvh_near_visit)(void *user, int32_t item, double best);
 void pl_bvh_nearest(const pl_bvh *bvh, const double point[3], double best, pl_bvh_near_visit visit,
                     void *user);
+
 // All pairs of items of a and b whose boxes meet; with a == b each pair once, i < j.
 typedef bool (*pl_bvh_pair_visit)(void *user, int32_t i, int32_t j);
 void pl_bvh_pairs(const pl_bvh *a, const pl_bvh *b, pl_bvh_pair_visit visit, void *user);
@@ -351,11 +379,14 @@ typedef struct pl_hit {
     int32_t index;  // into pl_mesh_boundary
     bool from_void; // the ray came from outside of the material
 } pl_hit;
+
 // The first boundary point met after t > start; false when there is none or the trees could not be built.
 bool pl_mesh_cast(const pl_mesh *mesh, const double origin[3], const double direction[3], double start,
                   pl_hit *hit);
+
 // Whether any boundary point is met after t > start.
 bool pl_mesh_blocks(const pl_mesh *mesh, const double origin[3], const double direction[3], double start);
+
 // The trees are built at the first call that needs them; this builds them now and reports a lack of memory.
 pl_status pl_mesh_prepare_trees(const pl_mesh *mesh, pl_error *err);
 
@@ -368,13 +399,17 @@ typedef struct pl_trisurf_tree {
     const pl_trisurf *surface;
     pl_bvh bvh;
 } pl_trisurf_tree;
+
 pl_status pl_trisurf_tree_init(pl_trisurf_tree *tree, const pl_trisurf *surface, pl_error *err);
 void pl_trisurf_tree_clear(pl_trisurf_tree *tree);
+
 // The point of the surface nearest to `point`; returns the distance.
 double pl_trisurf_tree_nearest(const pl_trisurf_tree *tree, const double point[3], double nearest[3]);
+
 // The same among the triangles whose label (one per triangle) is the wanted one; infinite without any.
 double pl_trisurf_tree_nearest_of(const pl_trisurf_tree *tree, const int32_t *label, int32_t wanted,
                                   const double point[3], double nearest[3]);
+
 // The first triangle met after t > start, and its t; -1 when there is none.
 int32_t pl_trisurf_tree_cast(const pl_trisurf_tree *tree, const double origin[3], const double direction[3],
                              double start, double *t);
@@ -382,6 +417,7 @@ int32_t pl_trisurf_tree_cast(const pl_trisurf_tree *tree, const double origin[3]
 // Point and squared distance on a triangle nearest to p; b holds barycentric weights.
 double pl_triangle_nearest(const double p[3], const double a[3], const double b[3], const double c[3],
                            double weight[3]);
+
 // Where a ray meets a triangle (Moeller and Trumbore): t, or a negative number.
 double pl_triangle_ray(const double o[3], const double d[3], const double a[3], const double b[3],
                        const double c[3]);

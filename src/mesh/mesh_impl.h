@@ -33,10 +33,12 @@ struct pl_mesh {
 
 // A face's key in a table of width 4: sorted corners, -1 in front for triangles.
 void pl_face_key(int corner_count, const int32_t *corner, int32_t key[4]);
+
 // Builds a mesh. With `surface_face` the surfaces are faces and element numbers and orientation must stay:
 // elements that would have to be turned round are refused.
 pl_status pl_mesh_build(const pl_mesh_def *def, const int64_t *surface_face, pl_mesh **out,
                         pl_mesh_report *report, pl_error *err);
+
 // Checks everything in `def` that can be judged element by element.
 pl_status pl_mesh_def_check(const pl_mesh_def *def, bool with_corners, pl_error *err);
 const pl_mesh_trees *pl_mesh_trees_get(const pl_mesh *mesh); // NULL when out of memory
@@ -58,14 +60,18 @@ typedef struct pl_mirrors {
     const pl_mirror *mirror;
     int count;
 } pl_mirrors;
+
 double pl_mirror_tolerance(const pl_mesh *mesh);
+
 // Whether one of the planes contains all of `count` points.
 bool pl_mirrors_contain(const pl_mirrors *mirrors, const double *x, int count, double tolerance);
+
 // Rays in the whole body.
 bool pl_mirrors_cast(const pl_mesh *mesh, const pl_mirrors *mirrors, const double origin[3],
                      const double direction[3], pl_hit *hit);
 bool pl_mirrors_block(const pl_mesh *mesh, const pl_mirrors *mirrors, const double origin[3],
                       const double direction[3]);
+
 // Volume between the planes and faces whose rims lie in them, positive where the faces look into it; 0 where
 // it cannot be decided.
 double pl_mirrors_enclosed(const pl_mesh *mesh, const pl_mirrors *mirrors, const int64_t *face,
@@ -79,9 +85,11 @@ pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const pl_pick *pick, int64_t 
 // Refused: missing arrays, indices out of range, coordinates that are not finite.
 pl_status pl_trisurf_valid(const pl_trisurf *surface, const char *name, pl_error *err);
 double pl_trisurf_size(const pl_trisurf *surface);
+
 // One finding for a group of triangles: the sentence, the first few numbers, all of them attached.
 void pl_trisurf_report(const pl_trisurf *surface, pl_findings *findings, const int32_t *triangle,
                        int32_t count, const char *sentence, const char *advice);
+
 // Intersections of the triangles of a surface among themselves, as one finding.
 pl_status pl_trisurf_check_self(const pl_trisurf *surface, const char *name, pl_findings *findings,
                                 pl_error *err);

@@ -35,6 +35,7 @@ void pl_names_clear(pl_names *names);
 void pl_build_vertex(pl_build *build, const double x[3]);
 void pl_build_element(pl_build *build, pl_element_kind kind, const int32_t *node, int32_t region);
 void pl_build_face(pl_build *build, int32_t surface, const int32_t *corner, int corner_count);
+
 // Scales by `unit` (mm per unit of the file; 0 is 1), creates the mesh, and says what was repaired as
 // findings about `path`. Clears the build in any case.
 pl_status pl_build_finish(pl_build *build, const char *path, double unit, pl_mesh **out,

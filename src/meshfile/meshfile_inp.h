@@ -81,6 +81,7 @@ void pl_inp_put_mesh(pl_text *text, const pl_mesh *mesh);
 // ---- reading
 // Turns what was read into regions and surfaces (meshfile_inp_sets.c).
 pl_status pl_inp_resolve(pl_inp *inp);
+
 // Local corners of side `side` (1-based); returns their number, 0 when there is no such side.
 int pl_inp_side_corners(pl_element_kind kind, int side, int corner[4]);
 

@@ -55,12 +55,14 @@ typedef struct pl_vtu_coding {
 } pl_vtu_coding;
 
 const char *pl_vtu_type_name(pl_vtu_type type);
+
 // `count` numbers of an array, freed with pl_free. The size is checked against the data before memory is
 // taken.
 pl_status pl_vtu_decode_reals(const pl_vtu_coding *coding, const pl_vtu_array *array, int64_t count,
                               double **out, pl_error *err);
 pl_status pl_vtu_decode_wholes(const pl_vtu_coding *coding, const pl_vtu_array *array, int64_t count,
                                int64_t **out, pl_error *err);
+
 // The strings of an array of type String, each closed by a NUL.
 pl_status pl_vtu_decode_names(const pl_vtu_coding *coding, const pl_vtu_array *array, pl_names *names,
                               pl_error *err);

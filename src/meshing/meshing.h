@@ -13,6 +13,7 @@ typedef struct pl_meshing_part {
     const char *region;
     bool cavity;
 } pl_meshing_part;
+
 pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, double size, int order,
                                 const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                                 pl_error *err);

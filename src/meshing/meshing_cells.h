@@ -34,8 +34,10 @@ void cells_clear(cells *c);
 // Turns the shells of one closed surface so that outer ones look out and inner ones into their void, by
 // nesting.
 pl_status cells_orient(pl_trisurf *surface, pl_error *err);
+
 // Connected shells: shell[t] for each triangle; returns their number, or -1 when out of memory.
 int32_t cells_shells(const pl_trisurf *surface, int32_t *shell);
+
 // Times the surface winds around a point: 1 inside, 0 outside, for outward triangles.
 double cells_winding(const double *position, const int32_t *corner, int32_t count, const double p[3]);
 

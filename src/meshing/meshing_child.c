@@ -34,6 +34,7 @@
 // ---- what goes through the pipe
 // stage or log text, or the answer
 typedef enum child_kind { CHILD_STAGE, CHILD_LOG, CHILD_RESULT } child_kind;
+
 // Precedes every message.
 typedef struct child_frame {
     uint32_t kind, level; // level: of a log line

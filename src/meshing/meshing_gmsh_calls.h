@@ -66,6 +66,7 @@ typedef struct gmsh_calls {
     GMSH_CALLS(X)
 #undef X
 } gmsh_calls;
+
 extern gmsh_calls meshing_gmsh;
 
 #define gmshFinalize (*meshing_gmsh.gmshFinalize_)

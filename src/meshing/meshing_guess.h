@@ -54,6 +54,7 @@ static inline void guess_normal(const pl_trisurf *s, int32_t t, double n[3])
 
 // Base and tip (meshing_guess_ends.c); the tree and the axis are there.
 pl_status guess_ends(guess *g, pl_error *err);
+
 // The commented robot file (meshing_guess_text.c).
 pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err);
 

@@ -19,8 +19,10 @@ typedef struct gmsh_session {
 pl_status meshing_gmsh_load(pl_error *err); // by meshing_begin
 pl_status meshing_begin(gmsh_session *g, pl_error *err);
 void meshing_end(gmsh_session *g);
+
 // Turns Gmsh's last error into a sentence that starts with `what`.
 pl_status meshing_fail(gmsh_session *g, const char *what, pl_error *err);
+
 // Progress between stages: false (with PL_INTERRUPTED in err) when the caller asks to stop.
 pl_status meshing_stage(const pl_progress *progress, double fraction, const char *what, pl_error *err);
 
@@ -45,11 +47,14 @@ typedef struct extract_options {
     bool collapse;      // collapse short edges of flat elements
     bool relax;         // draw mid-edge nodes back towards their chords where a curved element is poorly bent
 } extract_options;
+
 pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_mesh **out,
                           pl_mesh_report *report, pl_error *err);
+
 // Draws mid-edge nodes back towards their chords where quadratic tets are poorly bent.
 void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *node_start, const int32_t *node,
                    double *position);
+
 // Copies what pl_mesh_create repaired into the findings.
 void meshing_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings);
 
@@ -85,14 +90,17 @@ typedef struct drawing {
 int drawing_box(drawing *d, double x, double y, double z, double dx, double dy, double dz);
 int drawing_cylinder(drawing *d, double x, double y, double z, double height, double radius); // along z
 int drawing_cone(drawing *d, double x, double length, double radius, double end_radius);      // along x
+
 // A hexagonal prism along z; `radius` to its corners, the first of which lies at the angle `phase`.
 int drawing_hexagon(drawing *d, double x, double y, double z, double height, double radius, double phase);
 void drawing_turn(drawing *d, int tag, double angle); // about z
+
 // A closed polygon in the xz plane at y, swept along y by `width`. `xz` holds 2 numbers per corner.
 int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, double width);
 void drawing_cut(drawing *d, int *solid, int *tool, int tool_count); // *solid becomes the rest
 void drawing_add(drawing *d, int tag, solid_role role, const char *name);
 void drawing_plane(drawing *d, const char *name, int axis, double at);
+
 // Splits, names, meshes and extracts.
 pl_status drawing_mesh(drawing *d, const char *source, double size, int order, const pl_progress *progress,
                        pl_mesh **out, pl_findings *findings, pl_error *err);
@@ -103,10 +111,12 @@ typedef struct size_field {
     int count[3];
     double *value; // mm
 } size_field;
+
 // At most `size`, and at most `factor` times the thickness of a wall, seen on a coarse mesh of the same
 // shape. *thinnest is the thickness that 2 % of the boundary stay below (infinite for a body without walls).
 pl_status size_field_init(const pl_mesh *mesh, double size, double factor, size_field *f, double *thinnest,
                           pl_error *err);
+
 // The same by hand: the whole size everywhere, lowered at points (to `finest` at least), then graded.
 pl_status size_field_begin(size_field *f, const double low[3], const double high[3], double size,
                            double finest, pl_error *err);
@@ -129,18 +139,22 @@ typedef struct volume_options {
     int round;       // most elements around a full turn; 0: chosen
     double expected; // elements; meshing_volume counts them
 } volume_options;
+
 // What is changed from attempt to attempt (see meshing_child.h), and the same in words, for triangles and
 // CAD.
 typedef enum parts_surface { PARTS_OURS, PARTS_SPLIT, PARTS_GMSH } parts_surface;
+
 typedef struct meshing_setting {
     parts_surface surface; // who makes the surface of parts
     int method;            // the method of meshing_volume.c to begin with
     int algorithm;         // of volumes: 1 Delaunay, 10 HXT
     double size;           // times the size asked for
 } meshing_setting;
+
 meshing_setting meshing_setting_now(void);
 const char *meshing_parts_setting(int attempt);
 const char *meshing_cad_setting(int attempt);
+
 // 1 is the limit in volume (5 %) or mean quality (0.3).
 double meshing_badness(const pl_mesh *mesh);
 
@@ -159,14 +173,17 @@ typedef struct file_bytes {
     char *data; // one NUL behind the end; freed with pl_free
     size_t size;
 } file_bytes;
+
 pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err);
 const char *meshing_extension(const char *path); // "" when there is none
+
 // Whether counts and contents fit (see meshing_msh_check.c).
 pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool binary, bool version4,
                             pl_error *err);
 pl_status meshing_check_unv(const char *path, const file_bytes *bytes, pl_error *err);
 pl_status meshing_read_vtk(const char *path, double unit, pl_mesh **out, pl_mesh_report *report,
                            pl_error *err);
+
 // Writes MSH 2.2 or 4.1, beside and renamed.
 pl_status meshing_write(const pl_mesh *mesh, const char *path, double version, bool binary, pl_error *err);
 
@@ -176,6 +193,7 @@ pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_err
 // ---- sheets: shells of prisms from planar outlines (see meshing_sheets.c)
 #define SHEETS_MAX 32
 #define SHEET_CORNERS_MAX 64
+
 // One layer of a shell.
 typedef struct sheet {
     const char *region; // NULL: what it covers stays empty
@@ -183,6 +201,7 @@ typedef struct sheet {
     double xy[2 * SHEET_CORNERS_MAX];
     int corner_count;
 } sheet;
+
 pl_status meshing_sheets(gmsh_session *g, const sheet *list, int count, double size, int order, pl_mesh **out,
                          pl_error *err);
 
@@ -196,6 +215,7 @@ typedef struct design {
     void (*place)(const double *p, double x[3]);         // NULL, or where a point of the drawing comes to lie
     double (*volume)(const double *p, const char *name); // negative: no such name
 } design;
+
 extern const design design_bending_finger, design_cable_finger, design_three_chamber, design_segment,
     design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm, design_dea_crawler,
     design_knuckle_finger, design_gripper_finger, design_tentacle, design_parallel, design_bellows_trunk,
@@ -204,6 +224,7 @@ extern const design design_bending_finger, design_cable_finger, design_three_cha
 pl_status meshing_check_design(const pl_mesh_source *source, pl_error *err); // kind and parameters
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);
+
 // A shell of prisms; sizes are judged, and without one a twelfth of the longest side is taken.
 pl_status meshing_shell(gmsh_session *g, const sheet *list, int count, const pl_mesh_source *source,
                         const char *name, pl_mesh **out, pl_error *err);

@@ -33,8 +33,10 @@ typedef struct part_shape {
 
 pl_status part_init(part_shape *p, const cells *c, pl_error *err);
 void part_clear(part_shape *p);
+
 // The wall thickness that 2 % of the skin stay below; infinite without walls.
 double part_thinnest(const part_shape *p);
+
 // The point of the feature edges nearest to x; returns the distance, infinite when there is none. With
 // `side`, only features between these two patches (in rising order) count.
 double part_nearest_feature(const part_shape *p, const int32_t *side, const double x[3], double nearest[3]);
@@ -44,6 +46,7 @@ pl_status part_size_field(const part_shape *p, double size, double factor, size_
 
 // Puts the mid-edge nodes of a quadratic mesh's boundary on the part; replaces *mesh.
 pl_status part_follow(const part_shape *p, pl_mesh **mesh, pl_error *err);
+
 // Compares mesh and part, and notes the result in the mesh.
 pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err);
 
@@ -52,6 +55,7 @@ pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err);
 // split and flipped, so that nothing moves and nothing can cross; thin ones stay thin.
 pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, bool exact, cells *out,
                       pl_error *err);
+
 // The same until no triangles cross: sizes are lowered where they do, at most a few times. *crossing is the
 // number of triangles that still cross.
 pl_status part_remesh_apart(const part_shape *p, const cells *c, size_field *f, cells *out, int32_t *crossing,

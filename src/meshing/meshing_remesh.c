@@ -12,6 +12,7 @@
 
 #define REMESH_ROUNDS_MAX 40 // an edge is halved once in a round
 #define REMESH_POLISH 6      // rounds after the last one that split much
+
 // beyond it the size does not fit the part; the caller sees the number of triangles
 #define REMESH_TRIANGLES_MAX 4000000
 #define REMESH_NEEDLE 1e-5 // height of a triangle without a direction, of the part's length

@@ -38,11 +38,13 @@ typedef struct pl_model_extras {
 
 // The model's own memory when it is of this type, NULL otherwise.
 void *pl_model_self(const pl_model *model, const pl_model_type *type);
+
 // Hands over something the model needs: `release` is called with it after the model itself is destroyed.
 void pl_model_own(pl_model *model, void *owned, void (*release)(void *owned));
 
 // The solver behind a full body, whichever method answers (sizes, for benches); NULL for other models.
 pl_statics *pl_model_statics(const pl_model *model);
+
 // The solver of a full body that answers by the geometric method; NULL for other models.
 pl_geometric *pl_model_geometric(const pl_model *model);
 
@@ -56,6 +58,7 @@ typedef struct pl_model_aim {
     pl_aim_answer (*choose)(void *user, const pl_model_answer *now, bool fresh, double *value);
     void *user;
 } pl_model_aim;
+
 pl_status pl_model_find_together(pl_model *model, const pl_model_aim *aim, bool *met, pl_error *err);
 bool pl_model_can_find_together(const pl_model *model);
 
@@ -66,12 +69,14 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
                               pl_error *err);
 pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometric_options *options,
                                         pl_model **out, pl_error *err);
+
 // How actuator i is driven; for an invalid index, an info without a name and with command -1.
 pl_actuator_info pl_model_actuator(const pl_model *model, int i);
 
 // The forward solves that follow take at most `iterations`; returns the limit before. 0: the model has none,
 // and nothing changes.
 int pl_model_limit(pl_model *model, int iterations);
+
 // The current pose is taken, not tried: models with memory (learned from histories) answer from now on as a
 // robot that was here. Sweeps and paths call it after every point. The answers of this pose stay until the
 // next forward solve. false: the model has no memory.

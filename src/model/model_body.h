@@ -24,6 +24,7 @@ typedef struct model_body { // its functions are below
 pl_status model_body_init(model_body *b, const pl_robot *robot, const pl_statics_options *options,
                           pl_error *err);
 void model_body_clear(model_body *b); // also half-made
+
 // All but readings and energy, at another state of the same robot, into the arrays of the answer.
 void model_body_outputs(model_body *b, const pl_state *state, pl_model_answer *out);
 void model_body_answer(model_body *b, pl_model_answer *out);

@@ -15,6 +15,7 @@ typedef struct model_slot {
 
 // Derivatives by differences (model_difference.c); sizes are fixed when made.
 typedef struct model_differences model_differences;
+
 // Arrays of a record (model_record.c).
 typedef struct model_record model_record;
 
@@ -24,12 +25,15 @@ typedef struct bend_ring {
     int32_t *ring;
     int64_t count; // 0: no path
 } bend_ring;
+
 typedef struct model_bend {
     bend_ring *path; // per marker
     int count;       // 0: the model is a centre line
 } model_bend;
+
 model_bend *model_bend_create(const pl_model *model); // NULL: out of memory
 void model_bend_destroy(model_bend *bend);
+
 // Sets `bend` and `bend_axis` of a marker with rotation R.
 void model_bend_angle(const pl_model *model, const model_bend *bend, int marker, const double R[9],
                       pl_record_marker *out);

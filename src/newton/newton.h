@@ -136,34 +136,46 @@ pl_newton_end pl_newton_friction(pl_newton_solver *N, double *x, const pl_newton
 double pl_newton_dot(const double *a, const double *b, int64_t n); // the same for any number of threads
 void pl_newton_check_pairs(pl_newton_solver *N);                   // forgets pairs of another factor
 void pl_newton_forget(pl_newton_solver *N);                        // the pairs of L-BFGS
+
 // The factor and the pairs of L-BFGS that belong to it rotate with the body to x.
 void pl_newton_turn(pl_newton_solver *N, const double *x);
+
 // Keeps the pair (scale step, r_new - r_old) when it has positive curvature.
 void pl_newton_add_pair(pl_newton_solver *N, const double *step, double scale, const double *r_new,
                         const double *r_old);
+
 // d = -H r: the bordered solve with the factor, corrected by the pairs of L-BFGS.
 void pl_newton_direction(pl_newton_solver *N, const double *r, const double *gap, double *d);
+
 // Cost of a factorisation in solves, from counts alone so that results do not depend on the clock.
 double pl_newton_factor_cost(const pl_newton_solver *N);
+
 // Does a new factor get there sooner (newton_factor.c)? `theta`: contraction per iteration with the one at
 // hand, `gain`: that by which the error has fallen since it was made, `left`: factor by which it is to fall.
 bool pl_newton_renewal_pays(double theta, double gain, double left, double cost);
 
 // ---- co-rotated steps (newton_corotate.c)
 bool pl_newton_can_corotate(pl_newton_solver *N); // brings the Laplacian to the elements' present shapes
+
 // The step d from x, its rotations carried out in full: out.
 void pl_newton_corotate(pl_newton_solver *N, const double *x, const double *d, double *out);
+
 // The same, or straight where steps cannot be co-rotated.
 void pl_newton_move(pl_newton_solver *N, const double *x, const double *d, double *out);
+
 // The motion from x_old to x once more, `ratio` times as far; needs pl_newton_can_corotate.
 void pl_newton_extrapolate(pl_newton_solver *N, const double *x, const double *x_old, double ratio,
                            double *out);
+
 // Largest rotation (rad) and strain of the step d from x.
 double pl_newton_step_rotation(pl_newton_solver *N, const double *x, const double *d, double *strain);
+
 // Moves held vertices to their places in `held` (full) and the others along smoothly.
 void pl_newton_carry(pl_newton_solver *N, double *held, double *x);
+
 // Rigid bodies rigid again, where vertices were moved singly.
 void pl_newton_fit_rigid(pl_newton_solver *N, double *x);
+
 // Largest distance (mm) between the places of a vertex in two shapes.
 double pl_newton_distance(const pl_newton_solver *N, const double *a, const double *b);
 

@@ -11,6 +11,7 @@
 
 #define FRICTION_VECTORS 40  // of GMRES
 #define FRICTION_LINEAR 1e-4 // of the right side: residual of GMRES
+
 // Of the robot's size: longest and shortest difference. Between them it has the length of K^-1 r, so that
 // kinks that the step passes, not those far beyond, are in it.
 #define FRICTION_PROBE 1e-6

@@ -77,11 +77,13 @@ static inline bool newton_whole(const newton_run *run)
 // The tangent at x; where x is the end of a step with the factor before, with the stresses, pressures and
 // multipliers that it predicted. `at`: contacts, positive part, whether x was evaluated last.
 bool newton_factor(pl_newton_solver *N, double *x, newton_run *run, pl_linearization at, pl_error *err);
+
 // Notes what the step `scale` d from x predicts; or that stresses are those of the equilibrium x_start.
 void newton_note_prediction(pl_newton_solver *N, const double *x, double scale);
 void newton_note_equilibrium(pl_newton_solver *N);
 void newton_chord_note(newton_chord *chord, double norm, double length);
 void newton_chord_drop(newton_chord *chord); // the last one
+
 // How far the equilibrium still is after a step of that length (mm): theta / (1 - theta) of it, theta the
 // mean of the last two contractions where the last one is the better.
 double newton_chord_left(const newton_chord *chord, double length);
@@ -92,6 +94,7 @@ bool newton_slow(const pl_newton_solver *N, const newton_run *run);
 // nowhere, or meet contacts that the factor does not have and that cost more than it gains.
 typedef enum newton_search_end { SEARCH_FOUND, SEARCH_NOWHERE, SEARCH_HIT } newton_search_end;
 newton_search_end newton_search(pl_newton_solver *N, const double *x, newton_run *run, double *energy);
+
 // The shape `scale` d from x, back on the constraints: work.x_best, its gradient; INFINITY: not possible.
 // `limit`: the part of the step that a term allows.
 double newton_trial(pl_newton_solver *N, const double *x, double scale, newton_run *run,

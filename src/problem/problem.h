@@ -49,6 +49,7 @@ typedef struct pl_row {
 // ---- terms
 // Numbers a term can tell about a solution, with exact derivatives. Measures and efforts belong to actuators.
 typedef enum pl_output_kind { PL_OUTPUT_MEASURE, PL_OUTPUT_EFFORT, PL_OUTPUT_READING } pl_output_kind;
+
 typedef struct pl_output {
     pl_output_kind kind;
     int actuator;         // measures and efforts
@@ -171,6 +172,7 @@ typedef struct pl_problem_term {
     const pl_term *kind;
     void *self;
 } pl_problem_term;
+
 // Leaves out->kind NULL when the robot has nothing of the kind.
 typedef pl_status (*pl_term_create)(pl_problem *p, pl_problem_term *out, pl_error *err);
 
@@ -279,6 +281,7 @@ typedef struct pl_marker_forces {
     double *kept;  // `now` before pl_problem_recall
     pl_point grip; // where a hand pulls; without vertices: nowhere
 } pl_marker_forces;
+
 // The point at which force k of pl_marker_forces acts.
 static inline const pl_point *pl_force_point(const pl_robot *robot, const pl_marker_forces *forces, int k)
 {
@@ -349,8 +352,10 @@ struct pl_problem {
 pl_status pl_problem_create(const pl_robot *robot, const pl_problem_options *options,
                             const pl_term_create *extra, pl_problem **out, pl_error *err);
 void pl_problem_destroy(pl_problem *p);
+
 // Forces at the markers (3 per marker, N; NULL: none) that the load paths begun from now on lead to.
 void pl_problem_set_forces(pl_problem *p, const double *force);
+
 // The point (undeformed, mm; NULL: none) where a hand pulls, spread over `radius`; and its force (N),
 // likewise.
 pl_status pl_problem_grip(pl_problem *p, const double at[3], double radius, pl_error *err);
@@ -376,18 +381,22 @@ void pl_problem_gather(const pl_problem *p, const double *full, const double *x,
                        double *u); // full to unknowns
 void pl_problem_move(const pl_problem *p, const double *x, const double *u, double scale,
                      double *out); // retraction: displacements add, rigid bodies turn
+
 // du to the motion of all vertices, to first order
 void pl_problem_expand(const pl_problem *p, const double *x, const double *d, double *full);
 void pl_problem_clamp(const pl_problem *p, double load, double *x); // puts held vertices where they belong
+
 // Largest nodal entry; INFINITY when any entry is not a number.
 double pl_problem_largest(const pl_problem *p, const double *u, bool force);
 
 // ---- load path
 pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error *err);
+
 // From the state's shape, commands and load to `command` at full load; pl_problem_set goes to a fraction of
 // the load path. Lays out a pattern that has changed, as pl_problem_advance does.
 pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *command, pl_error *err);
 void pl_problem_set(pl_problem *p, double at);
+
 // Stands where the state stands, for what is asked about it, and goes back to where it stood before.
 void pl_problem_recall(pl_problem *p, const pl_state *state);
 void pl_problem_resume(pl_problem *p);
@@ -396,26 +405,32 @@ void pl_problem_resume(pl_problem *p);
 // Energy of everything except constraints; gradient by unknowns if `g` is given. INFINITY when not possible.
 double pl_problem_evaluate(pl_problem *p, const double *x, double *g);
 double pl_problem_evaluate_as(pl_problem *p, pl_contact_mode contacts, const double *x, double *g);
+
 // The elastic part alone: elements and what grows; `full` (may be NULL) gets its gradient.
 double pl_problem_elastic(pl_problem *p, const double *x, double *full);
+
 // Multipliers of the active constraints from the gradient, and the residual r = g + A^T multiplier. Returns
 // the largest nodal residual.
 double pl_problem_residual(pl_problem *p, const double *g, double *r);
 double pl_problem_force_scale(const pl_problem *p);     // largest nodal force at the last evaluation
 void pl_problem_gaps(const pl_problem *p, double *rho); // target - measure per border, 0 for potentials
+
 // Lets go of or takes hold of inequalities, at the multipliers and measures of the last evaluation. True when
 // the set changed.
 bool pl_problem_activate(pl_problem *p, bool let_go);
 double pl_problem_step_limit(const pl_problem *p, const double *x, const double *to);
 bool pl_problem_admissible(pl_problem *p, const double *x);
+
 // After an accepted increment: terms follow the shape, and a pattern that has changed is laid out again.
 pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
+
 // The same at a load that stays: multipliers follow, and friction keeps the places where the increment began.
 pl_status pl_problem_update(pl_problem *p, const double *x, pl_error *err);
 void pl_problem_soften(pl_problem *p, const double *x); // contacts have their usual stiffness again
 bool pl_problem_lags(pl_problem *p);          // some force follows the shape only when advanced
 bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
 double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration);
+
 // Limits of friction that follow the pressures (false: nothing has friction), and what they add to the change
 // of forces on all vertices for a motion dx: -d(dE/dx).
 bool pl_problem_couple(pl_problem *p, pl_friction_mode mode);
@@ -428,15 +443,20 @@ bool pl_problem_obsolete(const pl_problem *p, const double *x);
 void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, double *out);
 void pl_problem_couples(pl_problem *p, const pl_state *state, double *couple); // 3 per support, added to
 bool pl_problem_holds(pl_problem *p, const double *x); // some inequality that holds stays so in a derivative
+
 // Writes x, load, multipliers and commands of the fraction `at` of the load path into a state.
 void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x,
                       pl_state *state);
+
 // The largest violation of an active constraint at x, over its unit.
 double pl_problem_constraint_error(pl_problem *p, const double *x);
+
 // Elements that a guard keeps from folding at x (term_guard.c).
 int pl_problem_guarded(const pl_problem *p, const double *x);
+
 // dE/d(command) of the elastic energy at a state, positions held.
 double pl_problem_rate(pl_problem *p, const pl_state *state, int command);
+
 // After pl_problem_recall: dE/dx of everything at a state with its own multipliers; `reference`: sharing
 // nothing with evaluations. With `largest_elastic` the largest nodal elastic force.
 void pl_problem_forces(pl_problem *p, const pl_state *state, bool reference, double *full,
@@ -445,6 +465,7 @@ void pl_problem_forces(pl_problem *p, const pl_state *state, bool reference, dou
 // ---- pattern and tangent (problem_pattern.c, problem_assemble.c)
 // First unknown of a vertex's displacements or of its rigid body; -1: held.
 int32_t pl_problem_group(const pl_problem *p, int32_t vertex);
+
 // Couples two groups (first unknowns); a group of -1 is left out.
 void pl_pattern_couple(pl_pattern *pattern, int32_t a, int32_t b);
 void pl_pattern_functional(pl_pattern *pattern, const pl_problem *p, const pl_functional *h);
@@ -455,28 +476,35 @@ typedef struct pl_slots {
     int64_t *start; // per piece; -1: touches a rigid body, searched for
     int64_t *slot;  // of the upper triangle of each piece's dense matrix; -1: not an unknown
 } pl_slots;
+
 pl_status pl_slots_bind(pl_problem *p, const pl_functional *h, pl_slots *slots, pl_error *err);
 void pl_slots_clear(pl_slots *slots);
+
 // K += scale d2h/dx2
 void pl_problem_add_functional(pl_problem *p, const pl_functional *h, const pl_slots *slots, const double *x,
                                double scale);
+
 // K += the dense symmetric matrix of one piece of h, left in p->tangent.dense (3 m x 3 m, m vertices)
 void pl_problem_add_piece(pl_problem *p, const pl_functional *h, const pl_slots *slots, int piece,
                           const double *x);
+
 // K += Ja^T B Jb for the 3 x 3 block (row-major with `stride`) of vertices a and b, upper triangle only: to
 // be called for (a, b) and, with the transpose, (b, a). Searches for its slots.
 void pl_problem_add_block(pl_problem *p, int32_t a, int32_t b, const double *B, int stride, const double *x);
 int pl_problem_vertex_unknowns(const pl_problem *p, int32_t v, const double *x, int32_t unknown[6],
                                double J[18]);
+
 // The tangent at x, where everything was evaluated last. `blend`: 0 the true one, 1 its positive part.
 void pl_problem_assemble(pl_problem *p, const double *x, double blend);
 
 // ---- linear system (problem_linear.c, problem_turn.c)
 pl_status pl_problem_linear_create(pl_problem *p, pl_error *err);
 void pl_problem_linear_destroy(pl_problem *p);
+
 // What a factor is made of where the constrained tangent is not positive: its positive part; the tangent as
 // it is; the tangent with its modes of negative curvature made positive, where they are few.
 typedef enum pl_indefinite { PL_POSITIVE_PART, PL_AS_IT_IS, PL_MODES_FLIPPED } pl_indefinite;
+
 // Where and how the equations are linearised. With `predicted` the tangent has the pressures and stresses
 // that a step predicted instead of those of the shape x, which are far from smooth where the shape is still
 // out of balance.
@@ -488,37 +516,48 @@ typedef struct pl_linearization {
     const pl_ahead *predicted; // NULL: the stresses of x
     pl_contact_mode contacts;
 } pl_linearization;
+
 // Assembles and factors.
 pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_error *err);
+
 // The true tangent at x with the multipliers as they are in the rows; pressures and rows must be those of x.
 // Nothing is done when the factor at hand is that one.
 pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err);
+
 // The true tangent at the equilibrium x, factored for its inertia (pl_problem_unstable): in single precision
 // where that leaves no doubt. A singular one is PL_OK without a factor (linear.has_factor).
 pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err);
+
 // Has it parts so stiff that a step which turns them strains them to second order, and raises the energy by
 // more than the step gains? The step is right nevertheless: the next tangent, made with the stresses it
 // predicted, takes that strain away.
 bool pl_problem_stiff(const pl_problem *p);
+
 // Has the factor at hand all that acts on the present path, as a start for a new solve?
 bool pl_problem_factor_serves(const pl_problem *p);
 int pl_problem_unstable(
     const pl_problem *p); // negative eigenvalues on the constraints' null space at the factor
+
 // Finds the modes of negative curvature of the factor just made, most negative eigenvalue first, and makes
 // them positive in the solves that follow. False: there is none, or too many.
 bool pl_problem_modes(pl_problem *p);
+
 // Signs without a pattern, so that every mode takes part; none on pressures. `seed` (NULL: the usual one) is
 // advanced.
 void pl_problem_draw(const pl_problem *p, uint64_t *seed, double *b);
 void pl_problem_turn(pl_problem *p, const double *x); // the factor turns with the body from where it was made
+
 // y <- R y (or R^T y), with the rotations of the vertices since the factor was made; unknowns.
 void pl_problem_rotate(const pl_problem *p, double *y, bool transpose);
+
 // [K A^T; A -c][d; mu] = [b; rho] with the rows of the last evaluation and the turned factor; rho and mu per
 // border (rho NULL: 0). Constraints not active are left out. False when constraints depend on each other.
 bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu);
+
 // The same for one step of an iteration, whose errors the next one corrects: a factor that has served some is
 // used in 16 bits (pl_factor_pack), which takes half the time.
 bool pl_problem_precondition(pl_problem *p, const double *b, const double *rho, double *d, double *mu);
+
 // The same where K^-1 b is known: `plain`, as pl_factor_solve leaves it, of a factor that is not turned.
 bool pl_problem_solve_rows(pl_problem *p, const double *plain, const double *rho, double *d, double *mu);
 bool pl_problem_restore(pl_problem *p, double *x, double tolerance); // back onto the constraints
@@ -529,20 +568,24 @@ typedef struct pl_sensitivity_report {
     int negative_count;
     double residual; // relative, the largest so far
 } pl_sensitivity_report;
+
 // Stands at the state with the true tangent factored there. A cable without tension that stands at its target
 // takes hold when it is pulled further, unless `slack_free`.
 pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, bool slack_free,
                                pl_sensitivity_report *report, pl_error *err);
 pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_error *err);
+
 // Solves the right sides of up to PL_SIDES parameters at once, for the columns that follow: the factor is
 // read once. False: not with contact, without memory, or where a parameter has no derivative; the columns are
 // then solved one by one.
 #define PL_SIDES 8
 bool pl_sensitivity_together(pl_problem *p, const pl_state *state, const pl_parameter *q, int count);
+
 // The motion dx (full) of all vertices and the change mu of the multipliers (per row, PL_ROWS_MAX entries)
 // for one parameter; `together`: its number in the last pl_sensitivity_together, -1: not in it.
 pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_parameter *q, int together,
                                 double *dx, double *mu, pl_sensitivity_report *report, pl_error *err);
+
 // Gradient of sum by_position . x + sum by_output . output over all parameters with one solve.
 // `by_output` per output in the order of pl_problem_output.
 pl_status pl_sensitivity_adjoint(pl_problem *p, const pl_state *state, const double *by_position,
@@ -551,6 +594,7 @@ pl_status pl_sensitivity_adjoint(pl_problem *p, const pl_state *state, const dou
 
 // ---- derivatives with the factor at hand (problem_columns.c)
 #define PL_COLUMNS_MOST 16
+
 // Motion Y and change of the multipliers for each of a few parameters, [K A^T; A -c][Y; mu] = [-dG/dq;
 // dt/dq], with the factor as it is: turned, of another shape, in single precision. Solved once per factor,
 // then turned along with it.
@@ -564,8 +608,10 @@ typedef struct pl_columns {
     pl_parameter parameter[PL_COLUMNS_MOST]; // that `plain` belongs to
     int64_t version;                         // the factor it belongs to: pl_linear.version; 0: none
 } pl_columns;
+
 pl_status pl_columns_create(const pl_problem *p, pl_columns *columns, int count, pl_error *err);
 void pl_columns_clear(pl_columns *columns);
+
 // At a state that is evaluated, with a factor that serves. False: a parameter has no derivative there, or
 // prescribed values depend on each other.
 bool pl_columns_make(pl_problem *p, const pl_state *state, const pl_parameter *parameter,
@@ -577,11 +623,14 @@ void pl_problem_forget(pl_problem *p);
 // ---- outputs of all terms, numbered through (problem_outputs.c)
 int pl_problem_output_count(const pl_problem *p);
 pl_output pl_problem_output(const pl_problem *p, int k);
+
 // The value at a state; leaves nothing changed but scratch.
 double pl_problem_value(pl_problem *p, const pl_state *state, int k);
+
 // After pl_sensitivity_begin: mu per row.
 double pl_problem_change(pl_problem *p, const pl_state *state, int k, const double *dx, const double *mu,
                          const pl_parameter *q);
+
 // The output of that kind of an actuator, or of the i-th reading; -1 when there is none.
 int pl_problem_find_output(const pl_problem *p, pl_output_kind kind, int index);
 

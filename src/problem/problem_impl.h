@@ -15,6 +15,7 @@ typedef struct pattern_entry {
     int32_t row, column;
     int64_t code; // what its owner wants to remember: 2 * code + swapped; -1
 } pattern_entry;
+
 struct pl_pattern {
     pattern_entry *entry;
     int64_t count, capacity;
@@ -31,6 +32,7 @@ typedef struct pattern_group {
     bool pressure;
     int32_t number; // of a pressure
 } pattern_group;
+
 pattern_group *pattern_groups(const pl_problem *p); // per unknown; NULL: no memory
 
 // ---- problem_eval.c: lays out a pattern that has changed
@@ -60,8 +62,10 @@ bool problem_single_serves(pl_problem *p); // the factor just made in single pre
 void problem_single_look(
     pl_problem *p); // the next factor in single precision is checked, whatever came before
 void problem_solve_columns(pl_problem *p, double *b, int count); // b <- P^-1 b, P as it was made, unturned
+
 // The same for one step of an iteration, whose errors the next one corrects: in 16 bits where that pays.
 void problem_precondition(pl_problem *p, double *b);
+
 // ---- problem_modes.c
 void problem_modes_add(pl_problem *p, const double *b, double *d); // to d = S b: the modes made positive
 

@@ -13,11 +13,13 @@
 #define SINGLE_CORRECTION 1.5
 #define SINGLE_CERTAIN 0.1
 #define SINGLE_DOUBT 0.5
+
 // Bulky bodies have no soft modes: after an error below this one, so many factors of positive tangents are
 // accepted without a look (it costs as much as two solves).
 #define SINGLE_SMALL 0.01
 #define SINGLE_UNSEEN 3
 #define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other
+
 // A factor that has preconditioned so many steps serves further ones in 16 bits: that copy costs as much as
 // two solves and each solve with it half of one. Beyond this error of a step's energy it does not serve.
 #define PACKED_AFTER 3

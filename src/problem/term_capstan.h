@@ -35,18 +35,23 @@ void capstan_destroy(capstan *c);
 pl_status capstan_bind(pl_problem *p, capstan *c, pl_error *err);
 void capstan_begin(capstan *c, const pl_state *state, double pull);
 void capstan_advance(capstan *c, const double *x, double pull);
+
 // Energy beside that of the drive's tension `pull` in the whole cable; forces into `full`, if given.
 double capstan_evaluate(capstan *c, const double *x, double pull, double *full);
 void capstan_tangent(const capstan *c, pl_problem *p, const double *x, double pull);
+
 // full += the change of the forces by the angles, for a motion dx.
 void capstan_lag(const capstan *c, pl_problem *p, const double *x, const double *dx, double pull,
                  double *full);
+
 // full += scale sum dT_k/dT_1 dl_k/dx
 void capstan_rate(const capstan *c, const double *x, double pull, double scale, double *full);
+
 // The change of a piece's tension for a motion dx (may be NULL) and a change of the drive's tension.
 double capstan_change(const capstan *c, pl_problem *p, const double *x, int piece, double pull,
                       const double *dx, double pull_change);
 void capstan_store(const capstan *c, pl_state *state);
+
 // full += sum T_k dl_k/dx at a state
 void capstan_forces(const capstan *c, const pl_state *state, double *full);
 

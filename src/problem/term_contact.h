@@ -113,11 +113,13 @@ typedef struct contact_touch {
     double gap, n[3], H[9];
     double pressure; // lambda - eps gap, when positive
 } contact_touch;
+
 // False: the obstacle does not press on the point.
 bool contact_touch_at(const contact_term *t, int obstacle, int32_t point, const double *x, bool second,
                       contact_touch *out);
 double contact_pair_pressure(const contact_term *t, const pl_contact_pair *pair);
 double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair);
+
 // The points that obstacle o may press on, one after the other: those of the surface, then the slots of its
 // features; -1 after the last.
 static inline int32_t contact_point(const contact_term *t, int o, int64_t i)
@@ -143,11 +145,13 @@ static inline int64_t contact_numbers(const contact_term *t)
     return t->channels * t->points + t->slots;
 }
 #define CONTACT_FOOT 7 // numbers per slot in contact_memory.foot
+
 // Area on which friction acts: of slots that at the last update.
 static inline double contact_rough_area(const contact_term *t, int32_t k)
 {
     return k < t->points ? t->area[k] : t->now.foot[CONTACT_FOOT * (k - t->points) + 6];
 }
+
 // The traction at which a point slips, MPa; 0 without friction or contact.
 static inline double contact_limit(const contact_term *t, int o, int32_t k)
 {
@@ -155,19 +159,23 @@ static inline double contact_limit(const contact_term *t, int o, int32_t k)
     return mu > 0 ? mu * t->now.limit[contact_rough_at(t, o, k)] : 0;
 }
 void contact_held_normal(const contact_term *t, int o, int32_t k, double n[3]);
+
 // Position of a point, or of the foot of a slot; `held`: where friction holds it.
 void contact_position(const contact_term *t, int32_t k, bool held, const double *x, double out[3]);
 
 // ---- term_contact_feature.c
 #define CONTACT_NODES_MAX (PL_FACE_NODES_MAX + 4)
 bool contact_feature_create(contact_term *t);
+
 // Which faces the features meet at x, where obstacles are moved by `offset`: call it before slots are looked
 // at.
 void contact_find_feet(contact_term *t, const double *x, const double *offset);
 const pl_feature *contact_feature(const contact_term *t, int32_t k);
 bool contact_foot_touch(const contact_term *t, int32_t k, contact_touch *out);
+
 // Nodes of the face of a slot and their weights; 0: none.
 int contact_foot_nodes(const contact_term *t, int32_t k, bool held, const int32_t **node, double *weight);
+
 // Vertices of a free body's frame and the weights with which they move the feature; 0: not free.
 int contact_feature_frame(const contact_term *t, int o, int32_t k, int32_t node[4], double weight[4]);
 void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, double bending,
@@ -179,6 +187,7 @@ void contact_share_nonsymmetric(const contact_term *t, int o, int32_t k, const d
                                 double *full);
 void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3],
                          const double *dx, double *change, double dn[3]);
+
 // What the state keeps of the feet at x: faces that press, the place on them and the normal.
 void contact_remember_feet(contact_term *t, const double *x, bool same_load);
 void contact_remember_foot(contact_term *t, int o, int32_t k, const double *x); // of one slot that presses
@@ -186,11 +195,13 @@ double contact_feature_limit(contact_term *t, const double *x, const double *to,
                              const double *until, double depth);
 double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset,
                               const double travel[3], double depth);
+
 // Gap, or multiplier over stiffness, that ends updates, of the edge.
 static inline double contact_tolerance(const pl_problem *p)
 {
     return p->options.contact_tolerance > 0 ? p->options.contact_tolerance : 3e-4;
 }
+
 // Tangential traction on the obstacle's side of a point; returns the potential per area. `stick`: no slip.
 // With `tangent`, d(traction)/dx (9).
 double contact_friction(const contact_term *t, int obstacle, int32_t point, const double *x,
@@ -198,29 +209,35 @@ double contact_friction(const contact_term *t, int obstacle, int32_t point, cons
 
 // ---- term_contact_friction.c: limits that follow the pressures
 bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode);
+
 // While they do: points that touch at x take hold where they met the obstacle.
 bool contact_take_hold(void *self, pl_problem *p, const double *x);
+
 // At an evaluation: the pressure of a point.
 void contact_follow_pressure(contact_term *t, int o, int32_t k, double pressure);
 void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
 
 // ---- term_contact_free.c: where obstacles stand, and free bodies
 pl_pose contact_pose(const contact_term *t, int o, const double *x, const double *offset);
+
 // A place in the frame of the obstacle, and back; a direction back.
 void contact_local(const pl_pose *pose, const double at[3], double y[3]);
 void contact_global(const pl_pose *pose, const double y[3], double at[3]);
 void contact_turn(const pl_pose *pose, double v[3]);
+
 // The nodes whose motion is that of a point relative to an obstacle, with weights: those of the point, and
 // the vertices of a free body's frame, from the number that is returned in `own` on. `held`: for slots, the
 // place where friction holds the face, else the foot.
 int contact_nodes(const contact_term *t, int o, int32_t k, bool held, const double *x,
                   int32_t node[CONTACT_NODES_MAX], double weight[CONTACT_NODES_MAX], int *own);
 double contact_arms(const pl_obstacle *o, const double *x, double c[3], double arm[4][3]);
+
 // full += scale v at these nodes; the motion `dx` of the point relative to the obstacle.
 void contact_spread(const contact_term *t, int o, int32_t k, bool held, const double *x, double scale,
                     const double v[3], double *full);
 void contact_relative(const contact_term *t, int o, int32_t k, bool held, const double *x, const double *dx,
                       double out[3]);
+
 // K += second derivatives of the relative motion itself: f . d2y, f the force on the point.
 void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k, const double f[3],
                          const double *x);
@@ -244,6 +261,7 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state);
 void contact_resume(void *self, pl_problem *p);
 void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
 void contact_advance(void *self, pl_problem *p, const double *x);
+
 // Where friction takes hold of a point that touches at x, relative to the obstacle.
 void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap, double place[3]);
 bool contact_renews(const void *self, const pl_problem *p);

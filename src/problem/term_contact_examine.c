@@ -9,6 +9,7 @@
 #include "problem/term_contact.h"
 
 #define CONTACT_CAUGHT 0.03 // of the limit of friction: accepted error of Coulomb's law
+
 // of the edge: obstacles of a smaller half width, and footprints of a smaller one, are not resolved
 // (build/contact_small)
 #define CONTACT_COARSE 0.5

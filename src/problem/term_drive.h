@@ -23,19 +23,24 @@ typedef struct drive_path {
 typedef struct drive_ends {
     double old, value;
 } drive_ends;
+
 drive_ends drive_path_begin(drive_path *path, const pl_actuator *a, const pl_state *state,
                             const double *command);
 void drive_path_set(drive_path *path, const pl_actuator *a, double at);
+
 // The command that belongs to where the drive is now.
 double drive_path_command(const drive_path *path, const pl_actuator *a);
+
 // d(actuator value)/dq of a command.
 double drive_path_slope(const drive_path *path, const pl_parameter *q);
 bool drive_path_one_sided(const drive_path *path, const pl_actuator *a, const pl_state *state);
+
 // The actuator's own value at a state; NAN: idle.
 double drive_state_value(const pl_actuator *a, const pl_state *state);
 
 // Length, volume or area: what the actuator measures. PL_OK or PL_NO_MEMORY.
 pl_status drive_functional(const pl_problem *p, const pl_actuator *a, pl_functional *h);
+
 // dh/dx . dx
 double drive_measure_change(pl_problem *p, const pl_functional *h, const double *x, const double *dx);
 

@@ -32,14 +32,17 @@ bool grown_is_drawn(const pl_problem *p, const pl_actuator *a);
 pl_status grown_create(pl_problem *p, growing *g, pl_error *err);
 double grown_least(const growing *g); // ratio below which nothing is left to shorten
 void grown_ask(growing *g, double ratio);
+
 // Energy of these elements at x; INFINITY when no ratios meet the target. Forces are added to `full` (may be
 // NULL), with row and curvature of joint ratios.
 double grown_energy(pl_problem *p, growing *g, const double *x, double *full);
+
 // Effort after an evaluation at x; its derivative with respect to the ratio at fixed x (may be NULL); scale
 // times that with respect to x is added to `full` (may be NULL).
 double grown_effort(const pl_problem *p, const growing *g, const double *x, double *by_ratio, double scale,
                     double *full);
 double grown_rate(const pl_problem *p, const growing *g, const double *x); // dE/d(ratio) at fixed x
+
 // full += scale dG/d(ratio)
 void grown_force(const pl_problem *p, const growing *g, const double *x, double scale, double *full);
 

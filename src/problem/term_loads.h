@@ -23,6 +23,7 @@ typedef struct loads_term {
 
 // ---- term_follower.c
 pl_status follower_create(loads_term *l, const pl_problem *p, surface_load *load, pl_error *err);
+
 // out += scale * (f / p - dh/dx): what the potential of the pressure lacks
 void follower_add(const surface_load *load, const double *x, double scale, double *out);
 void follower_update(loads_term *l, const pl_problem *p,

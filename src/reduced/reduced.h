@@ -23,6 +23,7 @@ typedef struct pl_section_def {
     int share_count;
     int line;
 } pl_section_def;
+
 // Stiffness from a material and a cross-section: E, G in MPa, area mm^2, I and J mm^4, shear coefficient
 // (5/6 for a rectangle, 0.9 for a circle).
 void pl_section_stiffness(pl_section_def *section, double E, double G, double area, double Ix, double Iy,
@@ -98,6 +99,7 @@ typedef struct pl_reduced_errors {
     uint64_t robot_print;   // of it at that time (pl_robot_file_print); 0: not known
     const char *distrust;   // why they do not hold any more (a constant text); NULL: they do
 } pl_reduced_errors;
+
 struct pl_reduced_def {
     const char *file; // for messages; NULL if created by a program
     const char *name;
@@ -128,6 +130,7 @@ struct pl_reduced_def {
 // is refused with PL_BAD_INPUT and `err` repeats the first one. `def` is not referenced afterwards. Calls of
 // the model allocate no memory.
 pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findings *findings, pl_error *err);
+
 // Only the checks.
 pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_error *err);
 
@@ -140,11 +143,13 @@ bool pl_model_is_reduced(const pl_model *model);
 typedef struct pl_arc {
     double length, turn[2];
 } pl_arc;
+
 // The arc of three lengths at 120 degrees (the first at `angle` from x) on a circle of the given diameter,
 // accurate also for a straight section; and the inverse.
 pl_arc pl_arc_from_lengths(const double length[3], double diameter, double angle);
 void pl_arc_to_lengths(const pl_arc *arc, double diameter, double angle, double length[3]);
 void pl_arc_end(const pl_arc *arc, double position[3], double rotation[9]); // rotation may be NULL
+
 // The arc that starts at the origin along z and ends at `position`, in closed form. False at the origin and
 // on the negative z axis.
 bool pl_arc_reach(const double position[3], pl_arc *arc);
@@ -153,8 +158,10 @@ bool pl_arc_reach(const double position[3], pl_arc *arc);
 typedef struct pl_gap {
     double roll, pitch, length;
 } pl_gap;
+
 // Lengths of the three limbs between circles of radius low and high, the first at `angle`.
 void pl_gap_limbs(const pl_gap *gap, double low, double high, double angle, double limb[3]);
+
 // The gap with these limb lengths, by Newton's method starting at `gap`. False if it does not converge.
 bool pl_gap_solve(const double limb[3], double low, double high, double angle, pl_gap *gap);
 

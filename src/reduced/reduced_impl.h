@@ -183,6 +183,7 @@ char *reduced_text(pl_reduced_model *m, const char *text); // a copy of the same
 
 // ---- commands (reduced_command.c)
 bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d);
+
 // What the commands (NAN: idle) make of an actuator's value, and its derivative by its command.
 double reduced_actuator_value(const reduced_actuator *a, const double *command);
 double reduced_actuator_slope(const reduced_actuator *a, const double *command);
@@ -191,6 +192,7 @@ double reduced_actuator_slope(const reduced_actuator *a, const double *command);
 // Stations at 0, at the ends of sections, where markers, paths and forces need them, with pieces between no
 // longer than a section's length over its pieces.
 pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted_count, pl_error *err);
+
 // Stations for all markers, actuators and sensors by length.
 pl_status reduced_line(pl_reduced_model *m, pl_error *err);
 int reduced_section_at(const pl_reduced_model *m, double s); // of a piece that has s inside
@@ -221,8 +223,10 @@ bool reduced_path_is_straight(const reduced_path *path);
 typedef struct reduced_trig {
     double S1, C1, S2, C2;
 } reduced_trig;
+
 reduced_trig reduced_trig_of(double s);
 void reduced_trig_next(double s, double *S3, double *C3); // (x^3/6 - x + sin x)/x^5 and so on
+
 // ds/dx-free derivatives: dS1/ds = (S2 - C1)/2, dC1/ds = C2 - S2/2
 
 static inline void reduced_axpy3(double a, const double x[3], double y[3])

@@ -32,12 +32,15 @@ typedef struct rod_nodal {
 } rod_nodal;
 
 void rod_measure_of(const rod_state *x, rod_measure *g);
+
 // B(theta, y) = d(A y)/dtheta
 void rod_measure_slope(const rod_measure *g, const double theta[3], const double y[3], double B[9]);
 void rod_forces(const rod_state *x, const rod_measure *g, const double n[3], const double m[3], rod_nodal *f);
+
 // Derivatives of rod_forces in the frame midway, by the chord and by the spins of both nodes:
 // T[row][column] with rows force, moment 1, moment 2 and columns d (second minus first), spin 1, spin 2.
 void rod_tangent(const rod_state *x, const rod_measure *g, const rod_stress *s, double T[3][3][9]);
+
 // Change of the state for a motion of the nodes, given in the frame midway.
 void rod_change(const rod_state *x, const rod_measure *g, const double d[3], const double spin1[3],
                 const double spin2[3], double dc[3], double dtheta[3]);
@@ -51,6 +54,7 @@ typedef struct rod_band {
     int *pivot;        // 6 per block
     int negative;      // eigenvalues below 0, of the symmetric part
 } rod_band;
+
 bool rod_band_factor(rod_band *b); // false when a pivot is 0
 void rod_band_solve(const rod_band *b, double *x);
 

@@ -56,15 +56,20 @@ typedef struct rod_data {
 } rod_data;
 
 pl_status rod_build(pl_reduced_model *m, rod_data *r, pl_error *err);
+
 // Frames of all nodes from the elements' states, and what depends on these alone.
 void rod_place(pl_reduced_model *m, rod_data *r);
+
 // Gradient of the total energy (and of non-conservative loads) at nodes 1..; with tangent: the band as well.
 void rod_assemble(pl_reduced_model *m, rod_data *r, bool tangent);
 double rod_measure_functional(const rod_data *r, const rod_functional *f);
+
 // Gradient of a functional by the nodes' motion.
 void rod_functional_row(const rod_data *r, const rod_functional *f, double *row);
+
 // Elastic energy and, if given, its gradient.
 double rod_elastic(const rod_data *r, double *row);
+
 // A nodal step applied to the elements' states; returns its size: rad, and chord change over length.
 double rod_apply(rod_data *r, const double *step, double factor, rod_state *x);
 

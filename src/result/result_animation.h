@@ -25,10 +25,13 @@ struct result_animation {
 // Fills series->animation; refused where the model has no body or not that field.
 pl_status result_animation_begin(pl_series *series, pl_field color, pl_error *err);
 pl_status result_animation_add(pl_series *series, pl_error *err);
+
 // The range of the values over all shapes; `low` above `high` where there are none.
 void result_animation_range(const result_animation *animation, int shapes, double *low, double *high);
+
 // The region of every vertex of a part, on the heap (pl_free); NULL: no memory.
 uint8_t *result_animation_regions(const result_animation *animation, const result_skin_part *part);
+
 // The colour of a vertex of the skin in linear RGB, as glTF and USD have it: by value, or of `region`.
 void result_animation_rgb(const result_animation *animation, int shape, int32_t vertex, int region,
                           double low, double high, double rgb[3]);

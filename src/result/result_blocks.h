@@ -32,10 +32,12 @@ typedef struct result_blocks {
 
 // Which parts of a model are wanted.
 enum { RESULT_BLOCKS_FIELDS = 1, RESULT_BLOCKS_PARTS = 2 };
+
 // `what` begins the sentence where the model has no body. Clear it in any case.
 pl_status result_blocks_take(result_blocks *blocks, pl_model *model, unsigned wanted, const char *what,
                              pl_error *err);
 void result_blocks_clear(result_blocks *blocks);
+
 // One field in the unit of its label; on the vertices or elements of the body.
 pl_status result_field_take(pl_model *model, const pl_mesh *body, pl_field field, double **out,
                             pl_error *err);
@@ -44,6 +46,7 @@ pl_status result_field_take(pl_model *model, const pl_mesh *body, pl_field field
 pl_status result_blocks_write_body(const result_blocks *blocks, const char *path, pl_error *err);
 pl_status result_blocks_write_block(const result_blocks *blocks, const result_block *block, const char *path,
                                     pl_error *err);
+
 // "STEM_cavity_air.vtu" for the block, on the heap (pl_free); NULL: no memory. Characters of names that do
 // not belong into a file name become '_'.
 char *result_block_path(const char *stem, size_t stem_length, const result_blocks *blocks, int block);

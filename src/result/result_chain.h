@@ -45,6 +45,7 @@ typedef struct chain {
 // undeformed configuration). `frame` (may be NULL) gets the centres and axes of the joints.
 void result_chain_pose(const chain *chain, const double (*value)[CHAIN_DOFS], double tip[3],
                        double rotation[9], chain_joint *joint);
+
 // The file, by extension: .urdf, .sdf, .mjcf or .xml.
 void result_chain_write(const chain *chain, const pl_chain_report *report, const char *path, pl_text *out);
 

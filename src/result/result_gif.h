@@ -14,6 +14,7 @@ typedef struct result_gif {
 
 // Takes the frame `bgrx`, 4 bytes per pixel, rows `stride` apart. False: no memory.
 bool result_gif_add(result_gif *gif, const unsigned char *bgrx, int stride, int delay);
+
 // The file; played for ever.
 void result_gif_write(const result_gif *gif, pl_text *out);
 void result_gif_clear(result_gif *gif);

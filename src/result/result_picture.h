@@ -23,13 +23,16 @@ typedef struct pl_spot {
 
 bool pl_raster_begin(pl_raster *raster, int width, int height, int fine);
 void pl_raster_end(pl_raster *raster);
+
 // `rgb` NULL: by value, which runs from 0 to 1.
 void pl_raster_triangle(pl_raster *raster, const pl_spot *a, const pl_spot *b, const pl_spot *c,
                         const double *rgb);
+
 // A round-ended stroke of `width` subpixels, lifted toward the eye by `lift` mm; `alpha` mixes it with what
 // is there.
 void pl_raster_stroke(pl_raster *raster, const pl_spot *a, const pl_spot *b, double width, double lift,
                       const double rgb[3], double alpha, bool keep_depth);
+
 // Darkens what lies in hollows (`reach` mm) and along depth jumps, then averages to pixels over `background`.
 // `scale` is subpixels per mm. `out` is BGRX, 4 bytes per pixel.
 void pl_raster_resolve(const pl_raster *raster, double scale, double reach, const pl_raster *ghost,
@@ -44,6 +47,7 @@ typedef struct pl_camera {
     bool clip;
     double clip_point[3], clip_normal[3];
 } pl_camera;
+
 void pl_camera_look(pl_camera *camera, const double view[3]);
 pl_spot pl_camera_spot(const pl_camera *camera, const double x[3]);
 
@@ -80,8 +84,10 @@ typedef struct pl_scene_style {
     bool wireframe;
     bool caps; // fill the cut
 } pl_scene_style;
+
 void pl_scene_draw(const pl_scene *scene, const pl_camera *camera, const pl_scene_style *style,
                    pl_raster *raster);
+
 // Polygons where elements meet the cutting plane (result_picture_clip.c).
 void pl_scene_draw_caps(const pl_scene *scene, const pl_camera *camera, const pl_scene_style *style,
                         pl_raster *raster);

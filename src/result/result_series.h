@@ -32,12 +32,14 @@ struct pl_series {
 pl_status result_xdmf_begin(pl_series *series, pl_error *err);
 pl_status result_glb_begin(pl_series *series, pl_field color, pl_error *err);
 pl_status result_usd_begin(pl_series *series, pl_field color, pl_error *err);
+
 // Films by extension (.gif, .webm, .mp4), and numbered pictures.
 bool result_film_is(const char *path);
 pl_status result_film_begin(pl_series *series, pl_field color, pl_error *err);
 void result_film_look(result_film *film, const pl_picture *picture);
 void result_film_destroy(result_film *film);
 void result_animation_destroy(result_animation *animation);
+
 // The time of a shape: of the list, or its number.
 static inline double result_series_time(const double *time, int shape)
 {

@@ -27,9 +27,11 @@ typedef struct result_skin {
 pl_status result_skin_build(result_skin *skin, pl_model *model, const pl_mesh *body, bool split,
                             pl_error *err);
 void result_skin_clear(result_skin *skin);
+
 // A number per vertex of the body to colour by, vectors by their length: a field; NULL for PL_FIELD_COUNT.
 pl_status result_skin_values(pl_model *model, const pl_mesh *body, pl_field color, double **out,
                              pl_error *err);
+
 // The field by which surfaces are coloured must have one number or one vector per vertex.
 pl_status result_skin_check(pl_model *model, pl_field color, const char *path, pl_error *err);
 

@@ -86,6 +86,7 @@ typedef struct store_fact {
     const char *key;
     pl_text value;
 } store_fact;
+
 enum { STORE_FACTS = 6 };
 
 static void store_names(pl_text *text, const char *const *name, int count)

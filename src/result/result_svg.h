@@ -28,6 +28,7 @@ typedef struct result_svg_plot {
     const bool *mark; // points of the last curve to be marked, or NULL
     bool mark_value;  // those with this value
 } result_svg_plot;
+
 void result_svg_add(pl_text *out, const result_svg_plot *plot);
 
 #endif

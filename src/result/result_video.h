@@ -14,6 +14,7 @@ typedef struct result_video {
 
 // Whether ffmpeg can be started: asked before the work begins.
 pl_status result_video_check(const char *path, pl_error *err);
+
 // Frames are BGRX, 4 bytes per pixel; even numbers of pixels. End or clear it in any case.
 pl_status result_video_begin(result_video *video, const char *path, int width, int height, int rate,
                              pl_error *err);

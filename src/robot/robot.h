@@ -106,6 +106,7 @@ typedef struct pl_cable_triangle {
     int piece;
     int32_t apex;
 } pl_cable_triangle;
+
 // Those of one cable, into room for guide_count; fails where there is none.
 pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *cable, pl_cable_triangle *out,
                              int *count, pl_error *err);
@@ -113,6 +114,7 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *cable, pl
 // Adds the caps of a chamber to a volume. With corner_of (per vertex) on the mesh of corners that it maps to.
 // PL_OK or PL_NO_MEMORY.
 pl_status pl_chamber_caps(const pl_actuator *chamber, const int32_t *corner_of, pl_functional *h);
+
 // The volume of a chamber on the robot's mesh, caps included. PL_OK or PL_NO_MEMORY.
 pl_status pl_chamber_functional(const pl_mesh *mesh, const pl_actuator *chamber, pl_functional *h);
 
@@ -123,6 +125,7 @@ pl_status pl_film_functional(const pl_mesh *mesh, const pl_actuator *film, pl_fi
 
 pl_status pl_cable_functional(const pl_mesh *mesh, const pl_actuator *cable, pl_functional *h);
 pl_status pl_magnet_functional(const pl_mesh *mesh, const pl_actuator *magnet, pl_functional *h);
+
 // What an actuator of any kind measures. PL_OK or PL_NO_MEMORY.
 pl_status pl_actuator_functional(const pl_mesh *mesh, const pl_actuator *actuator, pl_functional *h);
 
@@ -139,9 +142,12 @@ typedef enum pl_drive_law {
     PL_LAW_VOLTAGE,
     PL_LAW_GROWTH
 } pl_drive_law;
+
 pl_drive_law pl_actuator_law(const pl_actuator *a);
+
 // The measure a value asks for, of laws measure and growth, on a mesh where the rest measure is `rest`.
 double pl_actuator_target(const pl_actuator *a, double rest, double value);
+
 // The same on the robot's own mesh, in the unit of the law: a measure; of growth, the ratio m / m0; of the
 // others, the value itself. Its derivative, its inverse, and whether it rises with the value.
 double pl_actuator_goal(const pl_actuator *a, double value);
@@ -167,16 +173,21 @@ pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err);
 typedef struct pl_reach_limits {
     double meet[2], whole[2], low, high;
 } pl_reach_limits;
+
 typedef struct pl_command_reach {
     pl_reach_limits range, span; // of the ranges given; with usual ones where none is given
     double rate;                 // the smallest limit of all; 0: none
     bool open;                   // some actuator has no range
 } pl_command_reach;
+
 pl_command_reach pl_reach_begin(double own_rate);
+
 // `range` is the actuator's, or, when it has none, a usual one.
 void pl_reach_add(pl_command_reach *reach, const double range[2], bool has_range, double factor, double rate);
+
 // False when there is no range to be had; `range` is not touched where an actuator has none.
 bool pl_reach_range(const pl_command_reach *reach, bool one_sided, double range[2]);
+
 // The same with usual ranges where none is given; 0 to 1 where even these do not meet.
 void pl_reach_span(const pl_command_reach *reach, bool one_sided, double span[2]);
 
@@ -253,6 +264,7 @@ typedef struct pl_obstacle {
 typedef struct pl_pose {
     double R[9], centre[3], rest[3];
 } pl_pose;
+
 // Of a free body whose frame moved from X to x (3 per vertex).
 void pl_frame_pose(const pl_obstacle *o, const double *X, const double *x, pl_pose *out);
 
@@ -270,10 +282,12 @@ typedef struct pl_contact_fault {
     const char *coarse;               // NULL: none
     double coarse_edge, coarse_width; // mm: mean edge of the faces; half width of obstacle or footprint
 } pl_contact_fault;
+
 // Looks at obstacle i, which stands at R y + t (y: at rest), and the body at positions x; a deeper overlap
 // that `fault` has stays there.
 void pl_robot_obstacle_overlap(const pl_robot *robot, int i, const double R[9], const double t[3],
                                const double *x, pl_contact_fault *fault);
+
 // The fault in words.
 void pl_contact_fault_text(const pl_contact_fault *fault, char *text, size_t size);
 
@@ -301,9 +315,11 @@ typedef struct pl_robot_contact {
 } pl_robot_contact;
 #define PL_FEATURE_FACES 6                               // that a feature meets at once, at most
 int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state
+
 // Behind them in the state: a tension per piece of each cable with friction; where those of an actuator begin
 // (of one beyond the last: where they end).
 int64_t pl_robot_tendon_first(const pl_robot *robot, int actuator);
+
 typedef struct pl_layer {
     char *name;
     int64_t *face; // triangles of the mesh
@@ -322,10 +338,12 @@ typedef struct pl_fibre_step {
     double direction[3]; // unit, in the undeformed face
     double length;       // mm
 } pl_fibre_step;
+
 typedef struct pl_fibre_point {
     int64_t face;
     double xi[2];
 } pl_fibre_point;
+
 typedef struct pl_fibre {
     char *name;
     pl_fibre_step *step;
@@ -376,6 +394,7 @@ struct pl_robot {
     int fibre_count;
     pl_order_store orders; // of its linear systems; set by whoever loaded it
 };
+
 // Takes `folder`, from pl_alloc.
 void pl_robot_set_orders(pl_robot *robot, pl_order_store store);
 
@@ -401,6 +420,7 @@ struct pl_state {
     int64_t motion_count;
     double *motion;
 };
+
 // Copies `motion` (NULL: takes the memory only); count 0: none. PL_OK or PL_NO_MEMORY.
 pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t count);
 
@@ -413,6 +433,7 @@ void pl_point_clear(pl_point *point);
 // The checks of a def that need no mesh (names, materials, ranges, references between its items, implausible
 // values), as findings; fails only when out of memory.
 pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings);
+
 // Builds from a def that has passed them; otherwise as pl_robot_create. `findings` must be given.
 pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out,
                          pl_findings *findings, pl_error *err);

@@ -112,6 +112,7 @@ typedef struct pl_command_drive {
     const char *actuator;
     double factor; // actuator value = factor * command
 } pl_command_drive;
+
 typedef struct pl_command_def {
     const char *name;
     const pl_command_drive *drive;
@@ -130,6 +131,7 @@ typedef struct pl_marker_def {
     double radius;       // averaging radius, mm; 0: interpolation in the element
     int line;
 } pl_marker_def;
+
 typedef struct pl_sensor_def {
     const char *name;
     pl_sensor_kind kind;
@@ -148,6 +150,7 @@ typedef struct pl_force_def {
     double force[3], moment[3]; // N, N mm; both fixed in space
     int line;
 } pl_force_def;
+
 typedef struct pl_surface_pressure_def {
     const char *surface;
     double pressure; // MPa, acts against the surface normal and follows the deformation
@@ -176,6 +179,7 @@ typedef enum pl_obstacle_kind {
     PL_OBSTACLE_BOX,
     PL_OBSTACLE_SURFACE
 } pl_obstacle_kind;
+
 typedef struct pl_obstacle_def {
     const char *name;
     pl_obstacle_kind kind;
@@ -213,6 +217,7 @@ typedef struct pl_contact_def {
 // A thin layer (paper, fabric, film) bonded to faces of the body, with membrane and bending stiffness,
 // without elements of its own. Exactly one of `surface` and `between`.
 typedef enum pl_layer_side { PL_SIDE_OUTSIDE, PL_SIDE_INSIDE, PL_SIDE_MIDDLE } pl_layer_side;
+
 typedef struct pl_layer_def {
     const char *name;
     const char *surface;
@@ -235,7 +240,9 @@ typedef struct pl_layer_def {
 // A fibre bonded to faces of the body along its whole length: a helix or rings about an axis, where rays from
 // the axis meet the surface, or a line through points, projected onto the surface.
 typedef enum pl_fibre_kind { PL_FIBRE_HELIX, PL_FIBRE_RINGS, PL_FIBRE_LINE } pl_fibre_kind;
+
 typedef enum pl_fibre_hand { PL_HAND_RIGHT, PL_HAND_LEFT, PL_HAND_BOTH } pl_fibre_hand;
+
 typedef struct pl_fibre_def {
     const char *name;
     pl_fibre_kind kind;
@@ -302,11 +309,14 @@ pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, p
 int pl_robot_find_command(const pl_robot *robot, const char *name); // -1 if there is none
 bool pl_robot_has_contact(const pl_robot *robot);                   // with itself, other bodies or obstacles
 bool pl_robot_has_self_contact(const pl_robot *robot);
+
 // Where the commands (NULL: at rest) have moved an obstacle, mm.
 void pl_robot_obstacle_offset(const pl_robot *robot, int i, const double *command, double offset[3]);
+
 // Signed distance of a point (negative inside) from an obstacle moved by the commands.
 double pl_robot_obstacle_distance(const pl_robot *robot, int i, const double *command, const double point[3]);
 bool pl_drive_is_geometric(pl_drive drive); // prescribes a measure: a constraint
+
 // The measure m that a value prescribes, its derivative with respect to the value, and the value that
 // prescribes m, given the rest measure m0. For a syringe: with an incompressible fluid. NAN (derivative: 0)
 // for efforts.
@@ -314,12 +324,14 @@ double pl_drive_target(pl_drive drive, double rest, double value);
 double pl_drive_slope(pl_drive drive, double rest);
 double pl_drive_value(pl_drive drive, double rest, double measure);
 double pl_drive_rest(pl_drive drive, double rest); // the value at which the actuator is at rest
+
 // A typical range of values, used if the robot gives none.
 void pl_drive_span(pl_drive drive, double rest, double span[2]);
 
 // The actuator value v, and dv/dc; for a one-sided command at 0, the derivative for an increasing command.
 double pl_command_apply(double factor, bool one_sided, double command);
 double pl_command_slope(double factor, bool one_sided, double command);
+
 // The ratio m / m0 that the commands prescribe for actuator i, through its table if it has one; NAN: idle, or
 // an effort.
 double pl_robot_actuator_asked(const pl_robot *robot, int i, const double *command);
@@ -332,6 +344,7 @@ double pl_actuator_travel(const pl_actuator_info *actuator, double value, double
 double pl_actuator_travel_rate(const pl_actuator_info *actuator, double rate);
 pl_status pl_state_copy(pl_state *to, const pl_state *from); // same robot
 const double *pl_state_forces(const pl_state *state);        // 3 per marker, N: set at run time
+
 // States of a motion in time (pliant/dynamics.h) have a time (s), velocities and viscous branches besides;
 // others are at rest at time 0. Static solves ignore them.
 bool pl_state_has_motion(const pl_state *state);

@@ -49,6 +49,7 @@ static const drive_row drive_table[PL_DRIVE_COUNT] = {
         .start = 0, .slope = 0, .in_rest = false, .motor = false, DRIVE_ANY, {-5e-6, 5e-6},
         {-2e-8, 2e-8}, false},
 };
+
 // clang-format on
 
 // A drive that does not exist answers as a number would.

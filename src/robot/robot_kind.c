@@ -32,6 +32,7 @@ static const kind_row kind_table[PL_ACTUATOR_KIND_COUNT] = {
         PL_DRIVE_FIELD, .sign = -1, .pulls_only = false, .place = PL_PLACE_REGION},
         {"magnets", "field_mt", false, PL_DIM_VOLUME, PL_GROWTH_NONE}, robot_magnet, pl_magnet_functional},
 };
+
 // clang-format on
 
 const pl_actuator_kind_info *pl_actuator_kind_get(pl_actuator_kind kind)

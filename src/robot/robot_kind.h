@@ -32,6 +32,7 @@ typedef struct pl_sensor_traits {
     double noise;    // internal units: standard deviation where the robot file gives none
     bool of_chamber; // reads an actuator; otherwise a length along points
 } pl_sensor_traits;
+
 const pl_sensor_traits *pl_sensor_traits_get(pl_sensor_kind kind);
 
 #endif

@@ -10,6 +10,7 @@
 
 // enough for the 4 equations to be well determined
 #define POINT_VERTICES_MIN 8
+
 // sum |w_j|: beyond it a force on the point would push some vertices with several times its size
 #define POINT_SWING_MAX 4.0
 

@@ -15,6 +15,7 @@
 #define PIVOT_TINY 1e-14
 #define PIVOT_REPLACEMENT 1e-8
 #endif
+
 // Growth of entries, relative to the largest one, from which solves are refined, and from which the front is
 // factored again with pivoting.
 #define GROWTH_ROUGH 1e4

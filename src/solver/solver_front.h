@@ -35,6 +35,7 @@ typedef double front_real;
 #define FRONT_SLAB 64   // columns of A D at a time, in pivoted fronts
 #define FRONT_DEPTH 256 // columns of a product packed together
 #define FRONT_ALIGN 64  // bytes
+
 // numbers of scratch that packed strips of A and of B take, the last ones padded
 #define FRONT_PACK (FRONT_DEPTH * (2 * FRONT_CHUNK + 64) + FRONT_ALIGN)
 
@@ -92,6 +93,7 @@ static inline int64_t front_update_size(int64_t m)
 pl_status front_tree_create(const pl_sparse *matrix, const solver_groups *groups, const int32_t *group_order,
                             front_tree *out, pl_error *err);
 void front_tree_clear(front_tree *tree);
+
 // The second half of create: relative rows, places of entries, branches, memory.
 pl_status front_tree_plan(const pl_sparse *matrix, front_tree *tree, pl_error *err);
 

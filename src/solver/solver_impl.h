@@ -41,13 +41,16 @@ extern const solver_kind solver_cholmod, solver_mumps, solver_multifrontal, solv
 pl_status solver_groups_create(const pl_sparse *matrix, const int32_t *group, int32_t group_count,
                                solver_groups *out, pl_error *err);
 void solver_groups_clear(solver_groups *groups);
+
 // Nested dissection of the graph of groups: order[p] is the group eliminated p-th.
 pl_status solver_groups_order(const solver_groups *groups, int32_t *order, pl_error *err);
+
 // Expands an order of groups: unknowns[p] is the unknown eliminated p-th, those of a group side by side.
 void solver_groups_expand(const solver_groups *groups, const int32_t *order, int32_t *unknowns);
 
 // Makes sure that OpenBLAS has its work memory (see solver_blas.c).
 pl_status solver_blas_reserve(pl_error *err);
+
 // Between these calls OpenBLAS works with one thread, so that it neither competes with ours nor changes the
 // order of sums. The calls may nest and come from several threads.
 void solver_blas_begin(void);

@@ -27,6 +27,7 @@ typedef struct pl_statics_options {
     pl_distribution distribution; // uniform, or joint for elements given by a modulus
     pl_progress progress;         // may stop the solve
 } pl_statics_options;
+
 pl_statics_options pl_statics_options_default(void);
 
 typedef struct pl_statics pl_statics;
@@ -53,6 +54,7 @@ pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *c
 // the last solve with the work of all of them. Refused: layers with viscous branches.
 pl_status pl_statics_hold(pl_statics *statics, pl_state *state, const double *command, double seconds,
                           pl_creep_report *creep, pl_solve_report *report, pl_error *err);
+
 // The long-term laws again, before states other than the held one are examined; solves do it themselves.
 void pl_statics_relax(pl_statics *statics);
 
@@ -71,6 +73,7 @@ pl_status pl_statics_follow_arc(pl_statics *statics, pl_state *state, const doub
 
 // The solves that follow take at most `iterations`; returns the limit before.
 int pl_statics_limit(pl_statics *statics, int iterations);
+
 // Forgets what earlier solves left (factors, search directions, solved shapes): the next solve depends on its
 // state, commands and forces only, to the last bit.
 void pl_statics_forget(pl_statics *statics);
@@ -79,11 +82,13 @@ void pl_statics_forget(pl_statics *statics);
 // to them, along the same load path as to the commands. NULL: none, which is the default. They are part of
 // a state, as commands are.
 void pl_statics_set_forces(pl_statics *statics, const double *force);
+
 // A hand at a point of the undeformed body (mm; NULL: none), spread over `radius`, and the force (N; NULL:
 // none) with which it pulls in the solves that follow. Let go (solve without a force) before another point is
 // gripped. States in files do not contain it.
 pl_status pl_statics_grip(pl_statics *statics, const double at[3], double radius, pl_error *err);
 void pl_statics_pull(pl_statics *statics, const double force[3]);
+
 // The mean, at the gripped point, of a vector given at the vertices (3 entries each, `stride` apart): of the
 // positions, where it is; false: nothing is gripped.
 bool pl_statics_grip_mean(const pl_statics *statics, const double *vector, int stride, double mean[3]);
@@ -99,6 +104,7 @@ typedef struct pl_statics_sizes {
     size_t factor_bytes;
     const char *linear_solver, *instruction_set;
 } pl_statics_sizes;
+
 pl_statics_sizes pl_statics_get_sizes(const pl_statics *statics);
 
 // An independent check, which shares no intermediate results with the solve: the largest nodal residual force
@@ -123,6 +129,7 @@ typedef struct pl_newton {
     bool ended;      // by `enough`
     double residual; // N, largest nodal residual force at `position`
 } pl_newton;
+
 pl_status pl_statics_newton(pl_statics *statics, const double *command, const double *position,
                             const double *reference, double enough, int limit, double *marker, pl_newton *out,
                             pl_error *err);
@@ -133,28 +140,34 @@ typedef struct pl_actuator_result {
     double effort;  // tension N, gauge pressure MPa, Maxwell stress MPa
     bool slack;     // cables
 } pl_actuator_result;
+
 typedef struct pl_marker_result {
     double position[3], displacement[3];
     bool has_rotation;
     double rotation[9]; // row-major, from the undeformed configuration
 } pl_marker_result;
+
 // Questions about any state of the robot. They use scratch memory of `statics` only: a later solve proceeds
 // as if nobody had asked.
 pl_actuator_result pl_statics_actuator(pl_statics *statics, const pl_state *state, int actuator);
 pl_marker_result pl_statics_marker(const pl_statics *statics, const pl_state *state, int marker);
 double pl_statics_sensor(pl_statics *statics, const pl_state *state, int sensor); // mm, mm^3, MPa
+
 // Readings, numbered from 0 (pl_reading_info in pliant/problem.h).
 int pl_statics_reading_count(const pl_statics *statics);
 pl_reading_info pl_statics_reading_info(const pl_statics *statics, int i);
 double pl_statics_reading(pl_statics *statics, const pl_state *state, int i);
+
 // Elastic energy (mJ) of the shape and, if `gradient` is given (3 per vertex), its derivative with respect to
 // the positions, N.
 double pl_statics_elastic(pl_statics *statics, const pl_state *state, double *gradient);
+
 // Its derivative with respect to a command at constant positions, mJ per internal unit; not 0 if the command
 // changes stress-free shapes (growth).
 double pl_statics_elastic_rate(pl_statics *statics, const pl_state *state, int command);
 pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state,
                                pl_reaction *reaction); // per support
+
 // Polyline of the guide points of a cable in the current shape; returns their number, writes at most `room`
 // points.
 int pl_statics_cable_points(const pl_statics *statics, const pl_state *state, int actuator, double *point,
@@ -171,6 +184,7 @@ pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state, const 
 pl_status pl_statics_adjoint(pl_statics *statics, const pl_state *state, const double *by_position,
                              const double *by_effort, const pl_parameter *parameter, int count,
                              double *gradient, pl_jacobian_report *report, pl_error *err);
+
 // The part of dJ/dx that comes from a marker: adds to `by_position` (3 per vertex) the derivative of
 // by_marker . (its position) + by_rotation . (its spatial rotation vector). Each may be NULL.
 void pl_statics_pull_marker(const pl_statics *statics, const pl_state *state, int marker,

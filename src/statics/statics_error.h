@@ -34,11 +34,14 @@ typedef struct error_work {
 // energy) and what they do differently on the vertices, spread as given and not as the mesh allows, to
 // `full`; fills `row` and `target`.
 void error_loads(error_work *w, double *full, double *force);
+
 // Which markers are means of surfaces of the mesh.
 void error_match(error_work *w);
+
 // goal += scale times the motion of the markers for a motion (full) of the vertices and c of the added
 // functions.
 void error_goal(const error_work *w, const double *full, const double *c, double scale, double *goal);
+
 // Nodal functions N (may be NULL) and the normal, not of unit length, at a point of a face of n nodes.
 void error_normal(int n, const int32_t *node, const double *x, const double xi[2], double *N,
                   double normal[3]);

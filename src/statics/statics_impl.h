@@ -106,6 +106,7 @@ typedef struct statics_critical {
     double load;      // fraction of the path
     bool bifurcation; // the mode does not answer the load: the body buckles; otherwise the load has a maximum
 } statics_critical;
+
 // What became of an increment.
 typedef enum path_verdict {
     STEP_ACCEPTED,
@@ -116,6 +117,7 @@ typedef enum path_verdict {
     STEP_LIMIT, // of iterations
     STEP_STOPPED
 } path_verdict;
+
 const char *path_verdict_name(path_verdict verdict);
 
 // The load path of a solve, from the state's commands to the new ones: statics_path.c.
@@ -160,6 +162,7 @@ void statics_remember(pl_statics *s, const pl_state *state);
 // A new factor at the beginning of the next small move pays.
 bool statics_moves_renew(const pl_statics *s, bool predicted);
 double statics_moves_limit(const pl_statics *s); // solves of a move from which on it pays
+
 // A small move took `solves`, the factor at hand being that of `version` before it; `renewed`: it began with
 // a new one; `predicted`: at a predicted shape.
 void statics_moves_note(pl_statics *s, int64_t version, int solves, bool renewed, bool predicted);
@@ -173,21 +176,27 @@ void statics_aim_clear(pl_statics *s);
 // Negative eigenvalues of the tangent at the equilibrium x, at the loads set, on the null space of the
 // constraints: with a new factor there. -1: the tangent is singular.
 pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error *err);
+
 // The softest mode and its curvature with the factor at hand (s->stability), by inverse iteration: v' = K^-1
 // v, curvature v' . v / v' . v'; kept in the frame of the factor, of length 1.
 bool statics_softest(pl_statics *s, int rounds);
+
 // The curvature (N/mm) of the energy at x along that mode, with the multipliers found there and the loads
 // set; 0: not defined.
 double statics_curvature(pl_statics *s, const double *x);
+
 // The factor at hand has no negative eigenvalue and the curvature along its softest mode is still there at x.
 bool statics_known_stable(pl_statics *s, const double *x);
+
 // The negative eigenvalues that the factor of the last proof counts are zero up to rounding.
 bool statics_neutral(pl_statics *s);
+
 // From an unstable equilibrium x, proved so by the factor at hand, down to a stable one: along the mode of
 // the most negative eigenvalue, then with the tolerances of `goal`, proved again. `left` gets the
 // number of equilibria left; where no stable one is found x stays at the last one.
 pl_status statics_stabilise(pl_statics *s, double *x, const pl_newton_goal *goal, pl_newton_report *found,
                             int *negative, int *left, pl_error *err);
+
 // The same after a small move with an older factor: a new one only where the softest mode asks for it.
 pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_error *err);
 
@@ -205,18 +214,23 @@ double statics_string(const pl_point *guide, int count, const double *x);
 // ---- statics_path.c
 // Moves driven clamps to the loads set, and the body along.
 void statics_carry(pl_statics *s, double *x);
+
 // Sets loads to `at` and moves driven clamps there.
 void statics_set_load(pl_statics *s, double at, double *x);
+
 // From the state to `command`: x is the equilibrium at path->at, with the tolerances of the last increment in
 // D.
 void statics_path(pl_statics *s, const pl_state *state, const double *command, load_path *path, double *x,
                   pl_newton_report *found, pl_error *err);
+
 // The path from x, a stable equilibrium at path->at, to its end.
 void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err);
+
 // From a saddle at the load `above` back to the buckling load: x becomes a stable equilibrium a little beyond
 // it, at path->at. False: none was found.
 bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, double above, double *x,
                         pl_error *err);
+
 // Finds the stationary point next to x at the load set, stable or not. True: it converged within `reach` (mm)
 // of the start; its factor, with its inertia, is at hand. `mode` (unknowns; NULL: none): the amplitude along
 // it stays as it is, and the force that this takes does not count. Next to a bifurcation, where the tangent
@@ -224,10 +238,13 @@ bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, do
 // residual.
 bool statics_stationary(pl_statics *s, double *x, double reach, const double *mode, double force,
                         pl_error *err);
+
 // The first time that a saddle x of the path is to be left: finds where the path became unstable.
 void statics_note_buckling(pl_statics *s, load_path *path, const double *x, double at, pl_error *err);
+
 // Tolerances: of the options for the last load, looser ones before.
 pl_newton_goal statics_tolerance(const pl_statics *s, bool last);
+
 // Where friction acts: the equilibrium near x, with limits that follow the pressures.
 pl_newton_end statics_friction(pl_statics *s, double *x, bool last, pl_newton_report *found, pl_error *err);
 
@@ -241,12 +258,15 @@ typedef struct statics_arc {
     double ds, turn;                     // mm: the next step; rad: rotation of t
     double l_before, rate_before, taken; // the point before, and the step from it
 } statics_arc;
+
 bool statics_arc_possible(pl_statics *s); // smooth loads on bodies with fixed supports
 bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *arc, pl_error *err);
 bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error *err);
+
 // Where the load is extreme on the cubic through both ends of the last step: its distance from the start of
 // the step, and the load there.
 double statics_arc_extreme(const statics_arc *arc, double *load);
+
 // Follows the path from the stable equilibrium x at `at` to a limit point (the shape `top` at the load
 // `limit`; the direction of motion is in s->stability.mode), to the load `target`, to a bifurcation, or until
 // it cannot go on: x and `at` are then the last stable equilibrium on it.
@@ -273,9 +293,11 @@ void statics_keep_mode(pl_statics *s, const double *x, const double *v, double l
 // ---- statics_explain.c
 void statics_say(pl_solve_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
 void statics_explain(pl_statics *s, const load_path *path, pl_solve_report *report);
+
 // Replaces what was said by the critical load, where one was found.
 void statics_explain_critical(pl_statics *s, const statics_critical *critical, pl_solve_report *report);
 void statics_explain_touch(pl_statics *s, pl_solve_report *report); // contacts do not come to rest
+
 // Looks at the contacts of x once more: reports an obstacle that overlaps the body by more than is accepted
 // (true), or a free body that is not held as Coulomb's law says.
 bool statics_examine_contact(pl_statics *s, const double *x, pl_solve_report *report);

@@ -60,6 +60,7 @@ typedef struct cairo_calls {
     CAIRO_CALLS(X)
 #undef X
 } cairo_calls;
+
 extern cairo_calls text_cairo;
 
 #define cairo_arc (*text_cairo.cairo_arc_)

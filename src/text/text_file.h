@@ -16,9 +16,11 @@ typedef struct text_stream {
     char name[4096]; // of the temporary file; "" when there is none
     size_t length;   // bytes so far
 } text_stream;
+
 // Clear it in any case: what was not closed is removed.
 pl_status text_stream_open(text_stream *stream, const char *path, pl_error *err);
 pl_status text_stream_put(text_stream *stream, const void *data, size_t bytes, pl_error *err);
+
 // Writes `head` over the first bytes and renames the file.
 pl_status text_stream_close(text_stream *stream, const void *head, size_t bytes, pl_error *err);
 void text_stream_clear(text_stream *stream);

@@ -47,6 +47,7 @@ typedef struct sqlite_calls {
     SQLITE_CALLS(X)
 #undef X
 } sqlite_calls;
+
 extern sqlite_calls text_sqlite;
 
 #define sqlite3_bind_blob (*text_sqlite.sqlite3_bind_blob_)

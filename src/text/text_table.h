@@ -37,11 +37,13 @@ typedef struct text_table {
 pl_status text_table_read(const char *path, text_table *out, pl_error *err);
 void text_table_clear(text_table *table);
 int text_table_find(const text_table *table, const char *name); // -1 when there is none
+
 // One column into every `stride`-th number of `out`, in internal units. A cell that is no number is refused
 // with file, line and column; so is an empty one, unless `gaps` are allowed: NAN.
 typedef enum text_table_cells { TEXT_TABLE_WHOLE, TEXT_TABLE_GAPS } text_table_cells;
 pl_status text_table_column(const text_table *table, int column, pl_dimension dimension,
                             text_table_cells cells, double *out, int stride, pl_error *err);
+
 // The same without regard to the unit: the numbers times `factor`.
 pl_status text_table_numbers(const text_table *table, int column, double factor, text_table_cells cells,
                              double *out, int stride, pl_error *err);
