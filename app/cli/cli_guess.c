@@ -65,7 +65,8 @@ static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
     pl_findings *findings = pl_findings_create();
     pl_error err = {0};
     const pl_status status = guess_is(part, ".step", ".stp")
-                                 ? pl_meshing_from_step(part, unit, 0, 1, &cli_progress, mesh, findings, &err)
+                                 ? pl_meshing_from_step(part, cli_value(args, "unit") ? unit : 0, 0, 1,
+                                                        &cli_progress, mesh, findings, &err)
                                  : cli_mesh_read(part, unit, mesh, findings, &err);
 
     // findings come first: they say more than the error does
@@ -262,11 +263,6 @@ static int guess_write(const cli_args *args, const char *part, const char *folde
     const char *slash = strrchr(part, '/');
     const char *name = slash ? slash + 1 : part;
     double unit = 0;
-
-    if (cli_value(args, "unit") && guess_is(part, ".step", ".stp")) {
-        cli_error(args, "--unit %s: a STEP file states its own unit", cli_value(args, "unit"));
-        return CLI_EXIT_USAGE;
-    }
 
     if (!cli_unit(args, &unit)) {
         return CLI_EXIT_USAGE;

@@ -15,7 +15,8 @@ static const cli_option options[] = {
      "start from your own part: .stl .obj .step .stp, or a mesh .msh .vtu .vtk .unv .inp .node", NULL},
     {"material", 0, "NAME",
      "with --from: the soft material, from `pliant materials` (default dragon_skin_20)", NULL},
-    {"unit", 0, "UNIT", "with --from: the unit of the file: mm (default), cm, m, in", "mm cm m in"},
+    {"unit", 0, "UNIT",
+     "with --from: the unit of the file: mm (default), cm, m, in; a STEP file states its own", "mm cm m in"},
     {"repair", 0, NULL,
      "with --from: repair an .stl or .obj (duplicate and degenerate triangles, mixed normals, small holes)\n"
      "and reduce more than 100000 triangles; reports what was changed",

@@ -368,10 +368,6 @@ static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *
     if (!mesh_source_kind(f, node, source)) {
         return false;
     }
-    if (unit && source->kind == PL_SOURCE_STEP) {
-        doc_defect(f, unit->line, "mesh: unit: a STEP file contains its own unit, expected none here");
-        good = false;
-    }
 
     const doc_node *size = doc_child(node, "size");
     if (size && source->kind == PL_SOURCE_FILE && !source->fill) {

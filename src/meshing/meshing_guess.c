@@ -2,6 +2,7 @@
 // cavities (closed ones by nesting, open ones as places from which nearly every ray meets a wall), the
 // thickness of the walls. A surface file is taken as it is, a volume mesh by its boundary.
 #include <stdlib.h>
+#include <strings.h>
 #include "meshing/meshing_cells.h"
 #include "meshing/meshing_guess.h"
 
@@ -705,6 +706,12 @@ static pl_status guess_boundary(const pl_mesh *mesh, pl_trisurf *out, pl_error *
     return PL_OK;
 }
 
+bool guess_is_cad(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcasecmp(dot, ".step") == 0 || strcasecmp(dot, ".stp") == 0);
+}
+
 // Refuses a surface with defects; they go to `findings`.
 static pl_status guess_check(const pl_trisurf *surface, const char *path, pl_findings *findings,
                              pl_error *err)
@@ -773,11 +780,15 @@ pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_
         pl_findings_advise(findings, "check the unit of the file");
     }
 
-    if (status == PL_OK && !source->mesh && !(source->unit > 0) && g.length >= 1 && g.length < GUESS_INCHES) {
+    const bool asked = source->unit > 0 || (source->mesh && !guess_is_cad(source->path));
+    if (status == PL_OK && !asked && g.length >= 1 && g.length < GUESS_INCHES) {
         pl_findings_add(findings, PL_WARNING, NULL, 0,
                         "%s is %.4g mm long if its numbers are mm; in inches it is %.4g mm, in cm %.4g mm",
                         source->path, g.length, 25.4 * g.length, 10 * g.length);
-        pl_findings_advise(findings, "STL and OBJ files have no unit: say --unit in, --unit cm or --unit mm");
+        pl_findings_advise(
+            findings, source->mesh
+                          ? "the file says mm; if it was drawn in inches or cm, say --unit in or --unit cm"
+                          : "STL and OBJ files have no unit: say --unit in, --unit cm or --unit mm");
     }
 
     if (status == PL_OK) {

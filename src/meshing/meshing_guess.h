@@ -58,4 +58,6 @@ pl_status guess_ends(guess *g, pl_error *err);
 // The commented robot file (meshing_guess_text.c).
 pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err);
 
+bool guess_is_cad(const char *path); // a STEP file, by its name
+
 #endif

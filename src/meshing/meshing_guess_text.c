@@ -24,7 +24,11 @@ static void guess_number(int i, char number[16])
 static void guess_write_unit(pl_text *text, const guess *g)
 {
     const double unit = g->source->unit > 0 ? g->source->unit : 1;
-    const char *known = unit == 10 ? "cm" : unit == 1000 ? "m" : unit == 1 ? "mm" : NULL;
+    const char *known = unit == 10     ? "cm"
+                        : unit == 1000 ? "m"
+                        : unit == 1    ? "mm"
+                        : unit == 25.4 ? "in"
+                                       : NULL;
     char word[32];
 
     if (known) {
@@ -44,15 +48,16 @@ static void guess_write_unit(pl_text *text, const guess *g)
 // The source of the mesh: CAD, a mesh file, or a surface.
 static void guess_write_mesh(pl_text *text, const guess *g)
 {
-    const char *name = guess_name(g), *dot = strrchr(name, '.');
-    const bool cad = dot && (strcasecmp(dot, ".step") == 0 || strcasecmp(dot, ".stp") == 0);
+    const char *name = guess_name(g);
 
-    if (cad) {
+    if (guess_is_cad(name)) {
+        pl_text_add(text, "mesh:\n  step: \"%s\"\n", name);
+        if (g->source->unit > 0) {
+            guess_write_unit(text, g);
+        }
         pl_text_add(
             text,
-            "mesh:\n  step: \"%s\"\n"
-            "  # size: 3            # target edge length; without it, chosen from the wall thickness\n",
-            name);
+            "  # size: 3            # target edge length; without it, chosen from the wall thickness\n");
     } else if (g->source->mesh) {
         pl_text_add(text, "mesh:\n  file: \"%s\"\n", name);
         if (g->source->unit > 0) {

@@ -44,13 +44,15 @@ static void step_name(gmsh_session *g, step_solids *solids)
 }
 
 // All solids of the file, split against each other.
-static pl_status step_import(gmsh_session *g, const char *path, step_solids *solids, pl_error *err)
+static pl_status step_import(gmsh_session *g, const char *path, double unit, step_solids *solids,
+                             pl_error *err)
 {
     int *shape = NULL;
     size_t shape_n = 0;
 
     // the kernel converts the file's unit
     GMSH(g, gmshOptionSetString("Geometry.OCCTargetUnit", "MM", &g->ierr));
+    GMSH(g, gmshOptionSetNumber("Geometry.OCCScaling", unit > 0 ? unit : 1, &g->ierr));
     GMSH(g, gmshModelOccImportShapes(path, &shape, &shape_n, 1, "step", &g->ierr));
 
     // solids that touch share faces afterwards
@@ -112,8 +114,9 @@ static pl_status step_groups(gmsh_session *g, step_solids *solids, pl_error *err
     return status;
 }
 
-// Whether the file is complete: the CAD kernel may crash on one that is not.
-static pl_status step_check(const char *path, pl_error *err)
+// Whether the file is complete: the CAD kernel may crash on one that is not. A unit of the robot file is for
+// a file that says millimetres but was drawn in another unit; one that states inches is converted already.
+static pl_status step_check(const char *path, double unit, pl_error *err)
 {
     file_bytes bytes;
     pl_status status = meshing_load(path, &bytes, err);
@@ -126,6 +129,10 @@ static pl_status step_check(const char *path, pl_error *err)
         status = pl_fail(err, PL_BAD_INPUT, "%s:1: is not a STEP file; expected ISO-10303-21", path);
     } else if (!strstr(bytes.data, "END-ISO-10303-21")) {
         status = pl_fail(err, PL_BAD_INPUT, "%s: ends without END-ISO-10303-21; the file is truncated", path);
+    } else if (unit > 0 && unit != 1 &&
+               (strstr(bytes.data, "'INCH'") || !strstr(bytes.data, ".MILLI.,.METRE."))) {
+        status = pl_fail(err, PL_BAD_INPUT,
+                         "%s: states a unit other than mm, which is converted; remove the unit given", path);
     }
 
     pl_free(bytes.data);
@@ -136,7 +143,7 @@ static pl_status step_check(const char *path, pl_error *err)
 pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                             pl_findings *findings, pl_error *err)
 {
-    pl_status status = step_check(source->path, err);
+    pl_status status = step_check(source->path, source->unit, err);
     if (status == PL_OK) {
         status = meshing_stage(progress, 0, "reading STEP", err);
     }
@@ -150,7 +157,7 @@ pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *pro
     }
 
     step_solids solids = {0};
-    status = step_import(&g, source->path, &solids, err);
+    status = step_import(&g, source->path, source->unit, &solids, err);
     if (status == PL_OK) {
         status = step_groups(&g, &solids, err);
     }

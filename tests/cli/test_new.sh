@@ -197,6 +197,10 @@ expect_words out.txt "3 duplicate and 0 degenerate removed" "2 holes closed"
 expect_file scan/scan-repaired.stl
 expect_status 0 doctor scan --size 6
 expect_words out.txt "no defects"
+# inches: the file that is written loads
+expect_status 0 new --from scan.stl scan_inches --repair --holes 160mm --unit in
+expect_words out.txt "1016 mm"
+expect_status 0 info scan_inches --size 150mm --order 1
 expect_status 2 new --from scan.stl other --holes 6mm
 expect_words err.txt "--holes is for --repair"
 finish
