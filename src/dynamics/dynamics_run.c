@@ -179,41 +179,39 @@ static double run_tolerance(const pl_dynamics *d, double h)
 }
 
 // A step of length h; *accepted: it is the last one now.
-static pl_status run_try(pl_dynamics *d, double h, bool *accepted, const char **failure, pl_error *err)
+static pl_status run_try(pl_dynamics *d, double h, bool *accepted, stage_outcome *outcome, double *error,
+                         pl_error *err)
 {
     const double limit = run_accepted(d, h);
     const bool automatic = d->options.step == 0;
     const int before = d->report.evaluations;
-    stage_outcome outcome;
-    double error;
 
     *accepted = false;
-    const pl_status status = dynamics_step(d, h, run_tolerance(d, h), &error, &outcome, err);
+    const pl_status status = dynamics_step(d, h, run_tolerance(d, h), error, outcome, err);
     if (status != PL_OK) {
         return status;
     }
 
     // what the step does not resolve does not count
-    if (outcome == STAGE_SOLVED && automatic && error > limit) {
-        error = dynamics_filtered_error(d, h);
+    if (*outcome == STAGE_SOLVED && automatic && *error > limit) {
+        *error = dynamics_filtered_error(d, h);
     }
-    *accepted = outcome == STAGE_SOLVED && (!automatic || error <= limit);
+    *accepted = *outcome == STAGE_SOLVED && (!automatic || *error <= limit);
     if (!*accepted) {
         dynamics_step_undo(d);
-        *failure = run_failure(outcome, error);
         pl_log(1, "  step %.3g ms at %.6g s rejected: %s, error %.2e of %.2e mm", 1e3 * h, d->now.time,
-               *failure, error, limit);
-        d->problem->linear.has_factor = d->problem->linear.has_factor && outcome == STAGE_SOLVED;
+               run_failure(*outcome, *error), *error, limit);
+        d->problem->linear.has_factor = d->problem->linear.has_factor && *outcome == STAGE_SOLVED;
         return PL_OK;
     }
 
-    pl_log(2, "  step %.3g ms at %.6g s: error %.2e of %.2e mm", 1e3 * h, d->now.time, error, limit);
+    pl_log(2, "  step %.3g ms at %.6g s: error %.2e of %.2e mm", 1e3 * h, d->now.time, *error, limit);
     const double corner = d->signal.corner ? d->signal.corner(d->signal.user, d->now.time) : INFINITY;
     const bool at_corner = d->next.time >= corner - 1e-9 * h;
-    const pl_status advanced = run_accept(d, h, error, d->report.evaluations - before, err);
+    const pl_status advanced = run_accept(d, h, *error, d->report.evaluations - before, err);
     d->anchor = at_corner ? d->now.time : d->anchor;
     d->corner = at_corner && d->problem->row_count > 0;
-    run_lengthen(d, h, error, limit);
+    run_lengthen(d, h, *error, limit);
 
     return advanced;
 }
@@ -232,14 +230,23 @@ static pl_status run_one(pl_dynamics *d, bool *go_on, pl_error *err)
     run_scale(d);
     for (;;) {
         const double h = run_length(d);
-        const char *failure = "";
-        const pl_status status = run_try(d, h, go_on, &failure, err);
+        const bool known = d->touches && d->contact_known;
+        stage_outcome outcome = STAGE_SOLVED;
+        double error = INFINITY;
+        const pl_status status = run_try(d, h, go_on, &outcome, &error, err);
         if (status != PL_OK || *go_on) {
             return status;
         }
+
+        // it may have been the pressures of the last step: once more without them
+        if (known && outcome != STAGE_SOLVED) {
+            d->report.rejected++;
+            continue;
+        }
         if (!run_shorten(d, h)) {
             snprintf(d->report.message, sizeof d->report.message,
-                     "at %.6g s no step converges: %s with steps of %.3g ms", d->now.time, failure, 1e3 * h);
+                     "at %.6g s no step converges: %s with steps of %.3g ms", d->now.time,
+                     run_failure(outcome, error), 1e3 * h);
             d->report.outcome = PL_MOTION_STALLED;
             d->level = d->options.halvings;
             return PL_OK;
