@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Attacks on a running `pliant serve`, without a browser: more connections than descriptors, viewers that never read,
+"""Attacks on a running `pliant serve`, without a browser: requests in any order on two pages, pages that are loaded again, more connections than descriptors, viewers that never read,
 exports beside a slider, damaged parts put under a server that looks at them.
 
-usage: attack_serve.py PLIANT [descriptors] [deaf] [files] [jobs] [step]     (default: all)
+usage: attack_serve.py PLIANT [order] [descriptors] [deaf] [files] [jobs] [step]     (default: all)
 
 Prints one line per attack with its numbers. Exit status 1: the server crashed, spun, grew or fell silent.
 """
@@ -150,6 +150,122 @@ def robot(name, design="segment"):
 
 
 small = ("--order", "1", "--size", "9", "--threads", "1")
+
+
+def solved_by_command(folder, meshed, values):
+    """Markers by `pliant fk` at these commands (units of the robot message)."""
+    out = os.path.join(work, "fk.json")
+    sets = [a for name, value, unit in values for a in ("--set", f"{name}={value!r}{unit if unit != '1' else ''}")]
+    env = dict(os.environ, XDG_CACHE_HOME=os.path.join(work, "cache"))
+    subprocess.run([pliant, "fk", folder, *meshed, *sets, "--no-mesh-error", "--force", "--json", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+    record = json.load(open(out))
+    return record["outcome"], {name: m["position"] for name, m in record["markers"].items()}
+
+
+class Page:
+    """A viewer that keeps what a page would show: the robot and its newest shape."""
+
+    def __init__(self, port):
+        self.viewer, self.robot, self.shape, self.refused = Viewer(port), None, None, []
+
+    def follow(self, done, seconds=90):
+        end = time.monotonic() + seconds
+        while not done(self):
+            if time.monotonic() > end:
+                return False
+            self.viewer.link.settimeout(max(0.1, end - time.monotonic()))
+            try:
+                m = self.viewer.hear()
+            except (socket.timeout, TimeoutError):
+                return False
+            if m.get("type") == "robot":
+                self.robot, self.shape = m, None
+            elif m.get("type") == "refused":
+                self.refused.append(m["text"])
+            elif "record" in m.get("binary", {}):
+                self.shape = m["binary"]
+        return True
+
+    def shows(self, serial, robot=None):
+        s = self.shape
+        return (
+            s is not None and self.robot and s.get("robot") == self.robot["robot"] and s.get("serial") == serial
+            and not s.get("brief") and "towards" not in s and s.get("level") == "fine"
+        )
+
+
+def attack_order():
+    """What the pages show in the end is the last request, solved, whatever came before and in between."""
+    draw = random.Random(20261118)
+    worst, cases, wrong = 0.0, 0, []
+    for design, size in (("segment", "9"), ("cable_finger", "6")):
+        folder = robot("order_" + design, design)
+        meshed = ("--order", "1", "--size", size, "--threads", "1")
+        server = Server(folder, *meshed)
+        pages = [Page(server.port)]
+        pages[0].follow(lambda p: p.robot and p.shape)
+        pages.append(Page(server.port))
+        serial = 100
+        for case in range(14):
+            kind = ("burst", "backwards", "page reload", "robot reload", "target between", "second page", "edit and undo")[case % 7]
+            owner = pages[0]
+            commands = owner.robot["commands"]
+            values = []
+            for k in range(draw.randint(2, 6)):
+                values = [None if draw.random() < 0.15 else c["low"] + draw.random() * 0.5 * (c["high"] - c["low"]) for c in commands]
+                serial += 1
+                owner.viewer.say({"type": "set", "robot": owner.robot["robot"], "serial": 10000 - serial if kind == "backwards" else serial, "commands": values})
+                if kind == "target between" and k == 0:
+                    serial += 1
+                    rest = owner.robot["markers"][0]["rest"]
+                    owner.viewer.say({"type": "target", "robot": owner.robot["robot"], "serial": serial, "marker": 0, "target": [v + draw.uniform(-9, 9) for v in rest]})
+                time.sleep(draw.choice((0, 0.005, 0.05, 0.3)))
+            last = 10000 - serial if kind == "backwards" else serial
+            if kind == "page reload":  # the owner's page is loaded again in the middle of the solve
+                owner.viewer.close()
+                pages[0], pages[1] = pages[1], Page(server.port)
+            elif kind == "second page":
+                pages[1].viewer.close()
+                pages[1] = Page(server.port)
+            elif kind in ("robot reload", "edit and undo"):
+                edited = {p["name"]: p["value"] for p in owner.robot["parameters"]} if kind == "edit and undo" else {}
+                size = next((name for name in ("height", "length") if name in edited), None)
+                for message in [{"type": "parameters", "values": {**edited, size: 1.1 * edited[size]}}, {"type": "parameters", "values": edited}] if size else [{"type": "reload"}]:
+                    owner.viewer.say(message)
+                    for p in pages:
+                        p.robot = None
+                    if not all(p.follow(lambda q: q.robot and q.shape) for p in pages):
+                        wrong.append(f"{design} {kind}: no robot after {message['type']}")
+                        break
+                if wrong:
+                    break
+                serial += 1
+                last = serial
+                pages[0].viewer.say({"type": "set", "robot": pages[0].robot["robot"], "serial": last, "commands": values})
+            cases += 1
+            if not all(p.follow(lambda q: q.shows(last)) for p in pages):
+                wrong.append(f"{design} {kind}: the last request ({last}) is never shown: {[(p.shape or {}).get('serial') for p in pages]}, {owner.refused[-1:]}")
+                break
+            outcome, markers = solved_by_command(folder, meshed, [(c["name"], v, c["unit"]) for c, v in zip(commands, values) if v is not None])
+            for p in pages:
+                record = p.shape["record"]
+                shown = [record["commands"].get(c["name"]) for c in commands]
+                shown = [s["value"] if isinstance(s, dict) else s for s in shown]
+                if any((a is None) != (b is None) or (a is not None and abs(a - b) > 1e-8 * max(1, abs(b))) for a, b in zip(shown, values)):
+                    wrong.append(f"{design} {kind}: shows commands {shown}, asked for {values}")
+                if record["outcome"] != outcome:
+                    wrong.append(f"{design} {kind}: shows '{record['outcome']}', fk is '{outcome}'")
+                elif outcome == "solved":
+                    far = max(abs(a - b) for name, x in markers.items() for a, b in zip(x, record["markers"][name]["position"]))
+                    worst = max(worst, far)
+                    if far > 1e-3:
+                        wrong.append(f"{design} {kind}: markers {far:.2g} mm from fk at {values}")
+        if not server.alive():
+            wrong.append(f"{design}: the server has ended")
+        server.stop()
+    for text in wrong[:8]:
+        print("          " + text)
+    verdict(not wrong, f"order: {cases} sequences of requests on two pages end at the last one, {worst:.1e} mm from fk (1e-3 allowed)")
 
 
 def attack_descriptors():

@@ -57,6 +57,7 @@ typedef struct server_pose {
     server_pose_kind kind;
     uint32_t viewer, robot; // who asks; which robot, as numbered in the robot message
     double serial;          // the viewer's own number, repeated in the shapes that answer
+    uint64_t order;         // in which requests came: another page, or one loaded again, has other serials
     int command_count;
     double command[SERVER_COMMANDS]; // in the units of the page; NAN: idle
     bool hold[SERVER_COMMANDS];      // target: commands that stay
@@ -101,6 +102,7 @@ typedef struct server_queue {
     pthread_cond_t changed;
     // for the worker; the counters are read without the lock by work that may have to stop
     server_pose pose;
+    uint64_t order; // of the newest pose
     server_job job[SERVER_SLOTS];
     char *load; // the robot file to open, on the heap
     bool has_pose, has_load, has_job[SERVER_SLOTS];

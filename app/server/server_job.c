@@ -84,6 +84,11 @@ static void job_follow(server_worker *w, const server_job *job)
     options.record = job_record;
     options.user = &path;
     w->serial = 0;
+
+    // newer than every pose answered so far
+    pthread_mutex_lock(&w->publishing);
+    w->order = w->lead.order > w->answered ? w->lead.order : w->answered;
+    pthread_mutex_unlock(&w->publishing);
     worker_let_go(w, &w->fine);
     pl_status status = server_model_ik(&w->fine, job->marker, job->hold, &progress, &ik, &err);
     if (status == PL_OK) {

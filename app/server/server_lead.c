@@ -101,7 +101,7 @@ static void lead_commands(server_worker *w, const server_pose *pose)
         return;
     }
 
-    worker_publish_lead(w, pose->serial, false, json_object());
+    worker_publish_lead(w, pose, false, json_object());
     if (++m->moves >= LEAD_RENEW) {
         worker_tangent(w, m, false);
     }
@@ -130,7 +130,7 @@ static void lead_target(server_worker *w, const server_pose *pose)
     worker_check(m, &report);
     if (m->report.outcome == PL_SOLVED) {
         const bool there = report.outcome == PL_IK_REACHED || report.outcome == PL_IK_UNCERTAIN;
-        worker_publish_lead(w, pose->serial, report.outcome == PL_IK_STOPPED,
+        worker_publish_lead(w, pose, report.outcome == PL_IK_STOPPED,
                             json_pack("{s:o}", "ik", worker_ik_json(pose, &report, !there)));
     }
 }

@@ -254,6 +254,7 @@ void worker_pose(server_worker *w, const server_pose *pose)
     }
     w->begun = server_now();
     w->serial = pose->serial;
+    w->order = pose->order;
     double command[SERVER_COMMANDS];
 
     // in time: until a newer request comes; come to rest, the equilibrium there is solved

@@ -165,6 +165,7 @@ void server_request_pose(server_queue *queue, const server_pose *pose)
 {
     pthread_mutex_lock(&queue->lock);
     queue->pose = *pose;
+    queue->pose.order = ++queue->order;
     queue->has_pose = true;
     const double now = server_now();
     atomic_store(&queue->drags, now - atomic_load(&queue->posed) < SERVER_DRAGS);

@@ -151,7 +151,8 @@ static void worker_send(server_worker *w, server_model *m, bool brief, json_t *e
 
 // The next number, and what a message says besides the shape; w->publishing is held. An intermediate shape
 // answers no request newer than the last one that was answered.
-static void worker_number(server_worker *w, server_model *m, double serial, bool intermediate, json_t *extra)
+static void worker_number(server_worker *w, server_model *m, double serial, uint64_t order, bool intermediate,
+                          json_t *extra)
 {
     m->shape = ++w->shape;
     json_object_set_new(extra, "robot", json_integer(w->robot));
@@ -160,6 +161,7 @@ static void worker_number(server_worker *w, server_model *m, double serial, bool
         json_object_set_new(extra, "towards", json_real(serial));
     } else {
         w->reached = serial;
+        w->answered = order;
     }
     json_object_set_new(extra, "serial", json_real(w->reached));
 }
@@ -169,8 +171,8 @@ static void worker_show(server_worker *w, server_model *m, bool brief, json_t *e
     pthread_mutex_lock(&w->publishing);
 
     // the leader has shown this request, to which the shape only leads, or a newer one: it is not seen again
-    const bool seen = w->intermediate ? w->lead.serial >= w->serial : w->lead.serial > w->serial;
-    worker_number(w, m, w->serial, w->intermediate || seen, extra);
+    const bool seen = w->intermediate ? w->lead.order >= w->order : w->lead.order > w->order;
+    worker_number(w, m, w->serial, w->order, w->intermediate || seen, extra);
     if (!seen) {
         worker_send(w, m, brief, extra);
     }
@@ -201,12 +203,12 @@ void worker_publish_brief(server_worker *w, server_model *m, json_t *extra)
     worker_show(w, m, m->info.element_count >= WORKER_LARGE, extra);
 }
 
-void worker_publish_lead(server_worker *w, double serial, bool intermediate, json_t *extra)
+void worker_publish_lead(server_worker *w, const server_pose *pose, bool intermediate, json_t *extra)
 {
     pthread_mutex_lock(&w->publishing);
-    if (w->reached < serial) { // the fine shape did not come first
-        w->lead.serial = serial;
-        worker_number(w, &w->coarse, serial, intermediate, extra);
+    if (w->answered < pose->order) { // the fine shape did not come first
+        w->lead.order = pose->order;
+        worker_number(w, &w->coarse, pose->serial, pose->order, intermediate, extra);
         worker_send(w, &w->coarse, true, extra);
         worker_log(w, &w->coarse);
     }
@@ -257,7 +259,7 @@ void worker_details(server_worker *w)
             server_tried(pl_model_record(m->model, &m->report, &record, NULL)); // and the crossings
         } else {
             pthread_mutex_lock(&w->publishing);
-            if (w->lead.serial <= w->serial) {
+            if (w->lead.order <= w->order) {
                 worker_send(w, m, false, w->extra);
             }
             pthread_mutex_unlock(&w->publishing);
@@ -363,7 +365,8 @@ void worker_load(server_worker *w)
 {
     w->begun = server_now();
     w->fraction = 0;
-    w->serial = w->reached = w->lead.serial = 0;
+    w->serial = w->reached = 0;
+    w->order = w->answered = w->lead.order = 0;
     w->opening = true;
     worker_report(w, "loading", "opening the robot", -1);
     pl_findings *findings = pl_findings_create();

@@ -32,7 +32,7 @@ typedef struct server_lead {
     bool started;
     unsigned poses, loads; // of the queue, when it took its last request
     int steps;             // of the search in hand
-    double serial; // of the last request that a coarse shape was published for; guarded by `publishing`
+    uint64_t order; // of the last request that a coarse shape was published for; guarded by `publishing`
     atomic_bool open, busy, slow; // the coarse model is given to it; it solves; the fine mesh is slow
 } server_lead;
 
@@ -56,9 +56,12 @@ struct server_worker {
     double fraction;        // of the solve in hand, as far as it is known
     double slice_end;       // s: when the search in hand shows what it has; 0: at its end
     int slice_steps;        // of the search, asked so far
-    double serial, reached; // of the pose in hand; of the last one whose shape was published
-    bool intermediate;      // the shape in hand is an intermediate one towards that pose
-    bool walking;           // the solve in hand leads from one set of commands to another:
+    // of the pose in hand, and of the last one whose shape was published: the viewer's number, and the order
+    // in which they came
+    double serial, reached;
+    uint64_t order, answered;
+    bool intermediate; // the shape in hand is an intermediate one towards that pose
+    bool walking;      // the solve in hand leads from one set of commands to another:
     double from[SERVER_COMMANDS], aim[SERVER_COMMANDS];
     // a motion in time: of which model, NULL: none; the force of the hand, N; its largest kinetic energy, mJ;
     // frames in which it rested
@@ -97,7 +100,7 @@ void worker_publish_brief(server_worker *w, server_model *m, json_t *extra);
 void worker_details(server_worker *w);
 
 // The coarse shape of a request, or an intermediate one towards it, by the leader.
-void worker_publish_lead(server_worker *w, double serial, bool intermediate, json_t *extra);
+void worker_publish_lead(server_worker *w, const server_pose *pose, bool intermediate, json_t *extra);
 void worker_publish_frame(server_worker *w, server_model *m, json_t *extra); // without details, of a motion
 
 // The shape of that number as a model's answer; NULL when it is not remembered.

@@ -186,6 +186,29 @@ static void test_target(void **state)
     }
 }
 
+// A page that was loaded again counts its requests from the start: the newest is the one that came last, not
+// the one with the largest number.
+static void test_serials_of_another_page(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 10; ++k) { // until the coarse mesh leads
+        request((0.2 + 0.05 * k) * HIGH);
+    }
+    finish();
+
+    serial = 0;
+    request(0.3 * HIGH);
+    request(0.9 * HIGH);
+    seen s = {0};
+    const double end = ws_now() + PATIENCE;
+    while ((s.coarse || s.serial != serial || !isnan(s.towards)) && ws_now() < end) {
+        assert_true(hear(1000 * PATIENCE, &s));
+    }
+    PL_CHECK_NEAR(s.serial, serial, 0);
+    PL_CHECK_NEAR(s.pull, 0.9 * HIGH, 1e-6);
+    assert_true(s.converged && !s.coarse);
+}
+
 int main(int argc, char **argv)
 {
     char folder[] = "/tmp/pliant-lead-XXXXXX", command[1000], robot[100];
@@ -206,8 +229,8 @@ int main(int argc, char **argv)
         size_t bytes;
         viewer = ws_connect(server.port, NULL, "pliant");
         unsigned char *ready = ws_await(viewer, "\"state\":\"ready\"", &bytes, PATIENCE);
-        const struct CMUnitTest tests[] = {cmocka_unit_test(test_coarse_leads),
-                                           cmocka_unit_test(test_target)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(test_coarse_leads), cmocka_unit_test(test_target),
+                                           cmocka_unit_test(test_serials_of_another_page)};
         failed = !ready || cmocka_run_group_tests(tests, NULL, NULL);
         free(ready);
         close(viewer);
