@@ -93,7 +93,8 @@ typedef struct pl_newton_goal {
     pl_newton_start start;
     double energy; // mJ: at x, where it is known
     double enough; // of the predicted motion: a Newton step so short ends it; 0: the tolerances do
-    double saddle; // the same with a tangent that is indefinite: NEWTON_SADDLE; 0: not looked for
+    double saddle; // relative residual below which an indefinite tangent is that of a saddle: NEWTON_SADDLE;
+                   // 0: not looked for
     // Ends it instead of the force tolerance: at x, `left` mm from the equilibrium as the contraction says,
     // with the residual r. NULL: the tolerances do.
     bool (*accepts)(void *user, const double *x, double left, const double *r);

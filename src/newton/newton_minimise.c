@@ -183,7 +183,7 @@ static bool newton_beside_saddle(pl_newton_solver *N, const newton_run *run)
 {
     const pl_problem *p = N->problem;
     if (run->iteration == 0 || run->factor != FACTOR_FRESH || run->goal->saddle <= 0 ||
-        p->linear.mode_count == 0 || run->report->relative > NEWTON_RELEASE ||
+        p->linear.mode_count == 0 || run->report->relative > run->goal->saddle ||
         run->gradient != GRADIENT_TRUE || pl_problem_touches(p)) {
         return false;
     }
@@ -199,7 +199,7 @@ static bool newton_beside_saddle(pl_newton_solver *N, const newton_run *run)
         }
     }
 
-    return pl_problem_largest(p, step, false) < run->goal->saddle * run->report->predicted;
+    return pl_problem_largest(p, step, false) < run->report->predicted;
 }
 
 // DONE, SADDLE, BRANCH, or NO_DESCENT: not yet.

@@ -6,8 +6,7 @@
 // Targets: violation, over the rest measure, at which a prescribed length or volume is met.
 #define NEWTON_GAP 1e-12
 
-// Relative residual below which forces are near enough to an equilibrium to tell which cables are slack, and
-// whether a tangent is that of a saddle.
+// Relative residual below which forces are near enough to an equilibrium to tell which cables are slack.
 #define NEWTON_RELEASE 0.05
 
 // rad: a step that rotates the body by more is co-rotated, and is not straight enough for a pair of L-BFGS.

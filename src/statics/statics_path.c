@@ -355,7 +355,7 @@ static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_n
     memcpy(s->newton.work.pressure_start, s->problem->elements->pressure,
            (size_t)s->problem->elements->pressure_count * sizeof(double));
     statics_set_load(s, to, x);
-    goal.saddle = pl_problem_touches(s->problem) ? 0 : s->path.error;
+    goal.saddle = pl_problem_touches(s->problem) ? 0 : STATICS_FORCE;
     pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
     s->increments++;
     if (end == NEWTON_SADDLE) {
