@@ -19,6 +19,8 @@
 #include "solver/solver.h"
 
 #define PL_ROWS_MAX 64 // most rows: the small systems of the bordered solve live on the stack
+// Strain: a fibre or spring this near to being taut counts as taut, the side that acts.
+#define PL_TAUT 1e-12
 #define PL_TERMS_MAX 16
 #define PL_CONTACT_LIMIT 3e-3 // of the largest pressure: change that friction takes no notice of
 
@@ -109,8 +111,8 @@ typedef struct pl_term {
     bool (*lag)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
     // Friction: its limits follow the pressures in evaluations from now on, and `nonsymmetric` adds the
     // change of its force by that, for a motion dx; they stay as they are; they go back to what they were.
-    // True: the term has friction. While they follow, `take_hold` lets points that touch at x take hold; true:
-    // some did.
+    // True: the term has friction. While they follow, `take_hold` lets points that touch at x take hold;
+    // true: some did.
     bool (*couple)(void *self, pl_problem *p, pl_friction_mode mode);
     bool (*take_hold)(void *self, pl_problem *p, const double *x);
     void (*nonsymmetric)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
@@ -319,8 +321,8 @@ struct pl_problem {
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
     pl_contact_mode contact_mode; // of the evaluation in progress: pl_problem_evaluate_as
-    double limits_off; // by pl_problem_complementarity_error: change of pressures that friction takes its
-                       // limits from, over the largest pressure; 0 without friction
+    double limits_off;  // by pl_problem_complementarity_error: change of pressures that friction takes its
+                        // limits from, over the largest pressure; 0 without friction
     bool same_load;     // of the update in progress: pl_problem_update
     bool friction_acts; // by pl_problem_holds, and where derivatives begin
     // by pl_problem_complementarity_error: a free body that contact does not hold, and how far it has moved
@@ -427,15 +429,15 @@ pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
 // The same at a load that stays: multipliers follow, and friction keeps the places where the increment began.
 pl_status pl_problem_update(pl_problem *p, const double *x, pl_error *err);
 void pl_problem_soften(pl_problem *p, const double *x); // contacts have their usual stiffness again
-bool pl_problem_lags(pl_problem *p);          // some force follows the shape only when advanced
-bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
+bool pl_problem_lags(pl_problem *p);                    // some force follows the shape only when advanced
+bool pl_problem_touches(const pl_problem *p);           // some term has multipliers to settle at fixed loads
 double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration);
 
 // Limits of friction that follow the pressures (false: nothing has friction), and what they add to the change
 // of forces on all vertices for a motion dx: -d(dE/dx).
 bool pl_problem_couple(pl_problem *p, pl_friction_mode mode);
 void pl_problem_take_limits(pl_problem *p, const double *x); // they become those of x, and stay as they are
-bool pl_problem_take_hold(pl_problem *p, const double *x);   // points that touch at x take hold; true: some did
+bool pl_problem_take_hold(pl_problem *p, const double *x); // points that touch at x take hold; true: some did
 void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, double *full);
 pl_contact_fault pl_problem_examine(pl_problem *p, const double *x);
 double pl_problem_stride(pl_problem *p, const double *x, double at);

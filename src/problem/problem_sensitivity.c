@@ -8,8 +8,7 @@
 #include "problem/problem_impl.h"
 
 #define SENSITIVITY_ROUNDS 200   // of the fixed point for forces that lag behind the shape
-#define SENSITIVITY_CHANGE 1e-10 // relative: its end
-#define SENSITIVITY_HELD 1e-10   // relative: what is left of the change of gaps that hold
+#define SENSITIVITY_CHANGE 1e-10 // relative: its end, and what is left of the change of gaps that hold
 #define TOUCHES 1e-9 // of the unit: a slack inequality this near its target holds when pulled further
 #define SENSITIVITY_DEPENDENT "jacobian: the prescribed values of two actuators are not independent"
 
@@ -223,7 +222,7 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
     }
 
     first = rr;
-    for (int round = 0; status == PL_OK && rr > SENSITIVITY_HELD * SENSITIVITY_HELD * first; ++round) {
+    for (int round = 0; status == PL_OK && rr > SENSITIVITY_CHANGE * SENSITIVITY_CHANGE * first; ++round) {
         if (round == SENSITIVITY_ROUNDS) {
             break; // what is left are combinations that hardly press on the body
         }

@@ -8,7 +8,6 @@
 #include "problem/term_faces.h"
 
 #define FIBRE_NOISE 100.0 // rounding error of a nodal force over eps |x| EA length / edge^2 (as LAYER_NOISE)
-#define FIBRE_SLACK 1e-12 // strain: a fibre this near to being taut counts as taut
 #define FIBRE_ALIKE 0.9   // cosine: crossings of one face whose directions differ by less count as one
 
 // The steps of one fibre on one face.
@@ -94,7 +93,7 @@ static double fibre_prestretch(const pl_fibre *f, double load)
 // `stretch` from its own rest.
 static bool fibre_acts(const pl_fibre *f, double stretch)
 {
-    return !f->tension_only || stretch >= 1 - FIBRE_SLACK;
+    return !f->tension_only || stretch >= 1 - PL_TAUT;
 }
 
 // Energy of a unit per unit of stiffness; U = dE/dd, and UU (may be NULL) the second derivatives.
@@ -291,7 +290,7 @@ static bool fibres_one_sided(const void *self, const pl_problem *p, const pl_sta
         const double pre = fibre_prestretch(f, state->load);
         unit_strains(t, u, state->x, here, d);
         for (int64_t b = u->first; b < u->first + u->count; ++b) {
-            if (fabs(pre * bit_stretch(&t->bit[b], fibres_table(t, u)->strains, d) - 1) <= FIBRE_SLACK) {
+            if (fabs(pre * bit_stretch(&t->bit[b], fibres_table(t, u)->strains, d) - 1) <= PL_TAUT) {
                 return true;
             }
         }

@@ -5,8 +5,6 @@
 // configuration, so that a prestressed spring leaves the undeformed body at rest where there is no load.
 #include "problem/problem_impl.h"
 
-#define SPRING_SLACK 1e-12 // of l0: a spring this near its rest length counts as taut, the side that acts
-
 typedef struct spring {
     const pl_spring *s;
     pl_functional h; // its length: one piece
@@ -52,7 +50,7 @@ static pl_status springs_bind(void *self, pl_problem *p, pl_error *err)
 static double spring_law(const pl_spring *s, double load, double l, double *tension, double *rate)
 {
     const double l0 = s->distance + load * (s->rest - s->distance), stretch = l - l0;
-    const bool slack = s->tension_only && stretch < -SPRING_SLACK * l0;
+    const bool slack = s->tension_only && stretch < -PL_TAUT * l0;
     *tension = slack ? 0 : s->stiffness * stretch;
     *rate = slack ? 0 : s->stiffness;
     return slack ? 0 : 0.5 * s->stiffness * stretch * stretch;
@@ -115,7 +113,7 @@ static bool springs_one_sided(const void *self, const pl_problem *p, const pl_st
         const pl_spring *s = t->spring[i].s;
         double tension, rate;
         spring_law(s, state->load, pl_functional_value(&t->spring[i].h, state->x), &tension, &rate);
-        if (s->tension_only && rate > 0 && tension <= SPRING_SLACK * rate * s->distance) {
+        if (s->tension_only && rate > 0 && tension <= PL_TAUT * rate * s->distance) {
             return true;
         }
     }

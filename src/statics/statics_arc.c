@@ -10,16 +10,11 @@
 // whose load is the extremum of the cubic through both ends.
 #include "statics/statics_impl.h"
 
-#define ARC_ITERATIONS 8
-#define ARC_TURN 0.15     // rad: the first step
 #define ARC_TURN_MOST 0.5 // rad: any step
 #define ARC_TURN_LEAST 1e-3
 #define ARC_CUT_MOST 0.02       // of the length asked for
 #define ARC_LOAD 1e-4           // of the path: difference quotient of dG/dl
 #define ARC_LOAD_TOLERANCE 1e-5 // of the path
-#define ARC_TURN_SHOWN 0.04     // rad, and of the load: steps of a path that is to be shown
-#define ARC_LOAD_SHOWN 0.04
-#define ARC_STEPS 60 // most steps towards a limit point
 
 static double arc_dot(const pl_problem *p, const double *a, const double *b)
 {
@@ -130,7 +125,7 @@ bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *ar
     arc_tangent(p, d_l, true, arc);
     arc->negative = pl_problem_unstable(p);
     arc->turn = pl_newton_step_rotation(&s->newton, x, arc->t, &strain);
-    arc->ds = ARC_TURN / fmax(arc->turn, strain);
+    arc->ds = STATICS_ARC_TURN / fmax(arc->turn, strain);
 
     return arc->turn > 0;
 }
@@ -145,7 +140,7 @@ static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double
     double *d_r = pl_problem_take_unknown(p), *to = pl_problem_take_full(p), last = INFINITY;
     bool done = false, possible = true;
 
-    for (*iterations = 0; *iterations < ARC_ITERATIONS && possible && !done; ++*iterations) {
+    for (*iterations = 0; *iterations < STATICS_SUPERLINEAR && possible && !done; ++*iterations) {
         const double relative = arc_directions(s, x, *l, d_r, d_l, err);
         const double rest = ds - arc_progress(p, arc->t, x, arc->x) - arc_dot(p, arc->t, d_r),
                      dl = rest / arc_dot(p, arc->t, d_l);
@@ -251,7 +246,7 @@ arc_end statics_arc_limit(pl_statics *s, double *x, double *at, double target, d
     double *before = pl_problem_take_full(p), *t_before = pl_problem_take_unknown(p);
     bool possible = statics_arc_begin(s, x, *at, &arc, err) && arc.negative == 0;
 
-    for (int k = 0; k < ARC_STEPS && possible && end == ARC_FAILED; ++k) {
+    for (int k = 0; k < STATICS_ROUNDS && possible && end == ARC_FAILED; ++k) {
         memcpy(before, arc.x, pl_problem_full_bytes(p));
         memcpy(t_before, arc.t, (size_t)p->unknowns.n * sizeof *t_before);
         const double l = arc.l;
@@ -333,7 +328,8 @@ pl_status pl_statics_follow_arc(pl_statics *s, pl_state *state, const double *co
         pl_problem_store(p, command, arc.l, arc.x, state);
         const pl_arc_point point = {.load = arc.l, .distance = distance, .negative_count = arc.negative};
         *complete = !visit(user, &point, state) || arc.l >= 1;
-        const double most = fmin(ARC_TURN_SHOWN / fmax(arc.turn, 1e-12), ARC_LOAD_SHOWN / fabs(arc.rate));
+        const double most =
+            fmin(STATICS_ARC_SHOWN / fmax(arc.turn, 1e-12), STATICS_ARC_SHOWN / fabs(arc.rate));
         on = !*complete && k < steps && arc.l >= start && statics_arc_step(s, &arc, most, &local);
         distance += on ? arc.taken : 0;
     }

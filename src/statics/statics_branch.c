@@ -7,12 +7,8 @@
 #include "statics/statics_shapes.h"
 
 #define BRANCH_STEPS 160
-#define BRANCH_TURN 0.15 // rad: longest step
 #define BRANCH_LOAD 0.08 // of the load: longest step
-#define BRANCH_NEAR 1e-3 // of the load: a meeting with the load 1 found so well is completed by a solve
 #define BRANCH_ROUNDS 12 // of regula falsi
-#define BRANCH_LIMIT_ACCURACY 1e-4 // of the load, between two rounds
-#define BRANCH_ACCURACY 5e-4       // of the load: where an eigenvalue changes its sign
 
 typedef struct branch {
     pl_statics *s;
@@ -54,7 +50,7 @@ static double branch_limit(branch *b, pl_error *err)
     statics_arc part = b->at;
     double low = 0, load = b->at.l, last = INFINITY;
 
-    for (int k = 0; k < BRANCH_ROUNDS && fabs(load - last) > BRANCH_LIMIT_ACCURACY * fabs(load); ++k) {
+    for (int k = 0; k < BRANCH_ROUNDS && fabs(load - last) > STATICS_LOAD * fabs(load); ++k) {
         last = load;
         const double ds = low + statics_arc_extreme(&part, &load);
         if (!branch_between(b, ds, err)) {
@@ -83,8 +79,7 @@ static double branch_bifurcation(branch *b, pl_error *err)
     double low = 0, high = b->at.taken, load_low = b->before.l, load_high = b->at.l;
     const int negative = b->before.negative;
 
-    for (int k = 0; k < BRANCH_ROUNDS && fabs(load_high - load_low) > BRANCH_ACCURACY * fabs(load_high);
-         ++k) {
+    for (int k = 0; k < BRANCH_ROUNDS && fabs(load_high - load_low) > STATICS_LOAD * fabs(load_high); ++k) {
         const double ds = 0.5 * (low + high);
         if (!branch_between(b, ds, err)) {
             break;
@@ -111,7 +106,7 @@ static bool branch_meet(branch *b, pl_error *err)
         if (!branch_between(b, ds, err)) {
             return false;
         }
-        if (fabs(b->trial.l - 1) < BRANCH_NEAR) {
+        if (fabs(b->trial.l - 1) < STATICS_LOAD) {
             return true;
         }
         if ((b->trial.l < 1) == (load_low < 1)) {
@@ -179,7 +174,7 @@ pl_status statics_branch_follow(pl_statics *s, const double *x, int side, double
     const double start = 1;
     for (int k = 0; on && k < BRANCH_STEPS && pl_newton_continue(&s->newton); ++k) {
         branch_copy(p, &b.at, &b.before);
-        const double longest = fmin(BRANCH_TURN / fmax(b.at.turn, 1e-12), BRANCH_LOAD / fabs(b.at.rate));
+        const double longest = fmin(STATICS_ARC_TURN / fmax(b.at.turn, 1e-12), BRANCH_LOAD / fabs(b.at.rate));
         on = statics_arc_step(s, &b.at, longest, &local);
         if (!on) {
             break;

@@ -10,9 +10,8 @@
 #define CREEP_SAFETY 0.8
 #define CREEP_SHRINK 0.2 // bounds of the change from step to step
 #define CREEP_GROW 4.0
-#define CREEP_SMALLEST 1e-6             // of the time since the start: steps below it find the shape gone
-#define CREEP_REJECTED 40               // steps in one hold, at most
-#define CREEP_STAGE 0.29289321881345254 // s / h = 1 - 1 / sqrt 2
+#define CREEP_SMALLEST 1e-6 // of the time since the start: steps below it find the shape gone
+#define CREEP_REJECTED 40   // steps in one hold, at most
 
 void pl_statics_relax(pl_statics *s)
 {
@@ -89,12 +88,13 @@ static pl_status creep_step(pl_statics *s, pl_state *state, const double *comman
     pl_status status = PL_OK;
 
     for (int stage = 0; stage < 2; ++stage) {
-        pl_viscous_begin(v, CREEP_STAGE * h, stage == 1);
+        // the stages of TR-BDF2 have the length 1 - 1 / sqrt(2)
+        pl_viscous_begin(v, (1 - sqrt(0.5)) * h, stage == 1);
         status = creep_solve(s, state, command, report, err);
         if (!creep_solved(status, report)) {
             return status;
         }
-        pl_viscous_end(v, CREEP_STAGE * h, stage == 1, state->x);
+        pl_viscous_end(v, (1 - sqrt(0.5)) * h, stage == 1, state->x);
     }
 
     return status;

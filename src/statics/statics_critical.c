@@ -8,19 +8,14 @@
 // errs by the square of the error of v; the mode there gives the next one, until it is found.
 #include "statics/statics_impl.h"
 
-#define CRITICAL_BACK 0.01 // of the load: how far below the second equilibrium is
 #define CRITICAL_NEAR 0.02 // of the path: a critical load farther beyond the last equilibrium is no evidence
-#define CRITICAL_REACH 0.015 // of the robot's size: stationary points that near belong to the same path
-#define CRITICAL_SECANTS 8
-#define CRITICAL_ACCURACY 5e-4 // of the load
-#define CRITICAL_ROUNDS 60     // inverse iterations
-#define CRITICAL_ANSWERS 0.5   // cosine between t and v above which the mode answers the load
+#define CRITICAL_ANSWERS 0.5 // cosine between t and v above which the mode answers the load
 
 // The lowest eigenvalue at the equilibrium x; NAN: it is not positive. Its mode is in s->stability.
 static double critical_eigenvalue(pl_statics *s, const double *x, int *negative, pl_error *err)
 {
     if (statics_prove(s, x, negative, err) != PL_OK || *negative != 0 ||
-        !statics_softest(s, CRITICAL_ROUNDS)) {
+        !statics_softest(s, STATICS_ROUNDS)) {
         return NAN;
     }
     return s->stability.curvature;
@@ -32,7 +27,7 @@ static double critical_angle(pl_statics *s, const double *x, double at)
     pl_problem *p = s->problem;
     double here[PL_ROWS_MAX], gap[PL_ROWS_MAX], tv = 0, tt = 0, vv = 0;
 
-    pl_problem_set(p, at * (1 - CRITICAL_BACK));
+    pl_problem_set(p, at * (1 - STATICS_BEYOND));
     pl_problem_evaluate(p, x, s->newton.work.g_new);
     pl_problem_gaps(p, gap);
     pl_problem_set(p, at);
@@ -64,7 +59,7 @@ statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton
     const double lambda = critical_eigenvalue(s, x, negative, err);
 
     if (lambda > 0) {
-        const double angle = critical_angle(s, x, at), below = at * (1 - CRITICAL_BACK);
+        const double angle = critical_angle(s, x, at), below = at * (1 - STATICS_BEYOND);
         const int there = *negative;
         int ignored;
         pl_newton_report ignored_report;
@@ -106,7 +101,7 @@ static double bifurcation_eigenvalue(pl_statics *s)
 {
     pl_problem *p = s->problem;
     if (pl_problem_unstable(p) <= 0) {
-        return statics_softest(s, CRITICAL_ROUNDS) ? s->stability.curvature : NAN;
+        return statics_softest(s, STATICS_ROUNDS) ? s->stability.curvature : NAN;
     }
 
     const bool found = pl_problem_modes(p);
@@ -138,9 +133,8 @@ static bool bifurcation_find(pl_statics *s, const bifurcation_point *low, const 
         }
     }
     statics_set_load(s, out->load, out->x);
-    out->value = statics_stationary(s, out->x, reach, mode, 0.1 * CRITICAL_ACCURACY, err)
-                     ? bifurcation_eigenvalue(s)
-                     : NAN;
+    out->value =
+        statics_stationary(s, out->x, reach, mode, 0.1 * STATICS_LOAD, err) ? bifurcation_eigenvalue(s) : NAN;
     pl_log(1, "  bifurcation: lowest eigenvalue %.3e N/mm at %.5f", out->value, out->load);
     pl_arena_end(&p->scratch, mark);
 
@@ -175,7 +169,7 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
 
     memcpy(low.x, stable, pl_problem_full_bytes(p));
     memcpy(high.x, saddle, pl_problem_full_bytes(p));
-    const double reach = fmax(pl_newton_distance(&s->newton, low.x, high.x), CRITICAL_REACH * p->size);
+    const double reach = fmax(pl_newton_distance(&s->newton, low.x, high.x), NEWTON_NEAR * p->size);
     pl_problem_set(p, above);
     if (statics_stationary(s, high.x, reach, NULL, STATICS_FORCE, err)) {
         high.value = bifurcation_eigenvalue(s);
@@ -186,7 +180,7 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
     bool on = high.value < 0, exact = false;
     double weight = 1, last = high.value;
     root = on ? bifurcation_root(s, &high, &low, 1) : NAN;
-    for (int k = 0; k < CRITICAL_SECANTS && on && !exact; ++k) {
+    for (int k = 0; k < STATICS_SUPERLINEAR && on && !exact; ++k) {
         next.load = root;
         on = bifurcation_find(s, &low, &high, reach, &next, err);
         if (!on) {
@@ -195,7 +189,7 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
         statics_keep_mode(s, next.x, s->stability.mode, next.load, false, k > 0);
         const bifurcation_point *other = next.value > 0 ? &high : &low;
         root = bifurcation_root(s, &next, other, 1);
-        exact = fabs(root - next.load) < CRITICAL_ACCURACY * next.load;
+        exact = fabs(root - next.load) < STATICS_LOAD * next.load;
         weight = next.value * last > 0 ? 0.5 * weight : 1;
         if (!exact && weight < 1) {
             root = bifurcation_root(s, &next, other, weight);

@@ -21,12 +21,11 @@
 // others. The estimate is an order of magnitude there, and says so by its factor.
 #include "statics/statics_error.h"
 
-#define ERROR_ITERATIONS 40                 // limit: meshes far too coarse need 10 to 20, usual ones 2 to 6
-#define ERROR_TOLERANCE 0.02                // of the estimate: what the iterations left out would add
-#define ERROR_NEGLECT 3e-4                  // of the motion, likewise
-#define ERROR_FACTOR 3                      // in either direction: validation/law_mesh_error.c
-#define ERROR_FACTOR_TOUCHED 10             // where something presses on the body
-#define ERROR_SATURATION 1.3416407864998738 // sqrt(9/5): what functions beyond the next order add
+#define ERROR_ITERATIONS 40     // limit: meshes far too coarse need 10 to 20, usual ones 2 to 6
+#define ERROR_TOLERANCE 0.02    // of the estimate: what the iterations left out would add
+#define ERROR_NEGLECT 3e-4      // of the motion, likewise
+#define ERROR_FACTOR 3          // in either direction: validation/law_mesh_error.c
+#define ERROR_FACTOR_TOUCHED 10 // where something presses on the body
 
 static void error_clear(error_work *w)
 {
@@ -520,7 +519,7 @@ pl_status pl_statics_mesh_error(pl_statics *s, const pl_state *state, double *re
         if (error_start(&w)) {
             error_iterate(&w);
             for (int i = 0; i < 3 * s->robot->marker_count; ++i) {
-                w.goal[i] *= ERROR_SATURATION;
+                w.goal[i] *= sqrt(9.0 / 5); // what functions beyond the next order add
             }
             const double motion = error_largest(&w, w.goal, true);
             *factor = w.touched ? ERROR_FACTOR_TOUCHED : ERROR_FACTOR;

@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include "statics/statics_shapes.h"
 
-#define IMAGE_SAMPLES 300  // vertices
-#define IMAGE_ON_BODY 0.01 // of the size: T X counts as a point of the body
-#define IMAGE_SAME 0.05 // of the distance of the shapes, and 0.01 of the size: meshes need not be symmetric
-#define IMAGE_SAME_SIZE 0.01
+#define IMAGE_SAMPLES 300 // vertices
+#define IMAGE_SAME 0.05   // of the distance of the shapes, and 0.01 of the size: meshes need not be symmetric
 
 typedef struct image_map {
     char name[40];
@@ -114,7 +112,7 @@ statics_images *statics_images_create(const pl_statics *s, pl_error *err)
             double to[3];
             image_of(m, map, mesh->position + 3 * (int64_t)m->vertex[i], to);
             onto = pl_mesh_embed(s->robot->mesh, to, &map->at[i], NULL) == PL_OK &&
-                   map->at[i].distance < IMAGE_ON_BODY * m->size;
+                   map->at[i].distance < NEWTON_NEAR * m->size;
         }
         if (!onto) {
             pl_free(map->at);
@@ -152,7 +150,7 @@ static double image_distance(const statics_images *m, const image_map *map, cons
 
 const char *statics_images_find(const statics_images *m, const double *a, const double *b, double apart)
 {
-    const double allowed = fmin(IMAGE_SAME * apart, IMAGE_SAME_SIZE * m->size);
+    const double allowed = fmin(IMAGE_SAME * apart, NEWTON_NEAR * m->size);
     for (int k = 0; k < IMAGE_MAPS; ++k) {
         if (m->map[k].at && image_distance(m, &m->map[k], a, b) < allowed) {
             return m->map[k].name;

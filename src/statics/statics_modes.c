@@ -4,7 +4,6 @@
 #include "statics/statics_shapes.h"
 #include "mesh/mesh.h"
 
-#define MODES_MOST 12
 #define MODES_VECTORS 64
 #define MODES_ACCURACY 1e-4
 
@@ -71,8 +70,8 @@ pl_status pl_statics_modes(pl_statics *s, const pl_state *state, int count, doub
 {
     pl_problem *p = s->problem;
     *found = 0;
-    if (count < 1 || count > MODES_MOST) {
-        return pl_fail(err, PL_BAD_INPUT, "modes: count is %d, must be 1 to %d", count, MODES_MOST);
+    if (count < 1 || count > PL_MODES_MOST) {
+        return pl_fail(err, PL_BAD_INPUT, "modes: count is %d, must be 1 to %d", count, PL_MODES_MOST);
     }
 
     pl_sensitivity_report ignored;
@@ -84,7 +83,7 @@ pl_status pl_statics_modes(pl_statics *s, const pl_state *state, int count, doub
     const int32_t n = p->unknowns.n;
     double *vertex = PL_NEW_ARRAY(double, p->mesh.vertex_count), *weight = PL_NEW_ARRAY(double, n),
            *start = PL_NEW_ARRAY(double, n), *vector = PL_NEW_ARRAY(double, count *(int64_t)n),
-           value[MODES_MOST];
+           value[PL_MODES_MOST];
     int pairs = -1;
     if (vertex && weight && start && vector) {
         modes_weights(p, vertex, weight);

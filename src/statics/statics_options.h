@@ -20,16 +20,27 @@
 // Of the path: the shortest increment. Shorter ones only sharpen the number in the message.
 #define STATICS_LEAST 2e-4
 
-// Of a limit load: how far beyond it a body that snaps lands.
+// Of a critical load: how far beyond it a body that snaps lands, and how far apart the equilibria are whose
+// eigenvalues tell where it is.
 #define STATICS_BEYOND 0.01
+
+// Of the load: accuracy of critical loads, and of where a branch meets a given load.
+#define STATICS_LOAD 5e-4
+
+// rad: steps of arc length; rad, and of the load: those of a path that is to be shown.
+#define STATICS_ARC_TURN 0.15
+#define STATICS_ARC_SHOWN 0.04
 
 // Equilibria before the end of a path only have to lead on: relative residual, and step over the size.
 #define STATICS_FORCE 3e-3
 #define STATICS_LENGTH 1e-4
 
-// Iterations at one load before a shorter increment is better; rounds of contacts and of friction limits.
+// Iterations at one load before a shorter increment is better; rounds of an outer iteration (contacts, limits
+// of friction, arc length, inverse iteration); iterations of a method that converges superlinearly or not at
+// all (stationary points, arc length, critical loads).
 #define STATICS_ITERATIONS 80
 #define STATICS_ROUNDS 60
+#define STATICS_SUPERLINEAR 8
 
 // Iterations that make the balance of bodies in contact better, with the factor at hand.
 #define STATICS_BALANCE 8
@@ -40,16 +51,14 @@
 // rad, and strain: a change of shape so small is a move, found at once with the factor at hand.
 #define STATICS_SMALL 0.1
 
-// Prediction from solved states: cosine between two changes of command that count as one line; the last
-// change over the next one, at most; in moves, states on the line that are farther away are left out; of the
-// move, states closer to each other would amplify their errors; correction of the next order over that of the
-// last one; of the move, what a combination of earlier moves may leave unexplained; sum of its coefficients.
+// Prediction from solved states: cosine between two changes of command that count as one line; in moves,
+// states on the line that are farther away are left out; of the move, states closer to each other would
+// amplify their errors; correction of the next order over that of the last one, and of the move, what a
+// combination of earlier ones may leave unexplained; sum of its coefficients.
 #define STATICS_ALONG 0.95
-#define STATICS_ALONG_LENGTH 8.0
 #define STATICS_LINE_REACH 12.0
 #define STATICS_LINE_APART 0.1
 #define STATICS_ORDER_GAIN 0.4
-#define STATICS_AFFINE_MISFIT 0.4
 #define STATICS_AFFINE_REACH 4.0
 
 // Solves of a move with a new factor, and how many more each further move takes with the same one.
@@ -68,8 +77,5 @@
 // each update.
 #define STATICS_HARD_GROWTH 32.0
 #define STATICS_HARD_MOST 32768.0
-
-// Newton steps to a stationary point close by, with the tangent as it is.
-#define STATICS_STATIONARY 6
 
 #endif

@@ -231,7 +231,7 @@ bool statics_stationary(pl_statics *s, double *x, double reach, const double *mo
 
     memcpy(start, x, path_bytes(s));
     bool found = false, possible = true;
-    for (int k = 0; k < STATICS_STATIONARY && possible && !found; ++k) {
+    for (int k = 0; k < STATICS_SUPERLINEAR && possible && !found; ++k) {
         possible = isfinite(pl_problem_evaluate(p, x, s->newton.work.g));
         if (possible && p->linear.has_factor) {
             pl_problem_residual(p, s->newton.work.g, r); // multipliers

@@ -160,7 +160,7 @@ static bool predict_affine(pl_statics *s, const double *difference, const double
         sum += fabs(a[i]);
     }
 
-    if (misfit > STATICS_AFFINE_MISFIT * STATICS_AFFINE_MISFIT * predict_dot(commands, wanted, wanted) ||
+    if (misfit > STATICS_ORDER_GAIN * STATICS_ORDER_GAIN * predict_dot(commands, wanted, wanted) ||
         sum > STATICS_AFFINE_REACH) {
         return false;
     }
@@ -193,7 +193,7 @@ bool statics_predict(pl_statics *s, const double *command, double *out)
     const int line = predict_line(s, difference, wanted, which, t);
 
     // a rotation is extrapolated better as one as long as there are only two states
-    if (line == 2 && t[1] < 0 && t[1] > -STATICS_ALONG_LENGTH && pl_newton_can_corotate(&s->newton)) {
+    if (line == 2 && t[1] < 0 && t[1] > -STATICS_LINE_REACH && pl_newton_can_corotate(&s->newton)) {
         pl_newton_extrapolate(&s->newton, s->history.x[0], s->history.x[which[1]], -1 / t[1], out);
         return true;
     }

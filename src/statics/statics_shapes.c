@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include "statics/statics_shapes.h"
 
-#define SHAPES_ITERATIONS 30 // of a deflated search
-#define SHAPES_NUDGE 0.05    // rad: how far beside a shape it begins
-#define SHAPES_STEP_TURN 0.6 // rad, and of strain: its longest step
-#define SHAPES_STEP_STRAIN 0.3
-#define SHAPES_CONVERGED 1e-4                    // relative residual: a solve completes it
+#define SHAPES_ITERATIONS 30                     // of a deflated search
+#define SHAPES_NUDGE 0.05                        // rad: how far beside a shape it begins
+#define SHAPES_STEP_TURN 0.6                     // rad, and of strain: its longest step
 #define SHAPES_LENGTH 0.1                        // of the size, root mean square: the length of eta
 #define SHAPES_LEAVE 0.1                         // rad: how far beside a saddle the ways down begin
 static const double shapes_turn[] = {0.35, 1.0}; // rad: starts along modes
@@ -151,7 +149,7 @@ static void search_move(search *f, const double *x, const double *mode, double t
     }
 
     const double rotation = pl_newton_step_rotation(&f->s->newton, x, d, &strain);
-    const double scale = turn / fmax(fmax(rotation, strain * fabs(turn) / SHAPES_STEP_STRAIN), 1e-12);
+    const double scale = turn / fmax(fmax(rotation, strain * fabs(turn) / STATICS_STRAIN), 1e-12);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
         d[i] *= scale;
     }
@@ -359,14 +357,13 @@ static bool search_newton(search *f, double *x, int *negative, pl_error *err)
         *negative = pl_problem_unstable(p);
         pl_problem_gaps(p, gap);
         pl_newton_direction(&s->newton, s->newton.work.r, gap, d);
-        converged = relative < SHAPES_CONVERGED;
+        converged = relative < STATICS_FORCE;
 
         // the step of the deflated equations, within what a linear step can predict
         double strain;
         const double tau = 1 / (1 - deflation_slope(f, x, d)),
                      turn = pl_newton_step_rotation(&s->newton, x, d, &strain),
-                     most =
-                         fmin(SHAPES_STEP_TURN / fmax(turn, 1e-12), SHAPES_STEP_STRAIN / fmax(strain, 1e-12)),
+                     most = fmin(SHAPES_STEP_TURN / fmax(turn, 1e-12), STATICS_STRAIN / fmax(strain, 1e-12)),
                      scale = fmin(fmax(tau, -most), most);
         pl_log(2, "    deflation %d: residual %.2e, tau %.3g, step turns %.2g rad, %d negative", k, relative,
                tau, turn, *negative);

@@ -1,8 +1,6 @@
 // Newton steps from a shape that is nearly an equilibrium, for those who know a shape from elsewhere.
 #include "statics/statics_impl.h"
 
-#define STEPS_SET_CHANGES 40 // of cables that become slack or taut in one step
-
 // The Newton step at x: s->newton.work.d, of all vertices in `full`; `residual` (may be NULL) as it is at x.
 static pl_status newton_step(pl_statics *s, const double *x, double *full, double *residual, pl_error *err)
 {
@@ -14,7 +12,7 @@ static pl_status newton_step(pl_statics *s, const double *x, double *full, doubl
         return pl_fail(err, PL_BAD_INPUT, "statics: an element is inverted at the start of the step");
     }
     pl_problem_residual(p, g, r);
-    for (int change = 0; change < STEPS_SET_CHANGES && pl_problem_activate(p, false); ++change) {
+    for (int change = 0; change < PL_ROWS_MAX && pl_problem_activate(p, false); ++change) {
         pl_problem_residual(p, g, r);
     }
 
