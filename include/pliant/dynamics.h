@@ -76,9 +76,10 @@ typedef struct pl_motion_energy {
     double elastic;   // of the long-term material, springs included
     double viscous;   // went into viscous branches: what they store and what they turned into heat
     double damped;    // by mass-proportional damping and drag
-    double actuators; // work of cables, chambers and films on the body
+    double actuators; // work of cables, chambers and films on the body; NAN: a cable has friction
     double loads;     // work of gravity, forces, moments, pressures and the acceleration of the supports
-    double imbalance; // NAN: work of growth drives or moving supports is not counted
+    double imbalance; // NAN: work of growth drives, moved obstacles or cables with
+                      // friction is not counted
 } pl_motion_energy;
 
 typedef struct pl_motion_report {

@@ -7,7 +7,9 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
+from ._core import InputError
 from ._robot import Robot
+from ._simulate import Motion, Time, seconds
 from ._state import State
 from ._table import unknown
 
@@ -120,6 +122,9 @@ class Env(_Base):  # type: ignore[misc]
     Action: change of every command, as a fraction (-1 to 1) of `step` times its range. Observation: commands scaled
     to 0 to 1, marker position (mm), target (mm). Reward: minus the distance in mm, minus 10 when no equilibrium was
     found. Terminated: within `tolerance` mm. A target of None draws a reachable one at every reset.
+
+    With `dt` a step is a motion in time of that length (full bodies with densities): the commands go linearly to their new values, the body swings, and
+    velocities of the marker (mm/s) follow in the observation. A reset begins at rest.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}
@@ -133,6 +138,7 @@ class Env(_Base):  # type: ignore[misc]
         tolerance: float = 1.0,
         limit: int = 50,
         render_mode: Optional[str] = None,
+        dt: Optional[Time] = None,
     ) -> None:
         from ._robot import load
 
@@ -147,10 +153,15 @@ class Env(_Base):  # type: ignore[misc]
         self._low, self._high = spans[:, 0], spans[:, 1]
         n = len(spans)
         self.action_space = _Box(-np.ones(n), np.ones(n), dtype=np.float64)
-        low = np.concatenate([np.zeros(n), np.full(6, -np.inf)])
-        high = np.concatenate([np.ones(n), np.full(6, np.inf)])
+        self.dt = None if dt is None else seconds(dt, "dt")  #: s
+        if self.dt is not None and not self.dt > 0:
+            raise InputError(f"dt is {self.dt:g} s, must be positive")
+        free = 6 if self.dt is None else 9
+        low = np.concatenate([np.zeros(n), np.full(free, -np.inf)])
+        high = np.concatenate([np.ones(n), np.full(free, np.inf)])
         self.observation_space = _Box(low, high, dtype=np.float64)
         self.state: Optional[State] = None
+        self.motion: Optional[Motion] = None  #: of the last step, with `dt`
         self.target: Any = np.zeros(3)
         self._count = 0
 
@@ -160,7 +171,22 @@ class Env(_Base):  # type: ignore[misc]
     def _observation(self) -> Any:
         assert self.state is not None
         fraction = (self._values - self._low) / np.where(self._high > self._low, self._high - self._low, 1)
-        return np.concatenate([np.clip(fraction, 0, 1), self.state[self.marker].position, self.target])
+        seen = [np.clip(fraction, 0, 1), self.state[self.marker].position, self.target]
+        if self.dt is not None:
+            seen.append(np.zeros(3) if self.motion is None else self.motion.velocities[self.marker][-1])
+        return np.concatenate(seen)
+
+    def _move(self) -> tuple[State, bool]:
+        """The motion of one step, from the end of the last one; the shape it leads to, and whether it got there."""
+        assert self.dt is not None and self.state is not None
+        start: Any = self.state if self.motion is None else self.motion
+        end = (0.0 if self.motion is None else float(self.motion.time[-1])) + self.dt
+        motion = self.robot.simulate(
+            end, dict(zip(self.robot.commands, map(float, self._values))), start=start, ramp=self.dt, every=self.dt, beyond_range=True
+        )
+        if motion.outcome == "done":
+            self.motion = motion
+        return motion.state, motion.outcome == "done"
 
     def reset(self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None) -> tuple[Any, dict[str, Any]]:
         """Back to the middle of the ranges, with a new target unless one is fixed (options: {"target": ...})."""
@@ -172,6 +198,7 @@ class Env(_Base):  # type: ignore[misc]
         self.target = np.array(given, dtype=float)
         self._values = 0.5 * (self._low + self._high)
         self.state = self._go(self._values, None)
+        self.motion = None
         self._count = 0
         return self._observation(), self._info()
 
@@ -187,15 +214,19 @@ class Env(_Base):  # type: ignore[misc]
         action = np.clip(np.asarray(action, dtype=float).reshape(self._low.shape), -1, 1)
         before = self._values
         self._values = np.clip(before + self.step_size * (self._high - self._low) * action, self._low, self._high)
-        state = self._go(self._values, self.state)
-        if state.converged:
+        if self.dt is None:
+            state = self._go(self._values, self.state)
+            converged = state.converged
+        else:
+            state, converged = self._move()
+        if converged:
             self.state = state
         else:
             self._values = before
         self._count += 1
         info = self._info()
-        info["converged"] = state.converged
-        reward = -info["distance"] - (0.0 if state.converged else 10.0)
+        info["converged"] = converged
+        reward = -info["distance"] - (0.0 if converged else 10.0)
         return self._observation(), reward, info["distance"] <= self.tolerance, self._count >= self.limit, info
 
     def render(self) -> Any:

@@ -295,7 +295,7 @@ static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves
     return PL_OK;
 }
 
-// Work of growth and of obstacles that are moved is not counted.
+// Work of growth, of obstacles that are moved and of cables that rub is not counted.
 static bool start_grows(const pl_robot *robot)
 {
     bool grows = false;
@@ -303,7 +303,7 @@ static bool start_grows(const pl_robot *robot)
         grows = grows || robot->contact.obstacle[o].command >= 0;
     }
     for (int i = 0; i < robot->actuator_count; ++i) {
-        grows = grows || robot->actuator[i].growth;
+        grows = grows || robot->actuator[i].growth || robot->actuator[i].friction > 0;
     }
 
     return grows;

@@ -231,6 +231,11 @@ pl_motion_energy pl_dynamics_energy(pl_dynamics *d)
                       ? e.kinetic + e.elastic + e.viscous + e.damped - d->energy_start - e.actuators - e.loads
                       : NAN;
 
+    // the tensions of a cable that rubs have no potential
+    for (int i = 0; i < d->robot->actuator_count; ++i) {
+        e.actuators = d->robot->actuator[i].friction > 0 ? NAN : e.actuators;
+    }
+
     return e;
 }
 

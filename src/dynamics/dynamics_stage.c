@@ -196,8 +196,8 @@ static pl_status stage_touch(stage *run, double *x, stage_outcome *outcome, pl_e
             *outcome = STAGE_DIVERGED;
             break;
         }
-        status = p->limits_off > PL_CONTACT_LIMIT ? pl_problem_update(p, x, err)
-                                                  : pl_problem_advance(p, x, err);
+        status =
+            p->limits_off > PL_CONTACT_LIMIT ? pl_problem_update(p, x, err) : pl_problem_advance(p, x, err);
         if (status == PL_OK) {
             status = stage_newton(run, x, outcome, err);
         }

@@ -63,6 +63,30 @@ expect_near "pushed down" "$(awk -F, 'NR == 4 {print ($5 < -2.2)}' push.csv)" 1 
 expect_status 2 simulate beam $coarse --until 0.1s --push tip=0,0,-2
 expect_words err.txt "tip=0,0,-2@50ms,80ms"
 
+# a cable that rubs: at rest where statics with its memory of pulling and releasing is, not where pulling alone leads; its work is not counted
+cat >rubs.yaml <<'END'
+pliant: 1
+name: rubs
+materials: {silicone: {model: neo_hookean, c10: 0.12 MPa, poisson: 0.49, density: 1070 kg/m^3}}
+mesh: {design: {kind: beam, length: 80, width: 10, height: 10}, size: 20, order: 2}
+regions: {body: silicone}
+fixed: [{surface: base}]
+markers: {tip: {surface: tip}}
+actuators:
+  - {name: pull, kind: cable, drive: tension, friction: 0.3, radius: 3, through: [[0, 0, 3], [20, 0, 3], [40, 0, 3], [60, 0, 3], [80, 0, 3]]}
+END
+printf 't [s],pull [N]\n0,0\n0.2,1.2\n0.4,1.2\n0.6,0.6\n1,0.6\n' >rub.csv
+printf 'pull [N]\n1.2\n0.6\n' >rubbed.csv
+expect_status 0 simulate rubs.yaml --until 1s --table rub.csv --damping 30 --every 0.5s --out rubs.csv
+expect_status 0 sweep rubs.yaml --table rubbed.csv --out still.csv
+printf 'pull [N]\n0.6\n' >once.csv
+expect_status 0 sweep rubs.yaml --table once.csv --out pulled.csv
+z_of() { awk -F, -v row="$2" 'NR == 1 {for (i = 1; i <= NF; ++i) if ($i == "tip.z [mm]") c = i} NR == row {print $c}' "$1"; }
+still=$(z_of still.csv 3)
+expect_near "cable that rubs" "$(awk -v a="$(tail -1 rubs.csv | cut -d, -f5)" -v b="$still" 'BEGIN {print (a - b < 0.01 * b && b - a < 0.01 * b)}')" 1 0
+expect_near "remembers" "$(awk -v a="$still" -v b="$(z_of pulled.csv 2)" 'BEGIN {print (a > 1.02 * b)}')" 1 0
+expect_near "its work is not counted" "$(tail -1 rubs.csv | awk -F, '{print ($NF == "")}')" 1 0
+
 # supports that shake and are carried, and a fluid: the tip lags behind an acceleration along y, drag takes energy
 expect_status 0 simulate beam $coarse --until 0.1s --carry y=20mm@0s,0.2s --every 20ms --out carried.csv
 expect_near "lags behind" "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; ++i) if ($i == "tip.y [mm]") c = i} NR == 3 {print ($c < -0.1)}' carried.csv)" 1 0

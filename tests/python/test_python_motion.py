@@ -51,6 +51,30 @@ class Motions(unittest.TestCase):
         light = self.beam.simulate("60 ms", start="undeformed", every="60 ms")
         self.assertLess(heavy["tip"][-1, 2], light["tip"][-1, 2])
 
+    def test_environment(self):
+        # steps of an environment in time are one motion; velocities are part of what is observed
+        env = pl.Env(self.beam, dt="10 ms", step=0.2, target=[0, 0, 0])
+        seen, _ = env.reset(seed=1)
+        self.assertEqual(seen.shape, env.observation_space.shape)
+        self.assertEqual(len(seen), len(self.beam.commands) + 9)
+        self.assertTrue((seen[-3:] == 0).all())
+        middle = float(env._values[0])
+        values, times = [middle], [0.0]
+        for action in (1, 1, -1, 0):
+            seen, reward, _, _, info = env.step([action])
+            self.assertTrue(info["converged"])
+            values.append(float(env._values[0]))
+            times.append(times[-1] + 0.01)
+        whole = self.beam.simulate(times[-1], {"tendon": (times, values)}, every="10 ms")
+        moved = np.abs(whole["tip"][-1] - whole["tip"][0]).max()
+        apart = np.abs(seen[1:4] - whole["tip"][-1]).max()
+        print(f"environment in time: {apart:.2e} mm from one motion, which moves {moved:.2f} mm")
+        self.assertLess(apart, 0.01 * moved)
+        # the tolerance of steps is one of positions; a corner of a prescribed length makes velocities ring
+        self.assertLess(np.abs(seen[-3:] - whole.velocities["tip"][-1]).max(), 0.1 * np.abs(whole.velocities["tip"]).max())
+        with self.assertRaises(pl.InputError):
+            pl.Env(self.beam, dt=0)
+
     def test_refused(self):
         for call, word in (
             (lambda: self.beam.simulate("0.1 s", {"tendn": 1}), "tendon"),
