@@ -565,7 +565,7 @@ static pl_status study_parallel(study_work *w, pl_error *err)
     count = count > w->variant_count ? w->variant_count : count;
     count = count < 1 ? 1 : count > PL_COUNT(thread) ? PL_COUNT(thread) : count;
     if (pthread_mutex_init(&w->lock, NULL) != 0) {
-        return pl_fail(err, PL_FAILED, "study: no lock");
+        return pl_fail(err, PL_FAILED, "study: a lock cannot be created");
     }
     pthread_cond_init(&w->changed, NULL);
     w->running = count;

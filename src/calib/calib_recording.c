@@ -67,7 +67,7 @@ static pl_status series_row(char *line, const char *name, int number, pl_recordi
         char *end = NULL;
         out[c] = part ? pl_real_read(part, &end) : NAN;
         if (!part || (*part && *end)) {
-            return pl_fail(err, PL_BAD_FILE, "%s:%d: column %d (%s) is no number", name, number, c + 1,
+            return pl_fail(err, PL_BAD_FILE, "%s:%d: column %d (%s) is not a number", name, number, c + 1,
                            s->column[c].name);
         }
         out[c] = *part ? out[c] : NAN;

@@ -21,7 +21,7 @@ pl_status pl_image_create(int width, int height, bool color, pl_image *out, pl_e
 {
     *out = (pl_image){.width = width, .height = height};
     if (width < 1 || height < 1 || width > 32768 || height > 32768) {
-        return pl_fail(err, PL_BAD_INPUT, "image: %d x %d pixels", width, height);
+        return pl_fail(err, PL_BAD_INPUT, "image: %d x %d pixels, expected at least 1 x 1", width, height);
     }
 
     const int64_t n = (int64_t)width * height;
@@ -390,7 +390,7 @@ pl_status pl_board_find(const pl_image *image, const pl_board *board, double *pi
 
     if (board->columns < 3 || board->rows < 3 || board->columns > LATTICE / 2 - 2 ||
         board->rows > LATTICE / 2 - 2) {
-        return pl_fail(err, PL_BAD_INPUT, "chessboard: %d x %d inner corners; 3 to %d in each direction",
+        return pl_fail(err, PL_BAD_INPUT, "chessboard: %d x %d inner corners, expected 3 to %d in each direction",
                        board->columns, board->rows, LATTICE / 2 - 2);
     }
 

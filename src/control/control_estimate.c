@@ -53,7 +53,7 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
     // forces and commands among the unknowns
     for (int i = 0; i < o->force_count; ++i) {
         if (o->force_marker[i] < 0 || o->force_marker[i] >= info->marker_count) {
-            return pl_fail(err, PL_BAD_INPUT, "estimator: force at marker %d, there are %d",
+            return pl_fail(err, PL_BAD_INPUT, "estimator: a force at marker %d, the model has %d markers",
                            o->force_marker[i], info->marker_count);
         }
     }

@@ -224,7 +224,7 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
         status = pl_fail_memory(err, "modes");
     }
     if (status == PL_OK && !modes_lanczos(&z, count)) {
-        status = pl_fail(err, PL_FAILED, "modes: the constraints of the actuators depend on each other");
+        status = pl_fail(err, PL_FAILED, "modes: the constraints of the actuators are linearly dependent");
     }
 
     // ascending: unstable ones first

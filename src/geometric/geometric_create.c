@@ -236,7 +236,7 @@ static pl_status create_check(const pl_robot *robot, const pl_geometric_options 
     }
 
     if (status == PL_OK && robot->spring_count > 0) {
-        status = pl_fail(err, PL_BAD_INPUT, "local_global: springs ('%s') are known to method: exact only",
+        status = pl_fail(err, PL_BAD_INPUT, "local_global: springs ('%s') need method: exact",
                          robot->spring[0].name);
     }
 

@@ -53,7 +53,7 @@ static pl_status compare_add(compare *c, const char *name, const char *method, b
 {
     const int actuators = pl_robot_actuator_count(c->robot);
     if (c->out->row_count == PL_COMPARE_ROWS) {
-        return pl_fail(err, PL_BAD_INPUT, "compare: at most %d rows", PL_COMPARE_ROWS);
+        return pl_fail(err, PL_BAD_INPUT, "compare: at most %d results can be compared", PL_COMPARE_ROWS);
     }
 
     pl_compare_row *r = *row = &c->out->row[c->out->row_count++];

@@ -35,7 +35,7 @@ static pl_status follow_check(const pl_ik *ik, const double *point, int count, c
         return pl_fail(err, PL_BAD_INPUT, "follow: neither points nor a function that sets targets");
     }
     if (o->objective < 0 || o->objective >= ik->goal.objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "follow: objective %d, there are %d", o->objective,
+        return pl_fail(err, PL_BAD_INPUT, "follow: there is no objective %d, the problem has %d", o->objective,
                        ik->goal.objective_count);
     }
 

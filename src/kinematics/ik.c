@@ -426,7 +426,7 @@ void pl_ik_destroy(pl_ik *ik)
 pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err)
 {
     if (i < 0 || i >= ik->goal.objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
+        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i, ik->goal.objective_count);
     }
 
     const pl_objective *old = &ik->goal.objective[i];
@@ -474,7 +474,7 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
 pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err)
 {
     if (i < 0 || i >= ik->goal.objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
+        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i, ik->goal.objective_count);
     }
 
     pl_objective o = ik->goal.objective[i];
@@ -490,7 +490,7 @@ pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err)
 pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err)
 {
     if (i < 0 || i >= ik->goal.objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
+        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i, ik->goal.objective_count);
     }
 
     pl_objective o = ik->goal.objective[i];

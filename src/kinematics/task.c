@@ -87,7 +87,7 @@ pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_cou
 static pl_status grasp_check(const pl_model_info *info, const pl_grasp_def *def, pl_error *err)
 {
     if (def->marker < 0 || def->marker >= info->marker_count) {
-        return pl_fail(err, PL_BAD_INPUT, "grasp: marker %d, the robot has %d", def->marker,
+        return pl_fail(err, PL_BAD_INPUT, "grasp: there is no marker %d, the robot has %d", def->marker,
                        info->marker_count);
     }
 

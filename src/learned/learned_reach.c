@@ -26,7 +26,7 @@ pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, 
         return pl_fail(err, PL_BAD_INPUT, "reach: method %d is unknown", (int)options->method);
     }
     if (options->marker < 0 || options->marker >= i->marker_count) {
-        return pl_fail(err, PL_BAD_INPUT, "reach: marker %d, the model has %d", options->marker,
+        return pl_fail(err, PL_BAD_INPUT, "reach: there is no marker %d, the model has %d", options->marker,
                        i->marker_count);
     }
 

@@ -41,6 +41,9 @@ typedef struct pl_mesh_report {
     double longest_collapsed;   // mm
 } pl_mesh_report;
 
+// What was repaired, one finding each; `source` is the file that they are about.
+void pl_mesh_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings);
+
 // Checks and copies `def`. Refused: indices out of range, non-finite coordinates, elements of zero volume,
 // repeated elements, duplicate names, a mesh without elements. `report` may be NULL. After the repair of
 // orientations only curved elements can be inverted; these are refused with their numbers.

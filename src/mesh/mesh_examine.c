@@ -31,8 +31,8 @@ static void examine_inverted(const pl_mesh *mesh, const pl_mesh_quality *q, pl_s
     double place[3];
     examine_centre(mesh, q->worst_element, place);
     pl_findings_add(findings, severity, NULL, 0,
-                    "%d elements are inverted at some interior point; the worst is element %d",
-                    q->inverted_count, q->worst_element);
+                    "%d element%s inverted at some interior point; the worst is element %d",
+                    q->inverted_count, q->inverted_count == 1 ? " is" : "s are", q->worst_element);
     pl_findings_advise(findings, "mesh again with a smaller --size, or with --order 1");
     pl_findings_place(findings, place, &q->worst_element, 1);
 }
@@ -162,10 +162,9 @@ static pl_status examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_er
         double place[3];
         examine_centre(mesh, element[0], place);
         // one quadratic element across a wall bends well; one linear element does not
-        pl_findings_add(
-            findings, quadratic ? PL_NOTE : PL_WARNING, NULL, 0,
-            "%d elements span the full thickness of a wall; the thinnest of these walls is %.3g mm", count,
-            thinnest);
+        pl_findings_add(findings, quadratic ? PL_NOTE : PL_WARNING, NULL, 0,
+                        "%d element%s the full thickness of a wall; the thinnest of these walls is %.3g mm",
+                        count, count == 1 ? " spans" : "s span", thinnest);
         pl_findings_advise(findings,
                            quadratic
                                ? "quadratic elements still represent bending; for accurate stresses, --size "
@@ -323,4 +322,41 @@ pl_status pl_mesh_examine(const pl_mesh *mesh, pl_findings *findings, pl_error *
         status = pl_mesh_examine_parts(mesh, NULL, findings, err);
     }
     return status == PL_OK ? pl_mesh_examine_walls(mesh, findings, err) : status;
+}
+
+// ---- repairs
+void pl_mesh_report_findings(const pl_mesh_report *r, const char *source, pl_findings *findings)
+{
+    if (r->flipped_elements) {
+        pl_findings_add(findings, PL_NOTE, source, 0, "%d element%s been reoriented", r->flipped_elements,
+                        r->flipped_elements == 1 ? " was inverted and has" : "s were inverted and have");
+    }
+
+    if (r->duplicate_vertices) {
+        pl_findings_add(findings, PL_WARNING, source, 0, "%d %s with another vertex", r->duplicate_vertices,
+                        r->duplicate_vertices == 1 ? "vertex coincides" : "vertices coincide");
+        pl_findings_advise(findings, "parts that should be connected separate there; merge the vertices in "
+                                     "the program that wrote the mesh");
+    }
+
+    if (r->unused_vertices) {
+        pl_findings_add(findings, PL_NOTE, source, 0, "%d %s removed", r->unused_vertices,
+                        r->unused_vertices == 1 ? "vertex belongs to no element and was"
+                                                : "vertices belong to no element and were");
+    }
+
+    if (r->collapsed_edges) {
+        pl_findings_add(findings, PL_NOTE, NULL, 0,
+                        "%s: details of up to %.3g mm are far smaller than the elements: %d edge%s of flat "
+                        "elements %s collapsed",
+                        source, r->longest_collapsed, r->collapsed_edges, r->collapsed_edges == 1 ? "" : "s",
+                        r->collapsed_edges == 1 ? "was" : "were");
+        pl_findings_advise(findings, "remove them in the part, or mesh it with a smaller --size");
+    }
+
+    if (r->unmatched_faces) {
+        pl_findings_add(findings, PL_WARNING, source, 0, "%d %s removed", r->unmatched_faces,
+                        r->unmatched_faces == 1 ? "face of a named surface belongs to no element and was"
+                                                : "faces of named surfaces belong to no element and were");
+    }
 }

@@ -132,34 +132,6 @@ static void build_sort_faces(const pl_build *build, int64_t *start, int32_t *cor
     start[0] = 0;
 }
 
-// What pl_mesh_create repaired.
-static void build_report(const pl_mesh_report *report, const char *path, pl_findings *findings)
-{
-    if (report->flipped_elements) {
-        pl_findings_add(findings, PL_NOTE, path, 0, "%d elements were inverted and have been reoriented",
-                        (int)report->flipped_elements);
-    }
-
-    if (report->duplicate_vertices) {
-        pl_findings_add(findings, PL_WARNING, path, 0, "%d vertices coincide with another vertex",
-                        (int)report->duplicate_vertices);
-        pl_findings_advise(
-            findings,
-            "the body may be disconnected there: merge coincident nodes in the program that wrote the mesh");
-    }
-
-    if (report->unused_vertices) {
-        pl_findings_add(findings, PL_NOTE, path, 0, "%d vertices belong to no element and were removed",
-                        (int)report->unused_vertices);
-    }
-
-    if (report->unmatched_faces) {
-        pl_findings_add(findings, PL_WARNING, path, 0,
-                        "%d surface faces belong to no element and were removed",
-                        (int)report->unmatched_faces);
-    }
-}
-
 // Sums the sizes, fills the def and hands it to pl_mesh_create.
 static pl_status build_create(pl_build *build, const char *path, pl_mesh **out, pl_findings *findings,
                               pl_error *err)
@@ -199,7 +171,7 @@ static pl_status build_create(pl_build *build, const char *path, pl_mesh **out, 
         pl_error why = {0};
         status = pl_mesh_create(&def, out, &report, &why);
         if (status == PL_OK) {
-            build_report(&report, path, findings);
+            pl_mesh_report_findings(&report, path, findings);
         } else {
             pl_fail(err, status, "%s: %.900s", path, why.text);
         }

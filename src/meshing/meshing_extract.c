@@ -522,38 +522,3 @@ pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_me
     extraction_clear(&x);
     return status;
 }
-
-// One finding per kind of repair.
-void meshing_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings)
-{
-    if (report->flipped_elements) {
-        pl_findings_add(findings, PL_NOTE, source, 0, "%d elements were inverted; their nodes were reordered",
-                        report->flipped_elements);
-    }
-
-    if (report->duplicate_vertices) {
-        pl_findings_add(findings, PL_WARNING, source, 0, "%d vertices coincide with another vertex",
-                        report->duplicate_vertices);
-        pl_findings_advise(findings, "parts that should be connected separate there; merge the vertices in "
-                                     "the program that wrote the mesh");
-    }
-
-    if (report->unused_vertices) {
-        pl_findings_add(findings, PL_NOTE, source, 0, "%d vertices belong to no element and were removed",
-                        report->unused_vertices);
-    }
-
-    if (report->collapsed_edges) {
-        pl_findings_add(
-            findings, PL_NOTE, NULL, 0,
-            "%s: details of up to %.3g mm are far smaller than the elements: %d edges of flat elements were "
-            "collapsed",
-            source, report->longest_collapsed, report->collapsed_edges);
-        pl_findings_advise(findings, "remove them in the part, or mesh it with a smaller --size");
-    }
-
-    if (report->unmatched_faces) {
-        pl_findings_add(findings, PL_WARNING, source, 0, "%d faces of named surfaces belong to no element",
-                        report->unmatched_faces);
-    }
-}

@@ -171,7 +171,7 @@ static pl_status files_read(void *user, const pl_progress *progress, pl_mesh **o
 
     meshing_end(&g);
     if (status == PL_OK) {
-        meshing_report_findings(&report, job->path, findings);
+        pl_mesh_report_findings(&report, job->path, findings);
     }
 
     return status;
@@ -189,7 +189,7 @@ pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findi
         pl_mesh_report report = {0};
         const pl_status status = meshing_read_vtk(path, unit, out, &report, err);
         if (status == PL_OK) {
-            meshing_report_findings(&report, path, findings);
+            pl_mesh_report_findings(&report, path, findings);
         }
         return status;
     }

@@ -55,8 +55,6 @@ pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_me
 void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *node_start, const int32_t *node,
                    double *position);
 
-// Copies what pl_mesh_create repaired into the findings.
-void meshing_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings);
 
 // ---- a drawing: solids that may overlap, named, and planes that name faces. Later solids win over earlier
 // ones; cavities win over everything and stay hollow; knives only cut.

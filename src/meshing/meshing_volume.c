@@ -104,7 +104,7 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
             if (status != PL_OK) {
                 return pl_fail(err, status, "%s", curved.text);
             }
-            meshing_report_findings(&report, options->source, findings);
+            pl_mesh_report_findings(&report, options->source, findings);
             return PL_OK;
         }
 
@@ -119,7 +119,7 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
 
     status = volume_straight(g, &extract, options->order, out, &report, err);
     if (status == PL_OK) {
-        meshing_report_findings(&report, options->source, findings);
+        pl_mesh_report_findings(&report, options->source, findings);
     }
 
     return status;

@@ -75,7 +75,7 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
         return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter kind %d does not exist", (int)q->kind);
     }
     if (q->index < 0 || q->index >= limit[q->kind]) {
-        return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter index %d, there are %d", q->index,
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: a parameter has the index %d, expected one below %d", q->index,
                        limit[q->kind]);
     }
 

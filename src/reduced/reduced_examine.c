@@ -8,7 +8,7 @@ pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *e
 {
     const pl_model_info info = pl_model_get_info(model);
     if (!pl_model_is_reduced(model)) {
-        return pl_fail(err, PL_BAD_INPUT, "a model of kind %s is no reduced one", info.kind);
+        return pl_fail(err, PL_BAD_INPUT, "a model of kind %s is not a reduced one", info.kind);
     }
     if (info.marker_count == 0) {
         pl_findings_add(findings, PL_WARNING, NULL, 0, "the robot has no markers");

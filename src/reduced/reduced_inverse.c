@@ -151,7 +151,7 @@ pl_status pl_reduced_reach(pl_model *model, int marker, const double target[3], 
 {
     reach r = {.model = model, .info = pl_model_get_info(model), .marker = marker, .target = target};
     if (marker < 0 || marker >= r.info.marker_count) {
-        return pl_fail(err, PL_BAD_INPUT, "reach: marker is %d, the model has %d", marker,
+        return pl_fail(err, PL_BAD_INPUT, "reach: there is no marker %d, the model has %d", marker,
                        r.info.marker_count);
     }
 

@@ -49,7 +49,7 @@ static pl_status cholmod_fail(const cholmod_self *s, const char *step, pl_error 
     if (s->common.status == CHOLMOD_OUT_OF_MEMORY) {
         return pl_fail_memory(err, "solver: CHOLMOD");
     }
-    return pl_fail(err, PL_FAILED, "solver: CHOLMOD's %s answered %d", step, s->common.status);
+    return pl_fail(err, PL_FAILED, "solver: CHOLMOD's %s returned the status %d", step, s->common.status);
 }
 
 static pl_status cholmod_analyse(cholmod_self *s, SuiteSparse_long *order, pl_error *err)

@@ -252,7 +252,7 @@ static pl_status mpi_answer(mpi_self *s, const char *step, pl_error *err)
     }
 
     return code < 0 && code != -10
-               ? pl_fail(err, PL_FAILED, "solver: MUMPS' %s answered %d (%d)", step, code, (int)s->last.more)
+               ? pl_fail(err, PL_FAILED, "solver: MUMPS' %s returned the status %d (%d)", step, code, (int)s->last.more)
                : PL_OK;
 }
 

@@ -106,7 +106,7 @@ pl_status pl_statics_modes(pl_statics *s, const pl_state *state, int count, doub
     pl_free(start);
     pl_free(vector);
     if (status == PL_OK && pairs < 0) {
-        status = pl_fail(err, PL_FAILED, "modes: constraints depend on each other");
+        status = pl_fail(err, PL_FAILED, "modes: the constraints are linearly dependent");
     }
 
     return status;

@@ -71,7 +71,7 @@ pl_status pl_statics_newton(pl_statics *s, const double *command, const double *
         status = pl_problem_begin(p, state, command, err);
     }
     if (status == PL_OK && pl_problem_touches(p)) {
-        status = pl_fail(err, PL_BAD_INPUT, "statics: steps alone do not settle contacts");
+        status = pl_fail(err, PL_BAD_INPUT, "statics: Newton steps from a given shape are not possible with contact");
     }
 
     if (status == PL_OK) {

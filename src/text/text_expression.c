@@ -507,7 +507,7 @@ pl_status text_evaluate(const text_name *name, int count, const char *text, text
     expression e = {.name = name, .count = count, .text = text, .at = text, .err = err};
     *out = (text_value){.plain = true};
     if (strlen(text) > EXPRESSION_LENGTH) {
-        return pl_fail(err, PL_BAD_INPUT, "'%.60s...' is longer than %d letters", text, EXPRESSION_LENGTH);
+        return pl_fail(err, PL_BAD_INPUT, "'%.60s...' is longer than %d characters", text, EXPRESSION_LENGTH);
     }
 
     const text_value v = expression_sum(&e);

@@ -58,7 +58,7 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
                 continue;
             }
             pl_free(block);
-            return pl_fail(err, PL_BAD_FILE, "%s: is a pipe into which nobody has written for %d s", path,
+            return pl_fail(err, PL_BAD_FILE, "%s: is a pipe that received no data for %d s", path,
                            FILE_SILENCE / 1000);
         }
         if (got < 0) {
@@ -162,7 +162,7 @@ static pl_status file_write_through(const char *path, const void *data, size_t b
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENXIO) {
-        return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: is a named pipe that nobody reads", path);
+        return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: is a named pipe without a reader", path);
     }
 
     bool good = fd >= 0 && fcntl(fd, F_SETFL, O_WRONLY) == 0 && file_put(fd, data, bytes);
