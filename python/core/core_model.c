@@ -213,7 +213,7 @@ static PyObject *info_sensor(const pl_model_info *info, int i)
     const pl_sensor_kind kind = info->sensor_kind[i];
     // internal units are mm, mm^3 and MPa; pressures are shown in kPa
     return Py_BuildValue("{s:s,s:s,s:s,s:d}", "name", info->sensor_name[i], "kind", pl_sensor_kind_name(kind),
-                         "unit", pl_sensor_unit(kind), "scale", kind == PL_SENSOR_PRESSURE ? 1e-3 : 1.0);
+                         "unit", pl_sensor_unit(kind), "scale", pl_sensor_scale(kind));
 }
 static PyObject *info_support(const pl_model_info *info, int i)
 {
