@@ -281,7 +281,7 @@ static int guess_write(const cli_args *args, const char *part, const char *folde
         cli_findings(findings);
         status = guessed == PL_OK ? CLI_DONE : guess_refuse(args, guessed, findings, &err);
         if (status && !mesh && !cli_flag(args, "repair") && pl_findings_defect_count(findings) > 0) {
-            cli_advice("`--repair` removes duplicate triangles, turns those that look the wrong way and "
+            cli_advice("`--repair` removes duplicate triangles, turns those that look inwards and "
                        "closes small holes");
         }
         if (status == CLI_DONE) {

@@ -36,7 +36,7 @@ typedef struct pl_repair {
     int32_t triangles, result;      // before and after
     int32_t joined;                 // vertices that lay together
     int32_t degenerate, duplicates; // triangles removed
-    int32_t turned;                 // triangles that looked the other way than their neighbours
+    int32_t turned;                 // triangles that looked in the other direction than their neighbours
     int32_t holes, holes_left;      // closed; left because they are large
     double largest_left;            // mm, across
     bool decimated;                 // fewer triangles than read

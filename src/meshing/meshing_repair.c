@@ -98,7 +98,7 @@ static pl_status repair_remove(pl_trisurf *s, pl_repair *report, pl_error *err)
         report->degenerate += gone[t];
     }
 
-    // the same three corners, whichever way round: one is enough
+    // the same three corners, in any order: one is enough
     qsort(key, (size_t)n, sizeof *key, repair_key_order);
     for (int32_t t = 1; t < n; ++t) {
         if (!gone[key[t].triangle] && memcmp(key[t].corner, key[t - 1].corner, sizeof key[t].corner) == 0) {
