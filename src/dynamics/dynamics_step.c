@@ -7,6 +7,7 @@
 #include "dynamics/dynamics_impl.h"
 
 #define ACCELERATION_PASSES 3
+#define JUMP_HALVINGS 10 // of the largest step: the time in which a drive that starts takes the body along
 #define CONTACT_MASS_TOLERANCE 1e-4 // of the contact forces, in the acceleration they cause
 #define CONTACT_MASS_STEPS 200
 #define STEP_BEFORE 1e-6 // of a step: just before its end
@@ -560,7 +561,19 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
         return status;
     }
 
-    status = acceleration_jump(d, err);
+    // the jump of velocities is that of a step far shorter than any that follows: it does not depend on them
+    const bool jumps = p->row_count > 0 && d->options.step == 0;
+    const double brief = dynamics_stage_length(ldexp(d->options.largest_step, -JUMP_HALVINGS));
+    if (jumps) {
+        status = dynamics_levels_use(d, brief, err);
+        d->inertia->coefficient = 1 / (brief * brief);
+        status = status == PL_OK ? dynamics_stage_factor(d, d->now.x, &outcome, err) : status;
+    }
+    status = status == PL_OK && p->linear.has_factor ? acceleration_jump(d, err) : status;
+    if (jumps && status == PL_OK) {
+        status = dynamics_levels_use(d, s, err);
+        d->inertia->coefficient = 1 / (s * s);
+    }
     if (status != PL_OK) {
         return status;
     }
