@@ -26,7 +26,7 @@
 
 // Halvings of a step; full steps in a row that may raise the energy before they are taken back.
 #define NEWTON_TRIALS 12
-#define NEWTON_RAISED 8
+#define NEWTON_RAISED 5
 
 // Factors in a row with contacts that a full step would hit, before the step is cut.
 #define NEWTON_HITS 4
