@@ -72,6 +72,17 @@ typedef struct pl_term_hold {
 
 typedef enum pl_friction_mode { PL_FRICTION_KEPT, PL_FRICTION_FOLLOWS, PL_FRICTION_BACK } pl_friction_mode;
 
+// Steps of friction (statics_path.c): what it holds at x is noted; its forces at x are noted (returns the sum of
+// their sizes, N); that is exchanged with what it holds now; forces at x are compared with those noted (returns
+// the largest difference, N); back to what was noted, x included.
+typedef enum pl_retrace {
+    PL_RETRACE_MARK,
+    PL_RETRACE_FORCES,
+    PL_RETRACE_EXCHANGE,
+    PL_RETRACE_COMPARE,
+    PL_RETRACE_BACK
+} pl_retrace;
+
 // What a term answers. A function may be NULL where a term has nothing to say. `full` is added to, never set.
 typedef struct pl_term {
     const char *name;
@@ -115,6 +126,7 @@ typedef struct pl_term {
     // true: some did.
     bool (*couple)(void *self, pl_problem *p, pl_friction_mode mode);
     bool (*take_hold)(void *self, pl_problem *p, const double *x);
+    double (*retrace)(void *self, pl_problem *p, pl_retrace what, double *x);
     void (*nonsymmetric)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
     // Of everything besides x that its tangent depends on.
     uint64_t (*fingerprint)(const void *self, const pl_problem *p, uint64_t hash);
@@ -438,6 +450,7 @@ double pl_problem_complementarity_error(pl_problem *p, const double *x, double *
 bool pl_problem_couple(pl_problem *p, pl_friction_mode mode);
 void pl_problem_take_limits(pl_problem *p, const double *x); // they become those of x, and stay as they are
 bool pl_problem_take_hold(pl_problem *p, const double *x); // points that touch at x take hold; true: some did
+double pl_problem_retrace(pl_problem *p, pl_retrace what, double *x);
 void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, double *full);
 pl_contact_fault pl_problem_examine(pl_problem *p, const double *x);
 double pl_problem_stride(pl_problem *p, const double *x, double at);

@@ -341,6 +341,15 @@ void pl_problem_take_limits(pl_problem *p, const double *x)
     pl_problem_couple(p, PL_FRICTION_KEPT);
 }
 
+double pl_problem_retrace(pl_problem *p, pl_retrace what, double *x)
+{
+    double value = 0;
+    PROBLEM_EACH (p, t, retrace) {
+        value = fmax(value, t->kind->retrace(t->self, p, what, x));
+    }
+    return value;
+}
+
 void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, double *full)
 {
     PROBLEM_EACH (p, t, nonsymmetric) {

@@ -33,7 +33,8 @@ static void contact_destroy(void *object)
                            t->grip,        t->kept_grip,  t->linked,    t->hit,
                            t->met,         t->push,       t->area,      t->spacing,
                            t->foot,        t->ball,       t->near,      t->foot_x,
-                           t->foot_offset, t->gripped,    t->kept_limit};
+                           t->foot_offset, t->gripped,    t->kept_limit,
+                           t->marked,      t->marked_x,   t->marked_offset, t->marked_force};
 
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -579,6 +580,7 @@ static const pl_term contact_kind = {.name = "contact",
                                      .tangent = contact_tangent,
                                      .couple = contact_couple,
                                      .take_hold = contact_take_hold,
+                                     .retrace = contact_retrace,
                                      .nonsymmetric = contact_nonsymmetric,
                                      .fingerprint = contact_fingerprint,
                                      .step_limit = contact_step_limit,
@@ -667,6 +669,10 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     const int64_t rough = t->c->friction ? t->obstacles * n + t->slots : 1;
     t->gripped = PL_NEW_ARRAY(bool, rough);
     t->kept_limit = PL_NEW_ARRAY(double, rough);
+    t->marked = PL_NEW_ARRAY(double, t->c->friction ? t->numbers : 1);
+    t->marked_x = PL_NEW_ARRAY(double, t->c->friction ? full : 1);
+    t->marked_offset = PL_NEW_ARRAY(double, 6 * t->obstacles + 1);
+    t->marked_force = PL_NEW_ARRAY(double, 3 * t->obstacles + 1);
     t->stiffness = PL_NEW_ARRAY(double, n + t->slots);
     t->pair_stiffness = PL_NEW_ARRAY(double, n);
     t->from = PL_NEW_ARRAY(double, t->obstacles);
@@ -700,7 +706,8 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
         !t->offset || !t->kept_offset || !t->settled_offset || !t->mu || !t->rate || !t->name ||
         !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->reading || !t->pressure ||
         !t->open || !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x ||
-        !t->guard_x || !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit) {
+        !t->guard_x || !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit ||
+        !t->marked || !t->marked_x || !t->marked_offset || !t->marked_force) {
         return pl_fail_memory(err, "problem: contact");
     }
 

@@ -95,6 +95,8 @@ typedef struct contact_term {
     // friction whose limits follow the pressures: points that it holds; limits when that began
     bool follows_pressure, *gripped;
     double *kept_limit;
+    // where a pair of steps began: numbers, shape, obstacles; forces of friction at its end, 3 per obstacle
+    double *marked, *marked_x, *marked_offset, *marked_force;
     // sensitivities: changes of the multipliers, and of the gaps by the parameter itself
     bool *held;
     double *mu, *rate;
@@ -212,6 +214,7 @@ bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode);
 
 // While they do: points that touch at x take hold where they met the obstacle.
 bool contact_take_hold(void *self, pl_problem *p, const double *x);
+double contact_retrace(void *self, pl_problem *p, pl_retrace what, double *x);
 
 // At an evaluation: the pressure of a point.
 void contact_follow_pressure(contact_term *t, int o, int32_t k, double pressure);

@@ -120,3 +120,85 @@ void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, cons
         }
     }
 }
+
+// ---- steps
+// Of an obstacle at x: the force of friction; returns the sum of the sizes of its parts, N.
+static double friction_force(contact_term *t, int o, const double *x, double force[3])
+{
+    double size = 0;
+    memset(force, 0, 3 * sizeof *force);
+    contact_find_feet(t, x, t->offset);
+    CONTACT_EACH(t, o, k)
+    {
+        double traction[3];
+        bool stick;
+        if (!(contact_limit(t, o, k) > 0)) {
+            continue;
+        }
+        const double area = contact_rough_area(t, k);
+        contact_friction(t, o, k, x, traction, &stick, NULL);
+        size += area * pl_norm3(traction);
+        for (int i = 0; i < 3; ++i) {
+            force[i] += area * traction[i];
+        }
+    }
+
+    return size;
+}
+
+static void friction_exchange(double *a, double *b, int64_t count)
+{
+    for (int64_t i = 0; i < count; ++i) {
+        const double kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+double contact_retrace(void *self, pl_problem *p, pl_retrace what, double *x)
+{
+    contact_term *t = self;
+    const size_t bytes = pl_problem_full_bytes(p), offsets = 6 * (size_t)t->obstacles * sizeof *t->offset,
+                 numbers = (size_t)t->numbers * sizeof *t->block;
+    double value = 0;
+
+    if (!t->c->friction) {
+        return 0;
+    }
+
+    switch (what) {
+    case PL_RETRACE_MARK:
+        memcpy(t->marked, t->block, numbers);
+        memcpy(t->marked_x, x, bytes);
+        memcpy(t->marked_offset, t->settled_offset, offsets);
+        break;
+    case PL_RETRACE_FORCES:
+        for (int o = 0; o < t->obstacles; ++o) {
+            value = fmax(value, friction_force(t, o, x, t->marked_force + 3 * o));
+        }
+        break;
+    case PL_RETRACE_EXCHANGE: // all but the multipliers
+        friction_exchange(t->now.traction, t->marked + (t->now.traction - t->block),
+                          t->numbers - (t->now.traction - t->block));
+        friction_exchange(t->settled_x, t->marked_x, (int64_t)(bytes / sizeof *x));
+        friction_exchange(t->settled_offset, t->marked_offset, 6 * t->obstacles);
+        break;
+    case PL_RETRACE_COMPARE:
+        for (int o = 0; o < t->obstacles; ++o) {
+            double force[3];
+            friction_force(t, o, x, force);
+            value = fmax(value, pl_distance3(force, t->marked_force + 3 * o));
+        }
+        break;
+    case PL_RETRACE_BACK:
+        memcpy(t->block, t->marked, numbers);
+        memcpy(x, t->marked_x, bytes);
+        memcpy(t->settled_x, t->marked_x, bytes);
+        memcpy(t->settled_offset, t->marked_offset, offsets);
+        break;
+    }
+
+    t->feet_found = false;
+
+    return value;
+}

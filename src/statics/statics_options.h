@@ -45,6 +45,13 @@
 // Iterations that make the balance of bodies in contact better, with the factor at hand.
 #define STATICS_BALANCE 8
 
+// Of the force of friction: what the length of increments may change it by, along the whole path; the share of
+// it that a pair of increments has at least, because points that meet an obstacle are single events; and the
+// shortest increments that are chosen by it.
+#define STATICS_FRICTION 0.01
+#define STATICS_FRICTION_SHARE 0.125
+#define STATICS_FRICTION_LEAST 1e-2
+
 // Equilibria with given limits of friction from which limits that follow the pressures are tried.
 #define STATICS_STARTS 6
 

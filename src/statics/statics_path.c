@@ -71,6 +71,13 @@ static bool path_clamped(const pl_statics *s)
     return moves && s->problem->load_to != s->problem->load_from;
 }
 
+// Are increments chosen by the error of friction (path_retrace)? Of free bodies, which are let go of only at the
+// end, the forces on the way say little.
+static bool path_pairs(const pl_statics *s)
+{
+    return s->robot->contact.friction && s->robot->contact.free_count == 0;
+}
+
 // The length of the next increment: at most path->length (0: any), and such that the tangent step keeps to
 // rotations and strains that a linear step predicts; the rest of the path is divided into equal parts.
 static void path_choose(pl_statics *s, load_path *path, const double *x)
@@ -98,6 +105,9 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
     double length = rest * fmin(1, fmin(s->path.turn / turn, s->path.strain / strain));
     length = fmin(length, pl_problem_stride(s->problem, x, path->at));
     length = path->length > 0 ? fmin(path->length, length) : length;
+    if (path_pairs(s)) {
+        length = fmin(length, path->pair_length > 0 ? path->pair_length : 0.5 * rest);
+    }
     path->length = rest / ceil(rest / length);
     pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", path->at, turn,
            strain, path->length);
@@ -112,8 +122,14 @@ static bool path_friction(pl_statics *s, double *x, bool last, pl_error *err)
     pl_newton_report found;
 
     pl_problem_complementarity_error(s->problem, x, &penetration);
-    return s->problem->limits_off <= PL_CONTACT_LIMIT ||
-           statics_friction(s, x, last, &found, err) == NEWTON_DONE;
+    if (s->problem->limits_off <= PL_CONTACT_LIMIT ||
+        statics_friction(s, x, true, &found, err) == NEWTON_DONE) {
+        return true;
+    }
+
+    // before the end limits may lag a little: the next increment begins with those of this one
+    pl_problem_complementarity_error(s->problem, x, &penetration);
+    return !last && s->problem->limits_off <= NEWTON_RELEASE;
 }
 
 // The error of an increment from A (x_start) to B (x) of the path: by how much the tangents of both ends
@@ -530,6 +546,54 @@ static bool path_follow_arc(pl_statics *s, load_path *path, double *x, pl_error 
     return on;
 }
 
+// ---- steps of friction
+// Where friction acts the end depends on the increments: points take hold where they are estimated to have met
+// an obstacle, and slip along straight lines. At the end x of each pair of increments the equilibrium of one
+// increment in their place is found from x; the force of friction differs by the error of the pair, about.
+// False: more than its share, x is back at the start of the pair.
+static bool path_retrace(pl_statics *s, load_path *path, double *x, pl_error *err)
+{
+    pl_problem *p = s->problem;
+    const double to = path_end(path), span = to - path->pair_at, length = 0.5 * span;
+
+    if (!path_pairs(s) || (++path->pair_count < 2 && to < 1)) {
+        return true;
+    }
+
+    path->pair_count = 0;
+    const double size = pl_problem_retrace(p, PL_RETRACE_FORCES, x);
+    if (!(size > 0)) {
+        path->pair_length = STATICS_GROWTH * length;
+        return true;
+    }
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *other = pl_problem_take_full(p);
+    const pl_newton_goal goal = statics_tolerance(s, true);
+    pl_newton_report found;
+    memcpy(other, x, path_bytes(s));
+    pl_problem_retrace(p, PL_RETRACE_EXCHANGE, NULL);
+    const bool known = pl_newton_friction(&s->newton, other, &goal, &found, err) == NEWTON_DONE;
+    const double change = known ? pl_problem_retrace(p, PL_RETRACE_COMPARE, other) : INFINITY;
+    pl_problem_retrace(p, PL_RETRACE_EXCHANGE, NULL);
+    pl_arena_end(&p->scratch, mark);
+
+    // over the force at the end of the path, if it grows in proportion
+    const double error = change * to / size, allowed = STATICS_FRICTION * fmax(span, STATICS_FRICTION_SHARE);
+    pl_log(1, "  friction: one increment from %.4f to %.4f instead of two changes its force by %.2e (%.2e)",
+           path->pair_at, to, error, allowed);
+    path->pair_length = length * (known ? fmin(1.5, fmax(1 / STATICS_GROWTH, 0.8 * allowed / error)) : 0.5);
+    if (error <= allowed || length < STATICS_FRICTION_LEAST) {
+        return true;
+    }
+    pl_problem_retrace(p, PL_RETRACE_BACK, x);
+    path->at = path->pair_at;
+    path->length = path->left = 0;
+    path->failures++; // the factor at hand belongs to a shape farther on
+    pl_problem_set(p, path->at);
+
+    return false;
+}
+
 // ---- the whole path
 // Back to the equilibrium at the start of a failed increment: shape, and which cables hold. One that was
 // found only so well that it leads on is found to its tolerances now.
@@ -697,6 +761,10 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
         if (path->left == 0) {
             memcpy(s->x_begin, x, path_bytes(s));
         }
+        if (path->pair_count == 0) {
+            pl_problem_retrace(s->problem, PL_RETRACE_MARK, x);
+            path->pair_at = path->at;
+        }
         for (int i = 0; i < s->problem->row_count; ++i) {
             path->active[i] = s->problem->row[i].active;
         }
@@ -712,6 +780,9 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
             path->last = STEP_ACCEPTED;
         }
         if (path->last == STEP_ACCEPTED) {
+            if (!path_retrace(s, path, x, err)) {
+                continue;
+            }
             if (!path_accept(s, path, x, err)) {
                 break;
             }

@@ -100,7 +100,7 @@ contact: {}
 YAML
 expect_status 1 doctor overlap.yaml
 expect_words err.txt "the undeformed surface passes through itself"
-# a beam on a pin smaller than its elements: limits of friction that lag behind the pressures go round in circles
+# a beam on a pin smaller than its elements: it slides on the pin while it sags
 cat >pin.yaml <<'YAML'
 pliant: 1
 name: pin
@@ -113,7 +113,8 @@ loads: {gravity: [0, 0, -9.81 m/s^2]}
 contact: {friction: 0.3, obstacles: [{name: pin, cylinder: {centre: [60, 0, -5.6], axis: [0, 1, 0], radius: 1.1}}]}
 YAML
 expect_status 0 fk pin.yaml --no-mesh-error --json pin.json
-expect_near "pin: force on the beam as on a mesh of 2.5 mm, N" "$(force pin.json pin)" 0.02224 0.0001
+# 0.02227 without friction
+expect_near "pin: force on the beam as on a mesh of 2.5 mm, N" "$(force pin.json pin)" 0.02297 0.0001
 # a tube blown up inside a bore: mu = 0.2 MPa, radii 10 and 13 become sqrt(156) and 15
 expect_status 0 fk "$root/examples/ball_in_tube/bore.yaml" --size 4 --set air=100kPa --json bore.json
 expect_near "bore: pressure on the wall, kPa" "$(python3 -c '
