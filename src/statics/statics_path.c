@@ -72,7 +72,7 @@ static bool path_clamped(const pl_statics *s)
 }
 
 // Are increments chosen by the error of friction (path_retrace)? Of free bodies, which are let go of only at the
-// end, the forces on the way say little.
+// end, the forces in between say little.
 static bool path_pairs(const pl_statics *s)
 {
     return s->robot->contact.friction && s->robot->contact.free_count == 0;
