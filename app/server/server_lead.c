@@ -27,6 +27,13 @@ void lead_give(server_worker *w)
         return;
     }
 
+    // details of a coarse shape (a frame of a motion) would be computed with a model that the leader moves
+    if (w->brief == &w->coarse) {
+        json_decref(w->extra);
+        w->extra = NULL;
+        w->brief = NULL;
+    }
+
     pthread_mutex_lock(&w->queue->lock);
     atomic_store(&w->lead.slow, w->fine.seconds > LEAD_SLOW);
     if (!atomic_load(&w->lead.open)) {

@@ -146,7 +146,9 @@ static void worker_send(server_worker *w, server_model *m, bool brief, json_t *e
     if (message) {
         server_publish(w->queue, SERVER_SHAPE, message);
     }
-    w->detailed = brief ? w->detailed : server_now();
+    if (!brief) {
+        w->detailed = server_now();
+    }
 }
 
 // The next number, and what a message says besides the shape; w->publishing is held. An intermediate shape

@@ -30,6 +30,7 @@ class Solutions:
         self.robot = robot
         self._blocks = blocks  # (n, numbers of a state), of sweep(..., shapes=True)
         self._slopes = slopes  # (n, 3 markers, commands), internal units
+        self._start: Optional[State] = None  # where the first row began
         self.forces: dict[str, Any] = forces or {}  #: at markers, (3,) N, of the state they started from
         self._asked = asked  # internal units
         self._values = values
@@ -231,7 +232,7 @@ class Solutions:
         >>> [s.converged for s in pliant.testing.arm().sweep(t1=[0, 1]).shapes()]
         [True, True]
         """
-        last: Optional[State] = None
+        last = self._start
         for row in np.flatnonzero(self.converged):
             if self._blocks is not None:
                 yield self.robot._state_of(self._blocks[row])

@@ -491,6 +491,7 @@ class Robot:
         slopes = np.concatenate([array(j)[:n] for n, _, _, j, _ in answers if j is not None]) if jacobian and self.markers else None
         blocks = np.concatenate([array(b)[:n] for n, _, _, _, b in answers if b is not None]) if shapes else None
         result = kind(self, asked, values, outcomes, start.forces if start is not None else None, slopes, blocks)
+        result._start = start
         if isinstance(failure, KeyboardInterrupt):
             raise Interrupted(None, result) from None
         if failure is not None:

@@ -105,6 +105,15 @@ class Results(unittest.TestCase):
         with self.assertRaises(pl.InputError):
             r.sweep(values).points
 
+    def test_shapes_solved_again_have_the_forces(self):
+        """Shapes that were not kept are solved again: under the forces of the start, as the table was."""
+        r = arm()
+        start = r.solve(t1=0.5, forces={"tip": (0.01, 0, 0)})
+        table = r.sweep(t1=[0.5, 1], start=start)
+        self.assertGreater(np.linalg.norm(table["tip"][0] - r.solve(t1=0.5)["tip"].position), 0.1)
+        for row, state in enumerate(table.shapes()):
+            np.testing.assert_allclose(state["tip"].position, table["tip"][row], atol=1e-3)
+
     def test_npz(self):
         for kind in ("State", "Solutions", "Path", "Motion", "Study"):
             result = self.all[kind]
