@@ -30,6 +30,9 @@ typedef struct release {
     double *moved[PL_RELEASE_PARAMETERS + 1]; // integrals of the changed responses, and scratch last
     double *J, *r, *r_new;
     double horizon; // s after the start: rows beyond are not compared
+    // s: start of each run by which its rows are chosen. It stands still while the sum of squares is
+    // minimised: else a step that moves the rows out of the comparison would count as a better fit.
+    double window[PL_RELEASE_RUNS];
     int responses;
 } release;
 
@@ -86,9 +89,10 @@ static bool release_used(const release *z, const pl_release_run *run, int row, d
     return t >= -RELEASE_BEFORE && t <= z->horizon;
 }
 
-// Sum of squares of a run; `out` (may be NULL) gets the residuals of all its rows, 0 where there is none.
-static double release_rest(const release *z, const pl_release_run *run, const double *U, double start,
-                           double T, double *out, int *count)
+// Sum of squares of a run, over the rows of a release at `window`; `out` (may be NULL) gets the residuals of
+// all its rows, 0 where there is none.
+static double release_rest(const release *z, const pl_release_run *run, const double *U, double window,
+                           double start, double T, double *out, int *count)
 {
     const int C = z->def->channel_count;
     double sum = 0;
@@ -97,7 +101,7 @@ static double release_rest(const release *z, const pl_release_run *run, const do
     for (int i = 0; i < run->count; ++i) {
         for (int c = 0; c < C; ++c) {
             const double measured = run->moved[i * C + c];
-            const bool compared = isfinite(measured) && release_used(z, run, i, start);
+            const bool compared = isfinite(measured) && release_used(z, run, i, window);
             const double e = compared ? release_model(z, U, c, run->time[i] - start, T) - measured : 0;
             sum += e * e;
             used += compared;
@@ -121,7 +125,8 @@ static double release_all(const release *z, const double *U, const double *q, do
     for (int k = 0, at = 0; k < z->def->run_count; ++k) {
         int used;
         const double *times = q + z->def->parameter_count + 2 * k;
-        sum += release_rest(z, &z->def->run[k], U, times[0], times[1], out ? out + at : NULL, &used);
+        sum += release_rest(z, &z->def->run[k], U, z->window[k], times[0], times[1], out ? out + at : NULL,
+                            &used);
         *count += used;
         at += z->def->run[k].count * z->def->channel_count;
     }
@@ -157,8 +162,9 @@ static void release_align(const release *z, const pl_release_run *run, const dou
             for (int k = -6; k <= 6; ++k) {
                 const double start = middle + wide * i / 6, duration = fmax(0, T + longest * k / 6);
                 int count;
-                const double sum = release_rest(z, run, U, start, duration, NULL, &count) / fmax(1, count);
-                if (sum < best) {
+                const double sum =
+                    release_rest(z, run, U, start, start, duration, NULL, &count) / fmax(1, count);
+                if (count > 0 && sum < best) {
                     best = sum;
                     times[0] = start;
                     times[1] = duration;
@@ -439,6 +445,13 @@ static double release_swing(const release *z)
     return 0;
 }
 
+static void release_choose_rows(release *z, const double *q)
+{
+    for (int k = 0; k < z->def->run_count; ++k) {
+        z->window[k] = q[z->def->parameter_count + 2 * k];
+    }
+}
+
 // Fits the rows up to the horizon.
 static pl_status release_converge(release *z, double *q, double enough, pl_release_report *report,
                                   pl_error *err)
@@ -447,6 +460,7 @@ static pl_status release_converge(release *z, double *q, double enough, pl_relea
     const int limit = def->iteration_limit > 0 ? def->iteration_limit : RELEASE_ITERATIONS;
     double damping = 1e-3;
     int count;
+    release_choose_rows(z, q);
     double sum = release_all(z, z->integral, q, z->r, &count);
 
     report->converged = false;
@@ -500,8 +514,13 @@ static pl_status release_fit(release *z, double *q, pl_release_report *report, p
     }
 
     // derivatives where the fit ended
+    release_choose_rows(z, q);
     const double sum = release_all(z, z->integral, q, z->r, &count);
     status = status == PL_OK ? release_derivatives(z, q, err) : status;
+    if (status == PL_OK && count <= z->n) {
+        return pl_fail(err, PL_FAILED,
+                       "release: the fit moved away from the measurements: %d of them are left", count);
+    }
     if (status == PL_OK) {
         release_intervals(z, sum, count, report);
         report->rms = sqrt(sum / fmax(1, count));
@@ -537,7 +556,8 @@ pl_status pl_release_calibrate(const pl_release_def *def, double *response, pl_r
         int count;
         run->start = q[def->parameter_count + 2 * k];
         run->duration = q[def->parameter_count + 2 * k + 1];
-        run->rms = sqrt(release_rest(&z, run, z.integral, run->start, run->duration, NULL, &count));
+        run->rms =
+            sqrt(release_rest(&z, run, z.integral, run->start, run->start, run->duration, NULL, &count));
         run->rms /= sqrt(fmax(1, count));
         for (int i = 0; i < run->count; ++i) {
             report->largest = fmax(report->largest, release_distance(&z, run, i));
