@@ -127,9 +127,16 @@ static bool path_friction(pl_statics *s, double *x, bool last, pl_error *err)
         return true;
     }
 
-    // before the end limits may lag a little: the next increment begins with those of this one
+    // before the end limits may lag a little, for the next increment begins with those of this one; a shape that
+    // is not in balance with them is none to begin with
     pl_problem_complementarity_error(s->problem, x, &penetration);
-    return !last && s->problem->limits_off <= NEWTON_RELEASE;
+    if (last || !(s->problem->limits_off <= NEWTON_RELEASE) ||
+        !isfinite(pl_problem_evaluate(s->problem, x, s->newton.work.g))) {
+        return false;
+    }
+    const double residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
+
+    return residual <= statics_tolerance(s, false).force_tolerance * pl_problem_force_scale(s->problem);
 }
 
 // The error of an increment from A (x_start) to B (x) of the path: by how much the tangents of both ends
