@@ -392,7 +392,7 @@ static double line_flow(const pl_air_line *line, double a, double y)
     const double ratio = up > 0 ? down / up : 1;
     double f = 1;
     if (ratio > 1 - LINE_LAMINAR) {
-        const double last = (1 - LINE_LAMINAR - b) / (1 - b);
+        const double last = fmax(0, (1 - LINE_LAMINAR - b) / (1 - b)); // 0: choked until there
         f = sqrt(1 - last * last) * (1 - ratio) / LINE_LAMINAR;
     } else if (ratio > b) {
         const double over = (ratio - b) / (1 - b);

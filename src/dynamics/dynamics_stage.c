@@ -164,8 +164,11 @@ static pl_status stage_newton(stage *run, double *x, stage_outcome *outcome, pl_
         d->contraction = fmin(STAGE_CONTRACTION_HIGH, fmax(STAGE_CONTRACTION_LOW, found.contraction));
     }
 
-    // with hard contacts the energy does not resolve steps far below the tolerance
-    const bool solved = end == NEWTON_DONE || found.step < STAGE_RESOLVED * run->tolerance;
+    // with hard contacts the energy does not resolve steps far below the tolerance; a search that fails before
+    // its first direction has none
+    const bool stepped = d->newton.iterations > before;
+    const bool resolved = d->touches && stepped && found.step < STAGE_RESOLVED * run->tolerance;
+    const bool solved = end == NEWTON_DONE || resolved;
     *outcome = solved ? STAGE_SOLVED : end == NEWTON_INVERTED ? STAGE_INVERTED : STAGE_DIVERGED;
     if (found.indefinite > 0 && !d->touches && stage_too_long(d)) {
         *outcome = STAGE_INDEFINITE;
@@ -174,7 +177,8 @@ static pl_status stage_newton(stage *run, double *x, stage_outcome *outcome, pl_
         return pl_fail(err, PL_INTERRUPTED, "interrupted");
     }
 
-    return why.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", why.text) : PL_OK;
+    const bool fatal = why.status == PL_NO_MEMORY || why.status == PL_INTERRUPTED;
+    return fatal ? pl_fail(err, why.status, "%s", why.text) : PL_OK;
 }
 
 // Equilibria of the stage one after another, each with the pressures of the one before as multipliers, until

@@ -177,10 +177,76 @@ static void test_comes_to_rest(void **state)
     moving_clear(&m);
 }
 
+// A block pressed on a plane by its weight slides along it: contact takes nothing of the momentum, damping b
+// leaves P exp(-b t) of it and drag on all faces P / (1 + D A V t / (2 m)).
+static void block_slides(double b, double D)
+{
+    static plan p;
+    const double V = 100, until = 0.05, side = 20;
+    pl_mesh *mesh = tet_box(2, 1, 1, 2 * side, side, side, 2, NULL);
+    plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 0.3, .poisson = 0, .density = 1.07e-9});
+    for (int i = 0; i < 3; ++i) {
+        static const char *const low[3] = {"x0", "y0", "z0"}, *const high[3] = {"x1", "y1", "z1"};
+        plan_plane(&p, low[i], i, 0);
+        plan_plane(&p, high[i], i, i == 0 ? 2 * side : side);
+    }
+    plan_hold(&p, "y0", "y");
+    plan_hold(&p, "x0", "x");
+    plan_hold(&p, "z0", "z");
+    plan_marker(&p, "end", "x1");
+    p.def.gravity[2] = -9810;
+    const pl_obstacle_def table = {.name = "table", .kind = PL_OBSTACLE_PLANE, .direction = {0, 0, 1}};
+    p.def.contact = (pl_contact_def){.given = true, .obstacle = &table, .obstacle_count = 1};
+    const double drag[16] = {D, D, D, D, D, D, D, D, D, D, D, D, D, D, D, D};
+    pl_dynamics_options options = pl_dynamics_options_default();
+    options.largest_step = 0.002;
+    options.mass_damping = b;
+    options.surface_drag = D > 0 ? drag : NULL;
+    moving m = {.rig = plan_build(&p, NULL)};
+    m.n = 3 * pl_state_vertex_count(m.rig.state);
+    rig_solve(&m.rig, NULL);
+    m.rig.robot->support_count = 1; // a robot file must hold its body: all supports but that along y let go
+
+    pl_error err = {0};
+    pl_motion_report report;
+    PL_CHECK_OK(pl_dynamics_create(m.rig.robot, &options, &m.dynamics, &err));
+    double *v = calloc((size_t)m.n, sizeof *v), P[3], L[3];
+    for (int i = 0; i < m.n; i += 3) {
+        v[i] = V;
+    }
+    PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, NULL, &err));
+    PL_CHECK_OK(pl_dynamics_set_velocity(m.dynamics, v, &err));
+    const double mass = pl_dynamics_momentum(m.dynamics, P, L), area = 10 * side * side,
+                 kinetic = pl_dynamics_energy(m.dynamics).kinetic;
+    PL_CHECK_OK(pl_dynamics_advance(m.dynamics, until, NULL, NULL, &report, &err));
+    assert_int_equal(report.outcome, PL_MOTION_DONE);
+    const double time = pl_dynamics_time(m.dynamics),
+                 left = D > 0 ? 1 / (1 + D * area * V * time / (2 * mass)) : exp(-b * time);
+    pl_dynamics_momentum(m.dynamics, P, L);
+    print_message("slides with damping %g 1/s and drag %g t/mm^3: %.5f of its momentum is left (%.5f), damped "
+                  "%.5f of its energy (%.5f), energy %+.3f %%; %d steps, %d rejected\n",
+                  b, D, P[0] / (mass * V), left, report.energy.damped / kinetic, 1 - left * left,
+                  100 * report.energy.imbalance / kinetic, report.steps, report.rejected);
+    PL_CHECK_NEAR(P[0] / (mass * V), left, 2e-3);
+    PL_CHECK_NEAR(report.energy.damped / kinetic, 1 - left * left, 4e-3);
+    PL_CHECK_NEAR(report.energy.imbalance, 0, 5e-3 * kinetic);
+    free(v);
+    moving_clear(&m);
+    pl_mesh_destroy(mesh);
+}
+
+static void test_slides(void **state)
+{
+    (void)state;
+    block_slides(0, 0);
+    block_slides(20, 0);
+    block_slides(0, 4e-9);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bar_rebounds),
-                                       cmocka_unit_test(test_no_tunnelling),
-                                       cmocka_unit_test(test_comes_to_rest)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bar_rebounds), cmocka_unit_test(test_no_tunnelling),
+        cmocka_unit_test(test_comes_to_rest), cmocka_unit_test(test_slides)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

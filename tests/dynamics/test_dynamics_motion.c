@@ -1,6 +1,7 @@
 // Laws of motion: order of accuracy, free vibrations, momentum, spin, energy.
 #include <stdlib.h>
 #include "dynamics_robot.h"
+#include "dynamics/dynamics_impl.h"
 #include "robot/robot.h"
 
 // ---- order
@@ -186,10 +187,82 @@ static void test_bar_frequencies(void **state)
     moving_clear(&m);
 }
 
+// ---- stages that find nothing
+// A stage that begins at an inverted shape is not solved: it has taken no step at all.
+static void test_inverted_stage(void **state)
+{
+    (void)state;
+    static const int cells[3] = {2, 1, 1};
+    const pl_dynamics_options options = moving_options(0.01);
+    moving m = moving_beam(cells, beam_rubber(), &options);
+    pl_dynamics *d = m.dynamics;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_dynamics_start(d, m.rig.state, NULL, &err));
+
+    double *from = calloc((size_t)m.n, sizeof *from), *x = calloc((size_t)m.n, sizeof *x);
+    for (int i = 0; i < m.n; ++i) {
+        from[i] = x[i] = (i % 3 == 2 ? -1 : 1) * rig_rest(&m.rig)[i]; // a mirror image
+    }
+    const double s = dynamics_stage_length(0.01);
+    d->inertia->coefficient = 1 / (s * s);
+    d->inertia->target = from;
+    stage_outcome outcome = STAGE_SOLVED;
+    PL_CHECK_OK(dynamics_stage_solve(d, s, 1e-3, from, x, &outcome, &err));
+    assert_int_equal(outcome, STAGE_INVERTED);
+    free(from);
+    free(x);
+    moving_clear(&m);
+}
+
+// A factorisation that is refused ends the motion at once, wherever it is needed: no step is taken or rejected
+// without it.
+typedef struct refusal {
+    pl_dynamics *dynamics;
+    int after, steps, rejected; // rejected: until it was refused
+} refusal;
+
+static bool refusal_each(void *user)
+{
+    refusal *r = user;
+    if (++r->steps == r->after) {
+        r->dynamics->watch.stopped = true;
+        r->rejected = r->dynamics->report.rejected;
+    }
+    return true;
+}
+
+static void test_refused_factor(void **state)
+{
+    (void)state;
+    static const int cells[3] = {6, 1, 1};
+    const pl_dynamics_options options = moving_options(0.02);
+    for (int after = 1; after < 6; ++after) {
+        moving m = moving_beam(cells, beam_rubber(), &options);
+        double *v = calloc((size_t)m.n, sizeof *v);
+        for (int i = 0; i < m.n / 3; ++i) {
+            v[3 * i + 2] = 1500 * pow(rig_rest(&m.rig)[3 * i] / 100, 2);
+        }
+        pl_error err = {0};
+        pl_motion_report report;
+        refusal r = {.dynamics = m.dynamics, .after = after};
+        PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, NULL, &err));
+        PL_CHECK_OK(pl_dynamics_set_velocity(m.dynamics, v, &err));
+        PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 1, refusal_each, &r, &report, &err));
+        print_message("refused after step %d: %s, %d steps, %d rejected, %d factorisations\n", after,
+                      pl_motion_outcome_name(report.outcome), report.steps, report.rejected,
+                      report.factorizations);
+        assert_int_equal(report.outcome, PL_MOTION_STOPPED);
+        assert_int_equal(report.rejected, r.rejected);
+        free(v);
+        moving_clear(&m);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_spin),
-                                       cmocka_unit_test(test_frequency),
-                                       cmocka_unit_test(test_bar_frequencies)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),          cmocka_unit_test(test_spin),
+        cmocka_unit_test(test_frequency),      cmocka_unit_test(test_bar_frequencies),
+        cmocka_unit_test(test_inverted_stage), cmocka_unit_test(test_refused_factor)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

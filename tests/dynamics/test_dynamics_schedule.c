@@ -176,6 +176,17 @@ static void test_air_line(void **state)
     PL_CHECK_NEAR(pl_schedule_value(s, 0, 2.9), 0, 1e-4);
     pl_schedule_destroy(s);
 
+    // any critical ratio below 1: filling is choked to the end, P = P0 + k P1 t
+    const pl_air_line choking = {.conductance = 2e6, .critical = 0.9999, .volume = 5e4, .ambient = 0.1};
+    s = schedule_new(0, 0, 0, 0);
+    PL_CHECK_OK(pl_schedule_line(s, 0, &choking, &err));
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 0, 0, P1 - P0, &err));
+    PL_CHECK_OK(pl_schedule_prepare(s, 1, &err));
+    const double full = (P1 - P0) / (k * P1);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.5 * full), 0.5 * (P1 - P0), 1e-3 * P1);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 1), P1 - P0, 1e-4);
+    pl_schedule_destroy(s);
+
     const pl_air_line wrong = {.conductance = 1, .volume = 0, .ambient = 0.1};
     s = schedule_new(0, 0, 0, 0);
     assert_int_equal(pl_schedule_line(s, 0, &wrong, &err), PL_BAD_INPUT);
