@@ -382,7 +382,7 @@ static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_o
                              pl_error *err)
 {
     dynamics_point *now = &d->now, *scratch = &d->next;
-    const double s = dynamics_stage_length(h);
+    const double s = dynamics_stage_length(h), b = d->options.mass_damping;
     const int64_t n = dynamics_full(d);
 
     *outcome = STAGE_SOLVED;
@@ -396,15 +396,17 @@ static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_o
     }
     pl_viscous_begin(d->viscous, s, false);
     for (int64_t i = 0; i < n; ++i) {
-        d->target[i] = now->x[i] + s * now->v[i] - s * s * now->a[i]; // what else acts is balanced
+        // what else acts is balanced; of it the stage has no damping, which is part of a, and has drag
+        d->target[i] = now->x[i] + s * now->v[i] - s * s * (now->a[i] + b * now->v[i]);
         scratch->x[i] = now->x[i] + s * now->v[i];
     }
     stage_base(d, 1 / (s * s));
-    d->inertia->rest = NULL;
 
     predict_finish(d->problem, now->x, scratch->x);
     d->inertia->coefficient = 1 / (s * s);
     d->inertia->target = d->target;
+    d->inertia->rest = now->x;
+    d->inertia->pace = s;
     pl_problem_evaluate(d->problem, scratch->x, NULL);
     double penetration = 0;
     if (pl_problem_complementarity_error(d->problem, scratch->x, &penetration) <= 1 && !(penetration > 0)) {
