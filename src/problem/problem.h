@@ -74,13 +74,16 @@ typedef enum pl_friction_mode { PL_FRICTION_KEPT, PL_FRICTION_FOLLOWS, PL_FRICTI
 
 // Steps of friction (statics_path.c): what it holds at x is noted; its forces at x are noted (returns the sum of
 // their sizes, N); that is exchanged with what it holds now; forces at x are compared with those noted (returns
-// the largest difference, N); back to what was noted, x included.
+// the largest difference, N); back to what was noted, x included. And of a single increment, without x: what
+// friction holds is kept; back to that.
 typedef enum pl_retrace {
     PL_RETRACE_MARK,
     PL_RETRACE_FORCES,
     PL_RETRACE_EXCHANGE,
     PL_RETRACE_COMPARE,
-    PL_RETRACE_BACK
+    PL_RETRACE_BACK,
+    PL_RETRACE_KEEP,
+    PL_RETRACE_RESTORE
 } pl_retrace;
 
 // What a term answers. A function may be NULL where a term has nothing to say. `full` is added to, never set.

@@ -34,7 +34,8 @@ static void contact_destroy(void *object)
                            t->met,         t->push,       t->area,      t->spacing,
                            t->foot,        t->ball,       t->near,      t->foot_x,
                            t->foot_offset, t->gripped,    t->kept_limit,
-                           t->marked,      t->marked_x,   t->marked_offset, t->marked_force};
+                           t->marked,      t->marked_x,   t->marked_offset, t->marked_force,
+                           t->begun};
 
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -670,6 +671,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->gripped = PL_NEW_ARRAY(bool, rough);
     t->kept_limit = PL_NEW_ARRAY(double, rough);
     t->marked = PL_NEW_ARRAY(double, t->c->friction ? t->numbers : 1);
+    t->begun = PL_NEW_ARRAY(double, t->c->friction ? t->numbers : 1);
     t->marked_x = PL_NEW_ARRAY(double, t->c->friction ? full : 1);
     t->marked_offset = PL_NEW_ARRAY(double, 6 * t->obstacles + 1);
     t->marked_force = PL_NEW_ARRAY(double, 3 * t->obstacles + 1);
@@ -707,7 +709,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
         !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->reading || !t->pressure ||
         !t->open || !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x ||
         !t->guard_x || !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit ||
-        !t->marked || !t->marked_x || !t->marked_offset || !t->marked_force) {
+        !t->marked || !t->begun || !t->marked_x || !t->marked_offset || !t->marked_force) {
         return pl_fail_memory(err, "problem: contact");
     }
 

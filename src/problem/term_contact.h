@@ -97,6 +97,7 @@ typedef struct contact_term {
     double *kept_limit;
     // where a pair of steps began: numbers, shape, obstacles; forces of friction at its end, 3 per obstacle
     double *marked, *marked_x, *marked_offset, *marked_force;
+    double *begun; // numbers where an increment began
     // sensitivities: changes of the multipliers, and of the gaps by the parameter itself
     bool *held;
     double *mu, *rate;

@@ -196,6 +196,12 @@ double contact_retrace(void *self, pl_problem *p, pl_retrace what, double *x)
         memcpy(t->settled_x, t->marked_x, bytes);
         memcpy(t->settled_offset, t->marked_offset, offsets);
         break;
+    case PL_RETRACE_KEEP:
+        memcpy(t->begun, t->block, numbers);
+        break;
+    case PL_RETRACE_RESTORE:
+        memcpy(t->block, t->begun, numbers);
+        break;
     }
 
     t->feet_found = false;

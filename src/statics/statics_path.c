@@ -602,13 +602,14 @@ static bool path_retrace(pl_statics *s, load_path *path, double *x, pl_error *er
 }
 
 // ---- the whole path
-// Back to the equilibrium at the start of a failed increment: shape, and which cables hold. One that was
-// found only so well that it leads on is found to its tolerances now.
+// Back to the equilibrium at the start of a failed increment: shape, which cables hold, and what friction
+// holds. One that was found only so well that it leads on is found to its tolerances now.
 static void path_revert(pl_statics *s, load_path *path, double *x, pl_error *err)
 {
     for (int i = 0; i < s->problem->row_count; ++i) {
         s->problem->row[i].active = path->active[i];
     }
+    pl_problem_retrace(s->problem, PL_RETRACE_RESTORE, NULL);
     memcpy(x, s->newton.work.x_start, path_bytes(s));
     if (path->left == 0) {
         return;
@@ -772,6 +773,7 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
             pl_problem_retrace(s->problem, PL_RETRACE_MARK, x);
             path->pair_at = path->at;
         }
+        pl_problem_retrace(s->problem, PL_RETRACE_KEEP, NULL);
         for (int i = 0; i < s->problem->row_count; ++i) {
             path->active[i] = s->problem->row[i].active;
         }
