@@ -195,6 +195,9 @@ double contact_retrace(void *self, pl_problem *p, pl_retrace what, double *x)
         memcpy(x, t->marked_x, bytes);
         memcpy(t->settled_x, t->marked_x, bytes);
         memcpy(t->settled_offset, t->marked_offset, offsets);
+        if (t->pairs) {
+            pl_contact_remember(t->finder, x);
+        }
         break;
     case PL_RETRACE_KEEP:
         memcpy(t->begun, t->block, numbers);

@@ -137,8 +137,10 @@ typedef struct load_path {
     bool buckled_known;                 // that load was found; otherwise it lies below
     double snapped;                     // the first limit load passed by a snap; 0: none
     statics_critical critical;          // the limit point that ended the path
-    // friction: where a pair of increments began, and how many of it are done; how long the next may be
+    // friction: where a pair of increments began, with the rows that held, and how many of it are done; how long
+    // the next may be
     double pair_at, pair_length;
+    bool pair_active[PL_ROWS_MAX];
     int pair_count;
 } load_path;
 

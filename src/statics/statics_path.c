@@ -581,6 +581,7 @@ static bool path_retrace(pl_statics *s, load_path *path, double *x, pl_error *er
     pl_problem_retrace(p, PL_RETRACE_EXCHANGE, NULL);
     const bool known = pl_newton_friction(&s->newton, other, &goal, &found, err) == NEWTON_DONE;
     const double change = known ? pl_problem_retrace(p, PL_RETRACE_COMPARE, other) : INFINITY;
+    pl_problem_couple(p, PL_FRICTION_BACK); // the mark stays as it was made
     pl_problem_retrace(p, PL_RETRACE_EXCHANGE, NULL);
     pl_arena_end(&p->scratch, mark);
 
@@ -596,6 +597,13 @@ static bool path_retrace(pl_statics *s, load_path *path, double *x, pl_error *er
     path->at = path->pair_at;
     path->length = path->left = 0;
     path->failures++; // the factor at hand belongs to a shape farther on
+    for (int i = 0; i < p->row_count; ++i) {
+        p->row[i].active = path->pair_active[i];
+    }
+    if (path->stable_at > path->at) {
+        memcpy(s->x_stable, x, path_bytes(s));
+        path->stable_at = path->at;
+    }
     pl_problem_set(p, path->at);
 
     return false;
@@ -772,6 +780,9 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
         if (path->pair_count == 0) {
             pl_problem_retrace(s->problem, PL_RETRACE_MARK, x);
             path->pair_at = path->at;
+            for (int i = 0; i < s->problem->row_count; ++i) {
+                path->pair_active[i] = s->problem->row[i].active;
+            }
         }
         pl_problem_retrace(s->problem, PL_RETRACE_KEEP, NULL);
         for (int i = 0; i < s->problem->row_count; ++i) {
