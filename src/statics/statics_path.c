@@ -107,6 +107,8 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
     length = path->length > 0 ? fmin(path->length, length) : length;
     if (path_pairs(s)) {
         length = fmin(length, path->pair_length > 0 ? path->pair_length : 0.5 * rest);
+        // every pair has two: the last increment alone would be compared with itself
+        length = path->pair_count == 0 ? fmin(length, 0.5 * rest) : length;
     }
     path->length = rest / ceil(rest / length);
     pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", path->at, turn,
