@@ -142,6 +142,7 @@ typedef struct load_path {
     double pair_at, pair_length;
     bool pair_active[PL_ROWS_MAX];
     int pair_count;
+    double friction; // N: its force where the path begins
 } load_path;
 
 // ---- statics_create.c

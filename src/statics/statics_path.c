@@ -587,8 +587,9 @@ static bool path_retrace(pl_statics *s, load_path *path, double *x, pl_error *er
     pl_problem_retrace(p, PL_RETRACE_EXCHANGE, NULL);
     pl_arena_end(&p->scratch, mark);
 
-    // over the force at the end of the path, if it grows in proportion
-    const double error = change * to / size, allowed = STATICS_FRICTION * fmax(span, STATICS_FRICTION_SHARE);
+    // over the force at the end of the path, if it grows in proportion from what it began with
+    const double begun = path->friction, end = fmax(size, begun + (size - begun) / to), error = change / end,
+                 allowed = STATICS_FRICTION * fmax(span, STATICS_FRICTION_SHARE);
     pl_log(1, "  friction: one increment from %.4f to %.4f instead of two changes its force by %.2e (%.2e)",
            path->pair_at, to, error, allowed);
     path->pair_length = length * (known ? fmin(1.5, fmax(1 / STATICS_GROWTH, 0.8 * allowed / error)) : 0.5);
@@ -748,6 +749,7 @@ void statics_path(pl_statics *s, const pl_state *state, const double *command, l
     pl_problem_begin(s->problem, state, command, err);
     path_relax(s, x, err);
     memcpy(s->x_stable, x, path_bytes(s));
+    path->friction = path_pairs(s) ? pl_problem_retrace(s->problem, PL_RETRACE_FORCES, x) : 0;
     statics_continue(s, path, x, found, err);
 }
 
