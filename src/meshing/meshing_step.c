@@ -114,6 +114,25 @@ static pl_status step_groups(gmsh_session *g, step_solids *solids, pl_error *err
     return status;
 }
 
+// Whether a unit of the file is the millimetre: SI_UNIT(.MILLI.,.METRE.), with blanks and line ends anywhere
+// between its words.
+static bool step_millimetres(const char *text)
+{
+    static const char milli[] = ".MILLI.", metre[] = ".METRE.";
+
+    for (const char *at = text; (at = strstr(at, milli));) {
+        at += strlen(milli);
+        const char *comma = at + strspn(at, " \t\r\n");
+        const char *word = comma + (*comma == ',');
+        word += strspn(word, " \t\r\n");
+        if (*comma == ',' && strncmp(word, metre, strlen(metre)) == 0) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
 // Whether the file is complete: the CAD kernel may crash on one that is not. A unit of the robot file is for
 // a file that says millimetres but was drawn in another unit; one that states inches is converted already.
 static pl_status step_check(const char *path, double unit, pl_error *err)
@@ -129,8 +148,7 @@ static pl_status step_check(const char *path, double unit, pl_error *err)
         status = pl_fail(err, PL_BAD_INPUT, "%s:1: is not a STEP file; expected ISO-10303-21", path);
     } else if (!strstr(bytes.data, "END-ISO-10303-21")) {
         status = pl_fail(err, PL_BAD_INPUT, "%s: ends without END-ISO-10303-21; the file is truncated", path);
-    } else if (unit > 0 && unit != 1 &&
-               (strstr(bytes.data, "'INCH'") || !strstr(bytes.data, ".MILLI.,.METRE."))) {
+    } else if (unit > 0 && unit != 1 && (strstr(bytes.data, "'INCH'") || !step_millimetres(bytes.data))) {
         status = pl_fail(err, PL_BAD_INPUT,
                          "%s: states a unit other than mm, which is converted; remove the unit given", path);
     }

@@ -4,6 +4,7 @@
 #include "box_mesh.h"
 #include "meshing/meshing.h"
 #include "meshing_tools.h"
+#include "pliant/text.h"
 
 // The surface of a box, 12 triangles, outward (inward when `inside_out`), as a part that owns its arrays.
 static pl_trisurf box_surface(double x, double y, double z, double dx, double dy, double dz, bool inside_out)
@@ -298,6 +299,36 @@ static void test_step_round_trip(void **state)
     PL_CHECK_NEAR(fmax(a, b), 2000, 1e-3);
     PL_CHECK_NEAR(fmin(a, b), cylinder, 0.01 * cylinder);
     pl_mesh_destroy(mesh);
+
+    // millimetres with blanks and line ends between the words: a unit given is accepted as without them
+    static const char tight[] = ".MILLI.,.METRE.", loose[] = ".MILLI. ,\r\n .METRE.";
+    char *text = NULL;
+    size_t bytes = 0, length = 0;
+    PL_CHECK_OK(pl_file_read(path, &text, &bytes, &err));
+    char *longer = calloc(2, bytes + 1);
+    assert_non_null(longer);
+    assert_non_null(strstr(text, tight));
+    for (const char *at = text; *at;) {
+        const bool unit = strncmp(at, tight, strlen(tight)) == 0;
+        memcpy(longer + length, unit ? loose : at, unit ? strlen(loose) : 1);
+        length += unit ? strlen(loose) : 1;
+        at += unit ? strlen(tight) : 1;
+    }
+    tools_write(path, longer, length);
+    const pl_mesh_source drawn = {.kind = PL_SOURCE_STEP, .path = path, .order = 1, .unit = 10};
+    PL_CHECK_OK(tools_build(&drawn, &mesh, NULL, &err));
+    PL_CHECK_NEAR(fmax(pl_mesh_region_volume(mesh, 0), pl_mesh_region_volume(mesh, 1)), 2000e3, 1);
+    pl_mesh_destroy(mesh);
+
+    // another unit is refused still
+    for (char *at = longer; (at = strstr(at, ".MILLI."));) {
+        memcpy(at, ".CENTI.", 7);
+    }
+    tools_write(path, longer, length);
+    assert_int_equal(tools_build(&drawn, &mesh, NULL, &err), PL_BAD_INPUT);
+    assert_non_null(strstr(err.text, "states a unit other than mm"));
+    free(longer);
+    pl_file_free(text);
 
     tools_write(path, "not STEP\n", 9);
     assert_int_equal(tools_build(&source, &mesh, NULL, &err), PL_BAD_INPUT);
