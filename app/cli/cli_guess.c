@@ -1,9 +1,12 @@
 // pliant new --from: reads the user's part, lets the library guess, copies the part beside the robot file.
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "cli_guess.h"
 
 // Whether a path ends in one of two extensions, in upper or lower case.
@@ -227,6 +230,59 @@ static int guess_repair(const cli_args *args, const char *part, double unit, con
 
 static int guess_write(const cli_args *args, const char *part, const char *folder, const char *path);
 
+// Whether the repaired part may be written: a file that is there is overwritten only with --force.
+static int guess_replaceable(const cli_args *args, const char *repaired)
+{
+    struct stat s;
+    if (stat(repaired, &s) != 0) {
+        return CLI_DONE;
+    }
+    if (S_ISDIR(s.st_mode)) {
+        cli_error(args, "%s: is a folder, expected a file", repaired);
+        return CLI_EXIT_USAGE;
+    }
+    if (!cli_flag(args, "force")) {
+        cli_error(args, "%s exists and is not overwritten", repaired);
+        cli_advice("choose another folder, or add --force");
+        return CLI_EXIT_USAGE;
+    }
+
+    return CLI_DONE;
+}
+
+// Repairs in a folder of its own and moves the result to its place last: whatever fails before, a file that
+// is there stays. The name is the final one, since the robot file and messages take it.
+static int guess_write_repaired(const cli_args *args, const char *part, double unit, const char *folder,
+                                const char *repaired, const char *path)
+{
+    char *own = cli_join(folder, ".repair-XXXXXX");
+    if (!own) {
+        return cli_no_memory(args);
+    }
+    if (!mkdtemp(own)) {
+        cli_error(args, "%s: cannot be written: %s", folder, strerror(errno));
+        free(own);
+        return CLI_EXIT_SYSTEM;
+    }
+
+    char *made = cli_join(own, strrchr(repaired, '/') + 1);
+    int status = made ? guess_repair(args, part, unit, made) : cli_no_memory(args);
+    status = status ? status : guess_write(args, made, NULL, path);
+    if (!status && rename(made, repaired) != 0) {
+        cli_error(args, "%s: cannot be written: %s", repaired, strerror(errno));
+        status = CLI_EXIT_SYSTEM;
+    }
+
+    if (made && status) {
+        remove(made);
+    }
+    rmdir(own);
+    free(made);
+    free(own);
+
+    return status;
+}
+
 // Writes the robot file `path` for a part, and the part beside it; with --repair the repaired part.
 int cli_guess_write(const cli_args *args, const char *part, const char *folder, const char *path)
 {
@@ -248,16 +304,14 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
 
     sprintf(repaired, "%s/%.*s-repaired.stl", folder, stem, name);
     int status = cli_unit(args, &unit) ? CLI_DONE : CLI_EXIT_USAGE;
-    status = status ? status : guess_repair(args, part, unit, repaired);
-    status = status ? status : guess_write(args, repaired, folder, path);
-    if (status) {
-        remove(repaired);
-    }
+    status = status ? status : guess_replaceable(args, repaired);
+    status = status ? status : guess_write_repaired(args, part, unit, folder, repaired, path);
     free(repaired);
 
     return status;
 }
 
+// `folder`: where the part is copied to; NULL: the caller puts it beside the robot file.
 static int guess_write(const cli_args *args, const char *part, const char *folder, const char *path)
 {
     const char *slash = strrchr(part, '/');
@@ -291,7 +345,7 @@ static int guess_write(const cli_args *args, const char *part, const char *folde
 
     // write only after everything else succeeded: the folder is never left with half of it
     status = status ? status : guess_material(args, &text);
-    status = status ? status : guess_copy(args, part, folder, name);
+    status = status || !folder ? status : guess_copy(args, part, folder, name);
     if (status == CLI_DONE && pl_file_write(path, text, strlen(text), &err) != PL_OK) {
         status = cli_fail(args, &err);
     }

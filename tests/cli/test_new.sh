@@ -197,6 +197,26 @@ expect_words out.txt "3 duplicate and 0 degenerate removed" "2 holes closed"
 expect_file scan/scan-repaired.stl
 expect_status 0 doctor scan --size 6
 expect_words out.txt "no defects"
+# a repaired surface that is there is not overwritten, and stays as it is when anything fails
+mkdir kept
+echo "mine" >kept/scan-repaired.stl
+cp meshed/part.vtu scan.vtu
+expect_status 2 new --from scan.stl kept --repair --holes 6mm
+expect_words err.txt "scan-repaired.stl exists and is not overwritten" "--force"
+expect_status 2 new --from scan.stl kept --repair --holes 6kPa --force
+expect_status 2 new --from scan.stl kept --repair --unit parsec --force
+expect_status 2 new --from scan.vtu kept --repair --force
+expect_status 2 new --from scan.stl kept --repair --holes 0.01mm --force
+mkdir kept/robot.yaml
+expect_status 3 new --from scan.stl kept --repair --holes 6mm --force
+rmdir kept/robot.yaml
+expect_words kept/scan-repaired.stl "mine"
+expect_near "files left" "$(ls -A kept | wc -l)" 1 0
+expect_status 0 new --from scan.stl kept --repair --holes 6mm --force
+expect_no_words kept/scan-repaired.stl "mine"
+expect_words kept/robot.yaml "scan-repaired.stl"
+expect_no_words kept/robot.yaml ".repair-"
+expect_near "files made" "$(ls -A kept | wc -l)" 2 0
 # inches: the file that is written loads
 expect_status 0 new --from scan.stl scan_inches --repair --holes 160mm --unit in
 expect_words out.txt "1016 mm"
