@@ -203,6 +203,17 @@ static int simulate_read_table(const cli_args *args, simulate *d)
     return CLI_DONE;
 }
 
+// Takes "Hz" off the end of a frequency; false: it does not end so.
+static bool simulate_hertz(char *text)
+{
+    char *hertz = strstr(text, "Hz");
+    const bool ends = hertz && !hertz[2];
+    if (ends) {
+        *hertz = 0;
+    }
+    return ends;
+}
+
 // --sine NAME=MEAN,AMPLITUDE,FREQUENCY: into the schedule, or before there is one its values at the start.
 static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
 {
@@ -217,7 +228,8 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
         }
 
         const pl_command_info *info = &d->s.m.info.command[c];
-        if (sscanf(value, "%63[^,],%63[^,],%63[^,]", part[0], part[1], part[2]) != 3) {
+        int end = 0;
+        if (sscanf(value, "%63[^,],%63[^,],%63[^,]%n", part[0], part[1], part[2], &end) != 3 || value[end]) {
             cli_error(args, "--sine %s: expected NAME=MEAN,AMPLITUDE,FREQUENCY, such as air=20kPa,5kPa,2Hz",
                       set);
             return CLI_EXIT_USAGE;
@@ -226,9 +238,8 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
         // MEAN and AMPLITUDE in the unit of the command, FREQUENCY in Hz with or without the word
         for (int k = 0; k < 3; ++k) {
             const pl_dimension dimension = k < 2 ? pl_drive_dimension(info->drive) : PL_DIM_NUMBER;
-            char *hertz = k == 2 ? strstr(part[k], "Hz") : NULL;
-            if (hertz) {
-                *hertz = 0;
+            if (k == 2) {
+                simulate_hertz(part[k]);
             }
             if (pl_quantity_parse(part[k], dimension, &number[k], &err) != PL_OK) {
                 cli_error(args, "--sine %s: %s", set, err.text);
@@ -390,11 +401,10 @@ static int simulate_read_base(const cli_args *args, simulate *d)
         if (axis < 0) {
             return CLI_EXIT_USAGE;
         }
-        char *hertz = sscanf(value, "%63[^,],%63s", part[0], part[1]) == 2 ? strstr(part[1], "Hz") : NULL;
-        if (hertz) {
-            *hertz = 0;
-        }
-        if (!hertz || pl_quantity_parse(part[0], PL_DIM_LENGTH, &number[0], &err) != PL_OK ||
+        int end = 0;
+        if (sscanf(value, "%63[^,],%63[^,]%n", part[0], part[1], &end) != 2 || value[end] ||
+            !simulate_hertz(part[1]) ||
+            pl_quantity_parse(part[0], PL_DIM_LENGTH, &number[0], &err) != PL_OK ||
             pl_quantity_parse(part[1], PL_DIM_NUMBER, &number[1], &err) != PL_OK ||
             pl_schedule_base(d->schedule, axis, number[0], number[1], d->begin, INFINITY, &err) != PL_OK) {
             cli_error(args, "--shake %s: %s", text,
@@ -410,7 +420,8 @@ static int simulate_read_base(const cli_args *args, simulate *d)
         if (axis < 0) {
             return CLI_EXIT_USAGE;
         }
-        if (sscanf(value, "%63[^@]@%63[^,],%63s", part[0], part[1], part[2]) != 3 ||
+        int end = 0;
+        if (sscanf(value, "%63[^@]@%63[^,],%63[^,]%n", part[0], part[1], part[2], &end) != 3 || value[end] ||
             pl_quantity_parse(part[0], PL_DIM_LENGTH, &number[0], &err) != PL_OK ||
             pl_quantity_parse(part[1], PL_DIM_TIME, &number[1], &err) != PL_OK ||
             pl_quantity_parse(part[2], PL_DIM_TIME, &number[2], &err) != PL_OK ||

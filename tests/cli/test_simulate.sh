@@ -96,12 +96,20 @@ expect_status 2 simulate beam $coarse --until 0.1s --set tendon=4mm --line tendo
 expect_words err.txt "not a pressure"
 expect_status 2 simulate beam $coarse --until 0.1s --shake 2mm,5Hz
 expect_words err.txt "an axis first"
+for shake in z=2mm,5Hz,10Hz z=2mm,5Hzzz "z=2mm,5Hz 10"; do
+    expect_status 2 simulate beam $coarse --until 0.1s --shake "$shake"
+    expect_words err.txt "AXIS=AMPLITUDE,FREQUENCY"
+done
 expect_status 2 simulate beam $coarse --until 0.1s --carry y=20mm
 expect_words err.txt "AXIS=DISTANCE@FROM,TO"
 expect_status 2 simulate beam $coarse --until 0.1s --drag skin=1000kg/m^3
 expect_words err.txt "no surface 'skin'"
 expect_status 2 simulate beam $coarse --until 0.1s --sine tendon=2mm,1mm
 expect_words err.txt "FREQUENCY"
+for sine in tendon=2mm,1mm,2Hz,3Hz tendon=2mm,1mm,2Hzzz; do
+    expect_status 2 simulate beam $coarse --until 0.1s --sine $sine
+done
+expect_status 2 simulate beam $coarse --until 0.1s --carry "y=20mm@0s,0.2s 3"
 
 # an arch beyond its limit load: fk ends there, and lands with --after-snap
 mkdir arch
