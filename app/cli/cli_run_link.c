@@ -35,6 +35,12 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
 
     // the child keeps only its end of the pair
     FILE *copy = cli_input_copy(robot);
+    if (!copy && strcmp(robot, "-") == 0) { // it would take its socket for the robot
+        cli_error(args, "the plant cannot be given the robot from standard input");
+        close(pair[0]);
+        close(pair[1]);
+        return CLI_EXIT_SYSTEM;
+    }
     r->child = fork();
     if (r->child == 0) {
         setpgid(0, 0); // Ctrl-C is for the controller, which stops the plant

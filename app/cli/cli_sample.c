@@ -366,6 +366,13 @@ static bool worker_start(const cli_args *args, worker *w)
 
     // standard input has been read: every worker gets a copy of the robot
     FILE *robot = cli_input_copy(args->plain[0]);
+    if (!robot && strcmp(args->plain[0], "-") == 0) { // it would take its pipe for the robot
+        close(down[0]);
+        close(down[1]);
+        close(up[0]);
+        close(up[1]);
+        return false;
+    }
     w->pid = fork();
 
     // the child: pipes as standard input and output, nothing else open
