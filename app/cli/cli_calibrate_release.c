@@ -223,6 +223,12 @@ static pl_status release_respond(void *user, const double *value, double until, 
     if (status == PL_OK) {
         status = pl_simulation_run(simulation, schedule, NULL, until + r->def.every, r->def.every,
                                    release_row, &w, &report, err);
+
+        // the outcome does not tell Ctrl-C from release_row, which ends every motion
+        if (status == PL_OK && (cli_interrupted() || (w.count == 0 && report.outcome != PL_MOTION_STALLED))) {
+            snprintf(err->text, sizeof err->text, "interrupted");
+            err->status = status = PL_INTERRUPTED;
+        }
     }
     if (status == PL_OK && report.outcome == PL_MOTION_STALLED) {
         snprintf(err->text, sizeof err->text, "the motion does not go on: %.150s", report.message);
