@@ -210,8 +210,8 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
 
     pl_log(1, "  error of the increment: %.2f with the tangent of its start, %.2f with those of both ends",
            one_sided, error);
-    pl_arena_end(&p->scratch, mark);
     statics_set_load(s, path_end(path), there);
+    pl_arena_end(&p->scratch, mark);
     pl_problem_evaluate(p, x, s->newton.work.g);
     pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
 
