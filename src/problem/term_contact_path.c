@@ -260,7 +260,8 @@ static void contact_advance_friction(contact_term *t, int o, int32_t k, const do
 {
     const int64_t at = contact_rough_at(t, o, k);
     const pl_pose pose = contact_pose(t, o, x, t->offset);
-    const double limit = touches ? t->c->obstacle[o].friction * touch->pressure : 0;
+    const double held = same_load ? contact_rough_area(t, k) : 0, wide = held > 0 ? t->area[k] / held : 1,
+                 limit = touches ? t->c->obstacle[o].friction * touch->pressure * wide : 0;
     double traction[3], n[3];
     bool stick;
 
