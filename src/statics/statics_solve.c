@@ -341,11 +341,16 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             report->contact_penetration[round] = penetration;
         }
         if (complementarity <= 1) {
+            const bool hard = s->problem->contact_hard > 1;
             const pl_newton_end end = solve_soften(s, x, found, err);
-            if (end == NEWTON_DONE) {
-                solve_balance(s, x, found, err);
+            if (end != NEWTON_DONE) {
+                return end;
             }
-            return end;
+            if (!hard || pl_problem_complementarity_error(s->problem, x, &penetration) <= 1) {
+                solve_balance(s, x, found, err);
+                return end;
+            }
+            hard_most = 1; // the shares of feet have changed: the rest with the usual stiffness
         }
         if (s->problem->loose_travel > 0.5 * s->problem->size) {
             return NEWTON_NO_DESCENT; // it has fallen out
