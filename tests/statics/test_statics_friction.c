@@ -1,7 +1,8 @@
 // Friction with obstacles: the traction follows the pressure of the same equilibrium, so that what a solve in
 // many steps finds one in a single step finds as well; a plate that slips drags with mu times its force. A
 // ball that comes into contact point after point takes hold of each where it met it, in increments chosen by
-// their error.
+// their error; one that is taken back, or only tried, leaves what friction holds as it was.
+#include "problem/problem.h"
 #include "statics_robot.h"
 
 static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.3};
@@ -97,6 +98,67 @@ static void test_limit(void **state)
     }
 }
 
+// The largest difference of the forces at x, at the start of the path, from g.
+static double forces_differ(pl_problem *p, const double *x, const double *g, double *now)
+{
+    double most = 0;
+    pl_problem_set(p, 0);
+    pl_problem_evaluate(p, x, now);
+    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+        most = fmax(most, fabs(now[i] - g[i]));
+    }
+
+    return most;
+}
+
+// A ball that presses farther in takes hold of more points, with other limits: all of that goes back with an
+// increment, and a mark is the same after it was exchanged for a try.
+static void test_taken_back(void **state)
+{
+    (void)state;
+    static plan p;
+    static const double move[3] = {0.3, 0.1, -0.8}, part = 0.5, full = 1;
+    const pl_problem_options options = {.distribution = PL_RATIOS_UNIFORM, .force_tolerance = 1e-10};
+    pl_mesh *mesh = tet_box(4, 4, 3, 4, 4, 4, 2, NULL);
+    pl_obstacle_def o;
+    pl_problem *problem = NULL;
+    pl_error err = {0};
+    rig r = block_rig(&p, mesh, 4, &o, true, 0.4, move);
+    rig_solve(&r, &part);
+    PL_CHECK_OK(pl_problem_create(r.robot, &options, NULL, &problem, &err));
+    PL_CHECK_OK(pl_problem_begin(problem, r.state, &full, &err));
+    double *x = r.state->x, *g = calloc((size_t)problem->unknowns.n, sizeof *g),
+           *now = calloc((size_t)problem->unknowns.n, sizeof *now);
+    pl_problem_set(problem, 0);
+    pl_problem_evaluate(problem, x, g);
+
+    pl_problem_retrace(problem, PL_RETRACE_KEEP, NULL);
+    pl_problem_set(problem, 1);
+    pl_problem_take_limits(problem, x);
+    const double taken = forces_differ(problem, x, g, now);
+    pl_problem_retrace(problem, PL_RETRACE_RESTORE, NULL);
+    const double restored = forces_differ(problem, x, g, now);
+
+    pl_problem_retrace(problem, PL_RETRACE_MARK, x);
+    pl_problem_set(problem, 1);
+    pl_problem_retrace(problem, PL_RETRACE_EXCHANGE, NULL);
+    pl_problem_take_limits(problem, x);
+    pl_problem_couple(problem, PL_FRICTION_BACK);
+    pl_problem_retrace(problem, PL_RETRACE_EXCHANGE, NULL);
+    pl_problem_retrace(problem, PL_RETRACE_BACK, x);
+    const double marked = forces_differ(problem, x, g, now);
+
+    printf("taken hold: forces change by %.2e N; taken back: %.2e N, marked: %.2e N\n", taken, restored, marked);
+    assert_true(taken > 1e-6);
+    assert_true(restored == 0);
+    assert_true(marked == 0);
+    free(g);
+    free(now);
+    pl_problem_destroy(problem);
+    rig_clear(&r);
+    pl_mesh_destroy(mesh);
+}
+
 // A beam under its weight on a pin smaller than its elements, which neighbouring faces share.
 static void test_pin(void **state)
 {
@@ -133,6 +195,7 @@ static void test_pin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_limit),
+                                       cmocka_unit_test(test_taken_back),
                                        cmocka_unit_test(test_pin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
