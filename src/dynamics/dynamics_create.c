@@ -203,7 +203,10 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
         const int64_t numbers = d->now.state->contact_count;
         d->contact_none = PL_NEW_ARRAY(double, numbers);
         d->contact_first = PL_NEW_ARRAY(double, numbers);
-        status = d->contact_none && d->contact_first ? PL_OK : pl_fail_memory(err, "dynamics: contact");
+        d->contact_begin = PL_NEW_ARRAY(double, numbers);
+        status = d->contact_none && d->contact_first && d->contact_begin
+                     ? PL_OK
+                     : pl_fail_memory(err, "dynamics: contact");
     }
 
     if (status == PL_OK) {
@@ -240,8 +243,8 @@ void pl_dynamics_destroy(pl_dynamics *d)
         pl_state_destroy(point[i]->state);
     }
 
-    void *owned[] = {d->start,  d->v_before, d->contact_none, d->contact_first,
-                     d->target, d->work,     d->command};
+    void *owned[] = {d->start,         d->v_before, d->contact_none, d->contact_first,
+                     d->contact_begin, d->target,   d->work,         d->command};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

@@ -164,8 +164,8 @@ static pl_status stage_newton(stage *run, double *x, stage_outcome *outcome, pl_
         d->contraction = fmin(STAGE_CONTRACTION_HIGH, fmax(STAGE_CONTRACTION_LOW, found.contraction));
     }
 
-    // with hard contacts the energy does not resolve steps far below the tolerance; a search that fails before
-    // its first direction has none
+    // with hard contacts the energy does not resolve steps far below the tolerance; a search that fails
+    // before its first direction has none
     const bool stepped = d->newton.iterations > before;
     const bool resolved = d->touches && stepped && found.step < STAGE_RESOLVED * run->tolerance;
     const bool solved = end == NEWTON_DONE || resolved;

@@ -1,6 +1,6 @@
 // Contact in time: a bar that hits a wall rebounds after the wave has run to its end and back, nothing passes
 // through a pin at any speed, no impact creates energy, and a beam that falls on a ball comes to rest at the
-// equilibrium of statics.
+// equilibrium of statics; damping, drag and the memory of cables are those without contact.
 #include <stdlib.h>
 #include "dynamics_robot.h"
 #include "robot/robot.h"
@@ -224,10 +224,11 @@ static void block_slides(double b, double D)
     const double time = pl_dynamics_time(m.dynamics),
                  left = D > 0 ? 1 / (1 + D * area * V * time / (2 * mass)) : exp(-b * time);
     pl_dynamics_momentum(m.dynamics, P, L);
-    print_message("slides with damping %g 1/s and drag %g t/mm^3: %.5f of its momentum is left (%.5f), damped "
-                  "%.5f of its energy (%.5f), energy %+.3f %%; %d steps, %d rejected\n",
-                  b, D, P[0] / (mass * V), left, report.energy.damped / kinetic, 1 - left * left,
-                  100 * report.energy.imbalance / kinetic, report.steps, report.rejected);
+    print_message(
+        "slides with damping %g 1/s and drag %g t/mm^3: %.5f of its momentum is left (%.5f), damped "
+        "%.5f of its energy (%.5f), energy %+.3f %%; %d steps, %d rejected\n",
+        b, D, P[0] / (mass * V), left, report.energy.damped / kinetic, 1 - left * left,
+        100 * report.energy.imbalance / kinetic, report.steps, report.rejected);
     PL_CHECK_NEAR(P[0] / (mass * V), left, 5e-4);
     PL_CHECK_NEAR(report.energy.damped / kinetic, 1 - left * left, 1e-3);
     PL_CHECK_NEAR(report.energy.imbalance, 0, 1e-3 * kinetic);
@@ -244,10 +245,87 @@ static void test_slides(void **state)
     block_slides(0, 4e-9);
 }
 
+// ---- a cable that rubs, beside an obstacle
+// Pulled to 2 N and suddenly released to 0.5 N: its pieces remember their tensions.
+static void rub_command(void *user, double t, double *command)
+{
+    (void)user;
+    command[0] = t < 0.03 ? 2 * t / 0.03 : t < 0.05 ? 2 : 0.5;
+}
+
+static double rub_corner(void *user, double t)
+{
+    (void)user;
+    return t < 0.03 * (1 - 1e-12) ? 0.03 : t < 0.05 * (1 - 1e-12) ? 0.05 : INFINITY;
+}
+
+// The shape at rest, and how far from the undeformed one.
+static double *rub_shape(const pl_obstacle_def *obstacle, const char *name, double *moved, int *vertices)
+{
+    static plan p;
+    static const pl_guide_def guide[4] = {
+        {.point = {0, 5, 8}}, {.point = {20, 5, 8}}, {.point = {40, 5, 8}}, {.point = {60, 5, 8}}};
+    pl_mesh *mesh = tet_box(6, 1, 1, 60, 10, 10, 2, NULL);
+    plan_init(&p, mesh,
+              (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.05, .poisson = 0.45, .density = 1.07e-9});
+    plan_plane(&p, "base", 0, 0);
+    plan_plane(&p, "tip", 0, 60);
+    plan_hold(&p, "base", "xyz");
+    plan_marker(&p, "tip", "tip");
+    pl_actuator_def *cable = plan_cable(&p, "pull", guide, 4, PL_DRIVE_TENSION);
+    cable->radius = 3;
+    cable->friction = 0.3;
+    if (obstacle) {
+        p.def.contact = (pl_contact_def){.given = true, .obstacle = obstacle, .obstacle_count = 1};
+    }
+    pl_dynamics_options options = pl_dynamics_options_default();
+    options.mass_damping = 60;
+    moving m = moving_build(&p, &options);
+    const pl_signal signal = {.command = rub_command, .corner = rub_corner};
+    pl_error err = {0};
+    pl_motion_report report;
+    PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, &signal, &err));
+    PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 0.2, NULL, NULL, &report, &err));
+    PL_CHECK_OK(pl_dynamics_store(m.dynamics, m.rig.state, &err));
+    const int tip = moving_vertex(&m, 60, 5, 5);
+    const double *x = rig_x(&m.rig) + 3 * tip;
+    print_message("%s: %s, tip at %.5f, %.5f mm; %d steps, %d rejected, %d factorisations\n", name,
+                  pl_motion_outcome_name(report.outcome), x[0], x[2], report.steps, report.rejected,
+                  report.factorizations);
+    assert_int_equal(report.outcome, PL_MOTION_DONE);
+    double *shape = shape_copy(&m.rig);
+    *moved = shape_distance(&m.rig, rig_rest(&m.rig), shape);
+    *vertices = m.n / 3;
+    moving_clear(&m);
+    pl_mesh_destroy(mesh);
+
+    return shape;
+}
+
+// An obstacle that nothing reaches changes nothing, the memory of the cable included.
+static void test_rubbing_cable(void **state)
+{
+    (void)state;
+    const pl_obstacle_def away = {
+        .name = "away", .kind = PL_OBSTACLE_PLANE, .point = {0, 0, -200}, .direction = {0, 0, 1}};
+    double moved, apart = 0;
+    int vertices;
+    double *alone = rub_shape(NULL, "alone", &moved, &vertices),
+           *beside = rub_shape(&away, "beside an obstacle", &moved, &vertices);
+    for (int i = 0; i < 3 * vertices; ++i) {
+        apart = fmax(apart, fabs(alone[i] - beside[i]));
+    }
+    print_message("%.1e of %.3f mm apart\n", apart, moved);
+    PL_CHECK_BELOW(apart, 1e-3 * moved);
+    free(alone);
+    free(beside);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bar_rebounds), cmocka_unit_test(test_no_tunnelling),
-        cmocka_unit_test(test_comes_to_rest), cmocka_unit_test(test_slides)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bar_rebounds),
+                                       cmocka_unit_test(test_no_tunnelling),
+                                       cmocka_unit_test(test_comes_to_rest), cmocka_unit_test(test_slides),
+                                       cmocka_unit_test(test_rubbing_cable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

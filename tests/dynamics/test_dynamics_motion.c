@@ -214,8 +214,8 @@ static void test_inverted_stage(void **state)
     moving_clear(&m);
 }
 
-// A factorisation that is refused ends the motion at once, wherever it is needed: no step is taken or rejected
-// without it.
+// A factorisation that is refused ends the motion at once, wherever it is needed: no step is taken or
+// rejected without it.
 typedef struct refusal {
     pl_dynamics *dynamics;
     int after, steps, rejected; // rejected: until it was refused
