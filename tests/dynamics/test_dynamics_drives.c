@@ -337,6 +337,7 @@ static void test_impulse(void **state)
     pl_schedule_destroy(schedule);
     pl_state_destroy(start);
     pl_dynamics_destroy(d);
+    robot->support_count = 1; // so that it is freed
     pl_robot_destroy(robot);
     pl_mesh_destroy(mesh);
 }
