@@ -200,13 +200,10 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
 
     d->touches = status == PL_OK && pl_problem_touches(d->problem);
     if (d->touches) {
-        const int64_t numbers = d->now.state->contact_count;
+        const int64_t numbers = d->now.state->history[PL_STATE_CONTACT].count;
         d->contact_none = PL_NEW_ARRAY(double, numbers);
         d->contact_first = PL_NEW_ARRAY(double, numbers);
-        d->contact_begin = PL_NEW_ARRAY(double, numbers);
-        status = d->contact_none && d->contact_first && d->contact_begin
-                     ? PL_OK
-                     : pl_fail_memory(err, "dynamics: contact");
+        status = d->contact_none && d->contact_first ? PL_OK : pl_fail_memory(err, "dynamics: contact");
     }
 
     if (status == PL_OK) {
@@ -243,8 +240,8 @@ void pl_dynamics_destroy(pl_dynamics *d)
         pl_state_destroy(point[i]->state);
     }
 
-    void *owned[] = {d->start,         d->v_before, d->contact_none, d->contact_first,
-                     d->contact_begin, d->target,   d->work,         d->command};
+    void *owned[] = {d->start,  d->v_before, d->contact_none, d->contact_first,
+                     d->target, d->work,     d->command};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -276,7 +273,7 @@ static pl_status start_check(const pl_dynamics *d, const pl_state *state, pl_err
 static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves, pl_error *err)
 {
     const int64_t n = dynamics_full(d), count = pl_viscous_count(d->viscous);
-    *moves = state->motion_count > 0;
+    *moves = state->velocity;
     if (!*moves) {
         d->now.time = 0;
         memset(d->now.v, 0, (size_t)n * sizeof *d->now.v);
@@ -284,16 +281,20 @@ static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves
         return PL_OK;
     }
 
-    if (state->motion_count != 1 + 2 * n + count) {
+    const pl_state_block *viscous = &state->history[PL_STATE_VISCOUS],
+                         *acceleration = &state->history[PL_STATE_ACCELERATION];
+    if (viscous->count != count || acceleration->count != n) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "dynamics: the state has %lld numbers of its motion, the robot needs %lld",
-                       (long long)state->motion_count, (long long)(1 + 2 * n + count));
+                       "dynamics: the state has %lld numbers of viscous branches and %lld of its "
+                       "acceleration, the robot needs %lld and %lld",
+                       (long long)viscous->count, (long long)acceleration->count, (long long)count,
+                       (long long)n);
     }
 
-    d->now.time = state->motion[0];
-    memcpy(d->now.v, state->motion + 1, (size_t)n * sizeof *d->now.v);
-    memcpy(d->now.a, state->motion + 1 + n, (size_t)n * sizeof *d->now.a);
-    pl_viscous_read(d->viscous, state->motion + 1 + 2 * n, state->x);
+    d->now.time = state->time;
+    memcpy(d->now.v, state->velocity, (size_t)n * sizeof *d->now.v);
+    memcpy(d->now.a, acceleration->value, (size_t)n * sizeof *d->now.a);
+    pl_viscous_read(d->viscous, viscous->value, state->x);
 
     return PL_OK;
 }
@@ -345,7 +346,7 @@ pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_sign
     if (pl_state_copy(d->now.state, state) != PL_OK) {
         return pl_fail_memory(err, "dynamics: state");
     }
-    pl_state_set_motion(d->now.state, NULL, 0);
+    pl_state_rest(d->now.state);
     memcpy(d->now.x, state->x, (size_t)dynamics_full(d) * sizeof *d->now.x);
     memcpy(d->start, d->now.x, (size_t)dynamics_full(d) * sizeof *d->start);
     pl_problem_set_forces(d->problem, state->force);
@@ -423,17 +424,15 @@ const double *pl_dynamics_velocity(const pl_dynamics *d)
 
 pl_status pl_dynamics_store(const pl_dynamics *d, pl_state *state, pl_error *err)
 {
-    const int64_t n = dynamics_full(d), count = 1 + 2 * n + pl_viscous_count(d->viscous);
     if (pl_state_copy(state, d->now.state) != PL_OK) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: the state belongs to another robot");
     }
-    if (pl_state_set_motion(state, NULL, count) != PL_OK) {
+    if (pl_state_set_motion(state, d->now.time, d->now.v) != PL_OK ||
+        pl_state_set_part(state, PL_STATE_ACCELERATION, d->now.a, dynamics_full(d)) != PL_OK ||
+        pl_state_set_part(state, PL_STATE_VISCOUS, NULL, pl_viscous_count(d->viscous)) != PL_OK) {
         return pl_fail_memory(err, "dynamics: state");
     }
-    state->motion[0] = d->now.time;
-    memcpy(state->motion + 1, d->now.v, (size_t)n * sizeof *state->motion);
-    memcpy(state->motion + 1 + n, d->now.a, (size_t)n * sizeof *state->motion);
-    pl_viscous_write(d->viscous, state->motion + 1 + 2 * n);
+    pl_viscous_write(d->viscous, state->history[PL_STATE_VISCOUS].value);
 
     return PL_OK;
 }

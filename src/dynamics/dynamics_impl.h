@@ -103,8 +103,8 @@ struct pl_dynamics {
     bool touches;            // contacts have multipliers
     pl_newton_solver newton; // its vectors serve as scratch between stages
     // numbers of contact that stages begin with: none before impacts, those of the last first stage for the
-    // next; `contact_begin`: of the stage that begins
-    double *contact_none, *contact_first, *contact_begin;
+    // next
+    double *contact_none, *contact_first;
     bool contact_known; // the last step was accepted at once: its numbers serve the next
 
     bool started;

@@ -102,8 +102,8 @@ static pl_status run_accept(pl_dynamics *d, double h, double error, int iteratio
                    fabs(d->energy_next.loads - d->energy.loads) + RUN_EXCHANGE_LEAST * d->kinetic_most;
     d->energy = d->energy_next;
     if (d->touches) {
-        memcpy(d->contact_first, d->middle.state->contact,
-               (size_t)d->now.state->contact_count * sizeof *d->contact_first);
+        const pl_state_block *own = &d->middle.state->history[PL_STATE_CONTACT];
+        memcpy(d->contact_first, own->value, (size_t)own->count * sizeof *own->value);
         d->contact_known = true;
     }
 

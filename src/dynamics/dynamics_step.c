@@ -93,28 +93,19 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
 }
 
 // The same with other numbers of contact than those of the state: pressures of a first stage are twice the
-// mean ones, those of an impact are not there before it. The tensions of cables that rub, behind them, are a
-// memory: those of the state.
-static pl_status stage_begin_contact(pl_dynamics *d, pl_state *from, const double *numbers, double t,
-                                     pl_error *err)
+// mean ones, those of an impact are not there before it.
+static pl_status stage_begin_contact(pl_dynamics *d, pl_state *from, double *numbers, double t, pl_error *err)
 {
-    if (numbers == from->contact) {
-        return stage_begin(d, from, t, err);
-    }
-
-    const int64_t count = pl_robot_contact_numbers(d->robot);
-    double *own = from->contact;
-    memcpy(d->contact_begin, numbers, (size_t)count * sizeof *own);
-    memcpy(d->contact_begin + count, own + count, (size_t)(from->contact_count - count) * sizeof *own);
-    from->contact = d->contact_begin;
+    double *own = from->history[PL_STATE_CONTACT].value;
+    from->history[PL_STATE_CONTACT].value = numbers;
     const pl_status status = stage_begin(d, from, t, err);
-    from->contact = own;
+    from->history[PL_STATE_CONTACT].value = own;
     return status;
 }
 
 // What a stage begins with: the pressures of the same stage of the last step, none after a rejected one
 // (those of an impact grow as its step shrinks). Friction remembers places: it begins with its own.
-static const double *stage_contact(const pl_dynamics *d, const double *last, const double *own)
+static double *stage_contact(const pl_dynamics *d, double *last, double *own)
 {
     return d->robot->contact.friction || !d->touches ? own : d->contact_known ? last : d->contact_none;
 }
@@ -209,7 +200,8 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
 
     to->time = now->time + TR_GAMMA * h;
     pl_status status = stage_begin_contact(
-        d, now->state, stage_contact(d, d->contact_first, now->state->contact), to->time, err);
+        d, now->state, stage_contact(d, d->contact_first, now->state->history[PL_STATE_CONTACT].value),
+        to->time, err);
     if (status != PL_OK) {
         return status;
     }
@@ -301,8 +293,10 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
     const int64_t n = dynamics_full(d);
 
     to->time = now->time + h;
-    pl_status status = stage_begin_contact(
-        d, middle->state, stage_contact(d, now->state->contact, middle->state->contact), step_end(d, h), err);
+    pl_status status = stage_begin_contact(d, middle->state,
+                                           stage_contact(d, now->state->history[PL_STATE_CONTACT].value,
+                                                         middle->state->history[PL_STATE_CONTACT].value),
+                                           step_end(d, h), err);
     if (status != PL_OK) {
         return status;
     }

@@ -603,7 +603,7 @@ static double actuators_value(void *self, pl_problem *p, const pl_state *state, 
     int piece;
     const capstan *c = actuators_piece(self, k, &piece);
     if (c) {
-        return state->contact[c->first + piece];
+        return state->history[PL_STATE_TENSION].value[c->first + piece];
     }
 
     const drive *d = &((const actuators_term *)self)->drive[k / 2];

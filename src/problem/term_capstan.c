@@ -42,7 +42,7 @@ pl_status capstan_create(const pl_robot *robot, int actuator, capstan **out)
     *out = c;
     c->a = a;
     c->pieces = a->guide_count - 1;
-    c->first = pl_robot_tendon_first(robot, actuator);
+    c->first = pl_robot_tension_first(robot, actuator);
     c->piece = PL_NEW_ARRAY(pl_functional, c->pieces);
     c->slots = PL_NEW_ARRAY(pl_slots, c->pieces);
     c->angle = PL_NEW_ARRAY(double, 6 * c->pieces);
@@ -122,7 +122,8 @@ void capstan_advance(capstan *c, const double *x, double pull)
 
 void capstan_begin(capstan *c, const pl_state *state, double pull)
 {
-    memcpy(c->before, state->contact + c->first, (size_t)c->pieces * sizeof *c->before);
+    memcpy(c->before, state->history[PL_STATE_TENSION].value + c->first,
+           (size_t)c->pieces * sizeof *c->before);
     capstan_advance(c, state->x, pull);
 }
 
@@ -240,12 +241,14 @@ double capstan_change(const capstan *c, pl_problem *p, const double *x, int piec
 // ---- states
 void capstan_store(const capstan *c, pl_state *state)
 {
-    memcpy(state->contact + c->first, c->tension, (size_t)c->pieces * sizeof *c->tension);
+    memcpy(state->history[PL_STATE_TENSION].value + c->first, c->tension,
+           (size_t)c->pieces * sizeof *c->tension);
 }
 
 void capstan_forces(const capstan *c, const pl_state *state, double *full)
 {
     for (int k = 0; k < c->pieces; ++k) {
-        pl_functional_gradient(&c->piece[k], state->x, state->contact[c->first + k], full);
+        pl_functional_gradient(&c->piece[k], state->x, state->history[PL_STATE_TENSION].value[c->first + k],
+                               full);
     }
 }

@@ -33,8 +33,8 @@ static void contact_unturn(const pl_pose *pose, const double v[3], double out[3]
     }
 }
 
-// Multipliers that give the same pressures at positions x with the usual stiffness e: p + e g where p > 0. One
-// that does not press has a potential, which the shares of feet are drawn by.
+// Multipliers that give the same pressures at positions x with the usual stiffness e: p + e g where p > 0.
+// One that does not press has a potential, which the shares of feet are drawn by.
 static void contact_soft_multipliers(contact_term *t, const double *x, double *lambda)
 {
     contact_find_feet(t, x, t->offset);
@@ -44,9 +44,8 @@ static void contact_soft_multipliers(contact_term *t, const double *x, double *l
             contact_touch touch;
             const int64_t at = contact_at(t, o, k);
             const double e = t->stiffness[k] / t->hard, l = t->now.lambda[at];
-            lambda[at] = contact_touch_at(t, o, k, x, false, &touch)
-                             ? touch.pressure + e * touch.gap
-                             : fmin(l / sqrt(t->hard), e * touch.gap);
+            lambda[at] = contact_touch_at(t, o, k, x, false, &touch) ? touch.pressure + e * touch.gap
+                                                                     : fmin(l / sqrt(t->hard), e * touch.gap);
         }
     }
 
@@ -139,7 +138,7 @@ pl_status contact_check(const void *self, const pl_problem *p, const double *com
 void contact_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
 {
     contact_term *t = self;
-    memcpy(t->block, state->contact, (size_t)t->numbers * sizeof *t->block);
+    memcpy(t->block, state->history[PL_STATE_CONTACT].value, (size_t)t->numbers * sizeof *t->block);
     for (int o = 0; o < t->obstacles; ++o) {
         t->from[o] = contact_command(t, o, state->command);
         t->to[o] = contact_command(t, o, command);
@@ -175,7 +174,7 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state)
     memcpy(t->kept_block, t->block, (size_t)t->numbers * sizeof *t->block);
     memcpy(t->kept_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->kept_grip, t->grip, (size_t)t->obstacles * sizeof *t->grip);
-    memcpy(t->block, state->contact, (size_t)t->numbers * sizeof *t->block);
+    memcpy(t->block, state->history[PL_STATE_CONTACT].value, (size_t)t->numbers * sizeof *t->block);
     t->feet_found = false;
     t->kept_hard = t->hard;
     p->contact_hard = 1;
@@ -207,12 +206,12 @@ void contact_store(const void *self, const pl_problem *p, const double *command,
 {
     contact_term *t = (contact_term *)self; // scratch
     (void)p;
-    memcpy(state->contact, t->block, (size_t)t->numbers * sizeof *t->block);
+    memcpy(state->history[PL_STATE_CONTACT].value, t->block, (size_t)t->numbers * sizeof *t->block);
     if (t->hard > 1) {
-        contact_soft_multipliers(t, state->x, state->contact);
+        contact_soft_multipliers(t, state->x, state->history[PL_STATE_CONTACT].value);
     }
     if (t->c->friction) {
-        contact_rebase(t, state->x, state->contact);
+        contact_rebase(t, state->x, state->history[PL_STATE_CONTACT].value);
     }
 
     // an obstacle that is moving stays where it is

@@ -304,8 +304,9 @@ pl_output contact_output(const void *self, int k)
 // Computed once per state: all numbers come from one look at the surface.
 void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state)
 {
+    const pl_state_block *history = &state->history[PL_STATE_CONTACT];
     uint64_t print = pl_hash_bytes(PL_HASH_SEED, state->x, pl_problem_full_bytes(p));
-    print = pl_hash_bytes(print, state->contact, (size_t)state->contact_count * sizeof *state->contact);
+    print = pl_hash_bytes(print, history->value, (size_t)history->count * sizeof *history->value);
     print = pl_hash_bytes(print, state->command, (size_t)state->command_count * sizeof *state->command);
     if (print == t->reading_hash) {
         return;

@@ -316,9 +316,9 @@ typedef struct pl_robot_contact {
 #define PL_FEATURE_FACES 6                               // that a feature meets at once, at most
 int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state
 
-// Behind them in the state: a tension per piece of each cable with friction; where those of an actuator begin
-// (of one beyond the last: where they end).
-int64_t pl_robot_tendon_first(const pl_robot *robot, int actuator);
+// Tensions in the state: one per piece of each cable with friction; where those of an actuator begin.
+int64_t pl_robot_tension_first(const pl_robot *robot, int actuator);
+int64_t pl_robot_tension_count(const pl_robot *robot);
 
 typedef struct pl_layer {
     char *name;
@@ -398,9 +398,24 @@ struct pl_robot {
 // Takes `folder`, from pl_alloc.
 void pl_robot_set_orders(pl_robot *robot, pl_order_store store);
 
-#define PL_STATE_VERSION 2         // without contact
-#define PL_STATE_VERSION_CONTACT 3 // with the numbers of contact behind it
-#define PL_STATE_VERSION_MOTION 2  // added to either: a count and the numbers of a motion follow
+#define PL_STATE_VERSION 6
+
+// What a part of the model remembers from one step to the next: one block of numbers each, which files,
+// copies and hashes take as they are. The values are those of files: they stay.
+typedef enum pl_state_part {
+    PL_STATE_CONTACT,      // pressures, places of friction, holds of free bodies: see pl_robot_contact
+    PL_STATE_TENSION,      // of cables that rub: pl_robot_tension_first
+    PL_STATE_VISCOUS,      // of a motion: branches of viscoelastic materials
+    PL_STATE_ACCELERATION, // of a motion: 3 per vertex
+    PL_STATE_COUNT
+} pl_state_part;
+
+const char *pl_state_part_name(pl_state_part kind);
+
+typedef struct pl_state_block {
+    int64_t count; // 0: none
+    double *value;
+} pl_state_block;
 
 struct pl_state {
     uint64_t robot_hash;
@@ -413,16 +428,16 @@ struct pl_state {
     // 3 per marker, N: applied at run time, besides the loads of the robot; then 3 of a hand that pulls
     // (pl_model_grip), which no file keeps
     double *force;
-    int64_t contact_count;
-    double *contact; // see pl_robot_contact
-    double load;     // how far dead loads and driven clamps are applied: 0 at rest, 1 full
-    // of a motion in time (room dynamics): time, velocities, accelerations, viscous branches; none: at rest
-    int64_t motion_count;
-    double *motion;
+    double load;      // how far dead loads and driven clamps are applied: 0 at rest, 1 full
+    double time;      // s; 0 at rest
+    double *velocity; // 3 per vertex, mm/s; NULL: at rest
+    pl_state_block history[PL_STATE_COUNT];
 };
 
-// Copies `motion` (NULL: takes the memory only); count 0: none. PL_OK or PL_NO_MEMORY.
-pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t count);
+// Copies the numbers (NULL: zeros). PL_OK or PL_NO_MEMORY.
+pl_status pl_state_set_part(pl_state *state, pl_state_part kind, const double *value, int64_t count);
+pl_status pl_state_set_motion(pl_state *state, double time, const double *velocity);
+void pl_state_rest(pl_state *state); // without the motion and the histories that only a motion has
 
 // Weights of a point spread over `radius` (see robot_point.c for the kernel); falls back to the element's own
 // interpolation when too few vertices lie inside.

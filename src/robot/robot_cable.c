@@ -91,12 +91,17 @@ pl_status pl_cable_functional(const pl_mesh *mesh, const pl_actuator *cable, pl_
     return status;
 }
 
-int64_t pl_robot_tendon_first(const pl_robot *robot, int actuator)
+int64_t pl_robot_tension_first(const pl_robot *robot, int actuator)
 {
-    int64_t first = pl_robot_contact_numbers(robot);
+    int64_t first = 0;
     for (int i = 0; i < actuator; ++i) {
         const pl_actuator *a = &robot->actuator[i];
         first += a->friction > 0 ? a->guide_count - 1 : 0;
     }
     return first;
+}
+
+int64_t pl_robot_tension_count(const pl_robot *robot)
+{
+    return pl_robot_tension_first(robot, robot->actuator_count);
 }

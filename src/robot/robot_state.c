@@ -1,11 +1,28 @@
-// All that changes: positions, commands, efforts. For files a state is one block of doubles:
-//   version, robot hash (high and low 32 bits), vertex, command, actuator and marker counts, load,
-//   x (3 per vertex), command, multiplier, active, force (3 per marker), and with contact (version 3) what
-//   contact keeps. States of a motion have a version higher by 2, and a count and the numbers of the motion
-//   at the end; a reader without motions leaves them out.
+// All that changes: positions, commands, efforts, motion, and what parts of the model remember. For files a
+// state is one block of doubles:
+//   version, size of the block, robot hash (high and low 32 bits), vertex, command, actuator and marker
+//   counts, load, time, number of velocities (0: at rest) and of histories, x (3 per vertex), command,
+//   multiplier, active, force (3 per marker), velocity, per history that is not empty its kind, its size and
+//   its numbers.
 #include "robot/robot_impl.h"
 
-#define STATE_HEADER 8 // numbers before the arrays
+#define STATE_HEADER 12 // numbers before the arrays
+
+// Histories by name; those of every state have a size that the robot gives, the others come with a motion.
+static const struct {
+    const char *name;
+    int64_t (*count)(const pl_robot *robot);
+} STATE_HISTORY[PL_STATE_COUNT] = {
+    [PL_STATE_CONTACT] = {"contact", pl_robot_contact_numbers},
+    [PL_STATE_TENSION] = {"tension", pl_robot_tension_count},
+    [PL_STATE_VISCOUS] = {"viscous", NULL},
+    [PL_STATE_ACCELERATION] = {"acceleration", NULL},
+};
+
+const char *pl_state_part_name(pl_state_part kind)
+{
+    return STATE_HISTORY[kind].name;
+}
 
 pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
 {
@@ -31,9 +48,12 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
 
     // one force more: where a hand pulls at the body
     s->force = PL_NEW_ARRAY(double, 3 * ((int64_t)s->marker_count + 1));
-    s->contact_count = pl_robot_tendon_first(robot, robot->actuator_count);
-    s->contact = PL_NEW_ARRAY(double, s->contact_count);
-    if (!s->x || !s->command || !s->multiplier || !s->active || !s->force || !s->contact) {
+    bool complete = s->x && s->command && s->multiplier && s->active && s->force;
+    for (int k = 0; k < PL_STATE_COUNT; ++k) {
+        const int64_t count = STATE_HISTORY[k].count ? STATE_HISTORY[k].count(robot) : 0;
+        complete = complete && pl_state_set_part(s, (pl_state_part)k, NULL, count) == PL_OK;
+    }
+    if (!complete) {
         pl_state_destroy(s);
         return pl_fail_memory(err, "the state");
     }
@@ -54,8 +74,10 @@ void pl_state_destroy(pl_state *state)
     pl_free(state->multiplier);
     pl_free(state->active);
     pl_free(state->force);
-    pl_free(state->contact);
-    pl_free(state->motion);
+    pl_free(state->velocity);
+    for (int k = 0; k < PL_STATE_COUNT; ++k) {
+        pl_free(state->history[k].value);
+    }
     pl_free(state);
 }
 
@@ -64,37 +86,66 @@ static bool state_alike(const pl_state *a, const pl_state *b)
 {
     return a->robot_hash == b->robot_hash && a->vertex_count == b->vertex_count &&
            a->command_count == b->command_count && a->actuator_count == b->actuator_count &&
-           a->marker_count == b->marker_count && a->contact_count == b->contact_count;
+           a->marker_count == b->marker_count;
 }
 
-// Copies `motion` or, if NULL, only makes room; count 0 removes it.
-pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t count)
+// ---- motion and histories
+// `*own` gets `count` numbers: those of `from`, or 0.
+static pl_status state_fill(double **own, int64_t *own_count, const double *from, int64_t count)
 {
-    if (count != state->motion_count) {
-        double *room = count > 0 ? PL_NEW_ARRAY(double, count) : NULL;
-        if (count > 0 && !room) {
+    if (count != *own_count) {
+        double *fresh = count > 0 ? PL_NEW_ARRAY(double, count) : NULL;
+        if (count > 0 && !fresh) {
             return PL_NO_MEMORY;
         }
-        pl_free(state->motion);
-        state->motion = room;
-        state->motion_count = count;
+        pl_free(*own);
+        *own = fresh;
+        *own_count = count;
     }
 
-    if (count > 0 && motion) {
-        memcpy(state->motion, motion, (size_t)count * sizeof *motion);
+    if (count > 0 && from) {
+        memcpy(*own, from, (size_t)count * sizeof *from);
+    } else if (count > 0) {
+        memset(*own, 0, (size_t)count * sizeof **own);
     }
+
     return PL_OK;
+}
+
+pl_status pl_state_set_part(pl_state *state, pl_state_part kind, const double *value, int64_t count)
+{
+    pl_state_block *h = &state->history[kind];
+    return state_fill(&h->value, &h->count, value, count);
+}
+
+pl_status pl_state_set_motion(pl_state *state, double time, const double *velocity)
+{
+    int64_t count = state->velocity ? 3 * (int64_t)state->vertex_count : 0;
+    state->time = time;
+    return state_fill(&state->velocity, &count, velocity, 3 * (int64_t)state->vertex_count);
+}
+
+void pl_state_rest(pl_state *state)
+{
+    pl_free(state->velocity);
+    state->velocity = NULL;
+    state->time = 0;
+    for (int k = 0; k < PL_STATE_COUNT; ++k) {
+        if (!STATE_HISTORY[k].count) {
+            pl_state_set_part(state, (pl_state_part)k, NULL, 0);
+        }
+    }
 }
 
 bool pl_state_has_motion(const pl_state *state)
 {
-    return state->motion_count > 0;
+    return state->velocity;
 }
 
-// s, 0 without a motion: the first number of a motion is its time.
+// s, 0 at rest.
 double pl_state_time(const pl_state *state)
 {
-    return state->motion_count > 0 ? state->motion[0] : 0;
+    return state->time;
 }
 
 pl_status pl_state_copy(pl_state *to, const pl_state *from)
@@ -110,10 +161,20 @@ pl_status pl_state_copy(pl_state *to, const pl_state *from)
     memcpy(to->multiplier, from->multiplier, (size_t)from->actuator_count * sizeof *to->multiplier);
     memcpy(to->active, from->active, (size_t)from->actuator_count * sizeof *to->active);
     memcpy(to->force, from->force, 3 * ((size_t)from->marker_count + 1) * sizeof *to->force);
-    memcpy(to->contact, from->contact, (size_t)from->contact_count * sizeof *to->contact);
     to->load = from->load;
 
-    return pl_state_set_motion(to, from->motion, from->motion_count);
+    pl_status status = PL_OK;
+    if (from->velocity) {
+        status = pl_state_set_motion(to, from->time, from->velocity);
+    } else {
+        pl_state_rest(to);
+    }
+    for (int k = 0; status == PL_OK && k < PL_STATE_COUNT; ++k) {
+        const pl_state_block *h = &from->history[k];
+        status = pl_state_set_part(to, (pl_state_part)k, h->value, h->count);
+    }
+
+    return status;
 }
 
 // Undeformed, all commands idle, no forces. Does nothing for a state of another robot.
@@ -130,9 +191,11 @@ void pl_state_reset(pl_state *state, const pl_robot *robot)
     memset(state->multiplier, 0, (size_t)state->actuator_count * sizeof *state->multiplier);
     memset(state->active, 0, (size_t)state->actuator_count * sizeof *state->active);
     memset(state->force, 0, 3 * ((size_t)state->marker_count + 1) * sizeof *state->force);
-    memset(state->contact, 0, (size_t)state->contact_count * sizeof *state->contact);
     state->load = 0;
-    pl_state_set_motion(state, NULL, 0);
+    pl_state_rest(state);
+    for (int k = 0; k < PL_STATE_COUNT; ++k) {
+        pl_state_set_part(state, (pl_state_part)k, NULL, state->history[k].count);
+    }
 }
 
 const double *pl_state_positions(const pl_state *state)
@@ -160,145 +223,214 @@ int32_t pl_state_vertex_count(const pl_state *state)
     return state->vertex_count;
 }
 
-// Without the numbers of a motion.
-static size_t state_size(const pl_state *s)
-{
-    return STATE_HEADER + 3 * (size_t)s->vertex_count + (size_t)s->command_count +
-           2 * (size_t)s->actuator_count + 3 * (size_t)s->marker_count + (size_t)s->contact_count;
-}
+// ---- one block of numbers
+// The arrays that a state always has, and its velocity, in their order.
+#define STATE_ARRAYS 6
+typedef struct state_array {
+    double *value;
+    size_t count;
+} state_array;
 
-static int state_version(const pl_state *s)
+static void state_arrays(const pl_state *s, state_array out[STATE_ARRAYS])
 {
-    const int version = s->contact_count > 0 ? PL_STATE_VERSION_CONTACT : PL_STATE_VERSION;
-    return version + (s->motion_count > 0 ? PL_STATE_VERSION_MOTION : 0);
+    const size_t full = 3 * (size_t)s->vertex_count;
+    const state_array arrays[STATE_ARRAYS] = {{s->x, full},
+                                              {s->command, (size_t)s->command_count},
+                                              {s->multiplier, (size_t)s->actuator_count},
+                                              {s->active, (size_t)s->actuator_count},
+                                              {s->force, 3 * (size_t)s->marker_count},
+                                              {s->velocity, s->velocity ? full : 0}};
+    memcpy(out, arrays, sizeof arrays);
 }
 
 // Writes when `block` has room for it; returns the size in any case.
 size_t pl_state_pack(const pl_state *state, double *block, size_t size)
 {
-    const size_t need = state_size(state) + (state->motion_count > 0 ? 1 + (size_t)state->motion_count : 0);
+    state_array array[STATE_ARRAYS];
+    size_t need = STATE_HEADER;
+    int histories = 0;
+
+    state_arrays(state, array);
+    for (int i = 0; i < STATE_ARRAYS; ++i) {
+        need += array[i].count;
+    }
+    for (int k = 0; k < PL_STATE_COUNT; ++k) {
+        const int64_t count = state->history[k].count;
+        need += count > 0 ? 2 + (size_t)count : 0;
+        histories += count > 0;
+    }
     if (!block || size < need) {
         return need;
     }
 
-    const double header[STATE_HEADER] = {state_version(state),
+    const double header[STATE_HEADER] = {PL_STATE_VERSION,
+                                         (double)need,
                                          (double)(state->robot_hash >> 32),
                                          (double)(state->robot_hash & UINT32_MAX),
                                          state->vertex_count,
                                          state->command_count,
                                          state->actuator_count,
                                          state->marker_count,
-                                         state->load};
-
-    // the arrays in the order of the file
+                                         state->load,
+                                         state->time,
+                                         (double)array[STATE_ARRAYS - 1].count,
+                                         histories};
     memcpy(block, header, sizeof header);
     double *p = block + STATE_HEADER;
-    memcpy(p, state->x, 3 * (size_t)state->vertex_count * sizeof *p);
-    p += 3 * (size_t)state->vertex_count;
-    memcpy(p, state->command, (size_t)state->command_count * sizeof *p);
-    p += state->command_count;
-    memcpy(p, state->multiplier, (size_t)state->actuator_count * sizeof *p);
-    p += state->actuator_count;
-    memcpy(p, state->active, (size_t)state->actuator_count * sizeof *p);
-    p += state->actuator_count;
-    memcpy(p, state->force, 3 * (size_t)state->marker_count * sizeof *p);
-    p += 3 * (size_t)state->marker_count;
-    memcpy(p, state->contact, (size_t)state->contact_count * sizeof *p);
-    p += state->contact_count;
-    if (state->motion_count > 0) {
-        *p++ = (double)state->motion_count;
-        memcpy(p, state->motion, (size_t)state->motion_count * sizeof *p);
+    for (int i = 0; i < STATE_ARRAYS; ++i) {
+        if (array[i].count > 0) {
+            memcpy(p, array[i].value, array[i].count * sizeof *p);
+        }
+        p += array[i].count;
+    }
+
+    for (int k = 0; k < PL_STATE_COUNT; ++k) {
+        const pl_state_block *h = &state->history[k];
+        if (h->count > 0) {
+            *p++ = k;
+            *p++ = (double)h->count;
+            memcpy(p, h->value, (size_t)h->count * sizeof *p);
+            p += h->count;
+        }
     }
 
     return need;
 }
 
-// Checks in the order in which a mistake is most clearly named: size, version, contact, robot, counts, load.
+// Checks in the order in which a mistake is most clearly named: size, version, robot, counts, load.
 static pl_status state_check_header(const pl_state *s, const double *block, size_t size, pl_error *err)
 {
     if (size < STATE_HEADER) {
         return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, a state has at least %d", size,
                        STATE_HEADER);
     }
-
-    const bool moves = block[0] > PL_STATE_VERSION_CONTACT;
-    const double version = block[0] - (moves ? PL_STATE_VERSION_MOTION : 0);
-    if (version != PL_STATE_VERSION && version != PL_STATE_VERSION_CONTACT) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "state: version %g, this program reads version %d (with contact: %d; of a motion: %d "
-                       "more)",
-                       block[0], PL_STATE_VERSION, PL_STATE_VERSION_CONTACT, PL_STATE_VERSION_MOTION);
+    if (block[0] != PL_STATE_VERSION) {
+        return pl_fail(err, PL_BAD_INPUT, "state: version %g, this program reads version %d", block[0],
+                       PL_STATE_VERSION);
     }
-
-    if ((version == PL_STATE_VERSION_CONTACT) != (s->contact_count > 0)) {
-        return pl_fail(err, PL_BAD_INPUT, "state: version %g (%s contact), the robot is %s contact", block[0],
-                       version == PL_STATE_VERSION ? "without" : "with",
-                       s->contact_count ? "with" : "without");
-    }
-
-    if (block[1] != (double)(s->robot_hash >> 32) || block[2] != (double)(s->robot_hash & UINT32_MAX)) {
+    if (block[2] != (double)(s->robot_hash >> 32) || block[3] != (double)(s->robot_hash & UINT32_MAX)) {
         return pl_fail(err, PL_BAD_INPUT, "state: it belongs to another robot (or the robot has changed)");
     }
 
-    if (block[3] != s->vertex_count || block[4] != s->command_count || block[5] != s->actuator_count ||
-        block[6] != s->marker_count) {
+    if (block[4] != s->vertex_count || block[5] != s->command_count || block[6] != s->actuator_count ||
+        block[7] != s->marker_count) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "state: %g vertices, %g commands, %g actuators, %g markers; the robot has %d, %d, %d, %d",
-            block[3], block[4], block[5], block[6], (int)s->vertex_count, s->command_count, s->actuator_count,
+            block[4], block[5], block[6], block[7], (int)s->vertex_count, s->command_count, s->actuator_count,
             s->marker_count);
     }
 
-    // a motion adds its count and numbers
-    const size_t own = state_size(s);
-    const size_t motion = moves && size > own ? size - own - 1 : 0;
-    if (size < own || (size > own && (!moves || block[own] != (double)motion))) {
-        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", size, own);
+    if (!(block[1] >= STATE_HEADER && block[1] <= (double)size)) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %g", size, block[1]);
     }
-    if (!(block[7] >= 0 && block[7] <= 1)) {
-        return pl_fail(err, PL_BAD_INPUT, "state: load is %g, must lie between 0 and 1", block[7]);
+    if (!(block[8] >= 0 && block[8] <= 1)) {
+        return pl_fail(err, PL_BAD_INPUT, "state: load is %g, must lie between 0 and 1", block[8]);
+    }
+    if (!isfinite(block[9])) {
+        return pl_fail(err, PL_BAD_INPUT, "state: its time is not finite");
+    }
+    if (block[10] != 0 && block[10] != 3.0 * s->vertex_count) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %g velocities of %d vertices", block[10],
+                       (int)s->vertex_count);
     }
 
     return PL_OK;
 }
 
+// Where the numbers of each history stand in a block; NULL: it has none. Those that the robot has must be
+// there with their sizes.
+static pl_status state_find_histories(const pl_state *s, const double *block, const double *p,
+                                      const double *found[PL_STATE_COUNT], pl_error *err)
+{
+    const double *const end = block + (size_t)block[1];
+    const int last = PL_STATE_COUNT;
+
+    memset(found, 0, PL_STATE_COUNT * sizeof *found);
+    for (double i = 0; i < block[11]; ++i) {
+        const double kind = p && end - p >= 2 ? p[0] : -1;
+        const int k = kind >= 0 && kind < last ? (int)kind : last;
+        if (k == last || k != kind || found[k] || !(p[1] >= 1 && p[1] <= (double)(end - p - 2))) {
+            return pl_fail(err, PL_BAD_INPUT, "state: number %zu should begin a history",
+                           (size_t)((p ? p : end) - block));
+        }
+        found[k] = p;
+        p += 2 + (size_t)p[1];
+    }
+    if (p != end) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", (size_t)block[1],
+                       (size_t)(p - block));
+    }
+
+    for (int k = 0; k < last; ++k) {
+        const int64_t has = found[k] ? (int64_t)found[k][1] : 0;
+        if (STATE_HISTORY[k].count && has != s->history[k].count) {
+            return pl_fail(err, PL_BAD_INPUT, "state: %lld numbers of %s, the robot has %lld", (long long)has,
+                           STATE_HISTORY[k].name, (long long)s->history[k].count);
+        }
+    }
+
+    return PL_OK;
+}
+
+// Numbers behind the state belong to the caller.
 pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err)
 {
     if (!state || !block) {
         return pl_fail(err, PL_BAD_INPUT, "state: state and block must not be NULL");
     }
-
-    const pl_status status = state_check_header(state, block, size, err);
+    pl_status status = state_check_header(state, block, size, err);
     if (status != PL_OK) {
         return status;
     }
 
-    // where each array begins
-    const double *x = block + STATE_HEADER, *command = x + 3 * (size_t)state->vertex_count;
-    const double *multiplier = command + state->command_count, *active = multiplier + state->actuator_count;
-    const double *force = active + state->actuator_count;
-
     // an idle command is NAN, everything else is a number
-    for (const double *p = x; p < block + size; ++p) {
-        const bool idle = p >= command && p < multiplier && isnan(*p);
+    state_array array[STATE_ARRAYS];
+    state_arrays(state, array);
+    array[STATE_ARRAYS - 1].count = (size_t)block[10];
+    size_t fixed = STATE_HEADER;
+    for (int i = 0; i < STATE_ARRAYS; ++i) {
+        fixed += array[i].count;
+    }
+    if (fixed > (size_t)block[1]) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", (size_t)block[1], fixed);
+    }
+    const double *const x = block + STATE_HEADER, *const command = x + array[0].count;
+    for (const double *p = x; p < block + (size_t)block[1]; ++p) {
+        const bool idle = p >= command && p < command + state->command_count && isnan(*p);
         if (!isfinite(*p) && !idle) {
             return pl_fail(err, PL_BAD_INPUT, "state: number %zu is not finite", (size_t)(p - block));
         }
     }
 
-    // all is valid: copy
-    memcpy(state->x, x, 3 * (size_t)state->vertex_count * sizeof *x);
-    memcpy(state->command, command, (size_t)state->command_count * sizeof *x);
-    memcpy(state->multiplier, multiplier, (size_t)state->actuator_count * sizeof *x);
-    memcpy(state->active, active, (size_t)state->actuator_count * sizeof *x);
-    memcpy(state->force, force, 3 * (size_t)state->marker_count * sizeof *x);
-    memset(state->force + 3 * (size_t)state->marker_count, 0, 3 * sizeof *x); // no hand pulls
-    memcpy(state->contact, force + 3 * (size_t)state->marker_count, (size_t)state->contact_count * sizeof *x);
-    state->load = block[7];
-    const size_t own = state_size(state);
-    const pl_status moved = size > own
-                                ? pl_state_set_motion(state, block + own + 1, (int64_t)(size - own - 1))
-                                : pl_state_set_motion(state, NULL, 0);
+    const double *found[PL_STATE_COUNT];
+    status = state_find_histories(state, block, block + fixed, found, err);
+    if (status != PL_OK) {
+        return status;
+    }
 
-    return moved == PL_OK ? PL_OK : pl_fail_memory(err, "the state");
+    // all is valid: memory first, then the numbers
+    if (block[10] > 0) {
+        status = pl_state_set_motion(state, block[9], block + fixed - array[STATE_ARRAYS - 1].count);
+    } else {
+        pl_state_rest(state);
+    }
+    for (int k = 0; status == PL_OK && k < PL_STATE_COUNT; ++k) {
+        status = pl_state_set_part(state, (pl_state_part)k, found[k] ? found[k] + 2 : NULL,
+                                   found[k] ? (int64_t)found[k][1] : 0);
+    }
+    if (status != PL_OK) {
+        return pl_fail_memory(err, "the state");
+    }
+    const double *p = x;
+    for (int i = 0; i + 1 < STATE_ARRAYS; ++i) {
+        if (array[i].count > 0) {
+            memcpy(array[i].value, p, array[i].count * sizeof *p);
+        }
+        p += array[i].count;
+    }
+    memset(state->force + 3 * (size_t)state->marker_count, 0, 3 * sizeof *state->force); // no hand pulls
+    state->load = block[8];
+
+    return PL_OK;
 }

@@ -241,9 +241,8 @@ static pl_newton_end solve_soften(pl_statics *s, double *x, pl_newton_report *fo
     found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
     found->relative = found->residual / pl_problem_force_scale(s->problem);
 
-    return found->relative > s->options.force_tolerance
-               ? pl_newton_minimise(&s->newton, x, &goal, found, err)
-               : NEWTON_DONE;
+    return found->relative > s->options.force_tolerance ? pl_newton_minimise(&s->newton, x, &goal, found, err)
+                                                        : NEWTON_DONE;
 }
 
 // Forces between bodies are reported one by one: the residuals of all nodes add up in them, so the balance is
@@ -269,8 +268,8 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
 }
 
 // Limits of friction follow the pressures, from x, an equilibrium with limits as they are. Far from the
-// equilibrium sought, where points are about to take hold, that iteration has no potential to lead it: where it
-// finds nothing the equilibrium with the limits of x, which has one, is its next start.
+// equilibrium sought, where points are about to take hold, that iteration has no potential to lead it: where
+// it finds nothing the equilibrium with the limits of x, which has one, is its next start.
 pl_newton_end statics_friction(pl_statics *s, double *x, bool last, pl_newton_report *found, pl_error *err)
 {
     const pl_newton_goal goal = statics_tolerance(s, last);
@@ -664,24 +663,20 @@ void pl_statics_hold_history(pl_statics *s, bool hold)
 // The tensions of cables with friction where a search began.
 static pl_status solve_history(pl_statics *s, pl_state *state, pl_error *err)
 {
-    const int64_t first = pl_robot_contact_numbers(s->robot), count = state->contact_count - first;
-    if (!s->tension_held || count == 0) {
+    pl_state_block *own = &state->history[PL_STATE_TENSION];
+    if (!s->tension_held || own->count == 0) {
         return PL_OK;
     }
 
     if (!s->tension) {
-        s->tension = PL_NEW_ARRAY(double, count);
+        s->tension = PL_NEW_ARRAY(double, own->count);
         if (!s->tension) {
             return pl_fail_memory(err, "statics: tensions");
         }
     }
 
-    double *const from = s->tension_known ? s->tension : state->contact + first, *const to =
-                                                                                     s->tension_known
-                                                                                         ? state->contact +
-                                                                                               first
-                                                                                         : s->tension;
-    memcpy(to, from, (size_t)count * sizeof *to);
+    memcpy(s->tension_known ? own->value : s->tension, s->tension_known ? s->tension : own->value,
+           (size_t)own->count * sizeof *own->value);
     s->tension_known = true;
 
     return PL_OK;
@@ -739,6 +734,7 @@ pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, p
     solve_measure(s, x, &found, report);
     if (!report->no_state) {
         pl_problem_store(s->problem, command, report->load_reached, x, state);
+        pl_state_rest(state);
     }
     if (report->outcome == PL_SOLVED) {
         statics_remember(s, state);

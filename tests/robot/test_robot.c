@@ -485,6 +485,13 @@ static void test_state(void **state)
     a->multiplier[0] = 0.03;
     a->active[0] = 1;
     a->load = 0.5;
+
+    // a motion with a history that only motions have
+    double velocity[300] = {0};
+    assert_true(3 * a->vertex_count <= 300);
+    velocity[4] = -7;
+    PL_CHECK_OK(pl_state_set_motion(a, 0.125, velocity));
+    PL_CHECK_OK(pl_state_set_part(a, PL_STATE_VISCOUS, (const double[]){1, 2, 3}, 3));
     const size_t size = pl_state_pack(a, NULL, 0);
     double *block = calloc(size, sizeof *block);
     assert_int_equal(pl_state_pack(a, block, size), size);
@@ -493,11 +500,30 @@ static void test_state(void **state)
     assert_true(isnan(b->command[0]));
     PL_CHECK_NEAR(b->multiplier[0], 0.03, 0);
     PL_CHECK_NEAR(b->load, 0.5, 0);
+    assert_true(pl_state_has_motion(b));
+    PL_CHECK_NEAR(pl_state_time(b), 0.125, 0);
+    assert_memory_equal(b->velocity, velocity, 3 * (size_t)a->vertex_count * sizeof(double));
+    assert_int_equal(b->history[PL_STATE_VISCOUS].count, 3);
+    PL_CHECK_NEAR(b->history[PL_STATE_VISCOUS].value[2], 3, 0);
+
+    // a copy has them as well; a history cut short, one named twice and one too many are refused
+    pl_state_rest(b);
+    assert_false(pl_state_has_motion(b) || b->history[PL_STATE_VISCOUS].count);
+    PL_CHECK_OK(pl_state_copy(b, a));
+    assert_int_equal(b->history[PL_STATE_VISCOUS].count, 3);
+    const double wrong[] = {2, 4, PL_STATE_COUNT, -1, 0.5};
+    for (int i = 0; i < 5; ++i) {
+        double *at = block + size - (i < 2 ? 4 : 5), kept = *at; // its size, its kind
+        *at = wrong[i];
+        assert_int_equal(pl_state_unpack(b, block, size, &err), PL_BAD_INPUT);
+        *at = kept;
+    }
+    PL_CHECK_OK(pl_state_unpack(b, block, size, &err));
     assert_int_equal(pl_state_unpack(c, block, size, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "another robot"));
     assert_int_equal(pl_state_unpack(b, block, size - 1, &err), PL_BAD_INPUT);
     assert_int_equal(pl_state_copy(c, a), PL_BAD_INPUT);
-    block[9] = NAN;
+    block[13] = NAN; // a position
     assert_int_equal(pl_state_unpack(b, block, size, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "not finite"));
     block[0] = 7;
