@@ -277,7 +277,9 @@ static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves
     if (!*moves) {
         d->now.time = 0;
         memset(d->now.v, 0, (size_t)n * sizeof *d->now.v);
+        pl_problem_recall(d->problem, state); // regions as they have grown there
         pl_viscous_relax(d->viscous, state->x);
+        pl_problem_resume(d->problem);
         return PL_OK;
     }
 

@@ -161,9 +161,11 @@ pl_status pl_statics_hold(pl_statics *s, pl_state *state, const double *command,
         return statics_solve(s, state, command, report, err); // nothing depends on time
     }
 
-    // at once: the branches stay as they were
+    // at once: the branches stay as they were, relaxed with what the regions have grown to in the state
     pl_statics_forget(s);
+    pl_problem_recall(s->problem, state);
     pl_viscous_relax(v, state->x);
+    pl_problem_resume(s->problem);
     pl_viscous_hold(v);
     s->creep.on = true;
     status = creep_solve(s, state, command, report, err);
