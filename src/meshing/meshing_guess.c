@@ -6,10 +6,8 @@
 #include "meshing/meshing_cells.h"
 #include "meshing/meshing_guess.h"
 
-#define GUESS_CHANNEL 0.04  // of the body's length: radius of the widest hole taken for a tendon's
 #define GUESS_EYES 800      // triangles in front of which a point is tried
 #define GUESS_RAYS 96       // directions a point looks into
-#define GUESS_ENCLOSED 0.85 // part of them that must end on a wall for a point to lie in a cavity
 #define GUESS_FREE 6        // directions that end nowhere, from which on they are compared:
 #define GUESS_INLET 0.6     // length of their mean for one opening (1: all alike, 0: opposite ones)
 #define GUESS_OPENING 0.03  // an inlet covers at most this part of a cavity; slots between bellows open wider
@@ -96,10 +94,7 @@ static void guess_direction(int k, int n, double d[3])
     d[2] = z;
 }
 
-// How enclosed a point is: the part of directions that end on a wall seen from outside of the material; 0
-// when the point lies in the material.
-// *clearance is the distance to the nearest of them.
-static double guess_enclosed(const guess *g, const double p[3], double *clearance)
+double guess_enclosed(const guess *g, const double p[3], double *clearance)
 {
     int walls = 0, inside = 0, free = 0;
     double sum[3] = {0};
@@ -205,172 +200,6 @@ static double guess_opening(const pl_mesh *mesh, const int64_t *face, int64_t co
     }
 
     return total > 0 ? pl_norm3(sum) / total : 1;
-}
-
-// Whether a channel ends in the open: nothing lies straight ahead of one of its ends for three radii. Both
-// ends of a slender closed chamber have a lid.
-static bool guess_channel_opens(const guess *g, const pl_channel *h)
-{
-    for (int end = 0; end < 2; ++end) {
-        const double *last = h->point[end ? h->point_count - 1 : 0],
-                     *before = h->point[end ? h->point_count - 2 : 1];
-        double d[3], from[3], t;
-        pl_sub3(last, before, d);
-        const double length = pl_norm3(d);
-        for (int i = 0; i < 3; ++i) {
-            d[i] /= length > 0 ? length : 1;
-            from[i] = last[i] - 0.5 * fmin(h->radius, length) * d[i];
-        }
-        if (pl_trisurf_tree_cast(&g->tree, from, d, 0, &t) < 0 || t > 3 * h->radius) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Whether a channel leads into a chamber: beyond one of its mouths lies an enclosed place. Such a hole is an
-// air inlet or a duct between chambers, and no tendon runs in it. Beyond the mouths of a tendon's hole lies
-// the outside, or a notch.
-static bool guess_channel_feeds(const guess *g, const pl_channel *h)
-{
-    for (int end = 0; end < 2; ++end) {
-        const double *last = h->point[end ? h->point_count - 1 : 0],
-                     *first = h->point[end ? 0 : h->point_count - 1];
-        double d[3], beyond[3], clearance;
-        pl_sub3(last, first, d);
-        const double length = pl_norm3(d);
-        for (int i = 0; i < 3; ++i) {
-            beyond[i] = last[i] + 1.5 * h->radius * d[i] / (length > 0 ? length : 1);
-        }
-        if (guess_enclosed(g, beyond, &clearance) >= GUESS_ENCLOSED) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Whether b goes on where a ends: alike in radius, in line with it, with a gap (a notch) shorter than both.
-static bool guess_channel_follows(const pl_channel *a, const pl_channel *b)
-{
-    const double *end = a->point[a->point_count - 1], *start = b->point[0];
-    double along[3], gap[3], on[3];
-
-    pl_sub3(end, a->point[0], along);
-    pl_sub3(start, end, gap);
-    pl_sub3(b->point[b->point_count - 1], start, on);
-    const double wide = pl_norm3(gap), length = fmin(pl_norm3(along), pl_norm3(on));
-
-    return fabs(a->radius - b->radius) < 0.2 * a->radius && wide > 0 && wide < length &&
-           pl_dot3(along, gap) > 0.98 * wide * pl_norm3(along) &&
-           pl_dot3(on, gap) > 0.98 * wide * pl_norm3(on);
-}
-
-// Adds a piece behind: of joined channels only the ends of the pieces are kept.
-static void guess_append(pl_channel *h, const pl_channel *next, int pieces)
-{
-    if (pieces == 1) {
-        memmove(h->point[1], h->point[h->point_count - 1], sizeof h->point[1]);
-        h->point_count = 2;
-    }
-
-    h->length += next->length + pl_distance3(h->point[h->point_count - 1], next->point[0]);
-    memcpy(h->point[h->point_count++], next->point[0], sizeof h->point[0]);
-    memcpy(h->point[h->point_count++], next->point[next->point_count - 1], sizeof h->point[0]);
-}
-
-// Place of a channel's start along the axis.
-static double guess_start(const guess *g, int c)
-{
-    return pl_dot3(g->channel[c].point[0], g->axis);
-}
-
-// Pieces of one hole that notches cut are one channel.
-static void guess_join_channels(guess *g)
-{
-    for (int a = 1; a < g->channel_count; ++a) { // in the order along the axis
-        for (int b = a; b > 0 && guess_start(g, b) < guess_start(g, b - 1); --b) {
-            const pl_channel keep = g->channel[b];
-            g->channel[b] = g->channel[b - 1];
-            g->channel[b - 1] = keep;
-        }
-    }
-
-    // each channel takes all pieces that follow it, one after the other
-    for (int a = 0; a < g->channel_count; ++a) {
-        int pieces = 1;
-        for (int b = a + 1; b < g->channel_count; ++b) {
-            pl_channel *h = &g->channel[a];
-            if ((pieces == 1 ? 2 : h->point_count) + 2 > PL_CHANNEL_POINTS ||
-                !guess_channel_follows(h, &g->channel[b])) {
-                continue;
-            }
-            guess_append(h, &g->channel[b], pieces++);
-            --g->channel_count;
-            memmove(&g->channel[b], &g->channel[b + 1], (size_t)(g->channel_count - b) * sizeof *g->channel);
-            --b;
-        }
-    }
-}
-
-// Holes through the body, each turned to run from the base.
-static pl_status guess_channels(guess *g, pl_error *err)
-{
-    const int count = pl_trisurf_channels(g->surface, g->channel, PL_GUESS_CAVITIES, err);
-
-    // a wider one is a chamber without its lids
-    for (int c = 0; c < count; ++c) {
-        if (g->channel[c].radius < GUESS_CHANNEL * g->length && guess_channel_opens(g, &g->channel[c])) {
-            g->channel[g->channel_count++] = g->channel[c];
-        }
-    }
-
-    // run from the base
-    for (int c = 0; c < g->channel_count; ++c) {
-        pl_channel *h = &g->channel[c];
-        double d[3];
-        pl_sub3(h->point[h->point_count - 1], h->point[0], d);
-        for (int k = 0; pl_dot3(d, g->axis) < 0 && k < h->point_count / 2; ++k) {
-            double keep[3];
-            memcpy(keep, h->point[k], sizeof keep);
-            memcpy(h->point[k], h->point[h->point_count - 1 - k], sizeof keep);
-            memcpy(h->point[h->point_count - 1 - k], keep, sizeof keep);
-        }
-    }
-
-    guess_join_channels(g);
-
-    // what leads into a chamber is no tendon's; judged of whole holes, which may cross pockets
-    int kept = 0;
-    for (int c = 0; c < g->channel_count; ++c) {
-        if (!guess_channel_feeds(g, &g->channel[c])) {
-            g->channel[kept++] = g->channel[c];
-        }
-    }
-
-    g->channel_count = kept;
-
-    return count < 0 ? PL_NO_MEMORY : PL_OK;
-}
-
-// Whether an eye looks around inside of a channel.
-static bool guess_in_channel(const guess *g, const double x[3])
-{
-    for (int c = 0; c < g->channel_count; ++c) {
-        const pl_channel *h = &g->channel[c];
-        for (int k = 0; k + 1 < h->point_count; ++k) {
-            double d[3], r[3], at[3];
-            pl_sub3(h->point[k + 1], h->point[k], d);
-            pl_sub3(x, h->point[k], r);
-            const double t = fmax(0, fmin(1, pl_dot3(r, d) / fmax(pl_dot3(d, d), 1e-300)));
-            for (int i = 0; i < 3; ++i) {
-                at[i] = h->point[k][i] + t * d[i];
-            }
-            if (pl_distance3(at, x) < 1.1 * h->radius) {
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 // Stores a cavity.
@@ -664,6 +493,7 @@ static pl_status guess_shape(guess *g, pl_error *err)
     if (status == PL_OK) {
         status = guess_walls(g, err);
     }
+    guess_example(g);
 
     // rounded: digits beyond those of the file are noise
     pl_trisurf_tree_clear(&g->tree);
@@ -674,6 +504,9 @@ static pl_status guess_shape(guess *g, pl_error *err)
     }
     for (int k = 0; k < g->channel_count * PL_CHANNEL_POINTS; ++k) {
         guess_round(g, g->channel[k / PL_CHANNEL_POINTS].point[k % PL_CHANNEL_POINTS]);
+    }
+    for (int k = 0; k < g->example_count; ++k) {
+        guess_round(g, g->example[k]);
     }
 
     return status;

@@ -6,6 +6,9 @@
 #include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
 
+#define GUESS_ENCLOSED 0.85 // part of the directions that must end on a wall for a point to lie in a cavity
+#define GUESS_GUIDES 4      // of an example of a tendon
+
 // A hollow of the part.
 typedef struct guess_cavity {
     double eye[3];   // a point in it
@@ -33,8 +36,10 @@ typedef struct guess {
     int cavity_count;
     pl_channel channel[PL_GUESS_CAVITIES]; // holes for tendons, from base to tip
     int channel_count;
-    double wall; // mm, typical thin wall; 0: none found
-    double size; // mm
+    double example[GUESS_GUIDES][3], example_radius; // guides of a tendon that this part could have, mm
+    int example_count; // 0: it has actuators, or the line from base to tip leaves it
+    double wall;       // mm, typical thin wall; 0: none found
+    double size;       // mm
 } guess;
 
 // Corner k of triangle t.
@@ -54,6 +59,16 @@ static inline void guess_normal(const pl_trisurf *s, int32_t t, double n[3])
 
 // Base and tip (meshing_guess_ends.c); the tree and the axis are there.
 pl_status guess_ends(guess *g, pl_error *err);
+
+// How enclosed a point is: the part of directions that end on a wall seen from outside of the material; 0
+// when the point lies in the material. *clearance is the distance to the nearest of them.
+double guess_enclosed(const guess *g, const double p[3], double *clearance);
+
+// Tendons (meshing_guess_tendon.c): holes for them, each turned to run from the base; whether a point lies in
+// one; an example for a part that has neither holes nor cavities.
+pl_status guess_channels(guess *g, pl_error *err);
+bool guess_in_channel(const guess *g, const double x[3]);
+void guess_example(guess *g);
 
 // The commented robot file (meshing_guess_text.c).
 pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err);

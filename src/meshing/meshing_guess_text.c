@@ -199,6 +199,31 @@ static void guess_write_cables(pl_text *text, const guess *g)
     }
 }
 
+// A tendon that this part could have, as a comment.
+static void guess_write_example(pl_text *text, const guess *g)
+{
+    pl_text_add(text, "\n# No actuator was found: the part has neither a cavity nor a narrow hole. ");
+    if (g->example_count == 0) {
+        pl_text_add(text,
+                    "A tendon runs straight from guide to guide:\n"
+                    "# actuators:\n"
+                    "#   - {name: tendon, kind: cable, through: [[x, y, z], [x, y, z]], radius: 1,\n"
+                    "#      drive: shortening, range: [0, %.2g]}\n",
+                    0.1 * g->length);
+        return;
+    }
+
+    pl_text_add(text, "A tendon in the material on one side\n"
+                      "# of it, for example (remove the # signs):\n"
+                      "# actuators:\n#   - name: tendon\n#     kind: cable\n#     through:\n");
+    for (int k = 0; k < g->example_count; ++k) {
+        pl_text_add(text, "#       - [%.6g, %.6g, %.6g]\n", g->example[k][0], g->example[k][1],
+                    g->example[k][2]);
+    }
+    pl_text_add(text, "#     radius: %.3g\n#     drive: shortening\n#     range: [0, %.2g]\n",
+                g->example_radius, 0.1 * g->length);
+}
+
 // Tendons in holes, air in cavities, and a marker at the tip.
 static void guess_write_actuators(pl_text *text, const guess *g)
 {
@@ -222,10 +247,7 @@ static void guess_write_actuators(pl_text *text, const guess *g)
                         number, number);
         }
     } else if (g->channel_count == 0) {
-        pl_text_add(text, "\n# No actuator yet. A tendon, for example, runs straight from guide to guide:\n"
-                          "# actuators:\n"
-                          "#   - {name: tendon, kind: cable, through: [[0, 0, 0], [50, 0, 0]], radius: 1,\n"
-                          "#      drive: shortening, range: [0, 10]}\n");
+        guess_write_example(text, g);
     }
 
     // the marker

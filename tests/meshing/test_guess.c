@@ -359,16 +359,73 @@ static void test_guess_bent(void **state)
     pl_meshing_free_text(text);
 }
 
+// A solid cone drawn askew: its middle at height z is (SKEW z, 0), its radius 12 - 0.06 z.
+#define CONE_SKEW 0.1
+#define CONE_RADIUS(z) (12 - 0.06 * (z))
+
+static void write_cone(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    const int around = 40, rings = 25;
+
+    for (int r = 0; r < rings; ++r) {
+        for (int k = 0; k < around; ++k) {
+            const double z = 5 * r, angle = 2 * PL_PI * k / around;
+            fprintf(file, "v %.17g %.17g %.17g\n", CONE_RADIUS(z) * cos(angle) + CONE_SKEW * z,
+                    CONE_RADIUS(z) * sin(angle), z);
+        }
+    }
+    fprintf(file, "v 0 0 0\nv %.17g 0 %d\n", CONE_SKEW * 5 * (rings - 1), 5 * (rings - 1));
+
+    for (int k = 0; k < around; ++k) {
+        const int next = (k + 1) % around, last = around * (rings - 1);
+        for (int r = 0; r + 1 < rings; ++r) {
+            const int a = around * r + 1, b = a + around;
+            fprintf(file, "f %d %d %d\nf %d %d %d\n", a + k, a + next, b + next, a + k, b + next, b + k);
+        }
+        fprintf(file, "f %d %d %d\n", around * rings + 1, next + 1, k + 1);
+        fprintf(file, "f %d %d %d\n", around * rings + 2, last + k + 1, last + next + 1);
+    }
+    fclose(file);
+}
+
+// A part with neither cavity nor hole gets no tendon, but an example of one: in its own material, beside its
+// middle, from base to tip, and not where the material ends.
+static void test_guess_example(void **state)
+{
+    (void)state;
+    write_cone(tools_path("cone.obj"));
+    char *text = guess_text(tools_path("cone.obj"), 1);
+    expect(text, "No actuator was found");
+    const double radius = number_after(text, "#     radius: ");
+    const char *at = strstr(text, "#     through:\n");
+    double z = -INFINITY;
+    int count = 0;
+
+    assert_non_null(at);
+    for (at = strstr(at, "#       - ["); at; at = strstr(at + 1, "#       - [")) {
+        double x[3];
+        assert_int_equal(sscanf(at, "#       - [%lf, %lf, %lf]", &x[0], &x[1], &x[2]), 3);
+        const double off = hypot(x[0] - CONE_SKEW * x[2], x[1]);
+        print_message("guide at (%g, %g, %g): %.3g mm off the middle of %.3g, acts within %.3g\n", x[0], x[1],
+                      x[2], off, CONE_RADIUS(x[2]), radius);
+        assert_true(x[2] > z && x[2] > 0 && x[2] < 120);
+        assert_true(off > 0.5 * CONE_RADIUS(x[2]) && off + 0.95 * radius < CONE_RADIUS(x[2]));
+        z = x[2];
+        ++count;
+    }
+    assert_int_equal(count, 4);
+    pl_meshing_free_text(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_guess_bending_finger),
-        cmocka_unit_test(test_guess_three_chambers),
-        cmocka_unit_test(test_guess_meshes),
-        cmocka_unit_test(test_guess_open_cavity),
-        cmocka_unit_test(test_guess_holes),
-        cmocka_unit_test(test_guess_bent),
-        cmocka_unit_test(test_guess_says_what_it_misses),
+        cmocka_unit_test(test_guess_bending_finger), cmocka_unit_test(test_guess_three_chambers),
+        cmocka_unit_test(test_guess_meshes),         cmocka_unit_test(test_guess_open_cavity),
+        cmocka_unit_test(test_guess_holes),          cmocka_unit_test(test_guess_bent),
+        cmocka_unit_test(test_guess_example),        cmocka_unit_test(test_guess_says_what_it_misses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
