@@ -243,14 +243,15 @@ static void progress_draw(const char *what, double now)
     progress_drawn = 1;
 }
 
-// Fractions of the search that a solve is part of (user: not NULL) count more than those of the solve.
+// Fractions of the search that a solve is part of (user: not NULL) count more than those of the solve, and
+// may fall: a search can find that more is to be done.
 static bool progress_step(void *user, double fraction, const char *what)
 {
     const double now = progress_now();
     const int level = user ? 1 : 0;
 
     if (fraction >= 0 && level >= bar.level) {
-        bar.fraction = fraction > bar.fraction || level > bar.level ? fraction : bar.fraction;
+        bar.fraction = fraction > bar.fraction || level > 0 ? fraction : bar.fraction;
         bar.level = level;
     }
 

@@ -35,6 +35,9 @@ typedef struct search {
     pl_state *rest, *trial;
     double *x, *modes, *meet;
     double stiffness[12];
+    int first,
+        of_first;    // searches done and known before the neighbourhoods of shapes: paths through commands
+    int shape, done; // the shape whose neighbourhood is searched, and how many searches of it are done
 } search;
 
 pl_shapes_options pl_shapes_options_default(void)
@@ -61,11 +64,23 @@ const char *pl_shape_source_name(pl_shape_source source)
     return (int)source >= 0 && source < PL_SHAPE_SOURCES ? name[source] : "?";
 }
 
+// Searches beside one shape: both directions of its branch, starts along its modes, deflated searches.
+static int search_beside(const search *f)
+{
+    return 2 * f->options.branches + 2 * PL_COUNT(shapes_turn) * f->options.modes + f->options.deflations;
+}
+
+// The share of the searches that the shapes found so far ask for. It falls where another shape is found.
 static bool search_on(search *f)
 {
     char text[60];
+    const int beside = search_beside(f);
+    const int done = f->first + f->shape * beside + (f->done < beside ? f->done : beside),
+              all = f->of_first + f->out->count * beside;
+
     snprintf(text, sizeof text, "%d shapes, %d searches", f->out->count, f->report->starts);
-    f->report->stopped = f->report->stopped || !pl_progress_step(&f->options.progress, -1, text);
+    f->report->stopped = f->report->stopped ||
+                         !pl_progress_step(&f->options.progress, all > 0 ? (double)done / all : -1, text);
     return !f->report->stopped && f->out->count < f->options.shape_limit;
 }
 
@@ -214,6 +229,7 @@ static pl_status search_along_modes(search *f, int shape, pl_error *err)
             for (int side = 1; side >= -1 && status == PL_OK && search_on(f); side -= 2) {
                 search_move(f, f->out->state[shape]->x, f->modes + k * n, side * shapes_turn[a]);
                 status = search_from(f, f->x, PL_SHAPE_MODE, err);
+                f->done++;
             }
         }
     }
@@ -233,10 +249,12 @@ static pl_status search_commands(search *f, pl_error *err)
     }
 
     pl_status status = PL_OK;
+    f->of_first = 2 * count;
     for (int c = 0; c < count; ++c) {
         const pl_command_info info = pl_robot_command(f->s->robot, c);
         for (int end = 0; end < 2 && status == PL_OK && search_on(f); ++end) {
             pl_solve_report there = {0}, back = {0};
+            f->first++;
             memcpy(other, f->command, (size_t)count * sizeof *other);
             other[c] = info.span[end];
             if (other[c] == f->command[c]) {
@@ -302,6 +320,7 @@ static pl_status search_branch(search *f, int shape, pl_error *err)
             status = branch.negative[k] > 0 ? search_leave(f, f->x, PL_SHAPE_BRANCH, err)
                                             : search_from(f, f->x, PL_SHAPE_BRANCH, err);
         }
+        f->done++;
         if (status != PL_OK) {
             return status;
         }
@@ -411,6 +430,7 @@ static pl_status search_deflate(search *f, int shape, pl_error *err)
         f->report->starts++;
         memcpy(f->meet, f->x, (size_t)n * sizeof *f->x);
         const bool converged = search_newton(f, f->meet, &negative, &local);
+        f->done++;
         f->report->factorizations += p->linear.factorizations;
         f->report->failed += !converged;
         pl_log(1, "  deflated search beside shape %d: %s, %d negative", shape + 1,
@@ -492,9 +512,14 @@ static pl_status search_run(search *f, pl_error *err)
         status = search_commands(f, err);
     }
 
+    const int branches = 2 * f->options.branches, modes = 2 * PL_COUNT(shapes_turn) * f->options.modes;
     for (int i = 0; i < f->out->count && status == PL_OK && search_on(f); ++i) {
+        f->shape = i;
+        f->done = 0;
         status = f->options.branches ? search_branch(f, i, err) : PL_OK;
+        f->done = branches; // also where it cannot be followed
         status = status == PL_OK ? search_along_modes(f, i, err) : status;
+        f->done = branches + modes;
         status = status == PL_OK ? search_deflate(f, i, err) : status;
     }
 
