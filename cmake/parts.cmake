@@ -1,12 +1,15 @@
 # The parts Pliant is built from, as part::NAME, from the list in tools/parts.txt. tools/install-deps compiles and links a
 # program with the very flags used here, so what is tested is what the build uses. Nothing found is kept in the cache: a
 # library installed, replaced or removed between two runs of CMake is seen.
+if(NOT PL_PKG_CONFIG)
+    set(PL_PKG_CONFIG pkg-config) # that of a toolchain file knows the libraries of its machine
+endif()
 set(PL_PARTS_TOOL ${CMAKE_CURRENT_SOURCE_DIR}/tools/install-deps)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PL_PARTS_TOOL}
     ${CMAKE_CURRENT_SOURCE_DIR}/tools/parts.txt)
 
 function(pl_parts_ask result output)
-    execute_process(COMMAND ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} bash ${PL_PARTS_TOOL} ${ARGN}
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} PKG_CONFIG=${PL_PKG_CONFIG} bash ${PL_PARTS_TOOL} ${ARGN}
         RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE)
     set(${result} ${status} PARENT_SCOPE)
     set(${output} "${text}" PARENT_SCOPE)
