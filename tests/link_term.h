@@ -34,8 +34,10 @@ static inline bool link_changed(const void *self)
     return t->acts != t->announced;
 }
 
-static inline void link_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static inline void link_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                                 double *full)
 {
+    const double *x = here->x;
     (void)p;
     const link_term *t = self;
     for (int i = 0; t->acts && i < 3; ++i) {
@@ -48,9 +50,9 @@ static inline void link_evaluate(void *self, pl_problem *p, const double *x, dou
     }
 }
 
-static inline void link_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static inline void link_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
-    (void)positive;
+    const double *x = here->x;
     const link_term *t = self;
     if (!t->acts) {
         return;
@@ -63,9 +65,10 @@ static inline void link_tangent(void *self, pl_problem *p, const double *x, bool
     pl_problem_add_block(p, t->b, t->a, N, 3, x);
 }
 
-static inline void link_advance(void *self, pl_problem *p, const double *x)
+static inline void link_accept(void *self, pl_problem *p, const double *x, pl_accept how)
 {
     (void)p;
+    (void)how;
     (void)x;
     link_term *t = self;
     t->advances++;
@@ -75,8 +78,10 @@ static inline void link_advance(void *self, pl_problem *p, const double *x)
 static inline void link_forces(void *self, pl_problem *p, const pl_state *state, double *full)
 {
     double energy = 0;
-    link_evaluate(self, p, state->x, &energy, full);
+    link_evaluate(self, p, &(pl_linearization){.x = state->x}, &energy, full);
 }
+
+static const pl_term_steps link_steps = {.accept = link_accept};
 
 static const pl_term link_kind = {.name = "link",
                                   .destroy = link_destroy,
@@ -84,7 +89,7 @@ static const pl_term link_kind = {.name = "link",
                                   .changed = link_changed,
                                   .evaluate = link_evaluate,
                                   .tangent = link_tangent,
-                                  .advance = link_advance,
+                                  .steps = &link_steps,
                                   .forces = link_forces};
 
 // The link that the next problem created with link_create gets.

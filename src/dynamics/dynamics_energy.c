@@ -12,7 +12,7 @@ static energy_part energy_part_of(const pl_term *kind)
 {
     // contacts store nothing: their potential is a means of finding pressures at closed gaps
     if (kind->elastic || !kind->evaluate || strcmp(kind->name, "inertia") == 0 ||
-        kind->complementarity_error) {
+        strcmp(kind->name, "contact") == 0) {
         return PART_NONE;
     }
     if (strcmp(kind->name, "springs") == 0) {
@@ -27,7 +27,7 @@ static double energy_of(pl_problem *p, energy_part part, const double *x)
     for (int i = 0; i < p->term_count; ++i) {
         const pl_problem_term *t = &p->term[i];
         if (energy_part_of(t->kind) == part) {
-            t->kind->evaluate(t->self, p, x, &energy, NULL);
+            t->kind->evaluate(t->self, p, &(pl_linearization){.x = x}, &energy, NULL);
         }
     }
 
@@ -45,8 +45,8 @@ static void energy_set(pl_problem *p, double at)
 
     for (int i = 0; i < p->term_count; ++i) {
         const pl_problem_term *t = &p->term[i];
-        if (!t->kind->elastic && t->kind->set) {
-            t->kind->set(t->self, p, at);
+        if (!t->kind->elastic && t->kind->steps && t->kind->steps->set) {
+            t->kind->steps->set(t->self, p, at);
         }
     }
 }

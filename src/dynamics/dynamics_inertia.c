@@ -185,8 +185,10 @@ static pl_status inertia_bind(void *self, pl_problem *p, pl_error *err)
     return PL_OK;
 }
 
-static void inertia_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void inertia_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                             double *full)
 {
+    const double *x = here->x;
     const dynamics_inertia *t = self;
     if (!(t->coefficient > 0)) {
         return;
@@ -224,8 +226,10 @@ static void inertia_add_block(pl_problem *p, int32_t a, int32_t b, double m, con
     }
 }
 
-static void inertia_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void inertia_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     (void)positive; // it is
     const dynamics_inertia *t = self;
     if (!(t->coefficient > 0)) {

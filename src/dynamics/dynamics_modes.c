@@ -173,11 +173,11 @@ static pl_status modes_factor(pl_dynamics *d, const pl_state *state, double *g, 
     pl_viscous_off(d->viscous);
     d->inertia->coefficient = 0;
     pl_problem_set_forces(p, state->force);
-    pl_status status = pl_problem_begin(p, state, state->command, err);
+    const pl_step stand = pl_step_at(state);
+    pl_status status = pl_problem_begin_step(p, &stand, err);
     if (status != PL_OK) {
         return status;
     }
-    p->load_to = state->load;
     pl_problem_set(p, 1);
     if (isinf(pl_problem_evaluate(p, state->x, g))) {
         return pl_fail(err, PL_BAD_INPUT, "the state has inverted elements");

@@ -124,7 +124,7 @@ static pl_status run_accept(pl_dynamics *d, double h, double error, int iteratio
         d->problem->linear.has_factor = false;
     }
 
-    return pl_problem_advance(d->problem, d->now.x, err);
+    return pl_problem_accept(d->problem, d->now.x, PL_ACCEPT_INCREMENT, err);
 }
 
 // Shorter steps after a failure; false: there is none.

@@ -200,8 +200,8 @@ static pl_status stage_touch(stage *run, double *x, stage_outcome *outcome, pl_e
             *outcome = STAGE_DIVERGED;
             break;
         }
-        status =
-            p->limits_off > PL_CONTACT_LIMIT ? pl_problem_update(p, x, err) : pl_problem_advance(p, x, err);
+        status = p->limits_off > PL_CONTACT_LIMIT ? pl_problem_accept(p, x, PL_ACCEPT_UPDATE, err)
+                                                  : pl_problem_accept(p, x, PL_ACCEPT_INCREMENT, err);
         if (status == PL_OK) {
             status = stage_newton(run, x, outcome, err);
         }
@@ -221,7 +221,7 @@ static pl_status stage_follow(stage *run, double *x, stage_outcome *outcome, pl_
 
     for (int round = 0;; ++round) {
         memcpy(before, x, bytes);
-        status = pl_problem_advance(d->problem, x, err);
+        status = pl_problem_accept(d->problem, x, PL_ACCEPT_INCREMENT, err);
         if (status == PL_OK) {
             status = stage_newton(run, x, outcome, err);
         }

@@ -61,8 +61,11 @@ static void predict_finish(const pl_problem *p, const double *x, double *predict
 }
 
 // ---- stages
-// Commands of time t; the path of the problem leads there from the state.
-static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_error *err)
+// Commands of time t; the step of the problem leads there from the state. `contact`: numbers that contact
+// begins with instead of those of the state (NULL): pressures of a first stage are twice the mean ones, those
+// of an impact are not there before it.
+static pl_status stage_begin(pl_dynamics *d, const pl_state *from, const double *contact, double t,
+                             pl_error *err)
 {
     pl_problem *p = d->problem;
     if (d->signal.command) {
@@ -82,32 +85,22 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
 
     pl_status status = pl_problem_check(p, d->command, err);
     if (status == PL_OK) {
-        status = pl_problem_begin(p, from, d->command, err);
+        const double load = d->signal.load ? fmin(1, fmax(0, d->signal.load(d->signal.user, t))) : 1;
+        const pl_step step = {.from = from, .command = d->command, .load = load, .contact = contact};
+        status = pl_problem_begin_step(p, &step, err);
     }
     if (status == PL_OK) {
-        p->load_to = d->signal.load ? fmin(1, fmax(0, d->signal.load(d->signal.user, t))) : 1;
         pl_problem_set(p, 1);
     }
 
     return status;
 }
 
-// The same with other numbers of contact than those of the state: pressures of a first stage are twice the
-// mean ones, those of an impact are not there before it.
-static pl_status stage_begin_contact(pl_dynamics *d, pl_state *from, double *numbers, double t, pl_error *err)
-{
-    double *own = from->history[PL_STATE_CONTACT].value;
-    from->history[PL_STATE_CONTACT].value = numbers;
-    const pl_status status = stage_begin(d, from, t, err);
-    from->history[PL_STATE_CONTACT].value = own;
-    return status;
-}
-
 // What a stage begins with: the pressures of the same stage of the last step, none after a rejected one
 // (those of an impact grow as its step shrinks). Friction remembers places: it begins with its own.
-static double *stage_contact(const pl_dynamics *d, double *last, double *own)
+static const double *stage_contact(const pl_dynamics *d, const double *last)
 {
-    return d->robot->contact.friction || !d->touches ? own : d->contact_known ? last : d->contact_none;
+    return d->robot->contact.friction || !d->touches ? NULL : d->contact_known ? last : d->contact_none;
 }
 
 // A step that ends where something jumps ends with the values before the jump: the time at which the signal
@@ -199,9 +192,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
     const int64_t n = dynamics_full(d);
 
     to->time = now->time + TR_GAMMA * h;
-    pl_status status = stage_begin_contact(
-        d, now->state, stage_contact(d, d->contact_first, now->state->history[PL_STATE_CONTACT].value),
-        to->time, err);
+    pl_status status = stage_begin(d, now->state, stage_contact(d, d->contact_first), to->time, err);
     if (status != PL_OK) {
         return status;
     }
@@ -250,9 +241,7 @@ static void step_without_contact(pl_dynamics *d, dynamics_point *to)
     double *f = d->newton.work.g, *r = d->newton.work.r, *q = d->newton.work.g_new, *u = d->newton.work.d,
            *w = d->newton.work.y;
     pl_problem_evaluate(p, to->x, f);
-    p->contact_mode = PL_CONTACT_ABSENT;
-    pl_problem_evaluate(p, to->x, r);
-    p->contact_mode = PL_CONTACT_ACTS;
+    pl_problem_evaluate_as(p, PL_CONTACT_ABSENT, to->x, r);
     for (int32_t i = 0; i < n; ++i) {
         r[i] -= f[i]; // the force, minus the gradient
         q[i] = r[i];
@@ -293,10 +282,8 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
     const int64_t n = dynamics_full(d);
 
     to->time = now->time + h;
-    pl_status status = stage_begin_contact(d, middle->state,
-                                           stage_contact(d, now->state->history[PL_STATE_CONTACT].value,
-                                                         middle->state->history[PL_STATE_CONTACT].value),
-                                           step_end(d, h), err);
+    pl_status status = stage_begin(
+        d, middle->state, stage_contact(d, now->state->history[PL_STATE_CONTACT].value), step_end(d, h), err);
     if (status != PL_OK) {
         return status;
     }
@@ -393,7 +380,7 @@ static pl_status step_impact(pl_dynamics *d, double h, double tolerance, stage_o
         return PL_OK;
     }
     memcpy(d->v_before, now->v, (size_t)n * sizeof *now->v);
-    pl_status status = stage_begin_contact(d, now->state, d->contact_none, now->time, err);
+    pl_status status = stage_begin(d, now->state, d->contact_none, now->time, err);
     if (status != PL_OK) {
         return status;
     }
@@ -458,7 +445,7 @@ void dynamics_step_undo(pl_dynamics *d)
 
 pl_status dynamics_recall(pl_dynamics *d, pl_error *err)
 {
-    const pl_status status = stage_begin(d, d->now.state, d->now.time, err);
+    const pl_status status = stage_begin(d, d->now.state, NULL, d->now.time, err);
     if (status == PL_OK) {
         d->inertia->coefficient = 0;
         pl_problem_evaluate(d->problem, d->now.x, NULL);
@@ -481,7 +468,7 @@ static bool velocity_gaps(pl_dynamics *d, double *rho, pl_error *err)
     for (int i = 0; i < p->row_count; ++i) {
         target[i] = p->row[i].target;
     }
-    if (stage_begin(d, d->now.state, d->now.time + ahead, err) != PL_OK) {
+    if (stage_begin(d, d->now.state, NULL, d->now.time + ahead, err) != PL_OK) {
         return false;
     }
     for (int i = 0; i < p->row_count; ++i) {
@@ -501,10 +488,9 @@ static bool velocity_gaps(pl_dynamics *d, double *rho, pl_error *err)
         if (!row->wanted || !row->constraint || !row->active) {
             continue;
         }
-        const pl_problem_term *t = &p->term[row->term];
-        t->kind->constrain(t->self, p, d->newton.work.x_trial, i);
+        pl_problem_row_at(p, d->newton.work.x_trial, i);
         const double moved = row->measure;
-        t->kind->constrain(t->self, p, d->now.x, i);
+        pl_problem_row_at(p, d->now.x, i);
         const double drift = step > 0 ? (moved - row->measure) / step : 0;
         // a cable that is let out becomes slack by itself
         rho[k] = row->inequality && drift < rate[i] ? 0 : rate[i] - drift;
@@ -524,7 +510,7 @@ static pl_status acceleration_jump(pl_dynamics *d, pl_error *err)
     pl_error why = {0};
 
     if (p->row_count == 0 || !d->signal.command || !velocity_gaps(d, rho, &why)) {
-        return stage_begin(d, d->now.state, d->now.time, err);
+        return stage_begin(d, d->now.state, NULL, d->now.time, err);
     }
     memset(d->newton.work.y, 0, (size_t)p->unknowns.n * sizeof *d->newton.work.y);
     if (pl_problem_solve_bordered(p, d->newton.work.y, rho, d->newton.work.d, mu)) {
@@ -536,7 +522,7 @@ static pl_status acceleration_jump(pl_dynamics *d, pl_error *err)
         d->energy.actuators += dynamics_kinetic(d, d->now.v) - before;
     }
 
-    return stage_begin(d, d->now.state, d->now.time, err);
+    return stage_begin(d, d->now.state, NULL, d->now.time, err);
 }
 
 // M a = -dG/dx - b M v - drag - M a_supports with the factor of K + M / s^2 as preconditioner: a <- a + (M +
@@ -546,7 +532,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
 {
     pl_problem *p = d->problem;
     const int64_t n = dynamics_full(d);
-    pl_status status = stage_begin(d, d->now.state, d->now.time, err);
+    pl_status status = stage_begin(d, d->now.state, NULL, d->now.time, err);
 
     if (status != PL_OK) {
         return status;
@@ -593,9 +579,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
             rest[i] = d->now.x[i] - s * d->now.v[i]; // of drag: v = (x - rest) / s
         }
         stage_base(d, 1 / (s * s));
-        p->contact_mode = PL_CONTACT_ABSENT;
-        const double energy = pl_problem_evaluate(p, d->now.x, d->newton.work.g);
-        p->contact_mode = PL_CONTACT_ACTS;
+        const double energy = pl_problem_evaluate_as(p, PL_CONTACT_ABSENT, d->now.x, d->newton.work.g);
         if (isinf(energy)) {
             return pl_fail(err, PL_BAD_INPUT, "the state where the motion begins has inverted elements");
         }

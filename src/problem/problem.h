@@ -32,6 +32,7 @@ typedef struct pl_pattern pl_pattern;
 // would fill the tangent: the rank-one part Phi'' a a^T is kept as a row of compliance 1 / Phi''.
 typedef struct pl_row {
     int term; // that owns it
+    const pl_functional *h;
     // set by its term in begin and set
     bool wanted;         // acts on the present load path
     bool constraint;     // otherwise a potential
@@ -72,10 +73,10 @@ typedef struct pl_term_hold {
 
 typedef enum pl_friction_mode { PL_FRICTION_KEPT, PL_FRICTION_FOLLOWS, PL_FRICTION_BACK } pl_friction_mode;
 
-// Steps of friction (statics_path.c): what it holds at x is noted; its forces at x are noted (returns the sum of
-// their sizes, N); that is exchanged with what it holds now; forces at x are compared with those noted (returns
-// the largest difference, N); back to what was noted, x included. And of a single increment, without x: what
-// friction holds is kept; back to that.
+// Steps of friction (statics_path.c): what it holds at x is noted; its forces at x are noted (returns the sum
+// of their sizes, N); that is exchanged with what it holds now; forces at x are compared with those noted
+// (returns the largest difference, N); back to what was noted, x included. And of a single increment, without
+// x: what friction holds is kept; back to that.
 typedef enum pl_retrace {
     PL_RETRACE_MARK,
     PL_RETRACE_FORCES,
@@ -86,103 +87,129 @@ typedef enum pl_retrace {
     PL_RETRACE_RESTORE
 } pl_retrace;
 
+// Which contacts act in an evaluation or a tangent: those that press; the same, and those that the factor
+// does not have are counted (pl_problem.contact_hits); with those that stand at their surface; with those
+// that were counted, closed from the start; those in the factor at hand, linear in the obstacles' motion
+// since the last equilibrium, for the first step of an increment; none, where the length of an increment is
+// chosen.
+typedef enum pl_contact_mode {
+    PL_CONTACT_ACTS,
+    PL_CONTACT_COUNTED,
+    PL_CONTACT_TOUCHING,
+    PL_CONTACT_HIT,
+    PL_CONTACT_LINEAR,
+    PL_CONTACT_ABSENT
+} pl_contact_mode;
+
+// What a factor is made of where the constrained tangent is not positive: its positive part; the tangent as
+// it is; the tangent with its modes of negative curvature made positive, where they are few.
+typedef enum pl_indefinite { PL_POSITIVE_PART, PL_AS_IT_IS, PL_MODES_FLIPPED } pl_indefinite;
+
+// Where and how the equations are evaluated and linearised. With `predicted` the tangent has the pressures
+// and stresses that a step predicted instead of those of the shape x, which are far from smooth where the
+// shape is still out of balance.
+typedef struct pl_linearization {
+    const double *x;           // full
+    double positive_part;      // 0: the tangent, 1: its positive part
+    pl_indefinite indefinite;  // where it is not positive
+    bool evaluated;            // the last evaluation, and its residual, were at x
+    bool exact;                // for derivatives: nothing may be left out that only steps can spare
+    const pl_ahead *predicted; // NULL: the stresses of x
+    pl_contact_mode contacts;
+} pl_linearization;
+
+// A step of everything that acts on the body: from a state to new commands, along a load path or in time. To
+// stand at a state the step leads to its own commands and load.
+typedef struct pl_step {
+    const pl_state *from;  // shape, commands, loads and histories where it begins
+    const double *command; // at its end
+    double load;           // of dead loads and driven clamps at its end
+    const double
+        *force; // at its end, as pl_state.force; NULL: what pl_problem_set_forces and pl_problem_pull gave
+    const double *contact; // NULL: contact begins with the history of `from`; else with these numbers
+} pl_step;
+
+static inline pl_step pl_step_at(const pl_state *state)
+{
+    return (pl_step){.from = state, .command = state->command, .load = state->load, .force = state->force};
+}
+
+// How a shape is accepted: at the end of an increment, where the next begins; or within one, at a load that
+// stays: multipliers follow, and friction keeps the places where the increment began.
+typedef enum pl_accept { PL_ACCEPT_INCREMENT, PL_ACCEPT_UPDATE } pl_accept;
+
+// Steps of a term: of its commands and loads, and of what it remembers. Functions may be NULL.
+typedef struct pl_term_steps {
+    // Refuses commands that nothing can follow.
+    pl_status (*check)(const void *self, const pl_problem *p, const double *command, pl_error *err);
+    // Takes both ends of a step; goes to the fraction `at` between them.
+    void (*begin)(void *self, pl_problem *p, const pl_step *step);
+    void (*set)(void *self, pl_problem *p, double at);
+    // What changes once a shape is accepted.
+    void (*accept)(void *self, pl_problem *p, const double *x, pl_accept how);
+    // Writes its share of a state found at `at`.
+    void (*store)(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
+    // Stands where a state stands, without a step; back to where it stood before.
+    void (*recall)(void *self, pl_problem *p, const pl_state *state);
+    void (*resume)(void *self, pl_problem *p);
+    // Does a command stand where its derivative is one-sided?
+    bool (*one_sided)(const void *self, const pl_problem *p, const pl_state *state);
+    // Is a factor made at other loads of no use, because the body itself changes along the path?
+    bool (*renews)(const void *self, const pl_problem *p);
+} pl_term_steps;
+
+// Outputs of a term, numbered 0 .. count - 1.
+typedef struct pl_term_outputs {
+    int (*count)(const void *self);
+    pl_output (*about)(const void *self, int k);
+    double (*value)(void *self, pl_problem *p, const pl_state *state, int k);
+    // Its change for a motion dx (full; NULL: none), changes mu of the rows' multipliers and the direct
+    // effect of a parameter (NULL: none).
+    double (*change)(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
+                     const double *mu, const pl_parameter *q);
+    // The transpose: full += weight d(output)/dx, rho[row] += weight d(output)/d(multiplier).
+    void (*pull_back)(void *self, pl_problem *p, const pl_state *state, int k, double weight, double *full,
+                      double *rho);
+} pl_term_outputs;
+
 // What a term answers. A function may be NULL where a term has nothing to say. `full` is added to, never set.
+// What one term alone offers are functions of its file (problem_contact.c, and pl_problem_rate,
+// pl_problem_couples, pl_problem_guarded).
 typedef struct pl_term {
     const char *name;
     bool elastic; // its energy is the elastic energy of the body
     bool stiff;   // it resists strain far more than the body does: see pl_problem_stiff
     void (*destroy)(void *self);
 
-    // Sparsity: announces which groups of unknowns it couples; `changed` tells whether that has changed since
-    // (asked between increments); `bind` looks up where its entries stand in the matrix just laid out.
+    // Sparsity: announces which groups of unknowns it couples; whether that has changed since (asked between
+    // increments); looks up where its entries stand in the matrix just laid out.
     void (*pattern)(const void *self, const pl_problem *p, pl_pattern *out);
     bool (*changed)(const void *self);
     pl_status (*bind)(void *self, pl_problem *p, pl_error *err);
 
-    // Load path: refuses commands that nothing can follow; takes both ends, from the state's commands to the
-    // new ones; goes to the fraction `at` between them; or stands where a state stands, without a path.
-    pl_status (*check)(const void *self, const pl_problem *p, const double *command, pl_error *err);
-    void (*begin)(void *self, pl_problem *p, const pl_state *state, const double *command);
-    void (*set)(void *self, pl_problem *p, double at);
-    void (*recall)(void *self, pl_problem *p, const pl_state *state);
-    void (*resume)(void *self, pl_problem *p); // back to where it stood before `recall`
-    // Does a command stand where its derivative is one-sided?
-    bool (*one_sided)(const void *self, const pl_problem *p, const pl_state *state);
-    // Is a factor made at other loads of no use, because the body itself changes along the path?
-    bool (*renews)(const void *self, const pl_problem *p);
-
-    // At positions x. `evaluate` adds its energy, INFINITY where x is not possible, and with `full` dE/dx,
-    // and leaves measures, curvatures and gradients in its rows; forces of constraints are not in it.
-    // `constrain` brings measure and gradient of one of its constraints to x. `multiply` adds multiplier *
-    // dh/dx of its active constraints. `tangent` adds d2E/dx2 and the multipliers' share to p->tangent.K, at
-    // the x of the last evaluation; with `positive` only what is positive semidefinite. `lag` answers whether
-    // some force of the term follows the shape only when advanced; with `full` it adds the change of that
-    // force for dx, the part of the tangent that is not symmetric and was left out.
-    void (*evaluate)(void *self, pl_problem *p, const double *x, double *energy, double *full);
-    void (*constrain)(void *self, pl_problem *p, const double *x, int row);
-    void (*multiply)(const void *self, const pl_problem *p, const double *x, double *full);
-    void (*tangent)(void *self, pl_problem *p, const double *x, bool positive);
+    // Adds its energy, INFINITY where the shape is not possible, and with `full` dE/dx, and leaves measures,
+    // curvatures and gradients in its rows; forces of constraints are not in it.
+    void (*evaluate)(void *self, pl_problem *p, const pl_linearization *here, double *energy, double *full);
+    // Adds d2E/dx2 and the multipliers' share to p->tangent.K, where it was evaluated last.
+    void (*tangent)(void *self, pl_problem *p, const pl_linearization *here);
+    // Does some force of the term follow the shape only when it is accepted? With `full` the change of that
+    // force for dx is added, the part of the tangent that is not symmetric and was left out.
     bool (*lag)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
-    // Friction: its limits follow the pressures in evaluations from now on, and `nonsymmetric` adds the
-    // change of its force by that, for a motion dx; they stay as they are; they go back to what they were.
-    // True: the term has friction. While they follow, `take_hold` lets points that touch at x take hold;
-    // true: some did.
-    bool (*couple)(void *self, pl_problem *p, pl_friction_mode mode);
-    bool (*take_hold)(void *self, pl_problem *p, const double *x);
-    double (*retrace)(void *self, pl_problem *p, pl_retrace what, double *x);
-    void (*nonsymmetric)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
     // Of everything besides x that its tangent depends on.
     uint64_t (*fingerprint)(const void *self, const pl_problem *p, uint64_t hash);
-
     // The largest fraction of the step from x to `to` that may be taken (an energy that becomes infinite
-    // needs none); whether an equilibrium x is admissible beyond doubt; what changes once an increment is
-    // accepted.
+    // needs none); whether an equilibrium x is admissible beyond doubt.
     double (*step_limit)(const void *self, const pl_problem *p, const double *x, const double *to);
     bool (*admissible)(void *self, pl_problem *p, const double *x);
-    void (*advance)(void *self, pl_problem *p, const double *x);
-    // Contacts have their usual stiffness again, with multipliers that give the same pressures at x.
-    void (*soften)(void *self, pl_problem *p, const double *x);
-    // How far an equilibrium x still is from what advancing at the same load would bring (multipliers of
-    // contacts), over what is accepted: at most 1 is enough. The deepest penetration, over the local edge
-    // length, is added to `penetration` (the larger counts).
-    double (*complementarity_error)(void *self, pl_problem *p, const double *x, double *penetration);
 
-    // The deepest overlap of body and obstacles at x that is not accepted, into `fault` (the worst counts).
-    void (*examine)(void *self, pl_problem *p, const double *x, pl_contact_fault *fault);
-
-    // The largest fraction of the path, from where it stands at `at`, that may be gone in one increment;
-    // whether the factor at hand misses stiff contacts that act at x (evaluated last).
-    double (*stride)(void *self, pl_problem *p, const double *x, double at);
-    bool (*obsolete)(const void *self, const pl_problem *p, const double *x);
-
-    // Writes its share of a state found at `at`; adds dE/dx of a state with the state's own multipliers
-    // (after `recall`); the same sharing nothing with `evaluate`, where there is such a method.
-    void (*store)(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
+    // At a state (after pl_problem_recall), with its own multipliers: adds dE/dx.
     void (*forces)(void *self, pl_problem *p, const pl_state *state, double *full);
-    void (*reference_forces)(void *self, pl_problem *p, const pl_state *state, double *full);
-
-    // Derivatives at a state (begun and evaluated there): adds -dG/dq to `full` and d(target)/dq to `target`
-    // (per row).
+    // At a state (begun and evaluated there): adds -dG/dq to `full` and d(target)/dq to `target` (per row).
     pl_status (*derivative)(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                             double *full, double *target, pl_error *err);
-    const pl_term_hold *hold; // inequalities that stay at their status in a derivative; NULL: none
-    // dE/d(command) at fixed positions, of elastic terms.
-    double (*rate)(void *self, pl_problem *p, const pl_state *state, int command);
-    // Per vertex at a state: pressure of contacts, MPa, or with `gap` their gaps, mm.
-    void (*contact_field)(void *self, pl_problem *p, const pl_state *state, bool gap, double *out);
-    // Adds the couples (3 per support, N mm) that supports exert besides their forces at vertices (after
-    // `recall`).
-    void (*couples)(void *self, pl_problem *p, const pl_state *state, double *couple);
-    // Outputs, 0 .. output_count - 1: the value at a state; its change for a motion dx (full; NULL: none),
-    // changes mu of the rows' multipliers and the direct effect of a parameter (NULL: none); and the
-    // transpose: full += weight d(output)/dx, rho[row] += weight d(output)/d(multiplier).
-    int (*output_count)(const void *self);
-    pl_output (*output)(const void *self, int k);
-    double (*value)(void *self, pl_problem *p, const pl_state *state, int k);
-    double (*change)(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
-                     const double *mu, const pl_parameter *q);
-    void (*pull_back)(void *self, pl_problem *p, const pl_state *state, int k, double weight, double *full,
-                      double *rho);
+
+    const pl_term_steps *steps;
+    const pl_term_outputs *outputs;
 } pl_term;
 
 typedef struct pl_problem_term {
@@ -214,28 +241,10 @@ typedef struct pl_unknowns {
 } pl_unknowns;
 
 // ---- tangent
-// Which contacts act in an evaluation or a tangent: those that press; the same, and those that the factor
-// does not have are counted (pl_problem.contact_hits); with those that stand at their surface; with those
-// that were counted, closed from the start; those in the factor at hand, linear in the obstacles' motion
-// since the last equilibrium, for the first step of an increment; none, where the length of an increment is
-// chosen.
-typedef enum pl_contact_mode {
-    PL_CONTACT_ACTS,
-    PL_CONTACT_COUNTED,
-    PL_CONTACT_TOUCHING,
-    PL_CONTACT_HIT,
-    PL_CONTACT_LINEAR,
-    PL_CONTACT_ABSENT
-} pl_contact_mode;
-
 typedef struct pl_tangent {
     pl_sparse K;     // computed by pl_problem_assemble, holds until the next
     double *dense;   // scratch: the second derivative of one piece of a functional
     int32_t largest; // vertices of the largest such piece
-    // of the assembly in progress, set by the functions that factor (pl_linearization)
-    pl_contact_mode contacts;
-    bool exact;            // for derivatives: nothing may be left out that only steps can spare
-    const pl_ahead *ahead; // stresses are taken from here, in evaluations too; NULL: those of the shape
 } pl_tangent;
 
 // ---- the factored tangent and its border
@@ -329,16 +338,15 @@ struct pl_problem {
 
     pl_problem_term term[PL_TERMS_MAX];
     int term_count;
+    struct contact_term *contact; // one of them; NULL: no contact
     pl_row row[PL_ROWS_MAX];
     int row_count;
 
     double load_from, load_to, load; // dead loads and driven clamps, 0 .. 1: both ends of the path, and now
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
-    pl_contact_mode contact_mode; // of the evaluation in progress: pl_problem_evaluate_as
     double limits_off;  // by pl_problem_complementarity_error: change of pressures that friction takes its
                         // limits from, over the largest pressure; 0 without friction
-    bool same_load;     // of the update in progress: pl_problem_update
     bool friction_acts; // by pl_problem_holds, and where derivatives begin
     // by pl_problem_complementarity_error: a free body that contact does not hold, and how far it has moved
     // since the last update, mm; NULL: none
@@ -409,9 +417,9 @@ double pl_problem_largest(const pl_problem *p, const double *u, bool force);
 // ---- load path
 pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error *err);
 
-// From the state's shape, commands and load to `command` at full load; pl_problem_set goes to a fraction of
-// the load path. Lays out a pattern that has changed, as pl_problem_advance does.
-pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *command, pl_error *err);
+// Begins a step; pl_problem_set goes to a fraction of it. Lays out a pattern that has changed, as
+// pl_problem_accept does.
+pl_status pl_problem_begin_step(pl_problem *p, const pl_step *step, pl_error *err);
 void pl_problem_set(pl_problem *p, double at);
 
 // Stands where the state stands, for what is asked about it, and goes back to where it stood before.
@@ -438,14 +446,14 @@ bool pl_problem_activate(pl_problem *p, bool let_go);
 double pl_problem_step_limit(const pl_problem *p, const double *x, const double *to);
 bool pl_problem_admissible(pl_problem *p, const double *x);
 
-// After an accepted increment: terms follow the shape, and a pattern that has changed is laid out again.
-pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
-
-// The same at a load that stays: multipliers follow, and friction keeps the places where the increment began.
-pl_status pl_problem_update(pl_problem *p, const double *x, pl_error *err);
+// Terms follow a shape that is accepted, and a pattern that has changed is laid out again.
+pl_status pl_problem_accept(pl_problem *p, const double *x, pl_accept how, pl_error *err);
 void pl_problem_soften(pl_problem *p, const double *x); // contacts have their usual stiffness again
-bool pl_problem_lags(pl_problem *p);                    // some force follows the shape only when advanced
-bool pl_problem_touches(const pl_problem *p);           // some term has multipliers to settle at fixed loads
+bool pl_problem_lags(pl_problem *p); // some force follows the shape only when it is accepted
+
+// Measure and gradient of row i at x.
+void pl_problem_row_at(pl_problem *p, const double *x, int i);
+bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
 double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration);
 
 // Limits of friction that follow the pressures (false: nothing has friction), and what they add to the change
@@ -512,28 +520,12 @@ void pl_problem_add_block(pl_problem *p, int32_t a, int32_t b, const double *B, 
 int pl_problem_vertex_unknowns(const pl_problem *p, int32_t v, const double *x, int32_t unknown[6],
                                double J[18]);
 
-// The tangent at x, where everything was evaluated last. `blend`: 0 the true one, 1 its positive part.
-void pl_problem_assemble(pl_problem *p, const double *x, double blend);
+// The tangent, where everything was evaluated last.
+void pl_problem_assemble(pl_problem *p, const pl_linearization *at);
 
 // ---- linear system (problem_linear.c, problem_turn.c)
 pl_status pl_problem_linear_create(pl_problem *p, pl_error *err);
 void pl_problem_linear_destroy(pl_problem *p);
-
-// What a factor is made of where the constrained tangent is not positive: its positive part; the tangent as
-// it is; the tangent with its modes of negative curvature made positive, where they are few.
-typedef enum pl_indefinite { PL_POSITIVE_PART, PL_AS_IT_IS, PL_MODES_FLIPPED } pl_indefinite;
-
-// Where and how the equations are linearised. With `predicted` the tangent has the pressures and stresses
-// that a step predicted instead of those of the shape x, which are far from smooth where the shape is still
-// out of balance.
-typedef struct pl_linearization {
-    const double *x;           // full
-    double positive_part;      // 0: the tangent, 1: its positive part
-    pl_indefinite indefinite;  // where it is not positive
-    bool evaluated;            // the last evaluation, and its residual, were at x
-    const pl_ahead *predicted; // NULL: the stresses of x
-    pl_contact_mode contacts;
-} pl_linearization;
 
 // Assembles and factors.
 pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_error *err);

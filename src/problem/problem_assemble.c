@@ -111,8 +111,11 @@ static void assemble_rigid_curvature(pl_problem *p, const double *x)
     double *full = pl_problem_take_full(p);
 
     memcpy(full, p->gradient, pl_problem_full_bytes(p));
-    PROBLEM_EACH (p, t, multiply) {
-        t->kind->multiply(t->self, p, x, full);
+    for (int i = 0; i < p->row_count; ++i) {
+        const pl_row *row = &p->row[i];
+        if (row->constraint && row->active) {
+            pl_functional_gradient(row->h, x, row->multiplier, full);
+        }
     }
     for (int b = 0; b < p->unknowns.rigid_count; ++b) {
         const pl_rigid_motion *body = &p->unknowns.rigid[b];
@@ -138,15 +141,15 @@ static void assemble_rigid_curvature(pl_problem *p, const double *x)
     pl_arena_end(&p->scratch, mark);
 }
 
-void pl_problem_assemble(pl_problem *p, const double *x, double blend)
+void pl_problem_assemble(pl_problem *p, const pl_linearization *at)
 {
     pl_sparse *K = &p->tangent.K;
     memset(K->value, 0, (size_t)K->start[K->n] * sizeof *K->value);
-    problem_rigid_centres(p, x);
+    problem_rigid_centres(p, at->x);
     PROBLEM_EACH (p, t, tangent) {
-        t->kind->tangent(t->self, p, x, blend >= 1);
+        t->kind->tangent(t->self, p, at);
     }
-    if (blend < 1 && p->unknowns.rigid_count > 0) {
-        assemble_rigid_curvature(p, x);
+    if (at->positive_part < 1 && p->unknowns.rigid_count > 0) {
+        assemble_rigid_curvature(p, at->x);
     }
 }

@@ -219,3 +219,13 @@ void pl_problem_destroy(pl_problem *p)
     pl_arena_clear(&p->scratch);
     pl_free(p);
 }
+
+void *problem_term_of(const pl_problem *p, const pl_term *kind)
+{
+    for (int i = 0; i < p->term_count; ++i) {
+        if (p->term[i].kind == kind) {
+            return p->term[i].self;
+        }
+    }
+    return NULL;
+}

@@ -9,8 +9,9 @@
 // ---- load path
 pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error *err)
 {
-    PROBLEM_EACH (p, t, check) {
-        const pl_status status = t->kind->check(t->self, p, command, err);
+    PROBLEM_STEPS(p, t, check)
+    {
+        const pl_status status = t->kind->steps->check(t->self, p, command, err);
         if (status != PL_OK) {
             return status;
         }
@@ -69,15 +70,16 @@ static size_t problem_forces_bytes(const pl_problem *p)
     return 3 * ((size_t)p->robot->marker_count + 1) * sizeof(double);
 }
 
-pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *command, pl_error *err)
+pl_status pl_problem_begin_step(pl_problem *p, const pl_step *step, pl_error *err)
 {
-    PROBLEM_EACH (p, t, begin) {
-        t->kind->begin(t->self, p, state, command);
+    PROBLEM_STEPS(p, t, begin)
+    {
+        t->kind->steps->begin(t->self, p, step);
     }
-    p->load_from = state->load;
-    p->load_to = 1;
-    memcpy(p->forces.from, state->force, problem_forces_bytes(p));
-    memcpy(p->forces.to, p->forces.asked, problem_forces_bytes(p));
+    p->load_from = step->from->load;
+    p->load_to = step->load;
+    memcpy(p->forces.from, step->from->force, problem_forces_bytes(p));
+    memcpy(p->forces.to, step->force ? step->force : p->forces.asked, problem_forces_bytes(p));
 
     return problem_refresh(p, err);
 }
@@ -89,8 +91,9 @@ void pl_problem_set(pl_problem *p, double at)
     for (int i = 0; i < 3 * (p->robot->marker_count + 1); ++i) {
         f->now[i] = at == 1 ? f->to[i] : f->from[i] + at * (f->to[i] - f->from[i]);
     }
-    PROBLEM_EACH (p, t, set) {
-        t->kind->set(t->self, p, at);
+    PROBLEM_STEPS(p, t, set)
+    {
+        t->kind->steps->set(t->self, p, at);
     }
 }
 
@@ -100,8 +103,9 @@ void pl_problem_recall(pl_problem *p, const pl_state *state)
     p->load = state->load;
     memcpy(p->forces.kept, p->forces.now, problem_forces_bytes(p));
     memcpy(p->forces.now, state->force, problem_forces_bytes(p));
-    PROBLEM_EACH (p, t, recall) {
-        t->kind->recall(t->self, p, state);
+    PROBLEM_STEPS(p, t, recall)
+    {
+        t->kind->steps->recall(t->self, p, state);
     }
 }
 
@@ -109,17 +113,20 @@ void pl_problem_resume(pl_problem *p)
 {
     p->load = p->load_kept;
     memcpy(p->forces.now, p->forces.kept, problem_forces_bytes(p));
-    PROBLEM_EACH (p, t, resume) {
-        t->kind->resume(t->self, p);
+    PROBLEM_STEPS(p, t, resume)
+    {
+        t->kind->steps->resume(t->self, p);
     }
 }
 
 // ---- energy, gradient, residual
-double pl_problem_evaluate(pl_problem *p, const double *x, double *g)
+double problem_evaluate_at(pl_problem *p, pl_contact_mode contacts, const double *x, double *g)
 {
+    const pl_linearization here = {.x = x, .contacts = contacts};
     double energy = 0;
+
     PROBLEM_EACH (p, t, evaluate) {
-        t->kind->evaluate(t->self, p, x, &energy, g ? p->gradient : NULL);
+        t->kind->evaluate(t->self, p, &here, &energy, g ? p->gradient : NULL);
         if (isinf(energy)) {
             return INFINITY;
         }
@@ -131,13 +138,15 @@ double pl_problem_evaluate(pl_problem *p, const double *x, double *g)
     return energy;
 }
 
+double pl_problem_evaluate(pl_problem *p, const double *x, double *g)
+{
+    return problem_evaluate_at(p, PL_CONTACT_ACTS, x, g);
+}
+
 double pl_problem_evaluate_as(pl_problem *p, pl_contact_mode contacts, const double *x, double *g)
 {
     p->contact_hits = 0;
-    p->contact_mode = contacts;
-    const double energy = pl_problem_evaluate(p, x, g);
-    p->contact_mode = PL_CONTACT_ACTS;
-    return energy;
+    return problem_evaluate_at(p, contacts, x, g);
 }
 
 double pl_problem_elastic(pl_problem *p, const double *x, double *full)
@@ -146,7 +155,7 @@ double pl_problem_elastic(pl_problem *p, const double *x, double *full)
     for (int i = 0; i < p->term_count && !isinf(energy); ++i) {
         const pl_problem_term *t = &p->term[i];
         if (t->kind->elastic) {
-            t->kind->evaluate(t->self, p, x, &energy, full);
+            t->kind->evaluate(t->self, p, &(pl_linearization){.x = x}, &energy, full);
         }
     }
 
@@ -238,14 +247,26 @@ bool pl_problem_activate(pl_problem *p, bool let_go)
     return changed;
 }
 
+void pl_problem_row_at(pl_problem *p, const double *x, int i)
+{
+    pl_row *row = &p->row[i];
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *gradient = pl_problem_take_full(p);
+
+    row->measure = pl_functional_value(row->h, x);
+    memset(gradient, 0, pl_problem_full_bytes(p));
+    pl_functional_gradient(row->h, x, 1, gradient);
+    pl_problem_gather(p, gradient, x, row->a);
+    pl_arena_end(&p->scratch, mark);
+}
+
 double pl_problem_constraint_error(pl_problem *p, const double *x)
 {
     double largest = 0;
     for (int i = 0; i < p->row_count; ++i) {
         const pl_row *row = &p->row[i];
         if (row->wanted && row->constraint && row->active) {
-            const pl_problem_term *t = &p->term[row->term];
-            t->kind->constrain(t->self, p, x, i);
+            pl_problem_row_at(p, x, i);
             largest = fmax(largest, fabs(row->measure - row->target) / row->unit);
         }
     }
@@ -273,27 +294,13 @@ bool pl_problem_admissible(pl_problem *p, const double *x)
     return true;
 }
 
-pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err)
+pl_status pl_problem_accept(pl_problem *p, const double *x, pl_accept how, pl_error *err)
 {
-    PROBLEM_EACH (p, t, advance) {
-        t->kind->advance(t->self, p, x);
+    PROBLEM_STEPS(p, t, accept)
+    {
+        t->kind->steps->accept(t->self, p, x, how);
     }
     return problem_refresh(p, err);
-}
-
-pl_status pl_problem_update(pl_problem *p, const double *x, pl_error *err)
-{
-    p->same_load = true;
-    const pl_status status = pl_problem_advance(p, x, err);
-    p->same_load = false;
-    return status;
-}
-
-void pl_problem_soften(pl_problem *p, const double *x)
-{
-    PROBLEM_EACH (p, t, soften) {
-        t->kind->soften(t->self, p, x);
-    }
 }
 
 bool pl_problem_lags(pl_problem *p)
@@ -305,119 +312,6 @@ bool pl_problem_lags(pl_problem *p)
     return lags;
 }
 
-bool pl_problem_touches(const pl_problem *p)
-{
-    bool touches = false;
-    PROBLEM_EACH (p, t, complementarity_error) {
-        touches = true;
-    }
-    return touches;
-}
-
-bool pl_problem_couple(pl_problem *p, pl_friction_mode mode)
-{
-    bool rough = false;
-    PROBLEM_EACH (p, t, couple) {
-        rough = t->kind->couple(t->self, p, mode) || rough;
-    }
-    return rough;
-}
-
-bool pl_problem_take_hold(pl_problem *p, const double *x)
-{
-    bool any = false;
-    PROBLEM_EACH (p, t, take_hold) {
-        any = t->kind->take_hold(t->self, p, x) || any;
-    }
-    return any;
-}
-
-void pl_problem_take_limits(pl_problem *p, const double *x)
-{
-    if (pl_problem_couple(p, PL_FRICTION_FOLLOWS)) {
-        pl_problem_take_hold(p, x);
-        pl_problem_evaluate(p, x, NULL);
-    }
-    pl_problem_couple(p, PL_FRICTION_KEPT);
-}
-
-double pl_problem_retrace(pl_problem *p, pl_retrace what, double *x)
-{
-    double value = 0;
-    PROBLEM_EACH (p, t, retrace) {
-        value = fmax(value, t->kind->retrace(t->self, p, what, x));
-    }
-    return value;
-}
-
-void pl_problem_nonsymmetric(pl_problem *p, const double *x, const double *dx, double *full)
-{
-    PROBLEM_EACH (p, t, nonsymmetric) {
-        t->kind->nonsymmetric(t->self, p, x, dx, full);
-    }
-}
-
-double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration)
-{
-    p->limits_off = 0;
-    double worst = 0;
-    *penetration = 0;
-    PROBLEM_EACH (p, t, complementarity_error) {
-        worst = fmax(worst, t->kind->complementarity_error(t->self, p, x, penetration));
-    }
-    return worst;
-}
-
-pl_contact_fault pl_problem_examine(pl_problem *p, const double *x)
-{
-    pl_contact_fault fault = {0};
-    PROBLEM_EACH (p, t, examine) {
-        t->kind->examine(t->self, p, x, &fault);
-    }
-    return fault;
-}
-
-double pl_problem_stride(pl_problem *p, const double *x, double at)
-{
-    double stride = 1;
-    PROBLEM_EACH (p, t, stride) {
-        stride = fmin(stride, t->kind->stride(t->self, p, x, at));
-    }
-    return stride;
-}
-
-bool pl_problem_obsolete(const pl_problem *p, const double *x)
-{
-    bool obsolete = false;
-    PROBLEM_EACH (p, t, obsolete) {
-        obsolete = obsolete || t->kind->obsolete(t->self, p, x);
-    }
-    return obsolete;
-}
-
-void pl_problem_couples(pl_problem *p, const pl_state *state, double *couple)
-{
-    PROBLEM_EACH (p, t, couples) {
-        t->kind->couples(t->self, p, state, couple);
-    }
-}
-
-void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, double *out)
-{
-    PROBLEM_EACH (p, t, contact_field) {
-        t->kind->contact_field(t->self, p, state, gap, out);
-    }
-}
-
-bool pl_problem_holds(pl_problem *p, const double *x)
-{
-    bool holds = false;
-    PROBLEM_EACH (p, t, hold) {
-        holds = t->kind->hold->count(t->self, p, x) > 0 || holds;
-    }
-    return holds;
-}
-
 // ---- states
 void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x, pl_state *state)
 {
@@ -427,8 +321,9 @@ void pl_problem_store(const pl_problem *p, const double *command, double at, con
     for (int c = 0; at >= 1 && c < state->command_count; ++c) {
         state->command[c] = command[c];
     }
-    PROBLEM_EACH (p, t, store) {
-        t->kind->store(t->self, p, command, at, state);
+    PROBLEM_STEPS(p, t, store)
+    {
+        t->kind->steps->store(t->self, p, command, at, state);
     }
 }
 
@@ -438,9 +333,10 @@ void pl_problem_forces(pl_problem *p, const pl_state *state, bool reference, dou
     memset(full, 0, pl_problem_full_bytes(p));
     for (int elastic = 1; elastic >= 0; --elastic) {
         PROBLEM_EACH (p, t, forces) {
-            if (t->kind->elastic == elastic) {
-                (reference && t->kind->reference_forces ? t->kind->reference_forces
-                                                        : t->kind->forces)(t->self, p, state, full);
+            if (t->kind->elastic == elastic && t == p->term && reference) {
+                problem_elements_reference(p, state, full);
+            } else if (t->kind->elastic == elastic) {
+                t->kind->forces(t->self, p, state, full);
             }
         }
         for (int32_t v = 0; elastic && largest_elastic && v < p->mesh.vertex_count; ++v) {
@@ -448,17 +344,4 @@ void pl_problem_forces(pl_problem *p, const pl_state *state, bool reference, dou
             *largest_elastic = v == 0 ? force : fmax(*largest_elastic, force);
         }
     }
-}
-
-double pl_problem_rate(pl_problem *p, const pl_state *state, int command)
-{
-    double sum = 0;
-    pl_problem_recall(p, state);
-    pl_problem_elastic(p, state->x, NULL); // pressures, local ratios
-    PROBLEM_EACH (p, t, rate) {
-        sum += t->kind->rate(t->self, p, state, command);
-    }
-    pl_problem_resume(p);
-
-    return sum;
 }

@@ -37,6 +37,7 @@ pattern_group *pattern_groups(const pl_problem *p); // per unknown; NULL: no mem
 
 // ---- problem_eval.c: lays out a pattern that has changed
 pl_status problem_refresh(pl_problem *p, pl_error *err);
+double problem_evaluate_at(pl_problem *p, pl_contact_mode contacts, const double *x, double *g);
 
 // ---- problem_turn.c
 
@@ -53,6 +54,15 @@ pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl_parame
 #define PROBLEM_EACH(p, t, function)                                                                         \
     for (const pl_problem_term *t = (p)->term; t < (p)->term + (p)->term_count; ++t)                         \
         if (t->kind->function)
+#define PROBLEM_STEPS(p, t, function)                                                                        \
+    for (const pl_problem_term *t = (p)->term; t < (p)->term + (p)->term_count; ++t)                         \
+        if (t->kind->steps && t->kind->steps->function)
+
+// The own numbers of a term of that kind; NULL: the robot has none.
+void *problem_term_of(const pl_problem *p, const pl_term *kind);
+
+// ---- term_elements.c: dE/dx of the body at a state, sharing nothing with evaluations
+void problem_elements_reference(pl_problem *p, const pl_state *state, double *full);
 
 // ---- problem_turn.c
 pl_status problem_turn_create(pl_problem *p, pl_error *err);

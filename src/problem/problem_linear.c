@@ -370,23 +370,24 @@ static pl_status linear_update(pl_problem *p, bool single, pl_error *err)
     return pl_factor_update(l->factor, &p->tangent.K, &l->report, err);
 }
 
-static pl_status linear_factor_once(pl_problem *p, const double *x, double blend, bool single, pl_error *err)
+// `single`: single precision will do.
+static pl_status linear_factor_once(pl_problem *p, const pl_linearization *at, bool single, pl_error *err)
 {
     pl_linear *l = &p->linear;
     const double start = pl_seconds();
 
-    pl_problem_assemble(p, x, blend);
+    pl_problem_assemble(p, at);
     const pl_status status = linear_update(p, single, err);
     l->version++;
     l->soft_count = l->report.single ? l->soft_count : 0;
-    pl_log(2, "    factor: %.0f ms, blend %.0f", 1e3 * (pl_seconds() - start), blend);
-    l->blend = blend;
+    pl_log(2, "    factor: %.0f ms, blend %.0f", 1e3 * (pl_seconds() - start), at->positive_part);
+    l->blend = at->positive_part;
     l->mode_count = 0;
     l->turned = false;
     l->use = PL_FACTOR_STEPS;
     l->has_factor = status == PL_OK && !l->report.singular;
     if (l->has_factor) {
-        memcpy(l->x, x, pl_problem_full_bytes(p));
+        memcpy(l->x, at->x, pl_problem_full_bytes(p));
         linear_borders(p);
     }
 
@@ -397,7 +398,7 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
 static pl_status linear_factor_at(pl_problem *p, const pl_linearization *at, pl_error *err)
 {
     pl_linear *l = &p->linear;
-    pl_status status = linear_factor_once(p, at->x, at->positive_part, true, err);
+    pl_status status = linear_factor_once(p, at, true, err);
 
     // inertia is found in double precision where single precision leaves a doubt, unless modes are looked
     // for: those of a wrong sign in single precision are soft, and Lanczos' method finds them first
@@ -406,14 +407,16 @@ static pl_status linear_factor_at(pl_problem *p, const pl_linearization *at, pl_
 
     if (status == PL_OK && !positive && l->report.single && !l->single_certain &&
         !(flip && l->has_factor && pl_problem_unstable(p) <= PL_MODES_MOST)) {
-        status = linear_factor_once(p, at->x, at->positive_part, false, err);
+        status = linear_factor_once(p, at, false, err);
         positive = l->has_factor && (pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
     }
 
     if (status == PL_OK && at->positive_part < 1 && !positive) {
         pl_log(2, "    tangent not positive (%d negative): positive part instead",
                l->has_factor ? pl_problem_unstable(p) : -1);
-        status = linear_factor_once(p, at->x, 1, true, err);
+        pl_linearization part = *at;
+        part.positive_part = 1;
+        status = linear_factor_once(p, &part, true, err);
     }
 
     return status;
@@ -424,11 +427,11 @@ pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_erro
     pl_linear *l = &p->linear;
     const pl_ahead *ahead = at->predicted;
 
-    p->contact_mode = at->contacts == PL_CONTACT_LINEAR ? PL_CONTACT_LINEAR : PL_CONTACT_ACTS;
     if (!at->evaluated) {
+        const bool linear = at->contacts == PL_CONTACT_LINEAR;
         const size_t mark = pl_arena_begin(&p->scratch);
         double *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p);
-        pl_problem_evaluate(p, at->x, g); // pressures and rows at x
+        problem_evaluate_at(p, linear ? PL_CONTACT_LINEAR : PL_CONTACT_ACTS, at->x, g); // pressures, rows
         if (l->has_factor && l->border_count > 0) {
             pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
         }
@@ -439,11 +442,7 @@ pl_status pl_problem_refactor(pl_problem *p, const pl_linearization *at, pl_erro
     for (int32_t k = 0; ahead && k < p->elements->pressure_count; ++k) {
         p->elements->pressure[k] = ahead->pressure[k] + ahead->pressure_step[k];
     }
-    p->tangent.ahead = ahead;
-    p->tangent.contacts = at->contacts;
     status = status == PL_OK ? linear_factor_at(p, at, err) : status;
-    p->tangent.contacts = p->contact_mode = PL_CONTACT_ACTS;
-    p->tangent.ahead = NULL;
     for (int32_t k = 0; ahead && k < p->elements->pressure_count; ++k) {
         p->elements->pressure[k] = p->elements->pressure_kappa[k] * p->elements->dilatation[k]; // at x again
     }
@@ -507,7 +506,8 @@ static pl_status linear_factor_aside(pl_problem *p, const double *x, pl_error *e
         l->spare = before.factor;
     }
 
-    const pl_status status = linear_factor_once(p, x, 0, false, err);
+    const pl_linearization at = {.x = x, .exact = true};
+    const pl_status status = linear_factor_once(p, &at, false, err);
     if (aside && !l->has_factor) {
         const int made = l->factorizations;
         *l = before;
@@ -543,9 +543,7 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
 
     pl_status status = problem_refresh(p, err);
     if (status == PL_OK) {
-        p->tangent.exact = true;
         status = linear_factor_aside(p, x, err);
-        p->tangent.exact = false;
     }
 
     if (status == PL_OK && !l->has_factor) {
@@ -579,13 +577,12 @@ pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
-    p->tangent.exact = true;
+    const pl_linearization at = {.x = x, .exact = true};
     problem_single_look(p);
-    status = linear_factor_once(p, x, 0, true, err);
+    status = linear_factor_once(p, &at, true, err);
     if (status == PL_OK && l->report.single && (!l->has_factor || !l->single_certain)) {
-        status = linear_factor_once(p, x, 0, false, err);
+        status = linear_factor_once(p, &at, false, err);
     }
-    p->tangent.exact = false;
     if (status == PL_OK && l->has_factor) {
         l->use = PL_FACTOR_PROOF;
         l->print = print;
@@ -620,8 +617,9 @@ bool pl_problem_factor_serves(const pl_problem *p)
     if (!p->linear.has_factor || p->linear.blend > 0 || p->linear.mode_count > 0) {
         return false;
     }
-    PROBLEM_EACH (p, t, renews) {
-        if (t->kind->renews(t->self, p)) {
+    PROBLEM_STEPS(p, t, renews)
+    {
+        if (t->kind->steps->renews(t->self, p)) {
             return false;
         }
     }
@@ -651,8 +649,7 @@ static bool restore_passes(pl_problem *p, double *x, double tolerance, const int
         for (int a = 0; a < m; ++a) {
             const int i = p->linear.border[use[a]];
             const pl_row *row = &p->row[i];
-            const pl_problem_term *t = &p->term[row->term];
-            t->kind->constrain(t->self, p, x, i);
+            pl_problem_row_at(p, x, i);
             q[a] = row->target - row->measure;
             if (!isfinite(q[a])) {
                 return false;

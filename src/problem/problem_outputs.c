@@ -4,8 +4,8 @@
 // The term that tells output k, which becomes its number there.
 static const pl_problem_term *output_term(const pl_problem *p, int *k)
 {
-    PROBLEM_EACH (p, t, output_count) {
-        const int count = t->kind->output_count(t->self);
+    PROBLEM_EACH (p, t, outputs) {
+        const int count = t->kind->outputs->count(t->self);
         if (*k < count) {
             return t;
         }
@@ -17,8 +17,8 @@ static const pl_problem_term *output_term(const pl_problem *p, int *k)
 int pl_problem_output_count(const pl_problem *p)
 {
     int count = 0;
-    PROBLEM_EACH (p, t, output_count) {
-        count += t->kind->output_count(t->self);
+    PROBLEM_EACH (p, t, outputs) {
+        count += t->kind->outputs->count(t->self);
     }
     return count;
 }
@@ -27,7 +27,7 @@ pl_output pl_problem_output(const pl_problem *p, int k)
 {
     const pl_problem_term *t = output_term(p, &k);
     PL_ASSERT(t);
-    return t->kind->output(t->self, k);
+    return t->kind->outputs->about(t->self, k);
 }
 
 double pl_problem_value(pl_problem *p, const pl_state *state, int k)
@@ -35,7 +35,7 @@ double pl_problem_value(pl_problem *p, const pl_state *state, int k)
     const pl_problem_term *t = output_term(p, &k);
     PL_ASSERT(t);
     pl_problem_recall(p, state);
-    const double value = t->kind->value(t->self, p, state, k);
+    const double value = t->kind->outputs->value(t->self, p, state, k);
     pl_problem_resume(p);
     return value;
 }
@@ -45,14 +45,14 @@ double pl_problem_change(pl_problem *p, const pl_state *state, int k, const doub
 {
     const pl_problem_term *t = output_term(p, &k);
     PL_ASSERT(t);
-    return t->kind->change(t->self, p, state, k, dx, mu, q);
+    return t->kind->outputs->change(t->self, p, state, k, dx, mu, q);
 }
 
 void problem_pull_back(pl_problem *p, const pl_state *state, int k, double weight, double *full, double *rho)
 {
     const pl_problem_term *t = output_term(p, &k);
     PL_ASSERT(t);
-    t->kind->pull_back(t->self, p, state, k, weight, full, rho);
+    t->kind->outputs->pull_back(t->self, p, state, k, weight, full, rho);
 }
 
 int pl_problem_find_output(const pl_problem *p, pl_output_kind kind, int index)

@@ -6,6 +6,7 @@
 // curved potentials with compliance c = 1/Phi'' it is the change of Phi' caused by dx). The matrix is
 // symmetric, so the adjoint uses it too.
 #include "problem/problem_impl.h"
+#include "problem/term_contact.h"
 
 #define SENSITIVITY_ROUNDS 200   // of the fixed point for forces that lag behind the shape
 #define SENSITIVITY_CHANGE 1e-10 // relative: its end, and what is left of the change of gaps that hold
@@ -15,8 +16,9 @@
 static bool sensitivity_one_sided(pl_problem *p, const pl_state *state, bool slack_free)
 {
     bool one_sided = false;
-    PROBLEM_EACH (p, t, one_sided) {
-        one_sided = one_sided || t->kind->one_sided(t->self, p, state);
+    PROBLEM_STEPS(p, t, one_sided)
+    {
+        one_sided = one_sided || t->kind->steps->one_sided(t->self, p, state);
     }
     for (int i = 0; i < p->row_count; ++i) {
         pl_row *row = &p->row[i];
@@ -41,12 +43,11 @@ pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, bool slack_
                                pl_sensitivity_report *report, pl_error *err)
 {
     *report = (pl_sensitivity_report){.negative_count = -1};
-    pl_status status = pl_problem_begin(p, state, state->command, err);
+    const pl_step stand = pl_step_at(state);
+    pl_status status = pl_problem_begin_step(p, &stand, err);
     if (status != PL_OK) {
         return status;
     }
-    p->load_to = state->load;
-    memcpy(p->forces.to, state->force, 3 * ((size_t)p->robot->marker_count + 1) * sizeof *p->forces.to);
     pl_problem_set(p, 1);
     const size_t mark = pl_arena_begin(&p->scratch);
     pl_problem_evaluate(p, state->x, pl_problem_take_unknown(p));
@@ -75,8 +76,8 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
         return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter kind %d does not exist", (int)q->kind);
     }
     if (q->index < 0 || q->index >= limit[q->kind]) {
-        return pl_fail(err, PL_BAD_INPUT, "jacobian: a parameter has the index %d, expected one below %d", q->index,
-                       limit[q->kind]);
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: a parameter has the index %d, expected one below %d",
+                       q->index, limit[q->kind]);
     }
 
     const bool axis = q->kind == PL_PARAMETER_FORCE || q->kind == PL_PARAMETER_GRAVITY ||
@@ -200,10 +201,10 @@ static void sensitivity_lag(pl_problem *p, const double *x, const double *dx, co
 //   dx = dx0 + K^-1 B^T W y,   B dx + dg/dq = 0:   (B K^-1 B^T W) y = -(B dx0 + dg/dq),
 // an operator that is symmetric in the inner product of W, with eigenvalues between 0 and 1: conjugate
 // gradients.
-static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const double *x, double *d,
-                                  double *dx, double *mu, pl_error *err)
+static pl_status sensitivity_hold(pl_problem *p, const double *x, double *d, double *dx, double *mu,
+                                  pl_error *err)
 {
-    const int64_t m = t->kind->hold->count(t->self, p, x), n = p->unknowns.n;
+    const int64_t m = contact_hold.count(p->contact, p, x), n = p->unknowns.n;
     double *w = PL_NEW_ARRAY(double, 5 * m), *y = w + m, *r = w + 2 * m, *v = w + 3 * m, *Sv = w + 4 * m;
 
     if (!w) {
@@ -214,8 +215,8 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
     double *full = pl_problem_take_full(p), *b = pl_problem_take_unknown(p), *z = pl_problem_take_unknown(p),
            rr = 0, first = 0, none[PL_ROWS_MAX] = {0}, more[PL_ROWS_MAX];
     pl_status status = PL_OK;
-    t->kind->hold->weight(t->self, p, w);
-    t->kind->hold->gap(t->self, p, x, dx, true, r);
+    contact_hold.weight(p->contact, p, w);
+    contact_hold.gap(p->contact, p, x, dx, true, r);
     for (int64_t k = 0; k < m; ++k) {
         v[k] = r[k] = -r[k];
         rr += w[k] * r[k] * r[k];
@@ -227,14 +228,14 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
             break; // what is left are combinations that hardly press on the body
         }
         memset(full, 0, pl_problem_full_bytes(p));
-        t->kind->hold->force(t->self, p, x, v, full);
+        contact_hold.force(p->contact, p, x, v, full);
         pl_problem_gather(p, full, x, b);
         if (!sensitivity_solve(p, b, NULL, none, z, more)) {
             status = pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
             break;
         }
         pl_problem_expand(p, x, z, full);
-        t->kind->hold->gap(t->self, p, x, full, false, Sv);
+        contact_hold.gap(p->contact, p, x, full, false, Sv);
         double vSv = 0, next = 0;
         for (int64_t k = 0; k < m; ++k) {
             vSv += w[k] * v[k] * Sv[k];
@@ -261,7 +262,7 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
     }
 
     pl_problem_expand(p, x, d, dx);
-    t->kind->hold->end(t->self, y);
+    contact_hold.end(p->contact, y);
     pl_arena_end(&p->scratch, mark);
     pl_free(w);
 
@@ -279,10 +280,8 @@ static pl_status sensitivity_solve_held(pl_problem *p, const double *x, const do
     pl_problem_expand(p, x, d, dx);
     *residual = sensitivity_residual(p, b, d, mu);
     pl_status status = PL_OK;
-    PROBLEM_EACH (p, t, hold) {
-        if (status == PL_OK && t->kind->hold->count(t->self, p, x) > 0) {
-            status = sensitivity_hold(p, t, x, d, dx, mu, err);
-        }
+    if (pl_problem_holds(p, x)) {
+        status = sensitivity_hold(p, x, d, dx, mu, err);
     }
 
     return status;
@@ -342,7 +341,7 @@ bool pl_sensitivity_together(pl_problem *p, const pl_state *state, const pl_para
     pl_error ignored = {0};
     int solved = 0, column[PL_SIDES];
 
-    PROBLEM_EACH (p, t, hold) {
+    if (p->contact) {
         return false; // contacts keep what a parameter changes in them from its side to its column
     }
     if (count < 2 || count > PL_SIDES || !sensitivity_room(p)) {

@@ -23,7 +23,6 @@ typedef struct drive {
     drive_mode mode; // on the present path
     drive_path path;
     double effort;    // of potentials: at the x evaluated last
-    double measure;   // h(x) there
     double charged;   // c(x) there
     capstan *capstan; // friction of a cable in its guides; NULL: none
 } drive;
@@ -144,8 +143,10 @@ static void drive_begin(drive *d, const pl_state *state, const double *command, 
     }
 }
 
-static void actuators_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
+static void actuators_begin(void *self, pl_problem *p, const pl_step *step)
 {
+    const pl_state *state = step->from;
+    const double *command = step->command;
     actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         drive *d = &t->drive[i];
@@ -256,7 +257,7 @@ static double drive_evaluate(drive *d, pl_row *row, const double *x, double *ful
     double *with = d->mode == MODE_EFFORT && value != 0 ? full : NULL;
     const double h = pl_functional_evaluate(&d->h, x, d->sign * value, with);
 
-    d->measure = row->measure = h;
+    row->measure = h;
     row->curvature = 0;
     switch (d->mode) {
     case MODE_EFFORT:
@@ -317,8 +318,10 @@ static void drive_gradient(const drive *d, pl_problem *p, const double *x, doubl
     pl_arena_end(&p->scratch, mark);
 }
 
-static void actuators_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void actuators_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                               double *full)
 {
+    const double *x = here->x;
     actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         drive *d = &t->drive[i];
@@ -331,37 +334,10 @@ static void actuators_evaluate(void *self, pl_problem *p, const double *x, doubl
     }
 }
 
-static drive *drive_of_row(actuators_term *t, int row)
+static void actuators_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
-    int i = 0;
-    while (t->drive[i].row != row) {
-        ++i;
-    }
-    return &t->drive[i];
-}
-
-static void actuators_constrain(void *self, pl_problem *p, const double *x, int row)
-{
-    drive *d = drive_of_row(self, row);
-    d->measure = p->row[row].measure = pl_functional_value(&d->h, x);
-    const size_t mark = pl_arena_begin(&p->scratch);
-    drive_row(d, p, x, pl_problem_take_full(p));
-    pl_arena_end(&p->scratch, mark);
-}
-
-static void actuators_multiply(const void *self, const pl_problem *p, const double *x, double *full)
-{
-    const actuators_term *t = self;
-    for (int i = 0; i < t->count; ++i) {
-        const pl_row *row = &p->row[t->drive[i].row];
-        if (row->constraint && row->active) {
-            pl_functional_gradient(&t->drive[i].h, x, row->multiplier, full);
-        }
-    }
-}
-
-static void actuators_tangent(void *self, pl_problem *p, const double *x, bool positive)
-{
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     const actuators_term *t = self;
     for (int i = 0; !positive && i < t->count; ++i) {
         // second derivatives of functionals have no sign; the rank-one part of curved potentials is a row
@@ -414,8 +390,9 @@ static bool actuators_lag(const void *self, pl_problem *p, const double *x, cons
     return any;
 }
 
-static void actuators_advance(void *self, pl_problem *p, const double *x)
+static void actuators_accept(void *self, pl_problem *p, const double *x, pl_accept how)
 {
+    (void)how;
     actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         if (t->drive[i].capstan) {
@@ -465,7 +442,7 @@ static void actuators_forces(void *self, pl_problem *p, const pl_state *state, d
 
 // ---- derivatives
 // By the actuator's own value: d(target) of constraints, d(dPhi/dh) of potentials.
-static void drive_value_derivative(const drive *d, double *target, double *force)
+static void drive_value_derivative(const drive *d, const pl_problem *p, double *target, double *force)
 {
     const pl_actuator *a = d->a;
     *target = *force = 0;
@@ -477,7 +454,7 @@ static void drive_value_derivative(const drive *d, double *target, double *force
         *force = d->sign;
         break;
     case MODE_GAS:
-        *force = -a->ambient / (d->measure + a->line_volume);
+        *force = -a->ambient / (p->row[d->row].measure + a->line_volume);
         break;
     case MODE_VOLTAGE:
         break; // acts through the charge: drive_field_derivative
@@ -505,7 +482,7 @@ static bool drive_derivative(const drive *d, const pl_problem *p, const pl_param
 {
     *target = *force = 0;
     if (q && q->kind == PL_PARAMETER_COMMAND && d->a->command == q->index && !d->path.idle) {
-        drive_value_derivative(d, target, force);
+        drive_value_derivative(d, p, target, force);
         *target *= drive_path_slope(&d->path, q);
         *force *= drive_path_slope(&d->path, q);
         return true;
@@ -654,14 +631,15 @@ static double actuators_change(void *self, pl_problem *p, const pl_state *state,
         const double now = film_field(d->a, d->path.value), field = drive_field_derivative(d, q);
         const double charged = dx ? drive_measure_change(p, &d->charge, state->x, dx) : 0;
         const double effort =
-            (field * d->charged + now * charged - d->effort * measure) / d->measure + d->sign * force;
-        return drive_reported_change(d->a, d->effort, d->measure, effort, measure);
+            (field * d->charged + now * charged - d->effort * measure) / p->row[d->row].measure +
+            d->sign * force;
+        return drive_reported_change(d->a, d->effort, p->row[d->row].measure, effort, measure);
     }
 
     const double effort = d->sign * (held ? (mu ? mu[d->row] : 0) : force + row->curvature * measure) +
                           (held && drive_pulls(d, q) ? 1 : 0);
 
-    return drive_reported_change(d->a, drive_effort(d, p), d->measure, effort, measure);
+    return drive_reported_change(d->a, drive_effort(d, p), p->row[d->row].measure, effort, measure);
 }
 
 static void actuators_pull_back(void *self, pl_problem *p, const pl_state *state, int k, double weight,
@@ -687,7 +665,7 @@ static void actuators_pull_back(void *self, pl_problem *p, const pl_state *state
         return;
     }
 
-    const double w = drive_reported(a, weight, d->measure) * d->sign;
+    const double w = drive_reported(a, weight, p->row[d->row].measure) * d->sign;
     const double own = drive_reports_stress(a) ? weight * drive_effort(d, p) / (a->rest * a->thickness) : 0;
     pl_functional_gradient(&d->h, state->x, w * row->curvature + own, full);
     if (row->constraint) {
@@ -695,29 +673,31 @@ static void actuators_pull_back(void *self, pl_problem *p, const pl_state *state
     }
 }
 
+static const pl_term_steps actuators_steps = {.check = actuators_check,
+                                              .begin = actuators_begin,
+                                              .set = actuators_set,
+                                              .one_sided = actuators_one_sided,
+                                              .accept = actuators_accept,
+                                              .store = actuators_store};
+
+static const pl_term_outputs actuators_outputs = {.count = actuators_output_count,
+                                                  .about = actuators_output,
+                                                  .value = actuators_value,
+                                                  .change = actuators_change,
+                                                  .pull_back = actuators_pull_back};
+
 static const pl_term actuators_kind = {.name = "actuators",
                                        .destroy = actuators_destroy,
                                        .pattern = actuators_pattern,
                                        .bind = actuators_bind,
-                                       .check = actuators_check,
-                                       .begin = actuators_begin,
-                                       .set = actuators_set,
-                                       .one_sided = actuators_one_sided,
                                        .evaluate = actuators_evaluate,
-                                       .constrain = actuators_constrain,
-                                       .multiply = actuators_multiply,
                                        .tangent = actuators_tangent,
                                        .lag = actuators_lag,
-                                       .advance = actuators_advance,
                                        .fingerprint = actuators_fingerprint,
-                                       .store = actuators_store,
                                        .forces = actuators_forces,
                                        .derivative = actuators_derivative,
-                                       .output_count = actuators_output_count,
-                                       .output = actuators_output,
-                                       .value = actuators_value,
-                                       .change = actuators_change,
-                                       .pull_back = actuators_pull_back};
+                                       .steps = &actuators_steps,
+                                       .outputs = &actuators_outputs};
 
 pl_status term_actuators_create(pl_problem *p, pl_problem_term *out, pl_error *err)
 {
@@ -739,6 +719,7 @@ pl_status term_actuators_create(pl_problem *p, pl_problem_term *out, pl_error *e
         *d = (drive){.a = a, .actuator = i, .sign = pl_actuator_kind_get(a->kind)->sign};
         status = pl_problem_new_row(p, &d->row, err);
         if (status == PL_OK) {
+            p->row[d->row].h = &d->h;
             p->row[d->row].inequality = pl_actuator_kind_get(a->kind)->pulls_only;
             p->row[d->row].unit = a->rest;
             status = drive_functional(p, a, &d->h);

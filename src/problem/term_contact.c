@@ -24,18 +24,28 @@
 static void contact_destroy(void *object)
 {
     contact_term *t = object;
-    void *const block[] = {t->block,       t->kept_block, t->stiffness, t->pair_stiffness,
-                           t->from,        t->to,         t->offset,    t->kept_offset,
-                           t->pair,        t->x,          t->guard_x,   t->guard_found,
-                           t->guard,       t->mu,         t->rate,      t->name,
-                           t->factored,    t->held,       t->reading,   t->pressure,
-                           t->open,        t->weight,     t->settled_x, t->settled_offset,
-                           t->grip,        t->kept_grip,  t->linked,    t->hit,
-                           t->met,         t->push,       t->area,      t->spacing,
-                           t->foot,        t->ball,       t->near,      t->foot_x,
-                           t->foot_offset, t->gripped,    t->kept_limit,
-                           t->marked,      t->marked_x,   t->marked_offset, t->marked_force,
-                           t->begun};
+    void *const block[] = {t->block,        t->kept_block,
+                           t->stiffness,    t->pair_stiffness,
+                           t->from,         t->to,
+                           t->offset,       t->kept_offset,
+                           t->pair,         t->x,
+                           t->guard_x,      t->guard_found,
+                           t->guard,        t->mu,
+                           t->rate,         t->name,
+                           t->factored,     t->held,
+                           t->reading,      t->pressure,
+                           t->open,         t->weight,
+                           t->settled_x,    t->settled_offset,
+                           t->grip,         t->kept_grip,
+                           t->linked,       t->hit,
+                           t->met,          t->push,
+                           t->area,         t->spacing,
+                           t->foot,         t->ball,
+                           t->near,         t->foot_x,
+                           t->foot_offset,  t->gripped,
+                           t->kept_limit,   t->marked,
+                           t->marked_x,     t->marked_offset,
+                           t->marked_force, t->begun};
 
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -180,15 +190,15 @@ void contact_find_pairs(contact_term *t, const double *x)
 
 // Does a contact act in this evaluation? Notes those that the factor does not have, and how early in the step
 // from where it was made they are met.
-static bool contact_acts(contact_term *t, pl_problem *p, int64_t at, double push)
+static bool contact_acts(contact_term *t, pl_problem *p, pl_contact_mode mode, int64_t at, double push)
 {
-    if (p->contact_mode == PL_CONTACT_COUNTED && push > 0 && !t->factored[at] && t->push[at] <= 0 &&
+    if (mode == PL_CONTACT_COUNTED && push > 0 && !t->factored[at] && t->push[at] <= 0 &&
         isfinite(t->push[at])) {
         p->contact_hits++;
         t->met[at] = t->push[at] / (t->push[at] - push);
         t->met_first = fmin(t->met_first, t->met[at]);
     }
-    return push > 0 || (p->contact_mode == PL_CONTACT_HIT && t->hit[at]);
+    return push > 0 || (mode == PL_CONTACT_HIT && t->hit[at]);
 }
 
 // Has the point entries with the free body in the tangent?
@@ -212,7 +222,8 @@ static bool contact_linked(const contact_term *t, int o, int32_t k)
     return all;
 }
 
-static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, double *energy, double *full)
+static void contact_obstacles(contact_term *t, pl_problem *p, pl_contact_mode mode, const double *x,
+                              double *energy, double *full)
 {
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
@@ -225,7 +236,7 @@ static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, d
                 *energy -= a * l * l / (2 * t->stiffness[k]);
             }
             const bool near = contact_touch_at(t, o, k, x, false, &touch) || pl_norm3(touch.n) > 0;
-            if (contact_acts(t, p, at, near ? touch.pressure : -INFINITY)) {
+            if (contact_acts(t, p, mode, at, near ? touch.pressure : -INFINITY)) {
                 *energy += a * touch.pressure * touch.pressure / (2 * t->stiffness[k]);
                 t->stale = t->stale || (t->c->obstacle[o].free && !contact_linked(t, o, k));
                 if (full) {
@@ -310,22 +321,25 @@ static void contact_obstacles_linear(contact_term *t, pl_problem *p, const doubl
     }
 }
 
-static void contact_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void contact_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                             double *full)
 {
+    const double *x = here->x;
+    const pl_contact_mode mode = here->contacts;
     contact_term *t = self;
     t->stale = false;
     if (p->contact_hard != t->hard) {
         contact_make_hard(t, p->contact_hard);
     }
     contact_grip_evaluate(t, x, energy, full);
-    if (p->contact_mode == PL_CONTACT_ABSENT) {
+    if (mode == PL_CONTACT_ABSENT) {
         return;
     }
     memcpy(t->x, x, pl_problem_full_bytes(p));
-    if (p->contact_mode == PL_CONTACT_LINEAR) {
+    if (mode == PL_CONTACT_LINEAR) {
         contact_obstacles_linear(t, p, x, full);
     } else {
-        contact_obstacles(t, p, x, energy, full);
+        contact_obstacles(t, p, mode, x, energy, full);
     }
 
     if (!t->pairs) {
@@ -340,7 +354,7 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const pl_contact_pair *pair = &t->pair[i];
         const double pressure = contact_pair_push(t, pair), a = t->area[pair->point];
-        if (!contact_acts(t, p, t->obstacles * t->points + pair->point, pressure)) {
+        if (!contact_acts(t, p, mode, t->obstacles * t->points + pair->point, pressure)) {
             continue;
         }
         t->stale = t->stale || !contact_is_coupled(t, pair);
@@ -362,9 +376,9 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
 // The pressure that acts on the curvature of a gap. While points are deep inside, far from balance, it would
 // make the tangent indefinite: only as much of it is taken as the last update explains (a bar on a roller:
 // 159 -> 98 factorisations).
-static double contact_bending(const pl_problem *p, bool positive, double pressure, double lambda)
+static double contact_bending(const pl_linearization *here, double pressure, double lambda)
 {
-    return positive ? 0 : p->tangent.exact ? pressure : fmin(pressure, CONTACT_BENDING * lambda);
+    return here->positive_part >= 1 ? 0 : here->exact ? pressure : fmin(pressure, CONTACT_BENDING * lambda);
 }
 
 static void contact_add_point(const contact_term *t, pl_problem *p, int o, int32_t k, const double B[9],
@@ -386,8 +400,10 @@ static void contact_add_point(const contact_term *t, pl_problem *p, int o, int32
     }
 }
 
-static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const double *x, bool positive)
+static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         CONTACT_EACH(t, o, k)
@@ -396,7 +412,7 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
             const int64_t at = contact_at(t, o, k);
             double B[9] = {0}, f[3] = {0}, traction[3], T[9];
             bool stick, any = contact_touch_at(t, o, k, x, !positive, &touch);
-            if (!any && p->tangent.contacts == PL_CONTACT_TOUCHING &&
+            if (!any && here->contacts == PL_CONTACT_TOUCHING &&
                 fabs(touch.gap) < CONTACT_TOUCHING * t->spacing[k]) {
                 any = true;
                 touch.pressure = 0;
@@ -407,7 +423,7 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
                 touch.pressure = 0;
             }
             t->factored[at] = any;
-            const double bending = contact_bending(p, positive, touch.pressure, t->now.lambda[at]);
+            const double bending = contact_bending(here, touch.pressure, t->now.lambda[at]);
             const bool frees = t->c->obstacle[o].free, linked = !frees || contact_linked(t, o, k);
             for (int i = 0; any && k < t->points && i < 9; ++i) {
                 B[i] = t->area[k] * t->stiffness[k] * touch.n[i / 3] * touch.n[i % 3];
@@ -442,34 +458,35 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
     }
 }
 
-static void contact_exchange_offsets(contact_term *t, const pl_problem *p)
+static void contact_exchange_offsets(contact_term *t, const pl_linearization *here)
 {
     double *const offset = t->offset;
-    if (p->contact_mode == PL_CONTACT_LINEAR) {
+    if (here->contacts == PL_CONTACT_LINEAR) {
         t->offset = t->settled_offset;
         t->settled_offset = offset;
     }
 }
 
 // With PL_CONTACT_LINEAR obstacles stand where they stood at the last equilibrium.
-static void contact_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void contact_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
     contact_term *t = self;
     t->factored_hard = t->hard;
-    contact_exchange_offsets(t, p);
+    contact_exchange_offsets(t, here);
 
     // of the contacts that a step met only the first ones: they keep it from the others
     for (int64_t i = 0; i < contact_numbers(t); ++i) {
-        t->hit[i] = p->tangent.contacts == PL_CONTACT_HIT &&
+        t->hit[i] = here->contacts == PL_CONTACT_HIT &&
                     (t->hit[i] || t->met[i] <= fmax(CONTACT_MET, 2 * t->met_first));
         t->met[i] = INFINITY;
         t->push[i] = -INFINITY;
     }
 
     t->met_first = INFINITY;
-    contact_grip_tangent(t, p, x);
-    contact_tangent_obstacles(t, p, x, positive);
-    contact_exchange_offsets(t, p);
+    contact_grip_tangent(t, p, here);
+    contact_tangent_obstacles(t, p, here);
+    contact_exchange_offsets(t, here);
     memset(t->factored + t->obstacles * t->points, 0, t->pairs ? (size_t)t->points : 0);
     double gradient[3 * PL_PAIR_NODES_MAX], H[9 * PL_PAIR_NODES_MAX * PL_PAIR_NODES_MAX];
     for (int32_t i = 0; i < t->pair_count; ++i) {
@@ -477,7 +494,7 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
         const double pressure = contact_pair_pressure(t, pair), a = t->area[pair->point],
                      e = t->pair_stiffness[pair->point];
         const bool touching =
-            p->tangent.contacts == PL_CONTACT_TOUCHING &&
+            here->contacts == PL_CONTACT_TOUCHING &&
             pair->gap - contact_pair_offset(t, pair) < CONTACT_TOUCHING * t->spacing[pair->point];
         t->push[t->obstacles * t->points + pair->point] = contact_pair_push(t, pair);
         if (!(pressure > 0 || touching || t->hit[t->obstacles * t->points + pair->point]) ||
@@ -485,7 +502,7 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
             continue;
         }
         const double bending =
-            contact_bending(p, positive, pressure, t->now.lambda[t->obstacles * t->points + pair->point]);
+            contact_bending(here, pressure, t->now.lambda[t->obstacles * t->points + pair->point]);
         int32_t node[PL_PAIR_NODES_MAX];
         t->factored[t->obstacles * t->points + pair->point] = true;
         const int count = pl_contact_pair_nodes(t->s, pair, node), m = 3 * count;
@@ -552,7 +569,7 @@ static bool contact_changed(const void *self)
 static void contact_forces(void *self, pl_problem *p, const pl_state *state, double *full)
 {
     double energy = 0;
-    contact_evaluate(self, p, state->x, &energy, full);
+    contact_evaluate(self, p, &(pl_linearization){.x = state->x}, &energy, full);
 }
 
 static uint64_t contact_fingerprint(const void *self, const pl_problem *p, uint64_t hash)
@@ -567,41 +584,34 @@ static uint64_t contact_fingerprint(const void *self, const pl_problem *p, uint6
     return pl_hash_bytes(hash, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
 }
 
+static const pl_term_steps contact_steps = {.check = contact_check,
+                                            .begin = contact_begin,
+                                            .set = contact_set,
+                                            .recall = contact_recall,
+                                            .resume = contact_resume,
+                                            .one_sided = contact_one_sided,
+                                            .renews = contact_renews,
+                                            .accept = contact_accept,
+                                            .store = contact_store};
+
+static const pl_term_outputs contact_outputs = {.count = contact_output_count,
+                                                .about = contact_output,
+                                                .value = contact_value,
+                                                .change = contact_change,
+                                                .pull_back = contact_pull_back};
+
 static const pl_term contact_kind = {.name = "contact",
                                      .destroy = contact_destroy,
                                      .pattern = contact_pattern,
                                      .changed = contact_changed,
-                                     .check = contact_check,
-                                     .begin = contact_begin,
-                                     .set = contact_set,
-                                     .recall = contact_recall,
-                                     .resume = contact_resume,
-                                     .one_sided = contact_one_sided,
                                      .evaluate = contact_evaluate,
                                      .tangent = contact_tangent,
-                                     .couple = contact_couple,
-                                     .take_hold = contact_take_hold,
-                                     .retrace = contact_retrace,
-                                     .nonsymmetric = contact_nonsymmetric,
                                      .fingerprint = contact_fingerprint,
                                      .step_limit = contact_step_limit,
-                                     .stride = contact_stride,
-                                     .obsolete = contact_obsolete,
-                                     .renews = contact_renews,
-                                     .advance = contact_advance,
-                                     .soften = contact_soften,
-                                     .complementarity_error = contact_complementarity_error,
-                                     .examine = contact_examine,
-                                     .store = contact_store,
                                      .forces = contact_forces,
                                      .derivative = contact_derivative,
-                                     .hold = &contact_hold,
-                                     .contact_field = contact_field,
-                                     .output_count = contact_output_count,
-                                     .output = contact_output,
-                                     .value = contact_value,
-                                     .change = contact_change,
-                                     .pull_back = contact_pull_back};
+                                     .steps = &contact_steps,
+                                     .outputs = &contact_outputs};
 
 // ---- creation
 static void contact_layout(const contact_term *t, double *block, contact_memory *out)
@@ -735,6 +745,7 @@ pl_status term_contact_create(pl_problem *p, pl_problem_term *out, pl_error *err
         return pl_fail_memory(err, "problem: contact");
     }
     *out = (pl_problem_term){&contact_kind, t};
+    p->contact = t;
     t->c = c;
     t->s = c->surface;
     t->points = c->surface->point_count;

@@ -247,7 +247,7 @@ void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k,
                          const double *x);
 void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x);
 void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full);
-void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x);
+void contact_grip_tangent(const contact_term *t, pl_problem *p, const pl_linearization *here);
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled);
 bool contact_grip_releases(const contact_term *t); // the next update lets go of a body a little further
 double contact_grip_error(const contact_term *t, pl_problem *p, const double *x);
@@ -259,12 +259,12 @@ void contact_find_pairs(contact_term *t, const double *x);
 void contact_make_hard(contact_term *t, double hard);
 void contact_soften(void *self, pl_problem *p, const double *x);
 pl_status contact_check(const void *self, const pl_problem *p, const double *command, pl_error *err);
-void contact_begin(void *self, pl_problem *p, const pl_state *state, const double *command);
+void contact_begin(void *self, pl_problem *p, const pl_step *step);
 void contact_set(void *self, pl_problem *p, double at);
 void contact_recall(void *self, pl_problem *p, const pl_state *state);
 void contact_resume(void *self, pl_problem *p);
 void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
-void contact_advance(void *self, pl_problem *p, const double *x);
+void contact_accept(void *self, pl_problem *p, const double *x, pl_accept how);
 
 // Where friction takes hold of a point that touches at x, relative to the obstacle.
 void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap, double place[3]);

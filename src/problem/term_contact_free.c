@@ -292,11 +292,11 @@ void contact_grip_evaluate(const contact_term *t, const double *x, double *energ
     }
 }
 
-void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x)
+void contact_grip_tangent(const contact_term *t, pl_problem *p, const pl_linearization *here)
 {
     for (int o = 0; o < t->obstacles; ++o) {
         const contact_grip *g = &t->grip[o];
-        const bool none = p->tangent.exact && g->stage == CONTACT_STAGES;
+        const bool none = here->exact && g->stage == CONTACT_STAGES;
         const double down = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(t, o, false)),
                      across = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(t, o, true));
         double B[9];
@@ -305,7 +305,7 @@ void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x)
         }
         for (int a = 0; t->c->obstacle[o].free && a < 4; ++a) {
             const int32_t v = t->c->obstacle[o].frame[a];
-            pl_problem_add_block(p, v, v, B, 3, x);
+            pl_problem_add_block(p, v, v, B, 3, here->x);
         }
     }
 }

@@ -135,13 +135,15 @@ pl_status contact_check(const void *self, const pl_problem *p, const double *com
     return PL_OK;
 }
 
-void contact_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
+void contact_begin(void *self, pl_problem *p, const pl_step *step)
 {
+    const pl_state *state = step->from;
     contact_term *t = self;
-    memcpy(t->block, state->history[PL_STATE_CONTACT].value, (size_t)t->numbers * sizeof *t->block);
+    const double *numbers = step->contact ? step->contact : state->history[PL_STATE_CONTACT].value;
+    memcpy(t->block, numbers, (size_t)t->numbers * sizeof *t->block);
     for (int o = 0; o < t->obstacles; ++o) {
         t->from[o] = contact_command(t, o, state->command);
-        t->to[o] = contact_command(t, o, command);
+        t->to[o] = contact_command(t, o, step->command);
     }
 
     p->contact_hard = 1;
@@ -288,10 +290,10 @@ static void contact_advance_friction(contact_term *t, int o, int32_t k, const do
 }
 
 // l <- p, and with friction the traction and the place.
-void contact_advance(void *self, pl_problem *p, const double *x)
+void contact_accept(void *self, pl_problem *p, const double *x, pl_accept how)
 {
     contact_term *t = self;
-    const bool same_load = p->same_load && !contact_grip_releases(t);
+    const bool same_load = how == PL_ACCEPT_UPDATE && !contact_grip_releases(t);
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         const double mu = t->c->obstacle[o].friction;

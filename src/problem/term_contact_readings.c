@@ -316,7 +316,7 @@ void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state)
     pl_problem_recall(p, state);
     for (int i = 0; i < p->term_count; ++i) {
         if (p->term[i].self == t) {
-            p->term[i].kind->evaluate(t, p, state->x, &energy, NULL); // pairs
+            p->term[i].kind->evaluate(t, p, &(pl_linearization){.x = state->x}, &energy, NULL); // pairs
         }
     }
 

@@ -193,8 +193,10 @@ static pl_status elements_bind(void *self, pl_problem *p, pl_error *err)
 }
 
 // ---- energy, gradient, tangent
-static void elements_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void elements_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                              double *full)
 {
+    const double *x = here->x;
     (void)self;
     *energy = pl_elements_energy(p->elements, x, full, &p->min_J);
 }
@@ -300,12 +302,14 @@ static void pairs_assemble(void *context, int64_t from, int64_t to)
     }
 }
 
-static void elements_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void elements_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     elements_term *e = self;
     double *value = p->tangent.K.value;
 
-    pl_elements_tangent(p->elements, x, positive ? 1 : 0, p->tangent.ahead, e->tangent);
+    pl_elements_tangent(p->elements, x, positive ? 1 : 0, here->predicted, e->tangent);
 
     // the first term writes into zeros, and every pair has entries of its own
     pair_loop w = {.e = e, .value = value};
@@ -343,9 +347,8 @@ static void elements_forces(void *self, pl_problem *p, const pl_state *state, do
 
 // Forces from the stresses point by point, in another order than the kernels and without their buffers: what
 // the independent check stands on. The formulas of the laws are shared.
-static void elements_reference_forces(void *self, pl_problem *p, const pl_state *state, double *full)
+void problem_elements_reference(pl_problem *p, const pl_state *state, double *full)
 {
-    (void)self;
     const pl_elements *E = p->elements;
     pl_elements_energy(p->elements, state->x, NULL, NULL); // pressures
     for (int b = 0; b < E->block_count; ++b) {
@@ -389,7 +392,6 @@ static const pl_term elements_kind = {.name = "elements",
                                       .tangent = elements_tangent,
                                       .admissible = elements_admissible,
                                       .forces = elements_forces,
-                                      .reference_forces = elements_reference_forces,
                                       .derivative = elements_derivative};
 
 pl_status term_elements_create(pl_problem *p, pl_problem_term *out, pl_error *err)

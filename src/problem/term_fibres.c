@@ -162,8 +162,10 @@ static double fibres_energy(const fibres_term *t, double load, const double *x, 
     return energy;
 }
 
-static void fibres_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void fibres_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                            double *full)
 {
+    const double *x = here->x;
     *energy += fibres_energy(self, p->load, x, -1, 1, full);
 }
 
@@ -202,19 +204,21 @@ static void unit_ahead(const fibres_term *t, const fibre_unit *u, double load, c
     }
 }
 
-static void fibres_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void fibres_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     const fibres_term *t = self;
     for (int64_t k = 0; k < t->unit_count; ++k) {
         const fibre_unit *u = &t->unit[k];
         const pl_face_table *table = fibres_table(t, u);
         const double stiffness = t->robot->fibre[u->fibre].stiffness;
         const int n = table->strains, m = 3 * u->nodes;
-        double here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], UU[PL_LAYER_STRAINS * PL_LAYER_STRAINS];
+        double at[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], UU[PL_LAYER_STRAINS * PL_LAYER_STRAINS];
         double J[PL_LAYER_STRAINS * 18], *H = p->tangent.dense;
-        unit_strains(t, u, x, here, d);
+        unit_strains(t, u, x, at, d);
         unit_potential(t, u, p->load, d, U, UU);
-        pl_face_strains_rows(table, here, m, J);
+        pl_face_strains_rows(table, at, m, J);
         memset(H, 0, (size_t)m * m * sizeof *H);
         for (int r = 0; r < n; ++r) {
             double T[18] = {0};
@@ -230,8 +234,8 @@ static void fibres_tangent(void *self, pl_problem *p, const double *x, bool posi
                 }
             }
         }
-        if (p->tangent.ahead) {
-            unit_ahead(t, u, p->load, p->tangent.ahead, U);
+        if (here->predicted) {
+            unit_ahead(t, u, p->load, here->predicted, U);
         }
         pl_face_strains_curve(table, U, positive, m, H);
         pl_problem_add_piece(p, &t->pieces.h, &t->pieces.slots, (int)k, x);
@@ -516,22 +520,26 @@ static pl_status fibres_fill(fibres_term *t, pl_problem *p, int fibre, pl_error 
     return PL_OK;
 }
 
+static const pl_term_steps fibres_steps = {.one_sided = fibres_one_sided};
+
+static const pl_term_outputs fibres_outputs = {.count = fibres_output_count,
+                                               .about = fibres_output,
+                                               .value = fibres_value,
+                                               .change = fibres_change,
+                                               .pull_back = fibres_pull_back};
+
 static const pl_term fibres_kind = {.name = "fibres",
                                     .elastic = true,
                                     .stiff = true,
                                     .destroy = fibres_destroy,
                                     .pattern = fibres_pattern,
                                     .bind = fibres_bind,
-                                    .one_sided = fibres_one_sided,
                                     .evaluate = fibres_evaluate,
                                     .tangent = fibres_tangent,
                                     .forces = fibres_forces,
                                     .derivative = fibres_derivative,
-                                    .output_count = fibres_output_count,
-                                    .output = fibres_output,
-                                    .value = fibres_value,
-                                    .change = fibres_change,
-                                    .pull_back = fibres_pull_back};
+                                    .steps = &fibres_steps,
+                                    .outputs = &fibres_outputs};
 
 pl_status term_fibres_create(pl_problem *p, pl_problem_term *out, pl_error *err)
 {

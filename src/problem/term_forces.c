@@ -25,8 +25,10 @@ static void forces_add(const pl_problem *p, const double *force, double *full)
     }
 }
 
-static void forces_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void forces_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                            double *full)
 {
+    const double *x = here->x;
     (void)self;
     for (int k = 0; k <= p->robot->marker_count; ++k) {
         const pl_point *point = pl_force_point(p->robot, &p->forces, k);

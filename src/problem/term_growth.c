@@ -77,8 +77,10 @@ static void growth_start(growth_term *t, const pl_problem *p)
     }
 }
 
-static void growth_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
+static void growth_begin(void *self, pl_problem *p, const pl_step *step)
 {
+    const pl_state *state = step->from;
+    const double *command = step->command;
     (void)p;
     growth_term *t = self;
     for (int i = 0; i < t->count; ++i) {
@@ -205,8 +207,10 @@ static bool growth_one_sided(const void *self, const pl_problem *p, const pl_sta
 }
 
 // ---- at positions x
-static void growth_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void growth_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                            double *full)
 {
+    const double *x = here->x;
     growth_term *t = self;
     double own = 0;
     for (int i = 0; i < t->count && !isinf(own); ++i) {
@@ -215,8 +219,10 @@ static void growth_evaluate(void *self, pl_problem *p, const double *x, double *
     *energy = t->failed ? INFINITY : *energy + own;
 }
 
-static void growth_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void growth_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     growth_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         t->drive[i].grown.positive = positive;
@@ -339,28 +345,6 @@ static pl_status growth_derivative(void *self, pl_problem *p, const pl_state *st
     return PL_OK;
 }
 
-static double growth_rate(void *self, pl_problem *p, const pl_state *state, int command)
-{
-    growth_term *t = self;
-    double sum = 0;
-
-    for (int i = 0; i < t->count; ++i) {
-        const growing *g = &t->drive[i];
-        const pl_actuator *a = g->a;
-        const double value = drive_state_value(a, state);
-        if (a->command != command || isnan(value)) {
-            continue;
-        }
-        const double by_ratio = g->drawn
-                                    ? grown_rate(p, g, state->x)
-                                    : a->rest * growth_effort(p, g, state->x, state->load, NULL, 0, NULL);
-        sum += by_ratio * pl_actuator_goal_slope(a, value) *
-               pl_command_slope(a->factor, a->one_sided, state->command[command]);
-    }
-
-    return sum;
-}
-
 // Two outputs per actuator: measure, effort.
 static int growth_output_count(const void *self)
 {
@@ -432,30 +416,61 @@ static void growth_pull_back(void *self, pl_problem *p, const pl_state *state, i
     }
 }
 
+static const pl_term_steps growth_steps = {.check = growth_check,
+                                           .begin = growth_begin,
+                                           .set = growth_set,
+                                           .recall = growth_recall,
+                                           .resume = growth_resume,
+                                           .one_sided = growth_one_sided,
+                                           .renews = growth_renews,
+                                           .store = growth_store};
+
+static const pl_term_outputs growth_outputs = {.count = growth_output_count,
+                                               .about = growth_output,
+                                               .value = growth_value,
+                                               .change = growth_change,
+                                               .pull_back = growth_pull_back};
+
 static const pl_term growth_kind = {.name = "growth",
                                     .elastic = true,
                                     .destroy = growth_destroy,
                                     .pattern = growth_pattern,
                                     .bind = growth_bind,
-                                    .check = growth_check,
-                                    .begin = growth_begin,
-                                    .set = growth_set,
-                                    .recall = growth_recall,
-                                    .resume = growth_resume,
-                                    .one_sided = growth_one_sided,
-                                    .renews = growth_renews,
                                     .evaluate = growth_evaluate,
                                     .tangent = growth_tangent,
                                     .fingerprint = growth_fingerprint,
-                                    .store = growth_store,
                                     .forces = growth_forces,
                                     .derivative = growth_derivative,
-                                    .rate = growth_rate,
-                                    .output_count = growth_output_count,
-                                    .output = growth_output,
-                                    .value = growth_value,
-                                    .change = growth_change,
-                                    .pull_back = growth_pull_back};
+                                    .steps = &growth_steps,
+                                    .outputs = &growth_outputs};
+
+double pl_problem_rate(pl_problem *p, const pl_state *state, int command)
+{
+    const growth_term *t = problem_term_of(p, &growth_kind);
+    double sum = 0;
+    if (!t) {
+        return 0;
+    }
+
+    pl_problem_recall(p, state);
+    pl_problem_elastic(p, state->x, NULL); // pressures, local ratios
+    for (int i = 0; i < t->count; ++i) {
+        const growing *g = &t->drive[i];
+        const pl_actuator *a = g->a;
+        const double value = drive_state_value(a, state);
+        if (a->command != command || isnan(value)) {
+            continue;
+        }
+        const double by_ratio = g->drawn
+                                    ? grown_rate(p, g, state->x)
+                                    : a->rest * growth_effort(p, g, state->x, state->load, NULL, 0, NULL);
+        sum += by_ratio * pl_actuator_goal_slope(a, value) *
+               pl_command_slope(a->factor, a->one_sided, state->command[command]);
+    }
+    pl_problem_resume(p);
+
+    return sum;
+}
 
 static pl_status growth_fill(growth_term *t, pl_problem *p, pl_error *err)
 {

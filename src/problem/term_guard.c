@@ -138,8 +138,10 @@ static bool guard_update(guard_term *t, const pl_problem *p, const double *x, bo
     return same;
 }
 
-static void guard_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
+static void guard_begin(void *self, pl_problem *p, const pl_step *step)
 {
+    const pl_state *state = step->from;
+    const double *command = step->command;
     (void)command;
     guard_update(self, p, state->x, true);
 }
@@ -191,8 +193,10 @@ static void guard_columns(const guard_term *t, const guard_element *g, double D[
     }
 }
 
-static void guard_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void guard_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                           double *full)
 {
+    const double *x = here->x;
     const guard_term *t = self;
     for (int32_t k = 0; k < t->now.count && isfinite(*energy); ++k) {
         guard_element g;
@@ -255,8 +259,10 @@ static void guard_curvature(const guard_term *t, const guard_element *g, bool po
     }
 }
 
-static void guard_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void guard_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     const guard_term *t = self;
     for (int32_t k = 0; k < t->now.count; ++k) {
         guard_element g;
@@ -298,30 +304,30 @@ static bool guard_admissible(void *self, pl_problem *p, const double *x)
 static void guard_forces(void *self, pl_problem *p, const pl_state *state, double *full)
 {
     double energy = 0;
-    guard_evaluate(self, p, state->x, &energy, full);
+    guard_evaluate(self, p, &(pl_linearization){.x = state->x}, &energy, full);
 }
+
+static const pl_term_steps guard_steps = {
+    .begin = guard_begin, .recall = guard_recall, .resume = guard_resume};
 
 static const pl_term guard_kind = {.name = "guards",
                                    .elastic = true,
                                    .destroy = guard_destroy,
-                                   .begin = guard_begin,
-                                   .recall = guard_recall,
-                                   .resume = guard_resume,
                                    .evaluate = guard_evaluate,
                                    .tangent = guard_tangent,
                                    .admissible = guard_admissible,
-                                   .forces = guard_forces};
+                                   .forces = guard_forces,
+                                   .steps = &guard_steps};
 
 int pl_problem_guarded(const pl_problem *p, const double *x)
 {
+    const guard_term *t = problem_term_of(p, &guard_kind);
     int count = 0;
-    for (int i = 0; i < p->term_count; ++i) {
-        const guard_term *t = p->term[i].kind == &guard_kind ? p->term[i].self : NULL;
-        for (int32_t k = 0; t && k < t->now.count; ++k) {
-            guard_element g;
-            guard_look(t, p->elements, t->now.item[k], x, &g);
-            count += g.acts;
-        }
+
+    for (int32_t k = 0; t && k < t->now.count; ++k) {
+        guard_element g;
+        guard_look(t, p->elements, t->now.item[k], x, &g);
+        count += g.acts;
     }
 
     return count;

@@ -103,10 +103,10 @@ typedef struct layers_loop {
 } layers_loop;
 
 // Strains that the step in progress predicts for a face.
-static void layers_ahead(const layers_term *t, const pl_problem *p, int64_t k, double ahead[PL_LAYER_AHEAD])
+static void layers_ahead(const layers_term *t, const pl_problem *p, const pl_ahead *step, int64_t k,
+                         double ahead[PL_LAYER_AHEAD])
 {
     const pl_layer_face *f = &t->face[k];
-    const pl_ahead *step = p->tangent.ahead;
     double x[3 * PL_LAYER_NODES], dx[3 * PL_LAYER_NODES];
     faces_gather(step->x, f->node, f->node_count, x);
     faces_gather(step->dx, f->node, f->node_count, dx);
@@ -125,13 +125,7 @@ static void layers_faces(void *context, int64_t from, int64_t to)
         memset(g, 0, 3 * PL_LAYER_NODES * sizeof *g);
         const pl_face_table *table = layers_table(t, w->p, k);
         const pl_layer_law *law = &t->law[t->layer[k]];
-        if (w->gradient && w->p->tangent.ahead) {
-            double ahead[PL_LAYER_AHEAD];
-            layers_ahead(t, w->p, k, ahead);
-            t->energy[k] = pl_layer_energy_ahead(table, law, f, x, ahead, g);
-        } else {
-            t->energy[k] = pl_layer_energy(table, law, f, x, w->gradient ? g : NULL);
-        }
+        t->energy[k] = pl_layer_energy(table, law, f, x, w->gradient ? g : NULL);
     }
 }
 
@@ -153,27 +147,31 @@ static void layers_sum(layers_term *t, pl_problem *p, double load, const double 
     }
 }
 
-static void layers_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void layers_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                            double *full)
 {
+    const double *x = here->x;
     layers_sum(self, p, p->load, x, energy, full);
 }
 
-static void layers_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void layers_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     layers_term *t = self;
-    const pl_ahead *step = p->tangent.ahead;
+    const pl_ahead *step = here->predicted;
 
     layers_follow(t, p, p->load);
     for (int64_t k = 0; k < t->count; ++k) {
         const pl_layer_face *f = &t->face[k];
         const pl_face_table *table = layers_table(t, p, k);
         const pl_layer_law *law = &t->law[t->layer[k]];
-        double here[3 * PL_LAYER_NODES], ahead[PL_LAYER_AHEAD];
+        double at[3 * PL_LAYER_NODES], ahead[PL_LAYER_AHEAD];
         if (step) {
-            layers_ahead(t, p, k, ahead);
+            layers_ahead(t, p, step, k, ahead);
         }
-        faces_gather(x, f->node, f->node_count, here);
-        pl_layer_tangent(table, law, f, here, positive, step ? ahead : NULL, p->tangent.dense);
+        faces_gather(x, f->node, f->node_count, at);
+        pl_layer_tangent(table, law, f, at, positive, step ? ahead : NULL, p->tangent.dense);
         pl_problem_add_piece(p, &t->pieces.h, &t->pieces.slots, (int)k, x);
     }
 }
@@ -182,30 +180,6 @@ static void layers_forces(void *self, pl_problem *p, const pl_state *state, doub
 {
     double energy = 0;
     layers_sum(self, p, state->load, state->x, &energy, full);
-}
-
-// The forces of a face have no moment unless its slope is held against a direction in space: what is missing
-// then is the couple of the support.
-static void layers_couples(void *self, pl_problem *p, const pl_state *state, double *couple)
-{
-    layers_term *t = self;
-    layers_follow(t, p, state->load);
-    for (int64_t k = 0; k < t->count; ++k) {
-        const pl_layer_face *f = &t->face[k];
-        double x[3 * PL_LAYER_NODES], g[3 * PL_LAYER_NODES] = {0};
-        if (t->held[k] < 0) {
-            continue;
-        }
-        faces_gather(state->x, f->node, f->node_count, x);
-        pl_layer_energy(layers_table(t, p, k), &t->law[t->layer[k]], f, x, g);
-        for (int a = 0; a < f->node_count; ++a) {
-            double m[3];
-            pl_cross3(x + 3 * a, g + 3 * a, m);
-            for (int i = 0; i < 3; ++i) {
-                couple[3 * t->held[k] + i] -= m[i];
-            }
-        }
-    }
 }
 
 // ---- derivatives
@@ -278,9 +252,9 @@ static layer_peak layers_peak(const layers_term *t, const pl_problem *p, const d
 
     for (int64_t k = t->start[layer]; k < t->start[layer + 1]; ++k) {
         const pl_layer_face *f = &t->face[k];
-        double here[3 * PL_LAYER_NODES], e[3], T[3], axis[3];
-        faces_gather(x, f->node, f->node_count, here);
-        pl_layer_state(layers_table(t, p, k), law, f, here, e, T, NULL);
+        double at[3 * PL_LAYER_NODES], e[3], T[3], axis[3];
+        faces_gather(x, f->node, f->node_count, at);
+        pl_layer_state(layers_table(t, p, k), law, f, at, e, T, NULL);
         const double value =
             tension ? layer_principal(T[0], T[1], T[2], axis) : layer_principal(e[0], e[1], 0.5 * e[2], axis);
         if (value > peak.value) {
@@ -591,6 +565,12 @@ static pl_output layers_output(const void *self, int k)
                                 .unit = layer_unit[k % 2]}};
 }
 
+static const pl_term_outputs layers_outputs = {.count = layers_output_count,
+                                               .about = layers_output,
+                                               .value = layers_value,
+                                               .change = layers_change,
+                                               .pull_back = layers_pull_back};
+
 static const pl_term layers_kind = {.name = "layers",
                                     .elastic = true,
                                     .stiff = true,
@@ -600,13 +580,35 @@ static const pl_term layers_kind = {.name = "layers",
                                     .evaluate = layers_evaluate,
                                     .tangent = layers_tangent,
                                     .forces = layers_forces,
-                                    .couples = layers_couples,
                                     .derivative = layers_derivative,
-                                    .output_count = layers_output_count,
-                                    .output = layers_output,
-                                    .value = layers_value,
-                                    .change = layers_change,
-                                    .pull_back = layers_pull_back};
+                                    .outputs = &layers_outputs};
+
+// The forces of a face have no moment unless its slope is held against a direction in space: what is missing
+// then is the couple of the support.
+void pl_problem_couples(pl_problem *p, const pl_state *state, double *couple)
+{
+    layers_term *t = problem_term_of(p, &layers_kind);
+    if (!t) {
+        return;
+    }
+    layers_follow(t, p, state->load);
+    for (int64_t k = 0; k < t->count; ++k) {
+        const pl_layer_face *f = &t->face[k];
+        double x[3 * PL_LAYER_NODES], g[3 * PL_LAYER_NODES] = {0};
+        if (t->held[k] < 0) {
+            continue;
+        }
+        faces_gather(state->x, f->node, f->node_count, x);
+        pl_layer_energy(layers_table(t, p, k), &t->law[t->layer[k]], f, x, g);
+        for (int a = 0; a < f->node_count; ++a) {
+            double m[3];
+            pl_cross3(x + 3 * a, g + 3 * a, m);
+            for (int i = 0; i < 3; ++i) {
+                couple[3 * t->held[k] + i] -= m[i];
+            }
+        }
+    }
+}
 
 pl_status term_layers_create(pl_problem *p, pl_problem_term *out, pl_error *err)
 {

@@ -38,8 +38,10 @@ static pl_status loads_bind(void *self, pl_problem *p, pl_error *err)
     return status;
 }
 
-static void loads_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void loads_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                           double *full)
 {
+    const double *x = here->x;
     const loads_term *l = self;
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     double work = 0;
@@ -59,8 +61,10 @@ static void loads_evaluate(void *self, pl_problem *p, const double *x, double *e
     }
 }
 
-static void loads_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void loads_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     const loads_term *l = self;
     for (int i = 0; !positive && i < l->count; ++i) {
         // second derivatives of functionals have no sign
@@ -76,8 +80,9 @@ static uint64_t loads_fingerprint(const void *self, const pl_problem *p, uint64_
 }
 
 // Angles of moments are counted on from the shape x, over full turns; forces on open rims are those of x.
-static void loads_advance(void *self, pl_problem *p, const double *x)
+static void loads_accept(void *self, pl_problem *p, const double *x, pl_accept how)
 {
+    (void)how;
     loads_term *l = self;
     for (int i = 0; i < l->count; ++i) {
         l->load[i].h.near = pl_functional_value(&l->load[i].h, x);
@@ -85,10 +90,9 @@ static void loads_advance(void *self, pl_problem *p, const double *x)
     follower_update(l, p, x);
 }
 
-static void loads_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
+static void loads_begin(void *self, pl_problem *p, const pl_step *step)
 {
-    (void)command;
-    loads_advance(self, p, state->x);
+    loads_accept(self, p, step->from->x, PL_ACCEPT_INCREMENT);
 }
 
 // Reactions feel the force itself of a pressure: the potential of an open surface, capped or held, has more
@@ -145,18 +149,19 @@ static pl_status loads_derivative(void *self, pl_problem *p, const pl_state *sta
     return PL_OK;
 }
 
+static const pl_term_steps loads_steps = {.begin = loads_begin, .accept = loads_accept};
+
 static const pl_term loads_kind = {.name = "loads",
                                    .destroy = loads_destroy,
                                    .pattern = loads_pattern,
                                    .bind = loads_bind,
-                                   .begin = loads_begin,
                                    .evaluate = loads_evaluate,
                                    .tangent = loads_tangent,
                                    .lag = follower_lag,
                                    .fingerprint = loads_fingerprint,
-                                   .advance = loads_advance,
                                    .forces = loads_forces,
-                                   .derivative = loads_derivative};
+                                   .derivative = loads_derivative,
+                                   .steps = &loads_steps};
 
 // Forces act on the marker's own point, so that they do work exactly on its motion; moments on its patch.
 static pl_status loads_add_force(loads_term *l, const pl_problem *p, int k)

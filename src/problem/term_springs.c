@@ -56,8 +56,10 @@ static double spring_law(const pl_spring *s, double load, double l, double *tens
     return slack ? 0 : 0.5 * s->stiffness * stretch * stretch;
 }
 
-static void springs_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void springs_evaluate(void *self, pl_problem *p, const pl_linearization *here, double *energy,
+                             double *full)
 {
+    const double *x = here->x;
     const springs_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         double tension, rate;
@@ -97,8 +99,10 @@ static void spring_tangent(const spring *s, pl_problem *p, const double *x, bool
     pl_problem_add_piece(p, h, &s->slots, 0, x);
 }
 
-static void springs_tangent(void *self, pl_problem *p, const double *x, bool positive)
+static void springs_tangent(void *self, pl_problem *p, const pl_linearization *here)
 {
+    const double *x = here->x;
+    const bool positive = here->positive_part >= 1;
     const springs_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         spring_tangent(&t->spring[i], p, x, positive);
@@ -199,19 +203,23 @@ static void springs_pull_back(void *self, pl_problem *p, const pl_state *state, 
     pl_functional_gradient(&s->h, state->x, weight * spring_by_length(s, state, k), full);
 }
 
+static const pl_term_steps springs_steps = {.one_sided = springs_one_sided};
+
+static const pl_term_outputs springs_outputs = {.count = springs_output_count,
+                                                .about = springs_output,
+                                                .value = springs_value,
+                                                .change = springs_change,
+                                                .pull_back = springs_pull_back};
+
 static const pl_term springs_kind = {.name = "springs",
                                      .destroy = springs_destroy,
                                      .pattern = springs_pattern,
                                      .bind = springs_bind,
-                                     .one_sided = springs_one_sided,
                                      .evaluate = springs_evaluate,
                                      .tangent = springs_tangent,
                                      .forces = springs_forces,
-                                     .output_count = springs_output_count,
-                                     .output = springs_output,
-                                     .value = springs_value,
-                                     .change = springs_change,
-                                     .pull_back = springs_pull_back};
+                                     .steps = &springs_steps,
+                                     .outputs = &springs_outputs};
 
 pl_status term_springs_create(pl_problem *p, pl_problem_term *out, pl_error *err)
 {

@@ -74,7 +74,8 @@ static bool aim_set(pl_statics *s, const aim_run *run)
 {
     pl_error ignored = {0};
     if (pl_problem_check(s->problem, s->aim.command, &ignored) != PL_OK ||
-        pl_problem_begin(s->problem, run->from, s->aim.command, &ignored) != PL_OK) {
+        pl_problem_begin_step(s->problem, &(pl_step){.from = run->from, .command = s->aim.command, .load = 1},
+                              &ignored) != PL_OK) {
         return false;
     }
 

@@ -302,7 +302,9 @@ pl_status pl_statics_follow_arc(pl_statics *s, pl_state *state, const double *co
     }
 
     pl_status status = pl_problem_check(p, command, err);
-    status = status == PL_OK ? pl_problem_begin(p, state, command, err) : status;
+    status = status == PL_OK
+                 ? pl_problem_begin_step(p, &(pl_step){.from = state, .command = command, .load = 1}, err)
+                 : status;
     if (status != PL_OK) {
         return status;
     }

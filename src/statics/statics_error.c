@@ -478,13 +478,12 @@ static pl_status error_begin(error_work *w, pl_error *err)
 {
     pl_problem *p = w->s->problem;
     const pl_linear *l = &p->linear;
-    pl_status status = pl_problem_begin(p, w->state, w->state->command, err);
+    const pl_step stand = pl_step_at(w->state);
+    pl_status status = pl_problem_begin_step(p, &stand, err);
 
     if (status != PL_OK) {
         return status;
     }
-    p->load_to = w->state->load;
-    memcpy(p->forces.to, w->state->force, 3 * ((size_t)p->robot->marker_count + 1) * sizeof *p->forces.to);
     pl_problem_set(p, 1);
     if (!pl_problem_factor_serves(p) || memcmp(l->x, w->state->x, pl_problem_full_bytes(p)) != 0) {
         status =

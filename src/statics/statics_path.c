@@ -71,8 +71,8 @@ static bool path_clamped(const pl_statics *s)
     return moves && s->problem->load_to != s->problem->load_from;
 }
 
-// Are increments chosen by the error of friction (path_retrace)? Of free bodies, which are let go of only at the
-// end, the forces in between say little.
+// Are increments chosen by the error of friction (path_retrace)? Of free bodies, which are let go of only at
+// the end, the forces in between say little.
 static bool path_pairs(const pl_statics *s)
 {
     return s->robot->contact.friction && s->robot->contact.free_count == 0;
@@ -116,8 +116,8 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
 }
 
 // ---- one increment
-// In a minimisation friction takes its limits from the pressures of the last update; from its equilibrium they
-// follow the pressures, with the places that the increment began with.
+// In a minimisation friction takes its limits from the pressures of the last update; from its equilibrium
+// they follow the pressures, with the places that the increment began with.
 static bool path_friction(pl_statics *s, double *x, bool last, pl_error *err)
 {
     double penetration;
@@ -129,8 +129,8 @@ static bool path_friction(pl_statics *s, double *x, bool last, pl_error *err)
         return true;
     }
 
-    // before the end limits may lag a little, for the next increment begins with those of this one; a shape that
-    // is not in balance with them is none to begin with
+    // before the end limits may lag a little, for the next increment begins with those of this one; a shape
+    // that is not in balance with them is none to begin with
     pl_problem_complementarity_error(s->problem, x, &penetration);
     if (last || !(s->problem->limits_off <= NEWTON_RELEASE) ||
         !isfinite(pl_problem_evaluate(s->problem, x, s->newton.work.g))) {
@@ -556,10 +556,10 @@ static bool path_follow_arc(pl_statics *s, load_path *path, double *x, pl_error 
 }
 
 // ---- steps of friction
-// Where friction acts the end depends on the increments: points take hold where they are estimated to have met
-// an obstacle, and slip along straight lines. At the end x of each pair of increments the equilibrium of one
-// increment in their place is found from x; the force of friction differs by the error of the pair, about.
-// False: more than its share, x is back at the start of the pair.
+// Where friction acts the end depends on the increments: points take hold where they are estimated to have
+// met an obstacle, and slip along straight lines. At the end x of each pair of increments the equilibrium of
+// one increment in their place is found from x; the force of friction differs by the error of the pair,
+// about. False: more than its share, x is back at the start of the pair.
 static bool path_retrace(pl_statics *s, load_path *path, double *x, pl_error *err)
 {
     pl_problem *p = s->problem;
@@ -746,7 +746,7 @@ void statics_path(pl_statics *s, const pl_state *state, const double *command, l
 {
     *path = (load_path){.left_at = -1, .arc_at = -1};
     memcpy(x, state->x, path_bytes(s));
-    pl_problem_begin(s->problem, state, command, err);
+    pl_problem_begin_step(s->problem, &(pl_step){.from = state, .command = command, .load = 1}, err);
     path_relax(s, x, err);
     memcpy(s->x_stable, x, path_bytes(s));
     path->friction = path_pairs(s) ? pl_problem_retrace(s->problem, PL_RETRACE_FORCES, x) : 0;
@@ -763,7 +763,7 @@ static bool path_accept(pl_statics *s, load_path *path, const double *x, pl_erro
 
     // at the end contacts are updated with a look at how far they are off: solve_touch
     if ((path->at < 1 || !pl_problem_touches(s->problem)) &&
-        pl_problem_advance(s->problem, x, err) != PL_OK) {
+        pl_problem_accept(s->problem, x, PL_ACCEPT_INCREMENT, err) != PL_OK) {
         return false;
     }
 

@@ -292,7 +292,8 @@ static pl_status search_family(search *f, pl_error *err)
                3 * ((size_t)f->s->robot->marker_count + 1) * sizeof *f->rest->force);
     }
 
-    return pl_problem_begin(f->s->problem, f->rest, f->command, err);
+    return pl_problem_begin_step(f->s->problem, &(pl_step){.from = f->rest, .command = f->command, .load = 1},
+                                 err);
 }
 
 // Both directions of the branch through a shape: where it ends, and what it meets.
@@ -419,7 +420,8 @@ static pl_status search_deflate(search *f, int shape, pl_error *err)
             return status;
         }
         search_move(f, f->out->state[shape]->x, f->modes + k / 2 * n, k % 2 ? -SHAPES_NUDGE : SHAPES_NUDGE);
-        status = pl_problem_begin(p, f->out->state[shape], f->command, err);
+        status = pl_problem_begin_step(
+            p, &(pl_step){.from = f->out->state[shape], .command = f->command, .load = 1}, err);
         if (status != PL_OK || pl_problem_touches(p) || pl_problem_lags(p)) {
             return status;
         }
@@ -449,7 +451,8 @@ static pl_status search_deflate(search *f, int shape, pl_error *err)
 static pl_status search_potentials(search *f, pl_error *err)
 {
     for (int i = 0; i < f->out->count; ++i) {
-        const pl_status status = pl_problem_begin(f->s->problem, f->out->state[i], f->command, err);
+        const pl_status status = pl_problem_begin_step(
+            f->s->problem, &(pl_step){.from = f->out->state[i], .command = f->command, .load = 1}, err);
         if (status != PL_OK) {
             return status;
         }

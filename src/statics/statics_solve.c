@@ -197,7 +197,7 @@ static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *fo
     }
     memcpy(y, x, bytes);
     for (int round = 0; round < STATICS_ROUNDS; ++round) {
-        if (pl_problem_advance(s->problem, y, err) != PL_OK) {
+        if (pl_problem_accept(s->problem, y, PL_ACCEPT_INCREMENT, err) != PL_OK) {
             end = NEWTON_NO_DESCENT;
             break;
         }
@@ -354,7 +354,7 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
         if (s->problem->loose_travel > 0.5 * s->problem->size) {
             return NEWTON_NO_DESCENT; // it has fallen out
         }
-        if (pl_problem_update(s->problem, x, err) != PL_OK) {
+        if (pl_problem_accept(s->problem, x, PL_ACCEPT_UPDATE, err) != PL_OK) {
             return NEWTON_NO_DESCENT;
         }
         if (!s->problem->releasing && s->problem->gaps_off > 1) {
@@ -550,7 +550,7 @@ static void solve_return(pl_statics *s, const pl_state *state, const double *com
                          pl_newton_report *found, pl_error *err)
 {
     memcpy(x, state->x, solve_bytes(s));
-    pl_problem_begin(s->problem, state, command, err);
+    pl_problem_begin_step(s->problem, &(pl_step){.from = state, .command = command, .load = 1}, err);
     pl_problem_set(s->problem, 0);
     pl_problem_evaluate(s->problem, x, s->newton.work.g);
     found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
@@ -710,7 +710,8 @@ pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, p
     s->newton.watch.fraction = 0;
     double *x = s->x;
     memcpy(x, state->x, solve_bytes(s));
-    const pl_status begun = pl_problem_begin(s->problem, state, command, err);
+    const pl_status begun =
+        pl_problem_begin_step(s->problem, &(pl_step){.from = state, .command = command, .load = 1}, err);
     if (begun != PL_OK) {
         return begun;
     }

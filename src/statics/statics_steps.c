@@ -68,10 +68,11 @@ pl_status pl_statics_newton(pl_statics *s, const double *command, const double *
     pl_newton_watch(&s->newton, &s->options.progress, "steps", 0);
     pl_status status = pl_state_create(s->robot, &state, err);
     if (status == PL_OK) {
-        status = pl_problem_begin(p, state, command, err);
+        status = pl_problem_begin_step(p, &(pl_step){.from = state, .command = command, .load = 1}, err);
     }
     if (status == PL_OK && pl_problem_touches(p)) {
-        status = pl_fail(err, PL_BAD_INPUT, "statics: Newton steps from a given shape are not possible with contact");
+        status = pl_fail(err, PL_BAD_INPUT,
+                         "statics: Newton steps from a given shape are not possible with contact");
     }
 
     if (status == PL_OK) {

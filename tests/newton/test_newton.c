@@ -34,7 +34,8 @@ static void bench_build(bench *b, const double force[3])
     const pl_problem_options options = {.contact_tolerance = 3e-4, .force_tolerance = 1e-9};
     PL_CHECK_OK(pl_problem_create(b->robot, &options, NULL, &b->problem, &err));
     PL_CHECK_OK(pl_state_create(b->robot, &b->state, &err));
-    PL_CHECK_OK(pl_problem_begin(b->problem, b->state, NULL, &err));
+    PL_CHECK_OK(
+        pl_problem_begin_step(b->problem, &(pl_step){.from = b->state, .command = NULL, .load = 1}, &err));
     pl_problem_set(b->problem, 1);
     PL_CHECK_OK(pl_newton_init(&b->newton, b->problem, true, &err));
     const pl_progress progress = {0};

@@ -91,11 +91,12 @@ static void walk(bench *b)
     pl_error err = {0};
     const double none = 0;
 
-    PL_CHECK_OK(pl_problem_begin(b->problem, b->state, &none, &err));
+    PL_CHECK_OK(
+        pl_problem_begin_step(b->problem, &(pl_step){.from = b->state, .command = &none, .load = 1}, &err));
     for (int i = 1; i <= 4; ++i) {
         pl_problem_set(b->problem, 0.25 * i);
         PL_CHECK_BELOW(newton(b->problem, b->state->x), 12);
-        PL_CHECK_OK(pl_problem_advance(b->problem, b->state->x, &err));
+        PL_CHECK_OK(pl_problem_accept(b->problem, b->state->x, PL_ACCEPT_INCREMENT, &err));
     }
 
     assert_true(pl_problem_admissible(b->problem, b->state->x));
@@ -175,7 +176,7 @@ static void test_derivatives(void **state)
 
     // K d with the pressures of d: B^T d - M/kappa dp = 0 eliminates them
     pl_problem_evaluate(p, x, g);
-    pl_problem_assemble(p, x, 0);
+    pl_problem_assemble(p, &(pl_linearization){.x = x});
     pl_sparse_multiply(&p->tangent.K, d, g1);
     double *dp = malloc((size_t)p->elements->pressure_count * sizeof *dp + 1);
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {

@@ -41,8 +41,8 @@ static rig block_rig(plan *p, pl_mesh *mesh, double height, pl_obstacle_def *o, 
     return plan_build(p, NULL);
 }
 
-// Pressed and drawn aside at once, along a straight line: the same tractions for any number of steps, also of a
-// ball, which meets point after point.
+// Pressed and drawn aside at once, along a straight line: the same tractions for any number of steps, also of
+// a ball, which meets point after point.
 static void test_steps(void **state)
 {
     (void)state;
@@ -126,7 +126,8 @@ static void test_taken_back(void **state)
     rig r = block_rig(&p, mesh, 4, &o, true, 0.4, move);
     rig_solve(&r, &part);
     PL_CHECK_OK(pl_problem_create(r.robot, &options, NULL, &problem, &err));
-    PL_CHECK_OK(pl_problem_begin(problem, r.state, &full, &err));
+    PL_CHECK_OK(
+        pl_problem_begin_step(problem, &(pl_step){.from = r.state, .command = &full, .load = 1}, &err));
     double *x = r.state->x, *g = calloc((size_t)problem->unknowns.n, sizeof *g),
            *now = calloc((size_t)problem->unknowns.n, sizeof *now);
     pl_problem_set(problem, 0);
@@ -148,7 +149,8 @@ static void test_taken_back(void **state)
     pl_problem_retrace(problem, PL_RETRACE_BACK, x);
     const double marked = forces_differ(problem, x, g, now);
 
-    printf("taken hold: forces change by %.2e N; taken back: %.2e N, marked: %.2e N\n", taken, restored, marked);
+    printf("taken hold: forces change by %.2e N; taken back: %.2e N, marked: %.2e N\n", taken, restored,
+           marked);
     assert_true(taken > 1e-6);
     assert_true(restored == 0);
     assert_true(marked == 0);
@@ -195,7 +197,6 @@ static void test_pin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_limit),
-                                       cmocka_unit_test(test_taken_back),
-                                       cmocka_unit_test(test_pin)};
+                                       cmocka_unit_test(test_taken_back), cmocka_unit_test(test_pin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

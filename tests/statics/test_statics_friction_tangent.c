@@ -52,9 +52,7 @@ static void products(pl_problem *p, const double *x, double *d, double *K, doubl
     double *motion = malloc(full), *force = calloc(1, full), *g = malloc((size_t)p->unknowns.n * sizeof *g);
 
     pl_problem_evaluate(p, x, g);
-    p->tangent.exact = true;
-    pl_problem_assemble(p, x, 0);
-    p->tangent.exact = false;
+    pl_problem_assemble(p, &(pl_linearization){.x = x, .exact = true});
     add_pressures(p, d, K);
     pl_sparse_multiply(&p->tangent.K, d, K);
     pl_problem_expand(p, x, d, motion);
@@ -127,9 +125,10 @@ static void test_tangent(void **state)
 
         // drawn on a little beside the shape as it was: the feature slips
         PL_CHECK_OK(pl_problem_create(r.robot, &options, NULL, &problem, &err));
-        PL_CHECK_OK(pl_problem_begin(problem, r.state, &after, &err));
+        PL_CHECK_OK(
+            pl_problem_begin_step(problem, &(pl_step){.from = r.state, .command = &after, .load = 1}, &err));
         pl_problem_set(problem, 1);
-        PL_CHECK_OK(pl_problem_update(problem, r.state->x, &err));
+        PL_CHECK_OK(pl_problem_accept(problem, r.state->x, PL_ACCEPT_UPDATE, &err));
         assert_true(pl_problem_couple(problem, PL_FRICTION_FOLLOWS));
         double error[2];
         differences(problem, r.state->x, error);

@@ -90,7 +90,7 @@ static void check_derivatives(const pl_mesh *mesh, const double *at)
     PL_CHECK_OK(pl_problem_create(robot, &options, NULL, &p, &err));
     PL_CHECK_OK(pl_state_create(robot, &state, &err));
     memcpy(state->x, at, pl_problem_full_bytes(p));
-    PL_CHECK_OK(pl_problem_begin(p, state, NULL, &err));
+    PL_CHECK_OK(pl_problem_begin_step(p, &(pl_step){.from = state, .command = NULL, .load = 1}, &err));
     const double guards = pl_problem_elastic(p, at, NULL) - pl_elements_energy(p->elements, at, NULL, NULL);
     assert_true(guards > 0);
 
@@ -122,7 +122,7 @@ static void check_derivatives(const pl_mesh *mesh, const double *at)
 
     // pressures follow: B^T d - M/kappa dp = 0
     pl_problem_evaluate(p, at, g[2]);
-    pl_problem_assemble(p, at, 0);
+    pl_problem_assemble(p, &(pl_linearization){.x = at});
     pl_sparse_multiply(&p->tangent.K, d, g[0]);
     double *dp = malloc((size_t)p->elements->pressure_count * sizeof *dp + 1);
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {

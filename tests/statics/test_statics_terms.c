@@ -53,7 +53,7 @@ static void test_late_link(void **state)
     // the vertices were not known when the early link announced its pattern
     pl_error err = {0};
     early.announced = false;
-    PL_CHECK_OK(pl_problem_advance(r[1].statics->problem, rig_rest(&r[1]), &err));
+    PL_CHECK_OK(pl_problem_accept(r[1].statics->problem, rig_rest(&r[1]), PL_ACCEPT_INCREMENT, &err));
     const pl_solve_report late_report = rig_solve(&r[0], NULL), early_report = rig_solve(&r[1], NULL);
     const pl_factor *factor = r[0].statics->problem->linear.factor;
     print_message(
