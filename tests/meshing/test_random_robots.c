@@ -1,13 +1,13 @@
-// Twenty random robots of all designs: none is refused, none is called solved with forces out of balance, an
+// Ten random robots of all designs: none is refused, none is called solved with forces out of balance, an
 // inverted element or a target missed. Some are asked for more than their material can carry: those stop on
 // the path, in an equilibrium all the same. How many do changes with the mesher and with rounding, one at a
 // time; a solver that has lost the branch loses many. `validation/random_robots` tries a thousand.
 #include "../../validation/random_robot.h"
 #include "meshing_tools.h"
 
-#define COUNT 20
+#define COUNT 10
 #define SEED 20261115
-#define LEAST 17 // solved; 19 on the day this was written
+#define LEAST 8 // solved, of which 9 are
 
 static void test_random_robots_come_to_rest(void **state)
 {
