@@ -59,6 +59,6 @@ if(PLIANT_TESTS AND NOT PLIANT_PYTHON_INCLUDE)
         # the sanitizer must be there before Python starts
         add_test(NAME python.${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/tests/python/run.sh ${test}
             ${PL_PYTHON_DIR} $<TARGET_FILE:pliant_command> "${PLIANT_SANITIZE}" ${CMAKE_C_COMPILER})
-        set_tests_properties(python.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 280)
+        set_tests_properties(python.${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
 endif()
