@@ -61,7 +61,7 @@ export const go = async (page, commands) => {
     await rest(page);
 };
 
-// How many pixels of the canvas differ between now and the picture kept before.
+// How many pixels of the canvas (of the page, not of the device) differ between now and the picture kept before.
 export function changedPixels(page) {
     return page.evaluate(() => {
         const now = window.pliant.stage.picture();
@@ -72,7 +72,7 @@ export function changedPixels(page) {
         for (let i = 0; before && i < data.length; i += 4) {
             count += Math.abs(data[i] - before[i]) + Math.abs(data[i + 1] - before[i + 1]) + Math.abs(data[i + 2] - before[i + 2]) > 24 ? 1 : 0;
         }
-        return count;
+        return count / devicePixelRatio ** 2;
     });
 }
 
