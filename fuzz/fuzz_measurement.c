@@ -1,4 +1,4 @@
-// Measurements: tensile tests and syringe tests, each with the fit that follows.
+// Measurements: tensile tests with the fit that follows, syringe tests, recordings in time.
 #include "fuzz.h"
 #include "pliant/calib.h"
 
@@ -22,6 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pl_syringe syringe = {0};
     if (pl_syringe_parse((const char *)data, size, "test", &syringe, &err) == PL_OK) {
         pl_syringe_clear(&syringe);
+    }
+
+    pl_recording recording = {0};
+    if (pl_recording_parse((const char *)data, size, "test", &recording, &err) == PL_OK) {
+        pl_recording_clear(&recording);
     }
 
     return 0;
