@@ -204,7 +204,10 @@ static void simulation_row(pl_simulation *s, double t)
         .time = t, .answer = &answer, .velocity = s->speed, .energy = simulation_energy(s, t)};
     s->stopped = !s->row(s->user, &row);
     s->rows++;
-    s->next = s->begin + s->rows * s->every;
+
+    // the last row is the end, also where it is no multiple of the time between rows
+    const double next = s->begin + s->rows * s->every;
+    s->next = next <= s->until * (1 + 1e-9) || t >= s->until * (1 - 1e-9) ? next : s->until;
 }
 
 // All rows within the last step; false stops the integrator. The factors allow for rounding of the row times.
