@@ -1,5 +1,6 @@
 // The full body by the exact method: statics solves, its sensitivities are the derivatives.
 #include "model/model_body.h"
+#include "robot/robot.h"
 
 // The first member makes it a model_body for the functions of model_body.h.
 typedef struct full_model {
@@ -150,14 +151,18 @@ static size_t full_pack(void *self, double *block, size_t room)
     return pl_state_pack(((full_model *)self)->body.state, block, room);
 }
 
-// A state of the geometric method ends with numbers of its own, which say nothing here.
-// Numbers behind the state of the robot belong to the geometric method and are ignored.
+// Numbers behind the state of the robot belong to the geometric method and are ignored. A state of a motion
+// is taken at rest: the model has equilibria only.
 static pl_status full_unpack(void *self, const double *block, size_t count, pl_error *err)
 {
     full_model *m = self;
     pl_statics_relax(m->body.statics);
-    const size_t own = pl_state_pack(m->body.state, NULL, 0);
-    return pl_state_unpack(m->body.state, block, count > own ? own : count, err);
+    const pl_status status = pl_state_unpack(m->body.state, block, count, err);
+    if (status == PL_OK) {
+        pl_state_rest(m->body.state);
+    }
+
+    return status;
 }
 
 // Also what the solver remembers of earlier solutions.
