@@ -103,6 +103,25 @@ static bool options_shorts(cli_args *args, const char *text)
     return true;
 }
 
+// Options that give a value to a name (NAME=...) may be repeated, but not for one name: which of the two
+// values counts would depend on the verb.
+static bool options_once(const cli_args *args, const cli_option *option, const char *value)
+{
+    const size_t length = strcspn(value, "=");
+    bool once = true;
+
+    for (int i = 0; strncmp(option->value, "NAME=", 5) == 0 && once && i < args->given_count; ++i) {
+        const cli_given *g = &args->given[i];
+        once =
+            g->option != option || strcspn(g->value, "=") != length || strncmp(g->value, value, length) != 0;
+    }
+    if (!once) {
+        cli_error(args, "--%s %s: '%.*s' is set twice", option->name, value, (int)length, value);
+    }
+
+    return once;
+}
+
 // --name, --name=value or --name value; `next` is the word that follows, *used tells that it was taken
 static bool options_long(cli_args *args, const char *text, const char *next, bool *used)
 {
@@ -140,6 +159,9 @@ static bool options_long(cli_args *args, const char *text, const char *next, boo
         return false;
     }
 
+    if (o->value && !options_once(args, o, value)) {
+        return false;
+    }
     options_add(args, o, value);
 
     return true;

@@ -321,10 +321,6 @@ int cli_commands_read(const cli_args *args, cli_commands commands, double *comma
         if (i < 0) {
             return CLI_EXIT_USAGE;
         }
-        if (!isnan(command[i])) {
-            cli_error(args, "--set %s: the command is set twice", text);
-            return CLI_EXIT_USAGE;
-        }
         if (pl_quantity_parse(value, pl_drive_dimension(commands.info[i].drive), &command[i], &err) !=
             PL_OK) {
             cli_error(args, "--set %s: %s", text, err.text);

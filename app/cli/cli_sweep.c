@@ -207,15 +207,6 @@ static int sweep_read(const cli_args *args, sweep *s)
             return CLI_EXIT_USAGE;
         }
 
-        // the same command twice, varied or held, is a mistake and not a correction
-        bool twice = !isnan(s->m.command[command]);
-        for (int a = 0; a < s->def.axis_count; ++a) {
-            twice = twice || s->axis[a].command == command;
-        }
-        if (twice) {
-            cli_error(args, "--set %s: the command is set twice", set);
-            return CLI_EXIT_USAGE;
-        }
         const int status = strchr(value, ':') ? sweep_axis_read(args, s, set, command, value)
                                               : sweep_value_read(args, s, set, command, value);
         if (status) {

@@ -29,6 +29,12 @@ expect_near "gains no energy" "$(tail -n +2 fall.csv | awk -F, '$NF > 1e-3 {n++}
 expect_status 0 simulate beam $coarse --until 0.2s --start undeformed --load-ramp 200ms --every 10ms --out slow.csv
 lowest() { tail -n +2 "$1" | cut -d, -f5 | sort -g | head -1; }
 expect_near "falls less far" "$(awk -v a="$(lowest slow.csv)" -v b="$(lowest fall.csv)" 'BEGIN {print (a > 0.8 * b)}')" 1 0
+
+# the end is a row, also where it is no multiple of --every; a name has one value
+expect_status 0 simulate beam $coarse --until 20ms --every 15ms --out end.csv
+expect_near "times of rows" "$(awk -F, 'NR > 1 {s += $1} END {print s}' end.csv)" 0.035 1e-9
+expect_status 2 simulate beam $coarse --until 20ms --set tendon=1mm --set tendon=2mm
+expect_words err.txt "set twice"
 expect_status 2 simulate beam $coarse --until 0.2s --load-ramp 20ms
 expect_words err.txt "--start undeformed"
 
