@@ -188,8 +188,9 @@ static bool serve_case(const char *program, const char *robot, const char *size,
 // ---- a long drag
 typedef struct drag_result {
     double elements;
-    double last;       // number of the last shape seen
-    int solved, other; // shapes seen while the hand moved: solved, and those that say they are not
+    double last;               // number of the last shape seen
+    int solved, coarse, other; // shapes seen while the hand moved: solved on the fine mesh, solved on the
+                               // coarse one, and those that say they are not
     int tangents;      // derivatives to predict from
     double hint;       // s from the first move to a derivative, when there was none before
     double first;      // s from the first move to the first solved shape
@@ -293,12 +294,12 @@ static bool drag_hear(int fd, drag_clock *clock, double hand, int serial, double
         r->hint = isnan(r->hint) ? now : r->hint;
     } else if (binary && message[4] == 2 && number_of(message, "\"shape\":") > r->last &&
                (number_of(message, "\"serial\":") > 0 || says(message, "\"towards\":"))) {
-        const bool fine = says(message, "\"level\":\"fine\""),
-                   solved = fine && says(message, "\"converged\":true");
+        const bool fine = says(message, "\"level\":\"fine\""), solved = says(message, "\"converged\":true");
         snprintf(wanted, sizeof wanted, "\"serial\":%d.0", serial);
         last = fine && says(message, wanted);
         r->last = number_of(message, "\"shape\":");
-        r->solved += moves && solved;
+        r->solved += moves && solved && fine;
+        r->coarse += moves && solved && !fine;
         r->other += moves && !solved;
         r->first = isnan(r->first) && solved ? now : r->first;
         // the shape before was seen until now
@@ -387,8 +388,8 @@ static bool drag_table(const char *program, const char *folder, const char *only
                  {"drag, segment", "segment", NULL, "", false},
                  {"drag, planar_arm", "planar_arm", NULL, "", false}};
     char command[2 * PATH_MAX], robot[100];
-    printf("\n%-28s %8s %8s %8s %9s %9s %9s %8s %10s %8s\n", "", "tet10", "solved", "other", "tangents",
-           "hint s", "first s", "lag %", "release s", "CPU s");
+    printf("\n%-28s %8s %8s %8s %8s %9s %9s %9s %8s %10s %8s\n", "", "tet10", "fine", "coarse", "other",
+           "tangents", "hint s", "first s", "lag %", "release s", "CPU s");
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
         drag_result r;
         if (!strstr(table[i].name, only)) {
@@ -401,14 +402,15 @@ static bool drag_table(const char *program, const char *folder, const char *only
             printf("%-28s failed\n", table[i].name);
             return false;
         }
-        printf("%-28s %8.0f %8d %8d %9d %9.2f %9.2f %8.0f %10.2f %8.1f\n", table[i].name, r.elements,
-               r.solved, r.other, r.tangents, r.hint, r.first, 100 * r.lag, r.release, r.cpu);
+        printf("%-28s %8.0f %8d %8d %8d %9d %9.2f %9.2f %8.0f %10.2f %8.1f\n", table[i].name, r.elements,
+               r.solved, r.coarse, r.other, r.tangents, r.hint, r.first, 100 * r.lag, r.release, r.cpu);
         fflush(stdout);
     }
 
     printf(
-        "%g s at %d events a second from rest to %g of the range; solved: shapes seen while the hand moved, "
-        "other: not solved; hint: from the first move to a derivative to predict from (0: there before); "
+        "%g s at %d events a second from rest to %g of the range; fine, coarse: solved shapes seen while the "
+        "hand moved, of the mesh with so many elements and of the coarse one that leads; other: not solved; "
+        "hint: from the first move to a derivative to predict from (0: there before); "
         "first: "
         "to the first solved shape; lag: of the drag, largest distance between the hand and the solved shape "
         "seen; release: from letting go to the solved shape asked for; CPU: of the server\n",

@@ -75,16 +75,13 @@ typedef enum pl_friction_mode { PL_FRICTION_KEPT, PL_FRICTION_FOLLOWS, PL_FRICTI
 
 // Steps of friction (statics_path.c): what it holds at x is noted; its forces at x are noted (returns the sum
 // of their sizes, N); that is exchanged with what it holds now; forces at x are compared with those noted
-// (returns the largest difference, N); back to what was noted, x included. And of a single increment, without
-// x: what friction holds is kept; back to that.
+// (returns the largest difference, N); back to what was noted, x included.
 typedef enum pl_retrace {
     PL_RETRACE_MARK,
     PL_RETRACE_FORCES,
     PL_RETRACE_EXCHANGE,
     PL_RETRACE_COMPARE,
-    PL_RETRACE_BACK,
-    PL_RETRACE_KEEP,
-    PL_RETRACE_RESTORE
+    PL_RETRACE_BACK
 } pl_retrace;
 
 // Which contacts act in an evaluation or a tangent: those that press; the same, and those that the factor
@@ -147,6 +144,9 @@ typedef struct pl_term_steps {
     void (*set)(void *self, pl_problem *p, double at);
     // What changes once a shape is accepted.
     void (*accept)(void *self, pl_problem *p, const double *x, pl_accept how);
+    // What accepting changes, as numbers: their count, with `out` the numbers; and back to such numbers.
+    int64_t (*save)(const void *self, double *out);
+    void (*revert)(void *self, pl_problem *p, const double *saved);
     // Writes its share of a state found at `at`.
     void (*store)(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
     // Stands where a state stands, without a step; back to where it stood before.
@@ -448,6 +448,19 @@ bool pl_problem_admissible(pl_problem *p, const double *x);
 
 // Terms follow a shape that is accepted, and a pattern that has changed is laid out again.
 pl_status pl_problem_accept(pl_problem *p, const double *x, pl_accept how, pl_error *err);
+
+// Where a step that may fail begins: which rows hold, and what terms have accepted. Reverting leaves x and
+// the fraction of the path to the caller.
+typedef struct pl_mark {
+    bool active[PL_ROWS_MAX];
+    double *history;
+} pl_mark;
+
+pl_status pl_mark_create(const pl_problem *p, pl_mark *mark); // PL_OK or PL_NO_MEMORY
+void pl_mark_clear(pl_mark *mark);
+void pl_problem_mark(const pl_problem *p, pl_mark *mark);
+void pl_problem_revert(pl_problem *p, const pl_mark *mark);
+
 void pl_problem_soften(pl_problem *p, const double *x); // contacts have their usual stiffness again
 bool pl_problem_lags(pl_problem *p); // some force follows the shape only when it is accepted
 

@@ -401,6 +401,30 @@ static void actuators_accept(void *self, pl_problem *p, const double *x, pl_acce
     }
 }
 
+static int64_t actuators_save(const void *self, double *out)
+{
+    const actuators_term *t = self;
+    int64_t count = 0;
+    for (int i = 0; i < t->count; ++i) {
+        const capstan *c = t->drive[i].capstan;
+        count += c ? capstan_save(c, out ? out + count : NULL) : 0;
+    }
+    return count;
+}
+
+static void actuators_revert(void *self, pl_problem *p, const double *saved)
+{
+    (void)p;
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        capstan *c = t->drive[i].capstan;
+        if (c) {
+            capstan_revert(c, saved);
+            saved += capstan_save(c, NULL);
+        }
+    }
+}
+
 // ---- states
 static void actuators_store(const void *self, const pl_problem *p, const double *command, double at,
                             pl_state *state)
@@ -678,6 +702,8 @@ static const pl_term_steps actuators_steps = {.check = actuators_check,
                                               .set = actuators_set,
                                               .one_sided = actuators_one_sided,
                                               .accept = actuators_accept,
+                                              .save = actuators_save,
+                                              .revert = actuators_revert,
                                               .store = actuators_store};
 
 static const pl_term_outputs actuators_outputs = {.count = actuators_output_count,

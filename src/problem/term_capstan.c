@@ -120,6 +120,21 @@ void capstan_advance(capstan *c, const double *x, double pull)
     c->pull = pull;
 }
 
+int64_t capstan_save(const capstan *c, double *out)
+{
+    if (out) {
+        memcpy(out, c->angle, (size_t)c->pieces * sizeof *out);
+        out[c->pieces] = c->pull;
+    }
+    return c->pieces + 1;
+}
+
+void capstan_revert(capstan *c, const double *saved)
+{
+    memcpy(c->angle, saved, (size_t)c->pieces * sizeof *saved);
+    c->pull = saved[c->pieces];
+}
+
 void capstan_begin(capstan *c, const pl_state *state, double pull)
 {
     memcpy(c->before, state->history[PL_STATE_TENSION].value + c->first,

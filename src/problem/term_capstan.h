@@ -35,6 +35,8 @@ void capstan_destroy(capstan *c);
 pl_status capstan_bind(pl_problem *p, capstan *c, pl_error *err);
 void capstan_begin(capstan *c, const pl_state *state, double pull);
 void capstan_advance(capstan *c, const double *x, double pull);
+int64_t capstan_save(const capstan *c, double *out); // what advancing changes: pl_term_steps
+void capstan_revert(capstan *c, const double *saved);
 
 // Energy beside that of the drive's tension `pull` in the whole cable; forces into `full`, if given.
 double capstan_evaluate(capstan *c, const double *x, double pull, double *full);

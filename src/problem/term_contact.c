@@ -24,28 +24,28 @@
 static void contact_destroy(void *object)
 {
     contact_term *t = object;
-    void *const block[] = {t->block,        t->kept_block,
-                           t->stiffness,    t->pair_stiffness,
-                           t->from,         t->to,
-                           t->offset,       t->kept_offset,
-                           t->pair,         t->x,
-                           t->guard_x,      t->guard_found,
-                           t->guard,        t->mu,
-                           t->rate,         t->name,
-                           t->factored,     t->held,
-                           t->reading,      t->pressure,
-                           t->open,         t->weight,
-                           t->settled_x,    t->settled_offset,
-                           t->grip,         t->kept_grip,
-                           t->linked,       t->hit,
-                           t->met,          t->push,
-                           t->area,         t->spacing,
-                           t->foot,         t->ball,
-                           t->near,         t->foot_x,
-                           t->foot_offset,  t->gripped,
-                           t->kept_limit,   t->marked,
-                           t->marked_x,     t->marked_offset,
-                           t->marked_force, t->begun};
+    void *const block[] = {t->block,       t->kept_block,
+                           t->stiffness,   t->pair_stiffness,
+                           t->from,        t->to,
+                           t->offset,      t->kept_offset,
+                           t->pair,        t->x,
+                           t->guard_x,     t->guard_found,
+                           t->guard,       t->mu,
+                           t->rate,        t->name,
+                           t->factored,    t->held,
+                           t->reading,     t->pressure,
+                           t->open,        t->weight,
+                           t->settled_x,   t->settled_offset,
+                           t->grip,        t->kept_grip,
+                           t->linked,      t->hit,
+                           t->met,         t->push,
+                           t->area,        t->spacing,
+                           t->foot,        t->ball,
+                           t->near,        t->foot_x,
+                           t->foot_offset, t->gripped,
+                           t->kept_limit,  t->marked,
+                           t->marked_x,    t->marked_offset,
+                           t->marked_force};
 
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -592,6 +592,8 @@ static const pl_term_steps contact_steps = {.check = contact_check,
                                             .one_sided = contact_one_sided,
                                             .renews = contact_renews,
                                             .accept = contact_accept,
+                                            .save = contact_save,
+                                            .revert = contact_revert,
                                             .store = contact_store};
 
 static const pl_term_outputs contact_outputs = {.count = contact_output_count,
@@ -681,7 +683,6 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->gripped = PL_NEW_ARRAY(bool, rough);
     t->kept_limit = PL_NEW_ARRAY(double, rough);
     t->marked = PL_NEW_ARRAY(double, t->c->friction ? t->numbers : 1);
-    t->begun = PL_NEW_ARRAY(double, t->c->friction ? t->numbers : 1);
     t->marked_x = PL_NEW_ARRAY(double, t->c->friction ? full : 1);
     t->marked_offset = PL_NEW_ARRAY(double, 6 * t->obstacles + 1);
     t->marked_force = PL_NEW_ARRAY(double, 3 * t->obstacles + 1);
@@ -719,7 +720,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
         !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->reading || !t->pressure ||
         !t->open || !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x ||
         !t->guard_x || !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit ||
-        !t->marked || !t->begun || !t->marked_x || !t->marked_offset || !t->marked_force) {
+        !t->marked || !t->marked_x || !t->marked_offset || !t->marked_force) {
         return pl_fail_memory(err, "problem: contact");
     }
 

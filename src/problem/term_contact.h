@@ -97,7 +97,6 @@ typedef struct contact_term {
     double *kept_limit;
     // where a pair of steps began: numbers, shape, obstacles; forces of friction at its end, 3 per obstacle
     double *marked, *marked_x, *marked_offset, *marked_force;
-    double *begun; // numbers where an increment began
     // sensitivities: changes of the multipliers, and of the gaps by the parameter itself
     bool *held;
     double *mu, *rate;
@@ -216,6 +215,8 @@ bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode);
 // While they do: points that touch at x take hold where they met the obstacle.
 bool contact_take_hold(void *self, pl_problem *p, const double *x);
 double contact_retrace(void *self, pl_problem *p, pl_retrace what, double *x);
+int64_t contact_save(const void *self, double *out);
+void contact_revert(void *self, pl_problem *p, const double *saved);
 
 // At an evaluation: the pressure of a point.
 void contact_follow_pressure(contact_term *t, int o, int32_t k, double pressure);

@@ -27,7 +27,8 @@ bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
         // feet that took hold in between let go
         for (int32_t i = 0; count > 0 && i < t->slots; ++i) {
             double *kept = t->now.foot + CONTACT_FOOT * (int64_t)i;
-            if (t->gripped[t->obstacles * t->points + i] && !(t->now.limit[t->obstacles * t->points + i] > 0)) {
+            if (t->gripped[t->obstacles * t->points + i] &&
+                !(t->now.limit[t->obstacles * t->points + i] > 0)) {
                 memset(kept, 0, CONTACT_FOOT * sizeof *kept);
             }
         }
@@ -199,15 +200,28 @@ double contact_retrace(void *self, pl_problem *p, pl_retrace what, double *x)
             pl_contact_remember(t->finder, x);
         }
         break;
-    case PL_RETRACE_KEEP:
-        memcpy(t->begun, t->block, numbers);
-        break;
-    case PL_RETRACE_RESTORE:
-        memcpy(t->block, t->begun, numbers);
-        break;
     }
 
     t->feet_found = false;
 
     return value;
+}
+
+// Without friction pressures are where the next attempt begins, and remember nothing.
+int64_t contact_save(const void *self, double *out)
+{
+    const contact_term *t = self;
+    const int64_t count = t->c->friction ? t->numbers : 0;
+    if (out) {
+        memcpy(out, t->block, (size_t)count * sizeof *out);
+    }
+    return count;
+}
+
+void contact_revert(void *self, pl_problem *p, const double *saved)
+{
+    contact_term *t = self;
+    (void)p;
+    memcpy(t->block, saved, (size_t)contact_save(t, NULL) * sizeof *saved);
+    t->feet_found = false;
 }

@@ -90,6 +90,33 @@ static void loads_accept(void *self, pl_problem *p, const double *x, pl_accept h
     follower_update(l, p, x);
 }
 
+// Angles that moments are counted from; forces on open rims.
+static int64_t loads_save(const void *self, double *out)
+{
+    const loads_term *l = self;
+    const int64_t full = l->has_open ? l->full : 0;
+
+    for (int i = 0; out && i < l->count; ++i) {
+        out[i] = l->load[i].h.near;
+    }
+    if (out && full > 0) {
+        memcpy(out + l->count, l->dead, (size_t)full * sizeof *out);
+    }
+
+    return l->count + full;
+}
+
+static void loads_revert(void *self, pl_problem *p, const double *saved)
+{
+    loads_term *l = self;
+    for (int i = 0; i < l->count; ++i) {
+        l->load[i].h.near = saved[i];
+    }
+    if (l->has_open) {
+        memcpy(l->dead, saved + l->count, pl_problem_full_bytes(p));
+    }
+}
+
 static void loads_begin(void *self, pl_problem *p, const pl_step *step)
 {
     loads_accept(self, p, step->from->x, PL_ACCEPT_INCREMENT);
@@ -149,7 +176,8 @@ static pl_status loads_derivative(void *self, pl_problem *p, const pl_state *sta
     return PL_OK;
 }
 
-static const pl_term_steps loads_steps = {.begin = loads_begin, .accept = loads_accept};
+static const pl_term_steps loads_steps = {
+    .begin = loads_begin, .accept = loads_accept, .save = loads_save, .revert = loads_revert};
 
 static const pl_term loads_kind = {.name = "loads",
                                    .destroy = loads_destroy,
@@ -229,7 +257,8 @@ pl_status term_loads_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     }
     *out = (pl_problem_term){&loads_kind, l};
     l->load = PL_NEW_ARRAY(surface_load, p->robot->force_count + p->robot->pressure_count);
-    l->dead = PL_NEW_ARRAY(double, 3 * (int64_t)p->mesh.vertex_count);
+    l->full = 3 * (int64_t)p->mesh.vertex_count;
+    l->dead = PL_NEW_ARRAY(double, l->full);
     const pl_status status = l->load && l->dead ? loads_fill(l, p, err) : PL_NO_MEMORY;
 
     return status == PL_NO_MEMORY ? pl_fail_memory(err, "problem: loads") : status;

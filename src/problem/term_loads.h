@@ -16,6 +16,7 @@ typedef struct surface_load {
 typedef struct loads_term {
     surface_load *load;
     int count;
+    int64_t full;  // numbers of a full vector
     double *dead;  // full: gravity and forces at full load, and what open rims lack at the shape advanced to
     bool has_open; // some pressure acts on an open surface:
     double *dead_still; // what does not change of `dead`; NULL without any

@@ -63,6 +63,7 @@ static pl_status create_work(pl_statics *s, pl_error *err)
     bool ok = new_array(&s->x, full);
 
     ok = new_array(&s->x_stable, full) && ok;
+    ok = pl_mark_create(s->problem, &s->begin) == PL_OK && ok;
     ok = new_array(&s->x_begin, full) && new_array(&s->x_end, full) && ok;
     ok = new_array(&s->stability.mode, s->problem->unknowns.n) && ok;
     ok = new_array(&s->mode.x, full) && new_array(&s->mode.motion, full) && ok;
@@ -162,6 +163,7 @@ void pl_statics_destroy(pl_statics *s)
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
+    pl_mark_clear(&s->begin);
     pl_free(s);
 }
 

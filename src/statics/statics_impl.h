@@ -83,6 +83,7 @@ struct pl_statics {
     double *x_stable; // full: the last stable equilibrium of the path
     // full: where the increment begins, and ends, with the Newton step that was left to the next one
     double *x_begin, *x_end;
+    pl_mark begin; // of the increment in progress
     statics_history history;
     statics_moves moves;
     statics_aim aim;
@@ -129,7 +130,6 @@ typedef struct load_path {
     int failures;      // increments taken back: from the first on equilibria are found to their tolerances
     double failed_error, failed_length; // of the last one taken back at `at`; 0: none
     double left;                        // mm: the Newton step left over at `at`; 0: none
-    bool active[PL_ROWS_MAX];           // rows that hold there
     double arc_at;                      // from where it was to be followed by its arc length last
     double left_at;                     // where an unstable equilibrium was to be left last
     double stable_at;                   // load of the last equilibrium known to be stable: work.x_stable
@@ -137,8 +137,8 @@ typedef struct load_path {
     bool buckled_known;                 // that load was found; otherwise it lies below
     double snapped;                     // the first limit load passed by a snap; 0: none
     statics_critical critical;          // the limit point that ended the path
-    // friction: where a pair of increments began, with the rows that held, and how many of it are done; how long
-    // the next may be
+    // friction: where a pair of increments began, with the rows that held, and how many of it are done; how
+    // long the next may be
     double pair_at, pair_length;
     bool pair_active[PL_ROWS_MAX];
     int pair_count;

@@ -160,7 +160,7 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     bool kink = pl_problem_touches(p) || pl_problem_lags(p);
 
     for (int i = 0; i < p->row_count; ++i) {
-        kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && found->indefinite == 0);
+        kink = kink || (p->row[i].wanted && p->row[i].active != s->begin.active[i] && found->indefinite == 0);
     }
 
     // a free body that has gone much farther than predicted has slipped: it may be caught elsewhere
@@ -613,14 +613,11 @@ static bool path_retrace(pl_statics *s, load_path *path, double *x, pl_error *er
 }
 
 // ---- the whole path
-// Back to the equilibrium at the start of a failed increment: shape, which cables hold, and what friction
-// holds. One that was found only so well that it leads on is found to its tolerances now.
+// Back to the equilibrium at the start of a failed increment: shape, which cables hold, and what terms had
+// accepted. One that was found only so well that it leads on is found to its tolerances now.
 static void path_revert(pl_statics *s, load_path *path, double *x, pl_error *err)
 {
-    for (int i = 0; i < s->problem->row_count; ++i) {
-        s->problem->row[i].active = path->active[i];
-    }
-    pl_problem_retrace(s->problem, PL_RETRACE_RESTORE, NULL);
+    pl_problem_revert(s->problem, &s->begin);
     memcpy(x, s->newton.work.x_start, path_bytes(s));
     if (path->left == 0) {
         return;
@@ -788,10 +785,7 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
                 path->pair_active[i] = s->problem->row[i].active;
             }
         }
-        pl_problem_retrace(s->problem, PL_RETRACE_KEEP, NULL);
-        for (int i = 0; i < s->problem->row_count; ++i) {
-            path->active[i] = s->problem->row[i].active;
-        }
+        pl_problem_mark(s->problem, &s->begin);
         if (s->newton.iterations >= s->options.iteration_limit ||
             s->increments >= s->options.increment_limit || !pl_newton_continue(&s->newton) ||
             !path_prepare(s, path, x, err)) {

@@ -317,14 +317,14 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
         found->relative = found->residual / pl_problem_force_scale(s->problem);
         if (found->relative > s->options.force_tolerance) {
             memcpy(s->newton.work.x_start, x, solve_bytes(s));
-            pl_problem_retrace(s->problem, PL_RETRACE_KEEP, NULL);
+            pl_problem_mark(s->problem, &s->begin);
             pl_newton_end end = solve_contacts(s, x, found, err);
             // too hard: with the usual stiffness the multipliers change much, but a passable one
             while (end != NEWTON_DONE && end != NEWTON_STOPPED && s->problem->contact_hard > 1) {
                 hard_most = fmax(1, s->problem->contact_hard / STATICS_HARD_GROWTH);
                 s->problem->contact_hard = hard_most;
                 pl_log(1, "  contact: too hard, %g times the usual stiffness", hard_most);
-                pl_problem_retrace(s->problem, PL_RETRACE_RESTORE, NULL);
+                pl_problem_revert(s->problem, &s->begin);
                 end = solve_contacts(s, x, found, err);
             }
             if (end != NEWTON_DONE) {

@@ -111,6 +111,45 @@ static double shapes_apart(const bench *a, const bench *b)
     return largest;
 }
 
+// Energy and gradient of the shape x after the problem went back to a mark are those of before, bit by bit:
+// an accepted shape that has turned by 4 rad counts the angle of the moment from there, a full turn off.
+static void test_revert(void **state)
+{
+    (void)state;
+    bench b = bench_build(NULL);
+    walk(&b);
+    pl_error err = {0};
+    pl_problem *p = b.problem;
+    const size_t full = pl_problem_full_bytes(p), bytes = (size_t)p->unknowns.n * sizeof(double);
+    double *turned = malloc(full), *g = malloc(bytes), *again = malloc(bytes);
+    pl_mark mark;
+
+    PL_CHECK_OK(pl_mark_create(p, &mark));
+    const double energy = pl_problem_evaluate(p, b.state->x, g);
+    pl_problem_mark(p, &mark);
+    for (int turn = 2; turn <= 4; turn += 2) {
+        for (int32_t v = 0; v < p->mesh.vertex_count; ++v) {
+            const double *x = b.state->x + 3 * v, y = x[1] - 3, z = x[2] - 3;
+            turned[3 * v] = x[0];
+            turned[3 * v + 1] = 3 + cos(turn) * y - sin(turn) * z;
+            turned[3 * v + 2] = 3 + sin(turn) * y + cos(turn) * z;
+        }
+        PL_CHECK_OK(pl_problem_accept(p, turned, PL_ACCEPT_INCREMENT, &err));
+    }
+    const double other = pl_problem_evaluate(p, b.state->x, NULL);
+    print_message("energy %.12g mJ, after others were accepted %.12g\n", energy, other);
+    assert_true(fabs(other - energy) > 0.1); // 2 pi times 0.1 N mm
+    pl_problem_revert(p, &mark);
+    assert_true(pl_problem_evaluate(p, b.state->x, again) == energy);
+    assert_memory_equal(g, again, bytes);
+
+    pl_mark_clear(&mark);
+    free(turned);
+    free(g);
+    free(again);
+    bench_clear(&b);
+}
+
 // The link comes with the second increment: one ordering, two analyses, and the shape of a problem that had
 // it from the start; without the link the shape is another one.
 static void test_pattern_changes(void **state)
@@ -229,7 +268,7 @@ static void test_scratch(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pattern_changes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_revert), cmocka_unit_test(test_pattern_changes),
                                        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_scratch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

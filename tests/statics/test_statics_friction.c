@@ -133,11 +133,14 @@ static void test_taken_back(void **state)
     pl_problem_set(problem, 0);
     pl_problem_evaluate(problem, x, g);
 
-    pl_problem_retrace(problem, PL_RETRACE_KEEP, NULL);
+    pl_mark mark;
+    PL_CHECK_OK(pl_mark_create(problem, &mark));
+    pl_problem_mark(problem, &mark);
     pl_problem_set(problem, 1);
     pl_problem_take_limits(problem, x);
     const double taken = forces_differ(problem, x, g, now);
-    pl_problem_retrace(problem, PL_RETRACE_RESTORE, NULL);
+    pl_problem_revert(problem, &mark);
+    pl_mark_clear(&mark);
     const double restored = forces_differ(problem, x, g, now);
 
     pl_problem_retrace(problem, PL_RETRACE_MARK, x);
