@@ -588,7 +588,7 @@ async function gallery() {
 
 // ---- a full body dragged at 60 Hz: predicted between its solves
 async function drags(levels) {
-    const finger = await levels("bending_finger", (t) => t.replace(/^ {2}size: .*$/m, "  size: 7"), "modules=3", "length=40");
+    const finger = await levels("bending_finger", (t) => t.replace(/^ {2}size: .*$/m, "  size: 3.5"), "modules=1", "length=20");
     await finger.waitForFunction(() => window.pliant.predict.meshes.has(window.pliant.shape.head.mesh), null, patience);
     const seen = await finger.evaluate(dragSlider, [60, 2000]);
     console.log(`  60 Hz drag for 2 s on ${seen.vertices} vertices: ${seen.events} events, ${seen.solved} solved and ${seen.predicted} predicted shapes shown, ${((seen.solved + seen.predicted) / 2).toFixed(1)} a second`);
