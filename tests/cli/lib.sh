@@ -102,6 +102,25 @@ expect_near() {
     fi
 }
 
+# await COMMAND...: until the command succeeds; for as long as a machine under load may take
+await() {
+    local k
+    for ((k = 0; k < 6000; ++k)); do
+        if "$@"; then return 0; fi
+        sleep 0.05
+    done
+    echo "  waited in vain for: $*"
+    return 1
+}
+
+# await_or_end PID COMMAND...: the same, or until that program has ended
+await_or_end() {
+    local pid=$1
+    shift
+    succeeds_or_ended() { "$@" || ! kill -0 "$pid" 2>/dev/null; }
+    await succeeds_or_ended "$@" || true
+}
+
 # No temporary files stay behind.
 expect_clean() {
     local left

@@ -142,10 +142,7 @@ expect_near "pressures below zero kept" "$(grep -c ',-' v.csv || true)" 1 0
 "$pliant" follow claw $coarse --path circle $place --count 5000 --out k.csv --out k.html \
     --out k.pvd --export marlin=k.gcode >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 300); do
-    if [ -e k_0001.vtu ] || ! kill -0 "$pid" 2>/dev/null; then break; fi
-    sleep 0.1
-done
+await_or_end "$pid" [ -e k_0001.vtu ]
 kill -KILL "$pid" 2>/dev/null || true
 wait "$pid" 2>/dev/null || true
 for f in k.csv k.html k.gcode; do expect_no_file "$f"; done

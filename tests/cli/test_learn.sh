@@ -157,11 +157,8 @@ view() { # MODEL VALUES: the position of the marker, or why not, in view.txt
     : >serve.txt
     PLIANT_WEB=$work/page "$pliant" serve "$1" --port 0 --idle 30s >serve.txt 2>&1 &
     local server=$! port=""
-    for _ in $(seq 400); do
-        port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/.*|\1|p' serve.txt)
-        [ -n "$port" ] && break
-        sleep 0.05
-    done
+    await_or_end "$server" grep -q "http://127.0.0.1:" serve.txt
+    port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/.*|\1|p' serve.txt)
     $python "$here/talk_serve.py" "$port" "$2" >view.txt 2>&1 || true
     kill "$server"
     wait "$server" 2>/dev/null || true

@@ -110,10 +110,7 @@ if command -v python3 >/dev/null && "$pliant" serve --help >/dev/null 2>&1; then
     touch page/index.html page/three/build/three.module.js
     PLIANT_WEB=$work/page "$pliant" serve rod.yaml --port 0 >serve.txt 2>&1 &
     server=$!
-    for _ in $(seq 200); do
-        grep -q "http://127.0.0.1:" serve.txt && break
-        sleep 0.05
-    done
+    await_or_end "$server" grep -q "http://127.0.0.1:" serve.txt
     port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/.*|\1|p' serve.txt)
     python3 "$here/talk_serve.py" "$port" 1 >out.txt 2>err.txt || true
     expect_words out.txt "refused:" "the mesh differs from the part: volume -"

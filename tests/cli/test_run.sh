@@ -53,9 +53,13 @@ expect_near "a refused set is not applied in part, mm" "$(tail -1 talk.txt | gre
 # a plant that is killed: the log is whole, the loop says so
 "$pliant" plant claw $coarse --listen 0 --period 0.05s 2>listen.txt >/dev/null &
 server=$!
-for _ in $(seq 300); do grep -q listening listen.txt && break; sleep 0.1; done
+await_or_end "$server" grep -q listening listen.txt
 port=$(sed 's/.*://' listen.txt)
-(sleep 2; kill -9 $server) 2>/dev/null &
+# once it has answered for some ticks: a line each
+written() { awk '/^wchar/ { print $2 }' "/proc/$server/io" 2>/dev/null || echo 0; }
+before=$(written)
+answered() { [ "$(written)" -gt $((before + 3000)) ]; }
+(await_or_end "$server" answered; kill -9 "$server") 2>/dev/null &
 expect_status 1 run claw $coarse --goal 114,0,-4 --steps 100000 --real-time --period 0.05s --plant "127.0.0.1:$port" --out lost.csv
 expect_words out.txt "the plant is gone"
 expect_near "columns of the last row" "$(tail -1 lost.csv | tr -cd , | wc -c)" "$(head -1 lost.csv | tr -cd , | wc -c)" 0
@@ -65,7 +69,7 @@ if command -v python3 >/dev/null; then
     start() {
         rm -f port.txt received.txt
         python3 "$here/fake_plant.py" "$1" received.txt "$pliant" plant claw $coarse --stdio >port.txt 2>/dev/null &
-        for _ in $(seq 200); do [ -s port.txt ] && break; sleep 0.05; done
+        await_or_end $! [ -s port.txt ]
         port=$(cat port.txt)
     }
     last_set() { grep -o '"set":{"flexor":[-0-9.e]*' received.txt | tail -1 | grep -o '[-0-9.e]*$'; }
@@ -113,7 +117,8 @@ M
     start good
     "$pliant" $far --steps 100000 --real-time --plant "127.0.0.1:$port" --on-stop vent >out.txt 2>err.txt &
     loop=$!
-    for _ in $(seq 200); do [ "$(cat received.txt 2>/dev/null | wc -l)" -gt 15 ] && break; sleep 0.1; done
+    asked() { [ "$(cat received.txt 2>/dev/null | wc -l)" -gt 15 ]; }
+    await_or_end $loop asked
     kill -TERM $loop
     status=0
     wait $loop || status=$?
@@ -176,7 +181,7 @@ Y
         rm -f board.txt
         "$work/fake_marlin" "$@" >board.txt &
         board=$!
-        for _ in $(seq 100); do [ -s board.txt ] && break; sleep 0.05; done
+        await_or_end $board [ -s board.txt ]
         terminal=$(head -1 board.txt)
     }
     board

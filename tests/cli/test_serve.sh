@@ -29,10 +29,7 @@ expect_words err.txt "index.html"
 # it prints its address, lets a second server know that the port is taken, and ends by itself and when asked
 "$pliant" serve --demo --port 0 >serve.txt 2>&1 &
 server=$!
-for _ in $(seq 200); do
-    grep -q "http://127.0.0.1:" serve.txt && break
-    sleep 0.05
-done
+await_or_end "$server" grep -q "http://127.0.0.1:" serve.txt
 port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/.*|\1|p' serve.txt)
 [ -n "$port" ] && pass "prints the address" || fail "no address: $(cat serve.txt)"
 expect_status 3 serve --demo --port "$port"

@@ -12,10 +12,8 @@ interrupted() {
     : >out.txt
     "$pliant" "$@" >out.txt 2>err.txt &
     local pid=$!
-    for _ in $(seq 600); do
-        if [ "$(wc -l <out.txt)" -gt 2 ] || ! kill -0 "$pid" 2>/dev/null; then break; fi
-        sleep 0.02
-    done
+    three_lines() { [ "$(wc -l <out.txt)" -gt 2 ]; }
+    await_or_end "$pid" three_lines
     kill -INT "$pid" 2>/dev/null || true
     status=0
     wait "$pid" || status=$?

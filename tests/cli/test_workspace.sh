@@ -17,10 +17,7 @@ if awk -v v="$volume" 'BEGIN { exit !(v > 100) }'; then pass "hull of $volume mm
 # a kill loses no sample that was finished; the same command goes on
 "$pliant" workspace claw $coarse --samples 40 --store k.sqlite >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 300); do
-    if [ -s k.sqlite ] || ! kill -0 "$pid" 2>/dev/null; then break; fi
-    sleep 0.02
-done
+await_or_end "$pid" [ -s k.sqlite ]
 sleep 0.3
 kill -KILL "$pid" 2>/dev/null || true
 wait "$pid" 2>/dev/null || true
