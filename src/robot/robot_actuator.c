@@ -1,5 +1,6 @@
 // Actuators, resolved: the faces and rims of chambers, the faces of films, the guide points of cables, and
 // the rest measure of each.
+#include <stdlib.h>
 #include "robot/robot_impl.h"
 #include "robot/robot_kind.h"
 
@@ -294,6 +295,57 @@ static pl_status actuator_read(robot_build *b, int index)
     return a->name ? robot_kind_build(b, def, index, a) : robot_memory(b);
 }
 
+typedef struct owned_face {
+    int64_t face;
+    int actuator;
+} owned_face;
+
+static int actuator_by_face(const void *a, const void *b)
+{
+    const owned_face *x = a, *y = b;
+    return x->face != y->face ? (x->face > y->face) - (x->face < y->face) : x->actuator - y->actuator;
+}
+
+// A cavity has one pressure: of two chambers with the same walls the pressures would add up, and two volumes
+// contradict each other.
+static pl_status actuator_share(robot_build *b)
+{
+    const pl_robot *robot = b->robot;
+    int64_t total = 0, count = 0;
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        total += robot->actuator[i].face_count;
+    }
+    owned_face *owned = PL_NEW_ARRAY(owned_face, total);
+    if (!owned) {
+        return robot_memory(b);
+    }
+
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        const pl_actuator *a = &robot->actuator[i];
+        for (int64_t k = 0; pl_actuator_traits_get(a->kind)->encloses && !a->growth && k < a->face_count;
+             ++k) {
+            owned[count++] = (owned_face){a->face[k], i};
+        }
+    }
+    qsort(owned, (size_t)count, sizeof *owned, actuator_by_face);
+
+    // one finding for each chamber whose walls belong to one before it
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        int64_t k = 1;
+        while (k < count && !(owned[k].actuator == i && owned[k].face == owned[k - 1].face)) {
+            k++;
+        }
+        if (k < count) {
+            ROBOT_DEFECT(b, b->def->actuator[i].line, "chambers '%s' and '%s' have the same walls",
+                         robot->actuator[owned[k - 1].actuator].name, robot->actuator[i].name);
+            pl_findings_advise(b->findings, "a cavity has one pressure and one volume: make it one chamber");
+        }
+    }
+    pl_free(owned);
+
+    return PL_OK;
+}
+
 // All actuators; what cannot be resolved is a finding, not a failure, so that
 // all defects are reported at once.
 pl_status robot_actuators(robot_build *b)
@@ -314,5 +366,5 @@ pl_status robot_actuators(robot_build *b)
         }
     }
 
-    return PL_OK;
+    return actuator_share(b);
 }

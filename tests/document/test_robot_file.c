@@ -44,8 +44,9 @@ static const char everything[] =
     "    move: [0, 1, 0]\n"
     "    rotate: {axis: [0, 0, 2], angle: 90 deg, about: [40, 15, 15]}\n"
     "actuators:\n"
-    "  - {name: air, kind: chamber, surface: hole, drive: pressure, range: [0, 60 kPa]}\n"
-    "  - {name: pump, kind: chamber, surface: cavity, drive: syringe, fluid: gas,\n"
+    "  - {name: brake, kind: cable, drive: tension, range: [0, 60 mN], radius: 8,\n"
+    "     through: [[5, 15, 25], [35, 15, 25]]}\n"
+    "  - {name: pump, kind: chamber, surface: hole, drive: syringe, fluid: gas,\n"
     "     line_volume: 2 mL, ambient: 1 bar, range: [0, 3 mL], idle: hold}\n"
     "  - {name: tendon, kind: cable, drive: shortening, range: [0, 1 cm], radius: 8, rate: 6 mm/s,\n"
     "     through: [{at: [5, 15, 25], radius: 0.9 cm}, [35, 15, 25], {at: [90, 15, 25], space: true}]}\n"
@@ -55,15 +56,14 @@ static const char everything[] =
     "  bend: {drives: {tendon: 2}, range: [0, 4], rate: 5 mm/s}\n"
     "hardware:\n"
     "  tendon: {axis: Y, per_unit: 0.5 mm, reverse: true, offset: 3, feed: 1200, range: [-50, 50]}\n"
-    "  pump: {axis: E, per_unit: 0.25 mL, below_zero: clip}\n"
-    "  air: {below_zero: pull}\n"
+    "  pump: {axis: E, per_unit: 0.25 mL, below_zero: pull}\n"
     "markers:\n"
     "  tip: {surface: tip}\n"
     "  dot: {at: [20, 15, 3 cm], radius: 8}\n"
     "sensors:\n"
     "  - {name: string1, kind: length, through: [[0, 5, 0], [40, 5, 0]]}\n"
-    "  - {name: v, kind: volume, actuator: air}\n"
-    "  - {name: p, kind: pressure, actuator: air}\n"
+    "  - {name: v, kind: volume, actuator: pump}\n"
+    "  - {name: p, kind: pressure, actuator: pump}\n"
     "loads:\n"
     "  gravity: [0, 0, -9.81 m/s^2]\n"
     "  forces: [{marker: tip, force: [0, 0, -500 mN], moment: [0, 0, 1 N m]}]\n"
@@ -94,15 +94,14 @@ static void test_everything(void **state)
     }
     PL_CHECK_OK(status);
     assert_string_equal(pl_robot_name(robot), "all-keys");
-    PL_CHECK_NEAR(pl_robot_actuator(robot, 0).rest, 2000, 1e-8);
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 1).rest, 2000, 1e-8);
     PL_CHECK_NEAR(pl_robot_actuator(robot, 0).range[1], 0.06, 1e-15);
     PL_CHECK_NEAR(pl_robot_actuator(robot, 2).rest, 85, 1e-8);
 
     // the command's own limit is 5, its actuator's 6 over the factor 2
     PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "bend")).rate, 3, 1e-12);
-    PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "air")).rate, 0, 0);
-    assert_true(pl_robot_actuator(robot, 0).hardware.below_zero == PL_BELOW_PULL);
-    assert_true(pl_robot_actuator(robot, 1).hardware.below_zero == PL_BELOW_CLIP);
+    PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "brake")).rate, 0, 0);
+    assert_true(pl_robot_actuator(robot, 1).hardware.below_zero == PL_BELOW_PULL);
     const pl_hardware motor = pl_robot_actuator(robot, 2).hardware,
                       pump = pl_robot_actuator(robot, 1).hardware;
     assert_true(motor.axis == 'Y' && motor.reverse && motor.has_range && pump.axis == 'E' && !pump.reverse);
@@ -388,6 +387,8 @@ static const struct {
     {GOOD_HEAD FIXED
      "actuators:\n- {name: a, kind: cable, drive: shortening, range: [-1, 2], through: [[1,1,1],[2,2,2]]}\n",
      6, "cannot start below 0"},
+    {GOOD_HEAD FIXED AIR "}\n- {name: pump, kind: chamber, surface: cavity, drive: volume}\n", 7,
+     "have the same walls"},
     {GOOD_HEAD FIXED AIR "}\n- {name: air, kind: chamber, surface: cavity, drive: pressure}\n", 7,
      "given twice, first on line 6"},
     {GOOD_HEAD FIXED AIR "}\ncommands: {bend: {drives: {airr: 1}}}\n", 7, "did you mean 'air'"},
