@@ -70,6 +70,11 @@ typedef struct pl_material {
     // times its deviatoric stress, and branch i relaxes with exp(-t / prony_tau).
     int prony_count;
     double prony_g[PL_PRONY_TERMS], prony_tau[PL_PRONY_TERMS]; // 1, s
+    // Softening by the largest deviatoric energy W_m that a point has seen (Mullins effect; Ogden and
+    // Roxburgh 1999), of rubber laws: below it the deviatoric stress is multiplied by
+    //   eta = 1 - erf((W_m - W) / (m + beta W_m)) / r.
+    // mullins_r >= 1; 0: none. The constants above are those of the first loading.
+    double mullins_r, mullins_m, mullins_beta; // 1, MPa, 1
 } pl_material;
 
 PL_API const char *pl_material_model_name(pl_material_model model);
@@ -105,11 +110,22 @@ PL_API double *pl_material_at(pl_material *material, pl_material_constant consta
 // Lame's mu and the coefficient kappa of the dilatation term (lambda for linear and stvk, K for rubber laws).
 PL_API void pl_material_moduli(const pl_material *material, double *mu, double *kappa);
 
+// Psi(W), the deviatoric energy density that has been spent at the largest one W_m so far and the present one
+// W (of the law without softening): what is stored and what softening has turned into heat, W itself on the
+// first loading. rate[0] = dPsi/dW = eta, rate[1] = d2Psi/dW2; `rate` may be NULL. MPa.
+PL_API double pl_material_softened(const pl_material *material, double largest, double W, double rate[2]);
+
+// Of it: what softening has turned into heat, which depends on the largest energy alone.
+PL_API double pl_material_softening_heat(const pl_material *material, double largest);
+
 // The same with the bulk modulus of the material: the stress of a bar that is solved with it. With tau the
 // Kirchhoff stress along the bar and J its volume ratio, the sides are free of stress where
 //   tau(l J^(-1/3)) = 3 K J (J - 1),   and the engineering stress is tau / l.
 // NAN where a bar of the material cannot be compressed so far.
 PL_API double pl_material_tensile(const pl_material *material, double stretch);
+
+// The same of a bar that softens: `largest` (MPa, 0 at first) is its largest energy so far, and is advanced.
+PL_API double pl_material_cycled(const pl_material *material, double stretch, double *largest);
 
 // The material library.
 typedef struct pl_material_entry {

@@ -216,6 +216,21 @@ static bool material_prony(doc_robot_file *f, const doc_node *node, pl_material 
     return good;
 }
 
+// mullins: {r: 1.5, m: 5 kPa, beta: 0.1}
+static bool material_mullins(doc_robot_file *f, const doc_node *node, pl_material *material)
+{
+    static const doc_key keys[] = {
+        {"r", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_material, mullins_r), DOC_REQUIRED | DOC_POSITIVE},
+        {"m", DOC_QUANTITY, PL_DIM_STRESS, offsetof(pl_material, mullins_m), DOC_NOT_NEGATIVE},
+        {"beta", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_material, mullins_beta), DOC_NOT_NEGATIVE},
+    };
+    const doc_node *map = doc_child(node, "mullins");
+    char what[120];
+
+    snprintf(what, sizeof what, "material '%.60s': mullins", node->key);
+    return !map || doc_read_map(f, map, what, keys, PL_COUNT(keys), material);
+}
+
 // fibres: [[1, 0, 0], [0, 1, 0]], or one direction [1, 0, 0]
 static bool material_fibres(doc_robot_file *f, const doc_node *node, pl_material *material)
 {
@@ -258,16 +273,17 @@ static bool material_fibres(doc_robot_file *f, const doc_node *node, pl_material
 // False after a defect; what could be read is in `material` all the same.
 static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *material)
 {
-    doc_key keys[8 + PL_MATERIAL_CONSTANT_COUNT] = {
+    doc_key keys[9 + PL_MATERIAL_CONSTANT_COUNT] = {
         {"use", DOC_OTHER, 0, 0, 0},         {"model", DOC_OTHER, 0, 0, 0},
         {"formulation", DOC_OTHER, 0, 0, 0}, {"damping", DOC_RESERVED, 0, 0, 0},
         {"prony", DOC_OTHER, 0, 0, 0},       {"weight", DOC_OTHER, 0, 0, 0},
         {"r_omega", DOC_OTHER, 0, 0, 0},     {"fibres", DOC_OTHER, 0, 0, 0},
+        {"mullins", DOC_OTHER, 0, 0, 0},
     };
 
     // keys: those of all laws, so that a constant of another law gets its own message
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
-        keys[8 + c] = (doc_key){pl_material_constant_name((pl_material_constant)c), DOC_OTHER, 0, 0, 0};
+        keys[9 + c] = (doc_key){pl_material_constant_name((pl_material_constant)c), DOC_OTHER, 0, 0, 0};
     }
 
     char what[100];
@@ -297,6 +313,7 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
     good = material_constants(f, node, material, shape) && good;
     good = material_young(f, node, material) && good;
     good = material_prony(f, node, material) && good;
+    good = material_mullins(f, node, material) && good;
     good = material_fibres(f, node, material) && good;
     const doc_node *formulation = doc_child(node, "formulation");
     if (formulation) {

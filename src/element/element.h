@@ -35,6 +35,7 @@ typedef struct pl_block {
     double *gradient;                           // dN_a/dX_J at the points: [point][node][3][lane]
     double *weight;                             // quadrature weight times rest Jacobian: [point][lane]
     const double *overstress;                   // of viscous branches: [point][6][lane]; NULL: none
+    const double *largest;                      // MPa: energy that softens, [point][lane]; NULL: none
     int64_t force_start;                        // into the force buffer: [node][3][lane]
     int64_t tangent_start;                      // into the tangent buffer, [lane][tangent_count]
     int tangent_count;                          // entries of one element: [pair][9] then [corner][node][3]
@@ -200,6 +201,31 @@ int64_t pl_viscous_count(const pl_viscous *viscous);   // numbers of all branche
 void pl_viscous_write(const pl_viscous *viscous, double *out);
 void pl_viscous_read(pl_viscous *viscous, const double *in, const double *x);
 
+// Softening by the largest deviatoric energy of every point (mullins of the materials, element_softening.c).
+// From `create` on the elements have it: energy, forces and tangents of pl_elements are those of the softened
+// laws at the energies of the last `start` or `advance`, and their energy is what is stored and `heat`.
+typedef struct pl_softening pl_softening;
+
+// `material` per region; *out stays NULL where no material softens. `elements` must outlive it.
+pl_status pl_softening_create(pl_elements *elements, const pl_material *const *material, pl_softening **out,
+                              pl_error *err);
+void pl_softening_destroy(pl_softening *softening); // the elements soften no more
+
+// The body was brought to the shape x by its first loading.
+void pl_softening_start(pl_softening *softening, const double *x);
+
+// A stage has led to the shape x: the largest energies follow. `accept`: the step is taken; `revert`: the
+// energies are those of the last step accepted.
+void pl_softening_advance(pl_softening *softening, const double *x);
+void pl_softening_accept(pl_softening *softening);
+void pl_softening_revert(pl_softening *softening);
+double pl_softening_heat(const pl_softening *softening); // mJ, that softening has turned into heat
+
+// The energies accepted: for states.
+int64_t pl_softening_count(const pl_softening *softening); // NULL: 0
+void pl_softening_write(const pl_softening *softening, double *out);
+void pl_softening_read(pl_softening *softening, const double *in);
+
 // Energy density and first Piola-Kirchhoff stress of one deformation gradient, one lane at a time: for fields
 // and tests.
 void pl_law_stress(const pl_law *law, const double F[9], double p, double *W, double P[9]);
@@ -222,6 +248,7 @@ typedef struct pl_kernels {
                     double blend, const pl_ahead *ahead, double *out);
     void (*bound)(const pl_block *block, const double *x, double *out);
     void (*deviator)(const pl_block *block, const pl_law *law, const double *x, double *out);
+    void (*spent)(const pl_block *block, const pl_law *law, const double *x, double *out);
 } pl_kernels;
 
 const pl_kernels *pl_kernels_choose(void);

@@ -68,6 +68,32 @@ static inline void kernel_overstress(const pl_block *block, int h, int q, vd H[6
     }
 }
 
+// Derivatives of a law by its constants do not soften.
+static inline bool kernel_softens(const pl_block *block, const pl_law *law)
+{
+    return block->largest && law->mullins_r > 0;
+}
+
+// Largest deviatoric energy so far at point q.
+static inline vd kernel_largest(const pl_block *block, int h, int q)
+{
+    return v_load(block->largest + q * PL_LANES + h);
+}
+
+// out[point]: deviatoric energy density of the law, without softening.
+static void kernel_spent(const pl_block *block, const pl_law *law, const double *x, double *out)
+{
+    for (int h = 0; h < PL_LANES; h += PL_VW) {
+        vd X[PL_ELEMENT_NODES_MAX][3];
+        kernel_gather(block, h, x, X);
+        for (int q = 0; q < block->point_count; ++q) {
+            vd F[9], P[9], D[9], d;
+            kernel_gradient(block, h, q, X, F);
+            v_store(out + q * PL_LANES + h, law_deviatoric(law, F, P, &d, D));
+        }
+    }
+}
+
 // out[point][12]: S_d and a C of the law given, see law_deviator.
 static void kernel_deviator(const pl_block *block, const pl_law *law, const double *x, double *out)
 {
@@ -77,7 +103,8 @@ static void kernel_deviator(const pl_block *block, const pl_law *law, const doub
         for (int q = 0; q < block->point_count; ++q) {
             vd F[9], S[6], aC[6];
             kernel_gradient(block, h, q, X, F);
-            law_deviator(law, F, S, aC);
+            const vd largest = block->largest ? kernel_largest(block, h, q) : v_set(0);
+            law_deviator(law, F, block->largest ? &largest : NULL, S, aC);
             for (int k = 0; k < 6; ++k) {
                 v_store(out + (12 * q + k) * PL_LANES + h, S[k]);
                 v_store(out + (12 * q + 6 + k) * PL_LANES + h, aC[k]);
@@ -125,7 +152,12 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
             v_cofactor(F, C);
             const vd J = F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
             smallest = v_min(J, smallest);
-            law_stress(law, F, law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0), &W, P);
+            const vd p = law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0);
+            if (kernel_softens(block, law)) {
+                law_stress_softened(law, F, p, kernel_largest(block, h, q), &W, P);
+            } else {
+                law_stress(law, F, p, &W, P);
+            }
             if (block->overstress) {
                 vd H[6];
                 kernel_overstress(block, h, q, H);
@@ -300,6 +332,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
                            double blend, const pl_ahead *ahead, double *out)
 {
     const int n = block->node_count, pairs = n * (n + 1) / 2;
+    const bool softens = kernel_softens(block, law);
     double *coupling = out + (int64_t)pairs * 9 * PL_LANES;
 
     memset(out, 0,
@@ -315,8 +348,12 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
             vd F[9], A[81], D[9];
             const vd p = law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0);
             kernel_gradient(block, h, q, X, F);
-            law_tangent(law, F, p, A, D);
-            if (ahead) {
+            if (softens) {
+                law_tangent_softened(law, F, p, kernel_largest(block, h, q), A, D);
+            } else {
+                law_tangent(law, F, p, A, D);
+            }
+            if (ahead && !softens) {
                 kernel_ahead(block, law, h, q, ahead, X0, dX, F, p, A);
             }
             if (block->overstress) {
@@ -453,5 +490,5 @@ static void kernel_bound(const pl_block *block, const double *x, double *out)
     }
 }
 
-const pl_kernels PL_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_dilatation, kernel_force,
-                                    kernel_tangent,  kernel_bound,      kernel_deviator};
+const pl_kernels PL_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_dilatation, kernel_force, kernel_tangent,
+                                    kernel_bound,    kernel_deviator,   kernel_spent};

@@ -54,6 +54,16 @@ void pl_elements_stress(const pl_elements *E, const pl_block *block, int lane, i
         p += block->corner_weight[q * block->corner_count + c] * E->pressure[block->pressure[c][lane]];
     }
     pl_law_stress(law, F, p, &W, P);
+    if (block->largest && law->mullins_r > 0) {
+        vd f[9], s[9], w;
+        for (int i = 0; i < 9; ++i) {
+            f[i] = v_set(F[i]);
+        }
+        law_stress_softened(law, f, v_set(p), v_set(block->largest[q * PL_LANES + lane]), &w, s);
+        for (int i = 0; i < 9; ++i) {
+            P[i] = s[i][0];
+        }
+    }
     if (block->overstress) {
         vd f[9], s[9], H[6], w = v_set(0);
         for (int i = 0; i < 9; ++i) {

@@ -151,6 +151,7 @@ static void viscous_set_law(const pl_viscous *v, int r, double m)
     pl_law *law = &v->E->law[r];
 
     *law = *from;
+    law->factor = m * from->factor;
     law->mu = m * from->mu;
     law->c10 = m * from->c10;
     law->c01 = m * from->c01;

@@ -100,6 +100,32 @@ static pl_status check_prony(const pl_material *material, const char *name, pl_e
     return PL_OK;
 }
 
+// Softening is of the deviatoric energy of rubber laws.
+static pl_status check_mullins(const pl_material *m, const char *name, pl_error *err)
+{
+    if (m->mullins_r == 0 && m->mullins_m == 0 && m->mullins_beta == 0) {
+        return PL_OK;
+    }
+    if (!pl_material_is_rubber(m->model)) {
+        return pl_fail(err, PL_BAD_INPUT, "material '%s': the law %s takes no mullins, only rubber laws do",
+                       name, pl_material_model_name(m->model));
+    }
+    if (!(m->mullins_r >= 1) || isinf(m->mullins_r)) {
+        return pl_fail(err, PL_BAD_INPUT, "material '%s': r of mullins is %g, must be at least 1", name,
+                       m->mullins_r);
+    }
+    if (!(m->mullins_m >= 0) || isinf(m->mullins_m) || !(m->mullins_beta >= 0) || isinf(m->mullins_beta) ||
+        !(m->mullins_m + m->mullins_beta > 0)) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "material '%s': m and beta of mullins are %g MPa and %g, must not be negative, and one "
+            "of them must be positive",
+            name, m->mullins_m, m->mullins_beta);
+    }
+
+    return PL_OK;
+}
+
 // Directions have a length, and only laws with fibres have any.
 static pl_status check_fibres(const pl_material *material, const char *name, pl_error *err)
 {
@@ -159,6 +185,9 @@ pl_status pl_material_check(const pl_material *material, const char *name, pl_er
     }
     if (status == PL_OK) {
         status = check_prony(material, name, err);
+    }
+    if (status == PL_OK) {
+        status = check_mullins(material, name, err);
     }
     if (status != PL_OK) {
         return status;

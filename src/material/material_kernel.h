@@ -51,6 +51,8 @@ typedef struct pl_law {
     int fibre_count;
     double structure[PL_FIBRE_FAMILIES][9], structure_slope[PL_FIBRE_FAMILIES][9];
     enum { PL_FIBRE_STRESS, PL_FIBRE_BY_K1, PL_FIBRE_BY_K2, PL_FIBRE_BY_KAPPA, PL_FIBRE_NONE } fibre_part;
+    // softening by the largest energy; r 0: none. The constants above are those of the law times `factor`
+    double mullins_r, mullins_m, mullins_beta, factor;
 } pl_law;
 
 // Fills the constants of the deviatoric part.
@@ -882,6 +884,67 @@ static inline void law_tangent(const pl_law *law, const vd F[9], vd p, vd A[81],
     }
 }
 
+// ---- softening by the largest deviatoric energy W_m that the point has seen (Ogden and Roxburgh 1999): W is
+// replaced by Psi(W) of pl_material_softened, so that with P_d = dW/dF and q = p + kappa d
+//   P = Psi' P_d + q dd/dF,   A = Psi' A_d + Psi'' P_d (x) P_d + kappa dd/dF (x) dd/dF + q d2d/dF2.
+// W and P_d are `factor` times those of the law, W_m is of the law itself.
+static inline void law_softened(const pl_law *law, vd W, vd largest, vd *psi, vd *first, vd *second)
+{
+    static const double root = 1.7724538509055160; // of pi
+    for (int l = 0; l < PL_VW; ++l) {
+        const double c = law->factor, gap = largest[l] - W[l] / c;
+        (*psi)[l] = W[l];
+        (*first)[l] = 1;
+        (*second)[l] = 0;
+        if (gap > 0) {
+            const double s = law->mullins_m + law->mullins_beta * largest[l], z = gap / s,
+                         e = __builtin_exp(-z * z), part = __builtin_erf(z);
+            (*psi)[l] += c * s / law->mullins_r * (z * part + (e - 1) / root);
+            (*first)[l] -= part / law->mullins_r;
+            (*second)[l] = 2 * e / (root * law->mullins_r * s * c);
+        }
+    }
+}
+
+// The law without its volumetric part: its energy, P_d, the dilatation and dd/dF.
+static inline vd law_deviatoric(const pl_law *law, const vd F[9], vd P[9], vd *d, vd D[9])
+{
+    vd W;
+    *d = law_dilatation(law, F, D);
+    law_stress(law, F, -law->kappa * *d, &W, P);
+    return W - 0.5 * law->kappa * *d * *d;
+}
+
+static inline void law_stress_softened(const pl_law *law, const vd F[9], vd p, vd largest, vd *W, vd P[9])
+{
+    vd D[9], d, first, second;
+    const vd own = law_deviatoric(law, F, P, &d, D);
+    law_softened(law, own, largest, W, &first, &second);
+
+    const vd q = p + law->kappa * d;
+    *W += 0.5 * law->kappa * d * d;
+    for (int i = 0; i < 9; ++i) {
+        P[i] = first * P[i] + q * D[i];
+    }
+}
+
+static inline void law_tangent_softened(const pl_law *law, const vd F[9], vd p, vd largest, vd A[81], vd D[9])
+{
+    vd P[9], d, psi, first, second;
+    const vd own = law_deviatoric(law, F, P, &d, D), q = p + law->kappa * d;
+    law_softened(law, own, largest, &psi, &first, &second);
+
+    // at q = 0 the tangent is A_d and kappa dd/dF (x) dd/dF
+    law_tangent(law, F, -law->kappa * d, A, D);
+    for (int r = 0; r < 9; ++r) {
+        const vd k = law->kappa * (1 - first) * D[r], s = second * P[r];
+        for (int c = 0; c < 9; ++c) {
+            A[9 * r + c] = first * A[9 * r + c] + k * D[c] + s * P[c];
+        }
+    }
+    v_add_hessian_J(A, F, q);
+}
+
 static inline void law_add_overstress(const pl_law *law, const vd F[9], const vd H[6], vd *W, vd P[9])
 {
     vd full[9];
@@ -925,13 +988,18 @@ static inline void law_add_overstress_tangent(const pl_law *law, const vd F[9], 
 }
 
 // The deviatoric second Piola-Kirchhoff stress over a, S_d = F^-1 P / a, of a law without its volumetric
-// part, and a C: what the branches follow, and what their work is counted on.
-static inline void law_deviator(const pl_law *law, const vd F[9], vd S[6], vd aC[6])
+// part, and a C: what the branches follow, and what their work is counted on. `largest`: the energy that
+// softens; NULL: none.
+static inline void law_deviator(const pl_law *law, const vd F[9], const vd *largest, vd S[6], vd aC[6])
 {
     static const int row[6] = {0, 1, 2, 0, 1, 2}, column[6] = {0, 1, 2, 1, 2, 0};
     vd P[9], D[9], C[9], W;
 
-    law_stress(law, F, v_set(0), &W, P);
+    if (largest) {
+        law_stress_softened(law, F, v_set(0), *largest, &W, P);
+    } else {
+        law_stress(law, F, v_set(0), &W, P);
+    }
     v_cofactor(F, D);
     v_right_cauchy(F, C);
     const vd j = 1 / (F[0] * D[0] + F[1] * D[1] + F[2] * D[2]);

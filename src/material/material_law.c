@@ -12,6 +12,10 @@ void pl_law_constants(pl_law *law, const pl_material *m)
     const pl_material_row *row = pl_material_row_of(m->model);
     law->kernel = row->kernel;
     row->constants(m, law);
+    law->mullins_r = m->mullins_r;
+    law->mullins_m = m->mullins_m;
+    law->mullins_beta = m->mullins_beta;
+    law->factor = 1;
 }
 
 // d/dalpha of c (t_i - S/3), c = 2 mu / alpha:  -c / alpha (t_i - S/3) + c (ln(l_i) t_i - sum ln(l_j) t_j /
@@ -60,6 +64,7 @@ void pl_material_moduli_derivative(const pl_material *m, pl_material_constant co
 void pl_law_constant_derivative(pl_law *law, const pl_material *m, pl_material_constant constant)
 {
     pl_law_constants(law, m);
+    law->mullins_r = 0;
     if (law->fibre_count > 0) {
         pl_hgo_derivative(law, m, constant);
         return;

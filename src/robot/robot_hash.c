@@ -74,6 +74,10 @@ static uint64_t hash_material(uint64_t h, const pl_material *m)
     if (m->prony_count > 0) {
         h = hash_real(hash_real(h, m->prony_g, m->prony_count), m->prony_tau, m->prony_count);
     }
+    if (m->mullins_r > 0) {
+        const double softening[] = {m->mullins_r, m->mullins_m, m->mullins_beta};
+        h = hash_real(h, softening, PL_COUNT(softening));
+    }
 
     return h;
 }

@@ -1,5 +1,6 @@
-// Viscous branches: forces are the derivatives of the energy of a stage and tangents those of the forces, for
-// every law; at a constant shape the stress relaxes by exp(-t / tau).
+// Viscous branches and softening: forces are the derivatives of the energy of a stage and tangents those of
+// the forces, for every law; at a constant shape the stress relaxes by exp(-t / tau); what a softened body
+// stores and has turned into heat is the energy of its first loading at the largest shape.
 #include <stdlib.h>
 #include <string.h>
 #include "box_mesh.h"
@@ -45,6 +46,11 @@ static pl_material law_of(pl_material_model model, double poisson)
     m.prony_tau[0] = 0.02;
     m.prony_g[1] = 0.2;
     m.prony_tau[1] = 0.3;
+    if (pl_material_is_rubber(model)) {
+        m.mullins_r = 1.6;
+        m.mullins_m = 0.002;
+        m.mullins_beta = 0.2;
+    }
 
     return m;
 }
@@ -53,6 +59,7 @@ typedef struct body {
     pl_mesh *mesh;
     pl_elements *E;
     pl_viscous *v;
+    pl_softening *soft; // NULL: of laws that are not rubber
     pl_material material;
     int n;
     double *X, *x;
@@ -71,6 +78,7 @@ static body body_make(pl_material_model model, double poisson)
     PL_CHECK_OK(pl_mesh_raise(linear, &b.mesh, &err));
     pl_mesh_destroy(linear);
     PL_CHECK_OK(pl_elements_create(b.mesh, &material, &skip, false, &b.E, &err));
+    PL_CHECK_OK(pl_softening_create(b.E, &material, &b.soft, &err));
     PL_CHECK_OK(pl_viscous_create(b.E, &material, &b.v, &err));
     assert_non_null(b.v);
     const pl_mesh_view view = pl_mesh_get(b.mesh);
@@ -96,6 +104,7 @@ static void body_deform(const body *b, double amount, double *x)
 static void body_clear(body *b)
 {
     pl_viscous_destroy(b->v);
+    pl_softening_destroy(b->soft);
     pl_elements_destroy(b->E);
     pl_mesh_destroy(b->mesh);
     free(b->X);
@@ -105,8 +114,15 @@ static void body_clear(body *b)
 static void test_derivatives(void **state)
 {
     (void)state;
-    for (int model = 0; model < PL_MATERIAL_MODEL_COUNT; ++model) {
+    // first loading, unloading, and a shape where some points go beyond what they have seen
+    for (int k = 0; k < 3 * PL_MATERIAL_MODEL_COUNT; ++k) {
+        const int model = k / 3;
         body b = body_make((pl_material_model)model, 0.4);
+        body_deform(&b, (double[]){0, 1.5, 1}[k % 3], b.x);
+        for (int i = 0; k % 3 == 2 && i < b.n; ++i) {
+            b.x[i] += 0.02 * sin(1 + 2.3 * i);
+        }
+        pl_softening_start(b.soft, b.x);
         body_deform(&b, 0.5, b.x);
         pl_viscous_relax(b.v, b.x);
         pl_viscous_begin(b.v, 0.01, false);
@@ -118,7 +134,7 @@ static void test_derivatives(void **state)
         }
 
         // dE/dx . d by central differences
-        const double h = 1e-5;
+        const double h = 3e-6;
         double energy[2], slope = 0;
         for (int k = 0; k < 2; ++k) {
             for (int i = 0; i < b.n; ++i) {
@@ -175,8 +191,9 @@ static void test_derivatives(void **state)
             }
         }
         const double tangent_error = fabs(difference - quadratic) / fabs(quadratic);
-        print_message("%-14s force %.1e, tangent %.1e\n", pl_material_model_name((pl_material_model)model),
-                      error, tangent_error);
+        print_message("%-14s %s: force %.1e, tangent %.1e\n",
+                      pl_material_model_name((pl_material_model)model),
+                      (const char *[]){"first loading", "unloading", "mixed"}[k % 3], error, tangent_error);
         PL_CHECK_BELOW(error, 1e-7);
         PL_CHECK_BELOW(tangent_error, 1e-7);
         free(force);
@@ -239,8 +256,57 @@ static void test_relaxation(void **state)
     }
 }
 
+// Unloaded and loaded again along one path: the work of the forces is what is stored, nothing is lost below
+// the largest shape, and a cycle from rest turns the heat of the largest energies into heat.
+static void test_cycle(void **state)
+{
+    (void)state;
+    for (int model = PL_NEO_HOOKEAN; model < PL_MATERIAL_MODEL_COUNT; ++model) {
+        body b = body_make((pl_material_model)model, 0.45);
+        double *force = calloc((size_t)b.n, sizeof *force), *y = calloc((size_t)b.n, sizeof *y);
+        pl_viscous_off(b.v);
+        pl_softening_start(b.soft, b.X);
+        const double rest = pl_elements_energy(b.E, b.X, NULL, NULL);
+
+        // trapezoidal rule over 0 -> 1 -> 0 -> 1
+        const int n = 400;
+        double work[3] = {0}, heat[3];
+        for (int leg = 0; leg < 3; ++leg) {
+            for (int k = 0; k < n; ++k) {
+                const double from = leg == 1 ? 1 - (double)k / n : (double)k / n,
+                             to = from + (leg == 1 ? -1.0 : 1.0) / n;
+                body_deform(&b, 0.5 * (from + to), b.x);
+                pl_elements_energy(b.E, b.x, force, NULL);
+                body_deform(&b, from, b.x);
+                body_deform(&b, to, y);
+                for (int i = 0; i < b.n; ++i) {
+                    work[leg] += force[i] * (y[i] - b.x[i]);
+                }
+                pl_softening_advance(b.soft, y);
+                pl_softening_accept(b.soft);
+            }
+            heat[leg] = pl_softening_heat(b.soft);
+        }
+
+        body_deform(&b, 1, b.x);
+        const double spent = pl_elements_energy(b.E, b.x, NULL, NULL) - rest;
+        print_message("%-14s first loading %.6f, back %.6f, again %.6f mJ; heat %.6f, %.6f mJ\n",
+                      pl_material_model_name((pl_material_model)model), work[0], work[1], work[2], heat[0],
+                      work[0] + work[1]);
+        PL_CHECK_NEAR(work[0], spent, 1e-5 * spent);
+        PL_CHECK_NEAR(work[0] + work[1], heat[0], 1e-4 * spent);
+        PL_CHECK_NEAR(work[2], -work[1], 1e-5 * spent);
+        assert_true(heat[0] > 0.1 * spent);
+        assert_true(heat[2] == heat[0] && heat[1] == heat[0]);
+        free(force);
+        free(y);
+        body_clear(&b);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_derivatives), cmocka_unit_test(test_relaxation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_derivatives), cmocka_unit_test(test_relaxation),
+                                       cmocka_unit_test(test_cycle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
