@@ -106,6 +106,7 @@ int cli_calibrate_poses(const cli_args *args);
 int cli_calibrate_cameras(const cli_args *args);
 int cli_calibrate_syringe(const cli_args *args, const char *path);
 int cli_calibrate_relaxation(const cli_args *args, const char *path);
+int cli_calibrate_cycles(const cli_args *args, const char *path);
 int cli_calibrate_release(const cli_args *args);
 extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mesh, cli_verb_materials,
     cli_verb_calibrate, cli_verb_fk, cli_verb_sweep, cli_verb_jacobian, cli_verb_completion, cli_verb_serve;

@@ -5,7 +5,8 @@
 #include "cli.h"
 
 static const cli_option options[] = {
-    {"model", 0, "NAME", "fit this law only: neo_hookean, mooney_rivlin, yeoh, gent or ogden (default: all)",
+    {"model", 0, "NAME",
+     "fit this law only: neo_hookean, mooney_rivlin, yeoh, gent or ogden (default: all; cycles: yeoh)",
      "neo_hookean mooney_rivlin yeoh gent ogden"},
     {"max-strain", 0, "STRAIN", "use the test up to this engineering strain (1 = 100 %)", NULL},
     {"length", 0, "MM", "ratio: of the whole bar (default 80)", NULL},
@@ -283,10 +284,10 @@ static int calibrate_run(cli_args *args)
     }
 
     const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0,
-               relaxation = strcmp(kind, "relaxation") == 0;
-    if (!ratio && !syringe && !relaxation && strcmp(kind, "tensile") != 0) {
+               relaxation = strcmp(kind, "relaxation") == 0, cycles = strcmp(kind, "cycles") == 0;
+    if (!ratio && !syringe && !relaxation && !cycles && strcmp(kind, "tensile") != 0) {
         cli_error(args,
-                  "'%s' is not a kind of measurement, expected tensile, relaxation, release, ratio, "
+                  "'%s' is not a kind of measurement, expected tensile, relaxation, cycles, release, ratio, "
                   "syringe, poses or cameras",
                   kind);
         return CLI_EXIT_USAGE;
@@ -308,6 +309,9 @@ static int calibrate_run(cli_args *args)
     if (relaxation) {
         return cli_calibrate_relaxation(args, args->plain[1]);
     }
+    if (cycles) {
+        return cli_calibrate_cycles(args, args->plain[1]);
+    }
     if (syringe) {
         return cli_calibrate_syringe(args, args->plain[1]);
     }
@@ -322,7 +326,8 @@ static int calibrate_run(cli_args *args)
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
     .summary = "parameters from measurements: material laws, two materials of a bar, volume over pressure",
-    .usage = "tensile FILE.csv | relaxation FILE.csv | release ROBOT RUN.csv... | ratio | syringe FILE.csv | "
+    .usage = "tensile FILE.csv | relaxation FILE.csv | cycles FILE.csv | release ROBOT RUN.csv... | ratio | "
+             "syringe FILE.csv | "
              "poses ROBOT MEASURED.csv | cameras PATTERN... [options]",
     .about =
         "Fits neo-Hookean, Mooney-Rivlin and Yeoh constants to a tensile test: a CSV of the Soft Robotics\n"
@@ -334,6 +339,9 @@ const cli_verb cli_verb_calibrate = {
         "ratio\n"
         "from a CSV of pressure P and volume dV pushed into a closed line, for loading and unloading.\n"
         "relaxation: viscous branches (prony) from a CSV of t [s], stress and, if it is recorded, strain.\n"
+        "cycles: a law and its softening (mullins) from a CSV of strain and stress of a bar that is loaded "
+        "and\n"
+        "unloaded, in the order of measurement.\n"
         "release: stiffness and viscous weights from markers over time after the body was let go (t [s], "
         "tip.x [mm]),\n"
         "with intervals; says which constants the runs cannot separate.\n"
@@ -345,6 +353,7 @@ const cli_verb cli_verb_calibrate = {
         "  pliant calibrate tensile Ecoflex_00-30.csv --max-strain 2 --out fit.png\n"
         "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n"
         "  pliant calibrate relaxation held.csv --out relaxation.png\n"
+        "  pliant calibrate cycles cyclic.csv --model yeoh --out cycles.png\n"
         "  pliant calibrate release beam a.csv b.csv --free silicone.young,silicone.prony.0.g --out fit.png\n"
         "  pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84\n"
         "  pliant calibrate syringe pv.csv --chamber 12mL --tube 3mL --syringe 50mL --out pv.png\n"

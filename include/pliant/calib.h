@@ -39,6 +39,29 @@ typedef struct pl_tensile_fit {
 PL_API_CHECKED pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model,
                                               double strain_high, pl_tensile_fit *out, pl_error *err);
 
+// ---- softening (mullins) from a cyclic tensile test
+// Engineering strain (1 = 100 %) and stress (MPa) of a bar that is loaded and unloaded, in the order of
+// measurement.
+typedef struct pl_cycles {
+    int count;
+    const double *strain, *stress;
+} pl_cycles;
+
+typedef struct pl_cycles_fit {
+    pl_material material; // constants of the first loading, and mullins_r, mullins_m, mullins_beta
+    double half_width[3]; // of the 95 % intervals of r, m (MPa) and beta; infinite: the test does not tell
+    double correlation;   // of neighbouring residuals, which the intervals account for
+    double error;         // root mean square of the stress error over the largest stress
+    double first_error;   // of the first loading alone
+    int first_rows;       // rows beyond every strain before them
+    bool stable;          // as in pl_tensile_fit
+    double lost, lost_measured; // share of the work put in that does not come back: of the fit, of the test
+} pl_cycles_fit;
+
+// Fits the law to the rows of the first loading and r, m, beta to the others.
+PL_API_CHECKED pl_status pl_cycles_calibrate(const pl_cycles *test, pl_material_model model,
+                                             pl_cycles_fit *fit, pl_error *err);
+
 // ---- two materials from an elongation test (Fang et al. 2020, equation 16)
 // A bar of `length` mm: material A from the clamped end to the interface, B beyond it. Elongated by `pull`
 // mm, its interface moves by `moved`. The method that computes the bar: the exact solver with the (E, nu)
