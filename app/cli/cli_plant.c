@@ -13,6 +13,11 @@ static const cli_option options[] = {
     {"period", 0, "TIME", "time between two commands (default: that of the controller in the robot file)",
      NULL},
     {"seed", 0, "N", "of the noise", NULL},
+    {"motion", 0, NULL,
+     "the body moves in time, with inertia and viscosity; without it, or `plant: {motion: true}` in the "
+     "robot\n"
+     "file: equilibrium after equilibrium",
+     NULL},
     {"json", 0, "FILE",
      "write a summary at the end (JSON): steps taken, the commands left; - with --listen only", NULL},
     CLI_MESHING,
@@ -317,7 +322,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     if (status) {
         return status;
     }
-    if (pl_plant_from_setup(m->model, setup, period, seed, plant, &err) != PL_OK) {
+    if (pl_plant_from_setup(m->model, setup, period, seed, cli_flag(args, "motion"), plant, &err) != PL_OK) {
         return cli_fail_file(args, m->path, &err);
     }
 

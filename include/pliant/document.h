@@ -142,9 +142,9 @@ PL_API_CHECKED pl_status pl_control_from_document(const pl_robot_document *docum
 PL_API void pl_control_clear(pl_control_setup *setup);
 
 // The simulated robot of the `plant` block, a step every `period` s. `seed` of its noise; -1: as in the file.
-// Keeps a reference to `model` and to the setup.
+// `motion`: its body moves in time, whatever the file says. Keeps a reference to `model` and to the setup.
 PL_API_CHECKED pl_status pl_plant_from_setup(pl_model *model, const pl_control_setup *setup, double period,
-                                             int seed, pl_plant **out, pl_error *err);
+                                             int seed, bool motion, pl_plant **out, pl_error *err);
 
 // ---- in one call
 PL_API_CHECKED pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,

@@ -57,6 +57,7 @@ typedef struct pl_plant_options {
     const double *rate;          // per sensor: readings per s, NAN between them; 0 or NULL: at every step
     const pl_plant_fault *fault; // of the sensors
     int fault_count;
+    bool motion;                     // the body moves in time; otherwise equilibrium after equilibrium
     int payload_marker;              // -1: none
     double payload[3];               // N
     double payload_from, payload_to; // s

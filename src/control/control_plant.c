@@ -1,12 +1,15 @@
 // A simulated robot that is not the model: the commands reach the body through a delay, a dead zone, a
-// hysteresis loop and a first-order lag; a payload is switched on and off; sensors have noise and steps.
+// hysteresis loop and a first-order lag; a payload is switched on and off; sensors have noise and steps. The
+// body takes the equilibrium of every period, or it moves in time.
 #include "control/control_impl.h"
 #include "control/control.h"
+#include "pliant/simulation.h"
 
 #define PLANT_DELAY_MAX 10000 // ticks
 
 struct pl_plant {
     pl_model *model;
+    pl_simulation *simulation; // NULL: no motion in time
     pl_plant_options options;
     int commands, sensors, markers, delay_ticks, tick;        // counts; of the delay; since the start
     double *dead_zone, *backlash, *noise, *resolution, *rate; // copies
@@ -75,6 +78,23 @@ static double *plant_copy(const double *from, int count)
     return copy;
 }
 
+// The motion begins at the equilibrium at rest. Its steps are parts of a period.
+static pl_status plant_start_motion(pl_plant *p, pl_error *err)
+{
+    pl_dynamics_options options = pl_dynamics_options_default();
+    pl_solve_report report = {0};
+
+    options.largest_step = p->options.period;
+    pl_status status = pl_simulation_create(p->model, &options, &p->simulation, err);
+    status = status == PL_OK ? pl_model_fk(p->model, p->now, &report, err) : status;
+    if (status == PL_OK && report.outcome != PL_SOLVED) {
+        status = pl_fail(err, PL_FAILED, "plant: the motion has no equilibrium to begin with: %s", report.message);
+    }
+    status = status == PL_OK ? pl_simulation_from_model(p->simulation, err) : status;
+
+    return status == PL_OK ? pl_simulation_start(p->simulation, err) : status;
+}
+
 // Starts at rest, with a queue full of rest commands.
 pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_plant **out, pl_error *err)
 {
@@ -126,6 +146,12 @@ pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_p
         }
     }
 
+    const pl_status moving = options->motion ? plant_start_motion(p, err) : PL_OK;
+    if (moving != PL_OK) {
+        pl_plant_destroy(p);
+        return moving;
+    }
+
     *out = p;
 
     return PL_OK;
@@ -137,6 +163,7 @@ void pl_plant_destroy(pl_plant *p)
         return;
     }
 
+    pl_simulation_destroy(p->simulation);
     void *const block[] = {p->dead_zone, p->backlash, p->noise, p->resolution, p->rate,  p->fault,
                            p->queue,     p->valve,    p->now,   p->sensor,     p->truth, p->force};
     for (int i = 0; i < PL_COUNT(block); ++i) {
@@ -208,6 +235,25 @@ static void plant_read(pl_plant *p, double time)
     }
 }
 
+// The body one period later. A body that cannot follow is reported, not an error.
+static pl_status plant_move(pl_plant *p, bool *solved, pl_error *err)
+{
+    if (p->simulation) {
+        pl_motion_report report;
+        const pl_status status =
+            pl_simulation_advance(p->simulation, p->now, p->force, p->options.period, NULL, &report, err);
+        *solved = status == PL_OK && report.outcome == PL_MOTION_DONE;
+        return status;
+    }
+
+    pl_solve_report report;
+    pl_status status = pl_model_set_forces(p->model, p->force, err);
+    status = status == PL_OK ? pl_model_fk(p->model, p->now, &report, err) : status;
+    *solved = status == PL_OK && report.outcome == PL_SOLVED;
+
+    return status;
+}
+
 pl_status pl_plant_step(pl_plant *p, const double *command, pl_plant_reading *out, pl_error *err)
 {
     for (int j = 0; j < p->commands; ++j) {
@@ -228,12 +274,8 @@ pl_status pl_plant_step(pl_plant *p, const double *command, pl_plant_reading *ou
         p->force[i] = 0;
     }
 
-    // equilibrium, then readings. No equilibrium is reported, not an error
-    pl_solve_report report;
-    pl_status status = pl_model_set_forces(p->model, p->force, err);
-    if (status == PL_OK) {
-        status = pl_model_fk(p->model, p->now, &report, err);
-    }
+    bool solved;
+    const pl_status status = plant_move(p, &solved, err);
     if (status != PL_OK) {
         return status;
     }
@@ -244,7 +286,7 @@ pl_status pl_plant_step(pl_plant *p, const double *command, pl_plant_reading *ou
                               .truth = p->truth,
                               .marker = pl_model_get_answer(p->model).marker,
                               .command = p->now,
-                              .solved = report.outcome == PL_SOLVED};
+                              .solved = solved};
 
     return PL_OK;
 }

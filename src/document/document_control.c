@@ -210,6 +210,7 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     }
 
     m->plant.seed = (uint64_t)c->plant.seed;
+    m->plant.motion = c->plant.motion;
     if (c->plant.payload.marker) {
         m->plant.payload_marker =
             control_marker(f, model, "plant: payload", c->plant.payload.marker, c->plant.payload_line);
@@ -258,11 +259,12 @@ pl_status pl_control_from_document(const pl_robot_document *document, const pl_m
 }
 
 pl_status pl_plant_from_setup(pl_model *model, const pl_control_setup *setup, double period, int seed,
-                              pl_plant **out, pl_error *err)
+                              bool motion, pl_plant **out, pl_error *err)
 {
     pl_plant_options options = setup->memory ? setup->memory->plant : pl_plant_options_default();
     options.period = period;
     options.seed = seed >= 0 ? (uint64_t)seed : options.seed;
+    options.motion = options.motion || motion;
 
     return pl_plant_create(model, &options, out, err);
 }

@@ -37,6 +37,7 @@ typedef struct doc_control {
         double delay, lag, backlash; // s, s, share of the range
         doc_control_payload payload;
         int seed, payload_line;
+        bool motion;
         doc_control_fault *fault;
         int fault_count;
     } plant;

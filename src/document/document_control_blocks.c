@@ -109,6 +109,7 @@ static void control_plant(doc_robot_file *f, const doc_node *node, doc_control *
         {"lag", DOC_QUANTITY, PL_DIM_TIME, offsetof(doc_control, plant.lag), DOC_NOT_NEGATIVE},
         {"backlash", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(doc_control, plant.backlash), DOC_NOT_NEGATIVE},
         {"seed", DOC_WHOLE, 0, offsetof(doc_control, plant.seed), DOC_NOT_NEGATIVE},
+        {"motion", DOC_BOOL, 0, offsetof(doc_control, plant.motion), 0},
         {"payload", DOC_OTHER, 0, 0, 0},
         {"faults", DOC_OTHER, 0, 0, 0},
     };
