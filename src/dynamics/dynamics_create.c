@@ -120,17 +120,18 @@ static pl_status dashpot_add(pl_material *m, const char *name, double b, pl_erro
     return PL_OK;
 }
 
-// Branches of the materials of all regions; thin layers have none.
-static pl_status create_viscous(pl_dynamics *d, pl_error *err)
+// Branches and softening of the materials of all regions; thin layers have none.
+static pl_status create_histories(pl_dynamics *d, pl_error *err)
 {
     const pl_robot *robot = d->robot;
     for (int i = 0; i < robot->layer_count; ++i) {
-        if (robot->material[robot->layer[i].material].prony_count > 0) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "layer '%s': its material '%s' has viscous branches (prony), which layers do not have "
-                "yet: use a material without them",
-                robot->layer[i].name, robot->material_name[robot->layer[i].material]);
+        const pl_material *m = &robot->material[robot->layer[i].material];
+        if (m->prony_count > 0 || m->mullins_r > 0) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "layer '%s': its material '%s' has %s, which layers do not have yet: use a "
+                           "material without",
+                           robot->layer[i].name, robot->material_name[robot->layer[i].material],
+                           m->prony_count > 0 ? "viscous branches (prony)" : "softening (mullins)");
         }
     }
 
@@ -147,6 +148,9 @@ static pl_status create_viscous(pl_dynamics *d, pl_error *err)
         }
     }
 
+    if (status == PL_OK) {
+        status = pl_softening_create(d->problem->elements, material, &d->softening, err);
+    }
     if (status == PL_OK) {
         status = pl_viscous_create(d->problem->elements, material, &d->viscous, err);
     }
@@ -207,7 +211,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
     }
 
     if (status == PL_OK) {
-        status = create_viscous(d, err);
+        status = create_histories(d, err);
     }
     if (status != PL_OK) {
         pl_dynamics_destroy(d);
@@ -225,6 +229,7 @@ void pl_dynamics_destroy(pl_dynamics *d)
         return;
     }
     pl_viscous_destroy(d->viscous);
+    pl_softening_destroy(d->softening);
     pl_free(d->force);
     if (d->problem) {
         pl_newton_clear(&d->newton);
@@ -278,24 +283,29 @@ static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves
         d->now.time = 0;
         memset(d->now.v, 0, (size_t)n * sizeof *d->now.v);
         pl_problem_recall(d->problem, state); // regions as they have grown there
+        pl_softening_start(d->softening, state->x);
         pl_viscous_relax(d->viscous, state->x);
         pl_problem_resume(d->problem);
         return PL_OK;
     }
 
     const pl_state_block *viscous = &state->history[PL_STATE_VISCOUS],
+                         *softening = &state->history[PL_STATE_SOFTENING],
                          *acceleration = &state->history[PL_STATE_ACCELERATION];
-    if (viscous->count != count || acceleration->count != n) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "dynamics: the state has %lld numbers of viscous branches and %lld of its "
-                       "acceleration, the robot needs %lld and %lld",
-                       (long long)viscous->count, (long long)acceleration->count, (long long)count,
-                       (long long)n);
+    if (viscous->count != count || softening->count != pl_softening_count(d->softening) ||
+        acceleration->count != n) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "dynamics: the state has %lld numbers of viscous branches, %lld of softening and %lld of "
+            "its acceleration, the robot needs %lld, %lld and %lld",
+            (long long)viscous->count, (long long)softening->count, (long long)acceleration->count,
+            (long long)count, (long long)pl_softening_count(d->softening), (long long)n);
     }
 
     d->now.time = state->time;
     memcpy(d->now.v, state->velocity, (size_t)n * sizeof *d->now.v);
     memcpy(d->now.a, acceleration->value, (size_t)n * sizeof *d->now.a);
+    pl_softening_read(d->softening, softening->value);
     pl_viscous_read(d->viscous, viscous->value, state->x);
 
     return PL_OK;
@@ -318,6 +328,7 @@ static bool start_grows(const pl_robot *robot)
 static pl_status start_energies(pl_dynamics *d, pl_error *err)
 {
     d->energy_known = !start_grows(d->robot);
+    d->softened_start = pl_softening_heat(d->softening);
     d->energy_start = dynamics_kinetic(d, d->now.v) + dynamics_stored(d, d->now.x) - d->energy.actuators;
     if (!isfinite(d->energy_start)) {
         return pl_fail(err, PL_BAD_INPUT, "the state where the motion begins has inverted elements");
@@ -431,10 +442,12 @@ pl_status pl_dynamics_store(const pl_dynamics *d, pl_state *state, pl_error *err
     }
     if (pl_state_set_motion(state, d->now.time, d->now.v) != PL_OK ||
         pl_state_set_part(state, PL_STATE_ACCELERATION, d->now.a, dynamics_full(d)) != PL_OK ||
-        pl_state_set_part(state, PL_STATE_VISCOUS, NULL, pl_viscous_count(d->viscous)) != PL_OK) {
+        pl_state_set_part(state, PL_STATE_VISCOUS, NULL, pl_viscous_count(d->viscous)) != PL_OK ||
+        pl_state_set_part(state, PL_STATE_SOFTENING, NULL, pl_softening_count(d->softening)) != PL_OK) {
         return pl_fail_memory(err, "dynamics: state");
     }
     pl_viscous_write(d->viscous, state->history[PL_STATE_VISCOUS].value);
+    pl_softening_write(d->softening, state->history[PL_STATE_SOFTENING].value);
 
     return PL_OK;
 }

@@ -216,7 +216,8 @@ double dynamics_kinetic(const pl_dynamics *d, const double *v)
 double dynamics_stored(pl_dynamics *d, const double *x)
 {
     pl_viscous_off(d->viscous);
-    return pl_problem_elastic(d->problem, x, NULL) + energy_of(d->problem, PART_STORED, x);
+    return pl_problem_elastic(d->problem, x, NULL) - pl_softening_heat(d->softening) +
+           energy_of(d->problem, PART_STORED, x);
 }
 
 pl_motion_energy pl_dynamics_energy(pl_dynamics *d)
@@ -227,6 +228,7 @@ pl_motion_energy pl_dynamics_energy(pl_dynamics *d)
     }
     e.kinetic = dynamics_kinetic(d, d->now.v);
     e.elastic = dynamics_stored(d, d->now.x);
+    e.damped += pl_softening_heat(d->softening) - d->softened_start;
     e.imbalance = d->energy_known
                       ? e.kinetic + e.elastic + e.viscous + e.damped - d->energy_start - e.actuators - e.loads
                       : NAN;

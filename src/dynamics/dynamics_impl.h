@@ -134,9 +134,11 @@ struct pl_dynamics {
     pl_motion_energy energy;      // work done until now
     pl_motion_energy energy_next; // until the end of the step in progress
     dynamics_work work_step;
-    double energy_start; // kinetic and elastic at the start
-    bool energy_known;   // no growth drive
-    pl_viscous *viscous; // NULL: no material has viscous branches
+    double energy_start;     // kinetic and elastic at the start
+    bool energy_known;       // no growth drive
+    pl_viscous *viscous;     // NULL: no material has viscous branches
+    pl_softening *softening; // NULL: no material softens
+    double softened_start;   // mJ: heat of softening where the motion began
 };
 
 // ---- dynamics_step.c

@@ -171,6 +171,7 @@ static pl_status modes_factor(pl_dynamics *d, const pl_state *state, double *g, 
 {
     pl_problem *p = d->problem;
     pl_viscous_off(d->viscous);
+    pl_softening_start(d->softening, state->x);
     d->inertia->coefficient = 0;
     pl_problem_set_forces(p, state->force);
     const pl_step stand = pl_step_at(state);

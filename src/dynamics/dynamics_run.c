@@ -108,6 +108,7 @@ static pl_status run_accept(pl_dynamics *d, double h, double error, int iteratio
     }
 
     pl_viscous_accept(d->viscous);
+    pl_softening_accept(d->softening);
     d->report.steps++;
     d->report.time = d->now.time;
     d->report.step = h;

@@ -221,6 +221,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
     dynamics_work_first(d);
     pl_problem_store(d->problem, d->command, 1, to->x, to->state);
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, false, to->x);
+    pl_softening_advance(d->softening, to->x);
 
     return PL_OK;
 }
@@ -322,6 +323,7 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
         dynamics_work_base(d, &d->energy_next);
     }
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, true, to->x);
+    pl_softening_advance(d->softening, to->x);
 
     return PL_OK;
 }
@@ -437,6 +439,7 @@ pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *erro
 
 void dynamics_step_undo(pl_dynamics *d)
 {
+    pl_softening_revert(d->softening);
     if (d->touches) {
         memcpy(d->now.v, d->v_before, (size_t)dynamics_full(d) * sizeof *d->now.v);
         d->contact_known = false;

@@ -407,6 +407,7 @@ typedef enum pl_state_part {
     PL_STATE_TENSION,      // of cables that rub: pl_robot_tension_first
     PL_STATE_VISCOUS,      // of a motion: branches of viscoelastic materials
     PL_STATE_ACCELERATION, // of a motion: 3 per vertex
+    PL_STATE_SOFTENING,    // of a motion: largest energies of materials that soften
     PL_STATE_COUNT
 } pl_state_part;
 

@@ -17,6 +17,7 @@ static const struct {
     [PL_STATE_TENSION] = {"tension", pl_robot_tension_count},
     [PL_STATE_VISCOUS] = {"viscous", NULL},
     [PL_STATE_ACCELERATION] = {"acceleration", NULL},
+    [PL_STATE_SOFTENING] = {"softening", NULL},
 };
 
 const char *pl_state_part_name(pl_state_part kind)
