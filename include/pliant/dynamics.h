@@ -7,7 +7,7 @@
 //
 // A pl_dynamics belongs to one thread at a time; many may share one robot. Results are bitwise independent of
 // the number of threads. Contact with obstacles and of the body with itself acts implicitly: impacts lose
-// energy and create none. Free rigid bodies are refused.
+// energy and create none. Free rigid bodies move with the mass and the moments of inertia of their shapes.
 #ifndef PLIANT_DYNAMICS_H
 #define PLIANT_DYNAMICS_H
 
@@ -73,9 +73,9 @@ typedef struct pl_signal {
 // the imbalance is the left side minus the right side: negative where the integration damps.
 typedef struct pl_motion_energy {
     double kinetic;
-    double elastic;   // of the long-term material, springs included
+    double elastic;   // of the long-term material, softened as it is, springs included
     double viscous;   // went into viscous branches: what they store and what they turned into heat
-    double damped;    // by mass-proportional damping and drag
+    double damped;    // by mass-proportional damping, drag and softening (mullins)
     double actuators; // work of cables, chambers and films on the body; NAN: a cable has friction
     double loads;     // work of gravity, forces, moments, pressures and the acceleration of the supports
     double imbalance; // NAN: work of growth drives, moved obstacles or cables with
@@ -98,7 +98,7 @@ typedef struct pl_motion_report {
 typedef struct pl_dynamics pl_dynamics;
 
 // Builds pattern, mass matrix and all memory needed later. Keeps a reference to `robot`, which must outlive
-// the result. Refused: robots with free rigid bodies, and deformable or rigid regions without density.
+// the result. Refused: deformable or rigid regions without density.
 PL_API_CHECKED pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *options,
                                             pl_dynamics **out, pl_error *err);
 PL_API void pl_dynamics_destroy(pl_dynamics *dynamics);

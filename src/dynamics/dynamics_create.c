@@ -64,13 +64,6 @@ static pl_status options_check(const pl_robot *robot, const pl_dynamics_options 
         }
     }
 
-    if (robot->contact.free_count > 0) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "robot '%s' has a free body, whose inertia motions in time do not have yet: fix the "
-                       "obstacle, or remove it",
-                       robot->name);
-    }
-
     return PL_OK;
 }
 
@@ -182,6 +175,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
                                         .distribution = options->distribution,
                                         .linear_solver = options->linear_solver,
                                         .contact_tolerance = 1e-3,
+                                        .inertia = true,
                                         .force_tolerance = 1e-6,
                                         .extra = &masses};
     status = pl_problem_create(robot, &problem, extra, &d->problem, err);
@@ -311,7 +305,7 @@ static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves
     return PL_OK;
 }
 
-// Work of growth, of obstacles that are moved and of cables that rub is not counted.
+// Work of growth, of obstacles that are moved or pulled and of cables that rub is not counted.
 static bool start_grows(const pl_robot *robot)
 {
     bool grows = false;

@@ -268,6 +268,34 @@ static void inertia_tangent(void *self, pl_problem *p, const pl_linearization *h
     }
 }
 
+// The frame of a free body has its mass and its second moments m S: with the weights b_a = 1/4 + 3 / (4 r^2)
+// (x_a - c) . (X - c) of a place in the body,
+//   M_ab = int rho b_a b_b dV = m (1 / 16 + 9 / (16 r^4) (x_a - c) . S (x_b - c)).
+static void inertia_free_body(dynamics_inertia *t, const pl_obstacle *body, const double *X)
+{
+    double c[3] = {0}, arm[4][3], Sarm[3], square = 0;
+    for (int a = 0; a < 4; ++a) {
+        for (int i = 0; i < 3; ++i) {
+            c[i] += 0.25 * X[3 * (int64_t)body->frame[a] + i];
+        }
+    }
+    for (int a = 0; a < 4; ++a) {
+        pl_sub3(X + 3 * (int64_t)body->frame[a], c, arm[a]);
+        square += 0.25 * pl_dot3(arm[a], arm[a]);
+    }
+
+    for (int a = 0; a < 4; ++a) {
+        const int32_t row = body->frame[a];
+        pl_mulv3(body->second, arm[a], Sarm);
+        for (int b = 0; b < 4; ++b) {
+            const double m = body->mass * (1 + 9 / (square * square) * pl_dot3(Sarm, arm[b])) / 16;
+            for (int64_t k = t->M.start[row]; k < t->M.start[row + 1]; ++k) {
+                t->M.value[k] = t->M.column[k] == body->frame[b] ? m : t->M.value[k];
+            }
+        }
+    }
+}
+
 static const pl_term inertia_kind = {.name = "inertia",
                                      .destroy = inertia_destroy,
                                      .pattern = inertia_pattern,
@@ -322,6 +350,11 @@ pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error 
 
     if (status == PL_OK) {
         status = pl_consistent_mass_create(&p->mesh, density, &t->M, err);
+    }
+    for (int o = 0; status == PL_OK && o < robot->contact.obstacle_count; ++o) {
+        if (robot->contact.obstacle[o].free) {
+            inertia_free_body(t, &robot->contact.obstacle[o], p->mesh.position);
+        }
     }
     pl_free(density);
 

@@ -321,6 +321,7 @@ typedef struct pl_problem_options {
     double
         contact_tolerance;  // of the edge length: gap, or multiplier over stiffness, that ends their updates
     double force_tolerance; // relative: below it a balance cannot be distinguished from rounding
+    bool inertia;           // it, and no hand, holds free bodies that nothing touches
     const void *extra;      // for the constructors of further terms (pl_problem_create)
 } pl_problem_options;
 

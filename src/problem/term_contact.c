@@ -660,7 +660,7 @@ static void contact_noises(const contact_term *t, pl_problem *p)
         largest = fmax(largest, t->area[k] * t->stiffness[k]);
     }
     for (int o = 0; o < t->obstacles; ++o) {
-        largest = t->c->obstacle[o].free ? fmax(largest, 0.25 * t->grip[o].firm) : largest;
+        largest = t->c->obstacle[o].free && !t->inertia ? fmax(largest, 0.25 * t->grip[o].firm) : largest;
     }
     p->noise = fmax(p->noise, CONTACT_NOISE * DBL_EPSILON * p->reach * largest);
 }
@@ -727,6 +727,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     memcpy(t->x, p->mesh.position, (size_t)full * sizeof *t->x);
     contact_layout(t, t->block, &t->now);
     contact_stiffnesses(t, p);
+    t->inertia = p->options.inertia;
     contact_grip_create(t, p);
     contact_noises(t, p);
     contact_names(t);

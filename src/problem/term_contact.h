@@ -59,6 +59,7 @@ typedef struct contact_term {
     double *kept_offset;
     const double *X; // full: undeformed
     double at;       // of the path
+    bool inertia;    // holds free bodies: no hand does
     contact_grip *kept_grip;
     contact_grip *grip;                 // per obstacle: what holds free bodies besides contact
     bool *linked;                       // obstacles x points: has entries with the free body in the tangent

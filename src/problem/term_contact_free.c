@@ -214,6 +214,7 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x)
             const pl_obstacle *body = &t->c->obstacle[o];
             const double pull = fmax(fabs(t->from[o]), fabs(t->to[o])) * pl_norm3(body->pull);
             t->grip[o].load = body->mass * pl_norm3(p->robot->gravity) + pull;
+            t->now.let_go[o] = t->inertia ? 1 : t->now.let_go[o];
             t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
             t->grip[o].calm = true;
             t->grip[o].touched = t->now.let_go[o] > 0;
@@ -230,10 +231,13 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x)
 }
 
 // Of the hand where it still holds the body, of the soft spring where it does not; along the weight and
-// across.
+// across. With inertia there is neither.
 static double grip_stiffness(const contact_term *t, int o, bool across)
 {
     const contact_grip *g = &t->grip[o];
+    if (t->inertia) {
+        return 0;
+    }
     const double k = (g->calm ? GRIP_SOFT : GRIP_UNCALM) * g->load / t->c->obstacle[o].size;
     return g->stage <= (across ? CONTACT_STAGES / 2 : 0) ? g->firm : fmax(k, GRIP_LEAST * g->firm);
 }
@@ -296,7 +300,7 @@ void contact_grip_tangent(const contact_term *t, pl_problem *p, const pl_lineari
 {
     for (int o = 0; o < t->obstacles; ++o) {
         const contact_grip *g = &t->grip[o];
-        const bool none = here->exact && g->stage == CONTACT_STAGES;
+        const bool none = here->exact && g->stage == CONTACT_STAGES && !t->inertia;
         const double down = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(t, o, false)),
                      across = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(t, o, true));
         double B[9];

@@ -257,6 +257,7 @@ typedef struct pl_obstacle {
     bool free, pulled;
     double pull[3];    // N per unit of its command
     double mass, size; // t; mm: of the shape
+    double second[9];  // mm^2: mean of (X - centre) (X - centre)^T over its volume, at rest
     int32_t frame[4];
 } pl_obstacle;
 

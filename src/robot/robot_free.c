@@ -247,6 +247,7 @@ void robot_free_obstacle(const robot_build *b, int i, pl_obstacle *o)
     memcpy(o->pull, def->pull, sizeof o->pull);
     o->mass = def->mass > 0 ? def->mass : def->density * s.volume;
     o->size = s.size;
+    memcpy(o->second, s.second, sizeof o->second);
 
     // frames are the last elements of the mesh
     for (int32_t e = v.element_count - 1; e >= 0 && v.region[e] >= region; --e) {

@@ -61,6 +61,7 @@ pl_status robot_contact(robot_build *b); // robot_contact.c
 typedef struct robot_extent {
     double volume, centre[3]; // mm^3, mm
     double size;              // mm: half the smallest extent
+    double second[9];         // mm^2: mean of (X - centre) (X - centre)^T over the volume
 } robot_extent;
 
 typedef struct robot_obstacle_row {

@@ -107,8 +107,18 @@ static pl_status place_box(robot_build *b, const pl_obstacle_def *def, pl_shape 
     return PL_OK;
 }
 
-// Volume and centre of mass of a closed surface, as drawn in its file: sums over the tetrahedra of its
-// triangles and a corner of its box, V = sum r0 x r1 . r2 / 6. The corner keeps the terms small.
+// Second moments of a body with the moments `along` in the directions of the columns of R.
+static void second_moments(const double R[9], const double along[3], double out[9])
+{
+    for (int i = 0; i < 9; ++i) {
+        const int r = 3 * (i / 3), c = 3 * (i % 3);
+        out[i] = R[r] * along[0] * R[c] + R[r + 1] * along[1] * R[c + 1] + R[r + 2] * along[2] * R[c + 2];
+    }
+}
+
+// Volume, centre of mass and second moments of a closed surface, as drawn in its file: sums over the
+// tetrahedra of its triangles and a corner of its box, V = sum r0 x r1 . r2 / 6 and
+// int r r^T dV = V / 20 (sum r_a r_a^T + (sum r_a) (sum r_a)^T). The corner keeps the terms small.
 static void obstacle_surface_extent(const pl_trisurf *s, robot_extent *out)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, c[3] = {0};
@@ -127,9 +137,19 @@ static void obstacle_surface_extent(const pl_trisurf *s, robot_extent *out)
         pl_cross3(r[0], r[1], n);
         const double volume = pl_dot3(n, r[2]) / 6;
         out->volume += volume;
+        double sum[3];
         for (int i = 0; i < 3; ++i) {
-            c[i] += 0.25 * volume * (r[0][i] + r[1][i] + r[2][i]);
+            sum[i] = r[0][i] + r[1][i] + r[2][i];
+            c[i] += 0.25 * volume * sum[i];
         }
+        for (int i = 0; i < 9; ++i) {
+            const int a = i / 3, b = i % 3;
+            out->second[i] +=
+                volume / 20 * (r[0][a] * r[0][b] + r[1][a] * r[1][b] + r[2][a] * r[2][b] + sum[a] * sum[b]);
+        }
+    }
+    for (int i = 0; i < 9 && out->volume != 0; ++i) {
+        out->second[i] = (out->second[i] - c[i / 3] * c[i % 3] / out->volume) / out->volume;
     }
 
     // a surface without volume is a defect that is reported elsewhere; its centre is that of the box
@@ -146,18 +166,38 @@ static void measure_sphere(const pl_obstacle_def *def, robot_extent *out)
 {
     out->volume = 4.0 / 3 * PL_PI * def->radius * def->radius * def->radius;
     out->size = def->radius;
+    for (int i = 0; i < 3; ++i) {
+        out->second[4 * i] = def->radius * def->radius / 5;
+    }
 }
 
 static void measure_cylinder(const pl_obstacle_def *def, robot_extent *out)
 {
     out->volume = PL_PI * def->radius * def->radius * def->length;
     out->size = fmin(def->radius, 0.5 * def->length);
+
+    // r^2 / 4 across its axis, L^2 / 12 along it; rows of the frame are the directions
+    double frame[9], R[9];
+    const double across = def->radius * def->radius / 4,
+                 along[3] = {across, across, def->length * def->length / 12};
+    obstacle_frame(def->direction, frame);
+    for (int i = 0; i < 9; ++i) {
+        R[i] = frame[3 * (i % 3) + i / 3];
+    }
+    second_moments(R, along, out->second);
 }
 
 static void measure_box(const pl_obstacle_def *def, robot_extent *out)
 {
     out->volume = def->size[0] * def->size[1] * def->size[2];
     out->size = 0.5 * fmin(def->size[0], fmin(def->size[1], def->size[2]));
+
+    double R[9], along[3];
+    pl_rotation_exp(def->rotate, R);
+    for (int i = 0; i < 3; ++i) {
+        along[i] = def->size[i] * def->size[i] / 12;
+    }
+    second_moments(R, along, out->second);
 }
 
 static void measure_surface(const pl_obstacle_def *def, robot_extent *out)
@@ -166,11 +206,19 @@ static void measure_surface(const pl_obstacle_def *def, robot_extent *out)
         return; // reported where it is placed
     }
 
-    double R[9], c[3];
+    double R[9], RS[9], c[3];
     obstacle_surface_extent(def->surface, out);
 
-    // from the coordinates of the file to those of the robot
+    // from the coordinates of the file to those of the robot: R S R^T
     pl_rotation_exp(def->rotate, R);
+    for (int i = 0; i < 9; ++i) {
+        const double *r = R + 3 * (i / 3), *s = out->second + i % 3;
+        RS[i] = r[0] * s[0] + r[1] * s[3] + r[2] * s[6];
+    }
+    for (int i = 0; i < 9; ++i) {
+        const double *r = R + 3 * (i % 3), *s = RS + 3 * (i / 3);
+        out->second[i] = r[0] * s[0] + r[1] * s[1] + r[2] * s[2];
+    }
     pl_mulv3(R, out->centre, c);
     for (int i = 0; i < 3; ++i) {
         out->centre[i] = c[i] + def->point[i];
