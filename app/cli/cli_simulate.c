@@ -1,3 +1,4 @@
+// pliant simulate: the motion in time, as a table, shapes or a film. Rows are written while
 // the motion goes on; an interrupted run keeps them.
 #include <math.h>
 #include <stdlib.h>
@@ -252,6 +253,17 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
         status = status ? status : cli_command_check(args, info, number[0] + fabs(number[1]));
         if (status) {
             return status;
+        }
+
+        // a command is asked for in one way only
+        bool tabled = false;
+        for (int k = 0; !schedule && d->has_table && k < d->table.count; ++k) {
+            tabled = tabled || !isnan(d->table.command[k * d->table.command_count + c]);
+        }
+        if (!schedule && (tabled || !isnan(d->last[c]))) {
+            cli_error(args, "--sine %s: '%s' is in --%s too", set, info->name,
+                      tabled ? "table" : "set or --sine");
+            return CLI_EXIT_USAGE;
         }
 
         // a command that swings starts at its mean unless --before says otherwise
@@ -905,7 +917,8 @@ const cli_verb cli_verb_simulate = {
         "an equilibrium, the undeformed body or a saved state. Commands go to --set at once or in a\n"
         "ramp, follow a sine or a table; rates and times of filling and venting of the robot file hold. "
         "Steps follow from the tolerance. Every material needs a density;\n"
-        "contact acts, free rigid bodies are refused. Efforts are those of the motion; the energy balance is "
+        "contact acts, free rigid bodies fall and turn. Efforts are those of the motion; the energy balance "
+        "is "
         "in\n"
         "every row. An interrupted run keeps its rows.",
     .examples =

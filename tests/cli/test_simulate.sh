@@ -43,6 +43,16 @@ expect_status 0 simulate beam $coarse --until 0.3s --start fall.state --every 10
 expect_status 0 simulate beam $coarse --until 0.3s --start undeformed --every 10ms --out whole.csv
 expect_near "tip at the end" "$(tail -1 on.csv | cut -d, -f5)" "$(tail -1 whole.csv | cut -d, -f5)" 0.05
 
+# behind the socket of plant: the same motion as from a table, a command at a time
+for k in 1 2 3 4 5; do echo "{\"seq\": $k, \"t\": 0, \"set\": {\"tendon\": 2}}"; done >commands.jsonl
+printf 't [ms],tendon [mm]\n0,0\n20,2\n100,2\n' >one.csv
+expect_status 0 simulate beam $coarse --until 0.1s --table one.csv --every 20ms --out one_run.csv
+"$pliant" plant beam $coarse --stdio --motion --period 20ms <commands.jsonl >plant.jsonl 2>err.txt
+expect_near "readings of the plant" "$(wc -l <plant.jsonl)" 6 0
+for k in 2 6; do
+    expect_near "tip of the plant" "$(sed -n "${k}p" plant.jsonl | sed 's/.*"tip": \[[^,]*, [^,]*, \([^]]*\)\].*/\1/')" "$(sed -n "$((k + 1))p" one_run.csv | cut -d, -f5)" 0.02
+done
+
 # a state of a motion is a start for statics too
 expect_status 0 fk beam $coarse --state fall.state --save-state rest.state --no-mesh-error
 
@@ -61,6 +71,10 @@ expect_near "tip of the table" "$(tail -1 table.csv | cut -d, -f5)" "$(tail -1 r
 
 # a sine, an air line, a push: values at given times, and what is refused
 expect_status 0 simulate beam $coarse --until 0.1s --sine tendon=2mm,1mm,5Hz --every 50ms --out sine.csv
+expect_status 2 simulate beam $coarse --until 0.1s --sine tendon=2mm,1mm,5Hz --set tendon=3mm
+expect_words err.txt "'tendon' is in --set"
+expect_status 2 simulate beam $coarse --until 0.1s --sine tendon=2mm,1mm,5Hz --table c.csv
+expect_words err.txt "'tendon' is in --table"
 expect_near "crest of the sine" "$(sed -n 3p sine.csv | cut -d, -f2)" 3 1e-6
 expect_status 0 simulate beam $coarse --until 0.1s --set tendon=4mm --fill tendon=50ms --every 50ms --out fill.csv
 expect_near "filled to 1 - 1/e" "$(sed -n 3p fill.csv | cut -d, -f2)" 2.528482 1e-5
