@@ -621,6 +621,9 @@ static void simulate_head(simulate *d, FILE *out)
     for (int k = 0; k < i->sensor_count; ++k) {
         fprintf(out, ",%s [%s]", i->sensor_name[k], pl_sensor_unit(i->sensor_kind[k]));
     }
+    for (int k = 0; k < i->reading_count; ++k) {
+        fprintf(out, ",%s.%s [%s]", i->reading[k].name, i->reading[k].quantity, i->reading[k].unit);
+    }
     fputs(",kinetic [mJ],elastic [mJ],viscous [mJ],damped [mJ],actuators [mJ],loads [mJ],imbalance [mJ]\n",
           out);
 }
@@ -677,6 +680,11 @@ static int simulate_cells(simulate *d, const pl_motion_row *r, FILE *out)
     }
     for (int k = 0; k < i->sensor_count; ++k) {
         simulate_cell(out, row, answer->sensor[k] / pl_sensor_scale(i->sensor_kind[k]));
+    }
+
+    // contacts, free bodies, springs: whatever the terms of the robot report
+    for (int k = 0; k < i->reading_count; ++k) {
+        simulate_cell(out, row, answer->reading[k]);
     }
 
     const pl_motion_energy *e = &r->energy;

@@ -43,6 +43,22 @@ expect_status 0 simulate beam $coarse --until 0.3s --start fall.state --every 10
 expect_status 0 simulate beam $coarse --until 0.3s --start undeformed --every 10ms --out whole.csv
 expect_near "tip at the end" "$(tail -1 on.csv | cut -d, -f5)" "$(tail -1 whole.csv | cut -d, -f5)" 0.05
 
+# a ball that falls beside nothing: its place and the force of contact are columns
+cat >ball.yaml <<'END'
+pliant: 1
+name: drop
+mesh: {design: {kind: beam, length: 20, width: 12, height: 8}, size: 8, order: 2}
+materials: {soft: {model: neo_hookean, c10: 0.05 MPa, poisson: 0.4, density: 1070 kg/m^3, mullins: {r: 1.5, m: 1 kPa}}}
+regions: {body: soft}
+fixed: [{surface: bottom}]
+loads: {gravity: [0, 0, -9.81 m/s^2]}
+contact: {obstacles: [{name: ball, sphere: {centre: [10, 0, 15], radius: 6}, free: true, mass: 5 g}]}
+END
+expect_status 0 simulate ball.yaml --until 20ms --start undeformed --every 10ms --out ball.csv
+column() { head -1 "$1" | tr , '\n' | grep -n -F "$2" | head -1 | cut -d: -f1; }
+expect_near "the ball falls" "$(tail -1 ball.csv | cut -d, -f"$(column ball.csv 'ball.position_z [mm]')")" 13.038 1e-5
+expect_near "nothing touches it" "$(tail -1 ball.csv | cut -d, -f"$(column ball.csv 'ball.normal_force [N]')")" 0 0
+
 # behind the socket of plant: the same motion as from a table, a command at a time
 for k in 1 2 3 4 5; do echo "{\"seq\": $k, \"t\": 0, \"set\": {\"tendon\": 2}}"; done >commands.jsonl
 printf 't [ms],tendon [mm]\n0,0\n20,2\n100,2\n' >one.csv
