@@ -71,10 +71,21 @@ static void modes_print(const cli_args *args, modes *d)
     cli_commands_text(cli_model_commands(&d->s.m), d->s.m.command, text, sizeof text);
     cli_say(args, "free vibrations about the equilibrium at %s\n", text[0] ? text : "no commands");
     cli_table table = {0};
-    cli_row(&table, "mode\tfrequency [Hz]\tperiod [ms]\tmodal mass [g]");
+    bool decays = false;
     for (int k = 0; k < d->found; ++k) {
-        cli_row(&table, "%d\t%.5g\t%.5g\t%.4g", k + 1, d->mode[k].frequency, 1e3 / fabs(d->mode[k].frequency),
-                1e6 * d->mode[k].mass);
+        decays = decays || !(d->mode[k].damping == 0);
+    }
+    cli_row(&table, "mode\tfrequency [Hz]\tperiod [ms]\tmodal mass [g]%s",
+            decays ? "\trings at [Hz]\tdamping ratio" : "");
+    for (int k = 0; k < d->found; ++k) {
+        const pl_mode *m = &d->mode[k];
+        char rings[60] = "";
+        if (decays) {
+            snprintf(rings, sizeof rings, isnan(m->ringing) ? "\t-\t-" : "\t%.5g\t%.4g", m->ringing,
+                     m->damping);
+        }
+        cli_row(&table, "%d\t%.5g\t%.5g\t%.4g%s", k + 1, m->frequency, 1e3 / fabs(m->frequency),
+                1e6 * m->mass, rings);
     }
 
     cli_table_print(args, &table);
@@ -131,9 +142,11 @@ static json_t *modes_json(modes *d)
 {
     json_t *root = cli_json_head(d->s.m.info.robot_hash, d->s.m.findings), *list = json_array();
     for (int k = 0; k < d->found; ++k) {
-        json_array_append_new(list,
-                              json_pack("{s:o,s:o}", "frequency_hz", cli_json_number(d->mode[k].frequency),
-                                        "modal_mass_g", cli_json_number(1e6 * d->mode[k].mass)));
+        json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:o}", "frequency_hz",
+                                              cli_json_number(d->mode[k].frequency), "modal_mass_g",
+                                              cli_json_number(1e6 * d->mode[k].mass), "ringing_hz",
+                                              cli_json_number(d->mode[k].ringing), "damping",
+                                              cli_json_number(d->mode[k].damping)));
     }
 
     json_object_set_new(root, "modes", list);
@@ -184,7 +197,8 @@ const cli_verb cli_verb_modes = {
     .summary = "frequencies and shapes of free vibrations about an equilibrium",
     .usage = "ROBOT --set NAME=VALUE ... [options]",
     .about = "Solves for the equilibrium at the given commands and computes the lowest frequencies of small\n"
-             "vibrations about it, with the commands held and the long-term stiffness of the materials.\n"
+             "vibrations about it, with the commands held and the long-term stiffness of the materials;\n"
+             "with viscous branches (prony) also the frequency at which each rings and its damping ratio.\n"
              "Every material needs a density.",
     .examples = "  pliant modes finger --set air=30kPa\n"
                 "  pliant modes finger --count 10 --json -\n"

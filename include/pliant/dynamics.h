@@ -149,6 +149,10 @@ typedef struct pl_mode {
     double
         frequency; // Hz; negative: the equilibrium is unstable along the mode, which grows by exp(2 pi |f| t)
     double mass;   // t, u . M u for a shape scaled to a largest displacement of 1 mm
+    // With viscous branches and mass-proportional damping, which keep the shape: the motion decays as
+    // exp(-damping |s| t), |s|^2 = rate^2 + (2 pi ringing)^2. NAN: it does not swing
+    double ringing; // Hz
+    double damping; // ratio: 0 without branches
 } pl_mode;
 
 // Ends a motion in progress. The `count` (1 to 32) lowest frequencies, ascending, and their shapes (3 per

@@ -5,6 +5,8 @@
 #include "dynamics/dynamics_impl.h"
 
 #define MODES_MOST 32
+#define MODES_ROOT_STEPS 60
+#define MODES_ROOT_DIFFERENCE 1e-6
 #define MODES_VECTORS 120    // most Lanczos vectors
 #define MODES_RESIDUAL 1e-10 // of theta: an eigenvalue this good
 
@@ -166,6 +168,46 @@ static void modes_shape(const modes *z, int at, pl_mode *mode, double *shape)
     mode->mass = 2 * dynamics_kinetic(d, d->newton.work.x_trial);
 }
 
+// The root s of m s^2 + b m s + k + Q(s) = 0 next to i omega, Q the stiffness of the viscous branches along
+// the shape, by Newton's method with a difference for dQ/ds. Ringing and damping from it; NAN where it does
+// not converge, is no vibration any more, or the equilibrium is unstable.
+static void modes_damping(const modes *z, pl_mode *mode, const double *shape, double *share)
+{
+    const pl_dynamics *d = z->d;
+    const double m = mode->mass, omega = 2 * PL_PI * mode->frequency, b = d->options.mass_damping;
+    double s[2] = {0, omega}, worst = INFINITY;
+
+    if (d->viscous) {
+        pl_viscous_shares(d->viscous, z->x, shape, share);
+    }
+    for (int k = 0; omega > 0 && k < MODES_ROOT_STEPS && worst > 1e-12; ++k) {
+        double f[2][2]; // at s and at s (1 + e)
+        for (int side = 0; side < 2; ++side) {
+            const double scale = side ? 1 + MODES_ROOT_DIFFERENCE : 1, re = scale * s[0], im = scale * s[1];
+            double Q[2] = {0, 0};
+            if (d->viscous) {
+                pl_viscous_stiffness(d->viscous, share, (double[]){re, im}, Q);
+            }
+            f[side][0] = m * (re * re - im * im + b * re + omega * omega) + Q[0];
+            f[side][1] = m * (2 * re * im + b * im) + Q[1];
+        }
+
+        // s <- s - f / f', f' = (f1 - f0) / (e s)
+        const double g[2] = {f[1][0] - f[0][0], f[1][1] - f[0][1]}, square = g[0] * g[0] + g[1] * g[1],
+                     q[2] = {(f[0][0] * g[0] + f[0][1] * g[1]) / square,
+                             (f[0][1] * g[0] - f[0][0] * g[1]) / square},
+                     e = MODES_ROOT_DIFFERENCE,
+                     step[2] = {e * (q[0] * s[0] - q[1] * s[1]), e * (q[0] * s[1] + q[1] * s[0])};
+        s[0] -= step[0];
+        s[1] -= step[1];
+        worst = hypot(step[0], step[1]) / omega;
+    }
+
+    const bool swings = worst <= 1e-9 && s[1] > 1e-6 * omega;
+    mode->ringing = swings ? s[1] / (2 * PL_PI) : NAN;
+    mode->damping = swings ? -s[0] / hypot(s[0], s[1]) : NAN;
+}
+
 // Stands at the state, with the exact tangent of the long-term material factored.
 static pl_status modes_factor(pl_dynamics *d, const pl_state *state, double *g, double *r, pl_error *err)
 {
@@ -221,7 +263,8 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
     z.image = PL_NEW_ARRAY(double, (MODES_VECTORS + 1) * (int64_t)n);
     z.value = PL_NEW_ARRAY(double, MODES_VECTORS);
     z.vector = PL_NEW_ARRAY(double, MODES_VECTORS *MODES_VECTORS);
-    if (status == PL_OK && (!z.basis || !z.image || !z.value || !z.vector)) {
+    double *share = PL_NEW_ARRAY(double, p->elements->law_count);
+    if (status == PL_OK && (!z.basis || !z.image || !z.value || !z.vector || !share)) {
         status = pl_fail_memory(err, "modes");
     }
     if (status == PL_OK && !modes_lanczos(&z, count)) {
@@ -235,6 +278,7 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
         const double lambda = 1 / z.value[at];
         mode[k].frequency = (lambda < 0 ? -1 : 1) * sqrt(fabs(lambda)) / (2 * PL_PI);
         modes_shape(&z, at, &mode[k], shape ? shape + k * dynamics_full(d) : NULL);
+        modes_damping(&z, &mode[k], d->newton.work.x_trial, share);
     }
 
     *found = good;
@@ -245,6 +289,7 @@ pl_status pl_dynamics_modes(pl_dynamics *d, const pl_state *state, int count, pl
     pl_free(z.image);
     pl_free(z.value);
     pl_free(z.vector);
+    pl_free(share);
 
     return status;
 }

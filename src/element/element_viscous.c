@@ -426,6 +426,62 @@ void pl_viscous_relax(pl_viscous *v, const double *x)
     }
 }
 
+// ---- small vibrations
+#define VIBRATION_STEP 1e-4 // of the size of the body
+
+// By central differences of S_d and a C, in the places of a step that is not in progress.
+void pl_viscous_shares(pl_viscous *v, const double *x, const double *u, double *share)
+{
+    const pl_elements *E = v->E;
+    const int64_t n = 3 * (int64_t)E->vertex_count;
+    double most = 0;
+
+    memset(share, 0, (size_t)E->law_count * sizeof *share);
+    for (int64_t i = 0; i < n; ++i) {
+        most = fmax(most, fabs(u[i]));
+    }
+    const double h = most > 0 ? VIBRATION_STEP * cbrt(E->volume) / most : 0;
+    double *y = h > 0 ? PL_NEW_ARRAY(double, n) : NULL;
+    if (!y) {
+        return;
+    }
+
+    for (int side = 0; side < 2; ++side) {
+        viscous_loop w = {.v = v, .x = y, .to = side ? &v->next : &v->middle};
+        for (int64_t i = 0; i < n; ++i) {
+            y[i] = x[i] + (side ? h : -h) * u[i];
+        }
+        pl_loop(E->block_count, VISCOUS_GRAIN, viscous_strains, &w);
+    }
+    pl_free(y);
+
+    for (int b = 0; b < E->block_count; ++b) {
+        const pl_block *block = &E->block[b];
+        for (int64_t j = 0; v->strain_start[b] >= 0 && j < 6 * (int64_t)block->point_count * PL_LANES; ++j) {
+            const int64_t q = j / (6 * PL_LANES), lane = j % PL_LANES, component = j / PL_LANES % 6,
+                          at = v->strain_start[b] + 6 * PL_LANES * q + j, C = at + 6 * PL_LANES;
+            const double weight = lane < block->lane_count ? block->weight[q * PL_LANES + lane] : 0;
+            share[block->law] += 0.5 * weight * viscous_weight[component] / (4 * h * h) *
+                                 (v->next.strain[at] - v->middle.strain[at]) *
+                                 (v->next.strain[C] - v->middle.strain[C]);
+        }
+    }
+}
+
+// g z / (1 + z) with z = s tau: g (|z|^2 + z) / |1 + z|^2
+void pl_viscous_stiffness(const pl_viscous *v, const double *share, const double s[2], double out[2])
+{
+    out[0] = out[1] = 0;
+    for (int r = 0; r < v->E->law_count; ++r) {
+        for (int i = 0; i < v->law[r].count; ++i) {
+            const double re = s[0] * v->law[r].tau[i], im = s[1] * v->law[r].tau[i],
+                         square = re * re + im * im, part = share[r] * v->law[r].g[i] / (1 + 2 * re + square);
+            out[0] += part * (square + re);
+            out[1] += part * im;
+        }
+    }
+}
+
 // ---- states
 int64_t pl_viscous_count(const pl_viscous *v)
 {

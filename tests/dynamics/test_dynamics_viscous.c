@@ -274,6 +274,58 @@ static void test_stiffness_damping(void **state)
     const double expected = 0.002 * 3.14159265358979323846 * mode.frequency;
     print_message("damping ratio %.5f (%.1e without), expected %.5f\n", ratio[1], ratio[0], expected);
     PL_CHECK_NEAR((ratio[1] - ratio[0]) / expected, 1, 0.05);
+    PL_CHECK_NEAR(mode.damping / expected, 1, 2e-3);
+}
+
+// Maxima of the kinetic energy of a small vibration of the first mode: half a period of ringing apart, and
+// smaller by exp(-2 rate t).
+static void test_mode_damping(void **state)
+{
+    (void)state;
+    static const int cells[3] = {6, 1, 1};
+    for (int k = 0; k < 2; ++k) {
+        pl_material material = beam_rubber();
+        material.prony_count = 2;
+        memcpy(material.prony_g, k ? (double[]){0.8, 0.02} : (double[]){0.1, 0.1}, 2 * sizeof(double));
+        memcpy(material.prony_tau, (double[]){0.004, 0.04}, 2 * sizeof(double));
+        const pl_dynamics_options options = moving_options(0.001);
+        moving m = moving_beam(cells, material, &options);
+        pl_error err = {0};
+        pl_mode mode;
+        int found, count = 0;
+        double *shape = calloc((size_t)m.n, sizeof *shape), at[8], most[8], E[3] = {0};
+        pl_motion_report report;
+        PL_CHECK_OK(pl_dynamics_modes(m.dynamics, m.rig.state, 1, &mode, shape, &found, &err));
+        for (int i = 0; i < m.n; ++i) {
+            shape[i] *= 10;
+        }
+        PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, NULL, &err));
+        PL_CHECK_OK(pl_dynamics_set_velocity(m.dynamics, shape, &err));
+        for (int i = 1; count < 5 && i < 600; ++i) {
+            PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 0.001 * i, NULL, NULL, &report, &err));
+            E[0] = E[1];
+            E[1] = E[2];
+            E[2] = pl_dynamics_energy(m.dynamics).kinetic;
+            if (i > 2 && E[1] > E[0] && E[1] >= E[2]) {
+                // of the parabola through the three
+                const double slope = 0.5 * (E[2] - E[0]), bend = E[2] - 2 * E[1] + E[0];
+                at[count] = 0.001 * (i - 1 - slope / bend);
+                most[count++] = E[1] - 0.5 * slope * slope / bend;
+            }
+        }
+        assert_int_equal(count, 5);
+        const double time = at[4] - at[1], rate = log(most[1] / most[4]) / (2 * time),
+                     ringing = 3 / (2 * time),
+                     expected = mode.damping / sqrt(1 - mode.damping * mode.damping) * 2 *
+                                3.14159265358979323846 * mode.ringing;
+        print_message(
+            "%.4f Hz long-term, rings at %.4f Hz (motion %.4f), ratio %.5f; rate %.4f 1/s (motion %.4f)\n",
+            mode.frequency, mode.ringing, ringing, mode.damping, expected, rate);
+        PL_CHECK_NEAR(ringing / mode.ringing, 1, 5e-3);
+        PL_CHECK_NEAR(rate / expected, 1, 0.02);
+        free(shape);
+        moving_clear(&m);
+    }
 }
 
 // The beam along its first mode with four branches: order, and energy that is never created.
@@ -327,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_creep),           cmocka_unit_test(test_hold),
         cmocka_unit_test(test_hold_derivative), cmocka_unit_test(test_stiffness_damping),
-        cmocka_unit_test(test_creep_end),       cmocka_unit_test(test_order)};
+        cmocka_unit_test(test_creep_end),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_mode_damping)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
