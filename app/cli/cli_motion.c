@@ -239,7 +239,8 @@ static int land_work(const cli_args *args, cli_motion *s, double *time, double *
 int cli_motion_land(const cli_args *args, cli_model *m)
 {
     // where it was before the snap, for the message
-    const double reached = m->report.load_reached;
+    const double reached = m->report.load_reached,
+                 snapped = m->report.limit_load > 0 ? m->report.limit_load : reached;
     const pl_model_answer before = pl_model_get_answer(m->model);
     double place[3] = {0}, time = 0, damping = 0;
 
@@ -269,10 +270,10 @@ int cli_motion_land(const cli_args *args, cli_model *m)
     // exact equilibrium from the shape at rest
     status = cli_model_solve(args, m);
     if (!status && m->report.outcome == PL_SOLVED) {
-        cli_say(args, "snapped at %.4g %% of the load path (%s)", 100 * reached,
+        cli_say(args, "snapped at %.4g %% of the load path; the last shape before, at %s", 100 * snapped,
                 commands[0] ? commands : "no commands");
         if (m->info.marker_count > 0) {
-            cli_say(args, ", %s there at %.4g %.4g %.4g mm", m->info.marker_name[0], place[0], place[1],
+            cli_say(args, ", has %s at %.4g %.4g %.4g mm", m->info.marker_name[0], place[0], place[1],
                     place[2]);
         }
         cli_say(args, "; at rest after %.3g s (damping %.3g /s added); the shape after the snap:\n", time,

@@ -212,6 +212,7 @@ expect_words err.txt "limit point"
 expect_status 0 fk arch --set pull=0.0393N --no-mesh-error --after-snap --json snap.json
 expect_status 0 fk arch --set pull=0.0393N --no-mesh-error --after-snap
 expect_words out.txt "snapped at"
+expect_near "snap load in percent" "$(sed -n 's/^snapped at \([0-9.]*\) %.*/\1/p' out.txt)" "$(sed -n 's/.*"limit_load": \([0-9.]*\).*/\1/p' landed.json | awk '{print 100 * $1}')" 0.02
 expect_near "crown" "$(awk '$1 == "crown" {print $7}' out.txt)" -13.253 0.02
 
 # what is wrong is named
