@@ -50,6 +50,7 @@ typedef struct dynamics_level {
     int age;          // steps since it was used last
     int best;         // iterations of the cheapest step with its factor; -1: none yet
     int extra;        // iterations beyond these, since the factor was made
+    int layouts;      // of the problem when it was in use last
     bool created;
 } dynamics_level;
 

@@ -24,6 +24,16 @@ static int levels_choose(const dynamics_levels *levels)
     return oldest;
 }
 
+// The linear part that came into the problem was laid out for a pattern that contacts have changed since.
+static pl_status levels_follow(pl_problem *p, pl_error *err)
+{
+    p->linear.has_factor = false;
+    p->linear.border_count = 0;
+    pl_factor_destroy(p->linear.spare);
+    p->linear.spare = NULL;
+    return pl_factor_reanalyse(p->linear.factor, &p->tangent.K, err);
+}
+
 pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err)
 {
     dynamics_levels *levels = &d->levels;
@@ -45,12 +55,15 @@ pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err)
     pl_status status = PL_OK;
     if (want != levels->now) {
         levels->level[levels->now].linear = p->linear;
+        levels->level[levels->now].layouts = p->layouts;
         p->linear = levels->level[want].linear;
         levels->level[want].linear = (pl_linear){0};
         levels->now = want;
         if (!levels->level[want].created) {
             status = pl_problem_linear_create(p, err);
             levels->level[want].created = true;
+        } else if (levels->level[want].layouts != p->layouts) {
+            status = levels_follow(p, err);
         }
     }
 

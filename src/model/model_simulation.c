@@ -24,6 +24,8 @@ struct pl_simulation {
     double *velocity;            // mm/s, 3 per vertex
     double *moved;               // mm, 3 per vertex
     double *speed;               // mm/s, 3 per marker
+    double *reading;             // of the row; those of contacts belong to the end of its step
+    bool touches;                // there are some of contacts
     int64_t full;                // 3 per vertex
     // of the run in progress
     bool (*row)(void *user, const pl_motion_row *row);
@@ -37,6 +39,11 @@ struct pl_simulation {
     pl_status status; // of a row that failed
     pl_error err;
 };
+
+static bool simulation_of_contact(const pl_reading_info *info)
+{
+    return strcmp(info->group, "contacts") == 0;
+}
 
 // Only the full body with the exact method has masses. The model must outlive the
 // simulation; its state follows the rows.
@@ -58,6 +65,9 @@ pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *optio
     }
     s->model = model;
     s->robot = robot;
+    for (int i = 0; i < info.reading_count; ++i) {
+        s->touches = s->touches || simulation_of_contact(&info.reading[i]);
+    }
 
     // states and arrays, then the integrator
     pl_status status = pl_state_create(robot, &s->state, err);
@@ -69,9 +79,11 @@ pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *optio
         s->velocity = PL_NEW_ARRAY(double, s->full);
         s->moved = PL_NEW_ARRAY(double, s->full);
         s->speed = PL_NEW_ARRAY(double, 3 * info.marker_count + 1);
+        s->reading = PL_NEW_ARRAY(double, info.reading_count + 1);
         s->live.from = PL_NEW_ARRAY(double, 2 * info.command_count + 1);
         s->live.force = PL_NEW_ARRAY(double, 3 * info.marker_count + 1);
-        const bool ok = s->block && s->velocity && s->moved && s->speed && s->live.from && s->live.force;
+        const bool ok =
+            s->block && s->velocity && s->moved && s->speed && s->reading && s->live.from && s->live.force;
         status =
             ok ? pl_dynamics_create(robot, options, &s->dynamics, err) : pl_fail_memory(err, "simulation");
     }
@@ -98,6 +110,7 @@ void pl_simulation_destroy(pl_simulation *s)
     pl_free(s->velocity);
     pl_free(s->moved);
     pl_free(s->speed);
+    pl_free(s->reading);
     pl_free(s->live.from);
     pl_free(s->live.force);
     pl_free(s);
@@ -190,16 +203,38 @@ static pl_motion_energy simulation_energy(const pl_simulation *s, double t)
                               .imbalance = a->imbalance + w * (b->imbalance - a->imbalance)};
 }
 
+// What contacts exert belongs to the shape at the end of a step: what friction remembers does, too.
+static pl_status simulation_contacts(pl_simulation *s, pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(s->model);
+    pl_status status =
+        pl_dynamics_sample(s->dynamics, pl_dynamics_time(s->dynamics), s->row_state, s->velocity, err);
+    status = status == PL_OK ? simulation_to_model(s, err) : status;
+    if (status == PL_OK) {
+        memcpy(s->reading, pl_model_get_answer(s->model).reading,
+               (size_t)info.reading_count * sizeof *s->reading);
+    }
+    return status;
+}
+
 // Evaluates a row and passes it on; a failure ends the motion through s->status.
 static void simulation_row(pl_simulation *s, double t)
 {
-    s->status = pl_dynamics_sample(s->dynamics, t, s->row_state, s->velocity, &s->err);
+    s->status = s->touches ? simulation_contacts(s, &s->err) : PL_OK;
+    if (s->status == PL_OK) {
+        s->status = pl_dynamics_sample(s->dynamics, t, s->row_state, s->velocity, &s->err);
+    }
     s->status = s->status == PL_OK ? simulation_answer(s, &s->err) : s->status;
     if (s->status != PL_OK) {
         return;
     }
 
-    const pl_model_answer answer = pl_model_get_answer(s->model);
+    const pl_model_info info = pl_model_get_info(s->model);
+    pl_model_answer answer = pl_model_get_answer(s->model);
+    for (int i = 0; s->touches && i < info.reading_count; ++i) {
+        s->reading[i] = simulation_of_contact(&info.reading[i]) ? s->reading[i] : answer.reading[i];
+    }
+    answer.reading = s->touches ? s->reading : answer.reading;
     const pl_motion_row row = {
         .time = t, .answer = &answer, .velocity = s->speed, .energy = simulation_energy(s, t)};
     s->stopped = !s->row(s->user, &row);

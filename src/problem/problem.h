@@ -331,6 +331,7 @@ struct pl_problem {
     pl_mesh_view mesh;
     pl_elements *elements; // the body; its buffers hold the last evaluation
     int shapes;            // counts changes of the elements' stress-free shapes
+    int layouts;           // counts changes of the pattern
     double size;           // mm: diagonal of the bounding box
     double stiffness;      // MPa: largest mu
     double modulus;        // MPa: largest mu + kappa of the deformable regions

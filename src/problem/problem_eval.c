@@ -34,6 +34,7 @@ pl_status problem_refresh(pl_problem *p, pl_error *err)
     pl_factor_destroy(p->linear.spare); // of another pattern
     p->linear.spare = NULL;
     const pl_status status = pl_problem_layout(p, err);
+    p->layouts++;
 
     return status == PL_OK ? pl_factor_reanalyse(p->linear.factor, &p->tangent.K, err) : status;
 }

@@ -66,7 +66,7 @@ expect_status 0 simulate beam $coarse --until 0.1s --table one.csv --every 20ms 
 "$pliant" plant beam $coarse --stdio --motion --period 20ms <commands.jsonl >plant.jsonl 2>err.txt
 expect_near "readings of the plant" "$(wc -l <plant.jsonl)" 6 0
 for k in 2 6; do
-    expect_near "tip of the plant" "$(sed -n "${k}p" plant.jsonl | sed 's/.*"tip": \[[^,]*, [^,]*, \([^]]*\)\].*/\1/')" "$(sed -n "$((k + 1))p" one_run.csv | cut -d, -f5)" 0.02
+    expect_near "tip of the plant" "$(sed -n "${k}p" plant.jsonl | sed 's/.*"tip": *\[[^,]*,[^,]*,\([^]]*\)\].*/\1/')" "$(sed -n "$((k + 1))p" one_run.csv | cut -d, -f5)" 0.02
 done
 
 # a state of a motion is a start for statics too
