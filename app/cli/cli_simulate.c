@@ -255,7 +255,7 @@ static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
             return status;
         }
 
-        // a command is asked for in one way only
+        // a command is asked for by one option
         bool tabled = false;
         for (int k = 0; !schedule && d->has_table && k < d->table.count; ++k) {
             tabled = tabled || !isnan(d->table.command[k * d->table.command_count + c]);
