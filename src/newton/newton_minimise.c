@@ -75,6 +75,27 @@ static bool newton_residual(pl_newton_solver *N, newton_run *run)
     return true;
 }
 
+// Along a mode of negative curvature the quadratic model has no least value: a Newton step with flipped modes goes
+// as far along each of them as a linear step may, and in full along all others.
+static void newton_bound_modes(pl_newton_solver *N, double *d)
+{
+    const pl_problem *p = N->problem;
+    const int32_t n = p->unknowns.n;
+    double *along = N->work.y, strain;
+
+    for (int k = 0; k < p->linear.mode_count; ++k) {
+        const double *v = p->linear.mode + (int64_t)k * n, part = pl_newton_dot(v, d, n);
+        for (int32_t i = 0; i < n; ++i) {
+            along[i] = part * v[i];
+        }
+        const double turn = pl_newton_step_rotation(N, p->linear.x, along, &strain),
+                     excess = fmax(0, 1 - NEWTON_LEAVE_STEP / fmax(turn, strain));
+        for (int32_t i = 0; i < n; ++i) {
+            d[i] -= excess * along[i];
+        }
+    }
+}
+
 // d, its length, its slope and its norm: K d + A^T mu = -r, A d = gap, so d . K d = -r . d - mu . gap.
 static void newton_find_direction(pl_newton_solver *N, newton_run *run)
 {
@@ -89,6 +110,9 @@ static void newton_find_direction(pl_newton_solver *N, newton_run *run)
     const bool known = run->goal->start == NEWTON_DIRECTED && run->iteration == 0 && run->set_changes == 0;
     if (!known) {
         pl_newton_direction(N, w->r, run->gap, w->d);
+    }
+    if (run->factor == FACTOR_FRESH && !pl_problem_touches(p)) {
+        newton_bound_modes(N, w->d);
     }
     run->report->step = pl_problem_largest(p, w->d, false);
     run->slope = pl_newton_dot(w->r, w->d, p->unknowns.n);

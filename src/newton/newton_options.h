@@ -15,6 +15,10 @@
 // rad, and strain: a linear step says nothing about the shape beyond it.
 #define NEWTON_STEP 1.0
 
+// The same where no equilibrium is at the start of the step: on the way down from a saddle or a limit point, and
+// along modes of negative curvature.
+#define NEWTON_LEAVE_STEP (0.5 * NEWTON_STEP)
+
 // Accuracy of step lengths: they are corrected when they are off by more, and not cut to less at once.
 #define NEWTON_COARSE 0.1
 

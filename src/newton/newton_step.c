@@ -128,7 +128,8 @@ newton_search_end newton_search(pl_newton_solver *N, const double *x, newton_run
     const bool rotates = (fresh || run->iteration == 0) && N->corotate && pl_newton_can_corotate(N);
 
     run->turn = rotates ? pl_newton_step_rotation(N, x, N->work.d, &strain) : 0;
-    run->scale = fmin(1, NEWTON_STEP / fmax(run->turn, strain));
+    const double most = run->goal->start == NEWTON_LEAVE ? NEWTON_LEAVE_STEP : NEWTON_STEP;
+    run->scale = fmin(1, most / fmax(run->turn, strain));
 
     // a new target may cost energy: then only inversion counts, and a long step is the caller's business
     const bool moves = run->opening > NEWTON_GAP;
