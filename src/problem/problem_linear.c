@@ -584,7 +584,7 @@ pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err)
         status = linear_factor_once(p, &at, false, err);
     }
     if (status == PL_OK && l->has_factor) {
-        l->use = PL_FACTOR_PROOF;
+        l->use = l->report.single ? PL_FACTOR_PROOF : PL_FACTOR_EXACT;
         l->print = print;
     }
 

@@ -113,10 +113,146 @@ static double bifurcation_eigenvalue(pl_statics *s)
     return found ? 1 / p->linear.mode_theta[0] : NAN;
 }
 
+// K v at x, with the multipliers and the gradient g + A^T mu of x in `r`: the change of the residual along v.
+static bool bifurcation_multiply(pl_statics *s, const double *x, const double *multiplier, const double *r,
+                                 const double *v, double *Kv)
+{
+    pl_problem *p = s->problem;
+    const int32_t n = p->unknowns.n;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *to = pl_problem_take_full(p);
+    const double length = STATICS_PROBE * p->size / pl_problem_largest(p, v, false);
+
+    pl_problem_move(p, x, v, length, to);
+    const bool possible = isfinite(pl_problem_evaluate(p, to, Kv));
+    for (int i = 0; i < p->row_count && possible; ++i) {
+        const pl_row *row = &p->row[i];
+        for (int32_t k = 0; row->wanted && row->constraint && row->active && k < n; ++k) {
+            Kv[k] += multiplier[i] * row->a[k];
+        }
+    }
+    for (int32_t k = 0; k < n; ++k) {
+        Kv[k] = (Kv[k] - r[k]) / length;
+    }
+    pl_arena_end(&p->scratch, mark);
+
+    return possible;
+}
+
+// The eigenvalue of the tangent at x that the mode v in s->stability leads to, and its mode, with an older factor
+// P, turned to x, as preconditioner: Rayleigh-Ritz on v, t = P^-1 (K v - lambda v) and the last change of v
+// (LOBPCG, Knyazev 2001), until the change t . (K v - lambda v) is below `tolerance`. NAN: it does not converge.
+static double bifurcation_refine(pl_statics *s, const double *x, double tolerance)
+{
+    pl_problem *p = s->problem;
+    const int32_t n = p->unknowns.n;
+    double multiplier[PL_ROWS_MAX] = {0}, mu[PL_ROWS_MAX], lambda = NAN;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *basis[3], *image[3], *r = pl_problem_take_unknown(p), *rest = pl_problem_take_unknown(p);
+    for (int k = 0; k < 3; ++k) {
+        basis[k] = pl_problem_take_unknown(p);
+        image[k] = pl_problem_take_unknown(p);
+    }
+
+    memcpy(basis[0], s->stability.mode, (size_t)n * sizeof *basis[0]);
+    if (p->linear.turned) {
+        pl_problem_rotate(p, basis[0], false);
+    }
+    pl_problem_evaluate(p, x, rest);
+    pl_problem_residual(p, rest, r);
+    for (int i = 0; i < p->row_count; ++i) {
+        multiplier[i] = p->row[i].multiplier;
+    }
+
+    int count = 1;
+    bool on = bifurcation_multiply(s, x, multiplier, r, basis[0], image[0]), done = false;
+    for (int round = 0; round < STATICS_SUPERLINEAR && on && !done; ++round) {
+        // |v| = 1, its Rayleigh quotient and what is left
+        const double size = sqrt(pl_newton_dot(basis[0], basis[0], n));
+        for (int32_t i = 0; i < n; ++i) {
+            basis[0][i] /= size;
+            image[0][i] /= size;
+        }
+        lambda = pl_newton_dot(basis[0], image[0], n);
+        for (int32_t i = 0; i < n; ++i) {
+            rest[i] = image[0][i] - lambda * basis[0][i];
+        }
+
+        // its correction, on the constraints, becomes the second vector; the last change is the third
+        double *t = basis[count], *Kt = image[count];
+        on = pl_problem_solve_bordered(p, rest, NULL, t, mu);
+        const double change = pl_newton_dot(t, rest, n);
+        done = on && fabs(change) < tolerance;
+        for (int k = 0; k < count && on; ++k) { // orthonormal
+            const double along = pl_newton_dot(t, basis[k], n) / pl_newton_dot(basis[k], basis[k], n);
+            for (int32_t i = 0; i < n; ++i) {
+                t[i] -= along * basis[k][i];
+            }
+        }
+        const double length = sqrt(pl_newton_dot(t, t, n));
+        on = on && length > 0 && isfinite(length);
+        if (!on || done) {
+            break;
+        }
+        for (int32_t i = 0; i < n; ++i) {
+            t[i] /= length;
+        }
+        on = bifurcation_multiply(s, x, multiplier, r, t, Kt);
+        ++count;
+
+        // Ritz vector closest to v
+        double T[9], value[3], vector[9];
+        for (int a = 0; a < count; ++a) {
+            for (int b = 0; b < count; ++b) {
+                T[a * count + b] = 0.5 * (pl_newton_dot(basis[a], image[b], n) + pl_newton_dot(basis[b], image[a], n));
+            }
+        }
+        pl_dense_eigen(count, T, value, vector);
+        int best = 0;
+        for (int k = 1; k < count; ++k) {
+            best = fabs(vector[k]) > fabs(vector[best]) ? k : best;
+        }
+
+        // v, and its change without v: the third vector
+        for (int32_t i = 0; i < n; ++i) {
+            double v = 0, Kv = 0;
+            for (int a = 0; a < count; ++a) {
+                v += vector[a * count + best] * basis[a][i];
+                Kv += vector[a * count + best] * image[a][i];
+            }
+            const double first = vector[best], w = v - first * basis[0][i], Kw = Kv - first * image[0][i],
+                         rest_square = fmax(1 - first * first, 0);
+            basis[1][i] = rest_square > 0 ? first * w - rest_square * basis[0][i] : 0;
+            image[1][i] = rest_square > 0 ? first * Kw - rest_square * image[0][i] : 0;
+            basis[0][i] = v;
+            image[0][i] = Kv;
+        }
+        const double third = sqrt(pl_newton_dot(basis[1], basis[1], n));
+        for (int32_t i = 0; i < n && third > 0; ++i) {
+            basis[1][i] /= third;
+            image[1][i] /= third;
+        }
+        count = third > 0 ? 2 : 1;
+    }
+
+    pl_log(2, "    lowest eigenvalue %.4e N/mm with an older factor: %s", lambda, done ? "found" : "not found");
+    if (done) {
+        memcpy(s->stability.mode, basis[0], (size_t)n * sizeof *basis[0]);
+        if (p->linear.turned) {
+            pl_problem_rotate(p, s->stability.mode, true);
+        }
+    }
+    pl_problem_evaluate(p, x, rest);
+    pl_problem_residual(p, rest, r);
+    pl_arena_end(&p->scratch, mark);
+
+    return done ? lambda : NAN;
+}
+
 // The point of the path at out->load from the interpolation of two others, with the amplitude along the mode
 // in s->stability held; that of the point is there afterwards.
 static bool bifurcation_find(pl_statics *s, const bifurcation_point *low, const bifurcation_point *high,
-                             double reach, bifurcation_point *out, pl_error *err)
+                             double reach, double tolerance, bifurcation_point *out, pl_error *err)
 {
     pl_problem *p = s->problem;
     const double part = (out->load - low->load) / (high->load - low->load);
@@ -124,6 +260,7 @@ static bool bifurcation_find(pl_statics *s, const bifurcation_point *low, const 
     double *mode = pl_problem_take_unknown(p);
 
     memcpy(mode, s->stability.mode, (size_t)p->unknowns.n * sizeof *mode);
+    const int made = p->linear.factorizations;
     if (pl_newton_can_corotate(&s->newton)) {
         pl_newton_extrapolate(&s->newton, high->x, low->x, part - 1, out->x);
         pl_newton_fit_rigid(&s->newton, out->x);
@@ -133,8 +270,14 @@ static bool bifurcation_find(pl_statics *s, const bifurcation_point *low, const 
         }
     }
     statics_set_load(s, out->load, out->x);
-    out->value =
-        statics_stationary(s, out->x, reach, mode, 0.1 * STATICS_LOAD, err) ? bifurcation_eigenvalue(s) : NAN;
+    out->value = NAN;
+    if (statics_stationary(s, out->x, reach, mode, 0.1 * STATICS_LOAD, err)) {
+        const bool older = p->linear.factorizations == made;
+        out->value = older ? bifurcation_refine(s, out->x, tolerance) : bifurcation_eigenvalue(s);
+        if (older && isnan(out->value) && pl_problem_factor_exact(p, out->x, err) == PL_OK) {
+            out->value = bifurcation_eigenvalue(s);
+        }
+    }
     pl_log(1, "  bifurcation: lowest eigenvalue %.3e N/mm at %.5f", out->value, out->load);
     pl_arena_end(&p->scratch, mark);
 
@@ -177,12 +320,13 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
 
     // from the saddle on, each point lies where the mode of the one before loses its stiffness; an end that
     // stays counts half (Illinois), so that both close in
+    const double high_value = high.value;
     bool on = high.value < 0, exact = false;
     double weight = 1, last = high.value;
     root = on ? bifurcation_root(s, &high, &low, 1) : NAN;
     for (int k = 0; k < STATICS_SUPERLINEAR && on && !exact; ++k) {
         next.load = root;
-        on = bifurcation_find(s, &low, &high, reach, &next, err);
+        on = bifurcation_find(s, &low, &high, reach, 0.1 * STATICS_LOAD * -high_value, &next, err);
         if (!on) {
             break;
         }

@@ -24,6 +24,9 @@
 // eigenvalues tell where it is.
 #define STATICS_BEYOND 0.01
 
+// Of the size: the motion of difference quotients of the residual along a mode.
+#define STATICS_PROBE 1e-6
+
 // Of the load: accuracy of critical loads, and of where a branch meets a given load.
 #define STATICS_LOAD 5e-4
 

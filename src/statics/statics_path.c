@@ -245,6 +245,7 @@ static void stationary_hold(pl_statics *s, const double *v, double *r, double *d
 }
 
 // Newton's method with the tangent as it is, in double precision: the sign of its lowest eigenvalue matters.
+// With `mode` the factor at hand, turned with the body, serves while steps with it halve.
 bool statics_stationary(pl_statics *s, double *x, double reach, const double *mode, double force,
                         pl_error *err)
 {
@@ -255,13 +256,17 @@ bool statics_stationary(pl_statics *s, double *x, double reach, const double *mo
     double *start = pl_problem_take_full(p), *to = pl_problem_take_full(p);
 
     memcpy(start, x, path_bytes(s));
-    bool found = false, possible = true;
-    for (int k = 0; k < STATICS_SUPERLINEAR && possible && !found; ++k) {
+    pl_newton_forget(&s->newton);
+    bool found = false, possible = true, chord = mode && p->linear.has_factor;
+    for (int k = 0; k < (mode ? 2 : 1) * STATICS_SUPERLINEAR && possible && !found; ++k) {
         possible = isfinite(pl_problem_evaluate(p, x, s->newton.work.g));
         if (possible && p->linear.has_factor) {
             pl_problem_residual(p, s->newton.work.g, r); // multipliers
         }
-        possible = possible && pl_problem_factor_exact(p, x, err) == PL_OK;
+        if (chord) {
+            pl_newton_turn(&s->newton, x);
+        }
+        possible = possible && (chord || pl_problem_factor_exact(p, x, err) == PL_OK);
         if (!possible) {
             break;
         }
@@ -276,13 +281,17 @@ bool statics_stationary(pl_statics *s, double *x, double reach, const double *mo
 
         const double relative = pl_problem_largest(p, r, true) / pl_problem_force_scale(p),
                      step = pl_problem_largest(p, d, false);
+        pl_log(2, "    stationary %d: residual %.2e, step %.2e mm%s", k, relative, step, chord ? ", old factor" : "");
+        if (chord && !(step < 0.5 * last)) {
+            chord = false; // from here, with a factor of its own
+            last = INFINITY;
+            continue;
+        }
         found = relative < force && step < fmin(reach, tolerance.length_tolerance);
         pl_problem_move(p, x, d, 1, to);
         possible = step < 2 * last && pl_problem_restore(p, to, NEWTON_GAP) &&
                    isfinite(pl_problem_evaluate(p, to, NULL)) &&
                    pl_newton_distance(&s->newton, to, start) < reach;
-        pl_log(2, "    stationary %d: residual %.2e, step %.2e mm%s", k, relative, step,
-               possible ? "" : ", left");
         last = step;
         if (possible && !found) {
             memcpy(x, to, path_bytes(s));

@@ -15,7 +15,6 @@
 #define STABILITY_ROUNDS 2       // inverse iterations towards the softest mode
 #define STABILITY_CONVERGED 1e-5 // relative change of the curvature that ends them sooner
 #define STABILITY_NEUTRAL 1e-12  // of the largest stiffness: eigenvalues below it are rounding errors
-#define STABILITY_LENGTH 1e-6    // of the robot's size: e v of the difference quotient
 
 static double stability_dot(const pl_problem *p, const double *a, const double *b)
 {
@@ -79,7 +78,7 @@ double statics_curvature(pl_statics *s, const double *x)
     }
 
     // the residual a little along the mode, with these multipliers
-    const double length = STABILITY_LENGTH * p->size / pl_problem_largest(p, v, false);
+    const double length = STATICS_PROBE * p->size / pl_problem_largest(p, v, false);
     pl_problem_move(p, x, v, length, to);
     double curvature = 0;
     if (isfinite(pl_problem_evaluate(p, to, g))) {
