@@ -10,11 +10,7 @@
 // whose load is the extremum of the cubic through both ends.
 #include "statics/statics_impl.h"
 
-#define ARC_TURN_MOST 0.5 // rad: any step
-#define ARC_TURN_LEAST 1e-3
-#define ARC_CUT_MOST 0.02       // of the length asked for
-#define ARC_LOAD 1e-4           // of the path: difference quotient of dG/dl
-#define ARC_LOAD_TOLERANCE 1e-5 // of the path
+#define ARC_CUT_MOST 0.01 // of the length asked for
 
 static double arc_dot(const pl_problem *p, const double *a, const double *b)
 {
@@ -84,20 +80,20 @@ static double arc_directions(pl_statics *s, arc_factor factor, double *x, double
     pl_problem_gaps(p, gap);
     pl_newton_direction(&s->newton, s->newton.work.r, gap, d_r);
 
-    // the change of loads, targets and clamps at the same shape
+    // the change of loads, targets and clamps at the same shape: loads are linear in l
     const size_t mark = pl_arena_begin(&p->scratch);
     double *moved = pl_problem_take_full(p);
     memcpy(moved, x, pl_problem_full_bytes(p));
-    arc_place(p, l + ARC_LOAD, moved);
+    arc_place(p, l + STATICS_LOAD, moved);
     pl_problem_evaluate(p, moved, s->newton.work.g_new);
     pl_problem_gaps(p, there);
     pl_arena_end(&p->scratch, mark);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
-        s->newton.work.y[i] = (s->newton.work.g_new[i] - s->newton.work.g[i]) / ARC_LOAD;
+        s->newton.work.y[i] = (s->newton.work.g_new[i] - s->newton.work.g[i]) / STATICS_LOAD;
     }
     memcpy(s->newton.work.r, s->newton.work.y, (size_t)p->unknowns.n * sizeof *s->newton.work.r);
     for (int k = 0; k < p->linear.border_count; ++k) {
-        there[k] = (there[k] - gap[k]) / ARC_LOAD;
+        there[k] = (there[k] - gap[k]) / STATICS_LOAD;
     }
     pl_newton_direction(&s->newton, s->newton.work.r, there, d_l);
     pl_problem_set(p, l);
@@ -164,7 +160,7 @@ static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double
                factor == ARC_AT_HAND ? ", factor at hand" : "");
         // close to a critical point a small step may change the load by much
         const bool near = relative < tolerance.force_tolerance && step < tolerance.length_tolerance &&
-                          fabs(dl) < ARC_LOAD_TOLERANCE;
+                          fabs(dl) < STATICS_LOAD_POINT;
         *iterations += factor == ARC_NEW;
         done = near && factor == ARC_NEW;
         if (factor == ARC_AT_HAND && !near && !(step < 0.5 * last)) {
@@ -197,8 +193,8 @@ bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error 
 
     arc->turn = pl_newton_step_rotation(&s->newton, arc->x, arc->t, &strain);
     const double scale = fmax(arc->turn, strain);
-    double ds = fmin(fmin(arc->ds, ds_most), ARC_TURN_MOST / scale);
-    const double least = fmin(ARC_TURN_LEAST / scale, ARC_CUT_MOST * ds); // short steps may be asked for
+    double ds = fmin(fmin(arc->ds, ds_most), NEWTON_LEAVE_STEP / scale);
+    const double least = ARC_CUT_MOST * ds; // short steps may be asked for
     while (!done && ds > least && pl_newton_continue(&s->newton)) {
         double l = arc->l + ds * arc->rate;
         int iterations = 0;
@@ -238,7 +234,7 @@ double statics_arc_extreme(const statics_arc *arc, double *load)
                  c2 = 3 * D - 2 * a - b, c3 = a + b - 2 * D;
     double low = 0, high = 1;
 
-    for (int k = 0; k < 60; ++k) { // the derivative has one sign change between the ends
+    for (int k = 0; k < STATICS_ROUNDS; ++k) { // the derivative has one sign change between the ends
         const double u = 0.5 * (low + high), slope = a + 2 * c2 * u + 3 * c3 * u * u;
         if ((slope > 0) == (a > 0)) {
             low = u;

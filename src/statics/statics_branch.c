@@ -8,7 +8,6 @@
 
 #define BRANCH_STEPS 160
 #define BRANCH_LOAD 0.08 // of the load: longest step
-#define BRANCH_ROUNDS 12 // of regula falsi
 
 typedef struct branch {
     pl_statics *s;
@@ -50,7 +49,7 @@ static double branch_limit(branch *b, pl_error *err)
     statics_arc part = b->at;
     double low = 0, load = b->at.l, last = INFINITY;
 
-    for (int k = 0; k < BRANCH_ROUNDS && fabs(load - last) > STATICS_LOAD * fabs(load); ++k) {
+    for (int k = 0; k < STATICS_ROUNDS && fabs(load - last) > STATICS_LOAD * fabs(load); ++k) {
         last = load;
         const double ds = low + statics_arc_extreme(&part, &load);
         if (!branch_between(b, ds, err)) {
@@ -79,7 +78,7 @@ static double branch_bifurcation(branch *b, pl_error *err)
     double low = 0, high = b->at.taken, load_low = b->before.l, load_high = b->at.l;
     const int negative = b->before.negative;
 
-    for (int k = 0; k < BRANCH_ROUNDS && fabs(load_high - load_low) > STATICS_LOAD * fabs(load_high); ++k) {
+    for (int k = 0; k < STATICS_ROUNDS && fabs(load_high - load_low) > STATICS_LOAD * fabs(load_high); ++k) {
         const double ds = 0.5 * (low + high);
         if (!branch_between(b, ds, err)) {
             break;
@@ -100,7 +99,7 @@ static double branch_bifurcation(branch *b, pl_error *err)
 static bool branch_meet(branch *b, pl_error *err)
 {
     double low = 0, high = b->at.taken, load_low = b->before.l, load_high = b->at.l;
-    for (int k = 0; k < BRANCH_ROUNDS; ++k) {
+    for (int k = 0; k < STATICS_ROUNDS; ++k) {
         const double share = (1 - load_low) / (load_high - load_low),
                      ds = low + fmin(fmax(share, 0.05), 0.95) * (high - low);
         if (!branch_between(b, ds, err)) {

@@ -6,12 +6,8 @@
 #include "statics/statics_impl.h"
 
 #define CREEP_TOLERANCE 5e-4 // error of a step, of the stress of the body
-#define CREEP_FIRST 0.05     // first step: of the shortest relaxation time
 #define CREEP_SAFETY 0.8
-#define CREEP_SHRINK 0.2 // bounds of the change from step to step
-#define CREEP_GROW 4.0
 #define CREEP_SMALLEST 1e-6 // of the time since the start: steps below it find the shape gone
-#define CREEP_REJECTED 40   // steps in one hold, at most
 
 void pl_statics_relax(pl_statics *s)
 {
@@ -104,7 +100,7 @@ static pl_status creep_run(pl_statics *s, pl_state *state, const double *command
                            pl_creep_report *creep, pl_solve_report *report, pl_error *err)
 {
     pl_viscous *v = s->creep.viscous;
-    double t = 0, h = CREEP_FIRST * pl_viscous_shortest(v);
+    double t = 0, h = cbrt(CREEP_TOLERANCE) * pl_viscous_shortest(v);
 
     while (seconds - t > 1e-12 * seconds) {
         // two equal steps rather than a tiny last one
@@ -119,14 +115,14 @@ static pl_status creep_run(pl_statics *s, pl_state *state, const double *command
         }
         const double error = solved ? pl_viscous_error(v, length) : INFINITY;
         pl_log(1, "  creep: %.3g s at %.3g s, error %.2e", length, t, error);
-        const double factor = error > 0 ? CREEP_SAFETY * cbrt(CREEP_TOLERANCE / error) : CREEP_GROW;
-        h = length * fmin(CREEP_GROW, fmax(CREEP_SHRINK, factor));
+        const double factor = error > 0 ? CREEP_SAFETY * cbrt(CREEP_TOLERANCE / error) : STATICS_GROWTH;
+        h = length * fmin(STATICS_GROWTH, fmax(1 / STATICS_GROWTH, factor));
         if (error > CREEP_TOLERANCE) {
             if (pl_state_copy(state, s->creep.before) != PL_OK) {
                 return pl_fail_memory(err, "statics: state");
             }
             creep->rejected++;
-            if (h < CREEP_SMALLEST * (t + pl_viscous_shortest(v)) || creep->rejected > CREEP_REJECTED) {
+            if (h < CREEP_SMALLEST * (t + pl_viscous_shortest(v)) || creep->rejected > STATICS_ROUNDS) {
                 statics_say(report, PL_STEP_LIMIT,
                             "no equilibrium was found after %.4g s of creep: the body may snap", t);
                 return PL_OK;

@@ -8,8 +8,6 @@
 // errs by the square of the error of v; the mode there gives the next one, until it is found.
 #include "statics/statics_impl.h"
 
-#define CRITICAL_NEAR 0.02 // of the path: a critical load farther beyond the last equilibrium is no evidence
-#define CRITICAL_ANSWERS 0.5 // cosine between t and v above which the mode answers the load
 
 // The lowest eigenvalue at the equilibrium x; NAN: it is not positive. Its mode is in s->stability.
 static double critical_eigenvalue(pl_statics *s, const double *x, int *negative, pl_error *err)
@@ -70,11 +68,11 @@ statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton
             pl_newton_minimise(&s->newton, before, tolerance, &ignored_report, err) == NEWTON_DONE
                 ? critical_eigenvalue(s, before, &ignored, err)
                 : NAN;
-        found.bifurcation = angle < CRITICAL_ANSWERS;
+        found.bifurcation = angle < 0.5; // t and v more than 60 degrees apart
         const double power = found.bifurcation ? 1 : 2, a = pow(lambda, power), b = pow(other, power);
         found.load = at + (at - below) * a / (b - a);
         found.found =
-            b > a && found.load <= fmin(at + CRITICAL_NEAR, 1); // beyond 1 it does not end this path
+            b > a && found.load <= fmin(at + 2 * STATICS_BEYOND, 1); // extrapolated no farther than the points are apart
         pl_log(1, "  lowest eigenvalue %.3e N/mm at %.4f, %.3e at %.4f: zero at %.4f, angle %.2f", lambda, at,
                other, below, found.load, angle);
         *negative = there;
@@ -271,7 +269,7 @@ static bool bifurcation_find(pl_statics *s, const bifurcation_point *low, const 
     }
     statics_set_load(s, out->load, out->x);
     out->value = NAN;
-    if (statics_stationary(s, out->x, reach, mode, 0.1 * STATICS_LOAD, err)) {
+    if (statics_stationary(s, out->x, reach, mode, STATICS_LOAD_POINT, err)) {
         const bool older = p->linear.factorizations == made;
         out->value = older ? bifurcation_refine(s, out->x, tolerance) : bifurcation_eigenvalue(s);
         if (older && isnan(out->value) && pl_problem_factor_exact(p, out->x, err) == PL_OK) {
@@ -326,7 +324,7 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
     root = on ? bifurcation_root(s, &high, &low, 1) : NAN;
     for (int k = 0; k < STATICS_SUPERLINEAR && on && !exact; ++k) {
         next.load = root;
-        on = bifurcation_find(s, &low, &high, reach, 0.1 * STATICS_LOAD * -high_value, &next, err);
+        on = bifurcation_find(s, &low, &high, reach, STATICS_LOAD_POINT * -high_value, &next, err);
         if (!on) {
             break;
         }

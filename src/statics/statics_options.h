@@ -30,6 +30,9 @@
 // Of the load: accuracy of critical loads, and of where a branch meets a given load.
 #define STATICS_LOAD 5e-4
 
+// The same of the points between which it is interpolated, and of curvatures there: their errors add up.
+#define STATICS_LOAD_POINT (0.1 * STATICS_LOAD)
+
 // rad: steps of arc length; rad, and of the load: those of a path that is to be shown.
 #define STATICS_ARC_TURN 0.15
 #define STATICS_ARC_SHOWN 0.04
@@ -38,15 +41,11 @@
 #define STATICS_FORCE 3e-3
 #define STATICS_LENGTH 1e-4
 
-// Iterations at one load before a shorter increment is better; rounds of an outer iteration (contacts, limits
-// of friction, arc length, inverse iteration); iterations of a method that converges superlinearly or not at
-// all (stationary points, arc length, critical loads).
-#define STATICS_ITERATIONS 80
-#define STATICS_ROUNDS 60
+// Iterations at one load before a shorter increment is better, and rounds of an outer iteration (contacts, limits
+// of friction, arc length, inverse iteration, bisection); iterations of a method that converges superlinearly or
+// not at all (stationary points, arc length, critical loads, the balance of bodies in contact).
+#define STATICS_ROUNDS 80
 #define STATICS_SUPERLINEAR 8
-
-// Iterations that make the balance of bodies in contact better, with the factor at hand.
-#define STATICS_BALANCE 8
 
 // Of the force of friction: what the length of increments may change it by, along the whole path; the share of
 // it that a pair of increments has at least, because points that meet an obstacle are single events; and the
@@ -75,7 +74,7 @@
 #define STATICS_MOVE_FRESH 2.0
 #define STATICS_MOVE_AGING 1.5
 
-// Iterations of shape and commands together.
+// Iterations of Newton's method without a potential: shape and commands together, deflated searches.
 #define STATICS_TOGETHER 25
 
 // s: after a request to stop or a time limit, what may go into the last equilibrium.

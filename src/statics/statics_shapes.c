@@ -13,11 +13,8 @@
 #include <stdlib.h>
 #include "statics/statics_shapes.h"
 
-#define SHAPES_ITERATIONS 30                     // of a deflated search
 #define SHAPES_NUDGE 0.05                        // rad: how far beside a shape it begins
-#define SHAPES_STEP_TURN 0.6                     // rad, and of strain: its longest step
 #define SHAPES_LENGTH 0.1                        // of the size, root mean square: the length of eta
-#define SHAPES_LEAVE 0.1                         // rad: how far beside a saddle the ways down begin
 static const double shapes_turn[] = {0.35, 1.0}; // rad: starts along modes
 
 struct pl_shapes {
@@ -206,7 +203,7 @@ static pl_status search_leave(search *f, const double *x, pl_shape_source source
     status = search_modes(f, f->trial, 3, &found, err);
     for (int k = 0; k < found && status == PL_OK; ++k) {
         for (int side = 1; side >= -1 && f->stiffness[k] < 0 && status == PL_OK && search_on(f); side -= 2) {
-            search_move(f, saddle, f->modes + k * n, side * SHAPES_LEAVE);
+            search_move(f, saddle, f->modes + k * n, side * STATICS_SMALL);
             status = search_from(f, f->x, source, err);
         }
     }
@@ -363,7 +360,7 @@ static bool search_newton(search *f, double *x, int *negative, pl_error *err)
     double *d = pl_problem_take_unknown(p), *to = pl_problem_take_full(p), gap[PL_ROWS_MAX];
     bool converged = false, possible = true;
 
-    for (int k = 0; k < SHAPES_ITERATIONS && possible && !converged && pl_newton_continue(&s->newton); ++k) {
+    for (int k = 0; k < STATICS_TOGETHER && possible && !converged && pl_newton_continue(&s->newton); ++k) {
         possible =
             isfinite(pl_problem_evaluate(p, x, s->newton.work.g)) &&
             pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) == PL_OK &&
@@ -383,7 +380,7 @@ static bool search_newton(search *f, double *x, int *negative, pl_error *err)
         double strain;
         const double tau = 1 / (1 - deflation_slope(f, x, d)),
                      turn = pl_newton_step_rotation(&s->newton, x, d, &strain),
-                     most = fmin(SHAPES_STEP_TURN / fmax(turn, 1e-12), STATICS_STRAIN / fmax(strain, 1e-12)),
+                     most = fmin(NEWTON_LEAVE_STEP / fmax(turn, 1e-12), STATICS_STRAIN / fmax(strain, 1e-12)),
                      scale = fmin(fmax(tau, -most), most);
         pl_log(2, "    deflation %d: residual %.2e, tau %.3g, step turns %.2g rad, %d negative", k, relative,
                tau, turn, *negative);

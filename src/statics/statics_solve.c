@@ -11,7 +11,7 @@ pl_newton_goal statics_tolerance(const pl_statics *s, bool last)
 {
     const double size = s->problem->size;
     const double loose = pl_problem_touches(s->problem) || pl_problem_lags(s->problem) ? 1 : s->loose;
-    const int limit = STATICS_ITERATIONS, left = s->options.iteration_limit - s->newton.iterations;
+    const int limit = STATICS_ROUNDS, left = s->options.iteration_limit - s->newton.iterations;
     return (pl_newton_goal){
         .force_tolerance =
             last ? loose * s->options.force_tolerance : fmax(s->options.force_tolerance, STATICS_FORCE),
@@ -252,7 +252,7 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
 {
     pl_newton_goal finer = statics_tolerance(s, true);
     finer.force_tolerance *= PL_CONTACT_LIMIT;
-    finer.limit = STATICS_BALANCE;
+    finer.limit = STATICS_SUPERLINEAR;
     memcpy(s->newton.work.x_start, x, solve_bytes(s));
     pl_newton_report better;
     const pl_newton_end end = pl_newton_minimise(&s->newton, x, &finer, &better, err);

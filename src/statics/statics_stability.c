@@ -6,15 +6,9 @@
 // the energy along the softest mode v of the last proof,
 //   c(v) = v . K v / v . v,   K v = (G(x + e v) - G(x)) / e,
 // is followed with one evaluation, and the proof is repeated where c has fallen by half since.
+#include <float.h>
 #include "statics/statics_impl.h"
 
-#define STABILITY_ROUNDS_LEFT 8  // saddles left in a row
-#define STABILITY_FIRST 1e-5     // of the robot's size: the first trial along a mode; it is doubled
-#define STABILITY_MOST 0.5       // of the robot's size: the last one
-#define STABILITY_FALLEN 0.5     // of the curvature at the proof: less than this is proved again
-#define STABILITY_ROUNDS 2       // inverse iterations towards the softest mode
-#define STABILITY_CONVERGED 1e-5 // relative change of the curvature that ends them sooner
-#define STABILITY_NEUTRAL 1e-12  // of the largest stiffness: eigenvalues below it are rounding errors
 
 static double stability_dot(const pl_problem *p, const double *a, const double *b)
 {
@@ -45,7 +39,7 @@ bool statics_softest(pl_statics *s, int rounds)
             v[i] /= sqrt(vv);
         }
         memcpy(b, v, (size_t)p->unknowns.n * sizeof *b);
-        if (round > 0 && fabs(known->curvature - before) < STABILITY_CONVERGED * fabs(before)) {
+        if (round > 0 && fabs(known->curvature - before) < STATICS_LOAD_POINT * fabs(before)) {
             break;
         }
     }
@@ -136,7 +130,7 @@ bool statics_neutral(pl_statics *s)
     const double lowest = found ? 1 / p->linear.mode_theta[0] : -INFINITY;
     p->linear.mode_count = 0; // the factor as it is
 
-    return !p->linear.report.single && fabs(lowest) < STABILITY_NEUTRAL * stiffest;
+    return !p->linear.report.single && fabs(lowest) < p->unknowns.n * DBL_EPSILON * stiffest;
 }
 
 bool statics_known_stable(pl_statics *s, const double *x)
@@ -151,8 +145,8 @@ bool statics_known_stable(pl_statics *s, const double *x)
     }
 
     return known->version == l->version && l->has_factor &&
-           (known->curvature > 0 || statics_softest(s, STABILITY_ROUNDS)) &&
-           statics_curvature(s, x) > STABILITY_FALLEN * known->curvature;
+           (known->curvature > 0 || statics_softest(s, 2)) &&
+           statics_curvature(s, x) > 0.5 * known->curvature;
 }
 
 pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_error *err)
@@ -190,7 +184,7 @@ static bool stability_slide(pl_statics *s, double *x)
 
     double lowest = pl_problem_evaluate(p, x, s->newton.work.g), length = 0;
     for (int side = 1; side >= -1 && length == 0; side -= 2) {
-        for (double a = STABILITY_FIRST * p->size; a < STABILITY_MOST * p->size; a *= 2) {
+        for (double a = STATICS_PROBE * p->size; a < 0.5 * p->size; a *= 2) {
             const double energy = stability_trial(s, x, p->linear.mode, side * a);
             if (!(energy < lowest)) {
                 break;
@@ -219,7 +213,7 @@ pl_status statics_stabilise(pl_statics *s, double *x, const pl_newton_goal *goal
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *saddle = pl_problem_take_full(s->problem);
     pl_status status = PL_OK;
-    for (*left = 0; *negative > 0 && *left < STABILITY_ROUNDS_LEFT && status == PL_OK; ++*left) {
+    for (*left = 0; *negative > 0 && *left < PL_MODES_MOST && status == PL_OK; ++*left) {
         memcpy(saddle, x, pl_problem_full_bytes(s->problem));
         pl_newton_report there = {0};
         if (!stability_slide(s, x) || pl_newton_minimise(&s->newton, x, &down, &there, err) != NEWTON_DONE ||
