@@ -10,7 +10,7 @@
 
 #define CHAIN_TIME                                                                                           \
     0.02 // s: damping over stiffness of a joint; simulators need some, and statics measures none
-#define CHAIN_GRAIN 1e-6 // kg: links between the hinges of a joint, which simulators refuse without a mass
+#define CHAIN_GRAIN 2e-6 // kg: links between the hinges of a joint; to Gazebo up to 1e-6 is no mass
 
 static const char *const chain_dof[CHAIN_DOFS] = {"stretch", "bend_x", "bend_y", "twist"};
 static const char *const chain_axis[CHAIN_DOFS] = {"0 0 1", "1 0 0", "0 1 0", "0 0 1"};
@@ -333,7 +333,7 @@ static void chain_mjcf(const chain *c, const pl_chain_report *report, pl_text *t
     pl_text_add(
         t,
         "\">\n  <compiler angle=\"radian\" autolimits=\"true\"/>\n  <option gravity=\"%.9g %.9g %.9g\" "
-        "integrator=\"implicitfast\" timestep=\"0.001\"/>\n  <worldbody>\n",
+        "integrator=\"implicit\" timestep=\"0.001\"/>\n  <worldbody>\n",
         report->density_assumed ? 0 : 1e-3 * g[0], report->density_assumed ? 0 : 1e-3 * g[1],
         report->density_assumed ? 0 : 1e-3 * g[2]);
     pl_text_add(
@@ -377,18 +377,22 @@ static void chain_mjcf(const chain *c, const pl_chain_report *report, pl_text *t
                         c->command[k].name, c->command[k].name, pl_drive_unit(c->command[k].drive));
         }
     }
+    // a blank at the end of a list would be one number more for some readers
     pl_text_add(t, "  </actuator>\n  <keyframe>\n    <key name=\"solved\" qpos=\"");
+    const char *between = "";
     for (int i = 0; i < c->link_count; ++i) {
         for (int a = 0; a < CHAIN_DOFS; ++a) {
             if (chain_moves(c, i, a)) {
-                pl_text_add(t, "%.9g ", chain_si(a, c->joint[i].value[a]));
+                pl_text_add(t, "%s%.9g", between, chain_si(a, c->joint[i].value[a]));
+                between = " ";
             }
         }
     }
-    pl_text_add(t, "\" ctrl=\"");
+    between = "\" ctrl=\"";
     for (int k = 0; k < c->command_count; ++k) {
         if (!isnan(c->at[k])) {
-            pl_text_add(t, "%.9g ", c->at[k] / pl_drive_scale(c->command[k].drive));
+            pl_text_add(t, "%s%.9g", between, c->at[k] / pl_drive_scale(c->command[k].drive));
+            between = " ";
         }
     }
     pl_text_add(t, "\"/>\n  </keyframe>\n</mujoco>\n");
