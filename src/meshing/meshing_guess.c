@@ -624,6 +624,15 @@ pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_
                           : "STL and OBJ files have no unit: say --unit in, --unit cm or --unit mm");
     }
 
+    const int regions = source->mesh ? pl_mesh_get(source->mesh).region_count : 1;
+    if (status == PL_OK && regions > 1 && !guess_names_materials(&g)) {
+        pl_findings_add(findings, PL_WARNING, NULL, 0,
+                        "%s has %d parts, and no name says what they are made of: all are the soft material",
+                        source->path, regions);
+        pl_findings_advise(
+            findings, "`pliant info` gives the centre and size of each; set the stiff ones under regions:");
+    }
+
     if (status == PL_OK) {
         status = guess_write(&g, robot_yaml, err);
     }

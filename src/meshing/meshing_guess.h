@@ -73,6 +73,9 @@ void guess_example(guess *g);
 // The commented robot file (meshing_guess_text.c).
 pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err);
 
+// Whether the name of any region says a material.
+bool guess_names_materials(const guess *g);
+
 bool guess_is_cad(const char *path); // a STEP file, by its name
 
 #endif

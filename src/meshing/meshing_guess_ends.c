@@ -6,6 +6,8 @@
 
 #define ENDS_ANGLE (1.5 * PL_PI / 180) // between the triangles of a flat face
 #define ENDS_OFF 1e-4                  // of the length: how far its corners may lie off its plane
+#define ENDS_NOISE 2e-3                // of the length: the same in a scan, where
+#define ENDS_FLAT 0.8                  // of what lies within twice that lies within it (a dome: a half)
 #define ENDS_SMALL 2e-3                // of the whole surface: the smallest face looked at
 #define ENDS_SHARP (35 * PL_PI / 180)  // at the rim of a face; the facets of a round wall meet more gently
 #define ENDS_ROUND 0.3                 // of its rim that may be gentler, unless the face is
@@ -15,37 +17,56 @@
 #define ENDS_SLENDER 0.5               // depth behind a face over its width that an end has
 #define ENDS_ALIKE 0.6                 // of the best: other ends
 
-// Area and a point of the flat face at one end (side -1 low, +1 high) of the axis.
-static double guess_end(const guess *g, int side, double point[3])
+// Triangles that lie within `slack` of the end (side -1 low, +1 high) of the axis and face along it: their
+// area, and their centroid in point. `*off` is how far their corners lie from the plane through it.
+static double guess_end_within(const guess *g, int side, double extreme, double slack, double point[3],
+                               double *off)
 {
     const pl_trisurf *s = g->surface;
+    double area = 0, centre[3] = {0}, lowest = INFINITY, highest = -INFINITY;
 
-    // the outermost vertex
-    double extreme = -INFINITY, area = 0;
+    for (int32_t t = 0; t < s->triangle_count; ++t) {
+        double n[3], low = INFINITY, high = -INFINITY;
+        for (int k = 0; k < 3; ++k) {
+            const double at = side * pl_dot3(guess_corner(s, t, k), g->axis);
+            low = fmin(low, at);
+            high = fmax(high, at);
+        }
+        guess_normal(s, t, n);
+        const double twice = pl_norm3(n);
+        if (low > extreme - slack && side * pl_dot3(n, g->axis) > 0.99 * twice) {
+            area += twice / 2;
+            lowest = fmin(lowest, low);
+            highest = fmax(highest, high);
+            for (int i = 0; i < 3; ++i) {
+                centre[i] += twice / 6 *
+                             (guess_corner(s, t, 0)[i] + guess_corner(s, t, 1)[i] + guess_corner(s, t, 2)[i]);
+            }
+        }
+    }
+
+    for (int i = 0; i < 3 && area > 0; ++i) {
+        point[i] = centre[i] / area;
+    }
+    const double plane = side * pl_dot3(point, g->axis);
+    *off = area > 0 ? fmax(highest - plane, plane - lowest) : 0;
+
+    return area;
+}
+
+// Area and a point of the flat face at one end (side -1 low, +1 high) of the axis, and how far its corners
+// lie off its plane: round-off in drawings, noise in scans. A round end has twice the area within twice the
+// distance, a flat one no more.
+static double guess_end(const guess *g, int side, double point[3], double *off)
+{
+    const pl_trisurf *s = g->surface;
+    double extreme = -INFINITY, outermost[3] = {0};
 
     for (int32_t v = 0; v < s->vertex_count; ++v) {
         const double at = side * pl_dot3(s->position + 3 * (int64_t)v, g->axis);
         if (at > extreme) {
             extreme = at;
-            memcpy(point, s->position + 3 * (int64_t)v, 3 * sizeof(double));
-        }
-    }
-
-    // triangles within 1e-4 of the length of it that face along the axis
-    double centre[3] = {0};
-    for (int32_t t = 0; t < s->triangle_count; ++t) {
-        double n[3], lowest = INFINITY;
-        for (int k = 0; k < 3; ++k) {
-            lowest = fmin(lowest, side * pl_dot3(guess_corner(s, t, k), g->axis));
-        }
-        guess_normal(s, t, n);
-        const double twice = pl_norm3(n);
-        if (lowest > extreme - 1e-4 * g->length && side * pl_dot3(n, g->axis) > 0.99 * twice) {
-            area += twice / 2;
-            for (int i = 0; i < 3; ++i) {
-                centre[i] += twice / 6 *
-                             (guess_corner(s, t, 0)[i] + guess_corner(s, t, 1)[i] + guess_corner(s, t, 2)[i]);
-            }
+            memcpy(outermost, s->position + 3 * (int64_t)v, sizeof outermost);
         }
     }
 
@@ -56,25 +77,35 @@ static double guess_end(const guess *g, int side, double point[3])
         cross = fmin(cross, (g->high[a] - g->low[a]) * (g->high[b] - g->low[b]));
     }
 
-    if (area < ENDS_FACET * cross) {
-        return 0;
-    }
-    for (int i = 0; i < 3 && area > 0; ++i) {
-        point[i] = centre[i] / area;
+    double area = guess_end_within(g, side, extreme, ENDS_OFF * g->length, point, off);
+    if (area >= ENDS_FACET * cross) {
+        *off = 0;
+        return area;
     }
 
-    return area;
+    double ignored[3], more;
+    area = guess_end_within(g, side, extreme, ENDS_NOISE * g->length, point, off);
+    const double twice = guess_end_within(g, side, extreme, 2 * ENDS_NOISE * g->length, ignored, &more);
+    if (area >= ENDS_FACET * cross && area > ENDS_FLAT * twice) {
+        return area;
+    }
+
+    memcpy(point, outermost, sizeof outermost);
+    *off = 0;
+    return 0;
 }
 
 // Flat ends on the longest axis: the base is the larger one; of two alike, the lower one.
 static void guess_ends_on_axis(guess *g)
 {
-    g->base_area = guess_end(g, -1, g->base);
-    g->tip_area = guess_end(g, 1, g->tip);
+    g->base_area = guess_end(g, -1, g->base, &g->base_off);
+    g->tip_area = guess_end(g, 1, g->tip, &g->tip_off);
     if (g->tip_area > 1.05 * g->base_area) {
-        const double area = g->base_area;
+        const double area = g->base_area, off = g->base_off;
         g->base_area = g->tip_area;
+        g->base_off = g->tip_off;
         g->tip_area = area;
+        g->tip_off = off;
         for (int i = 0; i < 3; ++i) {
             const double x = g->base[i];
             g->base[i] = g->tip[i];

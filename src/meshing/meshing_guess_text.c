@@ -310,6 +310,17 @@ static const char *guess_named_material(const char *name)
     return NULL;
 }
 
+bool guess_names_materials(const guess *g)
+{
+    const pl_mesh_view view = g->source->mesh ? pl_mesh_get(g->source->mesh) : (pl_mesh_view){0};
+    for (int32_t r = 0; r < view.region_count; ++r) {
+        if (guess_named_material(view.region_name[r])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Materials by the names of regions, silicone for all others.
 static void guess_write_regions(pl_text *text, const guess *g)
 {
@@ -335,10 +346,14 @@ static void guess_write_regions(pl_text *text, const guess *g)
         return;
     }
 
-    pl_text_add(text, view.region_count > 1
-                          ? "# By the names of the parts; `pliant info` gives the centre and size of each.\n"
-                            "regions:\n"
-                          : "regions:\n");
+    pl_text_add(
+        text,
+        view.region_count == 1 ? "regions:\n"
+        : guess_names_materials(g)
+            ? "# By the names of the parts; `pliant info` gives the centre and size of each.\nregions:\n"
+            : "# No name of a part says what it is made of: which of them are stiff? `pliant info` gives "
+              "the\n"
+              "# centre and size of each; a stiff one: add {stiff: {use: pla}} to materials.\nregions:\n");
     for (int32_t r = 0; r < view.region_count; ++r) {
         const char *material = guess_named_material(view.region_name[r]);
         pl_text_add(text, "  \"%s\": %s%s\n", view.region_name[r], material ? material : "silicone",

@@ -363,17 +363,24 @@ static void test_guess_bent(void **state)
 #define CONE_SKEW 0.1
 #define CONE_RADIUS(z) (12 - 0.06 * (z))
 
-static void write_cone(const char *path)
+// Its vertices lie up to `noise` off, as those of a scan do.
+static void write_cone(const char *path, double noise)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     const int around = 40, rings = 25;
+    uint32_t random = 11;
 
     for (int r = 0; r < rings; ++r) {
         for (int k = 0; k < around; ++k) {
             const double z = 5 * r, angle = 2 * PL_PI * k / around;
-            fprintf(file, "v %.17g %.17g %.17g\n", CONE_RADIUS(z) * cos(angle) + CONE_SKEW * z,
-                    CONE_RADIUS(z) * sin(angle), z);
+            double off[3];
+            for (int i = 0; i < 3; ++i) {
+                random = 1664525 * random + 1013904223;
+                off[i] = noise * (2 * (random / 4294967296.0) - 1);
+            }
+            fprintf(file, "v %.17g %.17g %.17g\n", CONE_RADIUS(z) * cos(angle) + CONE_SKEW * z + off[0],
+                    CONE_RADIUS(z) * sin(angle) + off[1], z + off[2]);
         }
     }
     fprintf(file, "v 0 0 0\nv %.17g 0 %d\n", CONE_SKEW * 5 * (rings - 1), 5 * (rings - 1));
@@ -395,7 +402,7 @@ static void write_cone(const char *path)
 static void test_guess_example(void **state)
 {
     (void)state;
-    write_cone(tools_path("cone.obj"));
+    write_cone(tools_path("cone.obj"), 0);
     char *text = guess_text(tools_path("cone.obj"), 1);
     expect(text, "No actuator was found");
     const double radius = number_after(text, "#     radius: ");
@@ -419,13 +426,34 @@ static void test_guess_example(void **state)
     pl_meshing_free_text(text);
 }
 
+// The ends of a scan are flat up to its noise; the file selects them within that.
+static void test_guess_scan(void **state)
+{
+    (void)state;
+    const double noise = 0.05;
+    write_cone(tools_path("scan.obj"), noise);
+    char *text = guess_text(tools_path("scan.obj"), 1);
+    const double area = PL_PI * CONE_RADIUS(0) * CONE_RADIUS(0),
+                 tip = PL_PI * CONE_RADIUS(120) * CONE_RADIUS(120);
+    PL_CHECK_NEAR(number_after(text, "the flat end of "), area, 0.02 * area);
+    PL_CHECK_NEAR(number_after(text, "the opposite flat end, of "), tip, 0.02 * tip);
+    const double tolerance = number_after(text, "tolerance: ");
+    assert_true(tolerance > noise && tolerance < 6 * noise);
+    pl_meshing_free_text(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_guess_bending_finger), cmocka_unit_test(test_guess_three_chambers),
-        cmocka_unit_test(test_guess_meshes),         cmocka_unit_test(test_guess_open_cavity),
-        cmocka_unit_test(test_guess_holes),          cmocka_unit_test(test_guess_bent),
-        cmocka_unit_test(test_guess_example),        cmocka_unit_test(test_guess_says_what_it_misses),
+        cmocka_unit_test(test_guess_bending_finger),
+        cmocka_unit_test(test_guess_three_chambers),
+        cmocka_unit_test(test_guess_meshes),
+        cmocka_unit_test(test_guess_open_cavity),
+        cmocka_unit_test(test_guess_holes),
+        cmocka_unit_test(test_guess_bent),
+        cmocka_unit_test(test_guess_example),
+        cmocka_unit_test(test_guess_scan),
+        cmocka_unit_test(test_guess_says_what_it_misses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
