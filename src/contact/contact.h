@@ -195,6 +195,13 @@ int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pa
                           const double *weight, int own, const double slope[2], double *gradient);
 void pl_contact_foot_weight_gradient(const pl_contact_surface *s, const pl_contact_pair *pair, double out[2]);
 
+// The place xi of a face and an orthonormal frame there (rows: along its first tangent, across, outward
+// normal), which turns with the face; and the change of xi that moves the place by v.
+void pl_contact_face_frame(const pl_contact_surface *s, int32_t face, const double *x, const double xi[2],
+                           double y[3], double frame[9]);
+void pl_contact_face_shift(const pl_contact_surface *s, int32_t face, const double *x, const double xi[2],
+                           const double v[3], double out[2]);
+
 // The gap of the same point to the same face at other positions.
 bool pl_contact_pair_gap(const pl_contact_surface *s, pl_contact_pair *pair, const double *x);
 

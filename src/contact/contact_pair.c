@@ -67,6 +67,32 @@ static void pair_bend(const pl_contact_surface *s, int32_t face, const double *x
     }
 }
 
+void pl_contact_face_frame(const pl_contact_surface *s, int32_t face, const double *x, const double xi[2],
+                           double y[3], double frame[9])
+{
+    double a[6];
+    contact_face_at(s, face, x, xi, y, a);
+    pl_cross3(a, a + 3, frame + 6);
+    const double area = pl_norm3(frame + 6), length = pl_norm3(a);
+    for (int i = 0; i < 3; ++i) {
+        frame[i] = a[i] / length;
+        frame[6 + i] /= area;
+    }
+    pl_cross3(frame + 6, frame, frame + 3);
+}
+
+// m dxi = a . v
+void pl_contact_face_shift(const pl_contact_surface *s, int32_t face, const double *x, const double xi[2],
+                           const double v[3], double out[2])
+{
+    double y[3], a[6];
+    contact_face_at(s, face, x, xi, y, a);
+    const double m[3] = {pl_dot3(a, a), pl_dot3(a, a + 3), pl_dot3(a + 3, a + 3)},
+                 r[2] = {pl_dot3(a, v), pl_dot3(a + 3, v)}, det = m[0] * m[2] - m[1] * m[1];
+    out[0] = (m[2] * r[0] - m[1] * r[1]) / det;
+    out[1] = (m[0] * r[1] - m[1] * r[0]) / det;
+}
+
 static bool pair_is_triangle(int size)
 {
     return size == 3 || size == 6;

@@ -24,28 +24,29 @@
 static void contact_destroy(void *object)
 {
     contact_term *t = object;
-    void *const block[] = {t->block,       t->kept_block,
-                           t->stiffness,   t->pair_stiffness,
-                           t->from,        t->to,
-                           t->offset,      t->kept_offset,
-                           t->pair,        t->x,
-                           t->guard_x,     t->guard_found,
-                           t->guard,       t->mu,
-                           t->rate,        t->name,
-                           t->factored,    t->held,
-                           t->reading,     t->pressure,
-                           t->open,        t->weight,
-                           t->settled_x,   t->settled_offset,
-                           t->grip,        t->kept_grip,
-                           t->linked,      t->hit,
-                           t->met,         t->push,
-                           t->area,        t->spacing,
-                           t->foot,        t->ball,
-                           t->near,        t->foot_x,
-                           t->foot_offset, t->gripped,
-                           t->kept_limit,  t->marked,
-                           t->marked_x,    t->marked_offset,
-                           t->marked_force};
+    void *const block[] = {t->block,        t->kept_block,
+                           t->stiffness,    t->pair_stiffness,
+                           t->from,         t->to,
+                           t->offset,       t->kept_offset,
+                           t->pair,         t->x,
+                           t->guard_x,      t->guard_found,
+                           t->guard,        t->mu,
+                           t->rate,         t->name,
+                           t->factored,     t->held,
+                           t->reading,      t->pressure,
+                           t->open,         t->weight,
+                           t->settled_x,    t->settled_offset,
+                           t->grip,         t->kept_grip,
+                           t->linked,       t->hit,
+                           t->met,          t->push,
+                           t->area,         t->spacing,
+                           t->foot,         t->ball,
+                           t->near,         t->foot_x,
+                           t->foot_offset,  t->gripped,
+                           t->kept_limit,   t->marked,
+                           t->marked_x,     t->marked_offset,
+                           t->marked_force, t->press,
+                           t->marked_rub};
 
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -175,8 +176,7 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
 // ---- evaluation
 static bool contact_is_coupled(const contact_term *t, const pl_contact_pair *pair)
 {
-    const int32_t key[2] = {pair->point, pair->face};
-    return t->coupled_ready && pl_table_find(&t->coupled, key) >= 0;
+    return contact_pair_coupled(t, pair->point, pair->face);
 }
 
 void contact_find_pairs(contact_term *t, const double *x)
@@ -370,6 +370,7 @@ static void contact_evaluate(void *self, pl_problem *p, const pl_linearization *
             }
         }
     }
+    contact_pairs_rub(t, x, energy, full);
 }
 
 // ---- tangent
@@ -518,6 +519,7 @@ static void contact_tangent(void *self, pl_problem *p, const pl_linearization *h
             }
         }
     }
+    contact_pairs_rub_tangent(t, p, x);
 }
 
 // ---- pattern
@@ -545,6 +547,7 @@ static void contact_pattern(const void *object, const pl_problem *p, pl_pattern 
         }
         pl_table_add(&t->coupled, key);
     }
+    contact_pairs_rub_link(t);
 
     for (int32_t i = 0; t->coupled_ready && i < t->coupled.count; ++i) {
         const pl_contact_pair pair = {.point = t->coupled.key[2 * i], .face = t->coupled.key[2 * i + 1]};
@@ -618,14 +621,14 @@ static const pl_term contact_kind = {.name = "contact",
 // ---- creation
 static void contact_layout(const contact_term *t, double *block, contact_memory *out)
 {
-    const int64_t n = t->points;
+    const int64_t rough = contact_rough_numbers(t);
     out->lambda = block;
-    const int64_t rough = t->c->friction ? t->obstacles * n + t->slots : 0;
     out->traction = block + contact_numbers(t);
     out->place = out->traction + 3 * rough;
     out->limit = out->place + 3 * rough;
     out->let_go = out->limit + rough;
     out->foot = out->let_go + (t->c->free_count > 0 ? t->obstacles : 0);
+    out->origin = out->foot + CONTACT_FOOT * (int64_t)t->slots;
 }
 
 // e_k = 30 E / h, E = 3 mu of the element behind the face; between bodies the softest counts.
@@ -679,13 +682,15 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     }
 
     const int64_t numbers = contact_numbers(t);
-    const int64_t rough = t->c->friction ? t->obstacles * n + t->slots : 1;
+    const int64_t rough = contact_rough_numbers(t) + 1;
     t->gripped = PL_NEW_ARRAY(bool, rough);
     t->kept_limit = PL_NEW_ARRAY(double, rough);
     t->marked = PL_NEW_ARRAY(double, t->c->friction ? t->numbers : 1);
     t->marked_x = PL_NEW_ARRAY(double, t->c->friction ? full : 1);
     t->marked_offset = PL_NEW_ARRAY(double, 6 * t->obstacles + 1);
     t->marked_force = PL_NEW_ARRAY(double, 3 * t->obstacles + 1);
+    t->press = PL_NEW_ARRAY(double, t->rubs ? n : 1);
+    t->marked_rub = PL_NEW_ARRAY(double, t->rubs ? 3 * n : 1);
     t->stiffness = PL_NEW_ARRAY(double, n + t->slots);
     t->pair_stiffness = PL_NEW_ARRAY(double, n);
     t->from = PL_NEW_ARRAY(double, t->obstacles);
@@ -720,7 +725,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
         !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->reading || !t->pressure ||
         !t->open || !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x ||
         !t->guard_x || !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit ||
-        !t->marked || !t->marked_x || !t->marked_offset || !t->marked_force) {
+        !t->press || !t->marked_rub || !t->marked || !t->marked_x || !t->marked_offset || !t->marked_force) {
         return pl_fail_memory(err, "problem: contact");
     }
 
@@ -753,6 +758,7 @@ pl_status term_contact_create(pl_problem *p, pl_problem_term *out, pl_error *err
     t->points = c->surface->point_count;
     t->obstacles = c->obstacle_count;
     t->pairs = c->pairs;
+    t->rubs = c->pairs && c->pair_friction > 0;
     t->channels = t->obstacles + t->pairs;
 
     return contact_fill(t, p, err);

@@ -10,12 +10,13 @@
 // Multipliers and, with friction, tractions and places of the last update; see pl_robot_contact.
 typedef struct contact_memory {
     double *lambda;   // channels x points, MPa
-    double *traction; // obstacles x points x 3
-    double *place;    // the same; both in the frame of the obstacle
-    double *limit;    // obstacles x points, MPa: pressure that friction takes its limit from
+    double *traction; // obstacles x points x 3, of pairs in the frame of the place; of slots
+    double *place;    // the same, in the frame of the obstacle; of pairs: face (from 1 on), place on it
+    double *limit;    // the same x 1, MPa: pressure that friction takes its limit from
     double *let_go;   // per obstacle: 1 when it is free and nothing but contact holds it
-    double *foot; // per slot of a feature: its face (from 1 on), place on it, normal and weight at the last
-                  // update
+    double *foot;   // per slot of a feature: its face (from 1 on), place on it, normal and weight at the last
+                    // update
+    double *origin; // pairs with friction, 2 per point, mm: where slip is counted from
 } contact_memory;
 
 // What is reported about one obstacle or pair of bodies.
@@ -45,7 +46,7 @@ typedef struct contact_term {
     const pl_contact_surface *s;
     int64_t points;
     int obstacles, channels; // sets of multipliers: obstacles, then pairs
-    bool pairs;
+    bool pairs, rubs;        // contact within and between bodies; it has friction
     contact_memory now;
     double *block, *kept_block; // its numbers; those before pl_problem_recall
     int64_t numbers;            // in the state
@@ -98,6 +99,7 @@ typedef struct contact_term {
     double *kept_limit;
     // where a pair of steps began: numbers, shape, obstacles; forces of friction at its end, 3 per obstacle
     double *marked, *marked_x, *marked_offset, *marked_force;
+    double *press, *marked_rub; // points: MPa, of pairs; x 3: their tractions at that end
     // sensitivities: changes of the multipliers, and of the gaps by the parameter itself
     bool *held;
     double *mu, *rate;
@@ -141,7 +143,11 @@ static inline int64_t contact_at(const contact_term *t, int o, int32_t k)
 }
 static inline int64_t contact_rough_at(const contact_term *t, int o, int32_t k)
 {
-    return (k < t->points ? o : t->obstacles - 1) * t->points + k;
+    return (k < t->points ? o : t->obstacles + t->rubs - 1) * t->points + k;
+}
+static inline int64_t contact_rough_numbers(const contact_term *t)
+{
+    return t->c->friction ? (t->obstacles + t->rubs) * t->points + t->slots : 0;
 }
 static inline int64_t contact_numbers(const contact_term *t)
 {
@@ -158,7 +164,7 @@ static inline double contact_rough_area(const contact_term *t, int32_t k)
 // The traction at which a point slips, MPa; 0 without friction or contact.
 static inline double contact_limit(const contact_term *t, int o, int32_t k)
 {
-    const double mu = t->c->obstacle[o].friction;
+    const double mu = o < t->obstacles ? t->c->obstacle[o].friction : t->c->pair_friction;
     return mu > 0 ? mu * t->now.limit[contact_rough_at(t, o, k)] : 0;
 }
 void contact_held_normal(const contact_term *t, int o, int32_t k, double n[3]);
@@ -222,6 +228,30 @@ void contact_revert(void *self, pl_problem *p, const double *saved);
 // At an evaluation: the pressure of a point.
 void contact_follow_pressure(contact_term *t, int o, int32_t k, double pressure);
 void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
+
+// ---- term_contact_pair.c: friction within and between bodies
+typedef struct contact_rub_error {
+    double total, change, moved; // N: of pressures; what limits are off, and the sum of its sizes
+    double slip;                 // of the edge: of sticking points
+} contact_rub_error;
+double contact_pair_friction(const contact_term *t, int32_t k, const double *x, double traction[3],
+                             bool *stick, double *tangent);
+bool contact_pair_coupled(const contact_term *t, int32_t point, int32_t face);
+void contact_pairs_rub(contact_term *t, const double *x, double *energy, double *full);
+void contact_pairs_rub_tangent(contact_term *t, pl_problem *p, const double *x);
+void contact_pairs_rub_link(contact_term *t);
+void contact_pairs_nonsymmetric(contact_term *t, const double *x, const double *dx, double *full);
+bool contact_pairs_take_hold(contact_term *t, const double *x);
+void contact_pairs_advance_friction(contact_term *t, const double *x, bool same_load);
+void contact_pairs_rebase(contact_term *t, const double *x, double *block);
+void contact_pairs_rub_error(contact_term *t, const double *x, contact_rub_error *out); // pairs found at x
+double contact_pairs_rub_force(contact_term *t, const double *x, double *marked, bool compare);
+
+// Forces of friction on the nodes of point k (the first `own`) and of the face it holds.
+typedef void contact_pair_visit(void *context, int32_t k, int32_t face, const int32_t *node,
+                                const double *force, int own, int count);
+void contact_pairs_each_force(const contact_term *t, const double *x, contact_pair_visit *visit,
+                              void *context);
 
 // ---- term_contact_free.c: where obstacles stand, and free bodies
 pl_pose contact_pose(const contact_term *t, int o, const double *x, const double *offset);

@@ -6,15 +6,10 @@
 // shares add to the symmetric part is taken here too: it couples nodes that have no entry in the factor.
 #include "problem/term_contact.h"
 
-static int64_t friction_numbers(const contact_term *t)
-{
-    return t->c->friction ? t->obstacles * t->points + t->slots : 0;
-}
-
 bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
 {
     contact_term *t = self;
-    const int64_t count = friction_numbers(t);
+    const int64_t count = contact_rough_numbers(t);
 
     (void)p;
     if (mode == PL_FRICTION_FOLLOWS) {
@@ -27,8 +22,8 @@ bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
         // feet that took hold in between let go
         for (int32_t i = 0; count > 0 && i < t->slots; ++i) {
             double *kept = t->now.foot + CONTACT_FOOT * (int64_t)i;
-            if (t->gripped[t->obstacles * t->points + i] &&
-                !(t->now.limit[t->obstacles * t->points + i] > 0)) {
+            const int64_t at = count - t->slots + i;
+            if (t->gripped[at] && !(t->now.limit[at] > 0)) {
                 memset(kept, 0, CONTACT_FOOT * sizeof *kept);
             }
         }
@@ -69,6 +64,7 @@ bool contact_take_hold(void *self, pl_problem *p, const double *x)
         }
     }
 
+    any = contact_pairs_take_hold(t, x) || any;
     t->feet_found = t->feet_found && !any;
 
     return any;
@@ -120,6 +116,7 @@ void contact_nonsymmetric(const void *self, pl_problem *p, const double *x, cons
                            full);
         }
     }
+    contact_pairs_nonsymmetric(t, x, dx, full);
 }
 
 // ---- steps
@@ -177,6 +174,7 @@ double contact_retrace(void *self, pl_problem *p, pl_retrace what, double *x)
         for (int o = 0; o < t->obstacles; ++o) {
             value = fmax(value, friction_force(t, o, x, t->marked_force + 3 * o));
         }
+        value = fmax(value, contact_pairs_rub_force(t, x, t->marked_rub, false));
         break;
     case PL_RETRACE_EXCHANGE: // all but the multipliers
         friction_exchange(t->now.traction, t->marked + (t->now.traction - t->block),
@@ -190,6 +188,7 @@ double contact_retrace(void *self, pl_problem *p, pl_retrace what, double *x)
             friction_force(t, o, x, force);
             value = fmax(value, pl_distance3(force, t->marked_force + 3 * o));
         }
+        value = fmax(value, contact_pairs_rub_force(t, x, t->marked_rub, true));
         break;
     case PL_RETRACE_BACK:
         memcpy(t->block, t->marked, numbers);

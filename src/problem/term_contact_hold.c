@@ -112,6 +112,7 @@ static int64_t contact_hold_count(void *self, pl_problem *p, const double *x)
     for (int32_t i = 0; i < t->pair_count; ++i) {
         if (contact_pair_pressure(t, &t->pair[i]) > 0) {
             t->held[t->obstacles * t->points + t->pair[i].point] = any = true;
+            p->friction_acts = p->friction_acts || t->rubs;
         }
     }
 

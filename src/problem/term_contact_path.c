@@ -93,6 +93,7 @@ static void contact_rebase(contact_term *t, const double *x, double *block)
             }
         }
     }
+    contact_pairs_rebase(t, x, block);
 }
 
 // The tangent at hand has another stiffness.
@@ -332,6 +333,7 @@ void contact_accept(void *self, pl_problem *p, const double *x, pl_accept how)
             pl_contact_keep(t->finder, NULL);
         }
         contact_find_pairs(t, x);
+        contact_pairs_advance_friction(t, x, same_load);
         // pressures with the old multipliers first
         for (int32_t i = 0; i < t->pair_count; ++i) {
             t->mu[i] = contact_pair_pressure(t, &t->pair[i]);
@@ -341,6 +343,14 @@ void contact_accept(void *self, pl_problem *p, const double *x, pl_accept how)
             lambda[t->pair[i].point] = t->mu[i];
         }
     }
+}
+
+// The limit of friction follows the pressure: what it is in all, and, less sharply, where it acts.
+static double contact_limits_error(pl_problem *p, double total, double change, double moved)
+{
+    const double off = total > 0 ? fmax(CONTACT_TOTAL * fabs(change), CONTACT_MOVED * moved) / total : 0;
+    p->limits_off = fmax(p->limits_off, off);
+    return contact_tolerance(p) * off / PL_CONTACT_LIMIT;
 }
 
 // The largest |min(g, l / e)| over the edge, over what is aimed at; friction: the largest change of the limit
@@ -390,12 +400,7 @@ double contact_complementarity_error(void *self, pl_problem *p, const double *x,
         if (t->c->obstacle[o].free && limit > 0 && used > CONTACT_SLIPS * limit) {
             p->slips = t->c->obstacle[o].name;
         }
-        // the limit of friction follows the pressure: what it is in all, and, less sharply, where it acts
-        if (total > 0) {
-            const double off = fmax(CONTACT_TOTAL * fabs(change), CONTACT_MOVED * moved) / total;
-            p->limits_off = fmax(p->limits_off, off);
-            worst = fmax(worst, tolerance * off / PL_CONTACT_LIMIT);
-        }
+        worst = fmax(worst, contact_limits_error(p, total, change, moved));
     }
 
     if (t->pairs) {
@@ -407,6 +412,9 @@ double contact_complementarity_error(void *self, pl_problem *p, const double *x,
             gaps = fmax(gaps, fabs(fmin(g, lambda[pair->point] / t->pair_stiffness[pair->point])) / h);
             *penetration = fmax(*penetration, -g / h);
         }
+        contact_rub_error rub;
+        contact_pairs_rub_error(t, x, &rub);
+        worst = fmax(worst, fmax(rub.slip, contact_limits_error(p, rub.total, rub.change, rub.moved)));
     }
 
     worst = fmax(worst, gaps);

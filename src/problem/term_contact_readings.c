@@ -203,6 +203,29 @@ static void reading_pairs(contact_term *t, int channel, const double *x)
     }
 }
 
+// Friction of pairs, on the first body too.
+typedef struct reading_rub {
+    contact_term *t;
+    const double *x;
+    int channel;
+} reading_rub;
+
+static void reading_add_rub(void *context, int32_t k, int32_t face, const int32_t *node, const double *force,
+                            int own, int count)
+{
+    const reading_rub *r = context;
+    const pl_contact_pair pair = {.point = k, .face = face};
+    bool second;
+    if (reading_channel(r->t, &pair, &second) != r->channel) {
+        return;
+    }
+    for (int j = 0; j < count; ++j) {
+        if (r->channel < reading_first_pair(r->t) || (j < own) != second) {
+            reading_add_force(&r->t->reading[r->channel], r->x + 3 * (size_t)node[j], force + 3 * j, 1);
+        }
+    }
+}
+
 // Largest smoothed pressure of a channel; the field gets the sum of all.
 static double reading_smooth(contact_term *t, const double *area)
 {
@@ -243,6 +266,7 @@ void contact_tell(contact_term *t, pl_problem *p, const double *x)
             reading_obstacle(t, p, c, x);
         } else {
             reading_pairs(t, c, x);
+            contact_pairs_each_force(t, x, reading_add_rub, &(reading_rub){t, x, c});
         }
         t->reading[c].max_pressure = reading_smooth(t, area);
     }

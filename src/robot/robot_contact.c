@@ -235,6 +235,8 @@ pl_status robot_contact(robot_build *b)
 
     // bodies touch each other, or themselves where asked for
     c->pairs = c->self || c->body_count > 1;
+    c->pair_friction = c->pairs ? def->friction : 0;
+    c->friction = c->friction || c->pair_friction > 0;
     if (status != PL_OK || robot_has_defects(b) || (!c->pairs && c->obstacle_count == 0)) {
         return status;
     }
@@ -290,8 +292,9 @@ int64_t pl_robot_contact_numbers(const pl_robot *robot)
     const pl_robot_contact *c = &robot->contact;
     const int64_t points = c->surface ? c->surface->point_count : 0;
     const int64_t slots = c->feature_first ? PL_FEATURE_FACES * c->feature_first[c->obstacle_count] : 0;
-    return points * (c->obstacle_count * (c->friction ? 8 : 1) + c->pairs) + slots * (c->friction ? 15 : 8) +
-           (c->free_count > 0) * c->obstacle_count;
+    const int64_t rough = points * (c->obstacle_count + (c->pair_friction > 0)) + slots;
+    return points * (c->obstacle_count + c->pairs) + 8 * slots + (c->friction ? 7 * rough : 0) +
+           (c->pair_friction > 0 ? 2 * points : 0) + (c->free_count > 0) * c->obstacle_count;
 }
 
 // All that changes answers: shapes, motions, friction.
@@ -314,6 +317,10 @@ uint64_t robot_contact_hash(const pl_robot_contact *c, uint64_t h)
                           3 * (size_t)o->shape.surface.vertex_count * sizeof(double));
         h = pl_hash_bytes(h, o->shape.surface.corner,
                           3 * (size_t)o->shape.surface.triangle_count * sizeof(int32_t));
+    }
+
+    if (c->pair_friction > 0) {
+        h = pl_hash_bytes(h, &c->pair_friction, sizeof c->pair_friction);
     }
 
     const int flags[2] = {c->self, c->pairs};

@@ -586,13 +586,13 @@ static bool path_retrace(pl_statics *s, load_path *path, double *x, pl_error *er
     }
     const size_t mark = pl_arena_begin(&p->scratch);
     double *other = pl_problem_take_full(p);
-    const pl_newton_goal goal = statics_tolerance(s, true);
     pl_newton_report found;
     memcpy(other, x, path_bytes(s));
     pl_problem_retrace(p, PL_RETRACE_EXCHANGE, NULL);
-    const bool known = pl_newton_friction(&s->newton, other, &goal, &found, err) == NEWTON_DONE;
+    pl_problem_mark(p, &s->begin);
+    const bool known = statics_friction(s, other, true, &found, err) == NEWTON_DONE;
     const double change = known ? pl_problem_retrace(p, PL_RETRACE_COMPARE, other) : INFINITY;
-    pl_problem_couple(p, PL_FRICTION_BACK); // the mark stays as it was made
+    pl_problem_revert(p, &s->begin); // the other mark stays as it was made
     pl_problem_retrace(p, PL_RETRACE_EXCHANGE, NULL);
     pl_arena_end(&p->scratch, mark);
 
