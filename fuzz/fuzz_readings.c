@@ -1,8 +1,9 @@
 // Tables with the columns of a robot: commands, commands in time, measured positions, readings of sensors, sequences.
 #include "fuzz.h"
-#include "document/document.h"
 #include "pliant/dataset.h"
+#include "pliant/document.h"
 #include "pliant/learned.h"
+#include "pliant/text.h"
 
 static const char *const trunk =
     "pliant: 1\nname: trunk\nmodel:\n  kind: constant_curvature\n"
@@ -17,7 +18,7 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
     (void)argument_count, (void)argument;
     fuzz_enter();
     pl_error err = {0};
-    if (pl_reduced_load_text(trunk, strlen(trunk), "trunk.yaml", &model, NULL, &err) != PL_OK) {
+    if (pl_model_load_text(trunk, strlen(trunk), "trunk.yaml", NULL, &model, NULL, &err) != PL_OK) {
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
