@@ -190,6 +190,27 @@ static bool camera_number(const json_t *from, double *to)
     return json_is_number(from) && isfinite(*to);
 }
 
+// R R^T = 1 and det R = 1, to the digits that a file may have been shortened to.
+static bool camera_rotation(const double R[9])
+{
+    double worst = 0;
+    for (int i = 0; i < 3; ++i) {
+        const double *a = R + 3 * i, *b = R + 3 * ((i + 1) % 3), *c = R + 3 * ((i + 2) % 3);
+        worst = fmax(worst, fabs(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] - 1));
+        worst = fmax(worst, fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]));
+        // a = b x c, which its mirror image is not
+        worst = fmax(worst, fabs(b[1] * c[2] - b[2] * c[1] - a[0]));
+    }
+    return worst < 1e-4;
+}
+
+static bool camera_pixels(const json_t *from, int *to)
+{
+    const json_int_t value = json_integer_value(from);
+    *to = value > 0 && value <= 1 << 20 ? (int)value : 0;
+    return *to > 0;
+}
+
 pl_status pl_cameras_read(const char *path, pl_camera *camera, pl_camera_pose *rig, int room, int *count,
                           pl_error *err)
 {
@@ -205,8 +226,9 @@ pl_status pl_cameras_read(const char *path, pl_camera *camera, pl_camera_pose *r
     bool good = *count > 0 && *count <= room;
     for (int i = 0; good && i < *count; ++i) {
         const json_t *one = json_array_get(list, (size_t)i), *constants = json_object_get(one, "constants");
-        camera[i] = (pl_camera){.width = (int)json_integer_value(json_object_get(one, "width")),
-                                .height = (int)json_integer_value(json_object_get(one, "height"))};
+        camera[i] = (pl_camera){0};
+        good = camera_pixels(json_object_get(one, "width"), &camera[i].width) &&
+               camera_pixels(json_object_get(one, "height"), &camera[i].height);
         for (int k = 0; good && k < PL_CAMERA_CONSTANTS; ++k) {
             good = camera_number(json_object_get(constants, pl_camera_constant_name(k)),
                                  camera_constant(&camera[i], k));
@@ -218,7 +240,7 @@ pl_status pl_cameras_read(const char *path, pl_camera *camera, pl_camera_pose *r
             good = camera_number(json_array_get(json_object_get(one, "translation_mm"), (size_t)k),
                                  &rig[i].t[k]);
         }
-        good = good && camera[i].fx > 0 && camera[i].fy > 0;
+        good = good && camera[i].fx > 0 && camera[i].fy > 0 && camera_rotation(rig[i].R);
     }
 
     json_decref(root);

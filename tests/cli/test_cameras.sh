@@ -35,6 +35,13 @@ expect_status 3 calibrate cameras 'none_*.png' --board 6x5 --square 8mm
 expect_status 2 calibrate cameras 'left_[01]*.png' --board 6x5 --square 8mm
 expect_status 2 track cameras.json 'dots_left_*.png' --dot tip=#e61414
 expect_status 2 track cameras.json 'dots_left_*.png' 'dots_right_*.png' --dot tip=red
+# a place that is no rotation, or its mirror image, or a picture without pixels, would give wrong positions
+for wrong in 'one["rotation"] = [1.01 * v for v in one["rotation"]]' 'one["rotation"] = [-v for v in one["rotation"]]' 'one["width"] = 0' \
+    'one["height"] = 2**40'; do
+    python3 -c "import json; all = json.load(open('cameras.json')); one = all['cameras'][1]; $wrong; json.dump(all, open('wrong.json', 'w'))"
+    expect_status 2 track wrong.json 'dots_left_*.png' 'dots_right_*.png' --dot tip=#e61414
+    expect_words err.txt "not a file of 1 to"
+done
 cp fit.json notpng.png
 expect_status 3 track cameras.json 'notpn*.png' 'dots_right_*.png' --dot tip=#e61414
 
