@@ -149,6 +149,7 @@ pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *erro
                         pl_error *err);
 void dynamics_step_undo(pl_dynamics *d); // after a step that is not accepted
 double dynamics_filtered_error(pl_dynamics *d, double h);
+double dynamics_struck(pl_dynamics *d, double h); // mm: that impacts leave uncertain
 
 // The acceleration of `now` at the forces and commands that act now, with the factor for s; where drives
 // start to move, the velocity too.

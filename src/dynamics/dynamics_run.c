@@ -193,9 +193,11 @@ static pl_status run_try(pl_dynamics *d, double h, bool *accepted, stage_outcome
         return status;
     }
 
-    // what the step does not resolve does not count
+    // what the step does not resolve does not count, but for the momentum of impacts: a step longer than an
+    // impact would take a rebound for none
     if (*outcome == STAGE_SOLVED && automatic && *error > limit) {
-        *error = dynamics_filtered_error(d, h);
+        const double struck = d->touches ? dynamics_struck(d, h) : 0;
+        *error = fmax(struck, dynamics_filtered_error(d, h));
     }
     *accepted = *outcome == STAGE_SOLVED && (!automatic || *error <= limit);
     if (!*accepted) {

@@ -367,6 +367,29 @@ double dynamics_filtered_error(pl_dynamics *d, double h)
     return step_largest(d, d->work) / (s * s);
 }
 
+// What contact gave to the body in the step beyond its force at the beginning: an impact acts somewhere
+// within the step, or over a time that it does not resolve, so that mean positions are uncertain by
+//   h |sum M (v1 - v0 - h (a0_contact + (a0 + a1) / 2))| / sum M,
+// with the accelerations a of everything but contact and a0_contact of contact.
+double dynamics_struck(pl_dynamics *d, double h)
+{
+    const dynamics_point *now = &d->now, *next = &d->next;
+    double mass = 0, momentum[3] = {0};
+
+    for (int64_t i = 0; i < dynamics_full(d); ++i) {
+        d->work[i] = next->v[i] - d->v_before[i] - h * (now->total[i] + 0.5 * (next->a[i] - now->a[i]));
+    }
+    dynamics_mass_multiply(d->inertia, d->work, d->inertia->product);
+    for (int64_t i = 0; i < dynamics_full(d); ++i) {
+        momentum[i % 3] += d->inertia->product[i];
+    }
+    for (int64_t k = 0; k < d->inertia->M.start[d->inertia->M.n]; ++k) {
+        mass += d->inertia->M.value[k];
+    }
+
+    return h * pl_norm3(momentum) / mass;
+}
+
 // Moreau's velocity: before a step, the velocity nearest to that of `now`, in the metric of the mass, with
 // which nothing penetrates within s: y minimises |y - x - s v|^2_M / (2 s^2) under contact, v <- (y - x) / s.
 // The trapezoidal rule would throw a vertex back that it finds on an obstacle. Kinetic energy can only fall.
