@@ -81,17 +81,18 @@ static size_t geometric_pack(void *self, double *block, size_t room)
     return need;
 }
 
-// A state of the exact method ends before the second part: the chambers' insides then start undeformed.
+// A state of the exact method ends before the second part: the chambers' insides then start undeformed. A state
+// of a motion is taken at rest.
 static pl_status geometric_unpack(void *self, const double *block, size_t count, pl_error *err)
 {
     geometric_model *m = self;
-    const size_t own = pl_state_pack(m->body.state, NULL, 0);
-    const size_t need = own + pl_geometric_pack(m->geometric, NULL, 0);
-    const bool whole = count == need;
-    const pl_status status = pl_state_unpack(m->body.state, block, whole ? own : count, err);
+    const pl_status status = pl_state_unpack(m->body.state, block, count, err);
 
     if (status == PL_OK) {
+        const size_t own = pl_state_pack(m->body.state, NULL, 0);
+        const bool whole = count == own + pl_geometric_pack(m->geometric, NULL, 0);
         pl_geometric_unpack(m->geometric, whole ? block + own : NULL);
+        pl_state_rest(m->body.state);
     }
 
     return status;

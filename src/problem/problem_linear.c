@@ -579,7 +579,9 @@ pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err)
     }
     const pl_linearization at = {.x = x, .exact = true};
     problem_single_look(p);
-    status = linear_factor_once(p, &at, true, err);
+
+    // whoever keeps a spare factor asks for derivatives at solutions: a factor for them proves as well
+    status = linear_factor_once(p, &at, !l->aside, err);
     if (status == PL_OK && l->report.single && (!l->has_factor || !l->single_certain)) {
         status = linear_factor_once(p, &at, false, err);
     }
