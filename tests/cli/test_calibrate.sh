@@ -22,7 +22,27 @@ expect_status 2 calibrate ratio --moved 5 --pull 4
 expect_words err.txt "between 0 and the elongation"
 expect_status 2 calibrate ratio some.csv
 expect_status 2 calibrate pressure some.csv
-expect_words err.txt "tensile, relaxation, release, ratio, syringe, poses or cameras"
+expect_words err.txt "tensile, relaxation, cycles, release, ratio, syringe, poses or cameras"
+
+# a cyclic tensile test: the law of the first loading and its softening, and lines for a robot file
+python3 - >cyclic.csv <<'PY'
+import math
+print("strain [%],stress [kPa]")
+largest = 0
+for peak in (0.5, 1.0, 1.6):
+    for k in list(range(25)) + list(range(25, -1, -1)):
+        l = 1 + peak * k / 25
+        W = 0.05 * (l * l + 2 / l - 3)
+        eta = 1 if W >= largest else 1 - math.erf((largest - W) / (0.01 + 0.15 * largest)) / 1.7
+        largest = max(largest, W)
+        print("%.4f,%.5f" % (100 * (l - 1), 1e3 * eta * 0.1 * (l - 1 / l**2)))
+PY
+expect_status 0 calibrate cycles cyclic.csv --model neo_hookean --out cycles.png --json cycles.json
+expect_words out.txt "mullins: {r: 1.6" "work that does not come back"
+expect_near "share of work lost" "$(json_number cycles.json lost)" "$(json_number cycles.json lost_measured)" 0.01
+expect_file cycles.png
+expect_status 2 calibrate cycles cyclic.csv --model linear
+expect_words err.txt "neo_hookean"
 
 # a relaxation test: its branches, and lines for a robot file
 awk 'BEGIN { print "t [s],stress [MPa]"; for (k = 0; k <= 300; ++k) { t = 0.01 * exp(k * 0.03); print t ", " 0.1 * (1 + 0.3 * exp(-t / 0.5) + 0.1 * exp(-t / 8)) } }' >held.csv
