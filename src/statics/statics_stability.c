@@ -173,7 +173,7 @@ static double stability_trial(pl_statics *s, const double *x, const double *v, d
     return pl_problem_evaluate(p, to, NULL);
 }
 
-// Along the mode of the most negative eigenvalue as far as the energy falls; the factor at hand is the proof
+// Along the mode of the most negative eigenvalue as far as the energy falls, within the range of a step; the factor at hand is the proof
 // at x, made usable there. False: it falls to neither side.
 static bool stability_slide(pl_statics *s, double *x)
 {
@@ -182,9 +182,12 @@ static bool stability_slide(pl_statics *s, double *x)
         return false;
     }
 
-    double lowest = pl_problem_evaluate(p, x, s->newton.work.g), length = 0;
+    double lowest = pl_problem_evaluate(p, x, s->newton.work.g), length = 0, strain;
+    const double turn = pl_newton_step_rotation(&s->newton, x, p->linear.mode, &strain),
+                 reach = NEWTON_LEAVE_STEP * pl_problem_largest(p, p->linear.mode, false) / fmax(turn, strain),
+                 most = fmin(0.5 * p->size, reach);
     for (int side = 1; side >= -1 && length == 0; side -= 2) {
-        for (double a = STATICS_PROBE * p->size; a < 0.5 * p->size; a *= 2) {
+        for (double a = STATICS_LENGTH * p->size; a < most; a *= 2) {
             const double energy = stability_trial(s, x, p->linear.mode, side * a);
             if (!(energy < lowest)) {
                 break;
