@@ -173,8 +173,8 @@ static double stability_trial(pl_statics *s, const double *x, const double *v, d
     return pl_problem_evaluate(p, to, NULL);
 }
 
-// Along the mode of the most negative eigenvalue as far as the energy falls, within the range of a step; the factor at hand is the proof
-// at x, made usable there. False: it falls to neither side.
+// Along the mode of the most negative eigenvalue as far as the energy falls, within the range of a step; the
+// factor at hand is the proof at x, made usable there. False: it falls to neither side.
 static bool stability_slide(pl_statics *s, double *x)
 {
     pl_problem *p = s->problem;
