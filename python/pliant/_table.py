@@ -52,6 +52,11 @@ def unknown(what: str, name: Any, known: Iterable[str]) -> UnknownNameError:
     return UnknownNameError(f"{text}\n    {advice}")
 
 
+def unknown_heading(heading: Any, known: Sequence[str]) -> UnknownNameError:
+    """A column that a table does not have."""
+    return UnknownNameError(f"the table has no column '{heading}'\n    it has " + ", ".join(known))
+
+
 class Named(Mapping[str, V]):
     """Values by name, in the order of the robot file."""
 
@@ -105,6 +110,19 @@ class Table:
 
     def __iter__(self) -> Iterator[list[Any]]:
         return iter(self.rows)
+
+    def __getitem__(self, heading: str) -> list[Any]:
+        """A column by its heading.
+
+        >>> "bending_finger" in pliant.designs()["design"]
+        True
+        """
+        if heading not in self.head:
+            raise unknown_heading(heading, self.head)
+        return [row[self.head.index(heading)] for row in self.rows]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.head
 
     def __repr__(self) -> str:
         cells = [self.head] + [[number(cell) for cell in row] for row in self.rows]

@@ -23,9 +23,38 @@ angle = s.markers["tip"].turned
 q: pl.IK = r.ik(tip=[1.0, 2.0, 3.0])
 bounds: list[pl.Bound] = q.active_bounds
 t: pl.Solutions = r.sweep(air=np.linspace(0, 1, 3), jobs=2)
+w: pl.Workspace = r.workspace(8)
+path: pl.Path = r.follow("tip", [[1, 2, 3], [2, 3, 4]])
+task: pl.Task = r.task("pick.yaml")
+compared: pl.Comparison = r.compare(air=10)
+motion: pl.Motion = r.simulate("1 s", {"air": 3})
+shapes: pl.Shapes = r.shapes({"air": 3})
+shape: pl.Shape = shapes[0]
+study: pl.Study = r.study({"design.wall": "1:2:5"}, {"air": "20 kPa"})
+loop: pl.Run = r.run((1, 2, 3))
+plant: pl.Plant = r.plant(seed=1)
+reading: pl.Reading = plant.step(air=1)
+margin: pl.Margin = r.control(kp=0.3)
+fit: pl.Fit = r.calibrate("measured.csv", free=["silicone.c10"])
+tensile: pl.Tensile = pl.tensile("test.csv")
+estimate: pl.Estimate = r.estimate({"air": 3}, {"tip": [1, 2, 3]})
+reduced: pl.Reduced = r.reduce("rod")
+learned: pl.Learned = r.learn(samples=8)
+table: pl.Table = pl.designs()
+column: list[object] = table["design"]
+compliance: pl.Compliance = s.compliance()
+actuator: pl.Actuator = s.actuators["air"]
+sensor: pl.Sensor = s.sensors["s1"]
+reaction: pl.Reaction = s.reactions["base"]
+report: pl.Report = s.report
+command: pl.Command = r.commands["air"]
+picture: pl.Picture = s.plot()
 """
+RESULTS = ["s", "q", "bounds[0]", "t", "w", "path", "task", "compared", "motion", "shapes", "shape", "study", "loop", "plant", "reading", "margin", "fit",
+           "tensile", "estimate", "reduced", "learned", "table", "compliance", "actuator", "sensor", "reaction", "report", "command", "picture"]  # fmt: skip
 # a wrong type, and misspelt attributes of robots, states, markers and results
 WRONG = ["n: int = s.outcome", "r.comands", "s.convergd", 's.markers["tip"].positon', "q.reachd", "t.convergd", "r.run((1, 2, 3)).reachd"]
+WRONG += [f"{name}.mispelt" for name in RESULTS]
 
 
 class Types(unittest.TestCase):
