@@ -36,6 +36,7 @@ typedef struct contact_grip {
     double firm;       // N/mm: of the hand
     double load;       // N: weight and pull
     bool touched;      // something has pressed on it since the path began
+    bool alone;        // nothing touched it in the last equilibrium since the hand began to let go
     bool calm;         // it hardly moved in the last update: the spring is soft
     int stage;         // 0: held .. half: the weight is let go .. CONTACT_STAGES: all
 } contact_grip;
@@ -282,7 +283,7 @@ void contact_grip_evaluate(const contact_term *t, const double *x, double *energ
 void contact_grip_tangent(const contact_term *t, pl_problem *p, const pl_linearization *here);
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled);
 bool contact_grip_releases(const contact_term *t); // the next update lets go of a body a little further
-double contact_grip_error(const contact_term *t, pl_problem *p, const double *x);
+double contact_grip_error(contact_term *t, pl_problem *p, const double *x);
 void contact_link(contact_term *t, const pl_problem *p, pl_pattern *out);
 void contact_grip_create(contact_term *t, const pl_problem *p);
 void contact_find_pairs(contact_term *t, const double *x);

@@ -218,6 +218,7 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x)
             t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
             t->grip[o].calm = true;
             t->grip[o].touched = t->now.let_go[o] > 0;
+            t->grip[o].alone = false;
             memset(t->grip[o].force, 0, sizeof t->grip[o].force);
             grip_copy(t, o, t->now.let_go[o] > 0 ? x : t->X, t->grip[o].hand);
             memcpy(t->grip[o].anchor, t->grip[o].hand, sizeof t->grip[o].hand);
@@ -382,21 +383,21 @@ void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool 
         g->stage += g->stage < CONTACT_STAGES && settled;
         t->now.let_go[o] = g->stage == CONTACT_STAGES;
         p->releasing = p->releasing || g->stage < CONTACT_STAGES;
-        // until an equilibrium is found
+        // until an equilibrium is found, which alone tells that nothing touches it
         p->loose = g->stage > 0 ? body->name : p->loose;
+        p->loose_alone = g->alone;
         g->touched = g->touched || grip_touched(t, o, x);
-        p->loose_alone = !g->touched;
     }
 }
 
 // Over what is accepted: the force of the springs, more than that before the hand has let go.
-double contact_grip_error(const contact_term *t, pl_problem *p, const double *x)
+double contact_grip_error(contact_term *t, pl_problem *p, const double *x)
 {
     double worst = 0;
     p->loose = NULL;
     p->loose_travel = 0;
     for (int o = 0; o < t->obstacles; ++o) {
-        const contact_grip *g = &t->grip[o];
+        contact_grip *g = &t->grip[o];
         const pl_obstacle *body = &t->c->obstacle[o];
         if (!body->free) {
             continue;
@@ -408,7 +409,7 @@ double contact_grip_error(const contact_term *t, pl_problem *p, const double *x)
         if (g->stage > 0 && (!p->loose || travel > p->loose_travel) && off > 1) {
             p->loose = body->name;
             p->loose_travel = travel;
-            p->loose_alone = !g->touched;
+            p->loose_alone = g->alone = !g->touched && !grip_touched(t, o, x);
         }
     }
 

@@ -104,6 +104,38 @@ static void test_fall(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// That nothing touches a body is said of an equilibrium only: a solve that is cut short anywhere while the
+// body is let go says nothing about it.
+static void test_cut(void **state)
+{
+    (void)state;
+    pl_mesh *mesh = tet_box(2, 2, 2, 4, 4, 4, 2, NULL);
+    pl_obstacle_def box = {.name = "box",
+                           .kind = PL_OBSTACLE_BOX,
+                           .point = {2, 2, 5.001},
+                           .size = {2.6, 2.6, 2},
+                           .friction = 0.4,
+                           .free = true,
+                           .mass = 2e-6};
+    int cut = 0;
+    for (int limit = 2; limit <= 24; limit += 2) {
+        static plan p;
+        pl_statics_options options = pl_statics_options_default();
+        options.iteration_limit = limit;
+        rig r = block_rig(&p, mesh, &box, &options);
+        const double none = 0;
+        pl_error err = {0};
+        pl_solve_report report;
+        PL_CHECK_OK(pl_statics_solve(r.statics, r.state, &none, &report, &err));
+        cut += report.outcome != PL_SOLVED;
+        printf("%d iterations: %s, %s\n", limit, pl_outcome_name(report.outcome), report.message);
+        assert_int_not_equal(report.outcome, PL_INFEASIBLE);
+        rig_clear(&r);
+    }
+    assert_true(cut >= 3);
+    pl_mesh_destroy(mesh);
+}
+
 // Two blocks, 0.2 mm nearer to each other than the box between them is wide, and a pull downwards.
 static void test_slip(void **state)
 {
@@ -244,8 +276,8 @@ static void test_derivative(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_box), cmocka_unit_test(test_fall),
-                                       cmocka_unit_test(test_slip), cmocka_unit_test(test_coulomb),
-                                       cmocka_unit_test(test_derivative)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_box),     cmocka_unit_test(test_fall),
+                                       cmocka_unit_test(test_cut),     cmocka_unit_test(test_slip),
+                                       cmocka_unit_test(test_coulomb), cmocka_unit_test(test_derivative)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
