@@ -43,6 +43,7 @@ typedef struct work {
     pl_estimator *estimator;
     double *marker_noise;
     int bad, outliers, missing; // rows; readings
+    int blind;                  // rows without a reading
     int contradicted;           // rows in which no more readings agree with the estimate than disagree
     double worst_fit;           // sigmas
     FILE *csv;
@@ -347,7 +348,8 @@ static int estimate_rows(const cli_args *args, work *w)
 
         // counts, then outputs
         w->bad += !e.converged;
-        w->contradicted += e.used == 0 || e.outliers > e.used;
+        w->blind += e.used + e.outliers == 0;
+        w->contradicted += e.outliers > e.used;
         w->outliers += e.outliers;
         w->missing += e.missing;
         w->worst_fit = fmax(w->worst_fit, e.fit);
@@ -372,6 +374,10 @@ static int estimate_rows(const cli_args *args, work *w)
     cli_say(args,
             "\n  %d rows: %d not converged, %d outliers, %d missing readings; largest fit %.2f sigmas\n",
             w->readings.count, w->bad, w->outliers, w->missing, w->worst_fit);
+    if (w->blind > 0) {
+        cli_error(args, "%d of %d rows have no reading: their shapes are those of the commands sent", w->blind,
+                  w->readings.count);
+    }
     if (w->contradicted > 0) {
         cli_error(
             args,
@@ -387,7 +393,7 @@ static int estimate_rows(const cli_args *args, work *w)
     }
 
     status = status                                                   ? status
-             : cli_interrupted() || w->bad > 0 || w->contradicted > 0 ? CLI_EXIT_UNSOLVED
+             : cli_interrupted() || w->bad > 0 || w->blind > 0 || w->contradicted > 0 ? CLI_EXIT_UNSOLVED
                                                                       : CLI_DONE;
 
     return status;

@@ -705,6 +705,7 @@ static void estimate_tell(pl_estimator *s, pl_estimate *out)
     }
 
     out->fit = out->used > 0 ? sqrt(sum / out->used) : NAN;
+    out->converged = out->converged && (out->used == 0 || isfinite(sum)); // noise too small to be counted in
 
     for (int k = 0; k < 3 * s->options.force_count; ++k) {
         s->force[k] = s->x[s->uncertain_count + k];

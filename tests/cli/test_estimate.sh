@@ -53,6 +53,11 @@ expect_words err.txt "cell.csv:3: column 1 flexor: expected a number, the cell i
 cell 2 ""
 expect_status 0 estimate claw $coarse --read cell.csv
 expect_words out.txt "1 missing readings"
+printf 'flexor [mm],s1 [mm],s2 [mm],s3 [mm]\n3,,,\n' >blind.csv
+expect_status 1 estimate claw $coarse --read blind.csv
+expect_words err.txt "1 of 1 rows have no reading"
+expect_status 1 estimate claw $coarse --read read.csv --noise s1=1e-300mm
+expect_words out.txt "3 rows: 3 not converged"
 printf 'flexor [mm];s1 [mm];s2 [mm];s3 [mm]\n3,5;110,2;110,2;108,1\n' >comma.csv
 expect_status 2 estimate claw $coarse --read comma.csv
 expect_words err.txt "comma.csv:2: column 1 flexor: expected a number" "write the decimal sign as a point"
