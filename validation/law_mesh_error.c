@@ -12,7 +12,7 @@
 // geometric series. Its uncertainty is what the series added plus a quarter of the difference to the first
 // uniform refinement with equally small edges at these places (a quarter: the slowest rate elsewhere). A
 // case whose truth is not known to a quarter is undecided; more than one in ten is a failure.
-// usage: law_mesh_error [seed [body]]
+// usage: law_mesh_error [seed [body | cost]]      cost: CPU time and memory only
 #include <sys/resource.h>
 #include <time.h>
 #include "../tests/box_mesh.h"
@@ -26,6 +26,7 @@
 #define JUDGED 2 // meshes with an estimate: as drawn and refined once
 #define GRADED 2 // refinements at the singular places, at most
 #define BODIES 20
+#define REPEATS 3
 
 typedef enum body_class { THIN, BULKY, LAYERED, CHAMBER, TENDON, SLIVERS, CONTACT, EVEN, CLASSES } body_class;
 static const char *const class_name[] = {"thin",   "bulky",   "layered", "chamber",
@@ -465,10 +466,30 @@ static void body_judge(const body *b, const result *r, const double limit[3], do
     }
 }
 
+// Cost at the finest judged mesh: the least of some repeats, as other programs only add to CPU times.
+static bool body_cost(body *b, result *least)
+{
+    for (int i = 0; i < REPEATS; ++i) {
+        result r = {0};
+        if (!body_solve(b, JUDGED, 0, true, &r)) {
+            return false;
+        }
+        if (i == 0) {
+            *least = r;
+        }
+        least->solve = fmin(least->solve, r.solve);
+        least->spent = fmin(least->spent, r.spent);
+        least->memory = fmin(least->memory, r.memory);
+    }
+
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    const int only = argc > 2 ? atoi(argv[2]) : -1;
+    const bool cost_only = argc > 2 && strcmp(argv[2], "cost") == 0;
+    const int only = argc > 2 && !cost_only ? atoi(argv[2]) : -1;
     law out = {0};
     int unsolved = 0;
 
@@ -481,10 +502,22 @@ int main(int argc, char **argv)
         if (!good) {
             continue;
         }
-        for (int l = 0; good && l <= JUDGED; ++l) {
+        for (int l = 0; good && l < JUDGED && !cost_only; ++l) {
             good = body_solve(&b, l, 0, true, &r[l]);
         }
+        good = good && body_cost(&b, &r[JUDGED]);
         unsolved += !good;
+        if (good) {
+            out.time = fmax(out.time, r[JUDGED].spent / r[JUDGED].solve);
+            out.memory = fmax(out.memory, r[JUDGED].memory);
+        }
+        if (good && cost_only) {
+            printf("%-8s %6d %6.2f %6.2f s  %.3f of the CPU time, %.2f times the memory\n",
+                   class_name[b.class], r[JUDGED].elements, r[JUDGED].solve, r[JUDGED].spent,
+                   r[JUDGED].spent / r[JUDGED].solve, r[JUDGED].memory);
+            fflush(stdout);
+            continue;
+        }
         if (good && !body_truth(&b, limit, &off)) {
             printf("%-8s truth not known: a fine mesh was not solved\n", class_name[b.class]);
             out.cases += JUDGED;
@@ -494,18 +527,19 @@ int main(int argc, char **argv)
         if (good) {
             body_judge(&b, r, limit, off, &out);
             fflush(stdout);
-            out.time = fmax(out.time, r[JUDGED].spent / r[JUDGED].solve);
-            out.memory = fmax(out.memory, r[JUDGED].memory);
         }
     }
 
     const bool right = out.failed == 0 && unsolved == 0 && 10 * out.undecided <= out.cases,
                cheap = out.time <= 0.25 && out.memory <= 1.3;
-    printf("law: mesh_error | cases %d | worst %.2f of the bounds 0.5 to 3 times the truth, %.2f %% where it "
-           "is small, %d "
-           "outside, %d not solved, %d undecided | allowed 1, 1 %% | %s\n",
-           out.cases, out.worst_ratio, 100 * out.worst_small, out.failed, unsolved, out.undecided,
-           right ? "ok" : "FAIL");
+    if (!cost_only) {
+        printf("law: mesh_error | cases %d | worst %.2f of the bounds 0.5 to 3 times the truth, %.2f %% "
+               "where it "
+               "is small, %d "
+               "outside, %d not solved, %d undecided | allowed 1, 1 %% | %s\n",
+               out.cases, out.worst_ratio, 100 * out.worst_small, out.failed, unsolved, out.undecided,
+               right ? "ok" : "FAIL");
+    }
     printf("law: mesh_error_cost | cases %d | worst %.2f of the CPU time, %.2f times the memory | allowed "
            "0.25, 1.3 | %s\n",
            BODIES, out.time, out.memory, cheap ? "ok" : "FAIL");
