@@ -4,7 +4,7 @@
 # with another status than its lines say, or takes longer than LAW_LIMIT seconds (default 900) fails. Exit status 1 if anything failed. The
 # output is kept in BUILD/laws.txt, the table in BUILD/laws-summary.md.
 # The laws of solved results: stability (1 stable, 6 returned states), contact_overlap (2), chambers and chamber_files (3), films (4), contact_free (5),
-# mesh_error and default_sizes (7), materials (8), surrogate (9), loops (10), view (11), records and outputs (12), refusals and contact_oblique (13),
+# mesh_error, default_sizes and default_parts (7), materials (8), surrogate (9), loops (10), view (11), records and outputs (12), refusals and contact_oblique (13),
 # files (14); mechanics, derivatives, creep, motion, designs and metamorphic hold for all of them.
 # usage: validation/laws.sh [BUILD [NAME...]]      NAME: `stability` for law_stability; default: all
 set -uo pipefail
