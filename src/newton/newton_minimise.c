@@ -75,8 +75,8 @@ static bool newton_residual(pl_newton_solver *N, newton_run *run)
     return true;
 }
 
-// Along a mode of negative curvature the quadratic model has no least value: a Newton step with flipped modes goes
-// as far along each of them as a linear step may, and in full along all others.
+// Along a mode of negative curvature the quadratic model has no least value: a Newton step with flipped modes
+// goes as far along each of them as a linear step may, and in full along all others.
 static void newton_bound_modes(pl_newton_solver *N, double *d)
 {
     const pl_problem *p = N->problem;

@@ -15,8 +15,8 @@
 // rad, and strain: a linear step says nothing about the shape beyond it.
 #define NEWTON_STEP 1.0
 
-// The same where no equilibrium is at the start of the step: in the descent from a saddle or a limit point, and
-// along modes of negative curvature.
+// The same where no equilibrium is at the start of the step: in the descent from a saddle or a limit point,
+// and along modes of negative curvature.
 #define NEWTON_LEAVE_STEP (0.5 * NEWTON_STEP)
 
 // Accuracy of step lengths: they are corrected when they are off by more, and not cut to less at once.

@@ -133,8 +133,8 @@ bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *ar
     return arc->turn > 0;
 }
 
-// Newton's method from the prediction: x, l. A factor is kept while steps with it halve; the end is found with one
-// of its own, whose inertia counts. False: it does not converge.
+// Newton's method from the prediction: x, l. A factor is kept while steps with it halve; the end is found
+// with one of its own, whose inertia counts. False: it does not converge.
 static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double *x, double *l, double *d_l,
                         int *iterations, pl_error *err)
 {

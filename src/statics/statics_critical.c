@@ -8,7 +8,6 @@
 // errs by the square of the error of v; the mode there gives the next one, until it is found.
 #include "statics/statics_impl.h"
 
-
 // The lowest eigenvalue at the equilibrium x; NAN: it is not positive. Its mode is in s->stability.
 static double critical_eigenvalue(pl_statics *s, const double *x, int *negative, pl_error *err)
 {
@@ -71,8 +70,8 @@ statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton
         found.bifurcation = angle < 0.5; // t and v more than 60 degrees apart
         const double power = found.bifurcation ? 1 : 2, a = pow(lambda, power), b = pow(other, power);
         found.load = at + (at - below) * a / (b - a);
-        found.found =
-            b > a && found.load <= fmin(at + 2 * STATICS_BEYOND, 1); // extrapolated no farther than the points are apart
+        found.found = b > a && found.load <= fmin(at + 2 * STATICS_BEYOND,
+                                                  1); // extrapolated no farther than the points are apart
         pl_log(1, "  lowest eigenvalue %.3e N/mm at %.4f, %.3e at %.4f: zero at %.4f, angle %.2f", lambda, at,
                other, below, found.load, angle);
         *negative = there;
@@ -137,9 +136,10 @@ static bool bifurcation_multiply(pl_statics *s, const double *x, const double *m
     return possible;
 }
 
-// The eigenvalue of the tangent at x that the mode v in s->stability leads to, and its mode, with an older factor
-// P, turned to x, as preconditioner: Rayleigh-Ritz on v, t = P^-1 (K v - lambda v) and the last change of v
-// (LOBPCG, Knyazev 2001), until the change t . (K v - lambda v) is below `tolerance`. NAN: it does not converge.
+// The eigenvalue of the tangent at x that the mode v in s->stability leads to, and its mode, with an older
+// factor P, turned to x, as preconditioner: Rayleigh-Ritz on v, t = P^-1 (K v - lambda v) and the last change
+// of v (LOBPCG, Knyazev 2001), until the change t . (K v - lambda v) is below `tolerance`. NAN: it does not
+// converge.
 static double bifurcation_refine(pl_statics *s, const double *x, double tolerance)
 {
     pl_problem *p = s->problem;
@@ -202,7 +202,8 @@ static double bifurcation_refine(pl_statics *s, const double *x, double toleranc
         double T[9], value[3], vector[9];
         for (int a = 0; a < count; ++a) {
             for (int b = 0; b < count; ++b) {
-                T[a * count + b] = 0.5 * (pl_newton_dot(basis[a], image[b], n) + pl_newton_dot(basis[b], image[a], n));
+                T[a * count + b] =
+                    0.5 * (pl_newton_dot(basis[a], image[b], n) + pl_newton_dot(basis[b], image[a], n));
             }
         }
         pl_dense_eigen(count, T, value, vector);
@@ -233,7 +234,8 @@ static double bifurcation_refine(pl_statics *s, const double *x, double toleranc
         count = third > 0 ? 2 : 1;
     }
 
-    pl_log(2, "    lowest eigenvalue %.4e N/mm with an older factor: %s", lambda, done ? "found" : "not found");
+    pl_log(2, "    lowest eigenvalue %.4e N/mm with an older factor: %s", lambda,
+           done ? "found" : "not found");
     if (done) {
         memcpy(s->stability.mode, basis[0], (size_t)n * sizeof *basis[0]);
         if (p->linear.turned) {

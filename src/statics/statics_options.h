@@ -41,15 +41,16 @@
 #define STATICS_FORCE 3e-3
 #define STATICS_LENGTH 1e-4
 
-// Iterations at one load before a shorter increment is better, and rounds of an outer iteration (contacts, limits
-// of friction, arc length, inverse iteration, bisection); iterations of a method that converges superlinearly or
-// not at all (stationary points, arc length, critical loads, the balance of bodies in contact).
+// Iterations at one load before a shorter increment is better, and rounds of an outer iteration (contacts,
+// limits of friction, arc length, inverse iteration, bisection); iterations of a method that converges
+// superlinearly or not at all (stationary points, arc length, critical loads, the balance of bodies in
+// contact).
 #define STATICS_ROUNDS 80
 #define STATICS_SUPERLINEAR 8
 
-// Of the force of friction: what the length of increments may change it by, along the whole path; the share of
-// it that a pair of increments has at least, because points that meet an obstacle are single events; and the
-// shortest increments that are chosen by it.
+// Of the force of friction: what the length of increments may change it by, along the whole path; the share
+// of it that a pair of increments has at least, because points that meet an obstacle are single events; and
+// the shortest increments that are chosen by it.
 #define STATICS_FRICTION 0.01
 #define STATICS_FRICTION_SHARE 0.125
 #define STATICS_FRICTION_LEAST 1e-2

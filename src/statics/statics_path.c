@@ -281,7 +281,8 @@ bool statics_stationary(pl_statics *s, double *x, double reach, const double *mo
 
         const double relative = pl_problem_largest(p, r, true) / pl_problem_force_scale(p),
                      step = pl_problem_largest(p, d, false);
-        pl_log(2, "    stationary %d: residual %.2e, step %.2e mm%s", k, relative, step, chord ? ", old factor" : "");
+        pl_log(2, "    stationary %d: residual %.2e, step %.2e mm%s", k, relative, step,
+               chord ? ", old factor" : "");
         if (chord && !(step < 0.5 * last)) {
             chord = false; // from here, with a factor of its own
             last = INFINITY;

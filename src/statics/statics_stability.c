@@ -9,7 +9,6 @@
 #include <float.h>
 #include "statics/statics_impl.h"
 
-
 static double stability_dot(const pl_problem *p, const double *a, const double *b)
 {
     double sum = 0;
@@ -144,8 +143,7 @@ bool statics_known_stable(pl_statics *s, const double *x)
         known->curvature = 0;
     }
 
-    return known->version == l->version && l->has_factor &&
-           (known->curvature > 0 || statics_softest(s, 2)) &&
+    return known->version == l->version && l->has_factor && (known->curvature > 0 || statics_softest(s, 2)) &&
            statics_curvature(s, x) > 0.5 * known->curvature;
 }
 
@@ -184,7 +182,8 @@ static bool stability_slide(pl_statics *s, double *x)
 
     double lowest = pl_problem_evaluate(p, x, s->newton.work.g), length = 0, strain;
     const double turn = pl_newton_step_rotation(&s->newton, x, p->linear.mode, &strain),
-                 reach = NEWTON_LEAVE_STEP * pl_problem_largest(p, p->linear.mode, false) / fmax(turn, strain),
+                 reach =
+                     NEWTON_LEAVE_STEP * pl_problem_largest(p, p->linear.mode, false) / fmax(turn, strain),
                  most = fmin(0.5 * p->size, reach);
     for (int side = 1; side >= -1 && length == 0; side -= 2) {
         for (double a = STATICS_LENGTH * p->size; a < most; a *= 2) {
