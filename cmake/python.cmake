@@ -56,9 +56,9 @@ if(PLIANT_TESTS AND NOT PLIANT_PYTHON_INCLUDE)
     file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/python/test_*.py)
     foreach(test ${tests})
         get_filename_component(name ${test} NAME_WE)
-        # the sanitizer must be there before Python starts
+        # the sanitizer must be there before Python starts; long tests come first, so that no core waits for them at the end
         add_test(NAME python.${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/tests/python/run.sh ${test}
             ${PL_PYTHON_DIR} $<TARGET_FILE:pliant_command> "${PLIANT_SANITIZE}" ${CMAKE_C_COMPILER})
-        set_tests_properties(python.${name} PROPERTIES SKIP_RETURN_CODE 77)
+        set_tests_properties(python.${name} PROPERTIES SKIP_RETURN_CODE 77 COST 100)
     endforeach()
 endif()
