@@ -135,7 +135,12 @@ static int files_check_place(const cli_args *args, const char *option, const cha
 
     int status = CLI_DONE;
     if (access(folder, W_OK) != 0) {
-        cli_error(args, "--%s %s: the folder %s is not writable: %s", option, path, folder, strerror(errno));
+        if (errno == ENOENT) {
+            cli_error(args, "--%s %s: there is no folder %s", option, path, folder);
+        } else {
+            cli_error(args, "--%s %s: the folder %s is not writable: %s", option, path, folder,
+                      strerror(errno));
+        }
         status = CLI_EXIT_SYSTEM;
     }
 

@@ -177,7 +177,7 @@ static int goal_direction(const cli_args *args, const cli_model *m, cli_goals *g
     }
     o->index = g->marker;
     if (o->target[0] == 0 && o->target[1] == 0 && o->target[2] == 0) {
-        cli_error(args, "--direction %s: 0,0,0 is not a direction", value);
+        cli_error(args, "--direction %s: a vector of length 0 has no direction", value);
         return CLI_EXIT_USAGE;
     }
 

@@ -49,6 +49,13 @@ static void main_usage(FILE *to)
 // An unknown word with the nearest known one; `topics`: pages of `help` count, too.
 static int main_unknown(const char *name, bool topics)
 {
+    if (name[0] == '-' && !topics) {
+        fprintf(stderr,
+                "pliant: error: expected a verb, found the option '%s'\n    `pliant help` lists the verbs\n",
+                name);
+        return CLI_EXIT_USAGE;
+    }
+
     const char *known[96];
     int count = 0;
 

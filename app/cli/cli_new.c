@@ -451,6 +451,15 @@ static int new_run(cli_args *args)
         return cli_ask_new(args, new_run);
     }
 
+    // what describes a part means nothing for a design
+    static const char *const of_parts[] = {"material", "unit", "repair", "holes"};
+    for (int i = 0; !from && i < (int)(sizeof of_parts / sizeof *of_parts); ++i) {
+        if (cli_value(args, of_parts[i]) || cli_flag(args, of_parts[i])) {
+            cli_error(args, "--%s is only for --from, not for a design", of_parts[i]);
+            return CLI_EXIT_USAGE;
+        }
+    }
+
     if (args->plain_count != (from ? 1 : 2)) {
         cli_error(args, from ? "--from FILE needs one folder to write to" : "expected a design and a folder");
         cli_advice("usage: pliant new KIND DIR, or pliant new --from FILE DIR; `pliant new --list` shows the "

@@ -290,7 +290,7 @@ bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, 
     }
 
     if (!(value >= low && value <= high)) {
-        cli_error(args, "--%s is %g, expected between %g and %g", name, value, low, high);
+        cli_error(args, "--%s %s: expected a value between %g and %g", name, text, low, high);
         return false;
     }
 
@@ -303,12 +303,12 @@ bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, 
 bool cli_limit(const cli_args *args, const char *name, double *out)
 {
     double limit = 1;
-    if (!cli_number(args, name, PL_DIM_TIME, 0, 1e9, &limit)) {
+    if (!cli_number(args, name, PL_DIM_TIME, -INFINITY, 1e9, &limit)) {
         return false;
     }
 
     if (!(limit > 0)) {
-        cli_error(args, "--%s is 0: there would be no time to compute", name);
+        cli_error(args, "--%s %s: there would be no time to compute", name, cli_value(args, name));
         cli_advice("for no limit leave it out");
         return false;
     }

@@ -619,6 +619,11 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
                            "design.wall, materials.NAME.young or one of its parameters%s%s%s",
                            name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         }
+        for (int k = 0; k < i; ++k) {
+            if (strcmp(name, k < d->axis_count ? d->axis[k].name : d->set[k - d->axis_count].path) == 0) {
+                return pl_fail(err, PL_BAD_INPUT, "study: '%s' is given twice", name);
+            }
+        }
         if (i < d->axis_count) {
             w->is_command[i] = c >= 0;
             w->command[i] = c;

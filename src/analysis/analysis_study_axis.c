@@ -23,6 +23,9 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
     const double from = pl_real_read(values, &end);
     const char *colon = strchr(values, ':'), *other = colon ? strchr(colon + 1, ':') : NULL;
     const bool range = colon && other && end != values;
+    if (other && !range && other[1] && !other[1 + strspn(other + 1, "0123456789")]) {
+        return pl_fail(err, PL_BAD_INPUT, "'%.100s': expected NAME=FROM:TO:COUNT with two numbers", text);
+    }
     if (colon && !other && end != values) {
         return pl_fail(err, PL_BAD_INPUT, "'%.100s': expected NAME=FROM:TO:COUNT; the count is missing",
                        text);
@@ -59,9 +62,14 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
     // the unit may stand behind either number
     const char *unit = second ? second : "", *unit_from = end ? end : "";
     int unit_length = second ? (int)(other - second) : 0;
+    const int from_length = range ? (int)(colon - end) : 0;
     if (range && unit_length == 0) {
         unit = unit_from;
-        unit_length = (int)(colon - end);
+        unit_length = from_length;
+    } else if (from_length > 0 &&
+               (from_length != unit_length || strncmp(unit, unit_from, (size_t)unit_length))) {
+        pl_study_axis_clear(axis);
+        return pl_fail(err, PL_BAD_INPUT, "'%.100s': the two ends have different units", text);
     }
 
     // values as text, so that a file gets them as the user would write them

@@ -67,7 +67,7 @@ static pl_status series_row(char *line, const char *name, int number, pl_recordi
         char *end = NULL;
         out[c] = part ? pl_real_read(part, &end) : NAN;
         if (!part || (*part && *end)) {
-            return pl_fail(err, PL_BAD_FILE, "%s:%d: column %d (%s) is not a number", name, number, c + 1,
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d (%s) is not a number", name, number, c + 1,
                            s->column[c].name);
         }
         out[c] = *part ? out[c] : NAN;
@@ -92,7 +92,7 @@ pl_status pl_recording_parse(const char *text, size_t length, const char *name, 
         const size_t bytes = (size_t)((stop ? stop : end) - at);
         char line[SERIES_LINE];
         if (bytes >= sizeof line) {
-            status = pl_fail(err, PL_BAD_FILE, "%s:%d: the line is too long", name, number + 1);
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the line is too long", name, number + 1);
             break;
         }
         memcpy(line, at, bytes);
@@ -116,7 +116,7 @@ pl_status pl_recording_parse(const char *text, size_t length, const char *name, 
     }
 
     if (status == PL_OK && out->count < 2) {
-        status = pl_fail(err, PL_BAD_FILE, "%s: fewer than two rows of measurements", name);
+        status = pl_fail(err, PL_BAD_INPUT, "%s: fewer than two rows of measurements", name);
     }
     if (status != PL_OK) {
         pl_recording_clear(out);

@@ -115,12 +115,12 @@ static pl_status syringe_header(char *const *part, int count, const char *name, 
     }
 
     if (c->pressure < 0 || c->pushed < 0) {
-        return pl_fail(err, PL_BAD_FILE, "%s:%d: expected columns named P [kPa] and dV [mL]", name, line);
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: expected columns named P [kPa] and dV [mL]", name, line);
     }
 
     if (c->pressure_unit < 0 || c->volume_unit < 0) {
         return pl_fail(
-            err, PL_BAD_FILE,
+            err, PL_BAD_INPUT,
             "%s:%d: a unit in brackets is unknown, expected kPa, MPa, Pa, bar, mbar and mL, mm^3, cm^3, L, "
             "uL",
             name, line);
@@ -135,14 +135,14 @@ static pl_status syringe_row(char *const *part, int count, const char *name, int
     const int column[2] = {c->pressure, c->pushed};
     for (int k = 0; k < 2; ++k) {
         if (column[k] >= count) {
-            return pl_fail(err, PL_BAD_FILE, "%s:%d: %d columns, expected at least %d", name, line, count,
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d columns, expected at least %d", name, line, count,
                            column[k] + 1);
         }
         char *end;
         out[k] = pl_real_read(part[column[k]], &end) * (k ? c->volume_unit : c->pressure_unit);
         end += strspn(end, " \t\r");
         if (end == part[column[k]] || *end || !isfinite(out[k])) {
-            return pl_fail(err, PL_BAD_FILE, "%s:%d: '%s' is not a number", name, line, part[column[k]]);
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: '%s' is not a number", name, line, part[column[k]]);
         }
     }
 
@@ -188,7 +188,7 @@ pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl
         }
         ++number;
         if (n >= sizeof line) {
-            status = pl_fail(err, PL_BAD_FILE, "%s:%d: the line is longer than %d characters", name, number,
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the line is longer than %d characters", name, number,
                              SYRINGE_LINE - 1);
             break;
         }
@@ -213,7 +213,7 @@ pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl
     }
 
     if (status == PL_OK && out->count < 3) {
-        status = pl_fail(err, PL_BAD_FILE, "%s: %d measurements, at least 3 are needed", name, out->count);
+        status = pl_fail(err, PL_BAD_INPUT, "%s: %d measurements, at least 3 are needed", name, out->count);
     }
     if (status != PL_OK) {
         pl_syringe_clear(out);

@@ -43,10 +43,9 @@ pl_status pl_picture_view(const char *text, double view[3], pl_error *err)
         return PL_OK;
     }
 
-    return pl_fail(
-        err, PL_BAD_INPUT,
-        "view is \"%.60s\", expected iso, front, back, left, right, top, bottom or three numbers x,y,z",
-        text);
+    return pl_fail(err, PL_BAD_INPUT,
+                   "view '%.60s': expected iso, front, back, left, right, top, bottom or three numbers x,y,z",
+                   text);
 }
 
 // ---- the camera

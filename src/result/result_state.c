@@ -40,7 +40,7 @@ static pl_status state_check(const char *data, size_t bytes, uint64_t robot, siz
 {
     state_head head;
     if (bytes < sizeof head || memcmp(data, STATE_MAGIC, sizeof head.magic) != 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: is not a state file of pliant", path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: not a state file of Pliant", path);
     }
     memcpy(&head, data, sizeof head);
     if (head.order != STATE_ORDER) {

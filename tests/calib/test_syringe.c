@@ -130,7 +130,7 @@ static void test_wrong_files_are_refused(void **state)
         pl_syringe test;
         pl_error err = {0};
         assert_int_equal(pl_syringe_parse(wrong[i].text, strlen(wrong[i].text), "pv.csv", &test, &err),
-                         PL_BAD_FILE);
+                         PL_BAD_INPUT);
         assert_non_null(strstr(err.text, wrong[i].word));
         assert_null(test.pressure);
     }

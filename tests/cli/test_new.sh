@@ -68,6 +68,9 @@ expect_status 0 info meshed --json -
 expect_near "volume of the chamber" "$(grep -A12 '"actuators"' out.txt | grep -oE '"volume": *[0-9.]+' | sed 's/.*: *//')" 3200 1
 expect_status 3 new --from absent.stl other
 expect_status 2 new --from part.stl other --unit parsec
+# what describes a part means nothing for a design
+expect_status 2 new beam other --material tpu_95a
+expect_words err.txt "only for --from"
 expect_status 2 new --from part.stl other --param length=3
 # a surface with a hole is refused, with the place
 { echo "solid part"; block 0 0 0 60 20 16 1 | head -n -7; echo "endsolid part"; } >open.stl

@@ -43,7 +43,7 @@ expect_words err.txt "broken.vtu"
 
 # outputs are judged before the work, inputs are safe
 expect_status 3 mesh finger --out no_such_folder/m.vtu
-expect_words err.txt "no_such_folder" "is not writable"
+expect_words err.txt "there is no folder no_such_folder"
 expect_status 2 mesh m.vtu --out m.vtu
 expect_words err.txt "would be overwritten" "--force"
 expect_status 0 mesh m.vtu --out m.vtu --force

@@ -51,6 +51,13 @@ expect_status 2 study finger --vary desgn.wall=1:2:2 $coarse
 expect_status 2 study finger --vary aire=1kPa,2kPa $coarse
 expect_words err.txt "did you mean 'air'"
 expect_status 2 study finger --vary air=1:2 $coarse
+# one unit for both ends
+expect_status 2 study finger --vary air=100kPa:2bar:2 $coarse
+expect_words err.txt "different units"
+expect_status 2 study finger --vary air=a:b:3 $coarse
+expect_words err.txt "two numbers"
+expect_status 2 study finger --vary air=1kPa,2kPa --set air=3kPa $coarse
+expect_words err.txt "given twice"
 expect_status 2 study finger
 expect_status 1 study finger --vary design.wall=2,900 $coarse
 expect_words out.txt "1 of 2 points solved"
