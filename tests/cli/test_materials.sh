@@ -43,6 +43,6 @@ expect_status 2 calibrate tensile bad.csv
 expect_words err.txt "bad.csv"
 expect_status 2 calibrate tensile exact.csv --out exact.csv
 expect_status 3 calibrate tensile exact.csv --out no_such_folder/fit.png
-expect_words err.txt "is not writable"
+expect_words err.txt "there is no folder no_such_folder"
 expect_clean
 finish
