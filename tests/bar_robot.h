@@ -16,14 +16,14 @@ typedef struct bar {
 } bar;
 
 // The robot alone, with elements of order 1 or 2.
-static inline bar bar_robot(int order)
+static inline bar bar_robot_of(int order, pl_material material)
 {
     static const pl_guide_def top[3] = {{.point = {0, 4, 7}}, {.point = {20, 4, 7}}, {.point = {38, 4, 7}}};
     static const pl_guide_def side[3] = {{.point = {0, 7, 4}}, {.point = {20, 7, 4}}, {.point = {38, 7, 4}}};
     bar b = {.mesh = tet_box(5, 1, 1, 40, 8, 8, order, NULL)};
     static plan p;
 
-    plan_init(&p, b.mesh, (pl_material){.model = PL_LINEAR, .young = 0.5, .poisson = 0.3});
+    plan_init(&p, b.mesh, material);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
     plan_hold(&p, "base", "xyz");
@@ -44,13 +44,28 @@ static inline bar bar_robot(int order)
     return b;
 }
 
-static inline bar bar_exact(void)
+static inline bar bar_robot(int order)
 {
-    bar b = bar_robot(1);
+    return bar_robot_of(order, (pl_material){.model = PL_LINEAR, .young = 0.5, .poisson = 0.3});
+}
+
+static inline bar bar_solver(bar b)
+{
     pl_error err = {0};
     const pl_statics_options options = tight_options();
     PL_CHECK_OK(pl_model_from_robot(b.robot, &options, &b.model, &err));
     return b;
+}
+
+static inline bar bar_exact(void)
+{
+    return bar_solver(bar_robot(1));
+}
+
+// Of rubber, with quadratic elements.
+static inline bar bar_rubber(void)
+{
+    return bar_solver(bar_robot_of(2, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.45}));
 }
 
 // In the form that has an energy, so that it finds the exact method's equilibrium.

@@ -247,6 +247,48 @@ static inline pl_mesh *tet_box(int nx, int ny, int nz, double lx, double ly, dou
     return raised;
 }
 
+// A linear mesh of one region with its vertices at `position`, raised to quadratic elements. The mesh and the
+// positions (from malloc) are released.
+static inline pl_mesh *moved_mesh(pl_mesh *linear, double *position)
+{
+    pl_error err = {0};
+    pl_mesh *moved = NULL, *raised = NULL;
+    const pl_mesh_view v = pl_mesh_get(linear);
+    const pl_mesh_def def = {.vertex_count = v.vertex_count,
+                             .position = position,
+                             .element_count = v.element_count,
+                             .kind = v.kind,
+                             .node_start = v.node_start,
+                             .node = v.node,
+                             .region = v.region,
+                             .region_count = v.region_count,
+                             .region_name = v.region_name};
+
+    PL_CHECK_OK(pl_mesh_create(&def, &moved, NULL, &err));
+    PL_CHECK_OK(pl_mesh_raise(moved, &raised, &err));
+    pl_mesh_destroy(linear);
+    pl_mesh_destroy(moved);
+    free(position);
+
+    return raised;
+}
+
+// A shallow arch along x, `span` long, its middle 8 mm higher than its ends, 8 mm wide and 3 mm thick; `nx`,
+// `ny`, `nz` cells.
+static inline pl_mesh *arch_mesh(int nx, int ny, int nz, double span)
+{
+    pl_mesh *box = tet_box(nx, ny, nz, span, 8, 3, 1, NULL);
+    const pl_mesh_view v = pl_mesh_get(box);
+    double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+
+    memcpy(x, v.position, 3 * (size_t)v.vertex_count * sizeof *x);
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        x[3 * i + 2] += 8 * sin(3.14159265358979323846 * x[3 * i] / span);
+    }
+
+    return moved_mesh(box, x);
+}
+
 // A box of prisms standing on xy triangles, two per cell.
 static inline pl_mesh *prism_box(int nx, int ny, int nz, double lx, double ly, double lz, int order)
 {

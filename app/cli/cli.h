@@ -228,6 +228,9 @@ char *cli_folder(const char *path);
 // The last --out with this extension, or NULL.
 const char *cli_out(const cli_args *args, const char *extension);
 
+// Closes a file in memory (open_memstream of `text` and `bytes`), writes it to `path` as a whole and says so.
+int cli_file_finish(const cli_args *args, const char *path, FILE *memory, char **text, const size_t *bytes);
+
 // Judges every --out, --json and --save-state before the work: known extension, a folder that can be written,
 // and no file the run reads (robot, what its text names, `input`) unless --force. Returns an exit status.
 int cli_check_outputs(const cli_args *args, const char *const *extensions, const char *robot_path,

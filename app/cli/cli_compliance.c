@@ -111,15 +111,7 @@ static int compliance_csv(const cli_args *args, const char *path, const double *
     }
 
     fputc('\n', csv);
-    pl_error err = {.status = PL_NO_MEMORY};
-    const bool failed = ferror(csv);
-    const bool fine = fclose(csv) == 0 && !failed && pl_file_write(path, text, bytes, &err) == PL_OK;
-    free(text);
-    if (fine) {
-        cli_say(args, "  wrote %s\n", path);
-    }
-
-    return fine ? CLI_DONE : cli_fail(args, &err);
+    return cli_file_finish(args, path, csv, &text, &bytes);
 }
 
 // The record of `pliant fk` with W added. The caller owns it.

@@ -202,3 +202,19 @@ int cli_check_outputs(const cli_args *args, const char *const *extensions, const
 
     return CLI_DONE;
 }
+
+int cli_file_finish(const cli_args *args, const char *path, FILE *memory, char **text, const size_t *bytes)
+{
+    pl_error err = {.status = PL_NO_MEMORY};
+    const bool failed = ferror(memory);
+
+    // text and bytes are final only after the file was closed
+    const bool good = fclose(memory) == 0 && !failed && pl_file_write(path, *text, *bytes, &err) == PL_OK;
+    free(*text);
+    *text = NULL;
+    if (good) {
+        cli_say(args, "  wrote %s\n", path);
+    }
+
+    return good ? CLI_DONE : cli_fail(args, &err);
+}

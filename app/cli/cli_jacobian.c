@@ -431,15 +431,7 @@ static int jacobian_csv(const cli_args *args, const cli_model *m, const derivati
     jacobian_rows(d, &m->info, jacobian_visit_csv,
                   &(jacobian_writer){.d = d, .csv = csv, .m = surrogate ? m : NULL});
 
-    pl_error err = {.status = PL_NO_MEMORY};
-    const bool failed = ferror(csv);
-    const bool fine = fclose(csv) == 0 && !failed && pl_file_write(path, text, bytes, &err) == PL_OK;
-    free(text);
-    if (fine) {
-        cli_say(args, "  wrote %s\n", path);
-    }
-
-    return fine ? CLI_DONE : cli_fail(args, &err);
+    return cli_file_finish(args, path, csv, &text, &bytes);
 }
 
 // The columns of the commands asked for, out of the derivatives with respect to all commands.

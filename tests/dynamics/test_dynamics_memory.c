@@ -2,30 +2,7 @@
 // allocation may fail, and an interrupted run can go on.
 #include <stdlib.h>
 #include "dynamics_robot.h"
-
-typedef struct meter {
-    long calls, live, fail_at; // fail_at: the call that returns NULL; 0: none
-} meter;
-
-static void *meter_hook(void *user, void *block, size_t bytes)
-{
-    meter *m = user;
-    if (bytes == 0) {
-        m->live -= block != NULL;
-        free(block);
-        return NULL;
-    }
-
-    m->calls++;
-    if (m->calls == m->fail_at) {
-        return NULL;
-    }
-
-    void *out = realloc(block, bytes);
-    m->live += out && !block;
-
-    return out;
-}
+#include "meter.h"
 
 static pl_robot *viscous_robot(void)
 {

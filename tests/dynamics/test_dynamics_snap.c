@@ -3,42 +3,12 @@
 #include <stdlib.h>
 #include "dynamics_robot.h"
 
-static pl_mesh *arch_mesh(void)
-{
-    pl_error err = {0};
-    pl_mesh *box = tet_box(24, 2, 2, 60, 8, 3, 1, NULL), *arch, *raised;
-    pl_mesh_view v = pl_mesh_get(box);
-    double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
-
-    memcpy(x, v.position, 3 * (size_t)v.vertex_count * sizeof *x);
-    for (int i = 0; i < v.vertex_count; ++i) {
-        x[3 * i + 2] += 8 * sin(3.14159265358979 * x[3 * i] / 60);
-    }
-
-    const pl_mesh_def def = {.vertex_count = v.vertex_count,
-                             .position = x,
-                             .element_count = v.element_count,
-                             .kind = v.kind,
-                             .node_start = v.node_start,
-                             .node = v.node,
-                             .region = v.region,
-                             .region_count = 1,
-                             .region_name = v.region_name};
-    PL_CHECK_OK(pl_mesh_create(&def, &arch, NULL, &err));
-    PL_CHECK_OK(pl_mesh_raise(arch, &raised, &err));
-    pl_mesh_destroy(box);
-    pl_mesh_destroy(arch);
-    free(x);
-
-    return raised;
-}
-
 static const pl_guide_def pull[2] = {{.point = {30, 4, 11}}, {.point = {30, 4, -3000}, .space = true}};
 
 static moving moving_arch(const pl_dynamics_options *options)
 {
     static plan p;
-    pl_mesh *mesh = arch_mesh();
+    pl_mesh *mesh = arch_mesh(24, 2, 2, 60);
     pl_material material = beam_rubber();
 
     material.prony_count = 4;

@@ -1,64 +1,10 @@
 // The full body behind pl_model: its derivatives agree with differences, keeping and recalling needs no
 // solve, and inverse kinematics brings a real body where it should go within bounds on tendons and their
 // tension.
-#include "statics_robot.h"
+#include "bar_robot.h"
 #include "kinematics/kinematics.h"
 #include "model/model.h"
 #include "pliant/motion.h"
-
-// A bar of 40 x 8 x 8 mm, clamped at x = 0, with a tendon above and one at its side.
-typedef struct bar {
-    pl_mesh *mesh;
-    pl_robot *robot;
-    pl_model *model;
-} bar;
-
-static bar bar_create(void)
-{
-    static const pl_guide_def top[3] = {{.point = {0, 4, 7}}, {.point = {20, 4, 7}}, {.point = {38, 4, 7}}};
-    static const pl_guide_def side[3] = {{.point = {0, 7, 4}}, {.point = {20, 7, 4}}, {.point = {38, 7, 4}}};
-    bar b = {.mesh = tet_box(5, 1, 1, 40, 8, 8, 2, NULL)};
-    static plan p;
-
-    plan_init(&p, b.mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.45});
-    plan_plane(&p, "base", 0, 0);
-    plan_plane(&p, "tip", 0, 40);
-    plan_hold(&p, "base", "xyz");
-    const pl_guide_def *const guide[2] = {top, side};
-    const char *const name[2] = {"top", "side"};
-    for (int i = 0; i < 2; ++i) {
-        pl_actuator_def *a = plan_cable(&p, name[i], guide[i], 3, PL_DRIVE_SHORTENING);
-        a->radius = 3;
-        a->has_range = true;
-        a->range[1] = 4;
-    }
-
-    plan_marker(&p, "tip", "tip");
-    p.sensor[p.def.sensor_count++] = (pl_sensor_def){
-        .name = "string", .kind = PL_SENSOR_LENGTH, .guide = top, .guide_count = 3, .radius = 3};
-    b.robot = plan_robot(&p);
-    pl_error err = {0};
-    const pl_statics_options options = tight_options();
-    PL_CHECK_OK(pl_model_from_robot(b.robot, &options, &b.model, &err));
-
-    return b;
-}
-
-static void bar_clear(bar *b)
-{
-    pl_model_destroy(b->model);
-    pl_robot_destroy(b->robot);
-    pl_mesh_destroy(b->mesh);
-}
-
-static void bar_go(bar *b, double top, double side)
-{
-    const double command[2] = {top, side};
-    pl_solve_report report;
-    pl_error err = {0};
-    PL_CHECK_OK(pl_model_fk(b->model, command, &report, &err));
-    assert_int_equal(report.outcome, PL_SOLVED);
-}
 
 #define ROWS (3 + 3 + 1 + 2 + 2 + 1)
 
@@ -79,7 +25,7 @@ static void bar_read(const bar *b, double *v)
 static void test_derivatives(void **state)
 {
     (void)state;
-    bar b = bar_create();
+    bar b = bar_rubber();
     const double c[2] = {2, 1}, h = 1e-3;
     double J[ROWS][2], low[ROWS], high[ROWS];
     pl_error err = {0};
@@ -207,7 +153,7 @@ static void test_energy_of_growth(void **state)
 static void test_slots(void **state)
 {
     (void)state;
-    bar b = bar_create();
+    bar b = bar_rubber();
     bar_go(&b, 2, 1);
     double v[ROWS], w[ROWS];
     bar_read(&b, v);
@@ -231,7 +177,7 @@ static void test_slots(void **state)
 static void test_residual_of_idle(void **state)
 {
     (void)state;
-    bar b = bar_create();
+    bar b = bar_rubber();
     const double place[2] = {1, 2};
     pl_objective o = pl_objective_default(PL_OBJECTIVE_COMMAND);
     o.place = place;
@@ -251,7 +197,7 @@ static void test_residual_of_idle(void **state)
 static void test_reach(void **state)
 {
     (void)state;
-    bar b = bar_create();
+    bar b = bar_rubber();
     bar_go(&b, 2.5, 1.2);
     pl_model_answer a = pl_model_get_answer(b.model);
     pl_objective o = pl_objective_default(PL_OBJECTIVE_POSITION);

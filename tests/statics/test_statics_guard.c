@@ -13,8 +13,7 @@ static const pl_material rubber = {
 static pl_mesh *ball_mesh(void)
 {
     bool hole[GUARD_CELLS * GUARD_CELLS * GUARD_CELLS] = {true};
-    pl_error err = {0};
-    pl_mesh *cube = tet_box(GUARD_CELLS, GUARD_CELLS, GUARD_CELLS, 3, 3, 3, 1, hole), *ball, *raised;
+    pl_mesh *cube = tet_box(GUARD_CELLS, GUARD_CELLS, GUARD_CELLS, 3, 3, 3, 1, hole);
     const pl_mesh_view v = pl_mesh_get(cube);
     double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
 
@@ -25,22 +24,7 @@ static pl_mesh *ball_mesh(void)
         }
     }
 
-    const pl_mesh_def def = {.vertex_count = v.vertex_count,
-                             .position = x,
-                             .element_count = v.element_count,
-                             .kind = v.kind,
-                             .node_start = v.node_start,
-                             .node = v.node,
-                             .region = v.region,
-                             .region_count = 1,
-                             .region_name = v.region_name};
-    PL_CHECK_OK(pl_mesh_create(&def, &ball, NULL, &err));
-    PL_CHECK_OK(pl_mesh_raise(ball, &raised, &err));
-    free(x);
-    pl_mesh_destroy(cube);
-    pl_mesh_destroy(ball);
-
-    return raised;
+    return moved_mesh(cube, x);
 }
 
 static void ball_plan(plan *p, const pl_mesh *mesh, bool chamber)

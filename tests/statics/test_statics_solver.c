@@ -2,6 +2,7 @@
 // a true state behind it, warm starts, wrong options, failing memory, two solvers on one robot.
 #include <pthread.h>
 #include "base/base.h"
+#include "meter.h"
 #include "statics_robot.h"
 
 static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.47};
@@ -96,30 +97,6 @@ static void test_threads(void **state)
 }
 
 // ---- memory
-
-typedef struct meter {
-    long calls, live, fail_at; // fail_at: the call that returns NULL; 0: none
-} meter;
-
-static void *meter_hook(void *user, void *block, size_t bytes)
-{
-    meter *m = user;
-    if (bytes == 0) {
-        m->live -= block != NULL;
-        free(block);
-        return NULL;
-    }
-
-    m->calls++;
-    if (m->calls == m->fail_at) {
-        return NULL;
-    }
-
-    void *out = realloc(block, bytes);
-    m->live += out && !block;
-
-    return out;
-}
 
 static void test_no_memory_while_solving(void **state)
 {
