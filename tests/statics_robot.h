@@ -249,7 +249,7 @@ static inline pl_mesh *tet_box(int nx, int ny, int nz, double lx, double ly, dou
 
 // A linear mesh of one region with its vertices at `position`, raised to quadratic elements. The mesh and the
 // positions (from malloc) are released.
-static inline pl_mesh *moved_mesh(pl_mesh *linear, double *position)
+static inline pl_mesh *shaped_mesh(pl_mesh *linear, double *position)
 {
     pl_error err = {0};
     pl_mesh *moved = NULL, *raised = NULL;
@@ -286,7 +286,7 @@ static inline pl_mesh *arch_mesh(int nx, int ny, int nz, double span)
         x[3 * i + 2] += 8 * sin(3.14159265358979323846 * x[3 * i] / span);
     }
 
-    return moved_mesh(box, x);
+    return shaped_mesh(box, x);
 }
 
 // A box of prisms standing on xy triangles, two per cell.

@@ -346,16 +346,19 @@ pl_status pl_robot_from_document(const pl_robot_document *document, const pl_loa
     return status;
 }
 
-pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
-                             const pl_load_options *options, pl_robot **out, pl_findings *findings,
-                             pl_error *err)
+// From text, or from the file at `path` where `text` is NULL.
+static pl_status robot_load_document(const char *text, size_t length, const char *path,
+                                     const pl_load_options *options, pl_robot **out, pl_findings *findings,
+                                     pl_error *err)
 {
     pl_robot_document *document = NULL;
     if (!out) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
+        return pl_fail(err, PL_BAD_INPUT, "robot file: the result pointer must not be NULL");
     }
+
     *out = NULL;
-    pl_status status = pl_robot_document_parse(text, length, path, &document, err);
+    pl_status status = text ? pl_robot_document_parse(text, length, path, &document, err)
+                            : pl_robot_document_read(path, &document, findings, err);
     if (status == PL_OK) {
         status = pl_robot_from_document(document, options, out, findings, err);
     }
@@ -364,19 +367,15 @@ pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
     return status;
 }
 
+pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
+                             const pl_load_options *options, pl_robot **out, pl_findings *findings,
+                             pl_error *err)
+{
+    return robot_load_document(text ? text : "", text ? length : 0, path, options, out, findings, err);
+}
+
 pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
                         pl_findings *findings, pl_error *err)
 {
-    pl_robot_document *document = NULL;
-    if (!out) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: path and the result pointer must not be NULL");
-    }
-    *out = NULL;
-    pl_status status = pl_robot_document_read(path, &document, findings, err);
-    if (status == PL_OK) {
-        status = pl_robot_from_document(document, options, out, findings, err);
-    }
-    pl_robot_document_destroy(document);
-
-    return status;
+    return robot_load_document(NULL, 0, path, options, out, findings, err);
 }

@@ -24,7 +24,7 @@ static pl_mesh *ball_mesh(void)
         }
     }
 
-    return moved_mesh(cube, x);
+    return shaped_mesh(cube, x);
 }
 
 static void ball_plan(plan *p, const pl_mesh *mesh, bool chamber)
