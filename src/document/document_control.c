@@ -102,15 +102,9 @@ static const pl_sensor_def *control_sensor(const doc_robot_file *f, const char *
     return NULL;
 }
 
-// Names become indices, shares of ranges become units. Defects go to the findings.
-static void control_fill(doc_robot_file *f, const pl_model *model, const pl_model_info *info,
-                         pl_control_setup *s)
+// Sensors: standard deviation of noise and rounding.
+static void control_fill_sensors(doc_robot_file *f, const pl_model_info *info, pl_control_setup *s)
 {
-    const doc_control *c = f->control;
-    struct pl_control_memory *m = s->memory;
-    double delay = c->plant.delay;
-
-    // sensors: standard deviation of noise and rounding
     for (int i = 0; i < info->sensor_count; ++i) {
         const pl_sensor_def *def = control_sensor(f, info->sensor_name[i]);
         s->noise[i] = def ? def->noise : 0;
@@ -122,9 +116,14 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
             (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0,
                              sigma > 0 ? sigma : pl_sensor_traits_get(info->sensor_kind[i])->noise};
     }
+}
 
-    // commands: limits, and what is given as a share of the span
-    const pl_actuator_def *actuator = f->actuator.item;
+// Commands: limits, and what is given as a share of the span.
+static void control_fill_commands(doc_robot_file *f, const pl_model_info *info, pl_control_setup *s)
+{
+    const doc_control *c = f->control;
+    struct pl_control_memory *m = s->memory;
+
     for (int j = 0; j < info->command_count; ++j) {
         const pl_command_info *command = &info->command[j];
         const double span = command->span[1] - command->span[0];
@@ -134,8 +133,16 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
         m->backlash[j] = c->plant.backlash * span;
         s->command_sigma[j] = c->estimator.command_sigma * span;
     }
+}
 
-    // dead zones and delays of actuators, in units of the command that drives them
+// Dead zones and delays of actuators, in units of the command that drives them. Returns the longest delay.
+static double control_fill_actuators(doc_robot_file *f, const pl_model_info *info, pl_control_setup *s)
+{
+    const doc_control *c = f->control;
+    struct pl_control_memory *m = s->memory;
+    const pl_actuator_def *actuator = f->actuator.item;
+    double delay = c->plant.delay;
+
     for (int a = 0; a < info->actuator_count; ++a) {
         for (int k = 0; k < f->actuator.count; ++k) {
             const int j = info->actuator[a].command;
@@ -148,7 +155,15 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
         }
     }
 
-    // controller
+    return delay;
+}
+
+static void control_fill_controller(doc_robot_file *f, const pl_model *model, const pl_model_info *info,
+                                    pl_control_setup *s)
+{
+    const doc_control *c = f->control;
+    struct pl_control_memory *m = s->memory;
+
     s->marker = c->controller.marker ? control_marker(f, model, "controller", c->controller.marker, 0) : -1;
     s->controller = pl_controller_options_default();
     s->controller.kind = (pl_control_kind)c->controller.kind;
@@ -165,8 +180,14 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     s->controller.low = m->low;
     s->controller.high = m->high;
     s->controller.rate = m->rate;
+}
 
-    // estimator
+static void control_fill_estimator(doc_robot_file *f, const pl_model *model, const pl_model_info *info,
+                                   pl_control_setup *s)
+{
+    const doc_control *c = f->control;
+    struct pl_control_memory *m = s->memory;
+
     s->estimator = pl_estimator_options_default();
     s->estimator.measured = s->measured;
     s->estimator.measured_count = info->sensor_count;
@@ -187,8 +208,15 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
     s->estimator.stiffness_sigma = c->estimator.stiffness_sigma;
     s->estimator.model_error = c->estimator.model_error;
     s->estimator.recursive = c->estimator.recursive;
+}
 
-    // plant
+// The simulated robot: what the machine adds to the model.
+static void control_fill_plant(doc_robot_file *f, const pl_model *model, const pl_model_info *info,
+                               double delay, pl_control_setup *s)
+{
+    const doc_control *c = f->control;
+    struct pl_control_memory *m = s->memory;
+
     m->plant = pl_plant_options_default();
     m->plant.period = c->controller.period;
     m->plant.delay = s->delay = delay;
@@ -218,6 +246,18 @@ static void control_fill(doc_robot_file *f, const pl_model *model, const pl_mode
         m->plant.payload_from = c->plant.payload.from;
         m->plant.payload_to = c->plant.payload.to;
     }
+}
+
+// Names become indices, shares of ranges become units. Defects go to the findings.
+static void control_fill(doc_robot_file *f, const pl_model *model, const pl_model_info *info,
+                         pl_control_setup *s)
+{
+    control_fill_sensors(f, info, s);
+    control_fill_commands(f, info, s);
+    const double delay = control_fill_actuators(f, info, s);
+    control_fill_controller(f, model, info, s);
+    control_fill_estimator(f, model, info, s);
+    control_fill_plant(f, model, info, delay, s);
 }
 
 // `out` stays empty for a robot whose file has none of the blocks; clear it with pl_control_clear.

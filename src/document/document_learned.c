@@ -488,35 +488,27 @@ static bool read_process(doc_robot_file *f, const doc_node *map, const pl_learne
     return good;
 }
 
-// Optional. Sizes first, each bounded, then arrays, then the network or the process.
-static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned *l)
+// Names of further inputs, separated by blanks.
+static void read_extra_names(const doc_node *map, pl_adaptation *a)
 {
-    const doc_node *map = doc_child(root, "adaptation");
-    if (!map) {
-        return true;
+    const doc_node *names = doc_child(map, "extra_names");
+    const char *at = names && names->kind == DOC_SCALAR ? names->text : "";
+    for (int i = 0; i < a->extra_count; ++i) {
+        int length = 0;
+        while (*at == ' ') {
+            ++at;
+        }
+        while (at[length] && at[length] != ' ') {
+            ++length;
+        }
+        snprintf(a->extra_name[i], sizeof a->extra_name[i], "%.*s", length, at);
+        at += length;
     }
+}
 
-    const doc_node *kind = map->kind == DOC_MAP ? doc_child(map, "kind") : NULL;
-    pl_adaptation *a = l->adaptation = PL_NEW(pl_adaptation);
-    if (!a) {
-        f->no_memory = true;
-        return false;
-    }
-
-    a->kind = kind && kind->kind == DOC_SCALAR ? pl_adapt_kind_find(kind->text) : PL_ADAPT_KIND_COUNT;
-    if (a->kind == PL_ADAPT_KIND_COUNT) {
-        doc_defect(f, map->line, "adaptation: expected the kind layer or process");
-        return false;
-    }
-
-    if (!doc_whole_read(f, map, "measurements", 1, 10000000, &a->sample_count) ||
-        !doc_real_read(f, map, "error_rms", &a->error_rms) ||
-        !doc_real_read(f, map, "error_largest", &a->error_largest) ||
-        !doc_whole_read(f, map, "marker_count", 1, l->about.info.marker_count, &a->marker_count) ||
-        !doc_whole_read(f, map, "extra_count", 0, 16, &a->extra_count)) {
-        return false;
-    }
-
+// The measurements that an adaptation was made from: their inputs, and the errors of the model there.
+static bool read_measurements(doc_robot_file *f, const doc_node *map, const pl_learned *l, pl_adaptation *a)
+{
     double marker[1024];
     a->marker = PL_NEW_ARRAY(int, a->marker_count);
     a->extra = PL_NEW_ARRAY(double, a->extra_count);
@@ -553,21 +545,43 @@ static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned 
         a->marker[i] = (int)marker[i];
     }
 
-    // names are separated by blanks
-    const doc_node *names = doc_child(map, "extra_names");
-    const char *at = names && names->kind == DOC_SCALAR ? names->text : "";
-    for (int i = 0; i < a->extra_count; ++i) {
-        int length = 0;
-        while (*at == ' ') {
-            ++at;
-        }
-        while (at[length] && at[length] != ' ') {
-            ++length;
-        }
-        snprintf(a->extra_name[i], sizeof a->extra_name[i], "%.*s", length, at);
-        at += length;
+    read_extra_names(map, a);
+
+    return true;
+}
+
+// Optional. Sizes first, each bounded, then arrays, then the network or the process.
+static bool read_adaptation(doc_robot_file *f, const doc_node *root, pl_learned *l)
+{
+    const doc_node *map = doc_child(root, "adaptation");
+    if (!map) {
+        return true;
     }
 
+    const doc_node *kind = map->kind == DOC_MAP ? doc_child(map, "kind") : NULL;
+    pl_adaptation *a = l->adaptation = PL_NEW(pl_adaptation);
+    if (!a) {
+        f->no_memory = true;
+        return false;
+    }
+
+    a->kind = kind && kind->kind == DOC_SCALAR ? pl_adapt_kind_find(kind->text) : PL_ADAPT_KIND_COUNT;
+    if (a->kind == PL_ADAPT_KIND_COUNT) {
+        doc_defect(f, map->line, "adaptation: expected the kind layer or process");
+        return false;
+    }
+
+    if (!doc_whole_read(f, map, "measurements", 1, 10000000, &a->sample_count) ||
+        !doc_real_read(f, map, "error_rms", &a->error_rms) ||
+        !doc_real_read(f, map, "error_largest", &a->error_largest) ||
+        !doc_whole_read(f, map, "marker_count", 1, l->about.info.marker_count, &a->marker_count) ||
+        !doc_whole_read(f, map, "extra_count", 0, 16, &a->extra_count)) {
+        return false;
+    }
+
+    if (!read_measurements(f, map, l, a)) {
+        return false;
+    }
     if (a->kind == PL_ADAPT_PROCESS) {
         return read_process(f, map, l, a);
     }
