@@ -102,9 +102,9 @@ fi
 # no time is no limit: say so
 "$pliant" new trunk_cc limited >/dev/null
 expect_status 2 fk limited --time-limit 0s
-expect_words err.txt "--time-limit is 0" "leave it out"
+expect_words err.txt "--time-limit 0s: there would be no time" "leave it out"
 expect_status 2 sweep limited --set l1=100:110:2 --limit-each 0s
-expect_words err.txt "--limit-each is 0"
+expect_words err.txt "--limit-each 0"
 expect_status 2 materials dragnskin
 expect_words err.txt "did you mean 'dragon_skin_"
 finish
