@@ -19,6 +19,7 @@
 #include "base/base.h"
 #include "mesh/mesh.h"
 #include "model/model.h"
+#include "model/model_record.h"
 #include "pliant/model.h"
 #include "validate.h"
 #include "robot/robot_def.h"

@@ -4,6 +4,7 @@
 // bodies.
 #include <time.h>
 #include <unistd.h>
+#include "model/model_record.h"
 #include "validate.h"
 
 #define SIZES 6

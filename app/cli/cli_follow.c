@@ -84,8 +84,9 @@ static int follow_check_exports(const cli_args *args, const follow *f)
         status = cli_check_outputs(&own, NULL, f->m.path, args->plain_count > 1 ? args->plain[1] : NULL);
         bool fits = false;
         for (int a = 0; a < f->m.info.actuator_count; ++a) {
-            const bool axis = f->m.info.actuator[a].hardware.axis != 0;
-            fits = fits || (kind == 0 ? axis : f->m.info.actuator[a].kind == PL_CHAMBER);
+            const pl_actuator_info *actuator = &f->m.info.actuator[a];
+            const char *effort = pl_actuator_kind_get(actuator->kind)->effort;
+            fits = fits || (kind == 0 ? actuator->axis != 0 : strcmp(effort, "pressure") == 0);
         }
         if (!status && !fits) {
             cli_error(args, "--export %s: %s", text,

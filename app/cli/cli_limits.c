@@ -54,14 +54,14 @@ static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, c
 }
 
 // One bound for all actuators of a kind, as --max-pressure and --max-tension give it.
-static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g, const char *option,
-                         pl_actuator_kind kind)
+static int limit_of_effort(const cli_args *args, const cli_model *m, cli_goals *g, const char *option,
+                           const char *effort)
 {
     const char *text = cli_value(args, option);
     int found = 0;
 
     for (int i = 0; text && i < m->info.actuator_count; ++i) {
-        if (m->info.actuator[i].kind == kind) {
+        if (strcmp(pl_actuator_kind_get(m->info.actuator[i].kind)->effort, effort) == 0) {
             const int status = limit_bound(args, m, g, option, i, text);
             if (status) {
                 return status;
@@ -72,7 +72,12 @@ static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g,
 
     // a limit that limits nothing is a mistake of the user
     if (text && found == 0) {
-        cli_error(args, "--%s: the robot has no %s", option, pl_actuator_kind_name(kind));
+        for (int k = 0; k < PL_ACTUATOR_KIND_COUNT; ++k) {
+            const pl_actuator_kind_info *kind = pl_actuator_kind_get((pl_actuator_kind)k);
+            if (strcmp(kind->effort, effort) == 0) {
+                cli_error(args, "--%s: the robot has no %s", option, kind->name);
+            }
+        }
         return CLI_EXIT_USAGE;
     }
 
@@ -99,8 +104,8 @@ int cli_goals_efforts(const cli_args *args, const cli_model *m, cli_goals *g)
         }
     }
 
-    const int status = limit_of_kind(args, m, g, "max-pressure", PL_CHAMBER);
-    return status ? status : limit_of_kind(args, m, g, "max-tension", PL_CABLE);
+    const int status = limit_of_effort(args, m, g, "max-pressure", "pressure");
+    return status ? status : limit_of_effort(args, m, g, "max-tension", "tension");
 }
 
 // weight is small beside that of the goals (1 per mm), so that it decides only between equals.

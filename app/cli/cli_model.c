@@ -130,7 +130,8 @@ void cli_model_warn(cli_model *m)
     const pl_model_answer answer = pl_model_get_answer(m->model);
     for (int i = 0; i < m->info.actuator_count; ++i) {
         const double p = answer.effort[i];
-        if (m->info.actuator[i].kind != PL_CHAMBER || !(p < -ATMOSPHERE)) {
+        const char *effort = pl_actuator_kind_get(m->info.actuator[i].kind)->effort;
+        if (strcmp(effort, "pressure") != 0 || !(p < -ATMOSPHERE)) {
             continue;
         }
         pl_findings_add(

@@ -237,7 +237,8 @@ static void run_stop_command(const run *r, double *command)
 {
     for (int j = 0; j < r->m.info.command_count; ++j) {
         const pl_command_info *c = &r->m.info.command[j];
-        const bool effort = c->drive == PL_DRIVE_PRESSURE || c->drive == PL_DRIVE_TENSION;
+        const pl_dimension what = pl_drive_dimension(c->drive);
+        const bool effort = what == PL_DIM_PRESSURE || what == PL_DIM_FORCE;
         command[j] = r->on_stop == RUN_HOLD ? r->sent[j] : r->on_stop == RUN_VENT && effort ? 0 : c->rest;
         if (c->has_range) {
             command[j] = fmin(fmax(command[j], c->range[0]), c->range[1]);

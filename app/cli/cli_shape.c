@@ -366,14 +366,15 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
     }
 
     const pl_record *record = NULL;
+    double crossing[3];
     if (status == PL_OK) {
         status = pl_model_record(m->model, NULL, &record, err);
     }
 
     if (status == PL_OK) {
         // the first place where the body penetrates itself
-        picture.mark = record->crossings.at;
-        picture.mark_count = record->crossings.count > 0;
+        picture.mark_count = pl_record_crossing(record, crossing);
+        picture.mark = crossing;
         picture.triangle = obstacle;
         picture.vertex_value = value;
         picture.line = line;

@@ -319,7 +319,7 @@ static int simulate_read_air(const cli_args *args, simulate *d)
         if (c < 0) {
             return CLI_EXIT_USAGE;
         }
-        if (d->s.m.info.command[c].drive != PL_DRIVE_PRESSURE) {
+        if (pl_drive_dimension(d->s.m.info.command[c].drive) != PL_DIM_PRESSURE) {
             cli_error(args, "--line %s: the command is not a pressure", set);
             return CLI_EXIT_USAGE;
         }

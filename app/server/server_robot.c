@@ -33,15 +33,16 @@ static json_t *robot_commands(const server_model *m)
     return list;
 }
 
-static json_t *robot_actuators(const server_model *m, const pl_record *record)
+static json_t *robot_actuators(const server_model *m)
 {
     json_t *list = json_array();
-    for (int a = 0; a < record->actuator_count; ++a) {
-        const pl_record_actuator *r = &record->actuator[a];
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f}", "name", r->name, "kind",
-                                              r->kind, "drive", r->drive, "effort", r->effort_name, "unit",
-                                              r->effort_unit, "command", m->info.actuator[a].command, "rest",
-                                              m->info.actuator[a].rest));
+    for (int i = 0; i < m->info.actuator_count; ++i) {
+        const pl_actuator_info *a = &m->info.actuator[i];
+        const pl_actuator_kind_info *kind = pl_actuator_kind_get(a->kind);
+        json_array_append_new(list,
+                              json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f}", "name", a->name, "kind", kind->name,
+                                        "drive", pl_drive_name(a->drive), "effort", kind->effort_key, "unit",
+                                        kind->effort_unit, "command", a->command, "rest", a->rest));
     }
 
     return list;
@@ -82,12 +83,12 @@ static json_t *robot_findings(const pl_findings *findings)
     return list;
 }
 
-static json_t *robot_sensors(const pl_record *record)
+static json_t *robot_sensors(const server_model *m)
 {
     json_t *list = json_array();
-    for (int k = 0; k < record->sensor_count; ++k) {
-        json_array_append_new(
-            list, json_pack("{s:s,s:s}", "name", record->sensor[k].name, "unit", record->sensor[k].unit));
+    for (int k = 0; k < m->info.sensor_count; ++k) {
+        json_array_append_new(list, json_pack("{s:s,s:s}", "name", m->info.sensor_name[k], "unit",
+                                              pl_sensor_unit(m->info.sensor_kind[k])));
     }
     return list;
 }
@@ -150,11 +151,6 @@ static void robot_surroundings(const server_model *m, json_t *root)
 json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl_robot_document *document,
                           uint32_t number)
 {
-    const pl_record *record = NULL;
-    if (pl_model_record(m->model, NULL, &record, NULL) != PL_OK) {
-        return NULL;
-    }
-
     json_t *root = json_object(), *markers = json_array();
     double low[3], high[3];
     pl_mesh_bounds(m->body, low, high);
@@ -177,9 +173,9 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl
     json_object_set_new(root, "low", server_numbers(low, 3));
     json_object_set_new(root, "high", server_numbers(high, 3));
     json_object_set_new(root, "commands", robot_commands(m));
-    json_object_set_new(root, "actuators", robot_actuators(m, record));
+    json_object_set_new(root, "actuators", robot_actuators(m));
     json_object_set_new(root, "markers", markers);
-    json_object_set_new(root, "sensors", robot_sensors(record));
+    json_object_set_new(root, "sensors", robot_sensors(m));
     json_object_set_new(root, "regions", robot_regions(m));
     robot_surroundings(m, root);
     json_object_set_new(root, "parameters", server_parameters_json(document));

@@ -314,101 +314,26 @@ typedef struct pl_model_costs {
 
 PL_API pl_model_costs pl_model_get_costs(const pl_model *model);
 
-// ---- the record of a result: names, values and units, used for the terminal, files and the view. Values are
-// in display units; NAN if there is none.
-typedef struct pl_record_command {
-    const char *name, *unit;
-    double value; // NAN: idle
-} pl_record_command;
-
-typedef struct pl_record_actuator {
-    const char *name, *kind, *drive;
-    bool idle, cable, slack, growth;
-    const char *measure_name, *measure_unit; // "length", "mm"
-    double measure, ratio;
-    const char *effort_name,
-        *effort_unit; // "tension", "N"; "pressure_kpa", "kPa"; "maxwell_stress_kpa", "kPa"
-    double effort;
-    double asked, reached, local_low, local_high; // as pl_actuator_state
-} pl_record_actuator;
-
-typedef struct pl_record_marker {
-    const char *name;
-    double position[3], displacement[3]; // mm
-    bool has_rotation;
-    double rotation[9], turned; // row-major; degrees, 0 to 180
-    // Bending since rest, degrees, unwrapped (204, where `turned` is 156) and signed, about `bend_axis`,
-    // whose largest component is positive. NAN: not known
-    double bend, bend_axis[3];
-    double force[3];    // N, set by pl_model_set_forces; 0: none
-    double model_error; // mm, as pl_answer_error; NAN: not known, or no surrogate
-} pl_record_marker;
-
-typedef struct pl_record_sensor {
-    const char *name, *unit;
-    double value;
-} pl_record_sensor;
-
-typedef struct pl_record_reaction {
-    const char *name;
-    double force[3], moment[3]; // N, N mm about the origin
-} pl_record_reaction;
-
-typedef struct pl_record_reading {
-    const char *group, *name, *quantity, *unit;
-    double value;
-} pl_record_reading;
-
-// The error of a surrogate: the largest of its markers.
-typedef struct pl_record_error {
-    pl_error_source source;
-    double mm, confidence; // NAN: not known
-    const char *unknown;   // as pl_answer_error
-} pl_record_error;
-
-typedef struct pl_record {
-    const char *robot, *kind, *method;
-    uint64_t hash; // of the robot
-    pl_solve_report report;
-    int32_t vertex_count, element_count;
-    pl_crossings crossings;      // of a full body; count -1: not examined
-    bool contact;                // the robot keeps its bodies apart
-    bool self_contact;           // and a body from passing through itself
-    pl_mesh_error mesh_error;    // as estimated last at this solution; NAN: nobody asked, or not known
-    pl_record_error model_error; // of a surrogate
-    int command_count, actuator_count, marker_count, sensor_count, reaction_count, reading_count;
-    const pl_record_command *command;
-    const pl_record_actuator *actuator;
-    const pl_record_marker *marker;
-    const pl_record_sensor *sensor;
-    const pl_record_reaction *reaction;
-    const pl_record_reading *reading;
-} pl_record;
+// ---- the record of a result: names, values and units of all that the model answers, for the terminal, files
+// and the view. pliant/result.h writes it as text, JSON and rows of a table.
+typedef struct pl_record pl_record;
 
 // Record of the current solution. `report` describes the solve; NULL: the last forward solve. Borrowed until
 // the next record; only the first call allocates memory.
 PL_API_CHECKED pl_status pl_model_record(pl_model *model, const pl_solve_report *report,
                                          const pl_record **out, pl_error *err);
 
-// The same without a search for crossings, which takes some milliseconds: unless they are known, their count
-// is -1.
+// The same without a search for crossings, which takes some milliseconds: it has those that are known.
 PL_API_CHECKED pl_status pl_model_record_brief(pl_model *model, const pl_solve_report *report,
                                                const pl_record **out, pl_error *err);
 
-// A message about a body that penetrates itself; false if it does not.
+// Whether the body penetrates itself, as far as that was examined: a point of the first place (mm), and a
+// sentence about it.
+PL_API bool pl_record_crossing(const pl_record *record, double at[3]);
 PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
-
-// A message about an estimated error of the mesh above PL_MESH_ERROR_LIMIT; false if there is none.
-PL_API bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size);
 
 // A sentence about the error of a surrogate; false if the model is none.
 PL_API bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t size);
-
-// And where elements had to be kept from folding.
-PL_API bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size);
-
-// And where an obstacle is too small for the faces it presses on.
-PL_API bool pl_record_contact_text(const pl_record *record, char *buffer, size_t size);
 
 // Display units of the effort and measure of an actuator and of a sensor, and the internal value of one unit.
 PL_API const char *pl_effort_unit(pl_actuator_kind kind);

@@ -159,6 +159,9 @@ typedef struct pl_plot {
 PL_API_CHECKED pl_status pl_plot_write(const pl_plot *plot, const char *path, pl_error *err);
 
 // ---- the record of a result as text; NULL: no memory. Free with pl_file_free
+// For people: what to know about the result, then tables whose cells are separated by tabs, then the solve.
+PL_API char *pl_record_text(const pl_record *record);
+
 // JSON object with the keys of `pliant fk --json`; numbers that do not exist are null. Readings come by
 // group: "springs": {"s1": {"tension": 1.2, "length": 20}}. `findings` (may be NULL) become "warnings".
 PL_API char *pl_record_json(const pl_record *record, const pl_findings *findings);

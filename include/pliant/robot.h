@@ -34,28 +34,8 @@ typedef enum pl_drive {
     PL_DRIVE_COUNT
 } pl_drive;
 
-// What the machine does with a gauge pressure below 0 in a chamber. Unsaid: a table of pressures is refused
-// (a valve that vents to the room cannot pull), a syringe moved by an axis pulls.
-typedef enum pl_below_zero {
-    PL_BELOW_UNSAID,
-    PL_BELOW_REFUSE,
-    PL_BELOW_CLIP, // written as 0: vented; a syringe stops at its rest position
-    PL_BELOW_PULL  // the machine can pull: kept
-} pl_below_zero;
-
-// The machine axis (G-code) that moves an actuator. At travel t (mm of cable pulled in, or mm^3 pushed out of
-// a syringe) the axis position is offset + t / per_unit, or offset - t / per_unit if reversed.
-typedef struct pl_hardware {
-    char axis;       // A to Z; 0: the actuator has no axis
-    double per_unit; // mm or mm^3 per unit of the axis
-    bool reverse;
-    double offset;   // axis units, position when the actuator is at rest
-    double feed;     // largest speed, axis units per minute; 0: no limit
-    double range[2]; // axis units
-    bool has_range;
-    pl_below_zero below_zero; // chambers; needs no axis
-    int line;
-} pl_hardware;
+// The machine axis (G-code) that moves an actuator, and what the machine does with pressures below 0.
+typedef struct pl_hardware pl_hardware;
 
 typedef enum pl_sensor_kind { PL_SENSOR_LENGTH, PL_SENSOR_VOLUME, PL_SENSOR_PRESSURE } pl_sensor_kind;
 
@@ -97,9 +77,10 @@ typedef struct pl_actuator_info {
     bool one_sided; // its value is max(0, factor * command) instead of factor * command
     bool growth;    // acts by the stress-free shape of its elements
     int table_count;
-    int rim_count; // chambers: openings that were capped
-    double rate;   // largest change, internal units per second; 0: no limit
-    pl_hardware hardware;
+    int rim_count;               // chambers: openings that were capped
+    double rate;                 // largest change, internal units per second; 0: no limit
+    char axis;                   // of the machine, A to Z; 0: none
+    const pl_hardware *hardware; // for exports; NULL: none
 } pl_actuator_info;
 
 PL_API int pl_robot_command_count(const pl_robot *robot);

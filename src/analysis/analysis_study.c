@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "base/vec.h"
 #include "analysis/analysis_study.h"
+#include "model/model_record.h"
 
 #define STUDY_FAR 1e5       // mm, from the marker to the other ends of the springs
 #define STUDY_STIFFER 300.0 // of the springs over the marker's largest stiffness at rest

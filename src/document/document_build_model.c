@@ -10,6 +10,7 @@
 #include "pliant/document.h"
 #include "pliant/meshfile.h"
 #include "pliant/text.h"
+#include "robot/robot_kind.h"
 
 // Whether the full robot is still the one that the errors were measured against.
 static void reduced_check_robot(doc_robot_file *f)
@@ -409,23 +410,23 @@ static void write_span(pl_text *t, const pl_line_path_def *p, double length)
 }
 
 // Tendons or chambers, under a heading of their own.
-static void write_actuators(pl_text *t, const pl_reduced_def *d, pl_actuator_kind kind, double length)
+static void write_actuators(pl_text *t, const pl_reduced_def *d, bool chambers, double length)
 {
     bool any = false;
     for (int i = 0; i < d->actuator_count; ++i) {
         const pl_line_actuator_def *a = &d->actuator[i];
-        if (a->kind != kind) {
+        if (pl_actuator_encloses(a->kind) != chambers) {
             continue;
         }
         if (!any) {
-            pl_text_add(t, kind == PL_CABLE ? "  tendons:\n" : "  chambers:\n");
+            pl_text_add(t, chambers ? "  chambers:\n" : "  tendons:\n");
             any = true;
         }
         pl_text_add(t, "    - {name: ");
         write_name(t, a->name);
         pl_text_add(t, ", drive: %s", pl_drive_name(a->drive));
         write_span(t, &a->path, length);
-        if (kind == PL_CHAMBER) {
+        if (chambers) {
             pl_text_add(t, ", area: %.10g, effectiveness: [%.10g, %.10g]", a->area, a->effectiveness[0],
                         a->effectiveness[1]);
         }
@@ -502,7 +503,7 @@ static void write_hardware(pl_text *t, const pl_reduced_def *d)
 
     for (int i = 0; i < d->actuator_count; ++i) {
         const pl_hardware *h = &d->actuator[i].hardware;
-        const bool cable = d->actuator[i].kind == PL_CABLE;
+        const bool cable = pl_actuator_pulls_only(d->actuator[i].kind);
         if (!h->axis && !h->below_zero) {
             continue;
         }
@@ -627,8 +628,8 @@ pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const
 
     // spans of actuators refer to the whole length
     const double length = write_sections(&t, def);
-    write_actuators(&t, def, PL_CABLE, length);
-    write_actuators(&t, def, PL_CHAMBER, length);
+    write_actuators(&t, def, false, length);
+    write_actuators(&t, def, true, length);
     write_rest(&t, def);
     pl_status status = write_errors(&t, def, path, err);
     if (status == PL_OK) {

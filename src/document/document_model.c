@@ -280,14 +280,33 @@ static bool model_path(doc_robot_file *f, const doc_node *node, const char *what
 }
 
 // ---- actuators
-// The drive of a tendon or chamber; the first is the default.
+// The lists of a centre line: key, name of an entry, kind, and its drives, of which the first is the default.
+typedef struct line_list {
+    const char *key, *entry;
+    pl_actuator_kind kind;
+    int drive_count;
+    pl_drive drive[4];
+} line_list;
+
+static const line_list line_lists[] = {
+    {"tendons",
+     "tendon",
+     PL_CABLE,
+     4,
+     {PL_DRIVE_TENSION, PL_DRIVE_LENGTH, PL_DRIVE_LENGTH_RATIO, PL_DRIVE_SHORTENING}},
+    {"chambers", "chamber", PL_CHAMBER, 3, {PL_DRIVE_PRESSURE, PL_DRIVE_VOLUME, PL_DRIVE_VOLUME_RATIO}},
+};
+
+static const line_list *line_list_of(pl_actuator_kind kind)
+{
+    return &line_lists[kind == line_lists[0].kind ? 0 : 1];
+}
+
+// The drive of an entry.
 static bool actuator_drive(doc_robot_file *f, const doc_node *node, const char *what, pl_line_actuator_def *a)
 {
-    static const pl_drive cable[] = {PL_DRIVE_TENSION, PL_DRIVE_LENGTH, PL_DRIVE_LENGTH_RATIO,
-                                     PL_DRIVE_SHORTENING};
-    static const pl_drive chamber[] = {PL_DRIVE_PRESSURE, PL_DRIVE_VOLUME, PL_DRIVE_VOLUME_RATIO};
-    const pl_drive *drive = a->kind == PL_CABLE ? cable : chamber;
-    const int count = a->kind == PL_CABLE ? PL_COUNT(cable) : PL_COUNT(chamber);
+    const pl_drive *drive = line_list_of(a->kind)->drive;
+    const int count = line_list_of(a->kind)->drive_count;
     const char *name[4];
 
     for (int i = 0; i < count; ++i) {
@@ -315,10 +334,10 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, pl_line_actua
         {"area", DOC_QUANTITY, PL_DIM_AREA, offsetof(pl_line_actuator_def, area), DOC_POSITIVE},
         {"effectiveness", DOC_OTHER, 0, 0, 0},
     };
-    const bool chamber = a->kind == PL_CHAMBER;
+    const bool chamber = pl_actuator_encloses(a->kind);
     char what[120];
     bool good =
-        doc_read_map(f, node, chamber ? "chamber" : "tendon", keys, PL_COUNT(keys) - (chamber ? 0 : 2), a);
+        doc_read_map(f, node, line_list_of(a->kind)->entry, keys, PL_COUNT(keys) - (chamber ? 0 : 2), a);
 
     if (node->kind != DOC_MAP || !a->name) {
         return false;
@@ -352,13 +371,15 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, pl_line_actua
     return good;
 }
 
-static void model_actuators(doc_robot_file *f, const doc_node *node, pl_actuator_kind kind)
+static void model_actuators(doc_robot_file *f, const doc_node *node, const line_list *list)
 {
-    if (!doc_expect(f, node, DOC_LIST, kind == PL_CABLE ? "model: tendons" : "model: chambers")) {
+    char what[40];
+    snprintf(what, sizeof what, "model: %s", list->key);
+    if (!doc_expect(f, node, DOC_LIST, what)) {
         return;
     }
     for (const doc_node *n = node->child; n; n = n->next) {
-        pl_line_actuator_def a = {.kind = kind, .effectiveness = {1, 1}, .line = n->line};
+        pl_line_actuator_def a = {.kind = list->kind, .effectiveness = {1, 1}, .line = n->line};
         if (!actuator_read(f, n, &a)) {
             doc_mark_broken(f, n->line);
             f->model->broken = true;
@@ -369,7 +390,7 @@ static void model_actuators(doc_robot_file *f, const doc_node *node, pl_actuator
         pl_actuator_def *also = doc_append(f, &f->actuator, sizeof *also);
         if (slot && also) {
             *slot = a;
-            *also = (pl_actuator_def){.name = a.name, .kind = kind, .drive = a.drive, .line = n->line};
+            *also = (pl_actuator_def){.name = a.name, .kind = list->kind, .drive = a.drive, .line = n->line};
         }
     }
 }
@@ -594,11 +615,10 @@ static void model_block(doc_robot_file *f, const doc_node *node)
     if ((n = doc_child(node, "sections"))) {
         model_sections(f, n);
     }
-    if ((n = doc_child(node, "tendons"))) {
-        model_actuators(f, n, PL_CABLE);
-    }
-    if ((n = doc_child(node, "chambers"))) {
-        model_actuators(f, n, PL_CHAMBER);
+    for (int i = 0; i < PL_COUNT(line_lists); ++i) {
+        if ((n = doc_child(node, line_lists[i].key))) {
+            model_actuators(f, n, &line_lists[i]);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 // differences are weighed by the centred corners V_a: M = sum V_a (x) V_a stands where the gradient metric
 // has I.
 #include "geometric/geometric_impl.h"
+#include "robot/robot_kind.h"
 
 void geo_point_at(const pl_point *point, const double *x, double out[3])
 {
@@ -145,7 +146,8 @@ pl_status geo_cables_create(pl_geometric *g, pl_error *err)
 
     pl_status status = PL_OK;
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
-        if (g->robot->actuator[i].kind == PL_CABLE && g->drive[i].has_elements) {
+        if (pl_actuator_growth_form(g->robot->actuator[i].kind) == PL_GROWTH_LINE &&
+            g->drive[i].has_elements) {
             status = cable_triangles(g, i, err);
         }
     }

@@ -1,6 +1,7 @@
 // From the corner mesh and the filled chambers to blocks of cells: who is drawn by which law, gradients and
 // volumes at rest, which forces add up at a vertex.
 #include "geometric/geometric_impl.h"
+#include "robot/robot_kind.h"
 
 // One cell on its path into a block.
 typedef struct cell {
@@ -148,9 +149,10 @@ static pl_status cells_laws(pl_geometric *g, pl_error *err)
 
     g->cells.mean_weight = sum / volume / g->options.body_weight;
     for (int a = 0; a < g->robot->actuator_count; ++a) {
-        g->cells.law[regions + a] =
-            (geo_law){.target = g->robot->actuator[a].kind == PL_FILM ? GEO_FILM : GEO_SCALE,
-                      .w = geo_actuation_weight(g, a)};
+        g->cells.law[regions + a] = (geo_law){
+            .target =
+                pl_actuator_growth_form(g->robot->actuator[a].kind) == PL_GROWTH_AREA ? GEO_FILM : GEO_SCALE,
+            .w = geo_actuation_weight(g, a)};
     }
 
     return PL_OK;
@@ -194,7 +196,7 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
             cells_own_region(g, i, owner);
             continue;
         }
-        if (a->kind != PL_FILM || !g->drive[i].has_elements) {
+        if (pl_actuator_growth_form(a->kind) != PL_GROWTH_AREA || !g->drive[i].has_elements) {
             continue;
         }
         for (int64_t k = 0; k < a->face_count; ++k) {

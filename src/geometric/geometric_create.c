@@ -2,6 +2,7 @@
 // here.
 #include "base/threads.h"
 #include "geometric/geometric_impl.h"
+#include "robot/robot_kind.h"
 
 pl_geometric_options pl_geometric_options_default(void)
 {
@@ -368,7 +369,9 @@ pl_geometric_actuator_result pl_geometric_actuator(const pl_geometric *g, int i)
     const bool growth = d->mode == GEO_GROWTH;
 
     // films: from -dE/dA to a stress over the present thickness
-    const double unit = a->kind == PL_FILM && a->thickness > 0 ? d->measure / (d->rest * a->thickness) : 1;
+    const double unit = pl_actuator_growth_form(a->kind) == PL_GROWTH_AREA && a->thickness > 0
+                            ? d->measure / (d->rest * a->thickness)
+                            : 1;
     return (pl_geometric_actuator_result){.asked = d->target / d->rest,
                                           .ratio = d->measure / d->rest,
                                           .measure = d->measure,

@@ -1,6 +1,7 @@
 // Actuators in one solve: the measure of each on the corner mesh, what a command asks of it, the forces of
 // those driven by effort and the rows of those that are constraints or stiffen.
 #include "geometric/geometric_impl.h"
+#include "robot/robot_kind.h"
 
 #define STEP_LIMIT 0.05 // of the rest measure: how far a constraint moves in one iteration
 
@@ -15,11 +16,11 @@ static pl_status drive_functional(pl_geometric *g, int i)
     const pl_actuator *a = &g->robot->actuator[i];
     geo_drive *d = &g->drive[i];
 
-    if (a->kind == PL_CHAMBER) {
+    if (pl_actuator_encloses(a->kind)) {
         return chamber_functional(g, a, &d->h);
     }
 
-    if (a->kind == PL_FILM) {
+    if (pl_actuator_growth_form(a->kind) == PL_GROWTH_AREA) {
         const pl_status status = pl_film_functional(g->corner, a, PL_FILM_AREA, &d->h);
         return status == PL_OK && pl_actuator_law(a) == PL_LAW_VOLTAGE
                    ? pl_film_functional(g->corner, a, PL_FILM_CHARGE, &d->charge)
@@ -45,13 +46,13 @@ static bool drive_is_measure(const pl_actuator *a)
 // Elements that can grow for an actuator.
 static bool drive_has_elements(const pl_geometric *g, const pl_actuator *a)
 {
-    if (a->kind == PL_CABLE) {
+    if (pl_actuator_growth_form(a->kind) == PL_GROWTH_LINE) {
         return true;
     }
     if (a->growth && a->region >= 0) {
         return true;
     }
-    if (a->kind == PL_CHAMBER) {
+    if (pl_actuator_encloses(a->kind)) {
         return a->fill_count > 0;
     }
 
@@ -73,7 +74,7 @@ static pl_status drive_choose(pl_geometric *g, int i, pl_error *err)
     if (g->options.actuation == PL_ACTUATE_GROWTH && !can) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: %s '%s' has no actuation elements to grow%s",
                        pl_actuator_kind_name(a->kind), a->name,
-                       a->kind == PL_CHAMBER
+                       pl_actuator_encloses(a->kind)
                            ? "; mesh its cavity (mesh: {fill: true}) or use actuation: constraint"
                            : ": its faces belong to tets, but growth of a film needs prisms");
     }
@@ -81,7 +82,7 @@ static pl_status drive_choose(pl_geometric *g, int i, pl_error *err)
     // a cable is exact as a constraint, and no dearer: it grows where it is reported to
     d->has_elements = can && g->options.actuation != PL_ACTUATE_CONSTRAINT &&
                       (g->options.actuation == PL_ACTUATE_GROWTH || a->growth ||
-                       (a->kind != PL_CABLE && drive_is_measure(a)));
+                       (pl_actuator_growth_form(a->kind) != PL_GROWTH_LINE && drive_is_measure(a)));
 
     return PL_OK;
 }
@@ -147,12 +148,11 @@ static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
     geo_drive *d = &g->drive[i];
 
     if (g->options.metric == PL_METRIC_VERTEX || d->has_elements) {
-        static const char *const ratio[] = {
-            [PL_CABLE] = "length_ratio", [PL_CHAMBER] = "volume_ratio", [PL_FILM] = "area_ratio"};
-        return pl_fail(err, PL_BAD_INPUT, "local_global: '%s' is driven by %s, and %s; drive it by its %s",
-                       a->name, pl_drive_name(a->drive),
+        return pl_fail(err, PL_BAD_INPUT,
+                       "local_global: '%s' is driven by %s, and %s; drive it by its %s_ratio", a->name,
+                       pl_drive_name(a->drive),
                        d->has_elements ? "growth has no effort" : "the vertex metric has no unit of force",
-                       ratio[a->kind]);
+                       pl_actuator_kind_get(a->kind)->measure);
     }
 
     if (pl_actuator_law(a) == PL_LAW_GAS) {

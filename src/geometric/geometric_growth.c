@@ -7,6 +7,7 @@
 // - uniform: the global ratio for all
 #include "base/threads.h"
 #include "geometric/geometric_impl.h"
+#include "robot/robot_kind.h"
 
 static void growth_range(geo_drive *d, double ratio, bool first)
 {
@@ -40,7 +41,8 @@ static void growth_least_norm(pl_geometric *g, const geo_drive *d, double goal)
 
 static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
 {
-    const bool film = d->sign < 0 && g->robot->actuator[d - g->drive].kind == PL_FILM;
+    const bool film =
+        d->sign < 0 && pl_actuator_growth_form(g->robot->actuator[d - g->drive].kind) == PL_GROWTH_AREA;
     d->active = d->mode == GEO_GROWTH;
     if (!d->active) {
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {

@@ -8,6 +8,7 @@
 // Every solve starts from rest, so answers do not depend on what was solved before.
 #include <stdio.h>
 #include "geometric/geometric_impl.h"
+#include "robot/robot_kind.h"
 
 #define REMESH_STAGES 60    // most meshes of one solve
 #define REMESH_VOLUME 1e-3  // how near to the volume asked for a solve ends
@@ -29,7 +30,7 @@ void geo_insides_clear(pl_geometric *g)
 static bool remesh_is_filled(const pl_geometric *g, int i)
 {
     const pl_actuator *a = &g->robot->actuator[i];
-    return a->kind == PL_CHAMBER && a->fill_count > 0 && g->drive[i].has_elements;
+    return pl_actuator_encloses(a->kind) && a->fill_count > 0 && g->drive[i].has_elements;
 }
 
 bool geo_remesh_wanted(const pl_geometric *g)

@@ -10,6 +10,7 @@
 #include "geometric/geometric.h"
 #include <float.h>
 #include "geometric/geometric_impl.h"
+#include "robot/robot_kind.h"
 
 #define DIRECTIONS 600 // most search directions of one set of parameters
 #define PASSES 4       // with the residual computed again
@@ -174,7 +175,7 @@ static void column_efforts(pl_geometric *g, const column *c, const double *mu, d
         }
         // films: reported as a stress over the present thickness, effort h / (h0 t)
         const pl_actuator *a = &g->robot->actuator[i];
-        if (a->kind == PL_FILM && a->thickness > 0) {
+        if (pl_actuator_growth_form(a->kind) == PL_GROWTH_AREA && a->thickness > 0) {
             memset(work, 0, 3 * (size_t)g->vertex_count * sizeof *work);
             pl_functional_gradient(&d->h, g->x, 1, work);
             effort[i] =
@@ -279,7 +280,8 @@ static pl_status sensitivity_check(const pl_geometric *g, const pl_parameter *q,
         const bool command =
             q[j].kind == PL_PARAMETER_COMMAND && q[j].index >= 0 && q[j].index < g->robot->command_count;
         const bool effort = q[j].kind == PL_PARAMETER_EFFORT && q[j].index >= 0 &&
-                            q[j].index < g->drive_count && g->robot->actuator[q[j].index].kind != PL_FILM;
+                            q[j].index < g->drive_count &&
+                            pl_actuator_growth_form(g->robot->actuator[q[j].index].kind) != PL_GROWTH_AREA;
         if (!command && !effort) {
             return pl_fail(err, PL_BAD_INPUT,
                            "local_global: derivatives are with respect to commands and efforts of cables and "

@@ -75,6 +75,8 @@ pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err)
         for (int i = 0; i < info->actuator_count; ++i) {
             actuator[i] = info->actuator[i];
             actuator[i].name = about_text(m, info->actuator[i].name, &failed);
+            actuator[i].axis = 0; // the machine belongs to the robot, not to what was learned from it
+            actuator[i].hardware = NULL;
         }
         for (int i = 0; i < info->marker_count; ++i) {
             marker[i] = about_text(m, info->marker_name[i], &failed);

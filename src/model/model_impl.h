@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "base/vec.h"
 #include "model/model.h"
+#include "model/model_record.h"
 
 // A stored state with its report.
 typedef struct model_slot {

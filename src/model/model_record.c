@@ -173,6 +173,14 @@ static pl_status record_crossings(pl_model *m, bool brief, pl_crossings *out, pl
     return status;
 }
 
+bool pl_record_crossing(const pl_record *record, double at[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        at[i] = record->crossings.at[i];
+    }
+    return record->crossings.count > 0;
+}
+
 // The sentence for a body that penetrates itself; false: it does not, or it was not examined.
 bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
 {

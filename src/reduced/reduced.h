@@ -46,7 +46,7 @@ typedef struct pl_line_path_def {
 // expand. Drives: all drives of cables; pressure, volume and volume_ratio of chambers.
 typedef struct pl_line_actuator_def {
     const char *name;
-    pl_actuator_kind kind; // PL_CABLE or PL_CHAMBER
+    pl_actuator_kind kind; // that pulls (a tendon) or encloses (a chamber)
     pl_drive drive;
     double range[2];
     bool has_range, idle_hold;

@@ -5,6 +5,7 @@
 // elastic energy under the lengths asked for. Three lengths in a section decide it alone, whatever the
 // stiffness. In a cone every arc takes its part of an actuator's length, hence turns as 1 / diameter.
 #include "reduced/reduced_cc.h"
+#include "robot/robot_kind.h"
 #include "solver/solver.h"
 #include "robot/robot_def.h"
 
@@ -210,9 +211,9 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
     // rows of actuators and of length sensors: constant, because lengths are linear in the unknowns
     for (int a = 0; a < m->actuator_count; ++a) {
         reduced_actuator *act = &m->actuator[a];
-        const double area = act->kind == PL_CHAMBER ? act->area : 1;
+        const double area = pl_actuator_encloses(act->kind) ? act->area : 1;
         const double *eff = act->effectiveness;
-        const bool chamber = act->kind == PL_CHAMBER;
+        const bool chamber = pl_actuator_encloses(act->kind);
         act->rest = area * cc_row(m, c, &act->path, chamber ? area * eff[0] : 1, chamber ? area * eff[1] : 1,
                                   c->row + a * c->unknowns);
     }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "reduced/reduced_impl.h"
 #include "robot/robot.h"
+#include "robot/robot_kind.h"
 
 // The checks' common data: defects are counted and the first one becomes the error message.
 typedef struct check {
@@ -185,7 +186,7 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
 static void check_actuator_kind(check *c, const pl_line_actuator_def *a, const char *what)
 {
     const pl_reduced_def *d = c->def;
-    if (d->kind == PL_VERTEBRAE && a->kind != PL_CABLE) {
+    if (d->kind == PL_VERTEBRAE && !pl_actuator_pulls_only(a->kind)) {
         check_defect(c, a->line, "%s: a model of vertebrae is driven by lengths, not by chambers", what);
     }
     if (d->kind == PL_VERTEBRAE && !pl_drive_is_geometric(a->drive)) {
@@ -198,7 +199,7 @@ static void check_actuator_kind(check *c, const pl_line_actuator_def *a, const c
                      a->path.turns);
     }
 
-    if (d->as_published && (a->kind != PL_CHAMBER || a->drive != PL_DRIVE_PRESSURE)) {
+    if (d->as_published && (!pl_actuator_encloses(a->kind) || a->drive != PL_DRIVE_PRESSURE)) {
         check_defect(c, a->line, "%s: as_published accepts only chambers driven by pressure", what);
     }
 }
@@ -207,7 +208,7 @@ static void check_actuator(check *c, const pl_line_actuator_def *a)
 {
     char what[140];
     snprintf(what, sizeof what, "actuator '%.80s'", a->name ? a->name : "");
-    if (a->kind != PL_CABLE && a->kind != PL_CHAMBER) {
+    if (!pl_actuator_pulls_only(a->kind) && !pl_actuator_encloses(a->kind)) {
         check_defect(c, a->line, "%s: kind is %s, but reduced models accept cable and chamber", what,
                      pl_actuator_kind_name(a->kind));
         return;
@@ -216,14 +217,14 @@ static void check_actuator(check *c, const pl_line_actuator_def *a)
     if (pl_drive_kind(a->drive) != a->kind || a->drive == PL_DRIVE_SYRINGE) {
         check_defect(c, a->line, "%s: drive %s does not fit; a %s here is driven by %s", what,
                      pl_drive_name(a->drive), pl_actuator_kind_name(a->kind),
-                     a->kind == PL_CABLE ? "tension, length, length_ratio or shortening"
-                                         : "pressure, volume or volume_ratio");
+                     pl_actuator_pulls_only(a->kind) ? "tension, length, length_ratio or shortening"
+                                                     : "pressure, volume or volume_ratio");
     }
 
     if (a->has_range && !(a->range[0] < a->range[1] && check_finite(a->range, 2))) {
         check_defect(c, a->line, "%s: the range is reversed, from %g to %g", what, a->range[0], a->range[1]);
     }
-    if (a->kind == PL_CHAMBER && check_positive(c, a->line, what, "area", a->area) &&
+    if (pl_actuator_encloses(a->kind) && check_positive(c, a->line, what, "area", a->area) &&
         !check_finite(a->effectiveness, 2)) {
         check_defect(c, a->line, "%s: effectiveness is not finite", what);
     }
@@ -257,7 +258,7 @@ static void check_others(check *c)
         }
         if (s->kind == PL_SENSOR_LENGTH) {
             check_path(c, &s->path, s->line, "sensor");
-        } else if (found < 0 || d->actuator[found].kind != PL_CHAMBER) {
+        } else if (found < 0 || !pl_actuator_encloses(d->actuator[found].kind)) {
             check_defect(c, s->line, "sensor '%s': there is no chamber '%s'", s->name ? s->name : "",
                          s->actuator ? s->actuator : "");
         }

@@ -519,7 +519,8 @@ static bool create_actuator_info(pl_reduced_model *m)
                                                  .factor = a->factor,
                                                  .one_sided = a->one_sided,
                                                  .rate = a->rate,
-                                                 .hardware = a->hardware};
+                                                 .axis = a->hardware.axis,
+                                                 .hardware = &a->hardware};
     }
 
     return m->info.actuator && m->info.state;

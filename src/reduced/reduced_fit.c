@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "reduced/reduced_impl.h"
 #include "robot/robot.h"
+#include "robot/robot_kind.h"
 
 #define FIT_TAUT 1e-4 // of a cable's length: drawn in as little, it is taut
 
@@ -323,7 +324,7 @@ static void fit_actuator(fit *f, const double twist[6], double measure, pl_line_
     const double turn[2] = {frame ? twist[3] : -2 * twist[1] / f->L, frame ? twist[4] : 2 * twist[0] / f->L};
     const double M[2] = {turn[0] * s->EI[0] / f->L, turn[1] * s->EI[1] / f->L}, F = twist[2] * s->EA / f->L;
     const double size = hypot(M[0], M[1]);
-    const bool chamber = a->kind == PL_CHAMBER;
+    const bool chamber = pl_actuator_encloses(a->kind);
 
     // M = A (d_y, -d_x) for a chamber, the opposite for a cable
     const double sign = chamber ? 1 : -1;
@@ -399,7 +400,7 @@ static pl_status fit_actuators(fit *f, pl_error *err)
                                     .has_range = info.has_range,
                                     .idle_hold = info.idle_hold,
                                     .rate = f->info.command[i].rate,
-                                    .hardware = info.hardware};
+                                    .hardware = pl_actuator_hardware(&info)};
         memcpy(a->range, info.range, sizeof a->range);
         double twist[6];
         status = fit_answer(f, i, twist, err);
@@ -478,7 +479,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
 {
     double x[2] = {1, 1}, r[6], misfit;
     pl_line_actuator_def *a = &f->r->actuator[i];
-    const int unknowns = a->kind == PL_CHAMBER ? 2 : 1;
+    const int unknowns = pl_actuator_encloses(a->kind) ? 2 : 1;
     pl_status status = fit_try(f, i, x, target, r, &misfit, err);
 
     for (int iteration = 0; status == PL_OK && isfinite(misfit) && iteration < 15; ++iteration) {
@@ -532,7 +533,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
 // `share` of the path from rest to the end of the range that does more; a cable does so as it gets shorter.
 static double fit_share(const pl_command_info *c, double share)
 {
-    const bool shorter = pl_drive_kind(c->drive) == PL_CABLE && pl_drive_slope(c->drive, 1) > 0;
+    const bool shorter = pl_actuator_pulls_only(pl_drive_kind(c->drive)) && pl_drive_slope(c->drive, 1) > 0;
     const bool low = shorter || fabs(c->range[0] - c->rest) > fabs(c->range[1] - c->rest);
     return c->has_range ? c->rest + share * (c->range[low ? 0 : 1] - c->rest) : c->rest;
 }
@@ -686,8 +687,8 @@ static pl_status fit_begin(fit *f, pl_error *err)
     // every actuator must have a counterpart on a line
     for (int i = 0; i < f->info.actuator_count; ++i) {
         const pl_actuator_info a = pl_robot_actuator(robot, i);
-        if ((a.kind != PL_CABLE && a.kind != PL_CHAMBER) || a.drive == PL_DRIVE_SYRINGE || a.command != i ||
-            a.factor != 1 || a.one_sided || a.growth) {
+        if ((!pl_actuator_pulls_only(a.kind) && !pl_actuator_encloses(a.kind)) ||
+            a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1 || a.one_sided || a.growth) {
             return pl_fail(err, PL_BAD_INPUT,
                            "reduce: actuator '%s' (%s by %s%s) has no reduced equivalent; only cables and "
                            "chambers with their own command have",

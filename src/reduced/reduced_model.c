@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "reduced/reduced_impl.h"
 #include "robot/robot_def.h"
+#include "robot/robot_kind.h"
 
 static void model_info(void *self, pl_model_info *out)
 {
@@ -101,7 +102,7 @@ static pl_status model_fk(void *self, const double *command, pl_solve_report *re
             pl_drive_is_geometric(a->drive) ? pl_drive_target(a->drive, a->rest, value) : a->rest;
         if (target <= 0 || target > 1e6 * a->rest) {
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s' is set to %s %g, must be above 0%s", a->name,
-                           a->kind == PL_CABLE ? "length" : "volume", target,
+                           pl_actuator_pulls_only(a->kind) ? "length" : "volume", target,
                            target > 0 ? " and below a million times its rest value" : "");
         }
     }
@@ -128,7 +129,8 @@ static pl_status model_fk(void *self, const double *command, pl_solve_report *re
 // Only a rod knows the forces that tell whether a cable pulls.
 static bool reduced_is_slack(const pl_reduced_model *m, int i)
 {
-    return m->ops == &reduced_rod_ops && m->actuator[i].kind == PL_CABLE && !(m->answer.effort[i] > 0);
+    return m->ops == &reduced_rod_ops && pl_actuator_pulls_only(m->actuator[i].kind) &&
+           !(m->answer.effort[i] > 0);
 }
 
 // The ratio a geometric drive asks for; NAN: idle, or driven by an effort.

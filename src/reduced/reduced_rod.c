@@ -5,6 +5,7 @@
 // volumes) are constraints with the force as multiplier; cables cannot push.
 #include <stdio.h>
 #include "reduced/reduced_rod_solver.h"
+#include "robot/robot_kind.h"
 #include "solver/solver.h"
 #include "robot/robot_def.h"
 
@@ -253,13 +254,13 @@ static void rod_load_path(const pl_reduced_model *m, rod_data *r)
         if (d->geometric) {
             d->to = isnan(m->value[a]) ? act->rest : pl_drive_target(act->drive, act->rest, m->value[a]);
             // a cable is enforced if it pulls already, or is to become shorter than it is
-            d->active = act->kind == PL_CHAMBER || d->force > 0 || d->to < m->answer.measure[a];
+            d->active = pl_actuator_encloses(act->kind) || d->force > 0 || d->to < m->answer.measure[a];
             d->target = m->answer.measure[a];
         } else {
             d->active = false;
             d->to = isnan(m->value[a]) || pl_drive_is_geometric(act->drive) ? 0 : m->value[a];
             // a cable cannot push
-            d->to = act->kind == PL_CABLE ? fmax(d->to, 0) : d->to;
+            d->to = pl_actuator_pulls_only(act->kind) ? fmax(d->to, 0) : d->to;
         }
     }
 }
@@ -298,7 +299,7 @@ static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
         bool changed = false;
         for (int a = 0; a < m->actuator_count; ++a) {
             rod_drive *d = &r->drive[a];
-            if (!d->geometric || m->actuator[a].kind == PL_CHAMBER) {
+            if (!d->geometric || pl_actuator_encloses(m->actuator[a].kind)) {
                 continue;
             }
             // tension must not be negative, and a slack cable must not be longer than its target
@@ -550,7 +551,7 @@ static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
     memset(m->by.effort, 0, (size_t)(A * A) * sizeof(double));
     for (int a = 0; a < A; ++a) {
         const rod_drive *d = &r->drive[a];
-        const bool pulls = m->actuator[a].kind == PL_CHAMBER || m->value[a] >= 0;
+        const bool pulls = pl_actuator_encloses(m->actuator[a].kind) || m->value[a] >= 0;
         m->by.effort[a * A + a] =
             !d->geometric && !isnan(m->value[a]) && pulls && !pl_drive_is_geometric(m->actuator[a].drive);
         if (d->active) {
@@ -609,7 +610,7 @@ static void rod_ready(pl_reduced_model *m, rod_data *r)
         rod_drive *d = &r->drive[a];
         d->geometric = rod_is_geometric(&m->actuator[a], m->value[a]);
         d->force = m->answer.effort[a];
-        d->active = d->geometric && (m->actuator[a].kind == PL_CHAMBER || d->force > 0);
+        d->active = d->geometric && (pl_actuator_encloses(m->actuator[a].kind) || d->force > 0);
         if (d->geometric) {
             d->to = isnan(m->value[a])
                         ? m->actuator[a].rest
@@ -628,7 +629,7 @@ static void rod_prepare(pl_reduced_model *m, rod_data *r, pl_jacobian_report *re
     }
     for (int a = 0; a < m->actuator_count; ++a) {
         rod_drive *d = &r->drive[a];
-        const bool touches = d->geometric && !d->active && m->actuator[a].kind == PL_CABLE &&
+        const bool touches = d->geometric && !d->active && pl_actuator_pulls_only(m->actuator[a].kind) &&
                              fabs(m->answer.measure[a] - d->to) < 1e-9 * m->actuator[a].rest;
         d->active = d->active || touches;
         report->one_sided = report->one_sided || touches;

@@ -3,6 +3,7 @@
 // turns by a spatial spin). The energy of actuators depends on strains alone:
 //   L = sum w |V/h + (theta/h) x d + d'|,    V = area sum w (V_z/h + ((theta/h) x d)_z).
 #include "reduced/reduced_rod_solver.h"
+#include "robot/robot_kind.h"
 
 // ---- building
 // Stiffness and lumped loads of the elements.
@@ -78,11 +79,11 @@ static bool build_functionals(pl_reduced_model *m, rod_data *r)
     for (int a = 0; a < m->actuator_count; ++a) {
         reduced_actuator *act = &m->actuator[a];
         rod_functional *f = &r->functional[r->functional_count++];
-        *f = (rod_functional){.volume = act->kind == PL_CHAMBER,
+        *f = (rod_functional){.volume = pl_actuator_encloses(act->kind),
                               .area = act->area,
                               .push = act->effectiveness[0],
                               .bend = act->effectiveness[1],
-                              .sign = act->kind == PL_CHAMBER ? -1 : 1};
+                              .sign = (int)pl_actuator_kind_get(act->kind)->sign};
         if (!build_functional(m, r, &act->path, f)) {
             return false;
         }

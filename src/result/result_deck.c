@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "pliant/result.h"
 #include "robot/robot.h"
+#include "robot/robot_kind.h"
 
 #define DECK_SMALL 1e-6 // of the largest nodal force: what the solve leaves is no load
 
@@ -113,7 +114,7 @@ static pl_status deck_check(const pl_model *model, const pl_robot *robot, const 
 
     for (int a = 0; a < info.actuator_count; ++a) {
         const pl_actuator_kind kind = info.actuator[a].kind;
-        if (info.actuator[a].growth || (kind != PL_CHAMBER && kind != PL_CABLE)) {
+        if (info.actuator[a].growth || (!pl_actuator_encloses(kind) && !pl_actuator_pulls_only(kind))) {
             return pl_fail(err, PL_BAD_INPUT,
                            "%s: actuator '%s' changes the stress-free shape or acts through a field, which "
                            "is not written",
@@ -235,7 +236,8 @@ static void deck_pressures(pl_text *t, const pl_model *model, const pl_robot *ro
         double pressure = 0;
         int64_t faces;
         if (i < chambers) {
-            faces = info.actuator[i].kind == PL_CHAMBER ? pl_robot_actuator_faces(robot, i, &face) : 0;
+            faces =
+                pl_actuator_encloses(info.actuator[i].kind) ? pl_robot_actuator_faces(robot, i, &face) : 0;
             pressure = effort[i];
             snprintf(name, sizeof name, "chamber_%s", info.actuator[i].name);
         } else {
@@ -289,7 +291,7 @@ static bool deck_pulled(const pl_model *model)
     bool pulled = false;
 
     for (int a = 0; a < info.actuator_count; ++a) {
-        pulled = pulled || (info.actuator[a].kind == PL_CABLE && effort[a] > 0);
+        pulled = pulled || (pl_actuator_pulls_only(info.actuator[a].kind) && effort[a] > 0);
     }
 
     return pulled;

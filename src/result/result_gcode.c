@@ -59,9 +59,9 @@ static int gcode_collect(gcode *g)
     const pl_model_info model = pl_model_get_info(g->model);
     for (int a = 0; a < model.actuator_count && g->count < GCODE_AXES; ++a) {
         const pl_actuator_info info = pl_model_actuator(g->model, a);
-        if (info.hardware.axis) {
+        if (info.axis) {
             g->axis[g->count++] = (gcode_axis){
-                .actuator = a, .info = info, .rate = gcode_rate(&model, &info), .at = info.hardware.offset};
+                .actuator = a, .info = info, .rate = gcode_rate(&model, &info), .at = info.hardware->offset};
         }
     }
 
@@ -77,7 +77,7 @@ static bool gcode_has_extruder(const gcode *g)
 {
     bool extruder = false;
     for (int i = 0; i < g->count; ++i) {
-        extruder = extruder || g->axis[i].info.hardware.axis == 'E';
+        extruder = extruder || g->axis[i].info.axis == 'E';
     }
     return extruder;
 }
@@ -88,7 +88,7 @@ static void gcode_head(gcode *g)
     gcode_comment(&g->text, g->motion->info.name);
     pl_text_add(&g->text, ": %d waypoints, written by pliant %s\n", g->motion->count, pl_version());
     for (int i = 0; i < g->count; ++i) {
-        const pl_hardware *h = &g->axis[i].info.hardware;
+        const pl_hardware *h = g->axis[i].info.hardware;
         const bool cable = pl_actuator_traits_get(g->axis[i].info.kind)->travel == PL_DIM_LENGTH;
         pl_text_add(&g->text, "; %c moves ", h->axis);
         gcode_comment(&g->text, g->axis[i].info.name);
@@ -99,7 +99,7 @@ static void gcode_head(gcode *g)
 
     for (int a = 0; a < g->motion->info.actuator_count; ++a) {
         const pl_actuator_info info = pl_model_actuator(g->model, a);
-        if (!info.hardware.axis) {
+        if (!info.axis) {
             pl_text_add(&g->text, "; no axis moves ");
             gcode_comment(&g->text, info.name);
             pl_text_add(&g->text, "\n");
@@ -109,7 +109,7 @@ static void gcode_head(gcode *g)
     pl_text_add(&g->text,
                 "; This file does not home the machine: home it and bring every axis to its rest position");
     for (int i = 0; i < g->count; ++i) {
-        pl_text_add(&g->text, " %c%.5f", g->axis[i].info.hardware.axis, g->axis[i].info.hardware.offset);
+        pl_text_add(&g->text, " %c%.5f", g->axis[i].info.axis, g->axis[i].info.hardware->offset);
     }
     pl_text_add(&g->text, "\n%s", pl_gcode_setup(g));
 }
@@ -121,7 +121,7 @@ static double gcode_distance(const gcode *g, const double *d)
     for (int k = 0; k < PL_COUNT(groups); ++k) {
         double sum = 0;
         for (int i = 0; i < g->count; ++i) {
-            sum += strchr(groups[k], g->axis[i].info.hardware.axis) ? d[i] * d[i] : 0;
+            sum += strchr(groups[k], g->axis[i].info.axis) ? d[i] * d[i] : 0;
         }
         if (sum > 0) {
             return sqrt(sum);
@@ -133,7 +133,7 @@ static double gcode_distance(const gcode *g, const double *d)
 
 static bool gcode_clips(const gcode_axis *x)
 {
-    return pl_actuator_traits_get(x->info.kind)->encloses && x->info.hardware.below_zero == PL_BELOW_CLIP;
+    return pl_actuator_traits_get(x->info.kind)->encloses && x->info.hardware->below_zero == PL_BELOW_CLIP;
 }
 
 // Chambers that the machine may not pull below zero: refused before anything is written, or said in the head.
@@ -141,7 +141,7 @@ static pl_status gcode_check(gcode *g, const char *path, bool *row, pl_findings 
 {
     for (int i = 0; i < g->count; ++i) {
         const gcode_axis *x = &g->axis[i];
-        const pl_below_zero below = x->info.hardware.below_zero;
+        const pl_below_zero below = x->info.hardware->below_zero;
         double lowest;
         if (!pl_actuator_traits_get(x->info.kind)->encloses || below == PL_BELOW_UNSAID ||
             below == PL_BELOW_PULL || result_rows_below(g->motion, x->actuator, row, &lowest) == 0) {
@@ -165,7 +165,7 @@ static pl_status gcode_check(gcode *g, const char *path, bool *row, pl_findings 
 static pl_status gcode_place(const gcode_axis *x, const gcode_pose *pose, double *at, const char *path,
                              pl_error *err)
 {
-    const pl_hardware *h = &x->info.hardware;
+    const pl_hardware *h = x->info.hardware;
     const double command = x->info.command >= 0 ? pose->command[x->info.command] : NAN;
     const double value = pl_command_apply(x->info.factor, x->info.one_sided, command);
     double travel = pl_actuator_travel(&x->info, value, pose->measure[x->actuator]);
@@ -200,7 +200,7 @@ static pl_status gcode_move(gcode *g, const gcode_pose *pose, const char *path, 
             return status;
         }
         d[i] = at[i] - x->at;
-        const double distance = fabs(d[i]) * x->info.hardware.per_unit, feed = x->info.hardware.feed;
+        const double distance = fabs(d[i]) * x->info.hardware->per_unit, feed = x->info.hardware->feed;
         seconds = x->rate > 0 ? fmax(seconds, distance / x->rate) : seconds;
         seconds = feed > 0 ? fmax(seconds, 60 * fabs(d[i]) / feed) : seconds;
     }
@@ -215,7 +215,7 @@ static pl_status gcode_move(gcode *g, const gcode_pose *pose, const char *path, 
 
     pl_text_add(&g->text, "G1");
     for (int i = 0; i < g->count; ++i) {
-        pl_text_add(&g->text, " %c%.5f", g->axis[i].info.hardware.axis, at[i] + 0.0);
+        pl_text_add(&g->text, " %c%.5f", g->axis[i].info.axis, at[i] + 0.0);
         g->axis[i].at = at[i];
     }
 
@@ -302,11 +302,11 @@ pl_status pl_gcode_move(pl_gcode *g, const double *command, const pl_model_answe
     for (int i = 0; i < g->count; ++i) {
         const gcode_axis *x = &g->axis[i];
         if (pl_actuator_traits_get(x->info.kind)->encloses &&
-            x->info.hardware.below_zero == PL_BELOW_REFUSE &&
+            x->info.hardware->below_zero == PL_BELOW_REFUSE &&
             pose.effort[x->actuator] < -RESULT_PRESSURE_NOISE) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "axis %c: %s would be at %.3g kPa, and its hardware refuses to pull",
-                           x->info.hardware.axis, x->info.name, 1e3 * pose.effort[x->actuator]);
+                           "axis %c: %s would be at %.3g kPa, and its hardware refuses to pull", x->info.axis,
+                           x->info.name, 1e3 * pose.effort[x->actuator]);
         }
     }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "pliant/result.h"
 #include "result/result_motion.h"
+#include "robot/robot_hardware.h"
 #include "robot/robot_kind.h"
 
 void pl_motion_init(pl_motion *motion, const pl_model *model, int marker)
@@ -273,11 +274,12 @@ static pl_status pressures_check(const pl_motion *m, const char *path, bool *row
     for (int a = 0; a < m->info.actuator_count; ++a) {
         const pl_actuator_info *info = &m->info.actuator[a];
         double lowest;
-        if (!pl_actuator_traits_get(info->kind)->encloses || info->hardware.below_zero == PL_BELOW_PULL ||
+        if (!pl_actuator_traits_get(info->kind)->encloses ||
+            pl_actuator_hardware(info).below_zero == PL_BELOW_PULL ||
             result_rows_below(m, a, row, &lowest) == 0) {
             continue;
         }
-        if (info->hardware.below_zero != PL_BELOW_CLIP) {
+        if (pl_actuator_hardware(info).below_zero != PL_BELOW_CLIP) {
             return result_rows_refuse(path, info->name, row, m->count, lowest, err);
         }
         result_rows_changed(changed, path, info->name, "written as 0", row, m->count, lowest);
@@ -288,8 +290,8 @@ static pl_status pressures_check(const pl_motion *m, const char *path, bool *row
 // What the valve of a chamber is set to, kPa: a chamber without a command is vented.
 static double pressures_cell(const pl_actuator_info *a, double pressure)
 {
-    const bool below =
-        pressure < 0 && (a->hardware.below_zero != PL_BELOW_PULL || pressure > -RESULT_PRESSURE_NOISE);
+    const bool below = pressure < 0 && (pl_actuator_hardware(a).below_zero != PL_BELOW_PULL ||
+                                        pressure > -RESULT_PRESSURE_NOISE);
     return isfinite(pressure) && !below ? 1e3 * pressure : 0.0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/base.h"
+#include "model/model_record.h"
 #include "pliant/result.h"
 
 // ---- JSON. Memory running out leaves NULL values behind, which jansson refuses to add; `record_set` notes

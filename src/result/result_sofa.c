@@ -5,6 +5,7 @@
 #include "material/material.h"
 #include "pliant/result.h"
 #include "robot/robot.h"
+#include "robot/robot_kind.h"
 
 typedef struct sofa {
     pl_model *model;
@@ -31,7 +32,7 @@ static pl_status sofa_check(const sofa *s, const char *path, pl_error *err)
 
     for (int a = 0; a < info.actuator_count; ++a) {
         const pl_actuator_kind kind = info.actuator[a].kind;
-        if (info.actuator[a].growth || (kind != PL_CHAMBER && kind != PL_CABLE)) {
+        if (info.actuator[a].growth || (!pl_actuator_encloses(kind) && !pl_actuator_pulls_only(kind))) {
             return pl_fail(err, PL_BAD_INPUT, "%s: actuator '%s' is neither a chamber nor a cable", path,
                            info.actuator[a].name);
         }
@@ -159,7 +160,7 @@ static void sofa_chambers(const sofa *s)
     for (int a = 0; a < info.actuator_count; ++a) {
         const int64_t *face;
         const int64_t faces =
-            info.actuator[a].kind == PL_CHAMBER ? pl_robot_actuator_faces(s->robot, a, &face) : 0;
+            pl_actuator_encloses(info.actuator[a].kind) ? pl_robot_actuator_faces(s->robot, a, &face) : 0;
         if (faces == 0) {
             continue;
         }
@@ -189,7 +190,8 @@ static pl_status sofa_cables(const sofa *s, pl_error *err)
     pl_text_add(s->t, "CABLES = { # value in mm pulled in or in N, what it is, guide points (undeformed)\n");
     for (int a = 0; status == PL_OK && a < info.actuator_count; ++a) {
         const pl_actuator_info *k = &info.actuator[a];
-        const int count = k->kind == PL_CABLE ? pl_statics_cable_points(statics, rest, a, NULL, 0) : 0;
+        const int count =
+            pl_actuator_pulls_only(k->kind) ? pl_statics_cable_points(statics, rest, a, NULL, 0) : 0;
         double *point = count > 0 ? PL_NEW_ARRAY(double, 3 * count) : NULL;
         if (count == 0) {
             continue;

@@ -186,7 +186,8 @@ pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i)
                               .table_count = a->table.count,
                               .rim_count = a->rim_count,
                               .rate = a->rate,
-                              .hardware = a->hardware};
+                              .axis = a->hardware.axis,
+                              .hardware = &a->hardware};
 }
 
 int64_t pl_robot_actuator_faces(const pl_robot *robot, int i, const int64_t **face)

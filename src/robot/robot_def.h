@@ -5,6 +5,7 @@
 
 #include "pliant/robot.h"
 #include "mesh/mesh.h"
+#include "robot/robot_hardware.h"
 
 // Every item has its line in the robot file (0 if it was created by a program). Lengths in mm, forces N,
 // pressures MPa, volumes mm^3, angles rad. In a robot with several bodies, names have the form `body.name`

@@ -23,6 +23,22 @@ typedef struct pl_actuator_traits {
 
 const pl_actuator_traits *pl_actuator_traits_get(pl_actuator_kind kind);
 
+// What is asked for most.
+static inline bool pl_actuator_encloses(pl_actuator_kind kind)
+{
+    return pl_actuator_traits_get(kind)->encloses;
+}
+
+static inline bool pl_actuator_pulls_only(pl_actuator_kind kind)
+{
+    return pl_actuator_kind_get(kind)->pulls_only;
+}
+
+static inline pl_growth_form pl_actuator_growth_form(pl_actuator_kind kind)
+{
+    return pl_actuator_traits_get(kind)->growth;
+}
+
 // ---- sensors (robot_sensor.c)
 #define PL_SENSOR_KIND_COUNT (PL_SENSOR_PRESSURE + 1)
 typedef struct pl_sensor_traits {

@@ -101,9 +101,9 @@ static void test_everything(void **state)
     // the command's own limit is 5, its actuator's 6 over the factor 2
     PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "bend")).rate, 3, 1e-12);
     PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "brake")).rate, 0, 0);
-    assert_true(pl_robot_actuator(robot, 1).hardware.below_zero == PL_BELOW_PULL);
-    const pl_hardware motor = pl_robot_actuator(robot, 2).hardware,
-                      pump = pl_robot_actuator(robot, 1).hardware;
+    assert_true(pl_robot_actuator(robot, 1).hardware->below_zero == PL_BELOW_PULL);
+    const pl_hardware motor = *pl_robot_actuator(robot, 2).hardware,
+                      pump = *pl_robot_actuator(robot, 1).hardware;
     assert_true(motor.axis == 'Y' && motor.reverse && motor.has_range && pump.axis == 'E' && !pump.reverse);
     PL_CHECK_NEAR(motor.per_unit, 0.5, 0);
     PL_CHECK_NEAR(motor.offset, 3, 0);

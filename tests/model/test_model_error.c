@@ -1,5 +1,6 @@
 // The error of a mesh: none where the elements can represent the solution, near to what a refined mesh shows
 // where they cannot, and kept with the solution it belongs to.
+#include "model/model_record.h"
 #include "pliant/model.h"
 #include "model/model.h"
 #include "statics_robot.h"

@@ -2,6 +2,7 @@
 // equilibrium, its derivatives by differences are those of the exact method, and a kept state comes back with
 // all the method said of it.
 #include "bar_robot.h"
+#include "model/model_record.h"
 
 #define PARTS (PL_PART_MARKER | PL_PART_ROTATION | PL_PART_SENSOR | PL_PART_EFFORT | PL_PART_MEASURE)
 

@@ -3,6 +3,7 @@
 // wrapped.
 #include "base/base.h"
 #include "model/model.h"
+#include "model/model_record.h"
 #include "pliant/model.h"
 #include "statics_robot.h"
 

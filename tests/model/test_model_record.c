@@ -1,5 +1,6 @@
 // The record of a result says what the model answers, in display units, and borrows nothing that moves.
 #include "bar_robot.h"
+#include "model/model_record.h"
 
 static void test_record(void **state)
 {

@@ -117,10 +117,10 @@ static void test_written_reads_back(void **state)
     PL_CHECK_NEAR(info.command[1].range[1], 20, 1e-12);
     PL_CHECK_NEAR(info.command[1].rate, 7, 1e-12);
     const pl_actuator_info t1 = pl_model_actuator(two, 0), c1 = pl_model_actuator(two, 2);
-    assert_true(t1.hardware.axis == 'E' && t1.hardware.reverse && c1.one_sided && c1.command == 0);
-    PL_CHECK_NEAR(t1.hardware.per_unit, 0.25, 1e-12);
-    PL_CHECK_NEAR(t1.hardware.offset, 3, 1e-12);
-    PL_CHECK_NEAR(t1.hardware.feed, 90, 1e-12);
+    assert_true(t1.hardware->axis == 'E' && t1.hardware->reverse && c1.one_sided && c1.command == 0);
+    PL_CHECK_NEAR(t1.hardware->per_unit, 0.25, 1e-12);
+    PL_CHECK_NEAR(t1.hardware->offset, 3, 1e-12);
+    PL_CHECK_NEAR(t1.hardware->feed, 90, 1e-12);
     pl_model_destroy(one);
     pl_model_destroy(two);
     remove(path);

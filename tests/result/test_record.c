@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "check.h"
 #include "document/document.h"
+#include "model/model_record.h"
 #include "pliant/result.h"
 
 static const char *const keys[] = {
