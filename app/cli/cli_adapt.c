@@ -78,6 +78,7 @@ static void adapt_print(const cli_args *args, const adapting *a, const pl_learne
         cli_say(args, "  noise of the measurements, as found: %.3g mm\n", r->noise);
     }
     (void)l;
+
     if (a->next_count) {
         cli_say(args, "\n  worth measuring next:\n");
         for (int k = 0; k < a->next_count; ++k) {
@@ -102,6 +103,7 @@ static json_t *adapt_json(const adapting *a)
     json_object_set_new(root, "held_rms", cli_json_number(r->held_rms));
     json_object_set_new(root, "held_largest", cli_json_number(r->held_largest));
     json_object_set_new(root, "noise", cli_json_number(r->noise));
+
     for (int k = 0; k < a->next_count; ++k) {
         json_t *one = json_object();
         for (int c = 0; c < a->m.info.command_count; ++c) {
@@ -111,6 +113,7 @@ static json_t *adapt_json(const adapting *a)
                 cli_json_number(a->next[(size_t)k * (size_t)a->m.info.command_count + (size_t)c] /
                                 pl_drive_scale(i->drive)));
         }
+
         json_array_append_new(next, one);
     }
 

@@ -25,6 +25,7 @@ static void arc_head(arc_table *t)
         const char *name = t->m->info.marker_name[i];
         fprintf(t->csv, ",%s.x [mm],%s.y [mm],%s.z [mm]", name, name, name);
     }
+
     fputs("\n", t->csv);
 }
 
@@ -34,6 +35,7 @@ static bool arc_row(void *user, const pl_arc_point *point, const double *marker)
     arc_table *t = user;
     fprintf(t->csv, "%.9g,%.9g,%d", point->load, point->distance, point->negative_count);
     double moved = point->distance;
+
     for (int i = 0; i < t->m->info.marker_count; ++i) {
         const double *p = marker + 3 * i, *at = t->m->info.marker_at + 3 * i;
         fprintf(t->csv, ",%.9g,%.9g,%.9g", p[0], p[1], p[2]);

@@ -81,11 +81,13 @@ static int ask_design(asker *a)
     for (int tries = 0; tries < ASK_TRIES && !a->ended; ++tries) {
         const char *answer = ask_line(a, line, sizeof line, "which one (number or name)", "1");
         const int number = atoi(answer);
+
         for (int i = 0; i < count; ++i) {
             if (number == i + 1 || strcmp(answer, ask_design_name(i)) == 0) {
                 return i;
             }
         }
+
         printf("  there is no design '%s': a number from 1 to %d, or a name\n", answer, count);
     }
 
@@ -107,6 +109,7 @@ static void ask_parameters(asker *a, const pl_design *d)
         const pl_design_parameter *p = &d->parameter[k];
         snprintf(question, sizeof question, "  %s, %s (%g to %g)", p->name, p->help, p->low, p->high);
         snprintf(otherwise, sizeof otherwise, "%g%s%s", p->value, p->unit[0] ? " " : "", p->unit);
+
         for (int tries = 0; tries < ASK_TRIES && !a->ended; ++tries) {
             const char *answer = ask_line(a, line, sizeof line, question, otherwise);
             const pl_dimension dimension = strcmp(p->unit, "mm") == 0 ? PL_DIM_LENGTH : PL_DIM_NUMBER;
@@ -121,6 +124,7 @@ static void ask_parameters(asker *a, const pl_design *d)
                 ask_add(a, "%s=%.10g", p->name, value);
                 break;
             }
+
             printf("    expected between %g and %g %s\n", p->low, p->high, p->unit);
         }
     }
@@ -150,6 +154,7 @@ static void ask_part(asker *a, char *file, size_t size)
     snprintf(file, size, "%s", path);
     ask_add(a, "--from");
     ask_add(a, "%s", path);
+
     if (ask_is_surface(file) && !a->ended) {
         const char *unit = ask_line(a, line, sizeof line, "the unit of its numbers: mm, cm, m or in", "mm");
         ask_add(a, "--unit");
@@ -178,6 +183,7 @@ static void ask_folder(asker *a, const char *proposed)
             ask_add(a, "%s", folder);
             return;
         }
+
         printf("  %s has a robot.yaml already\n", folder);
         proposed = "";
     }

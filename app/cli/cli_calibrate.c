@@ -75,6 +75,7 @@ static void calibrate_constants(const pl_material *material, bool file, char *bu
     buffer[0] = 0;
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
         double value;
+
         if (calibrate_fitted(material, c, &value)) {
             const bool number = c == PL_JM || c == PL_ALPHA1 || c == PL_ALPHA2 || c == PL_ALPHA3;
             const size_t at = strlen(buffer);
@@ -162,11 +163,13 @@ static json_t *calibrate_json(const calibration *c)
     json_object_set_new(root, "title", json_string(c->test.title));
     json_object_set_new(root, "source", json_string(c->test.source));
     json_object_set_new(root, "points", json_integer(c->test.count));
+
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
         if (!c->has[k]) {
             continue;
         }
         json_t *one = json_object();
+
         for (int m = 0; m < PL_MATERIAL_CONSTANT_COUNT; ++m) {
             double value;
             if (calibrate_fitted(&c->fit[k].material, m, &value)) {
@@ -174,6 +177,7 @@ static json_t *calibrate_json(const calibration *c)
                                     cli_json_number(value));
             }
         }
+
         json_object_set_new(one, "poisson", cli_json_number(c->fit[k].material.poisson));
         json_object_set_new(one, "error", cli_json_number(c->fit[k].error));
         json_object_set_new(one, "strain_range",
@@ -263,6 +267,7 @@ static int calibrate_run(cli_args *args)
             cli_error(args, "poses: expected a robot and a table of measurements");
             return CLI_EXIT_USAGE;
         }
+
         const int wrong = cli_check_outputs(args, pose_extensions, args->plain[1], args->plain[2]);
         return wrong ? wrong : cli_calibrate_poses(args);
     }
@@ -273,6 +278,7 @@ static int calibrate_run(cli_args *args)
             cli_error(args, "release: expected a robot and tables of its markers over time");
             return CLI_EXIT_USAGE;
         }
+
         const int wrong = cli_check_outputs(args, release_extensions, args->plain[1], args->plain[2]);
         return wrong ? wrong : cli_calibrate_release(args);
     }

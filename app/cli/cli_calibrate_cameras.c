@@ -155,6 +155,7 @@ static json_t *cameras_json(const cameras *c)
     json_object_set_new(root, "baseline_mm", cli_json_number(c->fit.distance));
     json_object_set_new(root, "baseline_interval_mm", cli_json_number(c->fit.distance_interval));
     json_object_set_new(root, "converged", json_boolean(c->fit.converged));
+
     for (int i = 0; i < c->frames.cameras; ++i) {
         json_t *one = json_object();
         for (int k = 0; k < PL_CAMERA_CONSTANTS; ++k) {
@@ -163,6 +164,7 @@ static json_t *cameras_json(const cameras *c)
                 cli_json_numbers(
                     (double[]){constant_of(&c->camera[i], k), c->interval[PL_CAMERA_CONSTANTS * i + k]}, 2));
         }
+
         json_array_append_new(list, one);
     }
 
@@ -181,6 +183,7 @@ int cli_calibrate_cameras(const cli_args *args)
         cameras_print(args, &c);
         int cursor = 0;
         pl_error err = {0};
+
         for (const char *out; status == CLI_DONE && (out = cli_next(args, "out", &cursor));) {
             if (pl_cameras_write(out, c.camera, c.rig, c.interval, c.frames.cameras, &err) != PL_OK) {
                 status = cli_fail(args, &err);
@@ -188,6 +191,7 @@ int cli_calibrate_cameras(const cli_args *args)
                 cli_say(args, "  wrote %s\n", out);
             }
         }
+
         status = status ? status : cli_json_write(args, cli_value(args, "json") ? cameras_json(&c) : NULL);
         status = status ? status : c.fit.converged ? CLI_DONE : CLI_EXIT_UNSOLVED;
     }

@@ -198,11 +198,13 @@ static int pose_hold(posing *p)
     while (text && *text) {
         char *end;
         const long from = strtol(text, &end, 10), to = *end == '-' ? strtol(end + 1, &end, 10) : from;
+
         if (end == text || from < 1 || to < from || to > p->measured.count || (*end && *end != ',')) {
             cli_error(p->args, "--held-rows %s: expected rows from 1 to %d, such as 5-8",
                       cli_value(p->args, "held-rows"), p->measured.count);
             return CLI_EXIT_USAGE;
         }
+
         for (long i = from; i <= to; ++i) {
             p->fit[i - 1] = false;
         }
@@ -407,6 +409,7 @@ static void pose_print(const posing *p)
     cli_table_print(args, &table);
     cli_say(args, "\n");
     cli_row(&table, "marker\tfitted poses mm rms\theld poses mm rms");
+
     for (int m = 0; m < p->info.marker_count; ++m) {
         double in, out;
         int n_in, n_out;
@@ -442,11 +445,13 @@ static void pose_print(const posing *p)
     for (int j = 0; j < p->count; ++j) {
         if (r->direction_deviation[j] > 0.2) {
             cli_say(args, "  not determined by these poses (+- %.0f %%):", 100 * r->direction_deviation[j]);
+
             for (int k = 0; k < p->count; ++k) {
                 if (fabs(r->direction[j][k]) > 0.2) {
                     cli_say(args, " %+.2f %s", r->direction[j][k], p->name[k]);
                 }
             }
+
             cli_say(args, "\n");
         }
     }
@@ -494,6 +499,7 @@ static int pose_plot(posing *p, const char *path)
             low = isfinite(v) ? fmin(low, v) : low;
             high = isfinite(v) ? fmax(high, v) : high;
         }
+
         width[i] = high - low;
     }
 
@@ -509,6 +515,7 @@ static int pose_plot(posing *p, const char *path)
     int count[3] = {0, 0, 0};
     for (int k = 0; k < n; ++k) {
         const double *m = p->measured.marker + 3 * k, *q = p->predicted + 3 * k;
+
         if (isfinite(q[0] + m[0] + m[1] + m[2])) {
             const int which = p->fit[k / p->info.marker_count] ? 1 : 2;
             x[0][count[0]] = m[a];
@@ -549,6 +556,7 @@ static int pose_table(posing *p, const char *path)
                       "[mm],predicted.y [mm],predicted.z [mm],distance [mm]\n");
     for (int k = 0; k < p->measured.count * M; ++k) {
         const double *m = p->measured.marker + 3 * k, *q = p->predicted + 3 * k;
+
         if (isfinite(m[0] + m[1] + m[2])) {
             at += sprintf(at, "%d,%d,%.60s,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.4g\n", p->measured.line[k / M],
                           p->fit[k / M], p->info.marker_name[k % M], m[0], m[1], m[2], q[0], q[1], q[2],
@@ -642,6 +650,7 @@ static pl_status pose_cross(posing *p, pl_error *err)
             from[k] = p->parameter[k];
             from[k].value = p->report.value[k];
         }
+
         def.fit = fit;
         def.parameter = from;
         def.iteration_limit = 4;
@@ -703,6 +712,7 @@ static int pose_work(posing *p)
     pose_print(p);
     status = pose_write(p);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? pose_json(p) : NULL);
+
     if (!status && !p->report.converged) {
         cli_error(
             args,

@@ -68,6 +68,7 @@ static int relaxation_times(const cli_args *args, relaxation *r)
                       err.text[0] ? err.text : "at most 8 times are possible");
             return CLI_EXIT_USAGE;
         }
+
         r->tau_count++;
         text += length + (text[length] == ',');
     }

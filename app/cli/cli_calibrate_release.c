@@ -52,19 +52,23 @@ static int release_parameters(releasing *r)
             cli_error(args, "--free: more than %d parameters", PL_RELEASE_PARAMETERS);
             return CLI_EXIT_USAGE;
         }
+
         const int k = r->count++;
         snprintf(r->name[k], sizeof r->name[k], "%.*s", (int)fmin((double)length, 79), text);
         snprintf(r->key[k], sizeof r->key[k], "materials.%.*s", (int)fmin((double)length, 79), text);
+
         if (pl_robot_document_number(r->document, r->key[k], &r->value[k], r->unit[k], &err) != PL_OK) {
             memcpy(r->key[k], r->name[k], sizeof r->name[k]);
             if (pl_robot_document_number(r->document, r->key[k], &r->value[k], r->unit[k], &err) != PL_OK) {
                 return cli_fail(args, &err);
             }
         }
+
         if (!(r->value[k] > 0)) {
             cli_error(args, "--free %s: it begins at %g, must be positive", r->name[k], r->value[k]);
             return CLI_EXIT_USAGE;
         }
+
         text += length + (text[length] == ',');
     }
 
@@ -78,6 +82,7 @@ static int release_channels(releasing *r, const pl_recording *series, const pl_m
         char name[80];
         const char *const one = name;
         snprintf(name, sizeof name, "%.70s.%c", info->marker_name[k / 3], "xyz"[k % 3]);
+
         if (pl_recording_find(series, &one, 1) >= 0) {
             r->marker[r->channels] = k / 3;
             r->axis[r->channels] = k % 3;
@@ -115,6 +120,7 @@ static int release_take(releasing *r, const pl_recording *series, const char *pa
         return cli_no_memory(r->args);
     }
     double *moved = table + n;
+
     for (int c = 0; c < C; ++c) {
         double held = 0;
         const int rows = n < RELEASE_HELD_ROWS ? n : RELEASE_HELD_ROWS;
@@ -147,6 +153,7 @@ static int release_runs(releasing *r, const pl_model_info *info)
             cli_error(args, "release: more than %d runs", PL_RELEASE_RUNS);
             return CLI_EXIT_USAGE;
         }
+
         pl_status read = pl_file_read(args->plain[k], &text, &bytes, &err);
         if (read == PL_OK) {
             read = pl_recording_parse(text, bytes, args->plain[k], &series, &err);
@@ -191,6 +198,7 @@ static bool release_row(void *user, const pl_motion_row *row)
         w->rest[c] = w->count == 0 ? at : w->rest[c];
         w->moved[w->count * C + c] = at - w->rest[c];
     }
+
     w->count++;
 
     return true;
@@ -220,6 +228,7 @@ static pl_status release_respond(void *user, const double *value, double until, 
         status = pl_schedule_create(info.command, info.command_count, 0,
                                     pl_state_commands(pl_simulation_state(simulation)), &schedule, err);
     }
+
     if (status == PL_OK) {
         status = pl_simulation_run(simulation, schedule, NULL, until + r->def.every, r->def.every,
                                    release_row, &w, &report, err);
@@ -230,6 +239,7 @@ static pl_status release_respond(void *user, const double *value, double until, 
             err->status = status = PL_INTERRUPTED;
         }
     }
+
     if (status == PL_OK && report.outcome == PL_MOTION_STALLED) {
         snprintf(err->text, sizeof err->text, "the motion does not go on: %.150s", report.message);
         err->status = status = PL_FAILED;
@@ -261,11 +271,13 @@ static void release_print(const releasing *r)
             r->runs, r->channels, p->iterations, p->responses, p->rms, 100 * p->rms / p->largest,
             p->converged ? "" : "; not converged");
     cli_row(&table, "constant\tvalue\tunit\tfrom\tto (95 %%)");
+
     for (int k = 0; k < r->count; ++k) {
         const double wide = exp(fmin(50, 1.96 * p->deviation[k]));
         cli_row(&table, "%s\t%.5g\t%s\t%.4g\t%.4g", r->name[k], p->value[k], r->unit[k], p->value[k] / wide,
                 p->value[k] * wide);
     }
+
     cli_table_print(args, &table);
     for (int k = 0; k < r->runs; ++k) {
         cli_say(args, "  run %d: the hand lets go at %.4f s over %.1f ms; rms %.4g mm\n", k + 1,
@@ -286,6 +298,7 @@ static void release_print(const releasing *r)
             }
         }
     }
+
     if (p->residual_correlation > 0.5) {
         cli_say(args,
                 "residuals of neighbouring rows are correlated (%.2f): the model does not follow the runs "
@@ -308,6 +321,7 @@ static json_t *release_json(const releasing *r)
         json_object_set_new(one, "correlation", cli_json_numbers(p->correlation[k], r->count));
         json_array_append_new(list, one);
     }
+
     for (int k = 0; k < r->runs; ++k) {
         json_t *one = json_object();
         json_object_set_new(one, "start_s", cli_json_number(r->run[k].start));
@@ -315,6 +329,7 @@ static json_t *release_json(const releasing *r)
         json_object_set_new(one, "rms_mm", cli_json_number(r->run[k].rms));
         json_array_append_new(runs, one);
     }
+
     json_object_set_new(root, "parameters", list);
     json_object_set_new(root, "runs", runs);
     json_object_set_new(root, "rms_mm", cli_json_number(p->rms));
@@ -343,6 +358,7 @@ static int release_plot(const releasing *r, const char *path)
         y[k] = run->moved[k * C + most];
         y[n + k] = pl_release_at(&r->def, r->response, most, run->time[k] - run->start, run->duration);
     }
+
     const pl_curve curve[2] = {{"measured", run->time, y, n, true}, {"body", run->time, y + n, n, false}};
     const pl_plot plot = {.title = r->channel[most],
                           .x_label = "time (s)",
@@ -386,6 +402,7 @@ static int release_write(const releasing *r)
         const char *dot = strrchr(out, '.');
         status = dot && strcmp(dot, ".yaml") == 0 ? release_robot(r, out) : release_plot(r, out);
     }
+
     return status ? status : cli_json_write(r->args, cli_value(r->args, "json") ? release_json(r) : NULL);
 }
 

@@ -81,6 +81,7 @@ static int syringe_plot(const cli_args *args, const pl_syringe *test, const pl_s
         const pl_syringe_branch *branch[2] = {&r->loading, &r->unloading};
         pl_curve curve[3] = {{"measured", x, y, test->count, true}};
         int count = 1;
+
         for (int b = 0; b < 2; ++b) {
             for (int i = 0; i < branch[b]->count; ++i) {
                 kpa[b][i] = 1e3 * branch[b]->pressure[i];

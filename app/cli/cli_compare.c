@@ -125,10 +125,12 @@ static int compare_list(const cli_args *args, compare *c)
                       word);
             return CLI_EXIT_USAGE;
         }
+
         if (c->def.method_count == COMPARE_METHODS) {
             cli_error(args, "--methods %s: at most %d methods", list, COMPARE_METHODS);
             return CLI_EXIT_USAGE;
         }
+
         c->method[c->def.method_count++] = word;
     }
 
@@ -217,6 +219,7 @@ static void compare_print(const cli_args *args, const compare *c)
     const int actuators = pl_robot_actuator_count(c->r.robot);
     cli_table ratios = {0};
     cli_row(&ratios, "actuator\tmethod\tasked\treached");
+
     for (int a = 0; a < actuators; ++a) {
         for (int i = 0; i < c->result.row_count; ++i) {
             char text[2][32];
@@ -262,6 +265,7 @@ static json_t *compare_json(const compare *c)
             json_object_set_new(ratio, "reached", cli_json_number(row->ratio[a]));
             json_object_set_new(actuators, pl_robot_actuator(c->r.robot, a).name, ratio);
         }
+
         json_object_set_new(one, "actuators", actuators);
         json_array_append_new(all, one);
     }

@@ -29,6 +29,7 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
     const double seconds = side_seconds() - start;
     const pl_model_answer a = pl_model_get_answer(m->model);
     json_t *one = json_object(), *markers = json_object();
+
     for (int k = 0; k < m->info.marker_count; ++k) {
         const double *p = a.marker + 3 * k;
         const double off = pl_compare_marker(m->model, k, first->model);

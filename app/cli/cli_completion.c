@@ -132,6 +132,7 @@ static void zsh_options(const cli_option *table)
         printf("        '*--%s[", o->name);
         quoted(o->help, true);
         putchar(']');
+
         if (o->value) {
             putchar(':');
             quoted(o->value, true);
@@ -142,6 +143,7 @@ static void zsh_options(const cli_option *table)
                 fputs("_files", stdout);
             }
         }
+
         printf("' \\\n");
     }
 }
@@ -158,6 +160,7 @@ static void completion_zsh(void)
         quoted(cli_verbs[i]->summary, true);
         printf("'\n");
     }
+
     printf("        'help:a page about a verb or an outcome'\n    )\n"
            "    if ((CURRENT == 2)); then\n        _describe verb verbs\n        return\n    fi\n"
            "    local verb=$words[2]\n    shift words\n    ((CURRENT--))\n    case $verb in\n");
@@ -169,6 +172,7 @@ static void completion_zsh(void)
         completion_words(cli_verbs[i]->name);
         printf(")\" \"files:file:_files\" }'\n        ;;\n");
     }
+
     printf("    help) compadd ");
     completion_topics();
     printf(";;\n    esac\n}\nif [ \"$funcstack[1]\" = _pliant ]; then _pliant \"$@\"; else compdef _pliant "
@@ -223,6 +227,7 @@ static int completion_run(cli_args *args)
         const char *name;
         void (*print)(void);
     } shell[] = {{"bash", completion_bash}, {"zsh", completion_zsh}, {"fish", completion_fish}};
+
     for (int i = 0; i < 3; ++i) {
         if (strcmp(args->plain[0], shell[i].name) == 0) {
             shell[i].print();

@@ -80,6 +80,7 @@ static void compliance_print(const cli_args *args, const cli_model *m, const dou
             const size_t at = strlen(text);
             snprintf(text + at, sizeof text - at, "\t%.5g", W[i * n + j] + 0.0);
         }
+
         cli_row(&table, "%s", text);
     }
 

@@ -44,6 +44,7 @@ static int control_numbers(const cli_args *args, loop_numbers *n)
                                 .lag = setup.lag,
                                 .period = c->period};
         }
+
         pl_control_clear(&setup);
         cli_model_close(&m);
         if (status) {
@@ -177,6 +178,7 @@ static int control_run(cli_args *args)
         cli_error(args, "'%s': expected check", args->plain[0]);
         return CLI_EXIT_USAGE;
     }
+
     const int status = cli_setup(args);
     return status ? status : control_check(args);
 }

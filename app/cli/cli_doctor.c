@@ -142,6 +142,7 @@ static pl_status doctor_examine(const cli_args *args, cli_robot *r, uint64_t *ha
             *hash = pl_model_get_info(model).robot_hash;
             status = kind == PL_ROBOT_LEARNED ? PL_OK : pl_reduced_examine(model, r->findings, err);
         }
+
         pl_model_destroy(model);
         return status;
     }

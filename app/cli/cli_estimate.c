@@ -67,6 +67,7 @@ static int estimate_noise(const cli_args *args, work *w)
             cli_error(args, "--noise %s: expected NAME=VALUE, for example s1=0.2mm", text);
             return CLI_EXIT_USAGE;
         }
+
         snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
         const int sensor = pl_model_find_sensor(w->m.model, name),
                   marker = pl_model_find_marker(w->m.model, name);
@@ -76,6 +77,7 @@ static int estimate_noise(const cli_args *args, work *w)
                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
             return CLI_EXIT_USAGE;
         }
+
         double value;
         pl_error err;
         if (pl_quantity_parse(equals + 1,
@@ -85,6 +87,7 @@ static int estimate_noise(const cli_args *args, work *w)
             cli_error(args, "--noise %s: expected a value greater than 0 with its unit", text);
             return CLI_EXIT_USAGE;
         }
+
         *(sensor >= 0 ? &w->setup.measured[sensor].sigma : &w->marker_noise[marker]) = value;
     }
 
@@ -271,16 +274,19 @@ static void estimate_print_row(const cli_args *args, const work *w, int row, con
     const pl_model_info *info = &w->m.info;
     (void)args;
     char text[600];
+
     if (row == 0) {
         snprintf(text, sizeof text, "row");
         for (int j = 0; j < info->command_count && strlen(text) < 300; ++j) {
             snprintf(text + strlen(text), sizeof text - strlen(text), "\t%s %s", info->command[j].name,
                      pl_drive_unit(info->command[j].drive));
         }
+
         for (int k = 0; k < w->options.force_count && strlen(text) < 400; ++k) {
             snprintf(text + strlen(text), sizeof text - strlen(text), "\tforce at %s N",
                      info->marker_name[w->options.force_marker[k]]);
         }
+
         if (info->marker_count > 0) {
             snprintf(text + strlen(text), sizeof text - strlen(text), "\t%s mm\t+- mm", info->marker_name[0]);
         }
@@ -295,6 +301,7 @@ static void estimate_print_row(const cli_args *args, const work *w, int row, con
             snprintf(text + strlen(text), sizeof text - strlen(text), "\tidle");
             continue;
         }
+
         snprintf(text + strlen(text), sizeof text - strlen(text), "\t%.4g +- %.2g", e->command[j] / scale,
                  e->command_sigma[j] / scale);
     }
@@ -420,6 +427,7 @@ static int estimate_place(const cli_args *args, work *w)
                 w->m.info.name, cli_value(args, "place"), w->readings.count);
         cli_table table = {0};
         cli_row(&table, "sensor\terror of %s with these, mm", cli_value(args, "place"));
+
         for (int k = 0; k < n; ++k) {
             cli_row(&table, "%s%s\t%.4g", k ? "and " : "", w->m.info.sensor_name[w->measured[order[k]].index],
                     sigma[k]);
@@ -431,6 +439,7 @@ static int estimate_place(const cli_args *args, work *w)
                 json_array_append_new(w->json, one);
             }
         }
+
         cli_table_print(args, &table);
     }
 
@@ -509,6 +518,7 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
     const bool place = cli_value(args, "place") != NULL;
     status = place ? estimate_place(args, w) : estimate_rows(args, w);
     const int written = status <= CLI_EXIT_UNSOLVED && !place ? estimate_write(args, w) : CLI_DONE;
+
     if (w->json) {
         json_t *root = cli_json_head(w->m.info.robot_hash, w->m.findings);
         json_object_set_new(root, place ? "placement" : "estimates", w->json);

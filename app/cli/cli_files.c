@@ -79,6 +79,7 @@ static bool files_named_in(const char *robot_path, const char *path)
     size_t bytes = 0;
     pl_error err;
     bool found = false;
+
     if (folder && pl_file_read(robot_path, &text, &bytes, &err) == PL_OK) {
         static const char breaks[] = " \t\r\n,{}[]\"'";
         for (size_t i = 0; i < bytes && !found; ++i) {
@@ -94,9 +95,11 @@ static bool files_named_in(const char *robot_path, const char *path)
                 found = full && cli_extension(word)[0] && files_same(full, path);
                 free(full);
             }
+
             i += n;
         }
     }
+
     pl_file_free(text);
     free(folder);
     return found;
@@ -112,6 +115,7 @@ static int files_check_extension(const cli_args *args, const char *path, const c
             (strcmp(extensions[i], ".gif") == 0 && cli_series_is(path))) {
             return CLI_DONE;
         }
+
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", extensions[i]);
     }
 
@@ -141,6 +145,7 @@ static int files_check_place(const cli_args *args, const char *option, const cha
             cli_error(args, "--%s %s: the folder %s is not writable: %s", option, path, folder,
                       strerror(errno));
         }
+
         status = CLI_EXIT_SYSTEM;
     }
 
@@ -182,6 +187,7 @@ int cli_check_outputs(const cli_args *args, const char *const *extensions, const
     const int states = 4; // the first of those that may be read and replaced: that is what they are for
     for (int k = 0; k < (int)(sizeof outputs / sizeof outputs[0]); ++k) {
         int cursor = 0;
+
         for (const char *path; (path = cli_next(args, outputs[k], &cursor));) {
             int status = CLI_DONE;
             if (k == 1 && strcmp(path, "-") == 0) {

@@ -83,11 +83,13 @@ static int follow_check_exports(const cli_args *args, const follow *f)
         own.given_count = 1 + cli_flag(args, "force");
         status = cli_check_outputs(&own, NULL, f->m.path, args->plain_count > 1 ? args->plain[1] : NULL);
         bool fits = false;
+
         for (int a = 0; a < f->m.info.actuator_count; ++a) {
             const pl_actuator_info *actuator = &f->m.info.actuator[a];
             const char *effort = pl_actuator_kind_get(actuator->kind)->effort;
             fits = fits || (kind == 0 ? actuator->axis != 0 : strcmp(effort, "pressure") == 0);
         }
+
         if (!status && !fits) {
             cli_error(args, "--export %s: %s", text,
                       kind == 0 ? "no actuator has an axis: the robot file needs a 'hardware' block"
@@ -106,11 +108,13 @@ static int follow_goals(const cli_args *args, follow *f)
     pl_objective *o = cli_goals_add(args, &f->g, PL_OBJECTIVE_POSITION);
     o->index = f->g.marker;
     const char *axes = cli_value(args, "axes"), *axis = cli_value(args, "axis");
+
     for (const char *c = axes; c && *c; ++c) {
         if (*c < 'x' || *c > 'z') {
             cli_error(args, "--axes %s: expected letters of x, y, z such as xy", axes);
             return CLI_EXIT_USAGE;
         }
+
         o->axes[*c - 'x'] = true;
     }
 
@@ -129,6 +133,7 @@ static int follow_goals(const cli_args *args, follow *f)
             cli_error(args, "the file has columns nx, ny, nz: give the axis of the marker with --axis");
             return CLI_EXIT_USAGE;
         }
+
         if (!cli_triple(args, "axis", axis, PL_DIM_NUMBER, o->axis)) {
             return CLI_EXIT_USAGE;
         }
@@ -159,6 +164,7 @@ static int follow_rates(const cli_args *args, follow *f)
             cli_error(args, "--rate %s: expected NAME=VALUE, such as air=5kPa/s", text);
             return CLI_EXIT_USAGE;
         }
+
         snprintf(name, sizeof name, "%.*s", (int)length, text);
         const int i = cli_model_command(args, &f->m, "rate", name);
         if (i < 0) {
@@ -470,6 +476,7 @@ static void follow_print(const cli_args *args, const follow *f)
     snprintf(row, sizeof row, "#\ttime s\tx\ty\tz mm\terror mm%s", m->surrogate ? "\tmodel error mm" : "");
     cli_motion_cells(m, -1, row, sizeof row);
     cli_row(&table, "%s\t", row);
+
     for (int k = 0; k < m->count; k += stride) {
         const double *p = m->position + 3 * (size_t)k;
         snprintf(row, sizeof row, "%d\t%.3g\t%.3f\t%.3f\t%.3f\t%.2g", k, m->time[k], cli_tidy(p[0], 3),

@@ -16,6 +16,7 @@ static int follow_plane(const cli_args *args, pl_path_def *def)
     } known[] = {{"xy", {1, 0, 0}, {0, 1, 0}}, {"yz", {0, 1, 0}, {0, 0, 1}}, {"zx", {0, 0, 1}, {1, 0, 0}},
                  {"xz", {1, 0, 0}, {0, 0, 1}}, {"yx", {0, 1, 0}, {1, 0, 0}}, {"zy", {0, 0, 1}, {0, 1, 0}}};
     const char *text = cli_value(args, "plane");
+
     for (int i = 0; text && i < 6; ++i) {
         if (strcmp(text, known[i].name) == 0) {
             memcpy(def->x, known[i].x, sizeof def->x);
@@ -65,6 +66,7 @@ static int follow_span(const cli_args *args, pl_path_def *def)
                       err.text[0] ? ": " : "", err.text);
             return CLI_EXIT_USAGE;
         }
+
         part = comma ? comma + 1 : NULL;
     }
 

@@ -27,6 +27,7 @@ static char *text_copy(const char *from, size_t length)
         memcpy(to, from, length);
         to[length] = 0;
     }
+
     return to;
 }
 
@@ -42,6 +43,7 @@ static int frames_at(cli_frames *f, const char *key, size_t length)
     char **keys = realloc(f->key, (size_t)(f->count + 1) * sizeof *keys), *own = text_copy(key, length);
     f->key = keys ? keys : f->key;
     bool enough = keys && own;
+
     for (int c = 0; c < f->cameras; ++c) {
         char **paths = realloc(f->path[c], (size_t)(f->count + 1) * sizeof *paths);
         f->path[c] = paths ? paths : f->path[c];

@@ -27,6 +27,7 @@ bool cli_triple(const cli_args *args, const char *option, const char *text, pl_d
             cli_error(args, "--%s %s: expected three numbers X,Y,Z", option, text);
             return false;
         }
+
         if (comma) {
             *comma = 0;
         }
@@ -34,6 +35,7 @@ bool cli_triple(const cli_args *args, const char *option, const char *text, pl_d
             cli_error(args, "--%s %s: %s", option, text, err.text);
             return false;
         }
+
         part = comma ? comma + 1 : part;
     }
 
@@ -79,6 +81,7 @@ pl_objective *cli_goals_add(const cli_args *args, cli_goals *g, pl_objective_kin
         cli_error(args, "at most %d goals can be given", CLI_GOALS);
         return NULL;
     }
+
     g->objective[g->count] = pl_objective_default(kind);
     return &g->objective[g->count++];
 }
@@ -137,6 +140,7 @@ int cli_body_points(const cli_args *args, const cli_model *m, const char *option
             !cli_triple(args, option, colon + 1, PL_DIM_LENGTH, to)) {
             return CLI_EXIT_USAGE;
         }
+
         status = pl_model_points_on_line(m->model, from, to, point, count, &err);
     } else {
         status = pl_model_points(m->model, text, point, count, &err);
@@ -224,6 +228,7 @@ static pl_objective *goal_last(const cli_args *args, cli_goals *g, const char *o
         cli_error(args, "--%s must come after %s", option, of);
         return NULL;
     }
+
     return o;
 }
 
@@ -556,6 +561,7 @@ int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g)
             cli_error(args, "--direction: give the axis of the marker with --axis X,Y,Z (undeformed)");
             return CLI_EXIT_USAGE;
         }
+
         if (o->kind == PL_OBJECTIVE_CURVATURE && o->point_count < 3) {
             cli_error(args, "--curvature: add --along SURFACE or --along X,Y,Z:X,Y,Z (a line, undeformed)");
             return CLI_EXIT_USAGE;

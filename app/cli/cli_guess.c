@@ -202,6 +202,7 @@ static int guess_repair(const cli_args *args, const char *part, double unit, con
         cli_error(args, "--repair is for surfaces (.stl, .obj)");
         return CLI_EXIT_USAGE;
     }
+
     if (!cli_number(args, "holes", PL_DIM_LENGTH, 0, 1e6, &holes)) {
         return CLI_EXIT_USAGE;
     }
@@ -221,6 +222,7 @@ static int guess_repair(const cli_args *args, const char *part, double unit, con
         guess_repair_report(args, &report);
         status = data ? pl_file_write(path, data, bytes, &err) : PL_NO_MEMORY;
     }
+
     free(data);
     pl_trisurf_clear(&surface);
     cli_stage(NULL, false);
@@ -241,6 +243,7 @@ static int guess_replaceable(const cli_args *args, const char *repaired)
         cli_error(args, "%s: is a folder, expected a file", repaired);
         return CLI_EXIT_USAGE;
     }
+
     if (!cli_flag(args, "force")) {
         cli_error(args, "%s exists and is not overwritten", repaired);
         cli_advice("choose another folder, or add --force");
@@ -291,6 +294,7 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
             cli_error(args, "--holes is for --repair");
             return CLI_EXIT_USAGE;
         }
+
         return guess_write(args, part, folder, path);
     }
 
@@ -338,6 +342,7 @@ static int guess_write(const cli_args *args, const char *part, const char *folde
             cli_advice("`--repair` removes duplicate triangles, turns those that look inwards and "
                        "closes small holes");
         }
+
         if (status == CLI_DONE) {
             guess_report(args, &summary);
         }

@@ -84,11 +84,13 @@ static void man_options(const cli_option *table)
         fputs("\\fB\\-\\-", stdout);
         man_text(o->name, true);
         fputs("\\fR", stdout);
+
         if (o->value) {
             fputs(" \\fI", stdout);
             man_text(o->value, true);
             fputs("\\fR", stdout);
         }
+
         putchar('\n');
         man_line(o->help);
     }
@@ -210,10 +212,12 @@ const cli_topic *cli_topic_find(const char *name)
             ++p;
             ++q;
         }
+
         if (!*p && !*q) {
             return t;
         }
     }
+
     return NULL;
 }
 

@@ -141,6 +141,7 @@ static void ik_print(const cli_args *args, ik_verb *v)
     cli_row(&table, "goal\tof\toff by");
     for (int i = 0; i < v->g.count; ++i) {
         const pl_objective *o = &v->g.objective[i];
+
         if (pl_objective_is_goal(o->kind)) {
             double scale;
             const char *unit = ik_unit(&v->m, o, &scale);
@@ -241,6 +242,7 @@ static int ik_write(const cli_args *args, ik_verb *v)
     cli_ik_json(root, &v->m, &v->report);
     for (int i = 0; i < v->g.count; ++i) {
         const pl_objective *o = &v->g.objective[i];
+
         if (pl_objective_is_goal(o->kind)) {
             double scale;
             const char *unit = ik_unit(&v->m, o, &scale);

@@ -145,10 +145,12 @@ static void info_print_commands(const cli_args *args, const pl_model_info *info)
             snprintf(low, sizeof low, "%g", c->range[0] / scale);
             snprintf(high, sizeof high, "%g", c->range[1] / scale);
         }
+
         if (i == 0) {
             cli_say(args, "\n");
             cli_row(&table, "command\tunit\tfrom\tto\tactuators driven");
         }
+
         cli_row(&table, "%s\t%s\t%s\t%s\t%d", c->name, pl_drive_unit(c->drive), low, high, c->actuator_count);
     }
 
@@ -171,6 +173,7 @@ static void info_print_actuators(const cli_args *args, const pl_model_info *info
             cli_say(args, "\n");
             cli_row(&table, "actuator\tkind\tdrive\tidle\tat rest");
         }
+
         cli_row(&table, "%s\t%s\t%s\t%s\t%.2f\t%s%s", a->name, pl_actuator_kind_name(a->kind),
                 pl_drive_name(a->drive), a->idle_hold ? "hold" : "free", a->rest / kind->measure_scale,
                 kind->measure_unit, rims);
@@ -185,6 +188,7 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
     cli_table table = {0};
     for (int i = 0; robot && i < pl_robot_layer_count(robot); ++i) {
         const pl_layer_info l = pl_robot_layer(robot, i);
+
         if (i == 0) {
             cli_say(args, "\n");
             cli_row(&table,
@@ -209,6 +213,7 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
             cli_say(args, "\n");
             cli_row(&table, "fibre\tlength mm\tpieces\tstiffness N\tacts\tprestretch");
         }
+
         cli_row(&table, "%s\t%.2f\t%d\t%.4g\t%s%s\t%g", f.name, f.length, f.piece_count, f.stiffness,
                 f.inextensible ? "inextensible" : "elastic", f.tension_only ? ", pulls only" : "",
                 f.prestretch);
@@ -227,6 +232,7 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
             cli_say(args, "\n");
             cli_row(&table, "marker\tx\ty\tz mm\toutside the body mm");
         }
+
         cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.3g", info->marker_name[i], x[0], x[1], x[2], off[i]);
     }
 
@@ -237,6 +243,7 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
             cli_say(args, "\n");
             cli_row(&table, "sensor\treads\tin");
         }
+
         cli_row(&table, "%s\t%s\t%s", info->sensor_name[i], pl_sensor_kind_name(info->sensor_kind[i]),
                 pl_sensor_unit(info->sensor_kind[i]));
     }
@@ -266,6 +273,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
     json_object_set_new(root, "name", json_string(pl_robot_name(robot)));
     json_object_set_new(root, "vertices", json_integer(view.vertex_count));
     json_object_set_new(root, "elements", json_integer(view.element_count));
+
     for (int k = 0; k < PL_ELEMENT_KIND_COUNT; ++k) {
         if (kinds[k]) {
             json_object_set_new(by_kind, element_name[k], json_integer(kinds[k]));
@@ -497,6 +505,7 @@ static int info_full(const cli_args *args, cli_robot *r)
     int64_t kinds[PL_ELEMENT_KIND_COUNT] = {0};
     int64_t *regions = calloc((size_t)view.region_count + 1, sizeof *regions);
     info_parts parts = {0};
+
     if (regions && info_parts_of_robot(r->robot, &parts)) {
         json_t *root = cli_json_head(pl_robot_hash(r->robot), r->findings);
         info_counts(&view, kinds, regions);

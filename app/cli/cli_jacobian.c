@@ -57,6 +57,7 @@ static column *jacobian_add(derivatives *d, pl_parameter_kind kind, int index, i
             d->no_memory = true;
             return NULL;
         }
+
         d->column = larger;
         d->capacity = capacity;
     }
@@ -117,6 +118,7 @@ static void jacobian_loads(derivatives *d, const pl_robot *robot)
             }
         }
     }
+
     for (int axis = 0; axis < 3; ++axis) {
         column *c = jacobian_add(d, PL_PARAMETER_GRAVITY, 0, axis, "m/s^2", 1000);
         if (c) {
@@ -535,6 +537,7 @@ static int jacobian_run(cli_args *args)
         free(d->column);
         free(d->block);
     }
+
     free(d);
     cli_model_close(&m);
 

@@ -80,6 +80,7 @@ json_t *cli_json_head(uint64_t robot, const pl_findings *findings)
     json_t *root = json_object();
     json_object_set_new(root, "format", json_integer(1));
     json_object_set_new(root, "pliant", json_string(pl_version()));
+
     if (robot) {
         char hash[20];
         snprintf(hash, sizeof hash, "%016" PRIx64, robot);
@@ -143,6 +144,7 @@ static json_t *json_first_error(void)
             return note;
         }
     }
+
     return NULL;
 }
 

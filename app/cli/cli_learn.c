@@ -88,6 +88,7 @@ static void learn_record(void *user, int epoch, double train, double held)
             l->no_memory = true;
             return;
         }
+
         // three arrays in one block: move the last two
         memmove(e + 2 * room, e + 2 * c->room, (size_t)c->count * sizeof *e);
         memmove(e + room, e + c->room, (size_t)c->count * sizeof *e);
@@ -120,6 +121,7 @@ static bool learn_hidden(const cli_args *args, pl_network_def *def)
                       PL_NETWORK_LAYERS);
             return false;
         }
+
         def->width[def->layer_count++] = (int)width;
         at = *end ? end + 1 : end;
     }
@@ -253,6 +255,7 @@ static void learn_print(const cli_args *args, const learning *l)
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         const pl_learned_fit_report *f = &r->part[p];
         const double scale = p == PL_LEARN_ROTATION ? 1 / degree : 1;
+
         if (f->fitted) {
             cli_row(&table, "%s\t%d\t%d\t%d\t%s\t%.3g\t%.3g\t%s", pl_learned_part_name(p), f->output_count,
                     f->weight_count, f->train.epochs, pl_train_outcome_name(f->train.outcome), scale * f->rms,
@@ -285,6 +288,7 @@ static int learn_csv(const cli_args *args, const learning *l, const char *path)
         return cli_no_memory(args);
     }
     at += sprintf(at, "network,epoch,train_rms,held_rms\n");
+
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         for (int k = 0; k < l->curve[p].count; ++k) {
             at += sprintf(at, "%s,%g,%.6g,%.6g\n", pl_learned_part_name(p), l->curve[p].epoch[k],
@@ -322,6 +326,7 @@ static int learn_plot(const cli_args *args, learning *l, const char *path)
         curve *c = &l->curve[p];
         for (int which = 0; which < 2 && c->count > 1; ++which) {
             const double *y = which ? c->held : c->train;
+
             if (which == 0 || isfinite(y[0])) {
                 snprintf(name[count], sizeof name[0], "%s, %s", pl_learned_part_name(p),
                          which ? "held out" : "trained");
@@ -368,6 +373,7 @@ static int learn_write(const cli_args *args, learning *l)
             status =
                 pl_learned_write(l->learned, comment, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
         }
+
         if (!status && strcasecmp(extension, ".png") != 0 && strcasecmp(extension, ".svg") != 0) {
             cli_say(args, "  wrote %s\n", path);
         }
@@ -394,6 +400,7 @@ static json_t *learn_json(const learning *l)
     json_object_set_new(root, "samples", json_integer(pl_dataset_get_info(l->data).count));
     json_object_set_new(root, "width", cli_json_number(l->report.width));
     json_object_set_new(root, "interrupted", json_boolean(l->report.stopped));
+
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         const pl_learned_fit_report *f = &l->report.part[p];
         if (f->fitted) {
@@ -454,11 +461,13 @@ static int learn_work(const cli_args *args, learning *l)
     cli_stage("training", false);
     const pl_status fitted = pl_learned_fit(l->data, &l->options, &l->learned, &l->report, &err);
     cli_stage(NULL, false);
+
     if (fitted != PL_OK || l->no_memory) {
         if (fitted == PL_BAD_INPUT) {
             cli_error(args, "%s: %s", args->plain[0], err.text);
             return CLI_EXIT_USAGE;
         }
+
         return fitted != PL_OK ? cli_fail(args, &err) : cli_no_memory(args);
     }
 

@@ -33,6 +33,7 @@ static void history_record(void *user, int epoch, double train, double held)
             h->no_memory = true;
             return;
         }
+
         h->curve = more;
         h->room = 2 * h->room + 64;
     }
@@ -92,13 +93,16 @@ static int history_read(const cli_args *args, remembering *h)
             return cli_no_memory(args);
         }
         char *rest = NULL;
+
         for (char *at = strtok_r(h->names, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
             if (o->held_count == HISTORY_HELD) {
                 cli_error(args, "--held-runs: at most %d runs", HISTORY_HELD);
                 return CLI_EXIT_USAGE;
             }
+
             h->held[o->held_count++] = at;
         }
+
         o->held = h->held;
     }
 
@@ -268,6 +272,7 @@ static int history_write(const cli_args *args, const remembering *h)
                      pl_sequences_row_count(h->rows), r->held_count, r->all[2], r->largest[2], r->all[0]);
             written = pl_learned_write(h->learned, comment, path, &err);
         }
+
         status = written != PL_OK ? cli_fail(args, &err) : status;
         if (!status) {
             cli_say(args, "  wrote %s\n", path);

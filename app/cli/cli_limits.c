@@ -78,6 +78,7 @@ static int limit_of_effort(const cli_args *args, const cli_model *m, cli_goals *
                 cli_error(args, "--%s: the robot has no %s", option, kind->name);
             }
         }
+
         return CLI_EXIT_USAGE;
     }
 
@@ -95,6 +96,7 @@ int cli_goals_efforts(const cli_args *args, const cli_model *m, cli_goals *g)
             cli_error(args, "--max-effort %s: expected NAME=VALUE", text);
             return CLI_EXIT_USAGE;
         }
+
         snprintf(name, sizeof name, "%.*s", (int)length, text);
         const int actuator = cli_model_actuator(args, m, "max-effort", name);
         const int status = actuator < 0 ? CLI_EXIT_USAGE
@@ -260,6 +262,7 @@ void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffe
         const pl_ik_active *a = &report->active[i];
         const size_t at = strlen(buffer);
         const char *comma = at ? ", " : "";
+
         if (a->kind == PL_BOUND_EFFORT) {
             const pl_actuator_kind kind = m->info.actuator[a->index].kind;
             snprintf(buffer + at, size - at, "%sthe largest %s of %s (%g %s)", comma,

@@ -35,6 +35,7 @@ static void lmi_column(double kp, double ki, int unknown, double out[9])
             out[3 * i + j] = -(AtP[2 * i] * A[j] + AtP[2 * i + 1] * A[2 + j] - P[2 * i + j]);
             out[3 * i + j] -= unknown == 3 ? C[i] * C[j] : 0;
         }
+
         out[3 * i + 2] = out[6 + i] = AtP[2 * i];
     }
 
@@ -54,6 +55,7 @@ static void lmi_block(struct constraintmatrix *constraint, int number, int block
     b->entries = calloc((size_t)(size * size) + 1, sizeof *b->entries);
     b->iindices = calloc((size_t)(size * size) + 1, sizeof *b->iindices);
     b->jindices = calloc((size_t)(size * size) + 1, sizeof *b->jindices);
+
     for (int i = 0; b->entries && b->iindices && b->jindices && i < size; ++i) {
         for (int j = i; j < size; ++j) {
             if (entry[size * i + j] != 0) {

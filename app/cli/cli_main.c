@@ -24,6 +24,7 @@ static const cli_verb *main_find(const char *name)
             return cli_verbs[i];
         }
     }
+
     return NULL;
 }
 

@@ -44,6 +44,7 @@ static int marlin_hear(marlin *m, double until, char *text, size_t size)
             memmove(m->buffer, end + 1, m->used);
             return 1;
         }
+
         if (m->used == sizeof m->buffer) {
             m->used = 0; // no line is that long
         }
@@ -80,6 +81,7 @@ static bool marlin_write(marlin *m, const char *text, double until)
             }
         }
     }
+
     return true;
 }
 
@@ -126,6 +128,7 @@ static const char *marlin_line(marlin *m, const char *gcode, long number, double
             }
             again = asked = false;
         }
+
         const int got = marlin_hear(m, until, answer, sizeof answer);
         if (got <= 0) {
             return got < 0                 ? "the serial line is gone"
@@ -206,6 +209,7 @@ int marlin_open(const cli_args *args, const char *device, double timeout, marlin
     char path[400], *end = NULL;
     snprintf(path, sizeof path, "%.*s", at ? (int)(at - device) : (int)strlen(device), device);
     const speed_t speed = marlin_speed(at ? strtol(at + 1, &end, 10) : 115200);
+
     if (speed == B0 || (end && *end)) {
         cli_error(args,
                   "--marlin %s: expected DEVICE or DEVICE@BAUD with a baud rate of 9600 to 1000000 that "

@@ -24,6 +24,7 @@ bool cli_unit(const cli_args *args, double *unit)
     } known[] = {{"mm", 1}, {"cm", 10}, {"m", 1000}, {"in", 25.4}};
     const char *text = cli_value(args, "unit");
     *unit = 1;
+
     for (int i = 0; text && i < 4; ++i) {
         if (strcmp(text, known[i].name) == 0) {
             *unit = known[i].mm;
@@ -112,6 +113,7 @@ static int mesh_finish(const cli_args *args, const pl_mesh *mesh, const pl_findi
     const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
     mesh_print(args, mesh, &q);
     int cursor = 0;
+
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         pl_error err = {0};
         if (cli_mesh_write(args, mesh, path, &err) != PL_OK) {

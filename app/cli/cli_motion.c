@@ -18,6 +18,7 @@ static int motion_masses(const cli_args *args, cli_motion *s)
             cli_error(args, "--mass %s: expected MARKER=MASS, such as tip=52g", text);
             return CLI_EXIT_USAGE;
         }
+
         snprintf(name, sizeof name, "%.*s", (int)(value - text), text);
         const int k = cli_model_marker(args, &s->m, "mass", name);
         if (k < 0) {
@@ -27,10 +28,12 @@ static int motion_masses(const cli_args *args, cli_motion *s)
             cli_error(args, "--mass %s: %s", text, err.text);
             return CLI_EXIT_USAGE;
         }
+
         if (!(s->mass[k] > 0)) {
             cli_error(args, "--mass %s: a mass must be positive", text);
             return CLI_EXIT_USAGE;
         }
+
         // N
         for (int i = 0; i < 3; ++i) {
             s->force[3 * k + i] = s->mass[k] * gravity[i];
@@ -276,6 +279,7 @@ int cli_motion_land(const cli_args *args, cli_model *m)
             cli_say(args, ", has %s at %.4g %.4g %.4g mm", m->info.marker_name[0], place[0], place[1],
                     place[2]);
         }
+
         cli_say(args, "; at rest after %.3g s (damping %.3g /s added); the shape after the snap:\n", time,
                 damping);
     }

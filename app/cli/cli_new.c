@@ -33,6 +33,7 @@ static json_t *new_list_json(void)
     for (int i = 0; i < pl_design_count(); ++i) {
         const pl_design *d = pl_design_at(i);
         json_t *one = json_object(), *parameters = json_object();
+
         for (int k = 0; k < d->parameter_count; ++k) {
             const pl_design_parameter *p = &d->parameter[k];
             json_t *j = json_object();
@@ -42,6 +43,7 @@ static json_t *new_list_json(void)
             json_object_set_new(j, "help", json_string(p->help));
             json_object_set_new(parameters, p->name, j);
         }
+
         json_object_set_new(one, "summary", json_string(d->summary));
         json_object_set_new(one, "test_body", json_boolean(d->test_body));
         json_object_set_new(one, "parameters", parameters);
@@ -70,11 +72,13 @@ static int new_list(const cli_args *args)
         }
         cli_say(args, "%s%s: %s\n", i ? "\n" : "", d->kind, d->summary);
         cli_table table = {0};
+
         for (int k = 0; k < d->parameter_count; ++k) {
             const pl_design_parameter *p = &d->parameter[k];
             cli_row(&table, "  %s\t%g %s\t(%g to %g)\t%s", p->name, p->value, p->unit, p->low, p->high,
                     p->help);
         }
+
         cli_table_print(args, &table);
     }
 
@@ -300,6 +304,7 @@ static void new_try(const char *yaml, char *text, size_t size)
             snprintf(key, sizeof key, "%s.range.%d", entry, i);
             known = new_number(document, key, index ? repeated : NULL, dimension, &range[i]);
         }
+
         if (known) {
             snprintf(text, size, " --set %s=%.4g%s", name,
                      new_value((pl_drive)d, range) / pl_drive_scale((pl_drive)d),

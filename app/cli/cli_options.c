@@ -34,6 +34,7 @@ static const cli_option *options_in(const cli_option *table, const char *name, s
             return o;
         }
     }
+
     return NULL;
 }
 
@@ -100,6 +101,7 @@ static bool options_shorts(cli_args *args, const char *text)
         }
         options_add(args, o, NULL);
     }
+
     return true;
 }
 
@@ -144,12 +146,14 @@ static bool options_long(cli_args *args, const char *text, const char *next, boo
             cli_error(args, "--%s needs a value: --%s %s", o->name, o->name, o->value);
             return false;
         }
+
         // another option is hardly meant as the value; --name=--value says so when it is
         if (strncmp(next, "--", 2) == 0 && options_find(args->verb, next + 2, strcspn(next + 2, "="))) {
             cli_error(args, "--%s needs a value, found the option %s: --%s %s", o->name, next, o->name,
                       o->value);
             return false;
         }
+
         value = next;
         *used = true;
     }
@@ -245,6 +249,7 @@ const char *cli_next(const cli_args *args, const char *name, int *cursor)
             return g->value ? g->value : "";
         }
     }
+
     return NULL;
 }
 

@@ -131,6 +131,7 @@ static const char *plant_take(const pl_model_info *info, json_t *set, double *co
         }
         command[j] = number;
     }
+
     return NULL;
 }
 
@@ -208,6 +209,7 @@ static void plant_stop(talk *k, const char *why)
         return; // the program that started this one reports
     }
     fprintf(stderr, "pliant plant: %s; the commands are now", why);
+
     for (int j = 0; j < info->command_count; ++j) {
         k->command[j] = isnan(k->on_stop[j]) ? k->command[j] : k->on_stop[j];
         fprintf(stderr, "%s %s %.9g %s", j ? "," : "", info->command[j].name,
@@ -272,6 +274,7 @@ static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant,
             end = wire_send(w, plant_refuse(NULL, end == WIRE_LONG ? "the line is too long"
                                                                    : "expected one JSON object per line"));
         }
+
         json_decref(message);
     }
 
@@ -300,6 +303,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
         cli_error(args, "--json -: with --stdio standard output belongs to the protocol");
         status = CLI_EXIT_USAGE;
     }
+
     if (!status && strcmp(args->plain[0], "-") == 0 && cli_flag(args, "stdio") && !cli_input_handed()) {
         cli_error(args,
                   "the robot cannot come from standard input: with --stdio that belongs to the protocol");

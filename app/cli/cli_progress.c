@@ -87,6 +87,7 @@ static void progress_on_alarm(int signal_number)
             progress_write(late_line);
             _exit(CLI_EXIT_UNSOLVED);
         }
+
         progress_alarm_in(PROGRESS_GRACE);
         return;
     }

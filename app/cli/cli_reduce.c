@@ -114,6 +114,7 @@ static int reduce_open(const cli_args *args, reduce *r)
             cli_error(args, "the robot has no markers; give it one at its tip");
             status = CLI_EXIT_USAGE;
         }
+
         if (status == CLI_DONE) {
             snprintf(name, sizeof name, "%s", pl_model_get_info(r->full).marker_name[0]);
             r->options.marker = name;
@@ -207,6 +208,7 @@ static void reduce_print(const cli_args *args, const reduce *r)
             pl_model_get_info(r->full).name, pl_reduced_kind_name(r->options.kind), p->length, p->EA,
             p->EI[0], p->EI[1], p->GJ, p->GA[0], p->GA[1]);
     cli_row(&table, "actuator\tkind\tradius mm\tangle deg\tarea mm^2\teffectiveness");
+
     for (int i = 0; i < pl_reduction_actuator_count(r->reduction); ++i) {
         const pl_fitted_actuator a = pl_reduction_actuator(r->reduction, i);
         cli_row(&table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%.4g", a.name, pl_actuator_kind_name(a.kind), a.radius,

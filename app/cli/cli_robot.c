@@ -94,6 +94,7 @@ FILE *cli_input_copy(const char *robot)
         fclose(copy);
         copy = NULL;
     }
+
     return copy;
 }
 
@@ -118,6 +119,7 @@ static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
     for (size_t got = 1; text && got > 0 && length < ROBOT_INPUT_MOST;) {
         got = fread(text + length, 1, capacity - length, from);
         length += got;
+
         if (length == capacity) {
             char *longer = realloc(text, 2 * capacity);
             if (!longer) {
@@ -141,6 +143,7 @@ static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
         robot_input.read = true;
         err->status = pl_robot_document_parse(text, length, "standard input", document, err);
     }
+
     if (from != stdin) {
         fclose(from);
     }
@@ -326,6 +329,7 @@ int cli_commands_read(const cli_args *args, cli_commands commands, double *comma
             cli_error(args, "--set %s: %s", text, err.text);
             return CLI_EXIT_USAGE;
         }
+
         const int status = cli_command_check(args, &commands.info[i], command[i]);
         if (status) {
             return status;

@@ -63,6 +63,7 @@ static int run_goals(const cli_args *args, run *r)
             cli_error(args, "--goal: more than %d goals", RUN_GOALS);
             return CLI_EXIT_USAGE;
         }
+
         goal *g = &r->goal[r->goal_count++];
         *g = (goal){.first = -1, .settled = -1, .first_error = NAN, .final_error = NAN, .miss = NAN};
         const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : text;
@@ -78,6 +79,7 @@ static int run_goals(const cli_args *args, run *r)
             cli_error(args, "--goal %s: expected X,Y,Z in mm, or TIME:X,Y,Z, for example 20s:90,0,-30", text);
             return CLI_EXIT_USAGE;
         }
+
         if (r->goal_count > 1 && !(g->from > g[-1].from)) {
             cli_error(args, "--goal %s: goals must be given in the order of their times", text);
             return CLI_EXIT_USAGE;
@@ -211,6 +213,7 @@ static double run_distance(const run *r, const double *marker, const double aim[
         const double d = marker[3 * r->marker + i] - aim[i];
         sum += d * d;
     }
+
     return sqrt(sum);
 }
 
@@ -222,6 +225,7 @@ static int run_gap(const run *r)
         const double rate = r->setup.sensor_rate[i];
         gap = rate > 0 ? fmax(gap, ceil(1 / (rate * r->period) - 1e-9)) : gap;
     }
+
     return (int)fmin(gap, 1e9);
 }
 
@@ -260,11 +264,13 @@ static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
         return;
     }
     g->first_error = isnan(g->first_error) ? p->error : g->first_error;
+
     for (int i = 0; i < outputs; ++i) {
         const double e = p->set_point[i] - p->output[i];
         if (tick == g->first || !isfinite(r->first[i])) { // also after ticks without a reading
             r->first[i] = e;
         }
+
         largest = fmax(largest, fabs(r->first[i]));
         beyond = fmax(beyond, r->first[i] > 0 ? -e : e);
     }
@@ -309,6 +315,7 @@ static int run_ticks(const cli_args *args, run *r)
             const struct timespec nap = {(time_t)left, (long)(1e9 * (left - floor(left)))};
             nanosleep(&nap, NULL);
         }
+
         const double began_tick = run_now();
         r->jitter = r->real_time ? fmax(r->jitter, fabs(began_tick - due)) : 0;
         r->stop = run_exchange(r, t);

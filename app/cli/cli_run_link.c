@@ -26,6 +26,7 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
     int count = 6;
     static const char *const passed[] = {"size", "order"};
     char text[2][60];
+
     for (int i = 0; i < 2; ++i) {
         if (cli_value(args, passed[i])) {
             snprintf(text[i], sizeof text[i], "--%s=%.40s", passed[i], cli_value(args, passed[i]));
@@ -41,6 +42,7 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
         close(pair[1]);
         return CLI_EXIT_SYSTEM;
     }
+
     r->child = fork();
     if (r->child == 0) {
         setpgid(0, 0); // Ctrl-C is for the controller, which stops the plant
@@ -108,6 +110,7 @@ static int run_check_command(const cli_args *args, const pl_command_info *c, jso
     const double at[2] = {json_number_value(json_array_get(range, 0)),
                           json_number_value(json_array_get(range, 1))};
     char have[80], want[80];
+
     if (c->has_range && !(json_array_size(range) == 2 && at[0] <= low + slack && at[1] >= high - slack)) {
         snprintf(have, sizeof have, "%g to %g %s", at[0], at[1], unit);
         snprintf(want, sizeof want, "at least %g to %g %s", low, high, unit);
@@ -160,6 +163,7 @@ static int run_check_greeting(const cli_args *args, const run *r, json_t *hello)
             status = run_refuse(args, "command", name, "unknown to the robot file", "none such");
         }
     }
+
     for (int i = 0; !status && i < info->sensor_count; ++i) {
         const char *unit = json_string_value(json_object_get(sensors, info->sensor_name[i]));
         if (!unit || strcmp(unit, pl_sensor_unit(info->sensor_kind[i])) != 0) {
@@ -200,6 +204,7 @@ static const char *run_reply(run *r, json_t **answer)
             json_decref(*answer);
             *answer = NULL;
         }
+
         switch (end) {
         case WIRE_CLOSED:
             return "the plant is gone";
@@ -220,6 +225,7 @@ static const char *run_reply(run *r, json_t **answer)
             snprintf(r->why, sizeof r->why, "the plant refused the command: %.200s", refused);
             return r->why;
         }
+
         if (!json_is_integer(sequence) || json_integer_value(sequence) > r->sequence) {
             return "a reply of the plant has no sequence number, or one that was not sent";
         }
@@ -365,6 +371,7 @@ static const char *run_read(run *r, json_t *answer)
                      info->sensor_name[i]);
             return r->why;
         }
+
         r->sensor[i] =
             json_is_number(value) ? json_number_value(value) * pl_sensor_scale(info->sensor_kind[i]) : NAN;
     }
@@ -450,12 +457,14 @@ static const char *run_stop(run *r)
             why = run_move_machine(r, command);
             lost = why != NULL;
         }
+
         if (r->connected && why) {
             lost = wire_send(&r->w, run_message(r, t, "set", command)) != WIRE_OK;
         } else if (r->connected) {
             why = run_ask_plant(r, t, command);
             there = there && !why;
         }
+
         if (!there && (r->real_time || r->gcode || why)) {
             const struct timespec nap = {(time_t)r->period, (long)(1e9 * (r->period - floor(r->period)))};
             nanosleep(&nap, NULL);

@@ -69,6 +69,7 @@ static int sample_variable(const char *const *name)
             return atoi(text);
         }
     }
+
     return -1;
 }
 
@@ -185,11 +186,13 @@ static int sample_plan(sampling *s)
     for (int c = 0; !grid && plan.count > 1 && c < plan.command_count; ++c) {
         const double *range = s->m.info.command[c].range;
         double low = INFINITY, high = -INFINITY;
+
         for (int k = 0; k < plan.count; ++k) {
             const double v = plan.command[(size_t)k * (size_t)plan.command_count + (size_t)c];
             low = fmin(low, v);
             high = fmax(high, v);
         }
+
         for (int k = 0; high > low && k < plan.count; ++k) {
             double *v = plan.command + (size_t)k * (size_t)plan.command_count + (size_t)c;
             *v = range[0] + (range[1] - range[0]) * ((*v - low) / (high - low));
@@ -373,6 +376,7 @@ static bool worker_start(const cli_args *args, worker *w)
         close(up[1]);
         return false;
     }
+
     w->pid = fork();
 
     // the child: pipes as standard input and output, nothing else open
@@ -386,6 +390,7 @@ static bool worker_start(const cli_args *args, worker *w)
         const char **argv =
             calloc((size_t)args->plain_count + 2 * (size_t)args->given_count + 8, sizeof *argv);
         int n = 0;
+
         if (argv) {
             argv[n++] = "pliant";
             argv[n++] = "sample";
@@ -401,6 +406,7 @@ static bool worker_start(const cli_args *args, worker *w)
                     argv[n++] = text;
                 }
             }
+
             argv[n++] = "--worker";
             if (!cli_value(args, "threads")) {
                 argv[n++] = "--threads=1";
@@ -408,6 +414,7 @@ static bool worker_start(const cli_args *args, worker *w)
             setenv("OPENBLAS_NUM_THREADS", "1", 1);
             execv("/proc/self/exe", (char *const *)argv);
         }
+
         _exit(127);
     }
 
@@ -418,6 +425,7 @@ static bool worker_start(const cli_args *args, worker *w)
     close(up[1]);
     w->to = down[1];
     w->from = up[0];
+
     if (w->pid < 0) {
         close(w->to);
         close(w->from);
@@ -434,12 +442,14 @@ static bool chain_next(const sampling *s, int *chain, int *from, int *to)
         const int k = (*chain)++;
         *from = k * SAMPLE_CHAIN;
         *to = *from + SAMPLE_CHAIN < s->planned ? *from + SAMPLE_CHAIN : s->planned;
+
         for (int i = *from; k % s->ranks == s->rank && i < *to; ++i) {
             if (!s->done[i]) {
                 return true;
             }
         }
     }
+
     return false;
 }
 
@@ -503,8 +513,10 @@ static int sample_parallel(sampling *s, int mine)
                     list[i].to = 0;
                 }
             }
+
             poll_list[i] = (struct pollfd){.fd = list[i].from > 0 ? list[i].from : -1, .events = POLLIN};
         }
+
         if (poll(poll_list, (nfds_t)started, 500) < 0 && errno != EINTR) {
             break;
         }
@@ -516,11 +528,13 @@ static int sample_parallel(sampling *s, int mine)
                 continue;
             }
             const ssize_t got = read(list[i].from, block, sizeof block);
+
             if (got <= 0 && !(got < 0 && errno == EINTR)) {
                 close(list[i].from);
                 list[i].from = 0;
                 --open;
             }
+
             for (ssize_t k = 0; k < got; ++k) {
                 worker *w = &list[i];
                 if (block[k] == '\n') {
@@ -532,6 +546,7 @@ static int sample_parallel(sampling *s, int mine)
                 }
             }
         }
+
         sample_progress(s, mine);
     }
 
@@ -542,6 +557,7 @@ static int sample_parallel(sampling *s, int mine)
             close(list[i].to);
         }
         waitpid(list[i].pid, &ended, 0);
+
         if (!WIFEXITED(ended) || WEXITSTATUS(ended) != 0) {
             status = status                                       ? status
                      : WIFEXITED(ended) && WEXITSTATUS(ended) < 4 ? WEXITSTATUS(ended)
@@ -574,6 +590,7 @@ static int sample_worker(sampling *s)
     int from, to, status = CLI_DONE;
     printf("chain\n");
     fflush(stdout);
+
     while (!status && !cli_interrupted() && fgets(line, sizeof line, stdin)) {
         if (sscanf(line, "%d %d", &from, &to) != 2 || from < 0 || to > s->planned || from >= to) {
             return CLI_EXIT_USAGE;

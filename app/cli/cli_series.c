@@ -32,10 +32,12 @@ static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
             cli_error(args, "--out %s: at most %d series", path, CLI_SERIES);
             return CLI_EXIT_USAGE;
         }
+
         if (pl_series_create(m->model, path, cli_shape_color(args, m, path), &series->series[series->count],
                              &err) != PL_OK) {
             return cli_fail(args, &err);
         }
+
         ++series->count;
         if (cli_shape_look(args, m, &look, &err) != PL_OK) {
             return cli_fail(args, &err);
@@ -53,6 +55,7 @@ int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m)
         pl_error err = {0};
         status = pl_series_add(series->series[i], &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
     }
+
     return status;
 }
 
@@ -63,6 +66,7 @@ int cli_series_finish(const cli_args *args, cli_series *series, const double *ti
         pl_error err = {0};
         status = pl_series_finish(series->series[i], time, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
     }
+
     return status;
 }
 

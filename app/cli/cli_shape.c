@@ -511,6 +511,7 @@ pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, 
         pl_status (*write)(const cli_args *args, cli_model *m, const char *path, pl_error *err);
     } format[] = {SHAPE_FORMATS(SHAPE_ROW)};
     *err = (pl_error){0};
+
     for (size_t i = 0; i < sizeof format / sizeof format[0]; ++i) {
         if (shape_is(path, format[i].extension)) {
             return format[i].write(args, m, path, err);
@@ -530,6 +531,7 @@ int cli_shape_outputs(const cli_args *args, cli_model *m)
             cli_say(args, "  %s is not written: no equilibrium was found\n", path);
             continue;
         }
+
         if (cli_critical_is(path)) {
             const int status = cli_critical(args, m, path, NULL);
             if (status) {
@@ -537,6 +539,7 @@ int cli_shape_outputs(const cli_args *args, cli_model *m)
             }
             continue;
         }
+
         if (cli_shape_write(args, m, path, &err) != PL_OK) {
             return cli_fail(args, &err);
         }

@@ -164,6 +164,7 @@ static int simulate_read_set(const cli_args *args, simulate *d, const char *opti
             cli_error(args, "--%s %s: %s", option, set, err.text);
             return CLI_EXIT_USAGE;
         }
+
         const int status = cli_command_check(args, info, command[c]);
         if (status) {
             return status;
@@ -298,6 +299,7 @@ static int simulate_read_lines(const cli_args *args, simulate *d)
                           err.text[0] ? err.text : "a time is not negative");
                 return CLI_EXIT_USAGE;
             }
+
             d->line[k * C + c] = time;
         }
     }
@@ -323,6 +325,7 @@ static int simulate_read_air(const cli_args *args, simulate *d)
             cli_error(args, "--line %s: the command is not a pressure", set);
             return CLI_EXIT_USAGE;
         }
+
         if (sscanf(value, "%39[^,],%39[^,],%39s", part[0], part[1], part[2]) < 2 ||
             pl_quantity_parse(part[0], PL_DIM_NUMBER, &number[0], &err) != PL_OK ||
             pl_quantity_parse(part[1], PL_DIM_VOLUME, &number[1], &err) != PL_OK ||
@@ -332,6 +335,7 @@ static int simulate_read_air(const cli_args *args, simulate *d)
                                   : "expected NAME=CONDUCTANCE,VOLUME[,RATIO], such as air=0.05,20mL,0.3");
             return CLI_EXIT_USAGE;
         }
+
         const pl_air_line line = {.conductance = SIMULATE_CONDUCTANCE * number[0],
                                   .volume = number[1],
                                   .critical = number[2],
@@ -395,6 +399,7 @@ static int simulate_axis(const cli_args *args, const char *option, const char *t
         cli_error(args, "--%s %s: expected an axis first, such as z=2mm", option, text);
         return -1;
     }
+
     *value = text + 2;
     return (int)(axis - "xyz");
 }
@@ -470,11 +475,13 @@ static int simulate_read_drag(const cli_args *args, simulate *d)
             cli_error(args, "--drag %s: the robot has no surface '%s'", text, name);
             return CLI_EXIT_USAGE;
         }
+
         if (pl_quantity_parse(equals + 1, PL_DIM_DENSITY, &d->drag[s], &err) != PL_OK || !(d->drag[s] >= 0)) {
             cli_error(args, "--drag %s: %s", text, err.text[0] ? err.text : "it is not negative");
             return CLI_EXIT_USAGE;
         }
     }
+
     d->options.surface_drag = d->drag;
 
     return CLI_DONE;
@@ -575,6 +582,7 @@ static int simulate_start(const cli_args *args, simulate *d)
             const bool used = !isnan(d->last[c]) && isnan(d->first[c]);
             d->first[c] = used ? s->m.info.command[c].rest : d->first[c];
         }
+
         memcpy(s->m.command, d->first, (size_t)C * sizeof *d->first);
         status = cli_model_solve(args, &s->m);
         status = status ? status : cli_model_outcome(args, &s->m);

@@ -45,6 +45,7 @@ static int study_read(const cli_args *args, study_args *s)
             cli_error(args, "--vary: at most %d axes", PL_STUDY_AXES);
             return CLI_EXIT_USAGE;
         }
+
         if (pl_study_axis_parse(text, &s->axis[s->axis_count], &err) != PL_OK) {
             return cli_fail(args, &err);
         }
@@ -65,11 +66,13 @@ static int study_read(const cli_args *args, study_args *s)
             return cli_no_memory(args);
         }
         strcpy(copy, text);
+
         if (n == 0 || !text[n] || !text[n + 1] || s->set_count == 48) {
             cli_error(args, "--set %s: expected NAME=VALUE, such as air=20kPa", text);
             free(copy);
             return CLI_EXIT_USAGE;
         }
+
         copy[n] = 0;
         s->set[s->set_count++] = (pl_variation){copy, copy + n + 1};
     }
@@ -106,6 +109,7 @@ static void study_print(const cli_args *args, const pl_study *s)
             continue;
         }
         double low = INFINITY, high = -INFINITY;
+
         for (int p = 0; p < s->count; ++p) {
             const double v = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)q];
             low = fmin(low, v);
@@ -136,11 +140,13 @@ static void study_print(const cli_args *args, const pl_study *s)
             at += (size_t)snprintf(line + at, sizeof line - at, "%s\t",
                                    s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]);
         }
+
         const bool solved = s->outcome[p] && strcmp(s->outcome[p], "solved") == 0;
         for (int c = 0; solved && c < columns && at < sizeof line; ++c) {
             const double v = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)column[c]];
             at += (size_t)snprintf(line + at, sizeof line - at, isfinite(v) ? "%.5g\t" : "-\t", v);
         }
+
         if (!solved && at < sizeof line) {
             snprintf(line + at, sizeof line - at, "%.120s", s->outcome[p] ? s->outcome[p] : "not reached");
         }
@@ -156,11 +162,13 @@ static void study_print_error(const cli_args *args, const pl_study *s)
     for (int q = 0; q < s->quantity_count; ++q) {
         const char *end = strstr(s->quantity[q], ".model_error [");
         double most = 0;
+
         for (int p = 0; end && p < s->count; ++p) {
             const double error = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)q];
             const bool solved = s->outcome[p] && strcmp(s->outcome[p], "solved") == 0;
             most = !solved ? most : isnan(most) || isnan(error) ? NAN : fmax(most, error);
         }
+
         if (end && isfinite(most)) {
             cli_say(args, "  %.*s of a surrogate model: off by %.2g mm at most\n",
                     (int)(end - s->quantity[q]), s->quantity[q], most);
@@ -185,10 +193,12 @@ static int study_json(const cli_args *args, const pl_study *s, const pl_findings
             json_object_set_new(given, s->axis[i],
                                 json_string(s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]));
         }
+
         for (int i = 0; i < s->quantity_count; ++i) {
             json_object_set_new(values, s->quantity[i],
                                 cli_json_number(s->value[(size_t)p * (size_t)s->quantity_count + (size_t)i]));
         }
+
         json_object_set_new(row, "given", given);
         json_object_set_new(row, "outcome", s->outcome[p] ? json_string(s->outcome[p]) : json_null());
         json_object_set_new(row, "results", values);
@@ -212,6 +222,7 @@ static int study_plot(const cli_args *args, const pl_study *s, const char *path)
         ++count;
     }
     cursor = 0;
+
     for (int i = 0; i < (count ? count : 1); ++i) {
         const char *wanted = count ? cli_next(args, "plot", &cursor) : NULL;
         int q = wanted ? pl_study_find(s, wanted) : -1;

@@ -25,6 +25,7 @@ static void *talk_realloc(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     return realloc(block, bytes);
 }
 
@@ -424,6 +425,7 @@ void cli_table_print(const cli_args *args, cli_table *table)
     char *line = malloc((size_t)whole);
     for (int r = 0; r < table->count; ++r) {
         int at = 0, length = 0;
+
         for (int c = 0; line && width && number && c < columns; ++c) {
             const char *cell = talk_cell(table->row[r], c, &length);
             if (!cell) {

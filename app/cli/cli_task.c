@@ -106,6 +106,7 @@ static int task_go(task_verb *t)
                                           : CLI_EXIT_USAGE;
         }
     }
+
     return CLI_DONE;
 }
 
@@ -121,6 +122,7 @@ static void task_print(const task_verb *t)
     snprintf(row, sizeof row, "stage\tx\ty\tz mm\terror mm%s", m->surrogate ? "\tmodel error mm" : "");
     cli_motion_cells(m, -1, row, sizeof row);
     cli_row(&table, "%s\t", row);
+
     for (int k = 0; k < m->count; ++k) {
         const double *p = m->position + 3 * (size_t)k;
         snprintf(row, sizeof row, "%s\t%.3f\t%.3f\t%.3f\t%.2g", pl_task_file_stage_name(t->file, t->stage_of[k]),

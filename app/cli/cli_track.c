@@ -45,6 +45,7 @@ static int track_dots(const cli_args *args, track *t)
             cli_error(args, "--dot %s: expected NAME=#RRGGBB, such as tip=#e02020", text);
             return CLI_EXIT_USAGE;
         }
+
         track_dot *dot = &t->dot[t->dots++];
         memcpy(dot->name, text, (size_t)(equals - text));
         for (int i = 0; i < 3; ++i) {
@@ -184,6 +185,7 @@ static int track_write(const cli_args *args, const track *t, const char *path)
     fputc('\n', file);
     for (int k = 0; k < t->frames.count; ++k) {
         fprintf(file, "%s", t->frames.key[k]);
+
         for (int d = 0; d < t->dots; ++d) {
             for (int i = 0; i < 4; ++i) {
                 csv_number(file, track_position(t, k, d)[i], "%.5f");
@@ -192,6 +194,7 @@ static int track_write(const cli_args *args, const track *t, const char *path)
                 csv_number(file, track_pixel(t, k, d, 0)[i], "%.3f");
             }
         }
+
         fputc('\n', file);
     }
 
@@ -213,6 +216,7 @@ static json_t *track_json(const track *t)
     for (int k = 0; k < t->frames.count; ++k) {
         json_t *one = json_object(), *markers = json_object();
         json_object_set_new(one, "frame", json_string(t->frames.key[k]));
+
         for (int d = 0; d < t->dots; ++d) {
             json_t *m = json_object();
             json_object_set_new(m, "position_mm", cli_json_numbers(track_position(t, k, d), 3));
@@ -220,6 +224,7 @@ static json_t *track_json(const track *t)
             json_object_set_new(m, "pixels", cli_json_numbers(track_pixel(t, k, d, 0), 2 * t->cameras));
             json_object_set_new(markers, t->dot[d].name, m);
         }
+
         json_object_set_new(one, "markers", markers);
         json_array_append_new(list, one);
     }
@@ -233,6 +238,7 @@ static void track_print(const cli_args *args, const track *t)
     cli_table table = {0};
     cli_row(&table, "frame\tmarker\tx\ty\tz mm\trms px\tmm per px\tseen by");
     int complete = 0;
+
     for (int k = 0; k < t->frames.count; ++k) {
         for (int d = 0; d < t->dots; ++d) {
             const double *p = track_position(t, k, d);

@@ -132,6 +132,7 @@ wire_end wire_receive(wire *w, double seconds, json_t **message)
             free(line);
             return json_is_object(*message) ? WIRE_OK : WIRE_WRONG;
         }
+
         if (!wire_grow(w)) {
             w->skipping = true;
             return WIRE_LONG;

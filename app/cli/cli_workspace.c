@@ -254,6 +254,7 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
                 memcpy(at, point + 3 * (size_t)(k / 3), 3 * sizeof *at);
                 at[k % 3] += end ? arm : -arm;
             }
+
             start[k + 1] = 2 * (k + 1);
         }
 
@@ -305,6 +306,7 @@ static double workspace_error(const workspace *w)
         const double error = w->samples.model_error[k * w->m.info.marker_count + w->marker];
         most = isnan(most) || isnan(error) ? NAN : fmax(most, error);
     }
+
     return most;
 }
 

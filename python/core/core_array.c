@@ -173,6 +173,7 @@ bool core_numbers_get(PyObject *from, char format, Py_ssize_t count, const char 
         (found[0] == format || (format == 'q' && found[0] == 'l') || (format == 'B' && found[0] == '?')) &&
         !found[1];
     out->count = out->view.len / array_itemsize(format);
+
     if (!same || (count >= 0 && out->count != count)) {
         PyErr_Format(PyExc_TypeError, "%s: expected %zd numbers of type '%c', found %zd of type '%s'", what,
                      count, format, out->count, found);

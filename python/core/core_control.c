@@ -44,6 +44,7 @@ static pl_measurement *control_measured(PyObject *list, int *count)
             free(out);
             return NULL;
         }
+
         out[k].kind = (pl_measurement_kind)kind;
     }
 

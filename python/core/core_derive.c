@@ -44,6 +44,7 @@ PyObject *core_model_differentiate(PyObject *self, PyObject *args)
                 {"energy", d.energy, 1},
                 {"reading", d.reading, i.reading_count}};
     PyObject *out = PyDict_New();
+
     for (size_t k = 0; out && k < sizeof part / sizeof *part; ++k) {
         PyObject *array = part[k].data && i.command_count > 0
                               ? core_array_copy(part[k].data, part[k].rows, i.command_count)
@@ -66,11 +67,13 @@ static pl_parameter *model_parameters(PyObject *list, int *count)
     for (Py_ssize_t k = 0; out && k < n; ++k) {
         PyObject *item = PySequence_GetItem(list, k);
         int kind, index, part;
+
         if (!CORE_ITEM(item, "iii", &kind, &index, &part)) {
             Py_XDECREF(item);
             free(out);
             return NULL;
         }
+
         out[k] = (pl_parameter){.kind = (pl_parameter_kind)kind, .index = index, .part = part};
         Py_DECREF(item);
     }
@@ -99,6 +102,7 @@ PyObject *core_model_sensitivity(PyObject *self, PyObject *list)
                 {"measure", i.actuator_count},  {"reading", i.reading_count}};
     void *data[6] = {0};
     PyObject *out = PyDict_New();
+
     for (int k = 0; out && k < 6; ++k) {
         PyObject *array = core_array_new('d', part[k].rows, count > 0 ? count : 1, &data[k]);
         if (!array || PyDict_SetItemString(out, part[k].name, array) < 0) {
@@ -160,6 +164,7 @@ PyObject *core_model_adjoint(PyObject *self, PyObject *args)
     pl_jacobian_report report;
     pl_error err = {0};
     pl_status status = PL_OK;
+
     if (out && core_enter(m, NULL)) {
         const pl_model_weights weights = {by[0].data, by[1].data, by[2].data, by[3].data};
         CORE_RUN(m, status = pl_model_adjoint(m->model, &weights, parameter, count, gradient, &report, &err));

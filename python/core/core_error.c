@@ -26,6 +26,7 @@ PyObject *core_findings(const pl_findings *findings)
             Py_DECREF(list);
             return NULL;
         }
+
         PyList_SetItem(list, i, both);
     }
 

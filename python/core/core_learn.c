@@ -111,6 +111,7 @@ static PyObject *learn_report(const pl_learned_report *r, int samples)
     PyObject *parts = PyDict_New();
     for (int p = 0; parts && p < PL_LEARN_PART_COUNT; ++p) {
         const pl_learned_fit_report *f = &r->part[p];
+
         if (f->fitted) {
             PyObject *one = Py_BuildValue("{s:i,s:i,s:i,s:s,s:d,s:d,s:i}", "outputs", f->output_count,
                                           "weights", f->weight_count, "epochs", f->train.epochs, "ended",

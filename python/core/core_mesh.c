@@ -15,6 +15,7 @@ PyObject *core_mesh_new(const pl_mesh *mesh, PyObject *base)
         m->mesh = mesh;
         m->base = Py_NewRef(base);
     }
+
     return (PyObject *)m;
 }
 
@@ -62,6 +63,7 @@ static bool mesh_which(core_mesh *m, PyObject *which, core_numbers *given, const
         }
         *face = given->data;
         *count = given->count;
+
         for (int64_t k = 0; k < *count; ++k) {
             const int64_t e = (*face)[k] / 8;
             if ((*face)[k] < 0 || e >= v.element_count ||
@@ -71,6 +73,7 @@ static bool mesh_which(core_mesh *m, PyObject *which, core_numbers *given, const
                 return false;
             }
         }
+
         return true;
     }
 
@@ -142,6 +145,7 @@ static PyObject *mesh_triangles(PyObject *self, PyObject *which)
     PyObject *corners = core_array_new('i', (Py_ssize_t)triangles, 3, &corner);
     PyObject *regions = corners ? core_array_new('i', (Py_ssize_t)triangles, 0, &region) : NULL;
     int64_t at = 0;
+
     for (int64_t k = 0; regions && k < count; ++k) {
         const int parts = pl_face_triangles(pl_mesh_face_nodes(m->mesh, face[k], node), &part);
         for (int t = 0; t < parts; ++t, ++at) {
@@ -175,6 +179,7 @@ static PyObject *mesh_cells(PyObject *self, PyObject *unused)
     void *corner, *region;
     PyObject *corners = core_array_new('i', (Py_ssize_t)cells, 4, &corner);
     PyObject *regions = corners ? core_array_new('i', (Py_ssize_t)cells, 0, &region) : NULL;
+
     for (int32_t e = 0; regions && e < v.element_count; ++e) {
         const int parts = pl_element_tets((pl_element_kind)v.kind[e], &part);
         for (int t = 0; t < parts; ++t, ++at) {

@@ -189,6 +189,7 @@ static PyObject *model_list(int count, PyObject *(*one)(const pl_model_info *, i
             Py_DECREF(all);
             return NULL;
         }
+
         PyList_SetItem(all, i, item);
     }
 
@@ -236,16 +237,19 @@ static PyObject *model_materials(const pl_robot *robot)
                                       pl_material_model_name(material.model));
         for (int c = 0; one && c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
             const pl_material_constant constant = (pl_material_constant)c;
+
             if (pl_material_has(material.model, constant)) {
                 PyObject *value = PyFloat_FromDouble(*pl_material_at(&material, constant));
                 PyDict_SetItemString(one, pl_material_constant_name(constant), value);
                 Py_XDECREF(value);
             }
         }
+
         if (!one) {
             Py_DECREF(all);
             return NULL;
         }
+
         PyList_SetItem(all, i, one);
     }
 
@@ -313,6 +317,7 @@ static bool command_value(const pl_command_info *c, PyObject *given, double *out
             core_wrong("", "%s=%s: %s", c->name, text, err.text);
             return false;
         }
+
         return true;
     }
 
@@ -397,6 +402,7 @@ static PyObject *model_commands(PyObject *self, PyObject *args)
             Py_DECREF(list);
             return NULL;
         }
+
         PyList_SetItem(list, i, PyFloat_FromDouble(value));
     }
 
@@ -472,6 +478,7 @@ static PyObject *model_answer(const pl_model *model)
     to = answer_put(to, a.effort, i.actuator_count);
     to = answer_put(to, a.measure, i.actuator_count);
     to = answer_put(to, a.reading, i.reading_count);
+
     for (int k = 0; k < i.actuator_count; ++k) {
         const pl_actuator_state *s = &a.actuator[k];
         const double row[7] = {s->ratio,      s->asked, s->reached, s->local_low,

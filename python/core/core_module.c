@@ -8,6 +8,7 @@ static int module_exec(PyObject *module)
         PyModule_AddFunctions(module, core_table_functions) < 0) {
         return -1;
     }
+
     return PyModule_AddStringConstant(module, "version", pl_version());
 }
 

@@ -19,6 +19,7 @@ static core_motion *motion_new(core_model *m, int marker)
         out->model = Py_NewRef((PyObject *)m);
         pl_motion_init(&out->motion, m->model, marker);
     }
+
     return out;
 }
 
@@ -40,6 +41,7 @@ static PyObject *motion_arrays(PyObject *self, PyObject *unused)
     void *reached, *outcome, *cost;
     PyObject *reaches = core_array_new('B', n, 0, &reached), *outcomes = core_array_new('i', n, 0, &outcome);
     PyObject *costs = core_array_new('q', n, 2, &cost);
+
     if (!reaches || !outcomes || !costs) {
         Py_XDECREF(reaches);
         Py_XDECREF(outcomes);
@@ -173,6 +175,7 @@ static bool goal_read(const pl_model_info *info, PyObject *item, motion_goals *g
     o->index = index;
     o->weight = weight;
     o->tolerance = tolerance;
+
     for (int k = 0; k < 3; ++k) {
         o->axes[k] = axes >> k & 1;
         o->target[k] = n[k];
@@ -252,6 +255,7 @@ static bool goals_options(core_model *m, const pl_model_info *info, PyObject *di
     o->hold = g->hold.data;
     PyObject *efforts = PyDict_GetItemString(dict, "efforts");
     const Py_ssize_t count = efforts && efforts != Py_None ? PySequence_Size(efforts) : 0;
+
     for (Py_ssize_t i = 0; i < count && i < MOTION_GOALS; ++i) {
         PyObject *item = PySequence_GetItem(efforts, i);
         pl_effort_bound *b = &g->effort[i];
@@ -426,11 +430,13 @@ static bool follow_targets(follow_run *f, PyObject *list)
                          : f->g.objective[f->objective[at]].kind == PL_OBJECTIVE_ORIENTATION ? 9
                                                                                              : 3;
         const int rows = f->width[at] > 0 ? (int)(f->target[at].count / f->width[at]) : 0;
+
         if (want == 0 || f->width[at] != want || (f->count >= 0 && rows != f->count) || rows == 0) {
             core_wrong("", "path: expected the same number of rows of %d numbers for every goal",
                        want ? want : 3);
             return false;
         }
+
         f->count = rows;
     }
 
@@ -662,6 +668,7 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
         wanted && columns > 0 ? core_array_new('d', r.count, columns, &slopes) : Py_NewRef(Py_None);
     const Py_ssize_t size = (Py_ssize_t)pl_model_state_size(m->model);
     PyObject *states = kept ? core_array_new('d', r.count, size, &state) : Py_NewRef(Py_None);
+
     if (!outcomes || !jacobians || !states || !core_enter(m, callback)) {
         Py_XDECREF(blocks);
         Py_XDECREF(outcomes);
@@ -683,6 +690,7 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
     core_leave(m);
     core_numbers_release(&command);
     const bool failed = status != PL_OK && status != PL_INTERRUPTED;
+
     if (failed || r.status != PL_OK) {
         Py_DECREF(blocks);
         Py_DECREF(outcomes);
@@ -748,6 +756,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
     task_run *t = calloc(1, sizeof *t);
     PyObject *no_goals = PyList_New(0);
     pl_findings *findings = pl_findings_create();
+
     if (!t || !no_goals || !findings) {
         free(t);
         Py_XDECREF(no_goals);
@@ -768,6 +777,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
         PyErr_NoMemory();
     } else if (goals_read(m, no_goals, dict, &t->g)) {
         const int gripper = pl_task_job_gripper(t->job);
+
         if ((motion = motion_new(m, gripper >= 0 ? gripper : marker)) && core_enter(m, callback)) {
             t->motion = &motion->motion;
             for (int i = 0; status == PL_OK && i < pl_task_file_stage_count(t->file); ++i) {
@@ -778,6 +788,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
                     break;
                 }
             }
+
             core_leave(m);
             if (status != PL_OK && status != PL_INTERRUPTED) {
                 core_raise(status, &t->err, NULL);
@@ -785,6 +796,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
                 out = task_result(t, motion);
             }
         }
+
         goals_release(&t->g);
     }
 

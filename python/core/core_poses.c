@@ -55,6 +55,7 @@ static bool poses_parameters(poses_run *p, PyObject *list)
                        &q->unit, &q->value, &q->scale)) {
             return false;
         }
+
         q->kind = (pl_pose_kind)kind;
     }
 

@@ -98,6 +98,7 @@ PyObject *core_model_write_series(PyObject *self, PyObject *args)
     pl_error err = {0};
     pl_status status = pl_series_create(m->model, path, core_color(color), &series, &err);
     bool wrong = false;
+
     for (Py_ssize_t i = 0; status == PL_OK && !wrong && i < PyList_Size(states); ++i) {
         core_numbers block;
         wrong = !core_numbers_get(PyList_GetItem(states, i), 'd', -1, "state", &block);
@@ -105,6 +106,7 @@ PyObject *core_model_write_series(PyObject *self, PyObject *args)
             CORE_RUN(m, status = pl_model_unpack(m->model, block.data, (size_t)block.count, &err));
             core_numbers_release(&block);
         }
+
         if (!wrong && status == PL_OK) {
             CORE_RUN(m, status = pl_series_add(series, &err));
         }
@@ -159,6 +161,7 @@ PyObject *core_model_write(PyObject *self, PyObject *args)
             pl_model_shape(m->model, place);
             CORE_RUN(m, status = pl_mesh_write_stl(mesh, surface, place, path, &err));
         }
+
         free(place);
     }
 
@@ -195,6 +198,7 @@ static bool picture_lines(const pl_model *model, double **line, int32_t **start,
     *line = calloc(3 * (size_t)points + 1, sizeof **line);
     *start = calloc((size_t)actuators + 1, sizeof **start);
     *count = 0;
+
     for (int i = 0; *line && *start && i < actuators; ++i) {
         const int n = pl_model_line(model, i, *line + 3 * at, points - at);
         if (n > 0) {

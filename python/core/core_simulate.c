@@ -27,6 +27,7 @@ static double *rows_next(simulate_rows *r)
         r->value = larger;
         r->room = room;
     }
+
     return r->value + r->width * r->count++;
 }
 
@@ -58,12 +59,14 @@ static bool simulate_row(void *user, const pl_motion_row *row)
     const double energy[7] = {e->kinetic,   e->elastic, e->viscous,  e->damped,
                               e->actuators, e->loads,   e->imbalance};
     simulate_put(to, energy, 7);
+
     if (s->shapes) {
         double *shape = rows_next(&s->shape);
         if (!shape) {
             s->no_memory = true;
             return false;
         }
+
         pl_model_shape(s->m->model, shape);
     }
 
@@ -93,6 +96,7 @@ static bool simulate_asked(pl_schedule *schedule, PyObject *list, int count)
             PyErr_SetString(PyExc_IndexError, "simulate: no such command");
             return false;
         }
+
         if (strcmp(kind, "table") == 0) {
             core_numbers time = {0}, value = {0};
             if (!b || !core_numbers_get(a, 'd', -1, "times", &time)) {
@@ -102,6 +106,7 @@ static bool simulate_asked(pl_schedule *schedule, PyObject *list, int count)
                 core_numbers_release(&time);
                 return false;
             }
+
             status = pl_schedule_table(schedule, command, time.data, value.data, 1, (int)time.count, &err);
             core_numbers_release(&time);
             core_numbers_release(&value);
@@ -119,6 +124,7 @@ static bool simulate_asked(pl_schedule *schedule, PyObject *list, int count)
                 : strcmp(kind, "follow") == 0 ? pl_schedule_follow(schedule, command, v[0], v[1], v[2], &err)
                                               : pl_schedule_ramp(schedule, command, v[0], v[1], v[2], &err);
         }
+
         if (status != PL_OK) {
             core_raise(status, &err, NULL);
             return false;
@@ -172,6 +178,7 @@ static PyObject *simulate_work(simulate_run *s, const simulate_given *g, const p
             pl_simulation_destroy(simulation);
             return NULL;
         }
+
         status = pl_simulation_from_state(simulation, block.data, (size_t)block.count, &err);
         core_numbers_release(&block);
     } else if (status == PL_OK && strcmp(g->start, "undeformed") == 0) {

@@ -85,6 +85,7 @@ PyObject *core_model_compare(PyObject *self, PyObject *args)
             Py_CLEAR(out);
             break;
         }
+
         PyList_SetItem(out, i, row);
     }
 
@@ -158,6 +159,7 @@ static PyObject *table_material(const pl_material *given)
     for (int c = 0; out && c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
         const pl_material_constant constant = (pl_material_constant)c;
         const double value = *pl_material_at(&material, constant);
+
         if (pl_material_has(material.model, constant) && value != 0) {
             PyObject *number = PyFloat_FromDouble(value);
             PyDict_SetItemString(out, pl_material_constant_name(constant), number);
@@ -174,6 +176,7 @@ static PyObject *table_materials(PyObject *module, PyObject *unused)
     (void)unused;
     const int count = pl_material_library_count();
     PyObject *all = PyList_New(count);
+
     for (int i = 0; all && i < count; ++i) {
         const pl_material_entry *e = pl_material_library_at(i);
         PyObject *one = Py_BuildValue("(ssNddds)", e->name, e->title, table_material(&e->material),
@@ -182,6 +185,7 @@ static PyObject *table_materials(PyObject *module, PyObject *unused)
             Py_DECREF(all);
             return NULL;
         }
+
         PyList_SetItem(all, i, one);
     }
 
@@ -207,6 +211,7 @@ static PyObject *table_designs(PyObject *module, PyObject *unused)
     (void)unused;
     const int full = pl_design_count(), reduced = pl_reduced_design_count();
     PyObject *all = PyList_New(full + reduced);
+
     for (int i = 0; all && i < full; ++i) {
         const pl_design *d = pl_design_at(i);
         PyList_SetItem(
@@ -348,6 +353,7 @@ static PyObject *table_path(PyObject *module, PyObject *args)
             known[i] = pl_path_name((pl_path_kind)i);
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", known[i]);
         }
+
         return core_wrong(list, "there is no path '%s'", kind);
     }
 

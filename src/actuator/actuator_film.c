@@ -34,6 +34,7 @@ static void film_at(const pl_functional *h, const pl_piece *piece, int q, const 
     *p = (film_point){.w = data[0]};
     for (int a = 0; a < piece->node_count; ++a) {
         const double *v = piece_vertex(h, piece, a, x), *g = data + 1 + 3 * a;
+
         for (int j = 0; j < 3; ++j) {
             for (int i = 0; i < 3; ++i) {
                 p->t[j][i] += g[j] * v[i];
@@ -72,9 +73,11 @@ static void film_derive(pl_film_kind kind, const film_point *p, film_density *d)
             d->by_n[i] = 2 * n[i] / J - nn / (J * J) * t[i];
             d->by_t[i] = -nn / (J * J) * n[i];
         }
+
         for (int k = 0; k < 3; ++k) {
             double *by_nn = &d->by_nn[3 * i + k];
             *by_nn = kind == PL_FILM_AREA ? ((i == k) - n[i] * n[k] / nn) / length : 2.0 * (i == k);
+
             if (kind == PL_FILM_CHARGE) {
                 *by_nn = 2 * (i == k) / J - 2 * (n[i] * t[k] + t[i] * n[k]) / (J * J) +
                          2 * nn * t[i] * t[k] / (J * J * J);
@@ -112,6 +115,7 @@ void pl_film_gradient(const pl_functional *h, const pl_piece *piece, const doubl
         pl_cross3(p.t[1], d.by_n, by[0]);
         pl_cross3(d.by_n, p.t[0], by[1]);
         memcpy(by[2], d.by_t, sizeof by[2]);
+
         for (int a = 0; a < piece->node_count; ++a) {
             const double *grad = film_data(h, piece, q) + 1 + 3 * a;
             double *slot = piece_slot(h, piece, a, g);
@@ -142,6 +146,7 @@ void pl_film_hessian(const pl_functional *h, const pl_piece *piece, const double
                                    g[0] * p.t[1][2] - g[1] * p.t[0][2]};
             pl_cross3(e, arm, dn[r]);
         }
+
         for (int r = 0; r < m; ++r) {
             const double *g = grad + 3 * (r / 3);
             const int i = r % 3;
@@ -152,6 +157,7 @@ void pl_film_hessian(const pl_functional *h, const pl_piece *piece, const double
                 by_t[k] = d.by_nt[k] * dn[r][0] + d.by_nt[3 + k] * dn[r][1] + d.by_nt[6 + k] * dn[r][2] +
                           d.by_tt[3 * k + i] * g[2];
             }
+
             for (int c = 0; c < m; ++c) {
                 const double *o = grad + 3 * (c / 3);
                 const int k = c % 3;
@@ -176,6 +182,7 @@ pl_status pl_functional_add_film(pl_functional *h, pl_film_kind kind, int32_t no
     piece->film = kind;
     piece->point_count = points;
     memcpy(h->node + piece->node_start, node, (size_t)nodes * sizeof *node);
+
     for (int q = 0; q < points; ++q) {
         double *data = h->data + piece->data_start + q * film_size(piece);
         data[0] = weight[q];

@@ -44,6 +44,7 @@ static pl_status functional_add_faces(pl_functional *h, pl_piece_kind kind, cons
         }
         memcpy(h->node + piece->node_start, node, (size_t)n * sizeof *node);
     }
+
     return PL_OK;
 }
 
@@ -67,6 +68,7 @@ static pl_piece *functional_add_curve(pl_functional *h, const int32_t *node, int
         memcpy(h->node + piece->node_start, node, (size_t)count * sizeof *node);
         piece->quadratic = quadratic;
     }
+
     return piece;
 }
 
@@ -194,11 +196,13 @@ double pl_functional_evaluate(const pl_functional *h, const double *x, double sc
     for (int t = 0, run = 1; t < h->piece_count; t += run) {
         const pl_piece *piece = &h->piece[t];
         run = 1;
+
         if (piece->kind == PL_PIECE_VOLUME) {
             run = pl_volume_run(h, t);
             sum += pl_volume_faces(h, t, run, x, scale, g);
             continue;
         }
+
         sum += piece_table[piece->kind].value(h, piece, x);
         if (g) {
             piece_table[piece->kind].gradient(h, piece, x, scale, g);

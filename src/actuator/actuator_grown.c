@@ -63,6 +63,7 @@ static void grown_shape(pl_grown_kind kind, const double n[3], double r, double 
     const double own[3] = {s, power * s / r, power * (power - 1) * s / (r * r)};
     const double across[3] = {1 / r, -1 / (r * r), 2 / (r * r * r)};
     double *const out[3] = {G, dG, ddG};
+
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 9; ++i) {
             const double nn = film ? n[i / 3] * n[i % 3] : 0;
@@ -253,6 +254,7 @@ void pl_grown_hessian(const pl_functional *h, const pl_piece *piece, const doubl
         double A[81];
         grown_point_now(h, piece, q, x, &p);
         grown_tangent(h, &p, A);
+
         for (int r = 0; r < 3 * n; ++r) {
             // row of A for the motion of one node along one axis
             double row[9] = {0};
@@ -261,6 +263,7 @@ void pl_grown_hessian(const pl_functional *h, const pl_piece *piece, const doubl
                     row[k] += scale * grad[3 * (r / 3) + j] * A[9 * (3 * (r % 3) + j) + k];
                 }
             }
+
             for (int c = 0; c < 3 * n; ++c) {
                 H[(int64_t)r * 3 * n + c] += pl_dot3(row + 3 * (c % 3), grad + 3 * (c / 3));
             }
@@ -368,16 +371,19 @@ static double meet_round(pl_functional *h, const double *x, double target)
             for (int q = 0; q < h->piece[t].point_count; ++q) {
                 double *data = grown_data(h, &h->piece[t], q), *r = &data[AT_RATIO];
                 const double u = data[AT_SHARE], by_r = data[AT_BY_R], by_rr = data[AT_BY_RR];
+
                 if (pass == 0) {
                     need += u * (by_r / by_rr - *r);
                     slope += u * u / by_rr;
                     continue;
                 }
+
                 const double change = (h->pull * u - by_r) / by_rr;
                 largest = fmax(largest, fabs(change) / *r);
                 *r += fmax(-0.3 * *r, fmin(0.3 * *r, change));
             }
         }
+
         h->pull = pass == 0 ? need / slope : h->pull;
     }
 
@@ -411,6 +417,7 @@ double pl_grown_row(const pl_functional *h, const double *x, double scale, doubl
     double by_pull = 0;
     for (int t = 0; t < h->piece_count; ++t) {
         const pl_piece *piece = &h->piece[t];
+
         for (int q = 0; q < piece->point_count; ++q) {
             grown_point p;
             grown_point_now(h, piece, q, x, &p);
@@ -427,6 +434,7 @@ void pl_grown_rate(const pl_functional *h, const double *x, double rate[2], doub
     rate[0] = rate[1] = 0;
     for (int t = 0; t < h->piece_count; ++t) {
         const pl_piece *piece = &h->piece[t];
+
         for (int q = 0; q < piece->point_count; ++q) {
             grown_point p;
             grown_point_now(h, piece, q, x, &p);

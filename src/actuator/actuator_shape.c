@@ -53,6 +53,7 @@ void pl_segment_hessian(const pl_functional *h, const pl_piece *piece, const dou
     for (int j = 0; j < n; ++j) {
         for (int k = 0; k < n; ++k) {
             const double s = scale * h->data[piece->data_start + j] * h->data[piece->data_start + k] / length;
+
             for (int p = 0; p < 3; ++p) {
                 for (int q = 0; q < 3; ++q) {
                     H[(int64_t)(3 * j + p) * 3 * n + 3 * k + q] += s * ((p == q) - t[p] * t[q]);
@@ -78,12 +79,14 @@ static int area_points(const pl_functional *h, const pl_piece *piece, const doub
         area_point *p = &point[q];
         *p = (area_point){.weight = weight[q]};
         pl_face_shape_eval(piece->node_count, xi[q], NULL, p->dN);
+
         for (int j = 0; j < piece->node_count; ++j) {
             for (int i = 0; i < 3; ++i) {
                 p->t1[i] += p->dN[2 * j] * piece_vertex(h, piece, j, x)[i];
                 p->t2[i] += p->dN[2 * j + 1] * piece_vertex(h, piece, j, x)[i];
             }
         }
+
         pl_cross3(p->t1, p->t2, p->unit);
         p->area = pl_norm3(p->unit);
         for (int i = 0; i < 3; ++i) {
@@ -113,6 +116,7 @@ void pl_area_gradient(const pl_functional *h, const pl_piece *piece, const doubl
         double g1[3], g2[3];
         pl_cross3(p->t2, p->unit, g1);
         pl_cross3(p->unit, p->t1, g2);
+
         for (int j = 0; j < piece->node_count; ++j) {
             for (int i = 0; i < 3; ++i) {
                 piece_slot(h, piece, j, g)[i] +=
@@ -192,6 +196,7 @@ void pl_angle_gradient(const pl_functional *h, const pl_piece *piece, const doub
     double s, c;
     angle_parts(h, piece, x, &s, &c);
     const double r2 = s * s + c * c;
+
     for (int j = 0; j < piece->node_count; ++j) {
         const double *a = h->data + piece->data_start + 6 * j, *b = a + 3;
         for (int i = 0; i < 3; ++i) {
@@ -208,6 +213,7 @@ void pl_angle_hessian(const pl_functional *h, const pl_piece *piece, const doubl
     const double r4 = (s * s + c * c) * (s * s + c * c), ss = -2 * s * c / r4, sc = (s * s - c * c) / r4;
     const int n = piece->node_count;
     const double *data = h->data + piece->data_start;
+
     for (int j = 0; j < 3 * n; ++j) {
         const double aj = data[6 * (j / 3) + j % 3], bj = data[6 * (j / 3) + 3 + j % 3];
         for (int k = 0; k < 3 * n; ++k) {

@@ -43,6 +43,7 @@ static void volume_table_make(int nodes, volume_table *table)
                                          u[2 * b + 1], N[c],     u[2 * c],     u[2 * c + 1]};
                     tau += weight[q] / 3 * pl_det3(M);
                 }
+
                 // most triples of a quadratic face vanish by symmetry
                 if (fabs(tau) > 1e-14) {
                     table->triple[table->count][0] = a;
@@ -101,6 +102,7 @@ int pl_volume_run(const pl_functional *h, int t)
            h->piece[end].node_count == h->piece[t].node_count) {
         ++end;
     }
+
     return end - t;
 }
 
@@ -118,6 +120,7 @@ double pl_volume_faces(const pl_functional *h, int t, int count, const double *x
         for (int l = 0; l < VOLUME_LANES; ++l) { // those that are missing repeat the first
             node[l] = h->node + h->piece[l < lanes ? from + l : from].node_start;
         }
+
         V += kernel->faces(table, nodes, node, lanes, x, scale, g);
     }
 
@@ -132,6 +135,7 @@ void pl_volume_hessian(const pl_functional *h, const pl_piece *piece, const doub
     for (int t = 0; t < table->count; ++t) {
         const int *i = table->triple[t];
         const double s = -scale * table->tau[t];
+
         for (int k = 0; k < 3; ++k) {
             const int a = i[k], b = i[(k + 1) % 3], c = i[(k + 2) % 3];
             const double *vc = piece_vertex(h, piece, c, x);
@@ -208,6 +212,7 @@ static void rim_area(const pl_functional *h, const pl_piece *piece, const double
     A[0] = A[1] = A[2] = 0;
     for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];
+
         for (int k = 0, count = rim_pairs(piece, e, pair); k < count; ++k) {
             double p[3], q[3], n[3];
             rim_at(h, piece, pair[k].i, x, p);
@@ -281,6 +286,7 @@ void pl_rim_hessian(const pl_functional *h, const pl_piece *piece, const double 
     rim_apex(h, piece, x, c);
     for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];
+
         for (int k = 0, count = rim_pairs(piece, e, pair); k < count; ++k) {
             const int p = pair[k].i, q = pair[k].j;
             const double s = -scale / 6 * pair[k].s;
@@ -311,15 +317,18 @@ void pl_functional_press(const pl_functional *h, const double *x, double scale, 
         double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
         int points;
         pl_face_quadrature(piece->node_count, &points, xi, weight);
+
         for (int q = 0; q < points; ++q) {
             double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], t1[3] = {0}, t2[3] = {0}, n[3];
             pl_face_shape_eval(piece->node_count, xi[q], N, dN);
+
             for (int a = 0; a < piece->node_count; ++a) {
                 for (int i = 0; i < 3; ++i) {
                     t1[i] += dN[2 * a] * piece_vertex(h, piece, a, x)[i];
                     t2[i] += dN[2 * a + 1] * piece_vertex(h, piece, a, x)[i];
                 }
             }
+
             pl_cross3(t1, t2, n);
             // work of a pressure: N_a n dA
             for (int a = 0; a < piece->node_count; ++a) {

@@ -27,6 +27,7 @@ static double kernel_faces(const volume_table *table, int nodes, const int32_t *
                                   u[0] * v[1] - u[1] * v[0]};
         for (int a = 0; a < nodes; ++a) {
             const double weight = table->weight[p][a];
+
             if (weight != 0) {
                 sum[a][0] += weight * n[0];
                 sum[a][1] += weight * n[1];

@@ -15,6 +15,7 @@ static bool coarse_is_shell(pl_mesh_view view)
             return true;
         }
     }
+
     return false;
 }
 
@@ -52,6 +53,7 @@ pl_status pl_model_coarse_from_document(const pl_robot_document *document,
     pl_model_load_options coarse = *options;
     coarse.built = coarse_admit;
     coarse.built_user = &gate;
+
     for (int i = 0; i < tries; ++i) {
         coarse.load.size = (2 + i) * edge;
         const pl_status status = pl_model_from_document(document, &coarse, out, NULL, err);

@@ -65,6 +65,7 @@ static bool study_add(pl_study *s, const char *format, ...)
     vsnprintf(name, sizeof name, format, list);
     va_end(list);
     char **more = pl_resize_array(s->quantity, (size_t)s->quantity_count + 1, sizeof *more);
+
     if (more) {
         s->quantity = more;
         more[s->quantity_count] = pl_strdup(name);
@@ -337,6 +338,7 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
             to[i] = 0;
             continue;
         }
+
         double K_u = -v->spring * u[i];
         for (int k = 0; k < 3; ++k) {
             K_u += S[3 * i + k] * u[k];
@@ -401,6 +403,7 @@ static void study_done(study_work *w, int point, const char *outcome)
         *c = *c == ',' || *c == '\n' || *c == '"' ? ';' : *c; // it stands in a table
     }
     s->outcome[point] = copy;
+
     if (copy) {
         ++s->done;
         s->solved += strcmp(copy, "solved") == 0;
@@ -409,6 +412,7 @@ static void study_done(study_work *w, int point, const char *outcome)
         w->status = pl_fail_memory(&w->err, "the study");
         atomic_store(&w->stop, true);
     }
+
     pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
 }
@@ -499,14 +503,17 @@ static void study_one(study_work *w, int variant)
                                            pl_drive_dimension(c.drive), &v.command[w->command[i]], &err);
             }
         }
+
         if (status == PL_OK) {
             status = study_solve(w, &v, s->value + (size_t)point * (size_t)s->quantity_count, outcome,
                                  sizeof outcome, &err);
         }
+
         if (status == PL_NO_MEMORY || status == PL_INTERRUPTED || atomic_load(&w->stop)) {
             study_give_up(w, status == PL_OK ? PL_INTERRUPTED : status, &err);
             break;
         }
+
         // a variant that cannot be built fails at all of its points, with its reason
         study_done(w, point, status == PL_OK ? outcome : err.text);
     }
@@ -608,6 +615,7 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
     for (int i = 0; i < d->axis_count + d->set_count; ++i) {
         const char *name = i < d->axis_count ? d->axis[i].name : d->set[i - d->axis_count].path;
         const int c = pl_model_find_command(model, name);
+
         if (c < 0 && !strchr(name, '.') && !pl_robot_document_value(w->def->document, name)) {
             const char *known[64];
             int count = 0;
@@ -620,11 +628,13 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
                            "design.wall, materials.NAME.young or one of its parameters%s%s%s",
                            name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         }
+
         for (int k = 0; k < i; ++k) {
             if (strcmp(name, k < d->axis_count ? d->axis[k].name : d->set[k - d->axis_count].path) == 0) {
                 return pl_fail(err, PL_BAD_INPUT, "study: '%s' is given twice", name);
             }
         }
+
         if (i < d->axis_count) {
             w->is_command[i] = c >= 0;
             w->command[i] = c;
@@ -726,6 +736,7 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
             good = (s->setting[p * d->axis_count + i] =
                         pl_strdup(d->axis[i].value[study_digit(d, (int)p, i)])) != NULL;
         }
+
         for (int i = 0; i < s->quantity_count; ++i) {
             s->value[p * s->quantity_count + i] = NAN;
         }

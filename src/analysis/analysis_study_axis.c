@@ -83,10 +83,12 @@ pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *e
             snprintf(value, sizeof value, "%.*s", (int)length, at);
             at += length + (at[length] == ',');
         }
+
         if (!value[0]) {
             pl_study_axis_clear(axis);
             return pl_fail(err, PL_BAD_INPUT, "'%.100s': a value is empty", text);
         }
+
         if (!(axis->value[axis->count++] = pl_strdup(value))) {
             pl_study_axis_clear(axis);
             return pl_fail_memory(err, "the study");

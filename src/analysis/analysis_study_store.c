@@ -86,6 +86,7 @@ pl_status analysis_study_recall(study_work *w, pl_error *err)
             status = pl_fail_memory(err, "the study");
             break;
         }
+
         memcpy(s->outcome[point], rest + 1, n);
         rest += 1 + n;
         for (int i = 0; i < s->quantity_count; ++i) {
@@ -97,6 +98,7 @@ pl_status analysis_study_recall(study_work *w, pl_error *err)
                 break;
             }
         }
+
         ++s->kept;
         ++s->done;
         s->solved += strcmp(s->outcome[point], "solved") == 0;

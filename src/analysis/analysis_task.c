@@ -38,6 +38,7 @@ static pl_status job_check_stages(pl_task_job *j, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: stage: the robot has no marker '%s'", j->path,
                            item->line, name);
         }
+
         if (item->what == PL_TASK_MOVE && !name && j->marker < 0) {
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: stage '%s': the marker is not given: add 'marker'",
                            j->path, item->line, item->name);
@@ -69,6 +70,7 @@ static pl_status job_find_gripper(pl_task_job *j, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: gripper: the robot has no command '%s'", j->path,
                            f->gripper_line, f->command[i]);
         }
+
         j->end[c] = true;
     }
 

@@ -175,6 +175,7 @@ static void task_judge(task_reader *r, const doc_node *node, const pl_task_item 
         {"axis", {false, false, false, false}, {true, false, false, false}},
         {"axes", {false, false, false, false}, {true, false, false, false}},
     };
+
     for (int i = 0; i < PL_COUNT(rule); ++i) {
         const doc_node *n = doc_child(node, rule[i].key);
         if (!n && rule[i].needs[item->what]) {
@@ -363,6 +364,7 @@ pl_status pl_task_read(const char *path, pl_task_file **out, pl_findings *findin
         pl_task_file_destroy(file);
         return status;
     }
+
     *out = file;
 
     return PL_OK;
@@ -374,6 +376,7 @@ void pl_task_file_destroy(pl_task_file *file)
         doc_arena_clear(file->memory);
         pl_free(file->memory);
     }
+
     pl_free(file);
 }
 

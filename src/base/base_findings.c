@@ -70,6 +70,7 @@ int pl_findings_add(pl_findings *findings, pl_severity severity, const char *fil
     va_end(args);
     char *advice = pl_strdup("");
     char *name = file ? pl_strdup(file) : NULL;
+
     if (!text || !advice || (file && !name)) {
         pl_free(text);
         pl_free(advice);
@@ -95,6 +96,7 @@ void pl_findings_advise(pl_findings *findings, const char *format, ...)
     va_start(args, format);
     char *advice = findings_sentence(format, args);
     va_end(args);
+
     if (advice) {
         pl_finding *f = &findings->item[findings->count - 1];
         pl_free((void *)f->advice);

@@ -11,6 +11,7 @@ pl_isa pl_isa_best(void)
         __builtin_cpu_supports("avx512cd")) {
         return PL_ISA_AVX512;
     }
+
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         return PL_ISA_AVX2;
     }

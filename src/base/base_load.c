@@ -19,6 +19,7 @@ static pl_status load_open(pl_library *library, pl_error *err)
             return pl_fail(err, PL_FAILED, "%s, but %s has no function %s", library->purpose, library->name,
                            library->call[i].name);
         }
+
         memcpy((char *)library->table + library->call[i].place, &found, sizeof found);
     }
 

@@ -10,6 +10,7 @@ static void *memory_default(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
+
     return realloc(block, bytes);
 }
 

@@ -22,12 +22,14 @@ void pl_polar3(const double A[9], double R[9])
             n2 += R[i] * R[i];
             c2 += C[i] * C[i];
         }
+
         const double z = sqrt(sqrt(c2 / (det * det) / n2));
         for (int i = 0; i < 9; ++i) {
             const double next = 0.5 * (z * R[i] + C[i] / (z * det));
             change += fabs(next - R[i]);
             R[i] = next;
         }
+
         // R is orthogonal to rounding, entries are at most 1
         if (change < 1e-15) {
             return;
@@ -63,11 +65,13 @@ void pl_eigen3(const double A[9], double value[3], double V[9])
                     S[3 * k + p] = c * a - s * b;
                     S[3 * k + q] = s * a + c * b;
                 }
+
                 for (int k = 0; k < 3; ++k) {
                     const double a = S[3 * p + k], b = S[3 * q + k];
                     S[3 * p + k] = c * a - s * b;
                     S[3 * q + k] = s * a + c * b;
                 }
+
                 for (int k = 0; k < 3; ++k) {
                     const double a = Q[3 * k + p], b = Q[3 * k + q];
                     Q[3 * k + p] = c * a - s * b;

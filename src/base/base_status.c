@@ -39,6 +39,7 @@ pl_status pl_fail(pl_error *err, pl_status status, const char *format, ...)
         vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
     }
+
     return status;
 }
 

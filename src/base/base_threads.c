@@ -70,6 +70,7 @@ static void threads_count(void)
         threads_default = given < PL_THREADS_MAX ? (int)given : PL_THREADS_MAX;
         return;
     }
+
     int count = 0;
 #ifdef __linux__
     cpu_set_t set;
@@ -198,6 +199,7 @@ static void helpers_start(int wanted)
         pthread_mutex_init(&h->lock, NULL);
         pthread_cond_init(&h->wake, NULL);
         atomic_store(&h->asleep, false);
+
         if (pthread_create(&h->thread, NULL, helper_main, h) != 0) {
             pthread_cond_destroy(&h->wake);
             pthread_mutex_destroy(&h->lock);
@@ -215,6 +217,7 @@ static void helpers_end(void)
     atomic_store(&pool.quit, true);
     atomic_fetch_add(&pool.number, 1);
     helpers_wake(pool.started);
+
     for (; pool.started > 0; --pool.started) {
         pool_thread *h = &pool.helper[pool.started - 1];
         pthread_join(h->thread, NULL);
@@ -315,6 +318,7 @@ static void loop_work(void *context, int worker)
     loop *l = context;
     for (int k = 0; k < l->shares; ++k) {
         loop_share *s = &l->share[(worker + k) % l->shares];
+
         while (atomic_load_explicit(&s->next, memory_order_relaxed) < s->end) {
             const int64_t from = atomic_fetch_add_explicit(&s->next, l->grain, memory_order_relaxed);
             if (from < s->end) {
@@ -448,6 +452,7 @@ static void tasks_work(void *context, int worker)
             tasks_wait(t);
             continue;
         }
+
         t->body(t->context, item, part, worker);
         if (atomic_fetch_sub(&t->open, 1) == 1) {
             pthread_mutex_lock(&t->lock);

@@ -190,6 +190,7 @@ static bool text_reserve(pl_text *text, size_t extra)
             text->failed = true;
             return false;
         }
+
         text->data = larger;
         text->capacity = wanted;
     }
@@ -249,6 +250,7 @@ void pl_text_add_cell(pl_text *text, const char *format, ...)
         }
         pl_text_add(text, "\"");
     }
+
     text->failed = text->failed || cell.failed;
     pl_text_clear(&cell);
 }
@@ -261,6 +263,7 @@ bool pl_name_is_valid(const char *name)
             return false;
         }
     }
+
     return name[0] != '\0';
 }
 
@@ -293,6 +296,7 @@ static int tools_edit_distance(const char *a, const char *b)
     for (int i = 0; a[i] && i < 63; ++i) {
         int diagonal = row[0];
         row[0] = i + 1;
+
         for (int j = 0; j < length; ++j) {
             const int change = diagonal + (a[i] != b[j]);
             diagonal = row[j + 1];
@@ -325,6 +329,7 @@ static int tools_distance_to_start(const char *word, const char *known)
     tools_squash(word, a, sizeof a - 1);
     const size_t length = strlen(a);
     int best = INT_MAX;
+
     for (size_t n = length > 0 ? length - 1 : 0; n <= length + 1 && n < sizeof b; ++n) {
         tools_squash(known, b, n);
         const int distance = tools_edit_distance(a, b);

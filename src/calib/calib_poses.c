@@ -81,6 +81,7 @@ static void pose_base(const pl_poses_def *d, const double *value, double t[3], d
     const double a = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     const double s = a > 1e-9 ? sin(a) / a : 1, c = a > 1e-9 ? (1 - cos(a)) / (a * a) : 0.5;
     const double K[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             double square = 0;
@@ -118,6 +119,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
             list[count] = (pl_parameter){PL_PARAMETER_MATERIAL, p->index, p->part};
             column[count++] = k;
         }
+
         commands = commands || p->kind == PL_POSE_FACTOR || p->kind == PL_POSE_OFFSET;
     }
 
@@ -172,6 +174,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
     const double *marker = pl_model_get_answer(model).marker;
     for (int k = 0; k < P; ++k) {
         const pl_pose_parameter *p = &d->parameter[k];
+
         for (int m = 0; p->kind == PL_POSE_BASE && m < M; ++m) {
             double v[3] = {p->index == 0, p->index == 1, p->index == 2};
             if (p->index >= 3) { // by differences of the closed form
@@ -187,6 +190,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
                     v[i] = (a[i] - b[i]) / 2e-6;
                 }
             }
+
             for (int i = 0; i < 3; ++i) {
                 s->J[((int64_t)row * M * 3 + 3 * m + i) * P + k] = v[i];
             }
@@ -219,6 +223,7 @@ static pl_status pose_predict(poses *s, const double *value, bool slopes, bool o
             status = pl_fail(err, PL_INTERRUPTED, "interrupted");
             break;
         }
+
         status = pose_solve(s, model, value, row, err);
         if (status == PL_FAILED && others) {
             for (int i = 0; i < 3 * M; ++i) {
@@ -228,6 +233,7 @@ static pl_status pose_predict(poses *s, const double *value, bool slopes, bool o
             status = PL_OK;
             continue;
         }
+
         if (status == PL_OK && slopes) {
             status = pose_columns(s, model, value, row, err);
         }
@@ -275,6 +281,7 @@ static int pose_residuals(const pl_poses_def *d, int64_t k, const double *p, dou
     *seen = 0;
     if (d->camera_count == 0) {
         const double *q = d->marker + 3 * k;
+
         for (int i = 0; isfinite(q[0] + q[1] + q[2]) && i < 3; ++i) {
             r[count] = p[i] - q[i];
             for (int j = 0; by && j < 3; ++j) {
@@ -282,6 +289,7 @@ static int pose_residuals(const pl_poses_def *d, int64_t k, const double *p, dou
             }
             ++count;
         }
+
         *seen = count > 0;
         return count;
     }
@@ -301,6 +309,7 @@ static int pose_residuals(const pl_poses_def *d, int64_t k, const double *p, dou
             }
             ++count;
         }
+
         ++*seen;
     }
 
@@ -347,6 +356,7 @@ static int pose_normal(const poses *s, double *H, double *g)
             continue;
         }
         const int rows = pose_residuals(d, k, s->predicted + 3 * k, r, by, &seen);
+
         for (int i = 0; i < rows; ++i, ++count) {
             for (int a = 0; a < P; ++a) {
                 row[a] = 0;
@@ -355,6 +365,7 @@ static int pose_normal(const poses *s, double *H, double *g)
                 }
                 row[a] *= pose_scale(&d->parameter[a]);
             }
+
             for (int a = 0; a < P; ++a) {
                 g[a] += row[a] * r[i];
                 for (int b = 0; b < P; ++b) {
@@ -389,6 +400,7 @@ static void pose_statistics(poses *s, const double *H, int count)
     memcpy(A, H, sizeof(double) * (size_t)(P * P));
     pl_dense_eigen(P, A, w, V);
     r->quantile = pose_quantile(count - P);
+
     for (int k = 0; k < P; ++k) {
         double v = 0;
         for (int j = 0; j < P; ++j) {
@@ -435,6 +447,7 @@ static pl_status pose_search(poses *s, double *trial_prediction, double *other, 
             break;
         }
         bool better = false;
+
         for (int attempt = 0; attempt < 6 && !better && status == PL_OK; ++attempt) {
             double A[PL_POSE_PARAMETERS * PL_POSE_PARAMETERS], step[PL_POSE_PARAMETERS],
                 trial[PL_POSE_PARAMETERS], size = 0;
@@ -443,10 +456,12 @@ static pl_status pose_search(poses *s, double *trial_prediction, double *other, 
                 A[k * P + k] += mu * (H[k * P + k] + 1e-12);
                 step[k] = -g[k];
             }
+
             if (!pl_dense_solve(P, A, step, 1)) {
                 mu = fmax(10 * mu, 1e-6);
                 continue;
             }
+
             for (int k = 0; k < P; ++k) {
                 const bool positive = d->parameter[k].kind == PL_POSE_MATERIAL ||
                                       d->parameter[k].kind == PL_POSE_FACTOR ||
@@ -456,6 +471,7 @@ static pl_status pose_search(poses *s, double *trial_prediction, double *other, 
                 size = fmax(size, fabs(v - r->value[k]) / pose_scale(&d->parameter[k]));
                 trial[k] = v;
             }
+
             // derivatives come with the same solves; kept if the step is
             const pl_status tried = pose_predict(s, trial, true, false, trial_prediction, err);
             if (tried == PL_INTERRUPTED || tried == PL_NO_MEMORY) {
@@ -479,6 +495,7 @@ static pl_status pose_search(poses *s, double *trial_prediction, double *other, 
                 }
             }
         }
+
         if (!better) { // no step decreases it: derivatives at the point kept
             r->converged = true;
             status = pose_predict(s, r->value, true, false, s->predicted, err);
@@ -558,6 +575,7 @@ bool pl_poses_place(const double *from, const double *to, int count, double base
                 continue;
             }
             used += pass == 0;
+
             for (int i = 0; i < 3; ++i) {
                 mean[0][i] += pass == 0 ? a[i] : 0;
                 mean[1][i] += pass == 0 ? b[i] : 0;
@@ -566,6 +584,7 @@ bool pl_poses_place(const double *from, const double *to, int count, double base
                 }
             }
         }
+
         for (int i = 0; pass == 0 && i < 3; ++i) {
             mean[0][i] /= used > 0 ? used : 1;
             mean[1][i] /= used > 0 ? used : 1;

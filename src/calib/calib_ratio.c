@@ -154,6 +154,7 @@ pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
     const int soft = out->elasticity >= 1;
     double r[2] = {test->r_omega, test->r_omega}, low = RATIO_SMALLEST, high = test->r_omega;
     pl_marker_result at;
+
     for (int round = 0; round < RATIO_ROUNDS && high - low > 1e-7 * high; ++round) {
         r[soft] = sqrt(low * high); // ratios are what counts
         status = ratio_solve(specimen, test->method, r, test->pull, 0, &at, err);

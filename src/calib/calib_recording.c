@@ -31,6 +31,7 @@ static void series_name(const char *part, pl_recording_column *out)
     memcpy(out->name, part, length);
     out->name[length] = 0;
     out->unit[0] = 0;
+
     if (*open) {
         const size_t unit = strcspn(open + 1, "])");
         const size_t most = unit < sizeof out->unit ? unit : sizeof out->unit - 1;
@@ -70,6 +71,7 @@ static pl_status series_row(char *line, const char *name, int number, pl_recordi
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d (%s) is not a number", name, number, c + 1,
                            s->column[c].name);
         }
+
         out[c] = *part ? out[c] : NAN;
     }
 
@@ -95,6 +97,7 @@ pl_status pl_recording_parse(const char *text, size_t length, const char *name, 
             status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the line is too long", name, number + 1);
             break;
         }
+
         memcpy(line, at, bytes);
         line[bytes] = 0;
         at += bytes + 1;
@@ -110,6 +113,7 @@ pl_status pl_recording_parse(const char *text, size_t length, const char *name, 
             status = out->value ? PL_OK : pl_fail_memory(err, "measurements");
             continue;
         }
+
         status = series_row(line, name, number + 1, out, out->value + (int64_t)out->column_count * out->count,
                             err);
         out->count += status == PL_OK;
@@ -134,6 +138,7 @@ int pl_recording_find(const pl_recording *s, const char *const *name, int count)
             }
         }
     }
+
     return -1;
 }
 

@@ -37,6 +37,7 @@ static void relax_columns(const pl_relaxation *test, const relax *x, int k, doub
             column[i] = e; // at once
             continue;
         }
+
         const double h = test->time[k] - test->time[k - 1], r = h / x->tau[i],
                      change = test->strain ? e - test->strain[k - 1] : 0;
         column[i] = exp(-r) * column[i] + (h > 0 ? change * -expm1(-r) / r : change);
@@ -77,6 +78,7 @@ static bool relax_solve(const relax *x, const double *b, double *out)
             }
             L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
         }
+
         for (int k = 0; k < i; ++k) {
             y[i] -= L[i][k] * y[k];
         }
@@ -114,16 +116,19 @@ static bool relax_positive(relax *x)
                 best = i;
             }
         }
+
         if (best < 0) {
             return x->a[0] > 0;
         }
         x->used[best] = true;
+
         for (;;) {
             double z[RELAX_MOST];
             if (!relax_solve(x, x->b, z)) {
                 x->used[best] = false;
                 return x->a[0] > 0;
             }
+
             double step = 1;
             int blocking = -1;
             for (int i = 0; i < x->n; ++i) {
@@ -132,6 +137,7 @@ static bool relax_positive(relax *x)
                     blocking = i;
                 }
             }
+
             for (int i = 0; i < x->n; ++i) {
                 x->a[i] += x->used[i] ? step * (z[i] - x->a[i]) : 0;
             }
@@ -158,6 +164,7 @@ static pl_status relax_check(const pl_relaxation *test, pl_error *err)
             (test->strain && !isfinite(test->strain[k]))) {
             return pl_fail(err, PL_BAD_INPUT, "relaxation: row %d is not complete", k + 1);
         }
+
         if (k > 0 && !(test->time[k] > test->time[k - 1])) {
             return pl_fail(err, PL_BAD_INPUT, "relaxation: row %d: times must increase", k + 1);
         }
@@ -234,6 +241,7 @@ static void relax_rest(const pl_relaxation *test, relax *x, pl_relaxation_fit *f
                 x->S[i][j] += w * w * rest * rest * column[i] * column[j];
             }
         }
+
         square += w * rest * rest;
         total += w;
         plain += rest * rest;
@@ -266,6 +274,7 @@ static void relax_intervals(const relax *x, double correlation, pl_relaxation_fi
                 variance += u[j] * x->S[j][k] * u[k];
             }
         }
+
         fit->half_width[i - 1] = RELAX_QUANTILE * sqrt(inflate * variance);
     }
 }
@@ -286,6 +295,7 @@ pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, 
     for (int k = 0; k < test->count; ++k) {
         const double w = relax_weight(test, k);
         relax_columns(test, &x, k, column);
+
         for (int i = 0; i < x.n; ++i) {
             for (int j = 0; j < x.n; ++j) {
                 x.N[i][j] += w * column[i] * column[j];

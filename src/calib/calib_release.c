@@ -130,6 +130,7 @@ static double release_all(const release *z, const double *U, const double *q, do
         *count += used;
         at += z->def->run[k].count * z->def->channel_count;
     }
+
     return sum;
 }
 
@@ -141,6 +142,7 @@ static double release_distance(const release *z, const pl_release_run *run, int 
         const double u = run->moved[row * z->def->channel_count + c];
         square += isfinite(u) ? u * u : 0;
     }
+
     return sqrt(square);
 }
 
@@ -156,6 +158,7 @@ static void release_align(const release *z, const pl_release_run *run, const dou
     double best = INFINITY, wide = 0.04, longest = 0.03;
     times[0] = run->time[begun] - 0.02;
     times[1] = 0.03;
+
     for (int level = 0; level < 6; ++level, wide /= 4, longest /= 4) {
         const double middle = times[0], T = times[1];
         for (int i = -6; i <= 6; ++i) {
@@ -227,6 +230,7 @@ static void release_factor(int n, double A[RELEASE_UNKNOWNS][RELEASE_UNKNOWNS], 
                 A[i][j] = known[j] ? sum / A[j][j] : 0;
             }
         }
+
         for (int j = 0; !known[i] && j < i; ++j) {
             A[i][j] = 0;
         }
@@ -267,6 +271,7 @@ static void release_normal(const release *z, double damping, double A[RELEASE_UN
             }
             A[i][j] = A[j][i] = sum;
         }
+
         A[i][i] *= 1 + damping;
     }
 }
@@ -288,6 +293,7 @@ static pl_status release_iterate(release *z, double *q, double *sum, double *dam
         release_normal(z, *damping, A, step);
         release_factor(z->n, A, known);
         release_back(z->n, A, known, step);
+
         for (int k = 0; k < z->n; ++k) {
             next[k] = k < P
                           ? fmax(log(RELEASE_SMALL), q[k] + fmin(RELEASE_STEP, fmax(-RELEASE_STEP, step[k])))
@@ -301,6 +307,7 @@ static pl_status release_iterate(release *z, double *q, double *sum, double *dam
             break;
         }
         const double there = release_all(z, U, next, z->r_new, &count);
+
         if (there < *sum) {
             *fell = true;
             *sum = there;
@@ -337,6 +344,7 @@ static void release_intervals(release *z, double sum, int count, pl_release_repo
                  variance = sum / fmax(1, count - z->n) * (1 + rho) / (1 - rho);
     release_normal(z, 0, A, b);
     release_factor(z->n, A, known);
+
     for (int i = 0; i < z->n; ++i) {
         memset(C[i], 0, sizeof C[i]);
         C[i][i] = 1;
@@ -359,10 +367,12 @@ static pl_status release_check(const pl_release_def *def, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "release: %d parameters, expected 1 to %d", def->parameter_count,
                        PL_RELEASE_PARAMETERS);
     }
+
     if (def->run_count < 1 || def->run_count > PL_RELEASE_RUNS || def->channel_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "release: %d runs, expected 1 to %d", def->run_count,
                        PL_RELEASE_RUNS);
     }
+
     if (!(def->every > 0) || !(def->until > 10 * def->every)) {
         return pl_fail(err, PL_BAD_INPUT, "release: samples every %g s until %g s are too few", def->every,
                        def->until);
@@ -383,6 +393,7 @@ static pl_status release_check(const pl_release_def *def, pl_error *err)
                                i + 1);
             }
         }
+
         if (run->count < 20) {
             return pl_fail(err, PL_BAD_INPUT, "release: run %d has %d rows, at least 20 are needed", k + 1,
                            run->count);
@@ -521,6 +532,7 @@ static pl_status release_fit(release *z, double *q, pl_release_report *report, p
         return pl_fail(err, PL_FAILED,
                        "release: the fit moved away from the measurements: %d of them are left", count);
     }
+
     if (status == PL_OK) {
         release_intervals(z, sum, count, report);
         report->rms = sqrt(sum / fmax(1, count));

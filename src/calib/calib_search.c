@@ -37,6 +37,7 @@ static double simplex_try(simplex *s, double t, double x[CALIB_SEARCH_MAX])
         }
         x[k] = centre + t * (centre - s->x[s->n][k]);
     }
+
     return s->f(s->user, x);
 }
 

@@ -28,12 +28,14 @@ void pl_isotonic(int count, double *y, double *weight, int *block)
     for (int i = 0; i < count; ++i) {
         double sum = y[i] * weight[i], total = weight[i];
         int first = i;
+
         while (top > 0 && y[top - 1] >= sum / total) {
             --top;
             sum += y[top] * weight[top];
             total += weight[top];
             first = block[top];
         }
+
         y[top] = sum / total;
         weight[top] = total;
         block[top++] = first;
@@ -138,6 +140,7 @@ static pl_status syringe_row(char *const *part, int count, const char *name, int
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d columns, expected at least %d", name, line, count,
                            column[k] + 1);
         }
+
         char *end;
         out[k] = pl_real_read(part[column[k]], &end) * (k ? c->volume_unit : c->pressure_unit);
         end += strspn(end, " \t\r");
@@ -164,6 +167,7 @@ static pl_status syringe_append(pl_syringe *out, int32_t *capacity, const double
             !pl_grow((void **)&out->pushed, &room[1], out->count + 1, sizeof *out->pushed)) {
             return pl_fail_memory(err, "the syringe measurement");
         }
+
         *capacity = room[0] < room[1] ? room[0] : room[1];
     }
 
@@ -180,6 +184,7 @@ pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl
     int number = 0;
     bool named = false;
     pl_status status = PL_OK;
+
     for (size_t at = 0; at < length && status == PL_OK;) {
         char line[SYRINGE_LINE], *part[SYRINGE_COLUMNS];
         size_t n = 0;
@@ -187,11 +192,13 @@ pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl
             ++n;
         }
         ++number;
+
         if (n >= sizeof line) {
             status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the line is longer than %d characters", name, number,
                              SYRINGE_LINE - 1);
             break;
         }
+
         memcpy(line, text + at, n);
         line[n] = 0;
         line[strcspn(line, "\r")] = 0;
@@ -202,11 +209,13 @@ pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl
         const int count = syringe_split(line, part);
         char *end;
         pl_real_read(part[0], &end);
+
         if (!named && out->count == 0 && end == part[0]) {
             status = syringe_header(part, count, name, number, &c, err);
             named = true;
             continue;
         }
+
         double row[2];
         status = syringe_row(part, count, name, number, &c, row, err);
         status = status == PL_OK ? syringe_append(out, &capacity, row, err) : status;
@@ -246,6 +255,7 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
     }
     qsort(point, (size_t)count, sizeof *point, syringe_compare);
     const int most = PL_SYRINGE_POINTS - 1, wanted = count < most ? count : most;
+
     for (int b = 0; b < wanted; ++b) {
         // the two ends stand for themselves, so that the table reaches as far as the test
         const int64_t inner = count - 2, parts = wanted - 2;
@@ -256,6 +266,7 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
             p += point[i].p / (to - from);
             alpha += point[i].alpha / (to - from);
         }
+
         if (bins > 0 && p - x[bins - 1] < 1e-9 * ambient) {
             // the same pressure again
             y[bins - 1] =
@@ -263,6 +274,7 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
             weight[bins - 1] += to - from;
             continue;
         }
+
         x[bins] = p;
         y[bins] = alpha;
         weight[bins++] = to - from;
@@ -287,6 +299,7 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
                            "chamber, tube and syringe, and whether the pressure is absolute",
                            1e3 * x[i], y[i]);
         }
+
         out->pressure[out->count] = x[i] - ambient;
         out->ratio[out->count++] = y[i];
     }
@@ -326,11 +339,13 @@ pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line, pl
     pl_status status = PL_OK;
     for (int i = 0; i < test->count && status == PL_OK; ++i) {
         const double p = test->pressure[i] + (line->gauge ? line->ambient : 0);
+
         if (!(p > 0)) {
             status =
                 pl_fail(err, PL_BAD_INPUT, "syringe: row %d has an absolute pressure of %g kPa, must be > 0",
                         i + 1, 1e3 * p);
         }
+
         point[i] = (syringe_point){p, pl_syringe_ratio(line, p, test->pushed[i])};
         top = point[i].p > point[top].p ? i : top;
     }

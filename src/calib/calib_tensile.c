@@ -118,11 +118,13 @@ static bool span_number(span s, bool comma, double *out)
     uint64_t digits = 0;
     int scale = 0, seen = 0;
     bool fraction = false;
+
     for (; p < end && (is_digit(*p) || (!fraction && (*p == '.' || (comma && *p == ',')))); ++p) {
         if (!is_digit(*p)) {
             fraction = true;
             continue;
         }
+
         ++seen;
         if (digits < UINT64_C(100000000000000000)) {
             digits = 10 * digits + (uint64_t)(*p - '0');
@@ -193,6 +195,7 @@ static bool reader_cut(reader *r, span line)
             pl_fail(r->err, PL_BAD_INPUT, "%s:%d: more than %d columns", r->name, r->line, COLUMN_LIMIT);
             return false;
         }
+
         r->parts[r->part_count++] = span_trim((span){at, (size_t)((stop ? stop : end) - at)});
         if (!stop) {
             break;
@@ -221,6 +224,7 @@ static bool reader_next(reader *r, bool *done)
                            : memchr(line.at, '\t', line.length) ? '\t'
                                                                 : ',';
         }
+
         if (!reader_cut(r, line)) {
             return false;
         }
@@ -459,12 +463,14 @@ static bool database_read(reader *r, pl_tensile *out)
                     "%s:%d: the text ends before the line with the names of the columns", r->name, r->line);
             return false;
         }
+
         span words, unit;
         bool stress, is_true, header = false;
         for (int i = 0; i < r->part_count; ++i) {
             header_split(r->parts[i], &words, &unit);
             header = header || header_names(words, &stress, &is_true);
         }
+
         if (header) {
             break;
         }

@@ -64,11 +64,13 @@ static void triangle_add(triangle *t, int n, const double row[UNKNOWNS], double 
             continue;
         }
         const double c = t->R[j][j] / r, s = a[j] / r;
+
         for (int k = j; k < n; ++k) {
             const double x = t->R[j][k];
             t->R[j][k] = c * x + s * a[k];
             a[k] = c * a[k] - s * x;
         }
+
         const double x = t->d[j];
         t->d[j] = c * x + s * value;
         value = c * value - s * x;
@@ -94,6 +96,7 @@ static bool triangle_solve(const triangle *t, int n, double c[UNKNOWNS])
         }
         c[j] /= t->R[j][j];
     }
+
     return true;
 }
 
@@ -105,11 +108,13 @@ static bool triangle_solve_positive(const triangle *t, int n, double c[UNKNOWNS]
     for (unsigned choice = 1; choice < 1u << n; ++choice) {
         triangle part = {.rest = t->rest};
         int m = 0, column[UNKNOWNS];
+
         for (int j = 0; j < n; ++j) {
             if (choice >> j & 1u) {
                 column[m++] = j;
             }
         }
+
         for (int i = 0; i < n; ++i) {
             double row[UNKNOWNS] = {0};
             for (int j = 0; j < m; ++j) {
@@ -117,6 +122,7 @@ static bool triangle_solve_positive(const triangle *t, int n, double c[UNKNOWNS]
             }
             triangle_add(&part, m, row, t->d[i]);
         }
+
         double try[UNKNOWNS];
         bool good = part.rest < best && triangle_solve(&part, m, try);
         for (int j = 0; good && j < m; ++j) {
@@ -190,6 +196,7 @@ static bool fit_stable(const pl_material *material, double stretch_high)
         const double low = m == MODE_UNIAXIAL ? fmin(STRETCH_LOW, stretch_high) : 1;
         const double high = m == MODE_UNIAXIAL ? fmax(stretch_high, 1) : mode_reach(m, limit);
         double before = -INFINITY;
+
         for (int i = 0; i <= STABLE_STEPS; ++i) {
             const double stress = mode_stress(material, m, low + (high - low) * i / STABLE_STEPS);
             if (!(stress > before)) {
@@ -249,6 +256,7 @@ static double fit_error(const pl_tensile *test, int count, double largest, const
         const double e = (pl_material_tensile(material, 1 + test->strain[i]) - test->stress[i]) / largest;
         sum += e * e;
     }
+
     return sqrt(sum / count);
 }
 
@@ -271,6 +279,7 @@ static pl_status fit_range(const pl_tensile *test, double strain_high, int *coun
                 "-1 and ascending",
                 i, strain, stress);
         }
+
         if (strain_high == 0 || strain <= strain_high) {
             *count = i + 1;
             *largest = fmax(*largest, fabs(stress));
@@ -331,6 +340,7 @@ static void fit_gather_at(const fit_job *job, const pl_material *own, triangle *
         const double stress = test->stress[i], stretch = 1 + test->strain[i];
         const double w = sqrt(fit_spacing(test, job->count, i)) / fmax(fabs(stress), 0.1 * job->largest);
         double row[UNKNOWNS] = {0}, value = stress - pl_material_tensile(own, stretch);
+
         for (int j = 0; j < job->b.count; ++j) {
             pl_material side[2] = {*own, *own};
             double *low = pl_material_at(&side[0], job->b.constant[j]),
@@ -343,6 +353,7 @@ static void fit_gather_at(const fit_job *job, const pl_material *own, triangle *
             value += row[j] * c;
             row[j] *= w;
         }
+
         triangle_add(out, job->b.count, row, w * value);
     }
 }
@@ -415,6 +426,7 @@ static double fit_ogden_at(void *user, const double *x)
                 return INFINITY;
             }
         }
+
         job->b.value[k] = x[k];
     }
 
@@ -494,6 +506,7 @@ static bool fit_law(fit_job *job, pl_material *material)
             fit_ogden(job);
         }
     }
+
     return fit_linear(job, NULL, material);
 }
 
@@ -553,6 +566,7 @@ pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, 
     }
     job.stretch_high = 1 + test->strain[job.count - 1];
     pl_material material;
+
     if (!fit_compressible(&job, &material)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "tensile fit: no stable %s law fits; expected stress that increases with strain "

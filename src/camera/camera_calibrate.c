@@ -72,6 +72,7 @@ static double bundle_evaluate(const bundle *b, camera_normal *m, bool derivative
     for (int v = 0; v < b->views; ++v) {
         const pl_board_view *view = &b->view[v];
         const pl_camera_pose *rig = &b->rig[view->camera], *placed = &b->placement[view->board];
+
         for (int k = 0; k < b->corners; ++k) {
             const double X[3] = {b->plane[2 * k], b->plane[2 * k + 1], 0};
             double world[3], turned[3], pixel[2], by_camera[18], by_pose[12], by_point[6], J[42];
@@ -83,6 +84,7 @@ static double bundle_evaluate(const bundle *b, camera_normal *m, bool derivative
                                    by_point)) {
                 return INFINITY;
             }
+
             const double r[2] = {pixel[0] - view->pixel[2 * k], pixel[1] - view->pixel[2 * k + 1]};
             sum += r[0] * r[0] + r[1] * r[1];
             if (!derivatives) {
@@ -106,9 +108,11 @@ static double bundle_evaluate(const bundle *b, camera_normal *m, bool derivative
                     memcpy(to + at, by_pose + 6 * row, 6 * sizeof *to);
                     at += 6;
                 }
+
                 pl_cross3(turned, by_point + 3 * row, to + at);
                 memcpy(to + at + 3, by_point + 3 * row, 3 * sizeof *to);
             }
+
             camera_normal_add(m, r, column, J, count);
         }
     }
@@ -129,6 +133,7 @@ static void bundle_move(const bundle *b, const double *step)
             pl_camera_pose_move(&b->rig[c], step + column_rig(b, c));
         }
     }
+
     for (int k = 0; k < b->boards; ++k) {
         pl_camera_pose_move(&b->placement[k], step + column_placement(b, k));
     }
@@ -146,17 +151,20 @@ static double start_focal(const bundle *b, int camera, const double *H)
             continue;
         }
         double c[2][3];
+
         for (int k = 0; k < 2; ++k) {
             const double h[3] = {H[9 * v + k], H[9 * v + 3 + k], H[9 * v + 6 + k]};
             c[k][0] = h[0] - cx * h[2];
             c[k][1] = h[1] - cy * h[2];
             c[k][2] = h[2];
         }
+
         const double size = pl_dot3(c[0], c[0]) + pl_dot3(c[1], c[1]);
         const double p[2] = {(c[0][0] * c[1][0] + c[0][1] * c[1][1]) / size,
                              (c[0][0] * c[0][0] + c[0][1] * c[0][1] - c[1][0] * c[1][0] - c[1][1] * c[1][1]) /
                                  size};
         const double q[2] = {c[0][2] * c[1][2] / size, (c[0][2] * c[0][2] - c[1][2] * c[1][2]) / size};
+
         for (int k = 0; k < 2; ++k) {
             // w p + q = 0, weighted by q, which vanishes for boards that are seen straight on
             top += -q[k] * q[k];
@@ -235,6 +243,7 @@ static pl_status bundle_start(bundle *b, pl_error *err)
     for (int c = 0; status == PL_OK && c < b->cameras; ++c) {
         bool placed = c == 0;
         b->rig[c] = (pl_camera_pose){.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+
         for (int v = 0; v < b->views && !placed; ++v) {
             for (int w = 0; w < b->views && !placed; ++w) {
                 if (b->view[v].camera == c && b->view[w].camera == 0 &&
@@ -246,6 +255,7 @@ static pl_status bundle_start(bundle *b, pl_error *err)
                 }
             }
         }
+
         if (!placed) {
             status =
                 pl_fail(err, PL_BAD_INPUT, "cameras: camera %d and camera 1 have no board in common", c + 1);
@@ -262,6 +272,7 @@ static pl_status bundle_start(bundle *b, pl_error *err)
                 placed = true;
             }
         }
+
         if (!placed) {
             status = pl_fail(err, PL_BAD_INPUT, "cameras: board %d is in no view", k + 1);
         }
@@ -293,6 +304,7 @@ static pl_status bundle_refine(bundle *b, camera_normal *m, pl_camera_fit *fit, 
             bundle_move(b, step);
             now = bundle_evaluate(b, m, false);
         }
+
         if (now <= sum) {
             fit->converged = sum - now <= 1e-12 * sum || sum < 1e-18 * m->rows;
             sum = bundle_evaluate(b, m, true);
@@ -328,6 +340,7 @@ static pl_status bundle_report(const bundle *b, const camera_normal *m, double *
     fit->rms = sqrt(m->sum / m->rows);
     fit->largest = m->largest;
     fit->distance = fit->distance_interval = NAN;
+
     if (b->cameras > 1) {
         const double *t = b->rig[1].t;
         double sum = 0;
@@ -336,6 +349,7 @@ static pl_status bundle_report(const bundle *b, const camera_normal *m, double *
             // the sum of the three deviations bounds that of |t| whatever their correlation
             sum += fabs(t[i]) / fit->distance * sqrt(sigma2 * variance[column_rig(b, 1) + 3 + i]);
         }
+
         fit->distance_interval = known ? INTERVAL * sum : NAN;
     }
 
@@ -418,11 +432,13 @@ static bool triangulate_start(const pl_camera *camera, const pl_camera_pose *rig
             d[i] = (R[i] * ray[0] + R[3 + i] * ray[1] + R[6 + i]) / length;
             centre[i] = -(R[i] * rig[c].t[0] + R[3 + i] * rig[c].t[1] + R[6 + i] * rig[c].t[2]);
         }
+
         for (int i = 0; i < 9; ++i) {
             const double a = (i % 4 == 0) - d[i / 3] * d[i % 3];
             A[i] += a;
             b[i / 3] += a * centre[i % 3];
         }
+
         ++seen;
     }
 
@@ -447,6 +463,7 @@ bool pl_camera_triangulate(const pl_camera *camera, const pl_camera_pose *rig, i
     for (int k = 0; good && k < 20; ++k) {
         double step[3];
         camera_normal_reset(&m);
+
         for (int c = 0; good && c < count; ++c) {
             double at[2], J[6];
             if (isnan(pixel[2 * c])) {
@@ -456,6 +473,7 @@ bool pl_camera_triangulate(const pl_camera *camera, const pl_camera_pose *rig, i
             const double r[2] = {at[0] - pixel[2 * c], at[1] - pixel[2 * c + 1]};
             camera_normal_add(&m, r, column, J, 3);
         }
+
         good = good && camera_normal_solve(&m, 0, step);
         for (int i = 0; good && i < 3; ++i) {
             X[i] += step[i];

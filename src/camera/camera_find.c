@@ -60,11 +60,13 @@ static void smooth_pass(const float *from, float *to, int width, int height, boo
     for (int y = 0; y < height; ++y) {
         for (int x = 0; x < width; ++x) {
             double value = 0;
+
             for (int k = -REACH; k <= REACH; ++k) {
                 const int at =
                     vertical ? clamp_index(y + k, height) * width + x : y * width + clamp_index(x + k, width);
                 value += weight[k + REACH] * from[at];
             }
+
             to[y * width + x] = (float)(value / sum);
         }
     }
@@ -104,6 +106,7 @@ static bool saddle_refine(const float *I, int width, int height, double at[2])
             return false;
         }
         double n = 0, s2 = 0, s4 = 0, s22 = 0, m[6] = {0};
+
         for (int y = -WINDOW; y <= WINDOW; ++y) {
             for (int x = -WINDOW; x <= WINDOW; ++x) {
                 const double v = image_between(I, width, at[0] + x, at[1] + y);
@@ -119,6 +122,7 @@ static bool saddle_refine(const float *I, int width, int height, double at[2])
                 m[5] += v;
             }
         }
+
         // a + c and a - c: sums and differences of the equations of x^2 and y^2
         const double both = (m[0] + m[2] - 2 * s2 * m[5] / n) / (s4 + s22 - 2 * s2 * s2 / n);
         const double apart = (m[0] - m[2]) / (s4 - s22);
@@ -162,6 +166,7 @@ static int saddles_find(const float *I, int width, int height, saddle *out)
                     strongest = fmax(strongest, s);
                     continue;
                 }
+
                 bool peak = s > STRENGTH * strongest && count < CANDIDATES;
                 for (int j = -APART; peak && j <= APART; ++j) {
                     for (int i = -APART; peak && i <= APART; ++i) {
@@ -171,6 +176,7 @@ static int saddles_find(const float *I, int width, int height, saddle *out)
                         peak = other < s || (other == s && (j > 0 || (j == 0 && i > 0)));
                     }
                 }
+
                 saddle one = {.at = {x, y}, .strength = s};
                 if (peak && saddle_refine(I, width, height, one.at)) {
                     out[count++] = one;
@@ -244,9 +250,11 @@ static int lattice_grow(const saddle *s, int count, int seed, lattice *l)
     l->cell[middle][middle] = seed;
     l->taken[seed] = true;
     queue[tail++] = middle * LATTICE + middle;
+
     while (head < tail) {
         const int i = queue[head] / LATTICE, j = queue[head] % LATTICE;
         ++head;
+
         for (int k = 0; k < 4; ++k) {
             const int u = i + neighbour[k][0], v = j + neighbour[k][1], axis = neighbour[k][2];
             const int sign = neighbour[k][0] + neighbour[k][1];
@@ -292,6 +300,7 @@ static bool board_read(const saddle *s, const lattice *l, const pl_board *board,
             memcpy(pixel + 2 * (r * board->columns + c), s[l->cell[u][v]].at, 2 * sizeof *pixel);
         }
     }
+
     return true;
 }
 
@@ -439,6 +448,7 @@ static double dot_weight(const pl_image *image, int64_t at, const double color[3
         const double d = (image->color ? image->color[3 * at + i] : image->gray[at]) - color[i];
         far += d * d;
     }
+
     return fmax(0, 1 - sqrt(far) / reach);
 }
 
@@ -466,12 +476,14 @@ int pl_dots_find(const pl_image *image, const double color[3], double reach, int
         double sum = 0, at[2] = {0};
         queue[tail++] = (int32_t)start;
         seen[start] = true;
+
         while (head < tail) {
             const int x = queue[head] % w, y = queue[head] / w;
             const double weight = dot_weight(image, queue[head++], color, reach);
             sum += weight;
             at[0] += weight * x;
             at[1] += weight * y;
+
             for (int k = 0; k < 9; ++k) {
                 const int u = x + k % 3 - 1, v = y + k / 3 - 1;
                 const int64_t next = (int64_t)v * w + u;
@@ -482,6 +494,7 @@ int pl_dots_find(const pl_image *image, const double color[3], double reach, int
                 }
             }
         }
+
         if (tail >= least && pl_grow((void **)&all, &capacity, count + 1, sizeof *all)) {
             all[count++] = (pl_dot){.pixel = {at[0] / sum, at[1] / sum}, .area = (double)tail};
         }

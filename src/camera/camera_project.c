@@ -39,9 +39,11 @@ bool pl_camera_project(const pl_camera *c, const pl_camera_pose *pose, const dou
     distort(c, a, b, q, D);
     pixel[0] = c->fx * q[0] + c->cx;
     pixel[1] = c->fy * q[1] + c->cy;
+
     if (by_camera) {
         const double f[2] = {c->fx, c->fy}, at[2] = {a, b};
         const double p1[2] = {2 * a * b, r2 + 2 * b * b}, p2[2] = {r2 + 2 * a * a, 2 * a * b};
+
         for (int i = 0; i < 2; ++i) {
             const double row[PL_CAMERA_CONSTANTS] = {
                 i == 0 ? q[0] : 0,          i == 1 ? q[1] : 0,      i == 0,       i == 1,
@@ -84,11 +86,13 @@ bool pl_camera_ray(const pl_camera *c, const double pixel[2], double ray[2])
         double q[2], D[4];
         distort(c, a, b, q, D);
         const double ra = goal[0] - q[0], rb = goal[1] - q[1], det = D[0] * D[3] - D[1] * D[2];
+
         if (fabs(ra) + fabs(rb) < 1e-13) {
             ray[0] = a;
             ray[1] = b;
             return true;
         }
+
         if (!(fabs(det) > 1e-6)) {
             return false; // the distortion folds the image there
         }
@@ -139,6 +143,7 @@ void camera_normal_add(camera_normal *m, const double r[2], const int *column, c
     m->sum += square;
     m->largest = fmax(m->largest, sqrt(square));
     m->rows += 2;
+
     for (int i = 0; i < count; ++i) {
         m->g[column[i]] += J[i] * r[0] + J[count + i] * r[1];
         for (int j = 0; j < count; ++j) {
@@ -242,6 +247,7 @@ bool camera_homography(int count, const double *plane, const double *pixel, doub
     for (int k = 0; k < count; ++k) {
         const double x = a * (plane[2 * k] - s[0]), y = a * (plane[2 * k + 1] - s[1]);
         const double uv[2] = {b * (pixel[2 * k] - t[0]), b * (pixel[2 * k + 1] - t[1])};
+
         for (int row = 0; row < 2; ++row) {
             double J[8] = {0};
             J[3 * row] = x;
@@ -249,6 +255,7 @@ bool camera_homography(int count, const double *plane, const double *pixel, doub
             J[3 * row + 2] = 1;
             J[6] = -uv[row] * x;
             J[7] = -uv[row] * y;
+
             for (int i = 0; i < 8; ++i) {
                 right[i] += J[i] * uv[row];
                 for (int j = 0; j < 8; ++j) {

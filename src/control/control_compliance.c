@@ -138,6 +138,7 @@ pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *report, 
                 w.X[a * n + j] = sign * w.measure[a * n + j];
             }
         }
+
         memcpy(w.X + A * n, w.marker, 3 * (size_t)info.marker_count * (size_t)n * sizeof *w.X);
         memcpy(w.X + (A + 3 * info.marker_count) * n, w.sensor,
                (size_t)info.sensor_count * (size_t)n * sizeof *w.X);

@@ -43,6 +43,7 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
             return pl_fail(err, PL_BAD_INPUT, "estimator: measured number %d does not exist in the model",
                            i + 1);
         }
+
         if (!(m->sigma > 0) || !isfinite(m->sigma)) {
             return pl_fail(err, PL_BAD_INPUT,
                            "estimator: sigma of measured number %d is %g, must be greater than 0", i + 1,
@@ -160,6 +161,7 @@ static bool estimate_sees_stiffness(pl_estimator *s)
             const pl_actuator_info *actuator = &s->info.actuator[a];
             s->by_effort[j] = s->by_effort[j] && !(actuator->command == j && actuator->growth);
         }
+
         seen = seen || s->by_effort[j];
     }
 
@@ -557,6 +559,7 @@ static bool estimate_step(pl_estimator *s)
     for (int j = 0; j < s->n; ++j) {
         s->low[j] = -1e30;
         s->high[j] = 1e30;
+
         if (j < s->uncertain_count) {
             const pl_command_info *c = &s->info.command[s->uncertain[j]];
             const double now = s->command[s->uncertain[j]], scale = estimate_scale(s, j);
@@ -651,6 +654,7 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
                 sum += s->D[i * n + a] * s->covariance[a * n + b] * s->D[i * n + b];
             }
         }
+
         s->marker_sigma[i] = sqrt(fmax(sum, 0));
     }
 
@@ -660,6 +664,7 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
         s->square[i] -= s->prior[i];
     }
     pl_dense_eigen(n, s->square, s->value, s->vector);
+
     for (int k = 0; k < n; ++k) {
         double before = 0;
         for (int a = 0; a < n; ++a) {
@@ -667,6 +672,7 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
                 before += s->vector[a * n + k] * s->prior[a * n + b] * s->vector[b * n + k];
             }
         }
+
         out->unseen_count += s->value[k] <= before + ESTIMATE_UNSEEN * s->value[n - 1];
     }
 

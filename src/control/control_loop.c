@@ -190,6 +190,7 @@ static bool loop_finite(const double *v, int count)
             return false;
         }
     }
+
     return v != NULL;
 }
 
@@ -233,12 +234,14 @@ static void loop_request(pl_controller *c, const pl_control_input *in)
     const pl_controller_options *o = &c->options;
     for (int i = 0; i < o->output_count; ++i) {
         double goal = in->set_point[i];
+
         if (o->kind == PL_CONTROL_IMPEDANCE) {
             goal += in->force[i] / o->stiffness[i];
             for (int j = 0; j < 3; ++j) {
                 goal -= in->compliance[3 * i + j] * in->force[j];
             }
         }
+
         c->e[i] = goal - in->measured[i];
         const double forward = in->velocity ? in->velocity[i] * o->period : 0;
         c->u[i] = o->kind == PL_CONTROL_PI ? o->kp * c->e[i] + o->ki * c->h[i] : o->gain * c->e[i] + forward;
@@ -264,6 +267,7 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
                 sum += c->weight[i] * in->jacobian[i * n + j] * in->jacobian[i * n + k];
             }
             c->H[j * n + k] = sum;
+
             if (in->energy_metric && o->energy > 0) {
                 const double both = in->energy_metric[j * n + k] + in->energy_metric[k * n + j];
                 c->H[j * n + k] += 0.5 * o->energy * both;
@@ -285,6 +289,7 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
             c->step_low[j] = fmax(c->step_low[j], -c->rate[j] * o->period);
             c->step_high[j] = fmin(c->step_high[j], c->rate[j] * o->period);
         }
+
         // a command outside of its range comes back as fast as it may
         c->step_low[j] = fmin(c->step_low[j], 0);
         c->step_high[j] = fmax(c->step_high[j], 0);

@@ -78,6 +78,7 @@ static bool margin_riccati(double kp, double ki, double gamma, double P[3])
         p = next[0];
         q = next[1];
         r = next[2];
+
         if (change < 1e-15 * (p + r)) {
             P[0] = p;
             P[1] = q;
@@ -128,6 +129,7 @@ pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t seed, pl
     const int grid = 4000;
     int best = 0;
     double gain = 0;
+
     for (int i = 0; i <= grid; ++i) {
         const double g = margin_gain(kp, ki, pi * pow(10, -7.0 * (1 - (double)i / grid)));
         if (g > gain) {
@@ -181,6 +183,7 @@ void pl_margin_verify(double kp, double ki, double gamma, const double P[3], dou
             M[3 * i + j] =
                 AtP[2 * i] * A[j] + AtP[2 * i + 1] * A[2 + j] - Q[2 * i + j] + gamma * gamma * C[i] * C[j];
         }
+
         M[3 * i + 2] = M[6 + i] = -AtP[2 * i]; // B = [-1; 0]
     }
 

@@ -116,6 +116,7 @@ static bool outlier_too_many(const pl_estimator *s, const double *value)
         rejected += s->rejected[i];
         given += !isnan(value[i]);
     }
+
     return 2 * rejected > given && given > 1;
 }
 

@@ -110,6 +110,7 @@ pl_status pl_estimator_place(pl_estimator *s, const double *command, int poses, 
     for (int k = 0; status == PL_OK && k < m; ++k) {
         int best = -1;
         double least = INFINITY;
+
         for (int i = 0; i < m; ++i) {
             double mean = 0;
             for (int p = 0; !w.taken[i] && p < poses; ++p) {
@@ -120,6 +121,7 @@ pl_status pl_estimator_place(pl_estimator *s, const double *command, int poses, 
                 least = mean;
             }
         }
+
         w.taken[best] = true;
         order[k] = best;
         sigma[k] = sqrt(least);

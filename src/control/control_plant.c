@@ -57,6 +57,7 @@ static pl_status plant_check(const pl_model_info *info, const pl_plant_options *
     static const char *const name[] = {"dead_zone", "backlash", "noise", "resolution", "rate"};
     for (int k = 0; k < PL_COUNT(list); ++k) {
         const int count = k < 2 ? info->command_count : info->sensor_count;
+
         for (int i = 0; list[k] && i < count; ++i) {
             if (!(list[k][i] >= 0) || !isfinite(list[k][i])) {
                 return pl_fail(err, PL_BAD_INPUT, "plant: %s %d is %g, must be at least 0", name[k], i + 1,
@@ -214,6 +215,7 @@ static void plant_read(pl_plant *p, double time)
             const pl_plant_fault *f = &p->fault[k];
             fault = f->sensor == i && time >= f->from && time < f->to ? f : fault;
         }
+
         // the reading stays what it is
         if (fault && fault->kind == PL_FAULT_FROZEN) {
             continue;
@@ -222,12 +224,14 @@ static void plant_read(pl_plant *p, double time)
             p->sensor[i] = NAN;
             continue;
         }
+
         double value = p->truth[i] + (p->noise[i] > 0 ? p->noise[i] * control_normal(&p->random) : 0);
         if (fault) {
             value = fault->kind == PL_FAULT_VALUE   ? fault->value
                     : fault->kind == PL_FAULT_DRIFT ? value + fault->value * (time - fault->from)
                                                     : value + fault->value;
         }
+
         if (p->resolution[i] > 0) {
             value = p->resolution[i] * nearbyint(value / p->resolution[i]);
         }

@@ -19,13 +19,16 @@ static bool response_schur(double *a, int n)
             return false;
         }
         const double ratio = first / last;
+
         for (int i = 0, k = n; i <= k; ++i, --k) {
             const double low = a[i], high = a[k];
             a[i] = low - ratio * high;
             a[k] = high - ratio * low;
         }
+
         memmove(a, a + 1, (size_t)n * sizeof *a);
     }
+
     return true;
 }
 

@@ -108,6 +108,7 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
     s->kind = controller.kind;
     s->period = controller.period;
     s->energy = controller.energy > 0;
+
     for (int j = 0; j < n; ++j) {
         s->rate[j] = controller.rate ? controller.rate[j] : 0;
         s->low[j] = controller.low ? controller.low[j] : 0;
@@ -320,6 +321,7 @@ static int run_frozen(pl_loop *s, const double *sensor)
     for (int i = 0; i < s->info.sensor_count && s->options.frozen_limit > 0; ++i) {
         const double sigma = s->options.estimator ? s->options.estimator->measured[i].sigma : 0;
         const bool length = s->info.sensor_kind[i] == PL_SENSOR_LENGTH;
+
         if (sensor[i] != s->last[i] || s->still[i] == 0) {
             s->last[i] = sensor[i];
             s->since[i] = answer.sensor[i];
@@ -331,6 +333,7 @@ static int run_frozen(pl_loop *s, const double *sensor)
                         fmax(FROZEN_SIGMAS * sigma, length ? FROZEN_SIZE * s->info.size : 0))) {
             s->frozen[i] = true;
         }
+
         frozen = s->frozen[i] ? i : frozen;
     }
 
@@ -391,12 +394,14 @@ static pl_status run_place(pl_loop *s, pl_loop_report *report, double *stiffness
         report->contradicted = status == PL_OK && estimate.contradicted;
         report->force = status == PL_OK && s->options.estimator->force_count > 0 ? estimate.force : NULL;
         *stiffness = status == PL_OK ? 1 + estimate.stiffness : 1;
+
         for (int i = 0; status == PL_OK && i < s->info.sensor_count; ++i) {
             if (estimate.rejected[i]) {
                 s->rejected[i] = true;
                 s->reading[i] = NAN;
             }
         }
+
         *why = status != PL_OK      ? "no shape fits the readings"
                : estimate.used == 0 ? "no reading can be used"
                                     : NULL;
@@ -421,6 +426,7 @@ static void run_count_readings(const pl_loop *s, pl_loop_report *report)
         report->outliers += s->rejected[i];
         report->missing += isnan(s->reading[i]) && !s->rejected[i];
     }
+
     report->rejected = s->rejected;
 }
 

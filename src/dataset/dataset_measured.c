@@ -41,6 +41,7 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
                     err, PL_BAD_INPUT, "%s:%d: column %d '%s' is a pressure without a unit: write '%s [kPa]'",
                     t->path, t->heading_line, column + 1, info->command[c].name, info->command[c].name);
             }
+
             status = text_table_column(t, column, dimension, TEXT_TABLE_WHOLE, m->command + c, C, err);
             used[column] = true;
             ++commands;
@@ -56,6 +57,7 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
             m->marker[r * 3 * M + k] = NAN;
         }
         have[k % 3] = column >= 0;
+
         if (k % 3 == 2 && have[0] + have[1] + have[2] != 0 && !(have[0] && have[1] && have[2])) {
             return pl_fail(err, PL_BAD_INPUT,
                            "%s:%d: has no column '%s.%c [mm]': the three coordinates of a marker must occur "
@@ -65,10 +67,12 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
                            : !have[1] ? 'y'
                                       : 'z');
         }
+
         if (column >= 0) {
             status = text_table_column(t, column, PL_DIM_LENGTH, TEXT_TABLE_WHOLE, m->marker + k, 3 * M, err);
             used[column] = true;
             ++markers;
+
             for (int r = 0; status == PL_OK && r < t->row_count; ++r) {
                 if (fabs(m->marker[(int64_t)r * 3 * M + k]) > 1e7) { // 10 km: a slip of units or digits
                     return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d %s: %g mm is implausible", t->path,
@@ -85,6 +89,7 @@ static pl_status measured_columns(const text_table *t, const pl_model_info *info
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: has no column '%s'", t->path, t->heading_line,
                            extra[e]);
         }
+
         snprintf(m->extra_name[e], sizeof m->extra_name[e], "%s", extra[e]);
         status =
             strcmp(extra[e], "t") == 0
@@ -171,6 +176,7 @@ static pl_status measured_read(const char *path, const pl_model_info *info, cons
                 snprintf(room[names], sizeof room[0], "%.40s.%c", info->marker_name[k / 3], "xyz"[k % 3]);
                 known[count++] = room[names];
             }
+
             const char *near = pl_nearest_word(t.name[c], known, count);
             if (near) {
                 status = pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d '%s' is unknown; did you mean '%s'?",

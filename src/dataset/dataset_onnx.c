@@ -107,6 +107,7 @@ static void onnx_number(pl_text *graph, const char *op, const char *const *input
     pb_text(&t, 2, output);
     pb_text(&t, 3, output);
     pb_text(&t, 4, op);
+
     if (attribute) {
         pl_text a = {0};
         pb_text(&a, 1, attribute);
@@ -212,6 +213,7 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
     const char *inputs = d.kinks ? "a0_all" : "a0";
     char from[24];
     snprintf(from, sizeof from, "%s", inputs);
+
     for (int l = 0, m = in + kinks; l <= d.layer_count; ++l) {
         const int rows = l < d.layer_count ? d.width[l] : o;
         char W[24], b[24], z[24], a[24];

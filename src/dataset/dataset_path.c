@@ -70,6 +70,7 @@ static pl_status path_sizes(const text_table *t, const double *value, double lar
                            t->line[i / 3], value[i], unit, largest);
         }
     }
+
     return PL_OK;
 }
 
@@ -198,14 +199,17 @@ static pl_status target_by_place(const text_table *t, const double *at, const do
         const int32_t near = target_nearest(rest, point_count, at + 3 * r);
         double d[3];
         pl_sub3(rest + 3 * (near < 0 ? 0 : near), at + 3 * r, d);
+
         if (near < 0 || !(pl_norm3(d) <= reach)) {
             return pl_fail(err, PL_BAD_INPUT,
                            "%s:%d: no body point within %g mm of (%g, %g, %g) in the undeformed "
                            "configuration; the nearest is %g mm away",
                            t->path, t->line[r], reach, at[3 * r], at[3 * r + 1], at[3 * r + 2], pl_norm3(d));
         }
+
         out->point[r] = near;
     }
+
     return PL_OK;
 }
 
@@ -225,6 +229,7 @@ static pl_status target_twice(const text_table *t, int32_t point_count, const pl
             status = pl_fail(err, PL_BAD_INPUT, "%s:%d: refers to the same body point as line %d", t->path,
                              t->line[r], *slot);
         }
+
         *slot = t->line[r];
     }
 

@@ -38,6 +38,7 @@ static pl_status readings_column(const text_table *t, int column, pl_dimension d
                        "%s:%d: column %d '%s' is a pressure without a unit: write '%s [kPa]'", t->path,
                        t->heading_line, column + 1, t->name[column], t->name[column]);
     }
+
     return text_table_column(t, column, dimension, cells, out, stride, err);
 }
 
@@ -69,6 +70,7 @@ static pl_status readings_match(const text_table *t, int column, const pl_model_
     for (int k = 0; k < 3 * info->marker_count; ++k) {
         char name[200];
         snprintf(name, sizeof name, "%.180s.%c", info->marker_name[k / 3], "xyz"[k % 3]);
+
         if (readings_is(t, column, name)) {
             out->has_marker[k / 3] = true;
             return readings_column(t, column, PL_DIM_LENGTH, TEXT_TABLE_GAPS, out->marker + k,

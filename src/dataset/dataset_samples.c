@@ -57,6 +57,7 @@ static pl_status dataset_ask(pl_dataset_file *s, const char *sql, const char *ke
         status = dataset_fail(s, "cannot be read", err);
     } else {
         const int step = sqlite3_step(q);
+
         if (step == SQLITE_ROW && text) {
             const char *there = (const char *)sqlite3_column_text(q, 0);
             *text = pl_strdup(there ? there : "");
@@ -270,6 +271,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
                             s->path, k == 1 ? "another robot or another mesh" : "another sampling",
                             fact[k][0], there ? there : "", fact[k][1]);
             }
+
             pl_free(there);
         }
     }
@@ -308,6 +310,7 @@ pl_status pl_dataset_create(const char *path, pl_model *model, const pl_dataset_
             status = dataset_run(s, pragma, "cannot be written", err);
             status = status == PL_OK ? dataset_run(s, dataset_schema, "cannot be written", err) : status;
         }
+
         status = status == PL_OK ? dataset_meet(s, model, def, fresh, err) : status;
         status = status == PL_OK ? dataset_run(s, "COMMIT", "cannot be written", err) : status;
         if (status != PL_OK) {
@@ -431,6 +434,7 @@ pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done
                 pl_fail(err, PL_BAD_INPUT, "%s: its plan is damaged at sample %lld", s->path, (long long)k);
             break;
         }
+
         memcpy(*command + k * C, sqlite3_column_blob(q, 1), (size_t)C * sizeof(double));
         (*done)[k] = (char)sqlite3_column_int(q, 2);
         *count = (int)k + 1;
@@ -502,12 +506,14 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
         slope = PL_NEW_ARRAY(double, pl_dataset_slopes(i));
         room = slope != NULL;
         double *to = slope;
+
         for (int k = 0; room && k < PL_COUNT(part); ++k) {
             for (int64_t j = 0; j < part[k].rows * C; ++j) {
                 to[j] = part[k].value ? part[k].value[j] : NAN;
             }
             to += part[k].rows * C;
         }
+
         if (room) {
             sqlite3_bind_blob(q, 12, slope, (int)((size_t)pl_dataset_slopes(i) * sizeof *slope),
                               SQLITE_STATIC);
@@ -713,6 +719,7 @@ static bool read_array(sqlite3_stmt *q, int column, double *to, int64_t count, b
         return true;
     }
     memcpy(to, sqlite3_column_blob(q, column), (size_t)count * sizeof(double));
+
     for (int64_t k = 0; !gaps && k < count; ++k) {
         if (!isfinite(to[k])) {
             return false;
@@ -882,6 +889,7 @@ pl_status pl_dataset_read(const char *path, pl_dataset **out, pl_error *err)
         pl_dataset_destroy(data);
         return status;
     }
+
     *out = data;
 
     return PL_OK;

@@ -44,6 +44,7 @@ static pl_status sequence_sort(const text_table *t, sequence_columns *s, pl_erro
                 return pl_fail(err, PL_BAD_INPUT, "%s:1: column %d '%s': the column '%s' is missing", t->path,
                                c + 1, name, first);
             }
+
             continue;
         }
 
@@ -58,6 +59,7 @@ static pl_status sequence_sort(const text_table *t, sequence_columns *s, pl_erro
                                c + 1, name, other);
             }
         }
+
         ++s->marker_count;
     }
 
@@ -122,6 +124,7 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
             status = text_table_column(t, s->command[c], pl_drive_dimension(k->drive), TEXT_TABLE_WHOLE,
                                        d->command + c, C, err);
         }
+
         if (status != PL_OK) {
             return status;
         }
@@ -129,11 +132,13 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
             k->range[0] = fmin(k->range[0], d->command[r * C + c]);
             k->range[1] = fmax(k->range[1], d->command[r * C + c]);
         }
+
         if (!(k->range[1] > k->range[0])) {
             return pl_fail(err, PL_BAD_INPUT,
                            "%s:1: column %d '%s' has the same value in all rows: leave it out", t->path,
                            s->command[c] + 1, k->name);
         }
+
         memcpy(k->span, k->range, sizeof k->span);
         k->rest = fmin(fmax(0, k->range[0]), k->range[1]);
     }
@@ -146,6 +151,7 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
             return status;
         }
         at[k] = 0;
+
         for (int r = 0; r < t->row_count; ++r) {
             const double v = d->marker[(int64_t)r * 3 * M + k];
             at[k] += v / t->row_count; // no pose at rest is known: their mean
@@ -153,9 +159,11 @@ static pl_status sequence_about(const text_table *t, const sequence_columns *s, 
                 return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d %s: %g mm is implausible", t->path,
                                t->line[r], s->marker[k / 3][k % 3] + 1, t->name[s->marker[k / 3][k % 3]], v);
             }
+
             low[k % 3] = fmin(low[k % 3], v);
             high[k % 3] = fmax(high[k % 3], v);
         }
+
         snprintf(name[k / 3], sizeof name[0], "%s", t->name[s->marker[k / 3][0]]);
         name[k / 3][strlen(name[k / 3]) - 2] = '\0';
         marker[k / 3] = name[k / 3];
@@ -243,6 +251,7 @@ pl_status pl_sequences_read(const char *path, pl_sequences **out, pl_error *err)
         pl_sequences_destroy(sequences);
         return status;
     }
+
     *out = sequences;
 
     return PL_OK;

@@ -60,6 +60,7 @@ static const char *about_text(doc_robot_file *f, const doc_node *map, const char
         doc_defect(f, n ? n->line : map->line, "expected a text '%s'", key);
         return NULL;
     }
+
     return n->text;
 }
 

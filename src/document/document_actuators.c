@@ -147,6 +147,7 @@ static bool actuator_other_keys(doc_robot_file *f, const doc_node *node, const p
     for (int i = 0; i < PL_COUNT(actuator_keys); ++i) {
         const actuator_key *k = &actuator_keys[i];
         const doc_node *n = doc_child(node, k->key.name);
+
         if (n && k->kind != ANY && (int)def->kind != k->kind) {
             doc_defect(f, n->key_line, "actuator '%s': '%s' is only for a %s, this is a %s", def->name,
                        n->key, pl_actuator_kind_name((pl_actuator_kind)k->kind),
@@ -181,6 +182,7 @@ static bool actuator_where(doc_robot_file *f, const doc_node *node, const doc_sc
                        def->name);
             return false;
         }
+
         return drive_through(f, through, scope, &def->guide, &def->guide_count);
     }
 
@@ -222,6 +224,7 @@ static bool actuator_table(doc_robot_file *f, const doc_node *node, pl_actuator_
             good = false;
             continue;
         }
+
         good = doc_read_quantity(f, n->child, what, pl_drive_dimension(def->drive), &pair[2 * i]) && good;
         good = doc_read_quantity(f, n->child->next, what, PL_DIM_NUMBER, &pair[2 * i + 1]) && good;
         // values must rise: the table is inverted later
@@ -254,6 +257,7 @@ static bool actuator_choices(doc_robot_file *f, const doc_node *node, pl_actuato
     n = doc_child(node, "table");
     good = (!n || actuator_table(f, n, def)) && good;
     n = doc_child(node, "idle");
+
     if (n) {
         const int i = doc_read_choice(f, n, "actuator: idle", idle, 2);
         def->idle_hold = i == 1;
@@ -445,6 +449,7 @@ void doc_read_markers(doc_robot_file *f, const doc_node *node, const doc_scope *
             doc_defect(f, n->key_line, "%s: expected exactly one of surface, at", what);
             good = false;
         }
+
         if (!good) {
             doc_mark_broken(f, n->key_line);
         }
@@ -534,6 +539,7 @@ static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope
                        def->name, kinds[kind], through ? " and no 'through'" : "");
             return false;
         }
+
         return true;
     }
 
@@ -585,6 +591,7 @@ static void load_forces(doc_robot_file *f, const doc_node *node)
             doc_defect(f, n->line, "loads: force: expected 'force', 'moment' or both");
             good = false;
         }
+
         if (!good) {
             doc_mark_broken(f, n->line);
         }
@@ -614,6 +621,7 @@ static void load_pressures(doc_robot_file *f, const doc_node *node)
             doc_mark_broken(f, n->line);
             continue;
         }
+
         pl_surface_pressure_def *slot = doc_append(f, &f->pressure, sizeof *slot);
         if (slot) {
             *slot = def;

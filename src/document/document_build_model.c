@@ -397,6 +397,7 @@ static void write_span(pl_text *t, const pl_line_path_def *p, double length)
             pl_text_add(t, "%s[%.10g, %.10g, %.10g]", i ? ", " : "", p->waypoint[3 * i],
                         p->waypoint[3 * i + 1], p->waypoint[3 * i + 2]);
         }
+
         pl_text_add(t, "]");
         return;
     }
@@ -422,6 +423,7 @@ static void write_actuators(pl_text *t, const pl_reduced_def *d, bool chambers, 
             pl_text_add(t, chambers ? "  chambers:\n" : "  tendons:\n");
             any = true;
         }
+
         pl_text_add(t, "    - {name: ");
         write_name(t, a->name);
         pl_text_add(t, ", drive: %s", pl_drive_name(a->drive));
@@ -430,6 +432,7 @@ static void write_actuators(pl_text *t, const pl_reduced_def *d, bool chambers, 
             pl_text_add(t, ", area: %.10g, effectiveness: [%.10g, %.10g]", a->area, a->effectiveness[0],
                         a->effectiveness[1]);
         }
+
         write_limits(t, a->drive, a->has_range, a->range, a->rate);
         pl_text_add(t, "%s}\n", a->idle_hold ? ", idle: hold" : "");
     }
@@ -458,6 +461,7 @@ static double write_sections(pl_text *t, const pl_reduced_def *d)
             const double D = 0.5 * (s->diameter[0] + s->diameter[1]), area = PL_PI * D * D / 4;
             pl_text_add(t, ", area: %.10g, density: %.10g kg/m^3", area, s->mass / area * 1e12);
         }
+
         if (s->pieces > 0) {
             pl_text_add(t, ", %s: %d",
                         d->kind == PL_CONSTANT_CURVATURE ? "arcs"
@@ -465,6 +469,7 @@ static double write_sections(pl_text *t, const pl_reduced_def *d)
                                                          : "elements",
                         s->pieces);
         }
+
         pl_text_add(t, "}\n");
     }
 
@@ -481,11 +486,13 @@ static void write_commands(pl_text *t, const pl_reduced_def *d)
         pl_text_add(t, "  ");
         write_name(t, c->name);
         pl_text_add(t, ": {drives: {");
+
         for (int k = 0; k < c->drive_count; ++k) {
             pl_text_add(t, k ? ", " : "");
             write_name(t, c->drive[k].actuator);
             pl_text_add(t, ": %.10g", c->drive[k].factor);
         }
+
         for (int a = 0; c->drive_count > 0 && a < d->actuator_count; ++a) {
             drive = strcmp(d->actuator[a].name, c->drive[0].actuator) == 0 ? d->actuator[a].drive : drive;
         }
@@ -515,6 +522,7 @@ static void write_hardware(pl_text *t, const pl_reduced_def *d)
             pl_text_add(t, "}\n");
             continue;
         }
+
         pl_text_add(t, h->below_zero ? ", " : "");
         pl_text_add(t, "axis: %c, per_unit: %.10g %s%s, offset: %.10g", h->axis,
                     cable ? h->per_unit : h->per_unit / 1000, cable ? "mm" : "mL",
@@ -554,6 +562,7 @@ static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *p
             doc_fingerprint_file(file.data, &print,
                                  NULL); // 0: cannot be read, then it is not checked
         }
+
         pl_text_clear(&file);
     }
 
@@ -587,6 +596,7 @@ static void write_rest(pl_text *t, const pl_reduced_def *d)
     write_commands(t, d);
     write_hardware(t, d);
     pl_text_add(t, d->marker_count ? "markers:\n" : "");
+
     for (int i = 0; i < d->marker_count; ++i) {
         const pl_line_marker_def *m = &d->marker[i];
         pl_text_add(t, "  ");

@@ -290,6 +290,7 @@ static void load_check_designs(doc_robot_file *f, const pl_load_options *options
     for (int i = 0; options->mesher && options->mesher->check && i < f->def.body_count; ++i) {
         const pl_mesh_source *source = &f->def.body[i].source;
         pl_error err = {0};
+
         if (options->mesher->check(options->mesher->user, source, &err) != PL_OK) {
             int line = source->line;
             const char *text = load_sentence(err.text, f->path, &line);
@@ -305,6 +306,7 @@ pl_status doc_robot_file_build(doc_robot_file *f, const pl_load_options *options
     static const pl_load_options none;
     *out = NULL;
     options = options ? options : &none;
+
     if (!(options->size >= 0) || !isfinite(options->size) || options->order < 0 || options->order > 2) {
         return pl_fail(err, PL_BAD_INPUT,
                        "load options: size is %g and order %d; expected a length and 1 or 2", options->size,

@@ -111,6 +111,7 @@ static void cache_write(const char *folder, const char *path, uint64_t key, cons
         mkdir(folder, 0777);
         cache_put(path, &bytes);
     }
+
     pl_text_clear(&bytes);
 }
 

@@ -81,11 +81,13 @@ static const obstacle_shape *obstacle_find_shape(doc_robot_file *f, const doc_no
     for (int i = 0; i < PL_COUNT(obstacle_shapes); ++i) {
         const obstacle_shape *shape = &obstacle_shapes[i];
         const doc_node *n = doc_child(node, shape->key);
+
         if (n && found) {
             doc_defect(f, n->line, "obstacle '%s' has two shapes, '%s' and '%s', expected one", name,
                        found->key, n->key);
             return NULL;
         }
+
         found = n ? shape : found;
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", shape->key);
@@ -120,6 +122,7 @@ static bool obstacle_check_keys(doc_robot_file *f, const doc_node *node, const o
     static const char *const only[] = {"unit", "at", "rotate"};
     for (int i = 0; shape->keys && i < PL_COUNT(only); ++i) {
         const doc_node *n = doc_child(node, only[i]);
+
         if (n) {
             doc_defect(f, n->line,
                        "obstacle '%s': '%s' belongs to surfaces; the %s has its place inside its braces",
@@ -138,6 +141,7 @@ static bool obstacle_range(doc_robot_file *f, const doc_node *node, pl_obstacle_
     def->moves = doc_child(node, "move") != NULL;
     def->pulled = doc_child(node, "pull") != NULL;
     def->has_range = range != NULL;
+
     if (range && !def->moves && !def->pulled) {
         doc_defect(f, range->line,
                    "obstacle '%s' has a range but no `move`, the displacement per mm of its command%s",
@@ -226,18 +230,21 @@ pl_status doc_load_obstacles(doc_robot_file *f, const pl_load_options *options)
             continue;
         }
         pl_error err = {0};
+
         if (!options->mesher || !options->mesher->surface) {
             doc_defect(f, def[i].line,
                        "obstacle '%s': this program was built without a reader of STL and OBJ files",
                        def[i].name);
             return PL_BAD_INPUT;
         }
+
         const pl_status status = options->mesher->surface(options->mesher->user, file[i].path, file[i].unit,
                                                           &file[i].surface, &err);
         if (status != PL_OK) {
             doc_defect(f, def[i].line, "obstacle '%s': %s", def[i].name, err.text);
             return status;
         }
+
         def[i].surface = &file[i].surface;
     }
 

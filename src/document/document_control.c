@@ -193,6 +193,7 @@ static void control_fill_estimator(doc_robot_file *f, const pl_model *model, con
     s->estimator.measured_count = info->sensor_count;
     s->estimator.command_sigma = s->command_sigma;
     s->estimator.force_marker = m->force_marker;
+
     for (int i = 0; i < c->estimator.force_count; ++i) {
         const int marker =
             control_marker(f, model, "estimator: forces", c->estimator.force[i], c->estimator.line);
@@ -227,9 +228,11 @@ static void control_fill_plant(doc_robot_file *f, const pl_model *model, const p
     m->plant.resolution = s->resolution;
     m->plant.rate = s->sensor_rate;
     m->plant.fault = m->fault;
+
     for (int i = 0; i < c->plant.fault_count; ++i) {
         const doc_control_fault *fault = &c->plant.fault[i];
         const int sensor = control_find_sensor(f, info, fault);
+
         if (sensor >= 0) {
             m->fault[m->plant.fault_count++] =
                 (pl_plant_fault){(pl_plant_fault_kind)fault->kind, sensor, fault->from, fault->to,
@@ -272,6 +275,7 @@ pl_status pl_control_from_document(const pl_robot_document *document, const pl_m
             pl_robot_document_read(learned->robot_file, &sampled, NULL, NULL) != PL_OK) {
             return PL_OK;
         }
+
         document = sampled;
     }
 

@@ -30,6 +30,7 @@ static void control_controller(doc_robot_file *f, const doc_node *node, doc_cont
     const int found =
         n ? doc_read_choice(f, n, "controller: kind", kind, PL_CONTROL_KIND_COUNT) : PL_CONTROL_PI;
     c->controller.kind = found < 0 ? PL_CONTROL_PI : found;
+
     for (int i = 0; i < 3; ++i) {
         if (!(c->controller.stiffness[i] > 0)) {
             doc_defect(f, doc_child(node, "stiffness")->line, "controller: stiffness must be greater than 0");
@@ -68,6 +69,7 @@ static void control_estimator(doc_robot_file *f, const doc_node *node, doc_contr
         return;
     }
     c->estimator.force = doc_arena_take(&f->arena, ((size_t)forces->count + 1) * sizeof *c->estimator.force);
+
     for (const doc_node *n = forces->child; n && c->estimator.force; n = n->next) {
         if (doc_expect(f, n, DOC_SCALAR, "estimator: forces")) {
             c->estimator.force[c->estimator.force_count++] = n->text;
@@ -91,6 +93,7 @@ static void control_faults(doc_robot_file *f, const doc_node *list, doc_control 
         return;
     }
     c->plant.fault = doc_arena_take(&f->arena, ((size_t)list->count + 1) * sizeof *c->plant.fault);
+
     for (const doc_node *n = list->child; n && c->plant.fault; n = n->next) {
         doc_control_fault one = {.to = INFINITY, .line = n->line};
         const doc_node *kind = doc_child(n, "kind");

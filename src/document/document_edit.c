@@ -28,6 +28,7 @@ static doc_node *edit_entry(const doc_node *node, const char *key, size_t key_le
             found = n;
             *length = size;
         }
+
         const size_t digits = end ? (size_t)(end - key) : 0;
         if (!found && at == number && digits <= key_length && (digits == key_length || key[digits] == '.')) {
             found = n;
@@ -318,6 +319,7 @@ static doc_node *edit_target(pl_robot_document *d, const char *key, size_t lengt
             edit_unknown(key, at, rest, next ? used : strcspn(rest, "."), err);
             return NULL;
         }
+
         if (!next) {
             next = edit_add(d, at, rest, length);
             if (!next) {
@@ -325,6 +327,7 @@ static doc_node *edit_target(pl_robot_document *d, const char *key, size_t lengt
             }
             return next;
         }
+
         if (last) {
             return next;
         }

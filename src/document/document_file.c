@@ -56,6 +56,7 @@ static void file_scope(doc_robot_file *f, const doc_node *node, const doc_scope 
         {"rigid", doc_read_rigid},       {"actuators", doc_read_actuators}, {"markers", doc_read_markers},
         {"sensors", doc_read_sensors},   {"layers", doc_read_layers},       {"fibres", doc_read_fibres},
     };
+
     for (int i = 0; i < PL_COUNT(block); ++i) {
         const doc_node *n = doc_expand(f, doc_child(node, block[i].key));
         if (n) {
@@ -413,6 +414,7 @@ void doc_adopt_finding(doc_robot_file *f, const pl_finding *finding, int line)
         own.file = f->path;
         own.line = own.line > 0 ? own.line : line;
     }
+
     file_copy_finding(f->findings, &own);
 }
 
@@ -435,6 +437,7 @@ pl_status doc_robot_file_report(const doc_robot_file *f, pl_status otherwise, pl
     }
     qsort(order, (size_t)count, sizeof *order, file_compare);
     const pl_finding *first = NULL;
+
     for (int i = 0; i < count; ++i) {
         const pl_finding *item = pl_findings_at(f->findings, order[i].index);
         file_copy_finding(findings, item);

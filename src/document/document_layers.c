@@ -72,6 +72,7 @@ static bool layer_read(doc_robot_file *f, const doc_node *node, const doc_scope 
     good = ground_between(f, node, scope, "layer", def->between) && good;
     const doc_node *side = doc_child(node, "side");
     def->side = def->between[0] ? PL_SIDE_MIDDLE : PL_SIDE_OUTSIDE;
+
     if (side) {
         const int choice = doc_read_choice(f, side, "layer: side", sides, PL_COUNT(sides));
         good = good && choice >= 0;
@@ -111,6 +112,7 @@ static bool fibre_points(doc_robot_file *f, const doc_node *node, const doc_scop
         return false;
     }
     def->point = point;
+
     for (const doc_node *n = node->child; n; n = n->next) {
         if (!doc_read_vector(f, n, "fibre: through", PL_DIM_LENGTH, point + 3 * def->point_count)) {
             return false;
@@ -131,6 +133,7 @@ static bool fibre_other_keys(doc_robot_file *f, const doc_node *node, pl_fibre_k
                  {"hand", 1}, {"starts", 1}, {"range", 3}, {"through", 4}};
     static const char *const name[] = {"helix", "rings", "line"};
     bool good = true;
+
     for (int i = 0; i < PL_COUNT(table); ++i) {
         const doc_node *n = doc_child(node, table[i].key);
         if (n && !(table[i].kinds >> kind & 1)) {

@@ -29,6 +29,7 @@ static void write_network(pl_text *t, const char *name, pl_network *n)
         }
         pl_text_add(t, "\"\n");
     }
+
     const struct {
         const char *key;
         const double *value;
@@ -88,12 +89,14 @@ static void write_errors(pl_text *t, const pl_learned *l)
     const int64_t Q = pl_learned_columns(l);
     int held = 0;
     pl_text_add(t, "  held_rows: \"");
+
     for (int64_t s = 0; s < l->sample_count; ++s) {
         if (!isnan(l->residual[s * Q])) {
             pl_text_add(t, "%s%lld", held == 0 ? "" : held % 16 ? " " : "\n    ", (long long)s);
             ++held;
         }
     }
+
     pl_text_add(t, "\"\n  held: %d\n  errors: \"", held);
     for (int64_t s = 0, k = 0; s < l->sample_count; ++s) {
         for (int64_t q = 0; !isnan(l->residual[s * Q]) && q < Q; ++q, ++k) {
@@ -101,6 +104,7 @@ static void write_errors(pl_text *t, const pl_learned *l)
             pl_text_add(t, isnan(e) ? "%snan" : "%s%.6g", k == 0 ? "" : k % 8 ? " " : "\n    ", e);
         }
     }
+
     pl_text_add(t, "\"\n");
 }
 
@@ -155,6 +159,7 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
         }
         pl_text_add(&t, "\"\n");
     }
+
     pl_text_add(&t, "  mesh_size: %.17g\n  mesh_order: %d\n", l->mesh_size, l->mesh_order);
     doc_about_write(&t, i);
 
@@ -180,6 +185,7 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
     write_flags(&t, "framed", l->framed, i->marker_count);
     write_numbers(&t, "commands", l->sample, l->sample_count * C, true);
     write_errors(&t, l);
+
     if (l->network[PL_LEARN_SHAPE]) {
         const int64_t size = 3 * (int64_t)l->point_count;
         pl_text_add(&t, "shape:\n  points: %d\n  modes: %d\n", (int)l->point_count, l->mode_count);
@@ -304,11 +310,13 @@ static bool read_networks(doc_robot_file *f, const doc_node *root, pl_learned *l
         }
         const pl_network_def d = pl_network_get_def(l->network[p]);
         const int inputs = p == PL_LEARN_INVERSE ? 3 : l->about.info.command_count;
+
         if (d.input_count != inputs || d.output_count != part_outputs(l, p)) {
             doc_defect(f, n->line, "network '%s' has %d inputs and %d outputs, the robot needs %d and %d",
                        pl_learned_part_name(p), d.input_count, d.output_count, inputs, part_outputs(l, p));
             return false;
         }
+
         if (!doc_real_read(f, n, "error_rms", &l->error_rms[p]) ||
             !doc_real_read(f, n, "error_largest", &l->error_largest[p])) {
             return false;
@@ -542,6 +550,7 @@ static bool read_measurements(doc_robot_file *f, const doc_node *map, const pl_l
             doc_defect(f, map->line, "adaptation: marker %g does not exist", marker[i]);
             return false;
         }
+
         a->marker[i] = (int)marker[i];
     }
 

@@ -70,10 +70,12 @@ static bool mesh_parts(doc_robot_file *f, const doc_node *node, pl_mesh_source *
             good = false;
             continue;
         }
+
         good = mesh_has_extension(f, n, "mesh: part", p->path, extensions, PL_COUNT(extensions),
                                   ".stl or .obj") &&
                good;
         p->path = mesh_path(f, p->path);
+
         for (const pl_source_part *q = part; q < p; ++q) {
             if (q->region && strcmp(q->region, p->region) == 0) {
                 doc_defect(f, n->line, "mesh: region '%s' is given to two parts, first on line %d", p->region,
@@ -114,6 +116,7 @@ static bool mesh_design(doc_robot_file *f, const doc_node *node, pl_mesh_source 
             }
             continue;
         }
+
         pl_source_parameter *p = &parameter[source->parameter_count];
         *p = (pl_source_parameter){.name = n->key, .line = n->key_line};
         char place[200];
@@ -167,6 +170,7 @@ static bool outline_check(doc_robot_file *f, int line, const double *xy, int n)
     for (int i = 0; i < n; ++i) {
         const double *a = xy + 2 * i, *b = xy + 2 * ((i + 1) % n), *c = xy + 2 * ((i + 2) % n);
         const double back = (a[0] - b[0]) * (c[0] - b[0]) + (a[1] - b[1]) * (c[1] - b[1]);
+
         if ((a[0] == b[0] && a[1] == b[1]) || (outline_turn(a, b, c) == 0 && back > 0)) {
             doc_defect(f, line, "mesh: sheet: the outline folds back on itself at corner %d (%g, %g)",
                        (i + 1) % n + 1, b[0], b[1]);
@@ -213,12 +217,14 @@ static bool mesh_outline(doc_robot_file *f, const doc_node *node, pl_source_shee
     sheet->xy = xy;
     for (const doc_node *n = node->child; n; n = n->next, ++sheet->corner_count) {
         double *at = xy + 2 * sheet->corner_count;
+
         if (n->kind != DOC_LIST || n->count != 2) {
             doc_defect(f, n->line, "mesh: sheet: corner %d: expected [x, y], found %s",
                        sheet->corner_count + 1,
                        n->kind == DOC_LIST ? "a list of another length" : doc_kind_name(n));
             return false;
         }
+
         if (!doc_read_quantity(f, n->child, "mesh: sheet: outline", PL_DIM_LENGTH, &at[0]) ||
             !doc_read_quantity(f, n->child->next, "mesh: sheet: outline", PL_DIM_LENGTH, &at[1])) {
             return false;
@@ -296,6 +302,7 @@ static bool mesh_source_kind(doc_robot_file *f, const doc_node *node, pl_mesh_so
                        found->key, n->key);
             return false;
         }
+
         if (n) {
             found = n;
             source->kind = (pl_source_kind)k;
@@ -386,6 +393,7 @@ static bool mesh_block(doc_robot_file *f, const doc_node *node, pl_mesh_source *
     switch (source->kind) {
     case PL_SOURCE_PARTS:
         good = mesh_parts(f, doc_child(node, "parts"), source) && good;
+
         if (!unit) {
             doc_defect(f, node->line,
                        "mesh: 'unit' is missing: STL and OBJ files do not say whether they are in mm or m");

@@ -45,6 +45,7 @@ static double *model_numbers(doc_robot_file *f, const doc_node *node, const char
     double *list = doc_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *list);
     f->no_memory = f->no_memory || !list;
     *count = 0;
+
     for (const doc_node *n = node->child; list && n; n = n->next) {
         if (!doc_read_quantity(f, n, what, PL_DIM_NUMBER, &list[*count])) {
             return NULL;
@@ -121,6 +122,7 @@ static bool section_read(doc_robot_file *f, const doc_node *node, model_section 
     good = model_pair_child(f, node, "EI", PL_DIM_NUMBER, s->def.EI) && good;
     good = model_pair_child(f, node, "GA", PL_DIM_FORCE, s->def.GA) && good;
     good = model_pair_child(f, node, "inertia", PL_DIM_NUMBER, s->inertia) && good;
+
     if (!(s->poisson > -1 && s->poisson < 0.5)) {
         doc_defect(f, node->line, "section: poisson is %g, expected a number above -1 and below 0.5",
                    s->poisson);
@@ -152,10 +154,12 @@ static void model_sections(doc_robot_file *f, const doc_node *node)
             doc_mark_broken(f, n->line);
             f->model->broken = true;
         }
+
         if (!s.def.name) {
             s.def.name = doc_arena_format(&f->arena, "section%d", number);
             f->no_memory = f->no_memory || !s.def.name;
         }
+
         pl_section_def *slot = doc_append(f, &f->model->section, sizeof *slot);
         if (slot) {
             *slot = s.def;
@@ -176,6 +180,7 @@ static bool model_span(const doc_robot_file *f, const char *name, double span[2]
             span[1] = at + s[i].length;
             return true;
         }
+
         at += s[i].length;
     }
 
@@ -362,6 +367,7 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, pl_line_actua
         good = doc_read_rate(f, n, what, pl_drive_dimension(a->drive), &a->rate) && good;
     }
     n = doc_child(node, "idle");
+
     if (n) {
         const int i = doc_read_choice(f, n, what, idle, 2);
         a->idle_hold = i == 1;
@@ -384,6 +390,7 @@ static void model_actuators(doc_robot_file *f, const doc_node *node, const line_
             doc_mark_broken(f, n->line);
             f->model->broken = true;
         }
+
         a.name = a.name ? a.name : "";
         pl_line_actuator_def *slot = doc_append(f, &f->model->actuator, sizeof *slot);
         // commands look up the drive of what they drive
@@ -415,6 +422,7 @@ static void model_markers(doc_robot_file *f, const doc_node *node)
             doc_mark_broken(f, n->key_line);
             f->model->broken = true;
         }
+
         pl_line_marker_def *slot = doc_append(f, &f->model->marker, sizeof *slot);
         if (slot) {
             *slot = def;
@@ -462,6 +470,7 @@ static void model_sensors(doc_robot_file *f, const doc_node *node)
             doc_mark_broken(f, n->line);
             f->model->broken = true;
         }
+
         pl_line_sensor_def *slot = doc_append(f, &f->model->sensor, sizeof *slot);
         if (slot) {
             *slot = def;
@@ -565,6 +574,7 @@ static bool model_base(doc_robot_file *f, const doc_node *node, pl_reduced_def *
     }
     pl_cross3(b.axis, b.x, y);
     const double side = pl_norm3(y);
+
     if (!(length > 1e-12) || !(side > 1e-9 * length * pl_norm3(b.x))) {
         doc_defect(f, node->line, "model: base: axis [%g, %g, %g] and x [%g, %g, %g] do not define a frame",
                    b.axis[0], b.axis[1], b.axis[2], b.x[0], b.x[1], b.x[2]);
@@ -711,6 +721,7 @@ void doc_read_model(doc_robot_file *f, const doc_node *root, const doc_node *nod
         f->no_memory = true;
         return;
     }
+
     m->def.file = f->path;
     m->def.name = f->def.name;
     m->def.line = node->key_line;

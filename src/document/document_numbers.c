@@ -17,6 +17,7 @@ void doc_numbers_write(pl_text *text, const double *value, int64_t count, bool b
                             : "\n    ",
                     value[i]);
     }
+
     pl_text_add(text, "\"");
 }
 
@@ -37,10 +38,12 @@ bool doc_numbers_read(doc_robot_file *f, const doc_node *map, const char *key, d
             doc_defect(f, n->line, "%s: %lld numbers, expected %lld", key, (long long)i, (long long)count);
             return false;
         }
+
         if (!(isfinite(out[i]) || (gaps && isnan(out[i])))) {
             doc_defect(f, n->line, "%s: number %lld is not finite", key, (long long)i + 1);
             return false;
         }
+
         at = end;
     }
 

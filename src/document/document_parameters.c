@@ -122,6 +122,7 @@ static void names_design(doc_robot_file *f, const doc_node *design)
     text_value value[64];
     const doc_node *known[64];
     int count = 0;
+
     for (const doc_node *n = design->child; n && count < PL_COUNT(known); n = n->next) {
         known[count] = n;
         count += strcmp(n->key, "kind") != 0 && !text_name_refused(n->key) && n->kind == DOC_SCALAR &&

@@ -122,6 +122,7 @@ static bool material_constants(doc_robot_file *f, const doc_node *node, pl_mater
                 good = false;
                 continue;
             }
+
             good = doc_read_quantity(f, n, what, pl_material_constant_dimension(constant),
                                      pl_material_at(material, constant)) &&
                    good;
@@ -157,6 +158,7 @@ static bool material_young(doc_robot_file *f, const doc_node *node, pl_material 
         return true;
     }
     snprintf(what, sizeof what, "material '%.60s': young", node->key);
+
     if (doc_child(node, "c10") || doc_child(node, "bulk")) {
         doc_defect(f, young->key_line,
                    "%s takes the place of c10 and bulk: give either these or young and poisson", what);
@@ -208,6 +210,7 @@ static bool material_prony(doc_robot_file *f, const doc_node *node, pl_material 
             doc_defect(f, n->line, "%s has more than %d branches", what, PL_PRONY_TERMS);
             return false;
         }
+
         good = doc_read_map(f, n, what, keys, PL_COUNT(keys), &b) && good;
         material->prony_g[material->prony_count] = b.g;
         material->prony_tau[material->prony_count++] = b.tau;
@@ -262,6 +265,7 @@ static bool material_fibres(doc_robot_file *f, const doc_node *node, pl_material
             doc_defect(f, n->line, "%s: more than %d families", what, PL_FIBRE_FAMILIES);
             return false;
         }
+
         if (!doc_read_vector(f, n, what, PL_DIM_NUMBER, material->fibre[material->fibre_count++])) {
             return false;
         }
@@ -316,6 +320,7 @@ static bool material_read(doc_robot_file *f, const doc_node *node, pl_material *
     good = material_mullins(f, node, material) && good;
     good = material_fibres(f, node, material) && good;
     const doc_node *formulation = doc_child(node, "formulation");
+
     if (formulation) {
         const int i = doc_read_choice(f, formulation, "material: formulation", formulation_names,
                                       PL_COUNT(formulation_names));
@@ -355,10 +360,12 @@ void doc_read_regions(doc_robot_file *f, const doc_node *node, const doc_scope *
         {"rest_area", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_region_def, rest_area), DOC_POSITIVE},
         {"rest_volume", DOC_QUANTITY, PL_DIM_NUMBER, offsetof(pl_region_def, rest_volume), DOC_POSITIVE},
     };
+
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_region_def region = {.material = n->text, .line = n->key_line};
         char what[100];
         snprintf(what, sizeof what, "region '%.60s'", n->key);
+
         if (n->kind != DOC_SCALAR && n->kind != DOC_MAP) {
             doc_defect(f, n->line,
                        "regions: %s: expected the name of a material, or {material: ...}, found %s", n->key,
@@ -366,10 +373,12 @@ void doc_read_regions(doc_robot_file *f, const doc_node *node, const doc_scope *
             doc_mark_broken(f, n->key_line);
             continue;
         }
+
         if (n->kind == DOC_MAP && !doc_read_map(f, n, what, keys, PL_COUNT(keys), &region)) {
             doc_mark_broken(f, n->key_line);
             continue;
         }
+
         region.region = doc_scoped(f, scope, n->key);
         pl_region_def *def = doc_append(f, &f->region, sizeof *def);
         if (def) {
@@ -492,6 +501,7 @@ void doc_read_rigid(doc_robot_file *f, const doc_node *node, const doc_scope *sc
             doc_mark_broken(f, n->line);
             continue;
         }
+
         def.region = doc_scoped(f, scope, def.region);
         pl_rigid_def *slot = doc_append(f, &f->rigid, sizeof *slot);
         if (slot) {

@@ -104,6 +104,7 @@ bool doc_read_quantity(doc_robot_file *f, const doc_node *node, const char *what
                    text_dimension_units(dimension), doc_kind_name(node));
         return false;
     }
+
     return doc_read_number(f, node, what, dimension, false, value);
 }
 
@@ -118,6 +119,7 @@ bool doc_read_vector(doc_robot_file *f, const doc_node *node, const char *what, 
             doc_defect(f, node->line, "%s: expected three numbers [x, y, z], found %s", what,
                        doc_kind_name(node));
         }
+
         return false;
     }
 
@@ -381,6 +383,7 @@ bool doc_read_map(doc_robot_file *f, const doc_node *node, const char *what, con
             good = false;
             continue;
         }
+
         seen |= UINT64_C(1) << k;
         char place[200];
         snprintf(place, sizeof place, "%s: %s", what, n->key);

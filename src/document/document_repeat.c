@@ -24,6 +24,7 @@ static bool repeat_in(const doc_node *node)
             return true;
         }
     }
+
     return false;
 }
 
@@ -63,6 +64,7 @@ static const char *repeat_text(repeat_work *w, const char *text, int line)
             pl_text_add_bytes(&out, s++, 1);
             continue;
         }
+
         const char *inner = doc_arena_text(&f->arena, s + 1, length);
         text_value value;
         pl_error err = {0};
@@ -74,11 +76,13 @@ static const char *repeat_text(repeat_work *w, const char *text, int line)
             w->failed = true;
             break;
         }
+
         if (value.number != floor(value.number) || fabs(value.number) > 1e9) {
             doc_defect(f, line, "'$%s' is %g, expected a whole number", inner, value.number);
             w->failed = true;
             break;
         }
+
         pl_text_add(&out, "%.0f", value.number);
         s += 1 + length;
     }
@@ -170,6 +174,7 @@ static void repeat_expand(repeat_work *w, const doc_node *node, doc_node *to, do
             w->failed = true;
             return;
         }
+
         *name = (text_name){r.index, {.number = i, .plain = true}, node->line};
         ++w->indices;
         repeat_children(w, each, to, slot);
@@ -189,6 +194,7 @@ static void repeat_children(repeat_work *w, const doc_node *from, doc_node *to, 
             repeat_expand(w, item ? n->child : n, to, slot);
             continue;
         }
+
         doc_node *copy = repeat_copy(w, n);
         if (copy) {
             **slot = copy;

@@ -36,6 +36,7 @@ static void text_scalar(pl_text *t, const char *text, bool quoted)
         pl_text_add(t, "%s", text);
         return;
     }
+
     pl_text_add(t, "\"");
     for (const unsigned char *c = (const unsigned char *)text; *c; ++c) {
         if (*c < 0x20 || *c == 0x7f) {
@@ -44,6 +45,7 @@ static void text_scalar(pl_text *t, const char *text, bool quoted)
             pl_text_add(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
         }
     }
+
     pl_text_add(t, "\"");
 }
 
@@ -67,6 +69,7 @@ static void document_value_text(pl_text *t, const doc_node *node)
             text_scalar(t, n->key, n->key_quoted);
             pl_text_add(t, ": ");
         }
+
         document_value_text(t, n);
         pl_text_add(t, n->next ? ", " : "");
     }
@@ -157,6 +160,7 @@ static void text_added(text_writer *w, const doc_node *node, const doc_node *las
             text_scalar(&w->out, n->key, node->child->key_quoted);
             pl_text_add(&w->out, ": ");
         }
+
         document_value_text(&w->out, n);
     }
 }
@@ -175,6 +179,7 @@ static void text_entry(text_writer *w, const doc_node *node)
             text_added(w, node, last, n);
             return;
         }
+
         text_entry(w, n);
     }
 }

@@ -13,6 +13,7 @@ static bool document_seems_learned(const char *text, size_t length)
             return true;
         }
     }
+
     return false;
 }
 
@@ -49,6 +50,7 @@ static pl_robot_document *document_new(const char *path)
     doc_robot_file *f = &d->source;
     *f = (doc_robot_file){.path = "robot file", .folder = "", .findings = pl_findings_create()};
     bool good = f->findings != NULL;
+
     if (good && path) {
         const char *slash = strrchr(path, '/');
         f->path = doc_arena_text(&f->arena, path, strlen(path));
@@ -160,6 +162,7 @@ static doc_node *document_copy_node(doc_arena *arena, const doc_node *node)
     copy->key = node->key ? doc_arena_text(arena, node->key, strlen(node->key)) : NULL;
     copy->next = NULL;
     doc_node **slot = &copy->child;
+
     for (const doc_node *n = node->child; n; n = n->next) {
         *slot = document_copy_node(arena, n);
         if (!*slot) {
@@ -242,12 +245,14 @@ static void document_commands(const pl_robot_def *d, pl_text *out)
     for (int a = 0; a < d->actuator_count; ++a) {
         const char *name = d->actuator[a].name;
         bool driven = false;
+
         for (int c = 0; c < d->command_count; ++c) {
             driven = driven || strcmp(d->command[c].name, name) == 0;
             for (int k = 0; k < d->command[c].drive_count; ++k) {
                 driven = driven || strcmp(d->command[c].drive[k].actuator, name) == 0;
             }
         }
+
         if (!driven) {
             pl_text_add(out, "%s ", name);
         }

@@ -30,6 +30,7 @@ void *doc_arena_take(doc_arena *arena, size_t bytes)
             arena->failed = true;
             return NULL;
         }
+
         block->size = size;
         block->next = arena->block;
         arena->block = block;
@@ -58,6 +59,7 @@ const char *doc_arena_format(doc_arena *arena, const char *format, ...)
     const int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
     char *text = length < 0 ? NULL : doc_arena_take(arena, (size_t)length + 1);
+
     if (text) {
         va_start(args, format);
         vsnprintf(text, (size_t)length + 1, format, args);
@@ -191,6 +193,7 @@ static void yaml_attach(yaml_builder *b, doc_node *node)
     node->key_line = up->key ? up->key_line : node->line;
     node->key_start = up->key ? up->key_start : node->start;
     node->key_quoted = up->key && up->key_quoted;
+
     if (up->key) {
         const doc_node *twin = doc_child(up->node, up->key);
         if (twin) {
@@ -254,6 +257,7 @@ static void yaml_scalar(yaml_builder *b, const yaml_event_t *event)
             yaml_stop(b, event, "a key is longer than 200 letters");
             return;
         }
+
         level->key = doc_arena_text(&b->f->arena, text, length);
         level->key_line = (int)event->start_mark.line + 1;
         level->key_start = yaml_byte(b, event->start_mark.index);
@@ -392,6 +396,7 @@ doc_node *doc_yaml_parse(doc_robot_file *f, const char *text, size_t length)
             builder.stop = true;
             break;
         }
+
         end = event.type == YAML_STREAM_END_EVENT;
         yaml_event(&builder, &event);
         yaml_event_delete(&event);

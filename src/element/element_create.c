@@ -15,6 +15,7 @@ static element_rule rule_tet(int order)
     if (order == 2) {
         const double a = (5 - sqrt(5.0)) / 20, b = 1 - 3 * a;
         rule.count = 4;
+
         for (int q = 0; q < 4; ++q) {
             for (int i = 0; i < 3; ++i) {
                 rule.xi[q][i] = q == i + 1 ? b : a;
@@ -115,6 +116,7 @@ void pl_block_integrate(pl_block *block, int lane, const double *X, bool used, c
     for (int q = 0; q < rule->count; ++q) {
         double dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0}, C[9];
         pl_shape_eval(block->kind, rule->xi[q], NULL, dN);
+
         for (int a = 0; a < n; ++a) {
             for (int i = 0; i < 3; ++i) {
                 for (int j = 0; j < 3; ++j) {
@@ -122,21 +124,25 @@ void pl_block_integrate(pl_block *block, int lane, const double *X, bool used, c
                 }
             }
         }
+
         pl_cofactor3(M, C);
         const double det = pl_dot3(M, C);
         double inverse[9];
         const double ratio = grown ? element_growth(growth, M, inverse) : 1;
         block->weight[q * PL_LANES + lane] = used ? rule->weight[q] * det * ratio : 0;
+
         for (int a = 0; a < n; ++a) {
             double g[3], turned[3];
             for (int j = 0; j < 3; ++j) {
                 // (M^-1)_kj = C_jk / det, dN/dX_j = sum_k dN/dxi_k (M^-1)_kj
                 g[j] = pl_dot3(dN + 3 * a, C + 3 * j) / det;
             }
+
             if (grown) {
                 pl_mulv3(inverse, g, turned); // symmetric
                 memcpy(g, turned, sizeof g);
             }
+
             for (int j = 0; j < 3; ++j) {
                 block->gradient[((int64_t)(q * n + a) * 3 + j) * PL_LANES + lane] = g[j];
             }
@@ -185,6 +191,7 @@ static pl_status plan_order(const pl_mesh_view *mesh, const bool *skip, element_
         start[g + 1] += start[g];
     }
     plan->count = (int32_t)start[groups];
+
     for (int32_t e = 0; e < mesh->element_count; ++e) {
         if (!skip[mesh->region[e]]) {
             plan->order[start[(int64_t)mesh->kind[e] * mesh->region_count + mesh->region[e]]++] = e;
@@ -211,6 +218,7 @@ static int plan_blocks(const pl_mesh_view *mesh, element_plan *plan)
             ++i;
             ++lanes;
         }
+
         const element_rule rule = rule_of(mesh->kind[first]);
         plan->storage += (int64_t)rule.count * (3 * pl_element_node_count(mesh->kind[first]) + 1) * PL_LANES;
     }
@@ -272,6 +280,7 @@ static pl_status gather_lists(pl_elements *E, bool pressures, int64_t **start_ou
         for (int b = 0; b < E->block_count; ++b) {
             const pl_block *block = &E->block[b];
             const int count = pressures ? block->corner_count : block->node_count;
+
             for (int a = 0; (!pressures || E->law[block->law].mixed) && a < count; ++a) {
                 for (int l = 0; l < block->lane_count; ++l) {
                     const int32_t t = pressures ? block->pressure[a][l] : block->node[a][l];
@@ -284,6 +293,7 @@ static pl_status gather_lists(pl_elements *E, bool pressures, int64_t **start_ou
                 }
             }
         }
+
         if (pass == 0) {
             for (int64_t t = 0; t < targets; ++t) {
                 start[t + 2] += start[t + 1];
@@ -315,15 +325,18 @@ static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh
     block->gradient = *storage;
     block->weight = *storage + (int64_t)rule.count * block->node_count * 3 * PL_LANES;
     *storage = block->weight + rule.count * PL_LANES;
+
     for (int l = 0; l < PL_LANES; ++l) {
         const int32_t e = element[l < lanes ? l : 0];
         double X[3 * PL_ELEMENT_NODES_MAX];
         block->element[l] = e;
+
         for (int a = 0; a < block->node_count; ++a) {
             const int32_t v = mesh->node[mesh->node_start[e] + a];
             block->node[a][l] = v;
             memcpy(X + 3 * a, mesh->position + 3 * (int64_t)v, 3 * sizeof *X);
         }
+
         pl_block_integrate(block, l, X, l < lanes, &(pl_growth){1, 1});
     }
 
@@ -347,12 +360,14 @@ void pl_element_shares(const pl_mesh_view *mesh, int32_t e, double *share)
     for (int q = 0; q < rule.count; ++q) {
         double N[PL_ELEMENT_NODES_MAX], dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0};
         pl_shape_eval(kind, rule.xi[q], N, dN);
+
         for (int a = 0; a < n; ++a) {
             const double *X = mesh->position + 3 * (int64_t)mesh->node[mesh->node_start[e] + a];
             for (int i = 0; i < 9; ++i) {
                 M[i] += X[i / 3] * dN[3 * a + i % 3]; // dX_i / dxi_j
             }
         }
+
         const double w = rule.weight[q] * pl_det3(M);
         for (int a = 0; a < n; ++a) {
             share[a] += w * N[a];
@@ -370,6 +385,7 @@ static void fill_masses(pl_elements *E, const pl_mesh_view *mesh)
             E->vertex_mass[mesh->node[a]] += E->density[mesh->region[e]] * share[a - mesh->node_start[e]];
         }
     }
+
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
@@ -419,6 +435,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
                same_group(mesh, plan->order[i], plan->order[i + lanes])) {
             ++lanes;
         }
+
         fill_block(E, &E->block[b], mesh, plan->order + i, lanes, &storage);
         i += lanes;
     }

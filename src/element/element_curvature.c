@@ -64,6 +64,7 @@ static void kink_init(const pl_face_table *t, const pl_layer_face *f, int edge, 
     } else {
         const double *c = kink_other(t, e, g);
         memset(k->m[1], 0, sizeof k->m[1]);
+
         for (int a = 0; a < t->nodes; ++a) {
             for (int i = 0; i < 3; ++i) {
                 k->m[1][i] += c[a] * x[3 * e->other_node[a] + i];
@@ -133,12 +134,14 @@ void pl_kink_curve(const pl_face_table *t, const pl_layer_face *f, int edge, int
     for (int a = 0; a < t->nodes; ++a) {
         for (int b = 0; b < t->nodes; ++b) {
             double *own = H + (int64_t)3 * a * stride + 3 * b;
+
             for (int i = 0; i < 9; ++i) {
                 const int tr = 3 * (i % 3) + i / 3;
                 own[(i / 3) * stride + i % 3] +=
                     scale * (along[a] * along[b] * tt[i] + in[a] * along[b] * gt[0][i] +
                              along[a] * in[b] * gt[0][tr] + in[a] * in[b] * gm[0][i]);
             }
+
             if (!joined) {
                 continue;
             }
@@ -199,6 +202,7 @@ static void curvature_pull(const pl_face_table *t, const pl_curvature *s, const 
     }
     pl_cross3(s->a[1], by_u, by_1);
     pl_cross3(by_u, s->a[0], by_2);
+
     for (int a = 0; a < t->nodes; ++a) {
         const double c = M[0] * t->second[0][a] + M[1] * t->second[1][a] + M[2] * t->second[2][a];
         for (int i = 0; i < 3; ++i) {
@@ -236,6 +240,7 @@ void pl_curvature_curve(const pl_face_table *t, const pl_curvature *s, const dou
                             {0, -a1[2], a1[1], a1[2], 0, -a1[0], -a1[1], a1[0], 0}};
     const double cross[9] = {0, g[2], -g[1], -g[2], 0, g[0], g[1], -g[0], 0}; // -[g]x: d2u between a1 and a2
     double aa[2][2][9], qa[2][9];
+
     for (int v = 0; v < 2; ++v) {
         pl_mul33(qu, D[v], qa[v]);
         for (int w = 0; w < 2; ++w) {
@@ -260,6 +265,7 @@ void pl_curvature_curve(const pl_face_table *t, const pl_curvature *s, const dou
     for (int a = 0; a < t->nodes; ++a) {
         for (int e = 0; e < t->nodes; ++e) {
             double *block = H + (int64_t)3 * a * stride + 3 * e;
+
             for (int i = 0; i < 9; ++i) {
                 double sum = 0;
                 for (int v = 0; v < 2; ++v) {
@@ -269,6 +275,7 @@ void pl_curvature_curve(const pl_face_table *t, const pl_curvature *s, const dou
                         sum += t->centre[v][a] * t->centre[w][e] * aa[v][w][i];
                     }
                 }
+
                 block[(i / 3) * stride + i % 3] += sum;
             }
         }
@@ -282,6 +289,7 @@ void pl_curvature_pull(const pl_face_table *t, const pl_layer_face *f, pl_curvat
     curvature_pull(t, s, U, g);
     for (int e = 0; e < 3; ++e) {
         const pl_layer_edge *edge = &f->edge[e];
+
         for (int p = 0; edge->kind != PL_LAYER_FREE && p < 2; ++p) {
             pl_kink *k = &s->kink[e][p];
             const double *lift = edge->lift[p];
@@ -308,12 +316,14 @@ void pl_layer_face_init(const pl_face_table *t, pl_layer_face *f, const double *
     combine(t->centre[0], t->nodes, X, a[0]);
     combine(t->centre[1], t->nodes, X, a[1]);
     pl_face_frame(a[0], a[1], f->centre, axis);
+
     for (int e = 0; e < 3; ++e) {
         // half of an edge belongs to each of its faces; a held edge joins the face to its mirror image, where
         // the angle is 2 phi: R takes 1/2 (2 phi), the penalty 1/2 (2 phi)^2
         pl_layer_edge *edge = &f->edge[e];
         const bool held = edge->kind == PL_LAYER_HELD;
         const double share = held ? 1 : 0.5, penalty_share = held ? 2 : 0.5;
+
         for (int g = 0; edge->kind != PL_LAYER_FREE && g < 2; ++g) {
             double tangent[3], in[3], out[3];
             combine(t->edge[e][g][0], t->nodes, X, tangent);

@@ -206,6 +206,7 @@ static void enrich_rule_init(pl_enrich_rule *rule, pl_element_kind kind)
     rule->corners = pl_element_corner_count(kind);
     rule->added = enrich_added(kind);
     rule->points = tet ? enrich_points_tet(xi, rule->weight) : enrich_points_prism(xi, rule->weight);
+
     for (int q = 0; q < rule->points; ++q) {
         enrich_value f[PL_ADDED_MAX];
         double dN[3 * PL_ELEMENT_NODES_MAX];
@@ -270,6 +271,7 @@ static void enrich_hold(const enrich_numbering *t, pl_enrichment *r, int32_t e)
             count = pl_element_face_nodes(kind, k - edges, node);
             function[k] = 2 * (t->edge.count - 2 - function[k]);
         }
+
         for (int i = 0; i < count; ++i) {
             entity[i] = vertex[node[i]];
         }
@@ -459,11 +461,13 @@ void pl_enrichment_apply(const pl_enrichment *r, const double *u, const double *
         const pl_block *block = &E->block[b];
         const bool presses = pressure && E->law[block->law].mixed;
         enrich_gather(r, block, u, c, local);
+
         for (int k = 0; presses && k < block->corner_count; ++k) {
             for (int l = 0; l < PL_LANES; ++l) {
                 p[k * PL_LANES + l] = pressure[block->pressure[k][l]];
             }
         }
+
         kernels->apply(&r->rule[block->kind], r->tangent + r->start[b], in, local, presses ? p : NULL, to,
                        &f);
         enrich_scatter(r, block, &f, nodal, added, moment);
@@ -481,6 +485,7 @@ void pl_enrichment_diagonal(const pl_enrichment *r, double *out)
         const pl_block *block = &E->block[b];
         const pl_enrich_rule *rule = &r->rule[block->kind];
         kernels->diagonal(rule, r->tangent + r->start[b], local);
+
         for (int a = 0; a < rule->added; ++a) {
             for (int l = 0; l < block->lane_count; ++l) {
                 const int32_t code = r->function[(int64_t)PL_ADDED_MAX * block->element[l] + a];

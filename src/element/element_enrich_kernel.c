@@ -40,12 +40,14 @@ static inline void enrich_map(const pl_block *block, int h, const pl_enrich_rule
     }
     for (int a = 0; a < rule->nodes; ++a) {
         double X[3][PL_VW];
+
         for (int l = 0; l < PL_VW; ++l) {
             const double *p = x + 3 * (int64_t)block->node[a][h + l];
             for (int i = 0; i < 3; ++i) {
                 X[i][l] = p[i];
             }
         }
+
         for (int i = 0; i < 9; ++i) {
             M[i] += v_load(X[i / 3]) * rule->gradient[q][a][i % 3];
         }
@@ -135,25 +137,30 @@ static void enrich_linearize(const pl_block *block, const pl_enrich_rule *rule, 
             const vd w = used * enrich_inverse(block, h, rule, q, growth, rest, G);
             enrich_map(block, h, rule, q, x, M);
             v_mul(M, G, F);
+
             for (int c = 0; law->mixed && c < rule->corners; ++c) {
                 for (int l = 0; l < PL_VW; ++l) {
                     p[l] += rule->corner[q][c] * pressure[block->pressure[c][h + l]];
                 }
             }
+
             law_stress(law, F, p, &W, P);
             law_tangent(law, F, p, A, D);
             const vd d = law_dilatation(law, F, D);
             enrich_keep(A, D, G, w, tangent + (int64_t)q * PL_ENRICH_TANGENT * PL_LANES + h);
             enrich_pull_back(P, G, S);
+
             for (int a = 0; a < rule->nodes + rule->added; ++a) {
                 const double *g = rule->gradient[q][a];
                 const double value = a < rule->nodes ? 0 : rule->value[q][a - rule->nodes];
+
                 for (int i = 0; i < 3; ++i) {
                     double *f = out->force + (3 * a + i) * PL_LANES + h;
                     v_store(f, v_load(f) + w * (S[3 * i] * g[0] + S[3 * i + 1] * g[1] + S[3 * i + 2] * g[2] -
                                                 value * load[i]));
                 }
             }
+
             for (int c = 0; c < rule->corners; ++c) {
                 double *m = out->moment + c * PL_LANES + h;
                 v_store(m, v_load(m) + w * d * rule->corner[q][c]);
@@ -175,6 +182,7 @@ static void enrich_apply(const pl_enrich_rule *rule, const float *tangent, pl_en
     enrich_range(rule, in, &first, &end);
     enrich_range(rule, to, &first_out, &end_out);
     memset(out, 0, sizeof *out);
+
     for (int h = 0; h < PL_LANES; h += PL_VW) {
         for (int q = 0; q < rule->points; ++q) {
             const float *t = tangent + (int64_t)q * PL_ENRICH_TANGENT * PL_LANES + h;
@@ -183,6 +191,7 @@ static void enrich_apply(const pl_enrich_rule *rule, const float *tangent, pl_en
                 H[i] = S[i] = v_set(0);
                 D[i] = enrich_load(t + PL_LANES * (45 + i));
             }
+
             for (int a = first; a < end; ++a) {
                 const double *g = rule->gradient[q][a];
                 for (int i = 0; i < 3; ++i) {
@@ -192,6 +201,7 @@ static void enrich_apply(const pl_enrich_rule *rule, const float *tangent, pl_en
                     H[3 * i + 2] += v * g[2];
                 }
             }
+
             for (int i = 0, at = 0; i < 9; ++i) {
                 S[i] += enrich_load(t + PL_LANES * at++) * H[i];
                 for (int k = i + 1; k < 9; ++k) {
@@ -199,8 +209,10 @@ static void enrich_apply(const pl_enrich_rule *rule, const float *tangent, pl_en
                     S[i] += A * H[k];
                     S[k] += A * H[i];
                 }
+
                 d += D[i] * H[i];
             }
+
             for (int c = 0; pressure && c < rule->corners; ++c) {
                 p += v_load(pressure + c * PL_LANES + h) * rule->corner[q][c];
             }
@@ -214,6 +226,7 @@ static void enrich_apply(const pl_enrich_rule *rule, const float *tangent, pl_en
                     v_store(f, v_load(f) + S[3 * i] * g[0] + S[3 * i + 1] * g[1] + S[3 * i + 2] * g[2]);
                 }
             }
+
             for (int c = 0; c < rule->corners; ++c) {
                 double *m = out->moment + c * PL_LANES + h;
                 v_store(m, v_load(m) + d * rule->corner[q][c]);
@@ -229,6 +242,7 @@ static void enrich_diagonal(const pl_enrich_rule *rule, const float *tangent, do
     for (int h = 0; h < PL_LANES; h += PL_VW) {
         for (int q = 0; q < rule->points; ++q) {
             const float *t = tangent + (int64_t)q * PL_ENRICH_TANGENT * PL_LANES + h;
+
             for (int f = 0; f < rule->added; ++f) {
                 const double *g = rule->gradient[q][rule->nodes + f];
                 for (int i = 0, at = 0; i < 9; ++i) {

@@ -94,6 +94,7 @@ static void eval_forces(void *context, int64_t from, int64_t to)
             sum += energy[l];
             smallest = min_J[l] < smallest ? min_J[l] : smallest;
         }
+
         E->block_energy[b] = sum;
         E->block_min[b] = smallest;
     }
@@ -113,6 +114,7 @@ static void eval_gather(void *context, int64_t from, int64_t to)
             f[1] += entry[PL_LANES];
             f[2] += entry[2 * PL_LANES];
         }
+
         memcpy(w->out + 3 * v, f, sizeof f);
         largest = fmax(largest, f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
     }
@@ -174,6 +176,7 @@ static void eval_tangent(void *context, int64_t from, int64_t to)
         const int count = block->tangent_count;
         double *out = w->out + block->tangent_start;
         w->kernels->tangent(block, &E->law[block->law], w->x, E->pressure, w->blend, w->ahead, side);
+
         for (int l = 0; l < PL_LANES; ++l) {
             for (int i = 0; i < count; ++i) {
                 out[(int64_t)l * count + i] = side[i * PL_LANES + l];
@@ -217,6 +220,7 @@ static void eval_bound(void *context, int64_t from, int64_t to)
         const pl_block *block = &w->E->block[b];
         double bound[PL_LANES], smallest = INFINITY;
         w->kernels->bound(block, w->x, bound);
+
         for (int l = 0; l < block->lane_count; ++l) {
             const double J = lane_bound(block, l, w->x, bound[l]);
             if (w->out) {
@@ -224,6 +228,7 @@ static void eval_bound(void *context, int64_t from, int64_t to)
             }
             smallest = J < smallest ? J : smallest;
         }
+
         w->E->block_min[b] = smallest;
     }
 }
@@ -234,6 +239,7 @@ double pl_elements_bound(pl_elements *E, const double *x, double *per_element, i
     pl_loop(E->block_count, BLOCK_GRAIN, eval_bound, &w);
     double smallest = INFINITY;
     int at = -1;
+
     for (int b = 0; b < E->block_count; ++b) {
         if (E->block_min[b] < smallest) {
             smallest = E->block_min[b];
@@ -247,6 +253,7 @@ double pl_elements_bound(pl_elements *E, const double *x, double *per_element, i
         const pl_block *block = &E->block[at];
         double bound[PL_LANES];
         w.kernels->bound(block, x, bound);
+
         for (int l = 0; l < block->lane_count; ++l) {
             if (lane_bound(block, l, x, bound[l]) == smallest) {
                 *worst = block->element[l];
@@ -264,6 +271,7 @@ void pl_block_gradient(const pl_block *block, int lane, int q, const double *x, 
     for (int a = 0; a < block->node_count; ++a) {
         const double *xa = x + 3 * (int64_t)block->node[a][lane];
         const double *g = block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + lane;
+
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 3; ++j) {
                 F[3 * i + j] += xa[i] * g[j * PL_LANES];

@@ -24,11 +24,13 @@ static void face_invert(int n, double *A, double *B)
             B[n * k + j] = B[n * pivot + j];
             B[n * pivot + j] = b;
         }
+
         const double scale = 1 / A[n * k + k];
         for (int j = 0; j < n; ++j) {
             A[n * k + j] *= scale;
             B[n * k + j] *= scale;
         }
+
         for (int i = 0; i < n; ++i) {
             const double f = i == k ? 0 : A[n * i + k];
             for (int j = 0; f != 0 && j < n; ++j) {
@@ -71,12 +73,14 @@ static void face_field_init(pl_face_table *t)
     double A[81] = {0}, B[81];
     for (int k = 0; k < 9; ++k) {
         double xi[2] = {1.0 / 3, 1.0 / 3}, tau[2] = {0, 0};
+
         if (k < 6) {
             const double *a = face_corner[k / 2], *b = face_corner[(k / 2 + 1) % 3];
             face_edge_point(k / 2, 0.5 + (k % 2 ? GAUSS : -GAUSS), xi);
             tau[0] = b[0] - a[0];
             tau[1] = b[1] - a[1];
         }
+
         const double part[3] = {1, xi[0], xi[1]};
         const double along[3] = {tau[0] * tau[0], tau[1] * tau[1], 2 * tau[0] * tau[1]};
         for (int p = 0; p < 3; ++p) {
@@ -95,10 +99,12 @@ void pl_face_table_init(pl_face_table *t, int nodes)
     *t = (pl_face_table){.nodes = nodes, .strains = nodes == 6 ? 9 : 3, .points = nodes == 6 ? 3 : 1};
     for (int e = 0; e < 3; ++e) {
         const double *a = face_corner[e], *b = face_corner[(e + 1) % 3], *c = face_corner[(e + 2) % 3];
+
         for (int g = 0; g < 2; ++g) {
             double xi[2], d[2][6];
             face_edge_point(e, 0.5 + (g ? GAUSS : -GAUSS), xi);
             face_derivative(nodes, xi, d);
+
             for (int n = 0; n < nodes; ++n) {
                 t->edge[e][g][0][n] = (b[0] - a[0]) * d[0][n] + (b[1] - a[1]) * d[1][n];
                 t->edge[e][g][1][n] =
@@ -188,6 +194,7 @@ void pl_face_strains_pull(const pl_face_table *t, const double *x, const double 
         const double *c = t->edge[k / 2][k % 2][0];
         double y[3];
         face_combine(t->nodes, c, x, y);
+
         for (int a = 0; a < t->nodes; ++a) {
             for (int i = 0; i < 3; ++i) {
                 g[3 * a + i] += U[k] * c[a] * y[i];
@@ -199,6 +206,7 @@ void pl_face_strains_pull(const pl_face_table *t, const double *x, const double 
         double y[2][3];
         face_combine(t->nodes, t->inner[q][0], x, y[0]);
         face_combine(t->nodes, t->inner[q][1], x, y[1]);
+
         for (int a = 0; a < t->nodes; ++a) {
             const double c0 = t->inner[q][0][a] / t->points, c1 = t->inner[q][1][a] / t->points;
             for (int i = 0; i < 3; ++i) {
@@ -243,11 +251,13 @@ void pl_face_strains_curve(const pl_face_table *t, const double *U, bool positiv
                 const double *c = t->edge[k / 2][k % 2][0];
                 sum += (positive ? fmax(U[k], 0) : U[k]) * c[a] * c[b];
             }
+
             for (int q = 0; q < t->points; ++q) {
                 const double *c0 = t->inner[q][0], *c1 = t->inner[q][1];
                 sum += (u11 * c0[a] * c0[b] + u22 * c1[a] * c1[b] + u12 * (c0[a] * c1[b] + c1[a] * c0[b])) /
                        t->points;
             }
+
             for (int i = 0; i < 3; ++i) {
                 H[(int64_t)(3 * a + i) * stride + 3 * b + i] += sum;
             }

@@ -15,6 +15,7 @@ pl_status pl_elements_grow(pl_elements *E, const pl_mesh_view *mesh, const pl_gr
             continue;
         }
         mass = mass || now->volume != next->volume;
+
         for (int l = 0; l < PL_LANES; ++l) {
             double X[3 * PL_ELEMENT_NODES_MAX];
             for (int a = 0; a < block->node_count; ++a) {
@@ -41,6 +42,7 @@ void pl_block_normal(const pl_block *block, int lane, int q, const pl_mesh_view 
     double dN[3 * PL_ELEMENT_NODES_MAX], t1[3] = {0}, t2[3] = {0}, xi[3];
     pl_block_point(block, q, xi);
     pl_shape_eval(block->kind, xi, NULL, dN);
+
     for (int a = 0; a < block->node_count; ++a) {
         const double *X = mesh->position + 3 * (int64_t)block->node[a][lane];
         for (int i = 0; i < 3; ++i) {
@@ -77,6 +79,7 @@ static growth_point growth_at(const pl_elements *E, const pl_block *block, int l
     pl_block_gradient(block, lane, q, x, point.F);
     growth_direction(block, lane, q, mesh, kind, point.L);
     const bool lumped = block->kind == PL_TET4 || block->kind == PL_PRISM6;
+
     for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
         const double N = block->corner_weight[q * block->corner_count + c];
         const int32_t k = block->pressure[c][lane];
@@ -118,6 +121,7 @@ static void growth_pressures(pl_elements *E, const pl_mesh_view *mesh, int law, 
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         const bool lumped = block->kind == PL_TET4 || block->kind == PL_PRISM6;
+
         for (int l = 0; block->law == law && E->law[law].mixed && l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
                 const growth_point point = growth_at(E, block, l, q, mesh, kind, x);
@@ -125,6 +129,7 @@ static void growth_pressures(pl_elements *E, const pl_mesh_view *mesh, int law, 
                 const double d = pl_law_dilatation(&E->law[law], point.F, D);
                 growth_times(point.F, point.L, 1 / g, dF);
                 const double change = t * d / g + growth_dot(D, dF);
+
                 for (int c = 0; c < block->corner_count; ++c) {
                     const int32_t k = block->pressure[c][l];
                     const double N = block->corner_weight[q * block->corner_count + c];
@@ -153,6 +158,7 @@ static void growth_add(const pl_law *law, const growth_point *point, double t, d
     growth_times(point->F, point->L, 1, FL);
     growth_times(point->F, point->L, 1 / g, dF);
     growth_times(P, point->L, 1 / g, PL);
+
     for (int i = 0; i < 9; ++i) {
         dP[i] = point->rate * D[i];
         for (int j = 0; j < 9; ++j) {
@@ -179,11 +185,13 @@ void pl_elements_growth_rate(pl_elements *E, const pl_mesh_view *mesh, int law, 
     growth_pressures(E, mesh, law, kind, x, g);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
+
         for (int l = 0; block->law == law && l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
                 const growth_point point = growth_at(E, block, l, q, mesh, kind, x);
                 double B[9];
                 growth_add(&E->law[law], &point, kind == PL_GROW_VOLUME, g, sum, B);
+
                 for (int a = 0; force && a < block->node_count; ++a) {
                     const double *N =
                         block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + l;

@@ -61,6 +61,7 @@ static void inertia_element(const pl_mesh_view *mesh, int32_t e, const inertia_t
                 X[i] += mesh->position[3 * (int64_t)node[a] + i / 3] * table->dN[q][3 * a + i % 3];
             }
         }
+
         const double w = table->weight[q] * pl_det3(X);
         for (int a = 0; a < n; ++a) {
             for (int b = 0; b < n; ++b) {
@@ -175,6 +176,7 @@ pl_status pl_consistent_mass_create(const pl_mesh_view *mesh, const double *dens
     const bool ok = table && inertia_stars_fill(mesh, &stars) && inertia_pattern(mesh, &stars, M);
     pl_free(stars.start);
     pl_free(stars.element);
+
     if (!ok) {
         pl_free(table);
         pl_consistent_mass_clear(M);

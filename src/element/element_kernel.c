@@ -100,6 +100,7 @@ static void kernel_deviator(const pl_block *block, const pl_law *law, const doub
     for (int h = 0; h < PL_LANES; h += PL_VW) {
         vd X[PL_ELEMENT_NODES_MAX][3];
         kernel_gather(block, h, x, X);
+
         for (int q = 0; q < block->point_count; ++q) {
             vd F[9], S[6], aC[6];
             kernel_gradient(block, h, q, X, F);
@@ -130,6 +131,7 @@ static void kernel_dilatation(const pl_block *block, const pl_law *law, const do
                 sum[c] += block->corner_weight[q * block->corner_count + c] * wd;
             }
         }
+
         for (int c = 0; c < block->corner_count; ++c) {
             v_store(out + c * PL_LANES + h, sum[c]);
         }
@@ -163,6 +165,7 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
                 kernel_overstress(block, h, q, H);
                 law_add_overstress(law, F, H, &W, P);
             }
+
             const vd w = v_load(block->weight + q * PL_LANES + h);
             total += w * W;
             if (!force) {
@@ -172,6 +175,7 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
                 P[i] *= w;
             }
             const double *g = block->gradient + (int64_t)q * block->node_count * 3 * PL_LANES + h;
+
             for (int a = 0; a < block->node_count; ++a, g += 3 * PL_LANES) {
                 const vd d0 = v_load(g), d1 = v_load(g + PL_LANES), d2 = v_load(g + 2 * PL_LANES);
                 for (int i = 0; i < 3; ++i) {
@@ -179,6 +183,7 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
                 }
             }
         }
+
         v_store(energy + h, total);
         v_store(min_J + h, smallest);
         for (int a = 0; force && a < block->node_count; ++a) {
@@ -241,6 +246,7 @@ static void kernel_blend(vd A[81], double blend)
                 off += S[9 * p + q] * S[9 * p + q];
             }
         }
+
         if (v_all_below(off, 1e-20 * diagonal)) {
             break;
         }
@@ -249,11 +255,13 @@ static void kernel_blend(vd A[81], double blend)
                 const vd t = kernel_jacobi_tangent(S[10 * q] - S[10 * p], 2 * S[9 * p + q]);
                 const vd c = 1 / v_sqrt(t * t + 1), s = t * c;
                 kernel_jacobi_turn(S, p, q, c, s);
+
                 for (int k = 0; k < 9; ++k) {
                     const vd a = S[9 * p + k], b = S[9 * q + k];
                     S[9 * p + k] = c * a - s * b;
                     S[9 * q + k] = s * a + c * b;
                 }
+
                 kernel_jacobi_turn(V, p, q, c, s);
             }
         }
@@ -279,6 +287,7 @@ static inline void kernel_second_stress(const vd F[9], const vd P[9], vd S[9])
     vd C[9];
     v_cofactor(F, C);
     const vd inverse = 1 / (F[0] * C[0] + F[1] * C[1] + F[2] * C[2]);
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             S[3 * i + j] = inverse * (C[i] * P[j] + C[3 + i] * P[3 + j] + C[6 + i] * P[6 + j]);
@@ -300,6 +309,7 @@ static void kernel_ahead(const pl_block *block, const pl_law *law, int h, int q,
     law_tangent(law, F0, p0, A0, D0);
     law_stress(law, F0, p0, &W, P0);
     kernel_second_stress(F0, P0, S0);
+
     for (int r = 0; r < 9; ++r) {
         dP[r] = law->mixed ? dp * D0[r] : v_set(0);
         for (int c = 0; c < 9; ++c) {
@@ -316,6 +326,7 @@ static void kernel_ahead(const pl_block *block, const pl_law *law, int h, int q,
     kernel_second_stress(F0, dP, dS);
     law_stress(law, F, p, &W, P);
     kernel_second_stress(F, P, S);
+
     for (int j = 0; j < 3; ++j) {
         for (int l = 0; l < 3; ++l) {
             const int a = 3 * j + l, b = 3 * l + j;
@@ -344,6 +355,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
             kernel_gather(block, h, ahead->x, X0);
             kernel_gather(block, h, ahead->dx, dX);
         }
+
         for (int q = 0; q < block->point_count; ++q) {
             vd F[9], A[81], D[9];
             const vd p = law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0);
@@ -361,6 +373,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
                 kernel_overstress(block, h, q, H);
                 law_add_overstress_tangent(law, F, H, A);
             }
+
             if (blend > 0) {
                 kernel_blend(A, blend);
             }
@@ -369,20 +382,24 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
                 A[i] *= w;
             }
             const double *g = block->gradient + (int64_t)q * n * 3 * PL_LANES + h;
+
             for (int b = 0; b < n; ++b) {
                 const vd e0 = v_load(g + 3 * b * PL_LANES), e1 = v_load(g + (3 * b + 1) * PL_LANES),
                          e2 = v_load(g + (3 * b + 2) * PL_LANES);
                 vd T[27];
+
                 for (int r = 0; r < 9; ++r) {
                     for (int k = 0; k < 3; ++k) {
                         T[3 * r + k] =
                             A[9 * r + 3 * k] * e0 + A[9 * r + 3 * k + 1] * e1 + A[9 * r + 3 * k + 2] * e2;
                     }
                 }
+
                 for (int a = 0; a <= b; ++a) {
                     const vd d0 = v_load(g + 3 * a * PL_LANES), d1 = v_load(g + (3 * a + 1) * PL_LANES),
                              d2 = v_load(g + (3 * a + 2) * PL_LANES);
                     double *K = out + (int64_t)pl_pair_index(n, a, b) * 9 * PL_LANES + h;
+
                     for (int i = 0; i < 3; ++i) {
                         for (int k = 0; k < 3; ++k) {
                             double *entry = K + (3 * i + k) * PL_LANES;
@@ -392,6 +409,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
                     }
                 }
             }
+
             for (int a = 0; law->mixed && a < n; ++a) {
                 const vd d0 = v_load(g + 3 * a * PL_LANES), d1 = v_load(g + (3 * a + 1) * PL_LANES),
                          d2 = v_load(g + (3 * a + 2) * PL_LANES);
@@ -418,6 +436,7 @@ static void kernel_bound_tet10(const pl_block *block, const double *x, double *o
     for (int h = 0; h < PL_LANES; h += PL_VW) {
         vd X[PL_ELEMENT_NODES_MAX][3], M[4][9], C[4][9];
         kernel_gather(block, h, x, X);
+
         for (int c = 0; c < 4; ++c) {
             // dx/dl_d at corner c: 4 x_cd for d != c, 3 x_c for d = c and -x_d of the other corners
             vd dl[4][3];
@@ -426,17 +445,21 @@ static void kernel_bound_tet10(const pl_block *block, const double *x, double *o
                     dl[d][i] = d == c ? 3 * X[c][i] : 4 * X[edge[c][d]][i] - X[d][i];
                 }
             }
+
             for (int i = 0; i < 3; ++i) {
                 for (int j = 0; j < 3; ++j) {
                     M[c][3 * i + j] = dl[j + 1][i] - dl[0][i];
                 }
             }
+
             v_cofactor(M[c], C[c]);
         }
+
         vd smallest = v_set(1e300);
         for (int c = 0; c < 4; ++c) {
             const vd own = v_dot9(C[c], M[c]) * (1.0 / 3);
             smallest = v_min(own, smallest);
+
             for (int d = 0; d < 4; ++d) {
                 if (d != c) {
                     const vd mixed = v_dot9(C[c], M[d]) * (1.0 / 3);
@@ -444,6 +467,7 @@ static void kernel_bound_tet10(const pl_block *block, const double *x, double *o
                 }
             }
         }
+
         for (int e = 0; e < 4; ++e) {
             const int c = (e + 1) % 4, d = (e + 2) % 4, f = (e + 3) % 4;
             vd S[9], CS[9];
@@ -457,6 +481,7 @@ static void kernel_bound_tet10(const pl_block *block, const double *x, double *o
             const vd mixed = v_dot9(CS, M[f]) * (1.0 / 6);
             smallest = v_min(mixed, smallest);
         }
+
         v_store(out + h, smallest);
     }
 }
@@ -467,11 +492,13 @@ static void kernel_bound_tet4(const pl_block *block, const double *x, double *ou
     for (int h = 0; h < PL_LANES; h += PL_VW) {
         vd X[PL_ELEMENT_NODES_MAX][3], M[9], C[9];
         kernel_gather(block, h, x, X);
+
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 3; ++j) {
                 M[3 * i + j] = X[j + 1][i] - X[0][i];
             }
         }
+
         v_cofactor(M, C);
         v_store(out + h, M[0] * C[0] + M[1] * C[1] + M[2] * C[2]);
     }

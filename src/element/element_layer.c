@@ -89,6 +89,7 @@ static void clip_positive(double C[9])
         return;
     }
     memset(C, 0, 9 * sizeof *C);
+
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 9; ++i) {
             C[i] += fmax(value[k], 0) * V[3 * (i / 3) + k] * V[3 * (i % 3) + k];
@@ -126,17 +127,20 @@ static double layer_potential(const pl_face_table *t, const pl_layer_law *law, c
                 Us[k] += scale * cov[i] * B[i][k];
             }
         }
+
         if (Uss) {
             double D[9], T[3][LAYER_ALL];
             if (positive) {
                 clip_positive(C);
             }
             congruent(f->frame[q], C, scale * layer_ratio(law), D);
+
             for (int i = 0; i < 3; ++i) {
                 for (int k = 0; k < LAYER_ALL; ++k) {
                     T[i][k] = D[3 * i] * B[0][k] + D[3 * i + 1] * B[1][k] + D[3 * i + 2] * B[2][k];
                 }
             }
+
             for (int r = 0; r < LAYER_ALL; ++r) {
                 for (int c = 0; c < LAYER_ALL; ++c) {
                     Uss[LAYER_ALL * r + c] += B[0][r] * T[0][c] + B[1][r] * T[1][c] + B[2][r] * T[2][c];
@@ -223,6 +227,7 @@ void pl_layer_ahead(const pl_face_table *t, const pl_layer_law *law, const pl_la
     memset(ahead, 0, PL_LAYER_AHEAD * sizeof *ahead);
     memcpy(ahead, s.d, (size_t)t->strains * sizeof *ahead);
     memcpy(ahead + PL_LAYER_STRAINS, s.c.K, sizeof s.c.K);
+
     for (int k = 0; k < LAYER_ALL; ++k) {
         for (int i = 0; i < m; ++i) {
             ahead[k] += J[(int64_t)k * m + i] * dx[i];
@@ -261,6 +266,7 @@ double pl_layer_energy_ahead(const pl_face_table *t, const pl_layer_law *law, co
         return pl_layer_energy(t, law, f, x, g);
     }
     layer_strains(t, law, f, x, &s);
+
     for (int c = 0; c < LAYER_ALL; ++c) {
         const bool membrane = c < PL_LAYER_STRAINS;
         const double now = membrane ? (c < t->strains ? s.d[c] : 0) : s.c.K[c - PL_LAYER_STRAINS];
@@ -294,12 +300,14 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
     layer_rows(t, law, f, x, &s, m, J);
     for (int r = 0; r < LAYER_ALL; ++r) {
         memset(T, 0, sizeof T);
+
         for (int c = 0; c < LAYER_ALL; ++c) {
             const double u = Uss[LAYER_ALL * r + c];
             for (int j = 0; u != 0 && j < m; ++j) {
                 T[j] += u * J[(int64_t)c * m + j];
             }
         }
+
         for (int i = 0; i < m; ++i) {
             const double v = J[(int64_t)r * m + i];
             for (int j = 0; v != 0 && j < m; ++j) {
@@ -325,11 +333,13 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
             const double *lift = edge->lift[p], stiff = penalty * edge->penalty[p];
             double row[LAYER_DOFS] = {0};
             pl_kink_pull(t, f, e, p, k, 1, row);
+
             for (int i = 0; i < m; ++i) {
                 for (int j = 0; row[i] != 0 && j < m; ++j) {
                     H[(int64_t)i * m + j] += stiff * row[i] * row[j];
                 }
             }
+
             if (!positive) {
                 pl_kink_curve(t, f, e, p, k,
                               U[0] * lift[0] + U[1] * lift[1] + U[2] * lift[2] +
@@ -392,6 +402,7 @@ void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, cons
             dS[i] =
                 S[i] / h - ratio * slope * (C[3 * i] * de[0] + C[3 * i + 1] * de[1] + C[3 * i + 2] * de[2]);
         }
+
         layer_gather(t, law, f, q, M, dS, Us);
         mul3(f->frame[q], S, true, cov);
         for (int i = 0; i < 3; ++i) {
@@ -502,6 +513,7 @@ void pl_layer_strain_pull(const pl_face_table *t, const pl_layer_law *law, const
     layer_strains(t, law, f, x, &s);
     pl_face_field(t, centre, M);
     mul3(f->centre, weight, true, cov);
+
     for (int i = 0; i < 3; ++i) {
         cov[i] *= layer_ratio(law);
         UK[i] = -law->offset * cov[i];

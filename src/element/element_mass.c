@@ -30,6 +30,7 @@ static void mass_fill(pl_elements *E)
     memset(E->mass.value, 0, (size_t)E->mass.start[E->mass.n] * sizeof *E->mass.value);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
+
         for (int l = 0; E->law[block->law].mixed && l < block->lane_count; ++l) {
             for (int c = 0; c < block->corner_count; ++c) {
                 for (int d = 0; d < block->corner_count; ++d) {
@@ -69,6 +70,7 @@ static pl_status mass_pattern(pl_elements *E, pl_error *err)
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         const bool coupled = E->law[block->law].mixed && !mass_is_lumped(block);
+
         for (int l = 0; coupled && l < block->lane_count; ++l) {
             for (int c = 0; c < block->corner_count; ++c) {
                 for (int d = 0; d < c; ++d) {
@@ -107,6 +109,7 @@ static void mass_units(pl_elements *E)
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         const pl_law *law = &E->law[block->law];
+
         for (int i = 0; law->mixed && i < block->corner_count * block->lane_count; ++i) {
             const int32_t k = block->pressure[i / block->lane_count][i % block->lane_count];
             const double mass = E->mass.value[E->mass.start[k + 1] - 1]; // the diagonal ends a column

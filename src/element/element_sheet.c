@@ -128,18 +128,21 @@ static void sheet_moduli(const pl_sheet *s, const double F[9], const double P[9]
     pl_law_tangent(&s->law, F, 0, A);
     sheet_inverse(F, I);
     pl_mul33(I, P, S);
+
     for (int k = 0; k < 4; ++k) {
         double dF[9], dP[9], T[9], column[4];
         for (int i = 0; i < 9; ++i) {
             dF[i] = I[i / 3] * X[k][i % 3] + I[3 + i / 3] * X[k][3 + i % 3] + I[6 + i / 3] * X[k][6 + i % 3];
         }
         pl_mul33(dF, S, T);
+
         for (int i = 0; i < 9; ++i) {
             dP[i] = -T[i];
             for (int j = 0; j < 9; ++j) {
                 dP[i] += A[9 * i + j] * dF[j];
             }
         }
+
         sheet_second(I, dP, column);
         for (int i = 0; i < 4; ++i) {
             M[4 * i + k] = column[i];
@@ -173,6 +176,7 @@ static bool sheet_folds(const pl_sheet *s, const double e[3], sheet_fold *f)
     f->n[0] = cos(0.5 * twice);
     f->n[1] = sin(0.5 * twice);
     f->curved = s->law.kernel == PL_KERNEL_LINEAR;
+
     for (int i = 0; i < 2; ++i) {
         f->E[i] = i == 0 ? half + r : half - r;
         if (!(1 + 2 * f->E[i] > 0)) {
@@ -267,6 +271,7 @@ bool pl_sheet_stress(const pl_sheet *s, const double e[3], double *W, double S[3
     sheet_inverse(F, I);
     sheet_second(I, P, S4);
     memcpy(S, S4, 3 * sizeof *S);
+
     if (C) {
         sheet_moduli(s, F, P, M);
         for (int i = 0; i < 3; ++i) {

@@ -70,6 +70,7 @@ void pl_elements_stress(const pl_elements *E, const pl_block *block, int lane, i
             f[i] = v_set(F[i]);
             s[i] = v_set(P[i]);
         }
+
         for (int k = 0; k < 6; ++k) {
             H[k] = v_set(block->overstress[(6 * q + k) * PL_LANES + lane]);
         }

@@ -48,6 +48,7 @@ static void viscous_law_init(viscous_law *v, const pl_law *law, const pl_materia
     v->long_term = v->deviatoric = *law;
     v->deviatoric.mixed = false;
     v->deviatoric.kappa = pl_material_is_rubber(material->model) ? 0 : -2.0 / 3 * law->mu;
+
     for (int i = 0; i < material->prony_count; ++i) {
         if (material->prony_g[i] > 0) {
             v->g[v->count] = material->prony_g[i];
@@ -97,6 +98,7 @@ pl_status pl_viscous_create(pl_elements *E, const pl_material *const *material, 
     v->overstress_start = PL_NEW_ARRAY(int64_t, E->block_count);
     v->work = PL_NEW_ARRAY(double, E->block_count);
     bool ok = v->law && v->alpha_start && v->strain_start && v->overstress_start && v->work;
+
     for (int r = 0; ok && r < E->law_count; ++r) {
         if (material[r]) {
             viscous_law_init(&v->law[r], &E->law[r], material[r]);
@@ -106,11 +108,13 @@ pl_status pl_viscous_create(pl_elements *E, const pl_material *const *material, 
     if (ok) {
         viscous_sizes(v);
         viscous_set *set[] = {&v->now, &v->middle, &v->next};
+
         for (int i = 0; i < PL_COUNT(set); ++i) {
             set[i]->alpha = PL_NEW_ARRAY(double, v->alpha_size);
             set[i]->strain = PL_NEW_ARRAY(double, v->strain_size);
             ok = ok && set[i]->alpha && set[i]->strain;
         }
+
         v->overstress = PL_NEW_ARRAY(double, v->overstress_size);
         ok = ok && v->overstress;
     }
@@ -180,6 +184,7 @@ void pl_viscous_off(pl_viscous *v)
         return;
     }
     viscous_attach(v, false);
+
     for (int r = 0; r < v->E->law_count; ++r) {
         if (v->law[r].count > 0) {
             v->E->law[r] = v->law[r].long_term;
@@ -234,9 +239,11 @@ static void viscous_overstress(void *context, int64_t from, int64_t to)
         const int points = v->E->block[b].point_count, size = 6 * points * PL_LANES;
         double *H = v->overstress + v->overstress_start[b];
         memset(H, 0, (size_t)size * sizeof *H);
+
         for (int i = 0; i < law->count; ++i) {
             const double r = w->s / law->tau[i];
             const int64_t start = v->alpha_start[b] + (int64_t)i * size;
+
             for (int q = 0; q < points; ++q) {
                 const double *S_d = v->now.strain + v->strain_start[b] + 12 * q * PL_LANES;
                 for (int j = 0; j < 6 * PL_LANES; ++j) {
@@ -286,12 +293,14 @@ static void viscous_advance(void *context, int64_t from, int64_t to)
         const pl_block *block = &v->E->block[b];
         const viscous_law *law = &v->law[block->law];
         const int64_t size = 6 * (int64_t)block->point_count * PL_LANES;
+
         for (int q = 0; q < block->point_count; ++q) {
             const int64_t strain = v->strain_start[b] + 12 * (int64_t)q * PL_LANES;
             const double *S_n = v->now.strain + strain, *S0 = w->from->strain + strain,
                          *S1 = w->to->strain + strain;
             for (int j = 0; j < 6 * PL_LANES; ++j) {
                 double q0 = 0, q1 = 0;
+
                 for (int i = 0; i < law->count; ++i) {
                     const double r = w->s / law->tau[i], g = law->g[i];
                     const int64_t at = v->alpha_start[b] + i * size + 6 * (int64_t)q * PL_LANES + j;
@@ -300,6 +309,7 @@ static void viscous_advance(void *context, int64_t from, int64_t to)
                     q0 += g * S0[j] - w->from->alpha[at];
                     q1 += g * S1[j] - w->to->alpha[at];
                 }
+
                 const int lane = j % PL_LANES, component = j / PL_LANES;
                 const double weight = lane < block->lane_count ? block->weight[q * PL_LANES + lane] : 0;
                 const double *aC0 = S0 + 6 * PL_LANES, *aC1 = S1 + 6 * PL_LANES;
@@ -347,16 +357,19 @@ double pl_viscous_error(const pl_viscous *v, double h)
         const pl_block *block = &v->E->block[b];
         const viscous_law *law = &v->law[block->law];
         const int64_t size = 6 * (int64_t)block->point_count * PL_LANES;
+
         for (int64_t j = 0; j < size; ++j) {
             const int64_t q = j / (6 * PL_LANES), lane = j % PL_LANES, component = j / PL_LANES % 6;
             const int64_t strain = v->strain_start[b] + 6 * PL_LANES * q + j;
             double error = 0;
+
             for (int i = 0; i < law->count; ++i) {
                 const int64_t at = v->alpha_start[b] + i * size + j;
                 for (int p = 0; p < 3; ++p) {
                     error += part[p] * (law->g[i] * set[p]->strain[strain] - set[p]->alpha[at]) / law->tau[i];
                 }
             }
+
             const double weight =
                 lane < block->lane_count ? block->weight[q * PL_LANES + lane] * viscous_weight[component] : 0;
             missed += weight * error * error;
@@ -415,6 +428,7 @@ void pl_viscous_relax(pl_viscous *v, const double *x)
         const viscous_law *law = &v->law[v->E->block[b].law];
         const int points = v->E->block[b].point_count;
         double *alpha = v->now.alpha + v->alpha_start[b];
+
         for (int i = 0; i < law->count; ++i) {
             for (int q = 0; q < points; ++q, alpha += 6 * PL_LANES) {
                 const double *S_d = v->now.strain + v->strain_start[b] + 12 * q * PL_LANES;

@@ -44,11 +44,13 @@ pl_status geo_point_convert(const pl_geometric *g, const pl_point *from, double 
     to->node = PL_NEW_ARRAY(int32_t, to->count);
     to->weight = PL_NEW_ARRAY(double, to->count);
     int32_t n = 0;
+
     for (int32_t v = 0; v < g->corner_count; ++v) {
         if (work[v] != 0 && to->node && to->weight) {
             to->node[n] = v;
             to->weight[n++] = work[v];
         }
+
         work[v] = 0;
     }
 
@@ -84,6 +86,7 @@ static void triangle_init(geo_triangle *t, const double p[3][3], pl_metric metri
     const bool vertex = metric == PL_METRIC_VERTEX;
     memcpy(t->out, vertex ? arm : (const double(*)[2])t->gradient, sizeof t->out);
     t->M[0] = t->M[2] = vertex ? 0 : 1;
+
     for (int a = 0; vertex && a < 3; ++a) {
         t->M[0] += arm[a][0] * arm[a][0];
         t->M[1] += arm[a][0] * arm[a][1];
@@ -180,6 +183,7 @@ void geo_triangle_map(const geo_triangle *t, const double *x, double F[6])
     double p[3][3];
     triangle_points(t, x, p);
     memset(F, 0, 6 * sizeof *F);
+
     for (int a = 0; a < 3; ++a) {
         for (int i = 0; i < 6; ++i) {
             F[i] += p[a][i / 2] * t->gradient[a][i % 2];
@@ -221,12 +225,14 @@ double geo_triangles_force(pl_geometric *g, const double *x, double *f)
         geo_triangle_map(t, x, F);
         triangle_rotation(t, F, R);
         const double w = t->weight_factor * t->area;
+
         for (int i = 0; i < 3; ++i) {
             F[2 * i] -= R[2 * i] * t->ratio;
             F[2 * i + 1] -= R[2 * i + 1];
             energy += w * (F[2 * i] * F[2 * i] * t->M[0] + 2 * F[2 * i] * F[2 * i + 1] * t->M[1] +
                            F[2 * i + 1] * F[2 * i + 1] * t->M[2]);
         }
+
         for (int a = 0; f && a < 3; ++a) {
             for (int i = 0; i < 3; ++i) {
                 const double force = 2 * w * (F[2 * i] * t->out[a][0] + F[2 * i + 1] * t->out[a][1]);

@@ -63,6 +63,7 @@ static bool region_is_rigid(const pl_geometric *g, int32_t region)
             return true;
         }
     }
+
     return false;
 }
 
@@ -196,18 +197,21 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
             cells_own_region(g, i, owner);
             continue;
         }
+
         if (pl_actuator_growth_form(a->kind) != PL_GROWTH_AREA || !g->drive[i].has_elements) {
             continue;
         }
         for (int64_t k = 0; k < a->face_count; ++k) {
             const int32_t e = (int32_t)(a->face[k] / 8);
             double x[3 * PL_FACE_NODES_MAX], p[3], q[3];
+
             if (owner[e] >= 0 && owner[e] != i) {
                 return pl_fail(err, PL_BAD_INPUT,
                                "local_global: the films '%s' and '%s' share an element, which cannot grow "
                                "for both of them",
                                g->robot->actuator[owner[e]].name, a->name);
             }
+
             owner[e] = i;
             if (pl_mesh_gather_face(g->corner, a->face[k], x) == 3) {
                 continue; // the prism's own normal
@@ -257,28 +261,33 @@ static bool cells_fill(pl_geometric *g, cells *c)
         const pl_actuator *a = &g->robot->actuator[i];
         const geo_inside *in = g->inside ? &g->inside[i] : NULL;
         const bool own = in && in->tet;
+
         for (int32_t t = 0; own && t < in->tet_count; ++t) {
             int32_t node[4];
             for (int k = 0; k < 4; ++k) {
                 const int32_t v = in->tet[4 * (size_t)t + (size_t)k];
                 node[k] = v < g->corner_count ? v : first + v - g->corner_count;
             }
+
             cell *one = cells_add(c, 4, node, -1, g->mesh.region_count + i, i);
             if (!one) {
                 return false;
             }
             one->rest = in->rest + 12 * (size_t)t;
         }
+
         for (int32_t t = 0; !own && g->drive[i].has_elements && t < a->fill_count; ++t) {
             int32_t node[4];
             for (int k = 0; k < 4; ++k) {
                 const int32_t v = a->fill_tet[4 * (size_t)t + (size_t)k];
                 node[k] = v < vertices ? g->map.corner_of[v] : first + v - vertices;
             }
+
             if (!cells_add(c, 4, node, -1, g->mesh.region_count + i, i)) {
                 return false;
             }
         }
+
         const double *position = NULL;
         first += geo_inside_vertices(g, i, &position);
     }
@@ -431,6 +440,7 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
             pl_sub3(X + 3 * a, centre, drawn);
             rest_map(g, c, NULL, false, drawn, arm + 3 * a);
         }
+
         affine_gradient(arm, n, grad);
         block_store(block->gradient, 3 * n, lane, grad);
         block_store(block->arm, 3 * n, lane, arm);
@@ -447,6 +457,7 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
             block_store(block->gradient + (size_t)q * 3 * (size_t)n * GEO_LANES, 3 * n, lane, grad);
             block->weight[q * GEO_LANES + lane] = used ? volume : 0;
         }
+
         if (block->normal) {
             double normal[3];
             point_normal(g, c, block->arm ? NULL : prism_point[q], normal);
@@ -507,6 +518,7 @@ static void block_fill(pl_geometric *g, geo_block *block, const cells *c, const 
     block->force_start = g->cells.force_size;
     g->cells.force_size += 3 * n * GEO_LANES;
     block->growth_start = -1;
+
     if (first->growth >= 0) {
         geo_drive *d = &g->drive[first->growth];
         block->growth_start = g->growth.point_count;
@@ -538,9 +550,11 @@ static pl_status cells_blocks(pl_geometric *g, const cells *c, pl_error *err)
     g->cells.energy = PL_NEW_ARRAY(double, g->cells.block_count);
     g->cells.min_J = PL_NEW_ARRAY(double, g->cells.block_count);
     const bool ok = g->cells.block && g->cells.storage && g->cells.energy && g->cells.min_J;
+
     if (ok) {
         double *storage = g->cells.storage;
         int b = 0;
+
         for (int32_t i = 0; i < c->count;) {
             const int32_t end = block_end(c, order, i);
             block_fill(g, &g->cells.block[b++], c, order, i, end, &storage);
@@ -634,6 +648,7 @@ static pl_status cells_gather(pl_geometric *g, pl_error *err)
     for (int pass = 0; start && pass < 2; ++pass) {
         for (int b = 0; b < g->cells.block_count; ++b) {
             const geo_block *block = &g->cells.block[b];
+
             for (int a = 0; a < block->node_count; ++a) {
                 for (int l = 0; l < block->lane_count; ++l) {
                     const int32_t v = block->node[a][l];
@@ -645,6 +660,7 @@ static pl_status cells_gather(pl_geometric *g, pl_error *err)
                 }
             }
         }
+
         if (pass == 0) {
             for (int32_t v = 0; v < g->vertex_count; ++v) {
                 start[v + 2] += start[v + 1];

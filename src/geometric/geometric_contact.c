@@ -228,6 +228,7 @@ double geo_contact_force(const pl_geometric *g, const double *x, double *f)
             off += d[i] * (x[3 * (size_t)v + (size_t)i] - p[i] - c->target[3 * (size_t)v + (size_t)i]);
         }
         energy += c->own[v] * off * off;
+
         for (int i = 0; i < 3; ++i) {
             f[3 * (size_t)v + (size_t)i] += 2 * c->own[v] * off * d[i];
             for (int j = 0; foot->face >= 0 && j < 3; ++j) {
@@ -403,13 +404,16 @@ bool geo_contact_update(pl_geometric *g, const double *x, bool *changed)
     *changed = false;
     for (int32_t v = 0; v < g->corner_count; ++v) {
         const double eps = c->own[v] > 0 ? contact_offset(g, v) : 0, gap = c->gap[v];
+
         if (!(c->pull[v] > 0)) {
             if (gap < 0) {
                 *changed = contact_aim(c, v, x, (eps - gap) / c->across[v], true);
                 ++g->now.springs;
             }
+
             continue;
         }
+
         double p[3], off[3];
         foot_at(c, &c->foot[v], x, p);
         for (int i = 0; i < 3; ++i) {

@@ -133,12 +133,14 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
             *m = (geo_mid){
                 node[edge[2]], g->map.corner_of[node[edge[0]]], g->map.corner_of[node[edge[1]]], e, {0}};
             const double *x = full.position, size = 1e-12 * g->size;
+
             for (int i = 0; i < 3; ++i) {
                 const double middle = 0.5 * (x[3 * (size_t)node[edge[0]] + (size_t)i] +
                                              x[3 * (size_t)node[edge[1]] + (size_t)i]);
                 const double off = x[3 * (size_t)m->vertex + (size_t)i] - middle;
                 m->offset[i] = fabs(off) > size ? off : 0;
             }
+
             g->map.corner_of[m->vertex] = -1 - g->map.mid_count++;
         }
     }
@@ -176,6 +178,7 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
     }
     memcpy(g->X, g->mesh.position, 3 * (size_t)g->corner_count * sizeof *g->X);
     double *next = g->X + 3 * (size_t)g->corner_count;
+
     for (int a = 0; a < g->robot->actuator_count && count > g->corner_count; ++a) {
         const double *position = NULL;
         const int32_t inner = geo_inside_vertices(g, a, &position);
@@ -194,6 +197,7 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
         const pl_support *support = &g->robot->support[k];
         for (int32_t j = 0; j < support->node_count; ++j) {
             const int32_t c = g->map.corner_of[support->node[j]];
+
             for (int i = 0; c >= 0 && i < 3; ++i) {
                 if (support->axis[i]) {
                     g->support_of[3 * (size_t)c + (size_t)i] = k;
@@ -265,6 +269,7 @@ pl_status geo_create(const pl_robot *robot, const pl_geometric_options *options,
     const double started = pl_seconds();
     *out = NULL;
     pl_geometric *g = PL_NEW(pl_geometric);
+
     if (!g) {
         pl_geometric lost = {.robot = robot, .inside = inside};
         geo_insides_clear(&lost);
@@ -315,6 +320,7 @@ void pl_geometric_destroy(pl_geometric *g)
     geo_loads_destroy(g);
     pl_mesh_destroy(g->corner);
     pl_mesh_free_indices(g->map.vertex_of);
+
     for (int i = 0; i < GEO_WINDOW; ++i) {
         pl_free(g->memory.dx[i]);
         pl_free(g->memory.dd[i]);

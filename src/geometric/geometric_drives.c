@@ -103,11 +103,13 @@ pl_status geo_drives_create(pl_geometric *g, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "local_global: '%s' is a %s, which only the method exact has",
                            g->robot->actuator[i].name, pl_actuator_kind_name(g->robot->actuator[i].kind));
         }
+
         if (g->robot->actuator[i].friction > 0) {
             return pl_fail(err, PL_BAD_INPUT,
                            "local_global: the friction of cable '%s' is in the method exact only",
                            g->robot->actuator[i].name);
         }
+
         d->sign = pl_actuator_kind_get(g->robot->actuator[i].kind)->sign;
         d->asked = NAN;
         d->row = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);
@@ -138,6 +140,7 @@ void geo_drives_destroy(pl_geometric *g)
         pl_free(d->row_old);
         pl_free(d->z);
     }
+
     pl_free(g->drive);
 }
 

@@ -41,6 +41,7 @@ double geo_film_ratio(const pl_material *material, double thickness, double perm
             *highest = thickness * sqrt(best / permittivity);
             return NAN;
         }
+
         best = now;
     }
 

@@ -44,6 +44,7 @@ static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
     const bool film =
         d->sign < 0 && pl_actuator_growth_form(g->robot->actuator[d - g->drive].kind) == PL_GROWTH_AREA;
     d->active = d->mode == GEO_GROWTH;
+
     if (!d->active) {
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
             g->growth.ratio[k] = NAN;

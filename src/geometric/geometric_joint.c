@@ -195,6 +195,7 @@ void geo_joint_film(pl_geometric *g, const geo_drive *d, const double *x, double
                 break;
             }
         }
+
         memcpy(g->growth.ratio + d->first_point, g->growth.joint.ratio + d->first_point,
                (size_t)d->point_count * sizeof *g->growth.ratio);
         if (last) {

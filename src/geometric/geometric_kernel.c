@@ -33,6 +33,7 @@ static inline vd v_rotation(const vd F[9], vd R[9])
     v_cofactor(G, C);
     const vd d = G[0] * C[0] + G[1] * C[1] + G[2] * C[2], q = v_dot9(C, C);
     vd L = v_set(3);
+
     for (int iteration = 0; iteration < 24; ++iteration) {
         const vd e = L * L - 3, slope = 4 * (L * e - 2 * d);
         vd step = (e * e - 4 * q - 8 * d * L) / (slope + 1e-30);
@@ -41,6 +42,7 @@ static inline vd v_rotation(const vd F[9], vd R[9])
             const double size_of = step[l] < 0 ? -step[l] : step[l];
             largest = size_of > largest ? size_of : largest;
         }
+
         L -= step;
         if (!(largest > 1e-15)) {
             break;
@@ -76,6 +78,7 @@ static inline vd v_rotation(const vd F[9], vd R[9])
                 R[i][l] = turned[i];
                 trace += turned[i] * one[i];
             }
+
             L[l] = trace;
         }
     }
@@ -111,6 +114,7 @@ static inline void kernel_outer(const double *g, int node_count, vd X[][3], vd F
     }
     for (int a = 0; a < node_count; ++a, g += 3 * GEO_LANES) {
         const vd d0 = v_load(g), d1 = v_load(g + GEO_LANES), d2 = v_load(g + 2 * GEO_LANES);
+
         for (int i = 0; i < 3; ++i) {
             F[3 * i] += X[a][i] * d0;
             F[3 * i + 1] += X[a][i] * d1;
@@ -169,6 +173,7 @@ static inline void kernel_covariance(const geo_block *block, int h, vd X[][3], c
             V[i] = v_set(i % 4 == 0);
             M[i] = F[i];
         }
+
         return;
     }
 
@@ -218,6 +223,7 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
             square += e * e;
             out->T[i] = F[i] - scale * (law->mu * e + 0.5 * law->lambda * dilatation * R[i]);
         }
+
         out->own = v_set(0);
         out->energy = law->mu * square + 0.5 * law->lambda * dilatation * dilatation;
         return;
@@ -233,6 +239,7 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
         const vd root = v_cbrt(j);
         vd V[9], square = v_set(0);
         share = 1 - (1 - curve_at(law, v_dot9(F, F) / (root * root))) * keep;
+
         for (int l = 0; l < PL_VW; ++l) {
             double from[9], to[9];
             for (int i = 0; i < 9; ++i) {
@@ -243,12 +250,14 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
                 V[i][l] = to[i];
             }
         }
+
         own = 1 - share;
         for (int i = 0; i < 9; ++i) {
             out->T[i] = share * R[i] + own * V[i];
             const vd e = F[i] - out->T[i];
             square += e * e;
         }
+
         out->own = own;
         out->energy = law->w * square;
         return;
@@ -276,6 +285,7 @@ static inline void target_growth(const geo_block *block, const geo_law *law, int
         idle = idle || !(ratio[l] > 0);
     }
     out->own = v_set(0);
+
     if (idle) {
         for (int i = 0; i < 9; ++i) {
             out->T[i] = F[i];
@@ -321,6 +331,7 @@ static inline vd vertex_forces(const geo_block *block, const geo_law *law, int h
     for (int a = 0; a < block->node_count; ++a) {
         const double *arm = block->arm + 3 * a * GEO_LANES + h;
         const vd V[3] = {v_load(arm), v_load(arm + GEO_LANES), v_load(arm + 2 * GEO_LANES)};
+
         for (int i = 0; i < 3; ++i) {
             const vd affine = F[3 * i] * V[0] + F[3 * i + 1] * V[1] + F[3 * i + 2] * V[2];
             const vd goal =
@@ -370,10 +381,12 @@ static void kernel_local(const geo_block *block, const geo_law *law, const doubl
                 sum += vertex_forces(block, law, h, X, F, &target, weight, force);
                 continue;
             }
+
             sum += weight * target.energy;
             const vd scale = 2 * law->w * weight;
             for (int a = 0; force && a < block->node_count; ++a, g += 3 * GEO_LANES) {
                 const vd d0 = v_load(g), d1 = v_load(g + GEO_LANES), d2 = v_load(g + 2 * GEO_LANES);
+
                 for (int i = 0; i < 3; ++i) {
                     f[a][i] += scale * ((F[3 * i] - target.T[3 * i]) * d0 +
                                         (F[3 * i + 1] - target.T[3 * i + 1]) * d1 +
@@ -381,11 +394,13 @@ static void kernel_local(const geo_block *block, const geo_law *law, const doubl
                 }
             }
         }
+
         for (int a = 0; force && !block->arm && a < block->node_count; ++a) {
             for (int i = 0; i < 3; ++i) {
                 v_store(force + (3 * a + i) * GEO_LANES + h, f[a][i]);
             }
         }
+
         v_store(energy + h, sum);
         v_store(min_J + h, smallest);
     }
@@ -397,11 +412,13 @@ static void kernel_measure(const geo_block *block, const geo_law *law, const dou
     for (int h = 0; h < GEO_LANES; h += PL_VW) {
         vd X[GEO_NODES][3];
         kernel_gather(block, h, x, X);
+
         for (int q = 0; q < block->point_count; ++q) {
             vd F[9], C[9], R[9];
             kernel_outer(kernel_gradient(block, q, h), block->node_count, X, F);
             v_cofactor(F, C);
             vd value = F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
+
             if (law->target == GEO_FILM) {
                 const double *n = block->normal + (int64_t)q * 3 * GEO_LANES + h;
                 const vd n0 = v_load(n), n1 = v_load(n + GEO_LANES), n2 = v_load(n + 2 * GEO_LANES);
@@ -410,8 +427,10 @@ static void kernel_measure(const geo_block *block, const geo_law *law, const dou
                     const vd c = C[3 * i] * n0 + C[3 * i + 1] * n1 + C[3 * i + 2] * n2;
                     square += c * c;
                 }
+
                 value = v_sqrt(square);
             }
+
             v_store(measure + q * GEO_LANES + h, value);
             vd V[9], M[9];
             kernel_covariance(block, h, X, F, V, M);
@@ -449,6 +468,7 @@ static void kernel_film(const geo_block *block, const double *x, const double *r
     for (int h = 0; h < GEO_LANES; h += PL_VW) {
         vd X[GEO_NODES][3];
         kernel_gather(block, h, x, X);
+
         for (int q = 0; q < block->point_count; ++q) {
             vd F[9], V[9], M[9], G[9], A[9], R[9], T[9], S[9], B[9];
             kernel_outer(kernel_gradient(block, q, h), block->node_count, X, F);

@@ -14,6 +14,7 @@ static void load_spread(pl_geometric *g, const pl_point *point, const double for
     for (int32_t j = 0; j < point->count; ++j) {
         const int32_t c = g->map.corner_of[point->node[j]];
         const int32_t a = c < 0 ? g->map.mid[-1 - c].a : c, b = c < 0 ? g->map.mid[-1 - c].b : c;
+
         for (int i = 0; i < 3; ++i) {
             const double f = 0.5 * point->weight[j] * force[i];
             g->dead[3 * (size_t)a + (size_t)i] += f;
@@ -35,6 +36,7 @@ static bool load_weight(pl_geometric *g)
         double share[PL_ELEMENT_NODES_MAX];
         pl_element_shares(v, e, share);
         any = any || density > 0;
+
         for (int a = 0; a < n; ++a) {
             for (int i = 0; i < 3; ++i) {
                 g->dead[3 * (size_t)v->node[v->node_start[e] + a] + (size_t)i] +=
@@ -132,6 +134,7 @@ bool geo_loads_derive(const pl_geometric *g)
             return false;
         }
     }
+
     return true;
 }
 

@@ -44,12 +44,14 @@ void geo_nearest_volume(const double F[9], double out[9])
     double high = 0.25 * s[0] * s[0], low = -1, theta = 0; // at theta = -1 every v is at least 1
     for (int i = 0; i < 60; ++i) {
         double log_J = 0, rate = 0;
+
         for (int k = 0; k < 3; ++k) {
             const double root = sqrt(fmax(0, s[k] * s[k] - 4 * theta));
             v[k] = 0.5 * (s[k] + root);
             log_J += log(v[k]);
             rate -= 1 / (v[k] * fmax(root, 1e-12));
         }
+
         if (fabs(log_J) < 1e-14) {
             break;
         }
@@ -107,6 +109,7 @@ void geo_rotation_slow(const double F[9], double R[9])
         u[1][i] -= along * u[0][i];
     }
     n = pl_norm3(u[1]);
+
     if (!(n > 1e-12 * sqrt(value[2]))) {
         // rank 1: any direction across
         const int least = fabs(u[0][0]) < fabs(u[0][1]) ? (fabs(u[0][0]) < fabs(u[0][2]) ? 0 : 2)
@@ -147,6 +150,7 @@ static void local_energies(void *context, int64_t from, int64_t to)
             sum += energy[l];
             smallest = min_J[l] < smallest ? min_J[l] : smallest;
         }
+
         g->cells.energy[b] = sum;
         g->cells.min_J[b] = smallest;
     }
@@ -165,6 +169,7 @@ static void local_gather(void *context, int64_t from, int64_t to)
             sum[1] += entry[GEO_LANES];
             sum[2] += entry[2 * GEO_LANES];
         }
+
         memcpy(w->f + 3 * v, sum, sizeof sum);
     }
 }
@@ -185,6 +190,7 @@ double geo_local(pl_geometric *g, const double *x, double *f)
     local_blocks(g, x, f);
     double energy = 0;
     g->now.min_J = INFINITY;
+
     for (int b = 0; b < g->cells.block_count; ++b) {
         energy += g->cells.energy[b];
         if (g->cells.block[b].growth_start < 0) {
@@ -207,6 +213,7 @@ void geo_count_inverted(pl_geometric *g, const double *x)
     g->now.inverted = g->now.inverted_chamber = 0;
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_block *block = &g->cells.block[b];
+
         for (int l = 0; l < block->lane_count; ++l) {
             double X[3 * GEO_NODES];
             for (int a = 0; a < block->node_count; ++a) {

@@ -28,6 +28,7 @@ static pl_status cliques_create(const pl_geometric *g, cliques *c, pl_error *err
                 }
             }
         }
+
         for (int t = 0; t < g->growth.triangle_count; ++t) {
             for (int k = 0; k < 3; ++k) {
                 for (int32_t j = 0; j < g->growth.triangle[t].count[k]; ++j) {
@@ -40,6 +41,7 @@ static pl_status cliques_create(const pl_geometric *g, cliques *c, pl_error *err
                 }
             }
         }
+
         if (pass == 0) {
             for (int32_t v = 0; v < g->vertex_count; ++v) {
                 c->start[v + 2] += c->start[v + 1];
@@ -71,6 +73,7 @@ static int32_t matrix_column(const pl_geometric *g, const geo_system *s, const c
         const int32_t id = c->list[k];
         if (id >= 0) {
             const geo_block *block = &g->cells.block[id / GEO_LANES];
+
             for (int a = 0; a < block->node_count; ++a) {
                 const int32_t i = s->unknown[block->node[a][id % GEO_LANES]];
                 if (i >= 0 && i <= j && mark[i] != j + 1) {
@@ -78,8 +81,10 @@ static int32_t matrix_column(const pl_geometric *g, const geo_system *s, const c
                     row[n++] = i;
                 }
             }
+
             continue;
         }
+
         const geo_triangle *t = &g->growth.triangle[-1 - id];
         for (int corner = 0; corner < 3; ++corner) {
             for (int32_t m = 0; m < t->count[corner]; ++m) {
@@ -113,8 +118,10 @@ static pl_status matrix_pattern(const pl_geometric *g, geo_system *s, const cliq
                 s->L.start[s->unknown[v]] = at;
                 memcpy(s->L.row + at, row, (size_t)n * sizeof *row);
             }
+
             at += n;
         }
+
         entries = at;
         if (pass == 0) {
             status = pl_sparse_create(s->n, entries, &s->L, err);
@@ -176,11 +183,13 @@ static void matrix_values(const pl_geometric *g, geo_system *s)
             }
         }
     }
+
     for (int k = 0; k < g->growth.triangle_count; ++k) {
         const geo_triangle *t = &g->growth.triangle[k];
         for (int a = 0; a < 3; ++a) {
             for (int b = 0; b < 3; ++b) {
                 const double value = triangle_entry(t, a, b);
+
                 for (int32_t i = 0; i < t->count[a]; ++i) {
                     for (int32_t j = 0; j < t->count[b]; ++j) {
                         matrix_add(s, t->node[a][i], t->node[b][j],
@@ -197,6 +206,7 @@ void geo_matrix_apply(const pl_geometric *g, const double *x, double *y)
     memset(y, 0, (size_t)g->vertex_count * sizeof *y);
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_block *block = &g->cells.block[b];
+
         for (int l = 0; l < block->lane_count; ++l) {
             for (int a = 0; a < block->node_count; ++a) {
                 for (int c = 0; c < block->node_count; ++c) {
@@ -231,6 +241,7 @@ double geo_matrix_diagonal(const pl_geometric *g, int32_t v)
             return s->L.value[pl_sparse_slot(&s->L, s->unknown[v], s->unknown[v])];
         }
     }
+
     return 0;
 }
 
@@ -298,11 +309,13 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
             status = pl_fail_memory(err, "local_global: matrix");
             break;
         }
+
         s->n = 0;
         for (int32_t v = 0; v < g->vertex_count; ++v) {
             const bool held = g->support_of[3 * (size_t)v + axis] >= 0 || g->rigids.of[v] >= 0;
             s->unknown[v] = held ? -1 : s->n++;
         }
+
         int same = -1;
         for (int k = 0; k < g->matrix.count; ++k) {
             same = system_same(g, &g->matrix.system[k], s) ? k : same;
@@ -313,6 +326,7 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
             g->matrix.of[axis] = same;
             continue;
         }
+
         g->matrix.of[axis] = g->matrix.count++;
         if (s->n == 0) {
             continue;
@@ -341,6 +355,7 @@ void geo_matrix_destroy(pl_geometric *g)
         pl_factor_destroy(g->matrix.system[k].factor);
         pl_free(g->matrix.system[k].unknown);
     }
+
     pl_free(g->matrix.right);
 }
 
@@ -378,11 +393,13 @@ void geo_solve(pl_geometric *g, const double *b, double *y)
     for (int k = 0; k < g->matrix.count; ++k) {
         const geo_system *s = &g->matrix.system[k];
         solve_loop w = {.s = s, .b = b, .y = y, .right = g->matrix.right};
+
         for (int i = 0; i < 3; ++i) {
             if (g->matrix.of[i] == k) {
                 w.axis[w.count++] = i;
             }
         }
+
         pl_loop(g->vertex_count, 2048, solve_collect, &w);
         if (s->n > 0) {
             pl_factor_solve(s->factor, g->matrix.right, w.count);
@@ -405,12 +422,14 @@ double geo_dot(const pl_geometric *g, const double *a, const double *b)
         const int64_t end = at + 1024 < n ? at + 1024 : n;
         double part[4] = {0};
         int64_t i = at;
+
         for (; i + 4 <= end; i += 4) {
             part[0] += a[i] * b[i];
             part[1] += a[i + 1] * b[i + 1];
             part[2] += a[i + 2] * b[i + 2];
             part[3] += a[i + 3] * b[i + 3];
         }
+
         for (; i < end; ++i) {
             part[0] += a[i] * b[i];
         }
@@ -513,6 +532,7 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
             n = 0;
             break;
         }
+
         for (int k = 0; k < n; ++k) {
             geo_drive *drive = &g->drive[index[k]];
             if (drive->mode == GEO_CONSTRAINT && drive->sign > 0 && mu[k] < 0) {

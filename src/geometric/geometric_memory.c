@@ -18,6 +18,7 @@ size_t pl_geometric_pack(const pl_geometric *g, double *block, size_t room)
     }
     memcpy(block, g->x + 3 * (size_t)g->corner_count, inside * sizeof *block);
     double *at = block + inside;
+
     for (int i = 0; i < g->drive_count; ++i, at += MEMORY_PER_DRIVE) {
         const geo_drive *d = &g->drive[i];
         const double number[MEMORY_PER_DRIVE] = {d->mode,   d->target,    d->measure,   d->effort,
@@ -53,6 +54,7 @@ void pl_geometric_unpack(pl_geometric *g, const double *block)
     const size_t inside = memory_inside(g);
     memcpy(g->x + 3 * (size_t)g->corner_count, block, inside * sizeof *block);
     const double *at = block + inside;
+
     for (int i = 0; i < g->drive_count; ++i, at += MEMORY_PER_DRIVE) {
         geo_drive *d = &g->drive[i];
         const int mode = at[0] >= GEO_IDLE && at[0] <= GEO_GROWTH ? (int)at[0] : GEO_IDLE;

@@ -73,6 +73,7 @@ static bool remesh_is_due(const pl_geometric *g)
             }
         }
     }
+
     return false;
 }
 
@@ -92,6 +93,7 @@ static pl_status remesh_body(const pl_geometric *g, pl_mesh **out, pl_error *err
     int32_t surfaces = 0;
     int64_t n = 0;
     pl_status status = corner && start && name ? PL_OK : pl_fail_memory(err, "remeshing");
+
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
         if (!remesh_is_filled(g, i)) {
@@ -104,6 +106,7 @@ static pl_status remesh_body(const pl_geometric *g, pl_mesh **out, pl_error *err
                 corner[4 * n + c] = c < nodes ? node[c] : -1;
             }
         }
+
         name[surfaces++] = a->name;
         start[surfaces] = n;
     }
@@ -156,9 +159,11 @@ static pl_status remesh_take(const pl_geometric *g, const pl_mesh_view *v, int32
                 memcpy(in->position + 3 * (size_t)in->vertex_count, x, 3 * sizeof *x);
                 number[p] = ++in->vertex_count;
             }
+
             in->tet[4 * (size_t)t + (size_t)k] = p < g->corner_count ? p : g->corner_count + number[p] - 1;
             memcpy(in->rest + 12 * (size_t)t + 3 * (size_t)k, x, 3 * sizeof *x);
         }
+
         t += v->region[e] == region;
     }
 
@@ -263,6 +268,7 @@ static void remesh_end(remesh_work *w)
             to->local_low = from->local_low;
             to->local_high = from->local_high;
         }
+
         g->now = w->now->now;
         g->now.chamber_tets = 0;
         for (int i = 0; i < g->drive_count; ++i) {
@@ -311,6 +317,7 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
             (limit > 0 && pl_seconds() - started > limit) || !remesh_ask(w, false)) {
             break;
         }
+
         // a chamber that only has to grow a little goes on with the tets it has
         if (stage > 0 && remesh_missing(w) < 0.1 && !remesh_is_due(w->now)) {
             continue;
@@ -328,10 +335,12 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
             status = PL_OK;
             break;
         }
+
         if (status != PL_OK) {
             status = pl_fail(err, status, "%s", why.text);
             break;
         }
+
         ++w->meshes;
         if (w->now != w->g) {
             pl_geometric_destroy(w->now);
@@ -343,6 +352,7 @@ static pl_status remesh_stages(remesh_work *w, pl_state *state, const double *co
         report->iterations = w->iterations;
         report->solves = w->solves;
         report->seconds = pl_seconds() - started;
+
         if (report->outcome == PL_SOLVED && remesh_missing(w) > REMESH_VOLUME) {
             report->outcome = PL_NOT_CONVERGED;
             snprintf(report->message, sizeof report->message,
@@ -364,6 +374,7 @@ pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *comma
     remesh_work w = {.g = g, .now = g};
     w.wanted = PL_NEW_ARRAY(double, g->drive_count);
     w.own = PL_NEW_ARRAY(double, g->drive_count);
+
     if (!w.wanted || !w.own) {
         pl_free(w.wanted);
         pl_free(w.own);

@@ -89,6 +89,7 @@ pl_status geo_rigid_create(pl_geometric *g, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "local_global: at most %d rigid regions can be free",
                            GEO_RIGIDS);
         }
+
         geo_rigid *rigid = &g->rigids.body[g->rigids.count++];
         if (!rigid_init(g, &g->robot->rigid[b], rigid)) {
             return pl_fail_memory(err, "local_global: rigid regions");
@@ -130,6 +131,7 @@ static void rigid_continue(pl_geometric *g, int system, int k, double *work)
         E[rigid->node[j]] = k % FIELDS == 0 ? 1 : rigid->arm[3 * (size_t)j + (size_t)(k % FIELDS) - 1];
     }
     geo_matrix_apply(g, E, work);
+
     for (int32_t v = 0; v < g->vertex_count; ++v) {
         if (s->unknown[v] >= 0) {
             right[s->unknown[v]] = -work[v];
@@ -164,6 +166,7 @@ pl_status geo_rigid_fields(pl_geometric *g, pl_error *err)
         }
         for (int k = 0; k < fields; ++k) {
             geo_matrix_apply(g, rigid_field(g, system, k), work);
+
             for (int m = 0; m < fields; ++m) {
                 const geo_rigid *rigid = &g->rigids.body[m / FIELDS];
                 double sum = 0;
@@ -235,6 +238,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
         unit[column] = 1;
         rigid_coordinates(g, unit, A);
         q[column] = 0;
+
         for (int k = 0; k < fields; ++k) {
             for (int i = 0; i < 3; ++i) {
                 const double *S = g->rigids.schur[g->matrix.of[i]] + k * fields;
@@ -246,6 +250,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
                 q[column] += A[3 * k + i] * load[3 * k + i];
             }
         }
+
         for (int row = 0; row < n; ++row) {
             const int first = FIELDS * (row / 6);
             double sum = 0;
@@ -270,6 +275,7 @@ void geo_rigid_solve(const pl_geometric *g, const double *b, double *y)
         return;
     }
     rigid_coordinates(g, q, a);
+
     for (int k = 0; k < FIELDS * g->rigids.count; ++k) {
         for (int i = 0; i < 3; ++i) {
             const double *E = rigid_field(g, g->matrix.of[i], k);
@@ -297,12 +303,14 @@ void geo_rigid_set(pl_geometric *g, double *x)
         geo_rigid *rigid = &g->rigids.body[b];
         double c[3], M[9] = {0};
         rigid_centre(rigid, x, c);
+
         for (int32_t j = 0; j < rigid->count; ++j) {
             for (int i = 0; i < 9; ++i) {
                 M[i] += (x[3 * (size_t)rigid->node[j] + (size_t)(i / 3)] - c[i / 3]) *
                         rigid->arm[3 * (size_t)j + (size_t)(i % 3)];
             }
         }
+
         geo_rotation_slow(M, rigid->R);
         for (int32_t j = 0; j < rigid->count; ++j) {
             double turned[3];
@@ -319,6 +327,7 @@ void geo_rigid_project(const pl_geometric *g, double *f)
     for (int b = 0; b < g->rigids.count; ++b) {
         const geo_rigid *rigid = &g->rigids.body[b];
         double sum[3] = {0}, moment[3] = {0}, own[3], spin[3];
+
         for (int32_t j = 0; j < rigid->count; ++j) {
             const double *force = f + 3 * (size_t)rigid->node[j];
             double r[3], m[3];
@@ -329,10 +338,12 @@ void geo_rigid_project(const pl_geometric *g, double *f)
                 moment[i] += m[i];
             }
         }
+
         // the inertia turns with the region: w = R I^-1 R^T m
         pl_mulTv3(rigid->R, moment, own);
         pl_mulv3(rigid->inverse, own, spin);
         pl_mulv3(rigid->R, spin, own);
+
         for (int32_t j = 0; j < rigid->count; ++j) {
             double r[3], turned[3];
             pl_mulv3(rigid->R, rigid->arm + 3 * (size_t)j, r);

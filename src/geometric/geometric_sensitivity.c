@@ -96,6 +96,7 @@ static double command_rate(const pl_geometric *g, int i, const pl_parameter *q, 
     const double c = command[q->index], value = pl_actuator_value(a, c);
     const double beside = c == 0 && q->part < 0 ? -DBL_MIN : c == 0 ? DBL_MIN : c;
     const double slope = pl_command_slope(a->factor, a->one_sided, beside);
+
     switch (d->mode) {
     case GEO_CONSTRAINT: {
         double by = 0;
@@ -103,6 +104,7 @@ static double command_rate(const pl_geometric *g, int i, const pl_parameter *q, 
             pl_monotone_value(&a->table, value, &by);
             return slope * d->rest * by;
         }
+
         const double own = pl_drive_rest(a->drive, a->rest), there = pl_drive_rest(a->drive, d->rest);
         return slope * pl_drive_slope(a->drive, d->rest) * (own == there ? 1 : there / own);
     }
@@ -147,6 +149,7 @@ static void column_begin(pl_geometric *g, const pl_parameter *q, const double *c
             pl_functional_gradient(&d->charge, x, 0.5 * rate, b);
             effort[i] += rate * pl_functional_value(&d->charge, x) / d->measure;
         }
+
         if (pushes != 0) {
             pl_functional_gradient(&d->h, x, -d->sign * pushes, b);
             effort[i] += pushes;
@@ -173,6 +176,7 @@ static void column_efforts(pl_geometric *g, const column *c, const double *mu, d
             pl_functional_gradient(&d->h, g->x, -d->effort / d->measure, work);
             effort[i] += geo_dot(g, work, c->dx);
         }
+
         // films: reported as a stress over the present thickness, effort h / (h0 t)
         const pl_actuator *a = &g->robot->actuator[i];
         if (pl_actuator_growth_form(a->kind) == PL_GROWTH_AREA && a->thickness > 0) {
@@ -236,6 +240,7 @@ static void column_solve(pl_geometric *g, const geo_tangent *t, directions *D, d
         double *p = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count),
                *q = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);
         bool found = p && q;
+
         if (found) {
             memcpy(p, c->r, 3 * (size_t)g->vertex_count * sizeof *p);
             // a small residual is rounded as the large one it comes from: out of the rows with it again
@@ -243,11 +248,13 @@ static void column_solve(pl_geometric *g, const geo_tangent *t, directions *D, d
             geo_tangent_apply(g, t, p, c->Kv);
             found = found && project(g, c->Kv, right, mu, q) && direction_add(g, D, p, q);
         }
+
         if (!found) {
             pl_free(p);
             pl_free(q);
             break;
         }
+
         column_take(g, D, D->count - 1, c);
     }
 }
@@ -260,6 +267,7 @@ static void column_write(const pl_geometric *g, const double *dx, int j, int cou
             out[(3 * (int64_t)g->map.vertex_of[v] + i) * count + j] = dx[3 * (int64_t)v + i];
         }
     }
+
     for (int32_t k = 0; k < g->map.mid_count; ++k) {
         const geo_mid *m = &g->map.mid[k];
         double dF[9], offset[3] = {0};
@@ -267,6 +275,7 @@ static void column_write(const pl_geometric *g, const double *dx, int j, int cou
             geo_element_gradient(g, dx, m->element, dF);
             pl_mulv3(dF, m->offset, offset);
         }
+
         for (int i = 0; i < 3; ++i) {
             out[(3 * (int64_t)m->vertex + i) * count + j] =
                 0.5 * (dx[3 * (int64_t)m->a + i] + dx[3 * (int64_t)m->b + i]) + offset[i];
@@ -288,6 +297,7 @@ static pl_status sensitivity_check(const pl_geometric *g, const pl_parameter *q,
                            "chambers only");
         }
     }
+
     return geo_differentiable(g) ? PL_OK
                                  : pl_fail(err, PL_BAD_INPUT,
                                            "local_global: no derivatives in the vertex metric, with growth, "
@@ -333,6 +343,7 @@ pl_status pl_geometric_sensitivity(pl_geometric *g, const pl_state *state, const
         bool met = rows_meet(g, target, mu);
         add_rows(g, mu, 1, c.dx);
         double first = 0, left = INFINITY;
+
         for (int pass = 0; met && pass < PASSES; ++pass) {
             geo_tangent_apply(g, t, c.dx, c.Kv);
             for (int64_t i = 0; i < n; ++i) {
@@ -346,6 +357,7 @@ pl_status pl_geometric_sensitivity(pl_geometric *g, const pl_state *state, const
             }
             column_solve(g, t, &D, tolerance * first, &c, right, mu);
         }
+
         report->residual = fmax(report->residual, first > 0 ? left / first : 0);
         if (!met || !isfinite(report->residual)) {
             status =
@@ -362,6 +374,7 @@ pl_status pl_geometric_sensitivity(pl_geometric *g, const pl_state *state, const
             const geo_drive *d = &g->drive[k];
             right[k] = d->mode == GEO_CONSTRAINT && d->active ? geo_dot(g, d->z, c.b) : 0;
         }
+
         rows_meet(g, right, mu);
         column_efforts(g, &c, mu, c.Kv, change);
         column_write(g, c.dx, j, count, position);

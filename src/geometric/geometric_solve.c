@@ -51,6 +51,7 @@ static void solve_tip(const pl_geometric *g, const double *x, double tip[3])
     tip[0] = tip[1] = tip[2] = 0;
     if (robot->marker_count > 0) {
         const pl_point *p = &robot->marker[0].point;
+
         for (int32_t j = 0; j < p->count; ++j) {
             const int32_t c = g->map.corner_of[p->node[j]];
             const int32_t a = c < 0 ? g->map.mid[-1 - c].a : c, b = c < 0 ? g->map.mid[-1 - c].b : c;
@@ -58,6 +59,7 @@ static void solve_tip(const pl_geometric *g, const double *x, double tip[3])
                 tip[i] += 0.5 * p->weight[j] * (x[3 * (size_t)a + (size_t)i] + x[3 * (size_t)b + (size_t)i]);
             }
         }
+
         return;
     }
 
@@ -101,6 +103,7 @@ static bool solve_constrained(const pl_geometric *g)
             return true;
         }
     }
+
     return false;
 }
 
@@ -112,6 +115,7 @@ static bool solve_has_rows(const pl_geometric *g)
             return true;
         }
     }
+
     return false;
 }
 
@@ -210,6 +214,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
     solve_copy(g, g->work.x_old, s->x);
     solve_copy(g, g->work.d_old, g->work.plain);
     solve_copy(g, g->work.f_old, g->work.f);
+
     for (int k = 0; how != PL_ACCELERATE_NONE && k < g->drive_count; ++k) {
         if (g->drive[k].mode == GEO_CONSTRAINT) {
             solve_copy(g, g->drive[k].row_old, g->drive[k].row);
@@ -298,6 +303,7 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
             solve_take_back(g, s);
             continue;
         }
+
         s->merit = merit;
         s->best = fmin(s->best, merit);
         // plain steps crawl along soft modes: an accelerated one must have come to rest too
@@ -305,10 +311,12 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
             (!s->accelerated || s->moved <= AHEAD * s->tolerance)) {
             return true;
         }
+
         if ((g->options.stop == PL_STOP_TIP_MOTION && solve_tip_still(g, s)) ||
             !solve_go_on(g, started, outcome) || !isfinite(s->step)) {
             return false;
         }
+
         s->accelerated = solve_next(g, s, first);
         s->moved = solve_moved(g, s->x, g->work.x_old);
         g->now.accelerated += s->accelerated;
@@ -430,6 +438,7 @@ static void solve_end(pl_geometric *g, pl_state *state)
             geo_element_gradient(g, g->x, m->element, F);
             pl_mulv3(F, m->offset, offset);
         }
+
         for (int i = 0; i < 3; ++i) {
             state->x[3 * (size_t)m->vertex + (size_t)i] =
                 0.5 * (g->x[3 * (size_t)m->a + (size_t)i] + g->x[3 * (size_t)m->b + (size_t)i]) + offset[i];
@@ -461,6 +470,7 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
     report->min_J = g->now.min_J;
     report->max_stretch = geo_largest_stretch(g);
     char *text = report->message;
+
     if (g->now.inverted > 0) {
         report->outcome = PL_INVERTED;
         snprintf(text, sizeof report->message, "%d elements are inverted (plain step %.2g mm)",
@@ -529,6 +539,7 @@ static void solve_carry(pl_geometric *g, double from)
     const int steps = 1 + (int)fmin(1000, distance * fabs(1 - from));
     for (int k = 1; k <= steps; ++k) {
         geo_clamp(g, k == steps ? 1 : from + (1 - from) * k / steps, g->x);
+
         if (k < steps) {
             geo_local(g, g->x, g->work.f);
             geo_global(g, g->work.f, g->work.plain, g->work.r);

@@ -180,6 +180,7 @@ void geo_cell_tangent(const geo_law *law, const double F[9], double A[TENSOR])
         S[i] = R[i / 3] * F[i % 3] + R[3 + i / 3] * F[3 + i % 3] + R[6 + i / 3] * F[6 + i % 3];
     }
     rotation_derivative(R, S, dR);
+
     if (law->target == GEO_MU_LAMBDA) {
         const double dilatation = S[0] + S[4] + S[8] - 3;
         for (int i = 0; i < 9; ++i) {
@@ -189,6 +190,7 @@ void geo_cell_tangent(const geo_law *law, const double F[9], double A[TENSOR])
                                law->w;
             }
         }
+
         return;
     }
 
@@ -208,6 +210,7 @@ static void cell_gradient(const geo_block *block, int q, int l, const double *v,
     memset(F, 0, 9 * sizeof *F);
     for (int a = 0; a < block->node_count; ++a, g += 3 * GEO_LANES) {
         const double *p = v + 3 * (int64_t)block->node[a][l];
+
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 3; ++j) {
                 F[3 * i + j] += p[i] * g[j * GEO_LANES];
@@ -261,6 +264,7 @@ static void part_apply(const tangent_part *part, const double *v, double *f)
         const pl_piece *piece = &part->h->piece[k];
         const int32_t *node = part->h->node + piece->node_start;
         const int n = 3 * piece->node_count;
+
         for (int i = 0; i < n; ++i, H += n) {
             double sum = 0;
             for (int j = 0; j < n; ++j) {
@@ -340,12 +344,14 @@ pl_status geo_tangent_create(pl_geometric *g, const double *x, geo_tangent **out
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_block *block = &g->cells.block[b];
         t->cell_start[b] = tensor - t->cell;
+
         for (int q = 0; q < block->point_count; ++q) {
             for (int l = 0; l < block->lane_count; ++l) {
                 double F[9];
                 cell_gradient(block, q, l, x, F);
                 geo_cell_tangent(&g->cells.law[block->law], F, tensor + (int64_t)l * TENSOR);
             }
+
             tensor += (int64_t)GEO_LANES * TENSOR;
         }
     }
@@ -375,6 +381,7 @@ void geo_tangent_apply(const pl_geometric *g, const geo_tangent *t, const double
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_block *block = &g->cells.block[b];
         const double *tensor = t->cell + t->cell_start[b];
+
         for (int q = 0; q < block->point_count; ++q, tensor += (int64_t)GEO_LANES * TENSOR) {
             for (int l = 0; l < block->lane_count; ++l) {
                 cell_apply(block, &g->cells.law[block->law], tensor + (int64_t)l * TENSOR, q, l, v, f);

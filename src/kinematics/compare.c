@@ -138,6 +138,7 @@ static const pl_compare_row *compare_reference(const pl_comparison *c, bool corn
             return &c->row[i];
         }
     }
+
     return NULL;
 }
 

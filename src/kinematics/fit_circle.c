@@ -39,6 +39,7 @@ static double det4(const double A[16])
             B[4 * k + j] = B[4 * best + j];
             B[4 * best + j] = t;
         }
+
         det *= best == k ? B[4 * k + k] : -B[4 * k + k];
         for (int i = k + 1; i < 4; ++i) {
             const double f = B[4 * i + k] / B[4 * k + k];
@@ -182,6 +183,7 @@ static bool fit_scale(circle_fit *fit, const double *point, int32_t count)
             place[places][0] = x;
             place[places][1] = y;
         }
+
         places += other;
     }
 
@@ -259,6 +261,7 @@ static bool fit_adjoint(const circle_fit *fit, double w[5])
             B[5 * i + j] = A[4 * i + j];
             Na += form[4 * i + j] * fit->a[j];
         }
+
         B[5 * i + 4] = B[20 + i] = -Na;
     }
 

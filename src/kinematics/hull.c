@@ -20,6 +20,7 @@ static int hull_simplex(const double *point, int count, int32_t v[4], double *le
         far = 0;
         const int32_t from = v[0];
         v[1] = from;
+
         for (int i = 0; i < count; ++i) {
             const double d = pl_distance3(point + 3 * (int64_t)i, point + 3 * (int64_t)from);
             if (d > far) {
@@ -27,6 +28,7 @@ static int hull_simplex(const double *point, int count, int32_t v[4], double *le
                 v[1] = i;
             }
         }
+
         if (pass == 0) {
             v[0] = v[1];
         }
@@ -45,10 +47,12 @@ static int hull_simplex(const double *point, int count, int32_t v[4], double *le
     const double *a = point + 3 * (int64_t)v[0];
     double e[3], n[3] = {0}, best = 0;
     pl_sub3(point + 3 * (int64_t)v[1], a, e);
+
     for (int i = 0; i < count; ++i) {
         double d[3], c[3];
         pl_sub3(point + 3 * (int64_t)i, a, d);
         pl_cross3(e, d, c);
+
         if (pl_norm3(c) / far > best) {
             best = pl_norm3(c) / far;
             v[2] = i;
@@ -112,6 +116,7 @@ static pl_status hull_flat(const double *point, int count, const int32_t v[3], p
     pl_cross3(u, w, n);
     pl_cross3(n, u, w);
     const double lu = pl_norm3(u), lw = pl_norm3(w);
+
     for (int i = 0; i < count; ++i) {
         double d[3];
         pl_sub3(point + 3 * (int64_t)i, a, d);
@@ -239,6 +244,7 @@ static bool hull_look(hull_build *h, int32_t p)
         h->facet[f].seen = h->facet[f].alive && facet_sees(h, &h->facet[f], p);
         any = any || h->facet[f].seen;
     }
+
     return any;
 }
 
@@ -248,6 +254,7 @@ static void hull_open(hull_build *h)
     h->rim_count = 0;
     for (int32_t s = 0; s < h->facet_count; ++s) {
         facet *f = &h->facet[s];
+
         for (int k = 0; f->seen && k < 3; ++k) {
             const facet *beyond = &h->facet[f->near[k]];
             const int32_t to = f->v[(k + 1) % 3];
@@ -256,6 +263,7 @@ static void hull_open(hull_build *h)
                     .from = f->v[k], .to = to, .beyond = f->near[k], .side = facet_side(beyond, to)};
             }
         }
+
         if (f->seen) {
             f->alive = false;
             h->spare[h->spare_count++] = s;

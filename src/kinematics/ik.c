@@ -104,6 +104,7 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
             continue;
         }
         const bool low_given = o->low && !isnan(o->low[i]), high_given = o->high && !isnan(o->high[i]);
+
         if (!c->has_range && !(low_given && high_given)) {
             return pl_fail(err, PL_BAD_INPUT,
                            "ik: command `%s` has no range; give it one in the robot, or bounds here",
@@ -151,15 +152,18 @@ static pl_status bounds_take(pl_ik *ik, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "ik: effort bound %d: actuator %d, the robot has %d", i,
                            b->actuator, ik->info.actuator_count);
         }
+
         if (isnan(pl_model_get_answer(ik->model).effort[b->actuator])) {
             return pl_fail(err, PL_BAD_INPUT,
                            "ik: the effort of `%s` cannot be bounded: a model of kind %s has no efforts",
                            ik->info.actuator[b->actuator].name, ik->info.kind);
         }
+
         if (!(b->low < b->high)) {
             return pl_fail(err, PL_BAD_INPUT, "ik: effort of `%s` is bounded by %g and %g",
                            ik->info.actuator[b->actuator].name, b->low, b->high);
         }
+
         const double low = isfinite(b->low) ? fabs(b->low) : 0, high = isfinite(b->high) ? fabs(b->high) : 0;
         const double scale = fmax(low, high);
         ik->bound[i] = (ik_bound){
@@ -197,6 +201,7 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
             }
             memcpy(ik->goal.place[i], o->place, (size_t)places * sizeof(double));
         }
+
         o->place = ik->goal.place[i];
         ik->goal.choosing = ik->goal.choosing || !pl_objective_is_goal(o->kind);
         ik->goal.widest = o->kind == PL_OBJECTIVE_CURVATURE && o->point_count > ik->goal.widest

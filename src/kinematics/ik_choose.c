@@ -16,6 +16,7 @@ static bool row_is_goal(const pl_ik *ik, int row)
             return pl_objective_is_goal(ik->goal.objective[i].kind);
         }
     }
+
     return false; // least motion is not in use here
 }
 
@@ -28,6 +29,7 @@ static void choose_add(pl_ik *ik, bool goals, double weight, const double *r)
             continue;
         }
         const double *row = ik->local.J + (int64_t)i * n;
+
         for (int a = 0; a < n; ++a) {
             ik->local.g[a] += weight * row[a] * r[i];
             for (int b = 0; b < n; ++b) {
@@ -129,6 +131,7 @@ static pl_status choose_correct(pl_ik *ik, bool *solved, pl_error *err)
             const double z = ik->trial.z[j] + ik->local.p[j];
             ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
         }
+
         ++ik->search.steps;
         const pl_status status = ik_go(ik, &ik->trial, solved, err);
         if (status != PL_OK || !*solved) {
@@ -163,6 +166,7 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
             const double z = ik->here.z[j] + ik->local.p[j];
             ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
         }
+
         ++ik->search.steps;
         status = ik_go(ik, &ik->trial, &solved, err);
         if (status == PL_OK && solved) {

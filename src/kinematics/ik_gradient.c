@@ -54,6 +54,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
     pl_status status = PL_OK;
     for (int j = 0; status == PL_OK && j < ik->n; ++j) {
         double value[2], at[2];
+
         for (int side = 0; status == PL_OK && side < 2; ++side) {
             bool solved;
             memcpy(ik->trial.z, ik->here.z, (size_t)ik->n * sizeof *ik->trial.z);
@@ -66,6 +67,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
                 status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
             }
         }
+
         ik->local.g[j] = at[1] > at[0] ? (value[1] - value[0]) / (at[1] - at[0]) : 0;
     }
 
@@ -81,6 +83,7 @@ static pl_status search_exact(pl_ik *ik, pl_error *err)
     }
     ik_kinks_choose_sides(ik);
     ik_jacobian(ik, &ik->here, ik->local.J, ik->local.E);
+
     for (int j = 0; j < ik->n; ++j) {
         ik->local.g[j] = 0;
         for (int i = 0; i < ik->goal.rows; ++i) {
@@ -112,6 +115,7 @@ static void search_direct(pl_ik *ik, search_memory *memory)
     bool stopped = false;
     for (int pass = 0; pass < 2; ++pass) {
         slope = 0;
+
         for (int j = 0; j < ik->n; ++j) {
             const double s = -l->g[j] + (pass == 0 && beta > 0 ? beta * l->step[j] : 0);
             const bool free = s > 0 ? l->step_high[j] > 0 : l->step_low[j] < 0;
@@ -119,6 +123,7 @@ static void search_direct(pl_ik *ik, search_memory *memory)
             l->step[j] = free ? s : 0;
             slope += l->step[j] * l->g[j];
         }
+
         if (slope < 0) {
             break;
         }
@@ -176,6 +181,7 @@ static pl_status search_line(pl_ik *ik, bool published, double *h, pl_error *err
         if (!(value < best)) { // `<=` as published would walk on forever once all commands are cut off
             break;
         }
+
         best = value;
         *h += step;
     }
@@ -230,11 +236,13 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
             *outcome = PL_IK_REACHED;
             break;
         }
+
         if (!found && !memory.known) {
             *outcome = PL_IK_STALLED;
             status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
             break;
         }
+
         if (!ik_go_on(ik, outcome)) {
             break;
         }

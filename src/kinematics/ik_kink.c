@@ -26,6 +26,7 @@ static int kink_cable(const pl_ik *ik, int j)
     int found = -1, count = 0;
     for (int i = 0; i < ik->info.actuator_count; ++i) {
         const pl_actuator_info *a = &ik->info.actuator[i];
+
         if (a->command == ik->variable[j]) {
             ++count;
             found = pl_actuator_kind_get(a->kind)->pulls_only && !a->growth && !a->one_sided &&
@@ -188,16 +189,19 @@ static void kink_column(const pl_ik *ik, int columns, int from, int j, double sc
             }
         }
     }
+
     for (int m = 0; m < info->sensor_count; ++m) {
         if (o->sensor[m] >= 0) {
             TAKE(o->sensor[m], k->sensor, m);
         }
     }
+
     for (int m = 0; m < info->actuator_count; ++m) {
         if (o->effort[m] >= 0) {
             TAKE(o->effort[m], k->effort, m);
         }
     }
+
     for (int32_t v = 0; k->point && v < info->point_count; ++v) {
         for (int i = 0; o->point[v] >= 0 && i < 3; ++i) {
             TAKE(o->point[v] + i, k->point, 3 * v + i);
@@ -263,11 +267,13 @@ pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err)
             const double rate = k->measure[(int64_t)k->cable[j] * columns + j];
             scale = rate < 0 ? -fabs(k->length_rate[j]) / rate : 0;
         }
+
         kink_column(ik, columns, j, j, scale, ik->slope.Jy);
         if (k->side[j] != 0) {
             kink_column(ik, columns, j, j, scale, k->up);
             kink_column(ik, columns, down++, j, scale, k->down);
         }
+
         for (int i = 0; i < n; ++i) {
             k->dL[i * n + j] = k->cable[i] >= 0 ? scale * k->measure[(int64_t)k->cable[i] * columns + j] : 0;
         }
@@ -327,6 +333,7 @@ void ik_kinks_choose_sides(pl_ik *ik)
                 slope[s] += ik->local.J[(int64_t)i * ik->n + j] * ik->here.r[i];
             }
         }
+
         if (ik->kink.side[j] != 0) {
             kink_set_side(ik, j, slope[1] > -slope[0] ? -1 : 1);
         }
@@ -424,6 +431,7 @@ void ik_kinks_apply(const pl_ik *ik, const double *p, double *z)
     const ik_kinks *k = &ik->kink;
     for (int j = 0; j < ik->n; ++j) {
         double to = ik->here.z[j] + p[j];
+
         if (k->on && k->active && k->tension[j]) {
             // predicted length of the cable after the step
             double length = k->length[j];
@@ -439,6 +447,7 @@ void ik_kinks_apply(const pl_ik *ik, const double *p, double *z)
             const bool wanted = p[j] > 1e-12 || (rate && ik->local.g[j] < 0);
             to = wanted ? kink : now < length ? out : ik->here.z[j];
         }
+
         z[j] = fmin(fmax(to, ik->range.now_low[j]), ik->range.now_high[j]);
     }
 }

@@ -39,6 +39,7 @@ int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin)
     int count = 0;
     for (int i = 0; i < ik->bound_count; ++i) {
         const ik_bound *bound = &ik->bound[i];
+
         for (int side = 0; side < 2; ++side) {
             const double limit = side ? bound->high : bound->low, sign = side ? 1 : -1;
             const double room = sign * (limit - ik->here.y[bound->row]) / bound->scale;
@@ -243,6 +244,7 @@ static void newton_curvature(pl_ik *ik, const double *s)
             const double mu = (ik->local.mu_old[2 * i + 1] - ik->local.mu_old[2 * i]) / ik->bound[i].scale;
             v[j] += (ik->local.E[(int64_t)i * n + j] - ik->local.E_old[(int64_t)i * n + j]) * mu;
         }
+
         for (int k = 0; k < n; ++k) {
             v[j] -= ik->local.S[j * n + k] * s[k];
         }
@@ -285,6 +287,7 @@ static void restore_matrix(pl_ik *ik)
         const double *E = ik->local.E + (int64_t)i * n, e = ik->here.y[b->row];
         const double over = e > b->high ? e - b->high : e < b->low ? e - b->low : 0;
         const double v = over != 0 ? over / b->scale + copysign(1e-3, over) : 0;
+
         for (int j = 0; v != 0 && j < n; ++j) {
             ik->local.g[j] += E[j] / b->scale * v;
             for (int k = 0; k < n; ++k) {
@@ -325,8 +328,10 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
                     ik->record.message, sizeof ik->record.message,
                     "the iteration or time limit was reached before the efforts were within their bounds");
             }
+
             return PL_OK;
         }
+
         status = ik_linearise(ik, true, err);
         if (status != PL_OK) {
             return status;
@@ -369,6 +374,7 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
             ik->local.p[j] =
                 ik->local.box_multiplier[j] != 0 ? 0 : 0.05 * sign * ik->local.eigenvector[j * n + k];
         }
+
         ik_kinks_apply(ik, ik->local.p, ik->trial.z);
         for (int j = 0; j < n; ++j) {
             step = fmax(step, fabs(ik->trial.z[j] - ik->here.z[j]));
@@ -403,6 +409,7 @@ static bool escape_turned_away(const pl_ik *ik)
             return true;
         }
     }
+
     return false;
 }
 
@@ -466,6 +473,7 @@ static bool newton_hold_back(pl_ik *ik)
         ik_bound *b = &ik->bound[i];
         const double e = ik->trial.y[b->row];
         const double over[2] = {(b->low - e) / b->scale, (e - b->high) / b->scale};
+
         for (int side = 0; side < 2; ++side) {
             if (over[side] > IK_HOLDS) {
                 b->margin[side] += 1.5 * over[side] + 1e-7;
@@ -616,6 +624,7 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
             ik->search.radius = fmax(ik->search.radius, 0.1);
             return status;
         }
+
         // the probes used the work arrays
         const pl_status again = ik_linearise(ik, true, err);
         if (again != PL_OK) {
@@ -662,6 +671,7 @@ static bool newton_propose(pl_ik *ik, newton_state *n)
     newton_pick_sides(ik);
     newton_matrix(ik);
     n->promised = newton_step(ik);
+
     if (ik->local.second_order && n->promised > ik->here.value) {
         // no sum of squares falls below 0: S is wrong
         memset(ik->local.S, 0, (size_t)(ik->n * ik->n) * sizeof *ik->local.S);
@@ -775,6 +785,7 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
             *outcome = PL_IK_REACHED;
             break;
         }
+
         if (!ik_go_on(ik, outcome)) {
             break;
         }

@@ -59,6 +59,7 @@ static bool finite_all(const double *v, int64_t count)
             return false;
         }
     }
+
     return true;
 }
 
@@ -117,11 +118,13 @@ static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, 
             return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): body point %d, there are %d", i,
                            kind_name[o->kind], (int)o->point[k], (int)ik->info.point_count);
         }
+
         const double w = o->kind == PL_OBJECTIVE_SHAPE && o->share ? o->share[k] : 1;
         if (!(w >= 0) || !isfinite(w)) {
             return pl_fail(err, PL_BAD_INPUT,
                            "ik: objective %d (shape): share of point %d is %g, must be >= 0", i, (int)k, w);
         }
+
         share += w;
     }
 
@@ -338,6 +341,7 @@ static void deviation_orientation(const pl_ik *ik, const ik_place *at, const pl_
     pl_rotation_mul_transposed(at->R + 9 * o->index, o->rotation, D);
     pl_rotation_log(D, w);
     pl_rotation_log_derivative(w, M);
+
     for (int k = 0; k < 3; ++k) {
         const bool counts = objective_counts(o, k);
         d[k] = counts ? w[k] : 0;
@@ -414,6 +418,7 @@ static void deviation_shape(const pl_ik *ik, const ik_place *at, const pl_object
     for (int32_t k = 0; k < o->point_count; ++k) {
         const int out = ik->outputs.point[o->point[k]];
         const double w = sqrt((o->share ? o->share[k] : 1) / sum);
+
         for (int i = 0; i < 3; ++i) {
             d[3 * k + i] = w * (at->y[out + i] - place[3 * k + i]);
             if (J) {
@@ -705,6 +710,7 @@ ik_certainty ik_certain(const pl_ik *ik)
             c.worst = e;
             c.unit = objective_unit(ik, o);
         }
+
         if (objective_is_length(o->kind)) {
             c.model_error = isnan(c.model_error) || isnan(e) ? NAN : fmax(c.model_error, e);
         }

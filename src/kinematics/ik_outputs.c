@@ -23,6 +23,7 @@ static int outputs_number(int *list, int count, int rows, int next)
             next += rows;
         }
     }
+
     return next;
 }
 

@@ -27,6 +27,7 @@ static bool solve_box(pl_ik *ik)
         ik->range.by_rate_high[j] = ik->entry[j] + reach < 1;
         ik->range.now_low[j] = ik->range.by_rate_low[j] ? ik->entry[j] - reach : 0;
         ik->range.now_high[j] = ik->range.by_rate_high[j] ? ik->entry[j] + reach : 1;
+
         if (ik->range.now_low[j] > ik->range.now_high[j]) {
             snprintf(ik->record.message, sizeof ik->record.message,
                      "command `%s` is outside its bounds by more than its rate allows to correct",
@@ -34,6 +35,7 @@ static bool solve_box(pl_ik *ik)
             return false;
         }
     }
+
     return true;
 }
 
@@ -71,6 +73,7 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
     ik->slope.fresh = false;
     ik_command(ik, ik->here.z, ik->command);
     pl_status status = PL_OK;
+
     if (solve_stands(ik, ik->command)) {
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
@@ -241,6 +244,7 @@ static int start_agreed(const pl_ik *ik, int starts, int best)
             apart += (r[i] - mine[i]) * (r[i] - mine[i]);
             size += mine[i] * mine[i];
         }
+
         agreed += ik->settled[s] && apart <= START_SAME * START_SAME * size;
     }
 
@@ -305,6 +309,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
             status = solve_run(ik, &now, err);
             start_ended(ik, (*starts)++, now);
         }
+
         const bool bounded = now != PL_IK_FORWARD && now != PL_IK_INFEASIBLE && ik->here.excess <= IK_HOLDS;
         // the best point so far; least motion is part of the value and breaks ties
         const bool better = now == PL_IK_REACHED || ik->here.value < best; // the value has least motion in it
@@ -411,6 +416,7 @@ static void solve_message(pl_ik *ik, const ik_certainty *certain, pl_ik_report *
     const size_t room = sizeof report->message;
     const bool met = report->outcome == PL_IK_REACHED || report->outcome == PL_IK_UNCERTAIN;
     ik_off_text(ik, met ? 2 : 4, off, sizeof off);
+
     switch (report->outcome) {
     case PL_IK_REACHED:
         if (ik->surrogate && certain->unit) {
@@ -542,6 +548,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     ik->record.first_error = 0;
     ik->record.message[0] = 0;
     solve_read_commands(ik, ik->entry);
+
     if (!solve_box(ik)) {
         memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
         ik_outputs_read(ik, &ik->here);

@@ -35,6 +35,7 @@ pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solv
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
     pl_log(2, "  ik: forward solve with %d factorisations, %d solves", report.factorizations, report.solves);
     ik->search.interrupted = ik->search.interrupted || (status == PL_OK && report.outcome == PL_STOPPED);
+
     if (*solved) {
         ik_outputs_read(ik, place);
         ik_evaluate(ik, place);

@@ -25,6 +25,7 @@ static double surface_targets(const pl_trisurf_tree *tree, const double *now, in
         const double d = pl_trisurf_tree_nearest(tree, now + 3 * (int64_t)i, target + 3 * (int64_t)i);
         sum += d * d;
     }
+
     return sqrt(sum / (count > 0 ? count : 1));
 }
 

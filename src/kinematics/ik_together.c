@@ -83,11 +83,13 @@ static void together_column(const pl_ik *ik, int column, double scale, int strid
             }
         }
     }
+
     for (int m = 0; m < info->sensor_count; ++m) {
         if (o->sensor[m] >= 0) {
             TAKE(o->sensor[m], t->sensor, m);
         }
     }
+
     for (int m = 0; m < info->actuator_count; ++m) {
         if (o->effort[m] >= 0) {
             TAKE(o->effort[m], t->effort, m);
@@ -172,6 +174,7 @@ static bool together_explains(pl_ik *ik)
     ik_evaluate(ik, &t->before);
     ik_evaluate(ik, &t->from);
     ik_jacobian(ik, &t->from, ik->local.J, ik->local.E);
+
     for (int i = 0; i < ik->goal.row[ik->goal.objective_count]; ++i) {
         const double dr = t->from.r[i] - t->before.r[i];
         double d = dr;

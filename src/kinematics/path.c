@@ -78,6 +78,7 @@ static int path_corners(pl_path_kind kind, double corner[10][3])
                              : kind == PL_PATH_LINE ? line
                                                     : box;
     const int count = kind == PL_PATH_SQUARE ? 4 : kind == PL_PATH_ELL ? 3 : kind == PL_PATH_LINE ? 2 : 10;
+
     for (int i = 0; i < count; ++i) {
         for (int k = 0; k < 3; ++k) {
             corner[i][k] = 0.5 * from[i][k];
@@ -228,6 +229,7 @@ pl_status pl_path_resample(const double *point, int count, bool closed, int out_
     const int parts = closed ? out_count : out_count > 1 ? out_count - 1 : 1;
     int edge = 0;
     double before = 0, length = edges > 0 ? pl_distance3(point, point + 3 * (int64_t)(1 % count)) : 0;
+
     for (int k = 0; k < out_count; ++k) {
         const double s = total * k / parts;
         while (edge + 1 < edges && before + length < s) {
@@ -235,6 +237,7 @@ pl_status pl_path_resample(const double *point, int count, bool closed, int out_
             ++edge;
             length = pl_distance3(point + 3 * (int64_t)edge, point + 3 * (int64_t)((edge + 1) % count));
         }
+
         const double *a = point + 3 * (int64_t)edge, *b = point + 3 * (int64_t)((edge + 1) % count);
         const double f = length > 0 ? fmin((s - before) / length, 1) : 0;
         for (int i = 0; i < 3; ++i) {

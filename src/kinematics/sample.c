@@ -141,6 +141,7 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
             status = sample_measure(model, o, shape, shape_count, command + (int64_t)i * C, i,
                                     o->done && o->done[i], &report, &go, err);
         }
+
         if (status == PL_OK && report.outcome == PL_SOLVED) {
             spent[solved++] = report.iterations;
         } else if (status == PL_OK) {

@@ -44,6 +44,7 @@ pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *co
                            "sweep: a table of %d rows and %d axes, expected 1 to %d rows and no axis",
                            def->table_count, def->axis_count, PL_SWEEP_POINTS);
         }
+
         *count = def->table_count;
         return PL_OK;
     }
@@ -184,6 +185,7 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
             report->stopped = true;
             return PL_OK;
         }
+
         // a model with memory keeps the solved point
         if (fk.outcome == PL_SOLVED) {
             pl_model_settle(s->model);
@@ -201,6 +203,7 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
             return PL_OK;
         }
     }
+
     return PL_OK;
 }
 

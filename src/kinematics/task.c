@@ -17,6 +17,7 @@ static pl_status task_stage_run(pl_model *model, const pl_task_stage *stage, int
     own.hold = stage->hold ? stage->hold : options->hold;
     pl_status status = pl_ik_create(model, stage->objective, stage->objective_count, &own, &ik, err);
     const int steps = stage->steps > 1 ? stage->steps : 1;
+
     for (int k = 1; status == PL_OK && *go_on && k <= steps; ++k) {
         // the target moves in equal steps from where the stage begins
         if (stage->moves) {
@@ -25,8 +26,10 @@ static pl_status task_stage_run(pl_model *model, const pl_task_stage *stage, int
                 const double to = stage->objective[0].target[i];
                 target[i] = k == steps ? to : stage->from[i] + (to - stage->from[i]) * k / steps;
             }
+
             status = pl_ik_set_target(ik, 0, target, err);
         }
+
         if (status == PL_OK) {
             status = pl_ik_solve(ik, NULL, last, err);
         }
@@ -70,6 +73,7 @@ pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_cou
                 "task: stage %d `%s` moves its first objective, which must be a position or distance", i,
                 name);
         }
+
         pl_error own = {0};
         status = task_stage_run(model, &stage[i], i, options, record, user, &last, &go_on, &own);
         if (status != PL_OK) {

@@ -18,6 +18,7 @@ static pl_status workspace_range(const pl_model_info *info, const pl_workspace_d
                            "workspace: command `%s` has no range; give it one in the robot, or bounds here",
                            c->name);
         }
+
         range[side] = isnan(given[side]) ? c->range[side] : given[side];
     }
 
@@ -58,6 +59,7 @@ static int prime(int i)
     int found = -1, p = 1;
     while (found < i) {
         bool divides = true;
+
         while (divides) {
             ++p;
             divides = false;
@@ -65,6 +67,7 @@ static int prime(int i)
                 divides = p % d == 0;
             }
         }
+
         ++found;
     }
 
@@ -107,6 +110,7 @@ static void workspace_walk(double *z, int count, int n)
     for (int i = 0; i < count; ++i) {
         int best = i;
         double least = INFINITY;
+
         for (int j = i; j < count && j < i + WALK_LIMIT; ++j) {
             double gap = 0;
             if (i > 0) {
@@ -116,11 +120,13 @@ static void workspace_walk(double *z, int count, int n)
                     gap += z[(int64_t)j * n + k] * z[(int64_t)j * n + k];
                 }
             }
+
             if (gap < least) {
                 least = gap;
                 best = j;
             }
         }
+
         point_swap(z + (int64_t)i * n, z + (int64_t)best * n, n);
     }
 }
@@ -151,12 +157,14 @@ static pl_status workspace_count(const pl_workspace_def *def, int commands, int6
     if (def->order == PL_WORKSPACE_GRID) {
         *count = 1;
         const int side = grid_side(def, commands);
+
         for (int i = 0; i < commands; ++i) {
             const int steps = def->steps ? def->steps[i] : side;
             if (steps < 1) {
                 return pl_fail(err, PL_BAD_INPUT, "workspace: %d steps for command %d, at least 1 is needed",
                                steps, i);
             }
+
             *count = *count <= INT32_MAX ? *count * steps : *count;
         }
     }
@@ -203,6 +211,7 @@ pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *
     plan->count = (int)count;
     const int side = grid_side(def, n);
     const int64_t ends = def->ends && def->order == PL_WORKSPACE_HALTON ? ends_count(count, n) : 0;
+
     for (int64_t k = 0; k < count; ++k) {
         double *z = plan->command + k * n;
         for (int i = 0; def->order == PL_WORKSPACE_HALTON && k >= ends && i < n; ++i) {

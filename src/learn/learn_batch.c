@@ -13,6 +13,7 @@ pl_status learn_batch_init(learn_batch *b, const pl_network *n, int room, bool s
     *b = (learn_batch){.room = room, .slopes = slopes};
     const int64_t rows = (int64_t)room * (slopes ? 1 + n->def.input_count : 1);
     bool enough = true;
+
     for (int l = 0; l <= n->last; ++l) {
         b->a[l] = PL_NEW_ARRAY(double, rows * n->size[l]);
         b->z[l] = l > 0 ? PL_NEW_ARRAY(double, rows * n->size[l]) : NULL;
@@ -62,6 +63,7 @@ pl_status learn_set_init(learn_set *set, const pl_network *n, const pl_learn_dat
     for (int64_t s = 0; s < count; ++s) {
         const int64_t from = pick ? pick[s] : s;
         learn_inputs(n, data->x + from * in, set->x + s * wide, NULL);
+
         for (int k = 0; k < o; ++k) {
             set->y[s * o + k] = (data->y[from * o + k] - c->out_mid[k]) / c->out_width[k];
             for (int i = 0; slopes && i < in; ++i) {
@@ -98,11 +100,13 @@ static void batch_load(const pl_network *n, learn_batch *b, const learn_set *set
     if (b->slopes) {
         double *unit = b->a[0] + (size_t)count * wide;
         memset(unit, 0, (size_t)count * (size_t)in * wide * sizeof *unit);
+
         for (int i = 0; i < in; ++i) {
             for (int s = 0; s < count; ++s) {
                 unit[((size_t)i * (size_t)count + (size_t)s) * wide + (size_t)i] = 1;
             }
         }
+
         for (int k = 0; k < n->kink_count; ++k) {
             for (int s = 0; s < count; ++s) {
                 unit[((size_t)n->kink[k] * (size_t)count + (size_t)s) * wide + (size_t)(in + k)] =
@@ -128,6 +132,7 @@ static void batch_forward(const pl_network *n, learn_batch *b, int count)
                 z[s * w + i] += bias[i];
             }
         }
+
         if (l == n->last) {
             memcpy(a, z, (size_t)rows * (size_t)w * sizeof *a);
             break;
@@ -178,6 +183,7 @@ static void batch_backward(const pl_network *n, learn_batch *b, int count, doubl
                 turn += b->z[l][r * count * w + k] * bar[r * count * w + k];
                 bar[r * count * w + k] *= d1;
             }
+
             bar[k] = d1 * bar[k] + d2 * turn;
         }
 
@@ -189,6 +195,7 @@ static void batch_backward(const pl_network *n, learn_batch *b, int count, doubl
                 gb[i] += bar[s * w + i];
             }
         }
+
         if (l > 1) {
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, v, w, 1, bar, w, W, v, 0, next, v);
             double *swap = bar;
@@ -212,10 +219,12 @@ void learn_accumulate(const pl_network *n, learn_batch *b, const learn_set *set,
         const double *out = b->a[n->last];
         for (int s = 0; s < count; ++s) {
             const int64_t k = order ? order[at + s] : at + s;
+
             for (int i = 0; i < o; ++i) {
                 const double r = out[s * o + i] - set->y[k * o + i];
                 sum[0] += r * r;
                 b->bar[0][s * o + i] = scale[0] * r;
+
                 for (int j = 0; b->slopes && j < in; ++j) {
                     const int64_t at_slope = ((int64_t)(1 + j) * count + s) * o + i;
                     const double d = set->jacobian ? out[at_slope] - set->jacobian[(k * o + i) * in + j] : 0;
@@ -224,6 +233,7 @@ void learn_accumulate(const pl_network *n, learn_batch *b, const learn_set *set,
                 }
             }
         }
+
         if (gradient) {
             batch_backward(n, b, count, gradient);
         }

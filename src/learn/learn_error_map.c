@@ -55,6 +55,7 @@ static void map_scale(const pl_error_map *m, const double *x, int without, doubl
             const double gap = (x[c] - m->x[(int64_t)i * m->input_count + c]) / m->width[c];
             sum += gap * gap;
         }
+
         if (i == without || (found == NEAR && sum >= near[NEAR - 1])) {
             continue;
         }
@@ -63,6 +64,7 @@ static void map_scale(const pl_error_map *m, const double *x, int without, doubl
             near[at] = near[at - 1];
             point[at] = point[at - 1];
         }
+
         near[at] = sum;
         point[at] = i;
     }
@@ -74,10 +76,12 @@ static void map_scale(const pl_error_map *m, const double *x, int without, doubl
             const double r = m->residual[(int64_t)without * m->column_count + k];
             sum = PRIOR * fmax(0, m->count * m->mean[k] - r * r) / (m->count - 1);
         }
+
         for (int i = 0; i < found; ++i) {
             const double r = m->residual[(int64_t)point[i] * m->column_count + k];
             sum += r * r;
         }
+
         scale[k] = fmax(sum / (found + PRIOR), MAP_LEAST * m->mean[k]);
     }
 }
@@ -166,6 +170,7 @@ pl_status pl_error_map_create(const pl_error_samples *s, pl_error_map **out, pl_
             low = fmin(low, s->x[i * d + c]);
             high = fmax(high, s->x[i * d + c]);
         }
+
         m->width[c] = high > low ? high - low : 1;
     }
 

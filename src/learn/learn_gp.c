@@ -111,12 +111,14 @@ static pl_status gp_load(const double *x, const double *y, int n, int d, int q, 
     }
     memcpy(g->x, x, (size_t)n * (size_t)d * sizeof *x);
     memcpy(g->y, y, (size_t)n * (size_t)q * sizeof *y);
+
     for (int i = 0; i < d; ++i) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t s = 0; s < n; ++s) {
             low = fmin(low, x[s * d + i]);
             high = fmax(high, x[s * d + i]);
         }
+
         g->mid[i] = 0.5 * (low + high);
         g->width[i] = high > low ? 0.5 * (high - low) : 1;
         g->length[i] = 1;
@@ -223,12 +225,14 @@ static double gp_evaluate(void *user, const double *p, double *gradient)
                 gradient[d] += M * exp(p[d]);
                 continue; // the kernel on the diagonal does not depend on lengths
             }
+
             const double *u = g->u + i * d, *v = g->u + j * d;
             double square = 0;
             for (int k = 0; k < d; ++k) {
                 const double t = (u[k] - v[k]) / g->length[k];
                 square += t * t;
             }
+
             const double e = exp(-0.5 * square);
             for (int k = 0; k < d; ++k) {
                 const double t = (u[k] - v[k]) / g->length[k];
@@ -300,6 +304,7 @@ pl_status pl_gp_fit(const double *x, const double *y, int count, int input_count
                 memcpy(best, p, (size_t)(input_count + 1) * sizeof *p);
             }
         }
+
         if (!isfinite(least) || !isfinite(gp_evaluate(&f, best, gradient))) {
             status = pl_fail(err, PL_FAILED, "gp: no likelihood could be computed");
         }
@@ -449,6 +454,7 @@ pl_status pl_gp_propose(const pl_gp *g, const double *candidate, int candidate_c
         }
         left[c] = gp_self(g, u + c * d);
         double *h = half + c * n;
+
         for (int64_t s = 0; s < n; ++s) {
             double k = gp_kernel(g, u + c * d, g->u + s * d);
             for (int64_t t = 0; t < s; ++t) {
@@ -467,6 +473,7 @@ pl_status pl_gp_propose(const pl_gp *g, const double *candidate, int candidate_c
         }
         pick[p] = (int)best;
         const double root = sqrt(fmax(left[best], 0) + g->noise);
+
         for (int64_t c = 0; c < m; ++c) {
             double cov = gp_kernel(g, u + c * d, u + best * d);
             for (int64_t s = 0; s < n; ++s) {
@@ -477,6 +484,7 @@ pl_status pl_gp_propose(const pl_gp *g, const double *candidate, int candidate_c
             }
             row[(int64_t)p * m + c] = cov / root;
         }
+
         for (int64_t c = 0; c < m; ++c) {
             left[c] -= row[(int64_t)p * m + c] * row[(int64_t)p * m + c];
         }

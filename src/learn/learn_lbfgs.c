@@ -115,6 +115,7 @@ int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *
                 found = true;
             }
         }
+
         // in the noise of rounding a decrease is enough
         if (!found && !(fresh < value)) {
             break;
@@ -127,12 +128,14 @@ int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *
             s[i] = q.trial[i] - x[i];
             y[i] = q.slope[i] - q.g[i];
         }
+
         const double sy = lbfgs_dot(count, s, y);
         if (sy > 1e-16 * lbfgs_dot(count, y, y)) {
             q.rho[at] = 1 / sy;
             q.newest = at;
             q.stored = q.stored < q.memory ? q.stored + 1 : q.memory;
         }
+
         memcpy(x, q.trial, n * sizeof *x);
         memcpy(q.g, q.slope, n * sizeof *x);
         value = fresh;

@@ -31,6 +31,7 @@ static void levenberg_flush(levenberg *v)
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, P, v->rows, 1, v->A, P, 1, v->H, P);
         cblas_dgemv(CblasRowMajor, CblasTrans, v->rows, P, 1, v->A, P, v->r, 1, 1, v->g, 1);
     }
+
     v->rows = 0;
 }
 
@@ -55,6 +56,7 @@ static void levenberg_forward(levenberg *v, const double *x, bool slopes)
         const double *dot_from = v->dot + (size_t)(l - 1) * (size_t)in * (size_t)wide;
         double *dot = v->dot + (size_t)l * (size_t)in * (size_t)wide;
         double *zdot = v->zdot + (size_t)l * (size_t)in * (size_t)wide;
+
         for (int i = 0; i < w; ++i) {
             double z = b[i];
             for (int j = 0; j < m; ++j) {
@@ -67,6 +69,7 @@ static void levenberg_forward(levenberg *v, const double *x, bool slopes)
                 d1[i] = 1;
                 d2[i] = 0;
             }
+
             for (int k = 0; slopes && k < in; ++k) {
                 double s = 0;
                 for (int j = 0; j < m; ++j) {
@@ -104,6 +107,7 @@ static void levenberg_row(levenberg *v, int o, int k, double weight, double *row
     memset(bar, 0, (size_t)wide * sizeof *bar);
     memset(bardot, 0, (size_t)wide * sizeof *bardot);
     (k < 0 ? bar : bardot)[o] = weight;
+
     if (n->def.skip) {
         double *S = row + n->count - n->size[n->last] * first + o * first;
         for (int j = 0; j < first; ++j) {
@@ -122,12 +126,14 @@ static void levenberg_row(levenberg *v, int o, int k, double weight, double *row
         double *gW = row + n->first[l], *gb = gW + w * m;
         memset(next, 0, (size_t)m * sizeof *next);
         memset(nextdot, 0, (size_t)m * sizeof *nextdot);
+
         for (int i = l == n->last ? o : 0; i < (l == n->last ? o + 1 : w); ++i) {
             const double z = d1[i] * bar[i] + (k < 0 ? 0 : d2[i] * zdot[i] * bardot[i]);
             const double zd = k < 0 ? 0 : d1[i] * bardot[i];
             const double *Wi = W + (size_t)i * (size_t)m;
             double *g = gW + (size_t)i * (size_t)m;
             gb[i] = z;
+
             if (k < 0) {
 #pragma omp simd
                 for (int j = 0; j < m; ++j) {
@@ -143,6 +149,7 @@ static void levenberg_row(levenberg *v, int o, int k, double weight, double *row
                 }
             }
         }
+
         double *swap = bar;
         bar = next;
         next = swap;
@@ -168,6 +175,7 @@ static double levenberg_assemble(levenberg *v)
         for (int i = 0; i < o; ++i) {
             const double r = v->f[last * wide + i] - set->y[s * o + i];
             sum += r * r;
+
             for (int k = -1; k < (slopes ? in : 0); ++k) {
                 const double w = v->weight[k >= 0];
                 levenberg_row(v, i, k, w, v->A + (size_t)v->rows * (size_t)P);
@@ -268,6 +276,7 @@ void learn_levenberg(learn_run *run)
     v.weight[1] = run->options->jacobian_weight / sqrt(N * run->train.inputs);
     double mu = 1e-3, values = 0;
     double cost = run->no_memory ? 0 : levenberg_cost(run, &v, &values);
+
     for (bool go = !run->no_memory; go;) {
         levenberg_assemble(&v);
 
@@ -276,12 +285,14 @@ void learn_levenberg(learn_run *run)
         for (int attempt = 0; !better && attempt < 12; ++attempt) {
             memcpy(old, n->theta, (size_t)n->count * sizeof *old);
             double fresh = INFINITY, sum = 0;
+
             if (levenberg_solve(&v, mu, run->options->decay)) {
                 for (int k = 0; k < n->count; ++k) {
                     n->theta[k] += v.d[k];
                 }
                 fresh = levenberg_cost(run, &v, &sum);
             }
+
             better = fresh < cost;
             if (better) {
                 cost = fresh;
@@ -292,10 +303,12 @@ void learn_levenberg(learn_run *run)
                 mu *= 4;
             }
         }
+
         if (!better) {
             run->outcome = PL_TRAIN_CONVERGED;
             break;
         }
+
         go = learn_epoch(run, values);
     }
 

@@ -69,6 +69,7 @@ pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err)
     for (int h = 0; h < H; ++h) { // remember at first
         m->theta[(H + h) * (in + H + 1) + in + H] = 1;
     }
+
     *out = m;
 
     return PL_OK;
@@ -155,6 +156,7 @@ void pl_lstm_step(pl_lstm *m, const double *x, double *y, double *jacobian)
         const double I = gate[k], F = gate[H + k], O = gate[2 * H + k], G = gate[3 * H + k], old = c[k];
         c[k] = F * old + I * G;
         const double t = tanh(c[k]);
+
         for (int i = 0; jacobian && i < in; ++i) {
             const double dI = I * (1 - I) * m->theta[k * width + i];
             const double dF = F * (1 - F) * m->theta[(H + k) * width + i];
@@ -162,6 +164,7 @@ void pl_lstm_step(pl_lstm *m, const double *x, double *y, double *jacobian)
             const double dG = (1 - G * G) * m->theta[(3 * H + k) * width + i];
             dh[k * in + i] = dO * t + O * (1 - t * t) * (dF * old + dI * G + I * dG);
         }
+
         h[k] = O * t;
     }
 
@@ -175,6 +178,7 @@ void pl_lstm_step(pl_lstm *m, const double *x, double *y, double *jacobian)
             v += m->theta[m->S + r * in + i] * u[i];
         }
         y[r] = m->scale.out_mid[r] + m->scale.out_width[r] * v;
+
         for (int i = 0; jacobian && i < in; ++i) {
             double s = m->theta[m->S + r * in + i];
             for (int k = 0; k < H; ++k) {
@@ -271,10 +275,12 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
                 gradient[m->V + r * H + k] += e * h[H + k];
                 hb[k] += e * m->theta[m->V + r * H + k];
             }
+
             for (int i = 0; i < in; ++i) {
                 gradient[m->S + r * in + i] += e * u[i];
             }
         }
+
         // through the cells to the gates
         for (int k = 0; k < H; ++k) {
             const double I = gate[k], F = gate[H + k], O = gate[2 * H + k], G = gate[3 * H + k];
@@ -287,6 +293,7 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
             cb[k] *= F;
             hb[k] = 0;
         }
+
         // to the weights, and to h of the step before
         for (int r = 0; r < 4 * H; ++r) {
             double *g = gradient + (size_t)r * (size_t)width;
@@ -298,6 +305,7 @@ static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *da
                 g[in + k] += zb[r] * h[k];
                 hb[k] += zb[r] * w[in + k];
             }
+
             g[in + H] += zb[r];
         }
     }
@@ -313,6 +321,7 @@ static int history_longest(const pl_history *d)
         const int n = d->start[q + 1] - d->start[q];
         longest = n > longest ? n : longest;
     }
+
     return longest;
 }
 
@@ -384,6 +393,7 @@ static pl_status lstm_scale(pl_lstm *m, const pl_history *d, pl_error *err)
             sum += v[s * stride];
             square += v[s * stride] * v[s * stride];
         }
+
         const double mean = sum / (double)n, spread = sqrt(fmax(square / (double)n - mean * mean, 0));
         (i < in ? m->scale.in_mid + i : m->scale.out_mid + i - in)[0] = mean;
         (i < in ? m->scale.in_width + i : m->scale.out_width + i - in)[0] = spread > 0 ? spread : 1;
@@ -445,6 +455,7 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
             order[q] = order[j];
             order[j] = swap;
         }
+
         const int away = (int)(o->held_share * Q + 0.5);
         for (int q = 0; q < Q; ++q) {
             out[order[q]] = q < away;
@@ -453,6 +464,7 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
         int waited = 0, epoch = 0;
         int64_t step = 0;
         report->outcome = PL_TRAIN_LIMIT;
+
         while (epoch < o->epoch_limit) {
             // half a cosine from the given rate to a hundredth of it
             const double rate = o->rate * (0.01 + 0.99 * 0.5 * (1 + cos(PL_PI * epoch / o->epoch_limit)));
@@ -490,12 +502,14 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
             ++waited;
             const double train = lstm_error(m, &tape, data, out, false);
             const double error = away > 0 ? lstm_error(m, &tape, data, out, true) : train;
+
             if (error < least) {
                 waited = 0;
                 least = error;
                 report->best_epoch = epoch;
                 memcpy(best, m->theta, (size_t)P * sizeof *best);
             }
+
             if (o->record) {
                 o->record(o->user, epoch, train, away > 0 ? error : NAN);
             }
@@ -505,6 +519,7 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
                 report->outcome = PL_TRAIN_STOPPED;
                 break;
             }
+
             if (away > 0 && o->patience > 0 && waited >= o->patience) {
                 report->outcome = PL_TRAIN_PATIENCE;
                 break;
@@ -516,12 +531,14 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
             memcpy(m->theta, best, (size_t)P * sizeof *best);
         }
         report->epochs = epoch;
+
         for (int q = 0; q < Q; ++q) {
             *(out[q] ? &report->held_count : &report->train_count) += history_counted(data, q);
             if (held) {
                 held[q] = out[q];
             }
         }
+
         report->train_rms = lstm_error(m, &tape, data, out, false);
         report->held_rms = away > 0 ? lstm_error(m, &tape, data, out, true) : NAN;
     }

@@ -220,19 +220,23 @@ static void evaluate_layer(const double *W, const double *b, int n, int m, int r
         for (int i = 0; i < n; ++i) {
             double s0 = b[i], s1 = 0, s2 = 0, s3 = 0;
             const double *w = W + (size_t)i * (size_t)m;
+
             for (int j = 0; j < m; ++j) {
                 s0 += w[j] * from[4 * j];
                 s1 += w[j] * from[4 * j + 1];
                 s2 += w[j] * from[4 * j + 2];
                 s3 += w[j] * from[4 * j + 3];
             }
+
             to[4 * i] = s0;
             to[4 * i + 1] = s1;
             to[4 * i + 2] = s2;
             to[4 * i + 3] = s3;
         }
+
         return;
     }
+
     for (int i = 0; i < n; ++i) {
         const double *w = W + (size_t)i * (size_t)m;
         double *t = to + (size_t)i * (size_t)rows;
@@ -290,6 +294,7 @@ void pl_network_evaluate(pl_network *n, const double *x, double *y, double *jaco
     for (int l = 1; l <= n->last; ++l) {
         const double *W = n->theta + n->first[l], *b = W + n->size[l] * n->size[l - 1];
         evaluate_layer(W, b, n->size[l], n->size[l - 1], rows, from, to);
+
         for (int i = 0; l < n->last && i < n->size[l]; ++i) {
             double f, d1, d2, *t = to + i * rows;
             learn_activate(n->def.activation, t[0], &f, &d1, &d2);
@@ -298,6 +303,7 @@ void pl_network_evaluate(pl_network *n, const double *x, double *y, double *jaco
                 t[r] *= d1;
             }
         }
+
         double *swap = from;
         from = to;
         to = swap;

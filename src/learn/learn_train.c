@@ -60,6 +60,7 @@ static pl_status data_check(const pl_learn_data *d, int in, int o, pl_error *err
                            (long long)s + 1);
         }
     }
+
     return PL_OK;
 }
 
@@ -114,6 +115,7 @@ pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *
             low = fmin(low, d->x[s * in + i]);
             high = fmax(high, d->x[s * in + i]);
         }
+
         n->scale.in_mid[i] = 0.5 * (low + high);
         n->scale.in_width[i] = high > low ? 0.5 * (high - low) : 1;
     }
@@ -221,6 +223,7 @@ void learn_adam(learn_run *run)
         const double rate =
             o->rate * (0.01 + 0.99 * 0.5 * (1 + cos(PL_PI * run->epoch / (double)o->epoch_limit)));
         train_shuffle(order, run->train.count, &random);
+
         for (int at = 0; at < run->train.count; at += o->batch) {
             const int end = at + o->batch < run->train.count ? at + o->batch : run->train.count;
             const double w = o->jacobian_weight,
@@ -230,6 +233,7 @@ void learn_adam(learn_run *run)
             learn_accumulate(n, &run->batch, &run->train, order, at, end, scale, sum, g);
             ++step;
             const double c1 = 1 - pow(0.9, (double)step), c2 = 1 - pow(0.999, (double)step);
+
             for (int k = 0; k < P; ++k) {
                 g[k] += o->decay * n->theta[k];
                 m[k] = 0.9 * m[k] + 0.1 * g[k];
@@ -237,6 +241,7 @@ void learn_adam(learn_run *run)
                 n->theta[k] -= rate * (m[k] / c1) / (sqrt(v[k] / c2) + 1e-9);
             }
         }
+
         go = learn_epoch(run, -1);
     }
 
@@ -428,12 +433,14 @@ pl_status pl_network_loss(pl_network *network, const pl_learn_data *data, double
             memset(gradient, 0, (size_t)network->count * sizeof *gradient);
         }
         learn_accumulate(network, &batch, &set, NULL, 0, data->count, scale, sum, gradient);
+
         for (int k = 0; k < network->count; ++k) {
             square += network->theta[k] * network->theta[k];
             if (gradient) {
                 gradient[k] += decay * network->theta[k];
             }
         }
+
         *loss = 0.5 * (scale[0] * sum[0] + scale[1] * sum[1] + decay * square);
     }
 

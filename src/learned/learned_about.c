@@ -53,6 +53,7 @@ pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err)
     const char **marker = NULL, **sensor = NULL;
     double *at = NULL;
     pl_sensor_kind *kind = NULL;
+
     if (!failed) {
         m->array[0] = command = PL_NEW_ARRAY(pl_command_info, info->command_count);
         m->array[1] = actuator = PL_NEW_ARRAY(pl_actuator_info, info->actuator_count);
@@ -72,16 +73,19 @@ pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err)
             command[i] = info->command[i];
             command[i].name = about_text(m, info->command[i].name, &failed);
         }
+
         for (int i = 0; i < info->actuator_count; ++i) {
             actuator[i] = info->actuator[i];
             actuator[i].name = about_text(m, info->actuator[i].name, &failed);
             actuator[i].axis = 0; // the machine belongs to the robot, not to what was learned from it
             actuator[i].hardware = NULL;
         }
+
         for (int i = 0; i < info->marker_count; ++i) {
             marker[i] = about_text(m, info->marker_name[i], &failed);
             memcpy(at + 3 * i, info->marker_at + 3 * i, 3 * sizeof *at);
         }
+
         for (int i = 0; i < info->sensor_count; ++i) {
             sensor[i] = about_text(m, info->sensor_name[i], &failed);
             kind[i] = info->sensor_kind[i];
@@ -242,6 +246,7 @@ void pl_dataset_thin(pl_dataset *d, int count)
                         list[i].width * sizeof *list[i].value);
             }
         }
+
         if (d->point) {
             const size_t n = 3 * (size_t)d->point_count;
             memmove(d->point + (size_t)k * n, d->point + from * n, n * sizeof *d->point);

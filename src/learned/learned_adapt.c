@@ -43,8 +43,10 @@ pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_erro
             return pl_fail(err, PL_BAD_INPUT, "adapt: the value of '%s' is not finite",
                            learned->adaptation->extra_name[i]);
         }
+
         learned->adaptation->extra[i] = extra[i];
     }
+
     return PL_OK;
 }
 
@@ -121,6 +123,7 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
             const double *p = m->marker + (s * M + k) * 3;
             measured += isfinite(p[0] + p[1] + p[2]);
         }
+
         if (measured == m->count) {
             d->marker[d->markers++] = k;
         } else if (measured == 0 && data_half_measured(m, info, k, err)) {
@@ -148,10 +151,12 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
             const double v = m->command[s * C + c];
             x[c] = isnan(v) ? info->command[c].rest : v;
         }
+
         for (int e = 0; e < m->extra_count; ++e) {
             x[C + e] = m->extra[s * m->extra_count + e];
         }
         pl_learned_markers(l, x, all, NULL);
+
         for (int k = 0; k < d->markers; ++k) {
             memcpy(d->predicted + (s * d->markers + k) * 3, all + 3 * d->marker[k], 3 * sizeof *all);
             memcpy(d->real + (s * d->markers + k) * 3, m->marker + (s * M + d->marker[k]) * 3,
@@ -193,6 +198,7 @@ static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pic
             memcpy(y + s * n, d->real + k * n, (size_t)n * sizeof *y);
             continue;
         }
+
         memcpy(x + s * in, d->x + k * in, (size_t)in * sizeof *x);
         for (int i = 0; i < n; ++i) {
             y[s * n + i] = d->real[k * n + i] - d->predicted[k * n + i];
@@ -350,6 +356,7 @@ static pl_status adapt_hold(pl_adaptation *a, const adapt_data *d, const int *or
     const pl_status status = adapt_fit(a, d, order + held, d->count - held, o, err);
     double square = 0, *distance = out + 3 * d->markers;
     report->held_largest = 0;
+
     for (int i = 0; status == PL_OK && i < held; ++i) {
         adapt_distances(a, d, order[i], out, distance);
         for (int k = 0; k < d->markers; ++k) {
@@ -381,6 +388,7 @@ static pl_status adapt_residuals(pl_adaptation *a, const adapt_data *d, const in
                 others[count++] = order[i];
             }
         }
+
         status = adapt_fit(a, d, others, count, o, err);
         for (int i = p; status == PL_OK && i < d->count; i += parts) {
             const int64_t s = order[i];

@@ -138,11 +138,13 @@ static bool bounds_measured(const pl_adaptation *a, const double *command, int C
             low = fmin(low, a->sample[s * (C + a->extra_count) + c]);
             high = fmax(high, a->sample[s * (C + a->extra_count) + c]);
         }
+
         const double slack = 1e-9 * (high - low);
         if (!(command[c] >= low - slack && command[c] <= high + slack)) {
             return false;
         }
     }
+
     return true;
 }
 
@@ -208,11 +210,13 @@ pl_learned_estimate pl_learned_judge(pl_learned *l, const double *command)
     double nearest = INFINITY;
     for (int64_t s = 0; s < l->sample_count; ++s) {
         double sum = 0;
+
         for (int64_t c = 0; c < C; ++c) {
             const double w = l->high[c] > l->low[c] ? l->high[c] - l->low[c] : 1;
             const double gap = (command[c] - l->sample[s * C + c]) / w;
             sum += gap * gap;
         }
+
         nearest = fmin(nearest, sum);
     }
 

@@ -80,6 +80,7 @@ static bool table_rotation(fit_table *t, const pl_dataset *d, const uint8_t *fra
             }
             for (int64_t c = 0; t->jacobian && framed[m] && c < C; ++c) {
                 const double *w = d->d_rotation + (s * M + m) * 3 * C + c;
+
                 for (int j = 0; j < 2; ++j) {
                     double *to = t->jacobian + ((s * M + m) * 6 + 3 * j) * C + c;
                     const double *v = y + 3 * j;
@@ -122,12 +123,14 @@ static bool table_actuator(fit_table *t, const pl_dataset *d, uint8_t *known)
         const double *from = k < A ? d->measure : d->effort, *slope = k < A ? d->d_measure : d->d_effort;
         const int64_t a = k % A;
         bool good = true;
+
         for (int64_t s = 0; s < d->count; ++s) {
             good = good && isfinite(from[s * A + a]);
             for (int64_t c = 0; t->jacobian && c < C; ++c) {
                 good = good && isfinite(slope[(s * A + a) * C + c]);
             }
         }
+
         known[a] |= good ? (k < A ? 1 : 2) : 0;
         for (int64_t s = 0; good && s < d->count; ++s) {
             t->y[s * 2 * A + k] = from[s * A + a];
@@ -163,6 +166,7 @@ static pl_status fit_modes(pl_learned *l, const pl_dataset *d, const pl_learned_
                 u[s * size + i] = p[i] - d->point_rest[i];
             }
         }
+
         status = pl_principal_modes(u, n, size, o->mode_count, FIT_MODE_SHARE, l->point_mean, l->mode,
                                     &l->mode_count, left, err);
         *left *= sqrt(3); // per vertex
@@ -437,8 +441,10 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
                 const double w = l->high[c] > l->low[c] ? l->high[c] - l->low[c] : 1;
                 sum += pow((d->command[s * C + c] - d->command[t * C + c]) / w, 2);
             }
+
             least = t != s && sum < least ? sum : least;
         }
+
         gap[count++] = sqrt(least);
     }
 
@@ -454,6 +460,7 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
             low = fmin(low, d->marker[s * M + i]);
             high = fmax(high, d->marker[s * M + i]);
         }
+
         l->width = fmax(l->width, high - low);
     }
 
@@ -529,6 +536,7 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
     pl_learned *l = PL_NEW(pl_learned);
     bool *held = PL_NEW_ARRAY(bool, d->count);
     status = l && held ? fit_start(l, d, err) : pl_fail_memory(err, "the learned model");
+
     for (int p = 0; status == PL_OK && p < PL_LEARN_PART_COUNT && !report->stopped; ++p) {
         if (!(o->parts >> p & 1)) {
             continue;
@@ -538,6 +546,7 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
         fit_table t = {0};
         double *x = NULL;
         bool room = true, wanted = true;
+
         switch (p) {
         case PL_LEARN_POSITION:
             room = table_position(&t, d);
@@ -583,6 +592,7 @@ pl_status pl_learned_fit(const pl_dataset *d, const pl_learned_options *o, pl_le
             status = fit_part(l, d, o, p, &t, held, &report->part[p], err);
             report->stopped = report->part[p].train.outcome == PL_TRAIN_STOPPED;
         }
+
         table_clear(&t);
         pl_free(x);
     }
@@ -632,6 +642,7 @@ pl_status pl_learned_propose(const pl_dataset *d, int count, uint64_t seed, doub
         double *a = score + CANDIDATES, *b = a + M;
         pl_random random;
         pl_random_seed(&random, seed);
+
         for (int64_t k = 0; k < CANDIDATES; ++k) {
             double square = 0;
             for (int64_t c = 0; c < C; ++c) {
@@ -649,6 +660,7 @@ pl_status pl_learned_propose(const pl_dataset *d, int count, uint64_t seed, doub
         for (int p = 0; p < count; ++p) {
             int64_t best = 0;
             double most = -1;
+
             for (int64_t k = 0; k < CANDIDATES; ++k) {
                 double least = INFINITY;
                 for (int64_t s = 0; s < d->count + p; ++s) {
@@ -658,14 +670,17 @@ pl_status pl_learned_propose(const pl_dataset *d, int count, uint64_t seed, doub
                         const double w = fmax(l[0]->high[c] - l[0]->low[c], 1e-300);
                         sum += pow((z[k * C + c] - other[c]) / w, 2);
                     }
+
                     least = fmin(least, sum);
                 }
+
                 const double value = score[k] * sqrt(least);
                 if (value > most) {
                     most = value;
                     best = k;
                 }
             }
+
             memcpy(command + p * C, z + best * C, (size_t)C * sizeof *command);
         }
     }

@@ -63,11 +63,13 @@ static pl_status history_split(history *h, pl_history_report *report, pl_error *
             out = out || strcmp(q->name[r], o->held[k]) == 0;
         }
         const int from = report->by_time ? n - (int)(o->held_share * n + 0.5) : out ? 0 : n;
+
         for (int t = 0; t < n; ++t) {
             h->held[q->start[r] + t] = t >= from;
             report->held_count += t >= from && t >= o->burn;
             report->train_count += t < from;
         }
+
         report->held_run_count += from < n;
     }
 
@@ -110,6 +112,7 @@ static void history_score(const history *h, int run, int row, const double *pred
             const double d = predicted[i] - h->q->data.marker[row * h->M + i];
             sum += d * d;
         }
+
         report->rms[kind][m] += sum;
         most = fmax(most, sqrt(sum));
         if (residual) {
@@ -266,6 +269,7 @@ static void history_spread(const history *h, pl_history_report *report)
     for (int64_t i = 0; i < h->M; ++i) {
         double sum = 0, square = 0;
         int n = 0;
+
         for (int r = 0; r < h->q->count; ++r) {
             for (int t = h->q->start[r] + h->o->burn; t < h->q->start[r + 1]; ++t) {
                 const double v = h->q->data.marker[t * h->M + i];
@@ -274,6 +278,7 @@ static void history_spread(const history *h, pl_history_report *report)
                 n += h->held[t];
             }
         }
+
         report->spread[i / 3] += fmax(square / n - sum * sum / n / n, 0);
     }
 

@@ -49,6 +49,7 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
         memcpy(x, command, (size_t)C * sizeof *x);
         memcpy(x + C, a->extra, (size_t)E * sizeof *x);
         pl_gp_evaluate(a->gp, x, value, jacobian ? slope : NULL, NULL);
+
         for (int i = 0; i < n; ++i) {
             value[i] += from[i];
             for (int c = 0; jacobian && c < C; ++c) {
@@ -156,6 +157,7 @@ static void rotation_from(const double *v, double *R)
     z[0] = x[1] * y[2] - x[2] * y[1];
     z[1] = x[2] * y[0] - x[0] * y[2];
     z[2] = x[0] * y[1] - x[1] * y[0];
+
     for (int i = 0; i < 3; ++i) {
         R[3 * i] = x[i];
         R[3 * i + 1] = y[i];
@@ -185,6 +187,7 @@ static void rotation_rate(const double *v, const double *d, double w[3])
     const double change =
         dx[0] * v[3] + dx[1] * v[4] + dx[2] * v[5] + x[0] * d[3] + x[1] * d[4] + x[2] * d[5];
     double k = 0, turn = 0;
+
     for (int i = 0; i < 3; ++i) {
         const double c = v[3 + i] - dot * x[i];
         k += c * c;
@@ -201,6 +204,7 @@ static void rotation_rate(const double *v, const double *d, double w[3])
     dz[2] = dx[0] * y[1] - dx[1] * y[0] + x[0] * dy[1] - x[1] * dy[0];
     const double *const col[3] = {x, y, z}, *const dcol[3] = {dx, dy, dz};
     w[0] = w[1] = w[2] = 0;
+
     for (int j = 0; j < 3; ++j) {
         w[0] += 0.5 * (col[j][1] * dcol[j][2] - col[j][2] * dcol[j][1]);
         w[1] += 0.5 * (col[j][2] * dcol[j][0] - col[j][0] * dcol[j][2]);
@@ -280,6 +284,7 @@ static void learned_evaluate(learned_model *m, bool slopes)
             }
             continue;
         }
+
         rotation_from(m->columns + 6 * i, m->rotation + 9 * i);
         for (int c = 0; slopes && c < C; ++c) {
             double d[6], w[3];
@@ -464,6 +469,7 @@ static pl_status learned_derivative(void *self, unsigned parts, double tolerance
             return pl_fail_memory(err, "the derivatives of the shape");
         }
         memset(m->d_point, 0, (size_t)(size * C) * sizeof *m->d_point);
+
         for (int k = 0; k < l->mode_count; ++k) {
             for (int64_t i = 0; i < size; ++i) {
                 for (int64_t c = 0; c < C; ++c) {
@@ -534,6 +540,7 @@ static void learned_shape(void *self, double *position)
         pl_model_shape(m->full, position);
         return;
     }
+
     memcpy(position, m->point, 3 * (size_t)m->l->point_count * sizeof *position);
 }
 

@@ -50,6 +50,7 @@ pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, 
     pl_reach *r = PL_NEW(pl_reach);
     const int64_t M = 3 * (int64_t)i->marker_count, C = i->command_count;
     double *block = PL_NEW_ARRAY(double, M + 2 * M * C + 3);
+
     if (!r || !block) {
         pl_free(r);
         pl_free(block);
@@ -101,6 +102,7 @@ static double reach_gap(const pl_reach *r, const double *p, const double *target
         d[k] = r->o.axes[k] ? p[k] - target[k] : 0;
         sum += d[k] * d[k];
     }
+
     return sqrt(sum);
 }
 
@@ -178,6 +180,7 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
     pl_reach_forward(r, command, p, J);
     double gap = reach_gap(r, p, target, d), cost = 0.5 * gap * gap;
     double mu = 1e-6 * l->width * l->width;
+
     while (result.evaluations < r->o.evaluation_limit && (gap > r->o.tolerance || w2 > 0)) {
         // gradient and Gauss-Newton matrix in parts of the ranges
         memset(g, 0, sizeof g);
@@ -192,10 +195,12 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
                         J[k * C + a] * J[k * C + b] * reach_span(l, a) * reach_span(l, b) * r->o.axes[k];
                 }
             }
+
             g[a] += w2 * (command[a] - start[a]) / reach_span(l, a);
             H[a * C + a] += w2;
             held[a] = (command[a] <= l->low[a] && g[a] > 0) || (command[a] >= l->high[a] && g[a] < 0);
         }
+
         reach_step(C, H, g, held, mu, s);
         // to the nearest bound at most, in every command
         double size = 0;
@@ -203,6 +208,7 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
             trial[c] = fmin(fmax(command[c] + s[c] * reach_span(l, c), l->low[c]), l->high[c]);
             size = fmax(size, fabs(trial[c] - command[c]) / reach_span(l, c));
         }
+
         if (size < 1e-9) {
             break;
         }
@@ -216,6 +222,7 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
             motion += pow((trial[c] - start[c]) / reach_span(l, c), 2);
         }
         const double fresh = 0.5 * fresh_gap * fresh_gap + 0.5 * w2 * motion;
+
         if (fresh < cost) {
             const bool settled = cost - fresh < 1e-6 * cost && w2 > 0;
             memcpy(command, trial, (size_t)C * sizeof *trial);
@@ -256,6 +263,7 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
     const bool plain = separate && !l->adaptation;
     pl_reach_forward(r, command, p, plain ? NULL : J);
     double gap = reach_gap(r, p, target, d), h = 0.1 / (l->width * l->width);
+
     while (gap > r->o.tolerance && result.evaluations < r->o.evaluation_limit) {
         if (plain) {
             pl_network_evaluate(separate, command, r->network_slope, NULL);
@@ -271,6 +279,7 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
             }
             size = fmax(size, fabs(g[c]));
         }
+
         bool better = false;
         if (!(size > 0)) {
             break;
@@ -286,6 +295,7 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
             ++result.evaluations;
             const double fresh = reach_gap(r, q, target, e);
             better = fresh < gap;
+
             if (better) {
                 gap = fresh;
                 memcpy(d, e, sizeof d);
@@ -295,6 +305,7 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
                 h *= r->o.shrink;
             }
         }
+
         if (!better) {
             break;
         }

@@ -62,6 +62,7 @@ static pl_status check_constants(const pl_material *material, const char *name, 
             return pl_fail(err, PL_BAD_INPUT, "material '%s': %s is %g, must be a finite number", name,
                            pl_material_constant_name((pl_material_constant)c), value);
         }
+
         if (value != 0 && !pl_material_has(material->model, (pl_material_constant)c)) {
             return pl_fail(err, PL_BAD_INPUT, "material '%s': %s is %g, but the law %s takes no %s", name,
                            pl_material_constant_name((pl_material_constant)c), value,
@@ -91,6 +92,7 @@ static pl_status check_prony(const pl_material *material, const char *name, pl_e
             return pl_fail(err, PL_BAD_INPUT, "material '%s': g of viscous branch %d is %g, must be >= 0",
                            name, i + 1, g);
         }
+
         if (!(tau > 0) || isinf(tau)) {
             return pl_fail(err, PL_BAD_INPUT, "material '%s': tau of viscous branch %d is %g s, must be > 0",
                            name, i + 1, tau);

@@ -43,6 +43,7 @@ void pl_hgo_constants(const pl_material *m, pl_law *law)
     law->k1 = m->k1;
     law->k2 = m->k2;
     law->fibre_count = m->fibre_count;
+
     for (int f = 0; f < m->fibre_count; ++f) {
         const double *a = m->fibre[f], length = hgo_length(a);
         for (int i = 0; i < 3; ++i) {

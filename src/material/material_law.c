@@ -48,6 +48,7 @@ void pl_material_moduli_derivative(const pl_material *m, pl_material_constant co
             out[0] = -m->young / (2 * a * a);
             out[1] = m->young * (1 + 2 * nu * nu) / (a * a * b * b);
         }
+
         return;
     }
 

@@ -102,5 +102,6 @@ const pl_material_entry *pl_material_library_find(const char *name)
             return &library[i];
         }
     }
+
     return NULL;
 }

@@ -78,6 +78,7 @@ pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl
     *out = (pl_shape_curve){.weight = 1.5 * bulk, .strain_high = strain_high};
     curve_point(material, out->weight, 1 + strain_high, &out->reach);
     out->r_omega[0] = mu / out->weight;
+
     for (int i = 0; i < PL_SHAPE_POINTS; ++i) {
         const double s = out->reach * i / (PL_SHAPE_POINTS - 1);
         double at;
@@ -85,6 +86,7 @@ pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl
             const double l = curve_stretch(material, out->weight, s, 1 + strain_high);
             out->r_omega[i] = curve_point(material, out->weight, l, &at);
         }
+
         if (!(out->r_omega[i] > 0 && out->r_omega[i] <= 1)) {
             return pl_fail(err, PL_BAD_INPUT,
                            "shape curve: r_omega is %g at sqrt(I1bar - 3) = %g, must lie in (0, 1]; lower "

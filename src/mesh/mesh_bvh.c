@@ -33,6 +33,7 @@ static void bvh_bound(const double *box, const int32_t *item, int32_t count, dou
         out[i] = INFINITY;
         out[3 + i] = -INFINITY;
     }
+
     for (int32_t k = 0; k < count; ++k) {
         const double *b = box + 6 * (size_t)item[k];
         for (int i = 0; i < 3; ++i) {
@@ -58,6 +59,7 @@ static void bvh_select(const double *box, int32_t *item, int32_t count, int32_t 
         const int32_t pivot_item = item[low + (high - low) / 2];
         const double pivot = bvh_centre(box, pivot_item, axis);
         int32_t i = low, j = high;
+
         while (i <= j) {
             double c = bvh_centre(box, item[i], axis);
             while (c < pivot || (c == pivot && item[i] < pivot_item)) {
@@ -113,6 +115,7 @@ static void bvh_build(pl_bvh *bvh, const double *box)
     bvh->node_count = 1;
     bvh->first[0] = 0;
     bvh->size[0] = bvh->item_count;
+
     for (int32_t n = 0; n < bvh->node_count; ++n) {
         int32_t *item = bvh->item + bvh->first[n];
         const int32_t count = bvh->size[n];
@@ -145,6 +148,7 @@ void pl_bvh_refit(pl_bvh *bvh, const double *box)
             bvh_bound(box, bvh->item + bvh->first[n], bvh->size[n], out);
             continue;
         }
+
         // an inner node contains exactly its two children
         const double *a = bvh->box + 6 * (size_t)bvh->child[n], *b = a + 6;
         for (int i = 0; i < 3; ++i) {
@@ -205,6 +209,7 @@ void pl_bvh_query(const pl_bvh *bvh, const double low[3], const double high[3], 
             stack[depth++] = bvh->child[n];
             continue;
         }
+
         for (int32_t i = 0; i < bvh->size[n]; ++i) {
             if (!visit(user, bvh->item[bvh->first[n] + i])) {
                 return;
@@ -255,6 +260,7 @@ void pl_bvh_ray(const pl_bvh *bvh, const double origin[3], const double directio
             stack[depth++] = a <= b ? left : left + 1;
             continue;
         }
+
         for (int32_t i = 0; i < bvh->size[n]; ++i) {
             limit = visit(user, bvh->item[bvh->first[n] + i], limit);
             if (limit < 0) {
@@ -272,6 +278,7 @@ static double bvh_box_distance2(const double *box, const double p[3])
         const double d = bvh_max(bvh_max(box[i] - p[i], p[i] - box[3 + i]), 0);
         sum += d * d;
     }
+
     return sum;
 }
 
@@ -295,6 +302,7 @@ void pl_bvh_nearest(const pl_bvh *bvh, const double point[3], double best, pl_bv
             stack[depth++] = a <= b ? left : left + 1;
             continue;
         }
+
         for (int32_t i = 0; i < bvh->size[n]; ++i) {
             best = visit(user, bvh->item[bvh->first[n] + i], best);
         }
@@ -309,16 +317,19 @@ static bool bvh_leaf_pairs(const pl_bvh *a, int32_t m, const pl_bvh *b, int32_t 
     for (int32_t i = 0; i < a->size[m]; ++i) {
         for (int32_t j = a == b && m == n ? i + 1 : 0; j < b->size[n]; ++j) {
             int32_t p = a->item[a->first[m] + i], q = b->item[b->first[n] + j];
+
             if (a == b && p > q) {
                 const int32_t swap = p;
                 p = q;
                 q = swap;
             }
+
             if (!visit(user, p, q)) {
                 return false;
             }
         }
     }
+
     return true;
 }
 
@@ -331,6 +342,7 @@ void pl_bvh_pairs(const pl_bvh *a, const pl_bvh *b, pl_bvh_pair_visit visit, voi
     }
     stack[depth][0] = 0;
     stack[depth++][1] = 0;
+
     while (depth > 0) {
         const int32_t m = stack[--depth][0], n = stack[depth][1];
         const int32_t cm = a->child[m], cn = b->child[n];

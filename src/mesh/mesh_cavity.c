@@ -74,6 +74,7 @@ static int32_t cavity_flood(cavity_work *w, int32_t start, int32_t *label, int32
     int32_t head = 0, tail = 0;
     label[start] = to;
     w->queue[tail++] = start;
+
     while (head < tail) {
         const int32_t f = w->queue[head++];
         for (int a = 0; a < 4; ++a) {
@@ -271,6 +272,7 @@ static void cavity_smooth(const cavity_work *w, double *sky, double *next)
         for (int64_t f = 0; f < w->count; ++f) {
             const double *face = sky + 5 * f;
             double sum = 2 * face[SKY_AREA] * face[SKY_SHARE], weight = 2 * face[SKY_AREA];
+
             for (int a = 0; a < 4; ++a) {
                 const int32_t g = w->neighbour[4 * f + a];
                 if (cavity_smooth_edge(sky, f, g)) {
@@ -278,8 +280,10 @@ static void cavity_smooth(const cavity_work *w, double *sky, double *next)
                     weight += sky[5 * (int64_t)g + SKY_AREA];
                 }
             }
+
             next[f] = weight > 0 ? sum / weight : 0;
         }
+
         for (int64_t f = 0; f < w->count; ++f) {
             sky[5 * f + SKY_SHARE] = next[f];
         }
@@ -296,6 +300,7 @@ static bool *cavity_hollow(const cavity_work *w, pl_error *err)
             pl_free(hollow);
             return NULL;
         }
+
         hollow[p] = pl_mirrors_enclosed(w->mesh, &w->mirrors, face, count) > 0;
         pl_free(face);
     }
@@ -339,6 +344,7 @@ static pl_status cavity_sky(cavity_work *w, pl_error *err)
     pl_mesh_sky *sky = pl_alloc(sizeof *sky + 5 * (size_t)w->count * sizeof *sky->face), *none = NULL;
     double *next = PL_NEW_ARRAY(double, w->count);
     const bool room = hollow && sky && next;
+
     if (room) {
         memset(sky->face, 0, 5 * (size_t)w->count * sizeof *sky->face);
         sky->key = key;
@@ -378,6 +384,7 @@ static void cavity_vote(cavity_work *w, int32_t skin)
                 const int32_t g = w->neighbour[4 * f + a];
                 against += cavity_smooth_edge(w->sky, f, g) && w->inside[g] != w->inside[f];
             }
+
             if (2 * against > corners && w->piece[f] == skin) {
                 w->inside[f] = !w->inside[f];
                 changed++;
@@ -431,6 +438,7 @@ static void cavity_extend(cavity_work *w, double sharp)
             const int32_t g = w->neighbour[4 * start + a];
             beside = beside || (cavity_edge_below(w->sky, start, g, sharp) && label[g] == CAVITY_YES);
         }
+
         if (!beside) {
             continue;
         }
@@ -440,9 +448,11 @@ static void cavity_extend(cavity_work *w, double sharp)
         bool enclosed = true;
         label[start] = CAVITY_TRIED;
         w->queue[tail++] = (int32_t)start;
+
         while (head < tail) {
             const int32_t f = w->queue[head++];
             enclosed = enclosed && w->sky[5 * (int64_t)f + SKY_SHARE] >= CAVITY_FLARED;
+
             for (int a = 0; a < 4; ++a) {
                 const int32_t g = w->neighbour[4 * (size_t)f + (size_t)a];
                 if (cavity_edge_below(w->sky, f, g, sharp) && label[g] == CAVITY_NO) {
@@ -483,6 +493,7 @@ static void cavity_fill_spots(cavity_work *w)
             most = area;
             largest = spot;
         }
+
         spot++;
     }
 
@@ -575,6 +586,7 @@ static double cavity_rim_outside(const cavity_work *w, const pl_rims *rims, int3
             most = share;
             memcpy(worst, corner, 3 * sizeof *worst);
         }
+
         memmove(corner, corner + 3 * (size_t)(length - 1), 3 * sizeof *corner);
         length = 1;
     }
@@ -616,6 +628,7 @@ static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t
     for (int32_t r = 0; r < rims.count && status == PL_OK; ++r) {
         double at[3] = {0};
         const double share = cavity_rim_outside(w, &rims, r, corner, at);
+
         if (share > 0.5) {
             status =
                 pl_fail(err, PL_BAD_INPUT,

@@ -65,6 +65,7 @@ static pl_status check_names(const char *what, int32_t count, const char *const 
     pl_status status = PL_OK;
     memcpy(sorted, name, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, check_compare_names);
+
     for (int32_t i = 1; i < count && status == PL_OK; ++i) {
         if (strcmp(sorted[i - 1], sorted[i]) == 0) {
             status = pl_fail(err, PL_BAD_INPUT, "mesh: two %ss are named '%s', names must differ", what,
@@ -90,6 +91,7 @@ static pl_status check_positions(const pl_mesh_def *def, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 
@@ -116,6 +118,7 @@ static pl_status check_element(const pl_mesh_def *def, int32_t e, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "mesh: element %d (%s): node %d is vertex %d, expected 0 .. %d",
                            (int)e, pl_element_kind_name(kind), a, (int)node[a], (int)def->vertex_count - 1);
         }
+
         for (int b = 0; b < a; ++b) {
             if (node[a] == node[b]) {
                 return pl_fail(err, PL_BAD_INPUT, "mesh: element %d (%s) contains vertex %d twice", (int)e,
@@ -155,9 +158,11 @@ static pl_status check_surfaces(const pl_mesh_def *def, bool with_corners, pl_er
             return pl_fail(err, PL_BAD_INPUT, "mesh: surface '%s' has faces but surface_corner is not given",
                            def->surface_name[s]);
         }
+
         for (int64_t f = begin; with_corners && f < end; ++f) {
             for (int a = 0; a < 4; ++a) {
                 const int32_t v = def->surface_corner[4 * f + a];
+
                 if (v >= def->vertex_count || v < (a == 3 ? -1 : 0)) {
                     return pl_fail(err, PL_BAD_INPUT,
                                    "mesh: surface '%s', face %lld: corner %d is vertex %d, expected 0 .. %d",

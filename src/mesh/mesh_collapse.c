@@ -88,6 +88,7 @@ static bool collapse_on_boundary(const collapse_work *w, const int32_t *star, in
             }
         }
     }
+
     return false;
 }
 
@@ -113,6 +114,7 @@ static bool collapse_link_tet(const collapse_work *w, int32_t e, int32_t a, cons
             joined = joined || (collapse_has(w, star_a[i], b) && collapse_has(w, star_a[i], c) &&
                                 collapse_has(w, star_a[i], d));
         }
+
         if ((collapse_count(w, star_b, count_b, c, -1) > 0 &&
              collapse_count(w, star_a, count_a, b, c) == 0) ||
             (collapse_count(w, star_b, count_b, c, d) > 0 && !joined)) {
@@ -179,6 +181,7 @@ static bool collapse_regions(const collapse_work *w, const int32_t *star_a, int 
             return false;
         }
     }
+
     return true;
 }
 
@@ -195,11 +198,13 @@ static double collapse_worst(const collapse_work *w, const int32_t *star, int co
             memcpy(x + 3 * k, w->position + 3 * (int64_t)w->corner[4 * (int64_t)star[i] + k], 3 * sizeof *x);
         }
         before += pl_element_volume(PL_TET4, x);
+
         for (int k = 0; k < 4; ++k) {
             if (w->corner[4 * (int64_t)star[i] + k] == a) {
                 memcpy(x + 3 * k, w->position + 3 * (int64_t)b, 3 * sizeof *x);
             }
         }
+
         // tets of the edge itself vanish and have no quality
         if (!collapse_has(w, star[i], b)) {
             after += pl_element_volume(PL_TET4, x);
@@ -240,17 +245,20 @@ static bool collapse_try(collapse_work *w, int32_t a, int32_t b)
     w->longest_move =
         fmax(w->longest_move, pl_distance3(w->position + 3 * (int64_t)a, w->position + 3 * (int64_t)b));
     w->moved_to[a] = b;
+
     for (int i = 0; i < count_a; ++i) {
         int32_t *c = w->corner + 4 * (int64_t)star_a[i];
         if (collapse_has(w, star_a[i], b)) {
             c[0] = c[1] = c[2] = c[3] = -1;
             continue;
         }
+
         const double *x[4];
         for (int k = 0; k < 4; ++k) {
             c[k] = c[k] == a ? b : c[k];
             x[k] = w->position + 3 * (int64_t)c[k];
         }
+
         w->quality[star_a[i]] = mesh_quality_tet(x[0], x[1], x[2], x[3]);
     }
 
@@ -323,6 +331,7 @@ static bool collapse_mids(const collapse_work *w, pl_table *edge, int32_t **mid)
     for (int moved = 0; moved < 2; ++moved) {
         for (int64_t e = 0; e < w->count; ++e) {
             const int32_t *node = t->node + t->node_start[e];
+
             for (int k = 0; t->kind[e] == PL_TET10 && k < 6; ++k) {
                 int end[3];
                 pl_element_edge_nodes(PL_TET10, k, end);
@@ -355,12 +364,14 @@ static void collapse_compact(const collapse_work *w, const pl_table *edge, const
         t->kind[kept] = t->kind[e];
         t->region[kept] = t->region[e];
         memcpy(t->node + at, c, 4 * sizeof *c);
+
         for (int k = 0; n == 10 && k < 6; ++k) {
             int end[3];
             pl_element_edge_nodes(PL_TET10, k, end);
             const int32_t a = c[end[0]], b = c[end[1]], key[2] = {a < b ? a : b, a < b ? b : a};
             t->node[at + end[2]] = mid[pl_table_find(edge, key)];
         }
+
         at += n;
         t->element_count = (int32_t)++kept;
     }
@@ -384,6 +395,7 @@ static void collapse_compact(const collapse_work *w, const pl_table *edge, const
                 ++face;
             }
         }
+
         t->surface_start[s] = first;
     }
 
@@ -420,6 +432,7 @@ static bool collapse_init(collapse_work *w, int32_t vertex_count)
             w->head[v] = (int32_t)c;
             x[k] = w->position + 3 * (int64_t)v;
         }
+
         w->quality[e] = mesh_quality_tet(x[0], x[1], x[2], x[3]);
     }
 
@@ -450,6 +463,7 @@ pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *po
     bool good = collapse_init(&w, vertex_count);
     for (int pass = 0, before = -1; good && pass < COLLAPSE_PASSES && *collapsed != before; ++pass) {
         before = *collapsed;
+
         for (int32_t e = 0; e < w.count; ++e) {
             if (w.corner[4 * (int64_t)e] >= 0 && w.quality[e] < COLLAPSE_FLAT) {
                 *collapsed += collapse_tet(&w, e);

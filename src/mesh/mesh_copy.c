@@ -96,6 +96,7 @@ static void raise_collect_edges(const pl_mesh_view *v, copy_work *w)
     for (int32_t e = 0; e < v->element_count; ++e) {
         const pl_element_kind kind = (pl_element_kind)v->kind[e];
         const int32_t *node = v->node + v->node_start[e];
+
         for (int i = 0; i < pl_element_edge_count(kind); ++i) {
             int local[3];
             pl_element_edge_nodes(kind, i, local);
@@ -140,6 +141,7 @@ static void raise_fill_nodes(const pl_mesh_view *v, copy_work *w)
         int32_t *node = w->node + w->node_start[e];
         const int corners = pl_element_corner_count(kind);
         memcpy(node, old, (size_t)corners * sizeof *node);
+
         for (int i = 0; i < pl_element_edge_count(kind); ++i) {
             int local[3];
             pl_element_edge_nodes(kind, i, local);
@@ -249,6 +251,7 @@ pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_o
                 w.node[w.node_start[e] + a] = new_of[v->node[v->node_start[e] + a]];
             }
         }
+
         def.position = w.position;
         def.kind = w.kind;
         def.node_start = w.node_start;
@@ -345,6 +348,7 @@ pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *
                                  v->surface_start[s + 1] - v->surface_start[s]);
             }
         }
+
         for (int32_t s = 0; s < count; ++s) {
             surface_list_add(&list, name[s], face ? face + start[s] : NULL, start[s + 1] - start[s]);
         }

@@ -179,6 +179,7 @@ static double create_corner_volume(const pl_mesh *mesh, int32_t e, double *longe
     pl_mesh_gather(mesh, e, x);
     const int corners = pl_element_corner_count((pl_element_kind)mesh->view.kind[e]);
     *longest = 0;
+
     for (int a = 0; a < corners; ++a) {
         for (int b = 0; b < a; ++b) {
             *longest = fmax(*longest, pl_distance3(x + 3 * a, x + 3 * b));
@@ -219,11 +220,13 @@ static pl_status create_orient(mesh_work *w, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "mesh: element %d (%s) has zero volume (near %.6g %.6g %.6g)",
                            (int)e, pl_element_kind_name(v->kind[e]), at[0], at[1], at[2]);
         }
+
         if (volume < 0 && w->surface_face) {
             return pl_fail(err, PL_BAD_INPUT,
                            "mesh: element %d: its corners alone span a negative volume (near %.6g %.6g %.6g)",
                            (int)e, at[0], at[1], at[2]);
         }
+
         if (volume < 0) {
             create_turn((pl_element_kind)v->kind[e], (int32_t *)v->node + v->node_start[e]);
             w->report.flipped_elements++;
@@ -324,6 +327,7 @@ static pl_status create_check_mid_nodes(mesh_work *w, pl_error *err)
     for (int32_t e = 0; e < v->element_count && edges > 0 && status == PL_OK; ++e) {
         const pl_element_kind kind = (pl_element_kind)v->kind[e];
         const int32_t *node = v->node + v->node_start[e];
+
         for (int i = 0; i < pl_element_edge_count(kind) && status == PL_OK; ++i) {
             int local[3];
             pl_element_edge_nodes(kind, i, local);
@@ -459,6 +463,7 @@ static pl_status create_look_up(mesh_work *w, int64_t *start, int64_t *face, pl_
     int64_t count = 0;
     for (int32_t s = 0; s < def->surface_count; ++s) {
         start[s] = count;
+
         for (int64_t f = def->surface_start[s]; f < def->surface_start[s + 1]; ++f) {
             int32_t entry;
             const int64_t found = create_find_face(w, def->surface_corner + 4 * f, &entry);
@@ -505,6 +510,7 @@ static pl_status create_surfaces(mesh_work *w, pl_error *err)
     for (int64_t f = 0; f < total; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         face[f] = w->surface_face[f];
+
         if (pl_mesh_face_nodes(w->mesh, face[f], node) == 0) {
             return pl_fail(err, PL_BAD_INPUT,
                            "mesh: surface face %lld is not a face of the mesh (element %lld, side %lld)",

@@ -56,6 +56,7 @@ static bool crossing_segment(const double p[3], const double q[3], const double 
     pl_sub3(t[1], t[0], u);
     pl_sub3(t[2], t[0], v);
     pl_cross3(u, v, n);
+
     for (int e = 0; e < 3; ++e) {
         double edge[3], offset[3], inward[3];
         pl_sub3(t[(e + 1) % 3], t[e], edge);
@@ -95,6 +96,7 @@ static bool crossing_edges(const double *const p[3], const bool shared[3], const
             return true;
         }
     }
+
     return false;
 }
 
@@ -190,6 +192,7 @@ static bool patch_cross(const crossing_patch *a, const crossing_patch *b, double
     for (int k = 0; k < 4; ++k) {
         crossing_patch u, v;
         patch_quarter(a, k, &u);
+
         for (int l = 0; l < 4; ++l) {
             patch_quarter(b, l, &v);
             if (patch_cross(&u, &v, tolerance, level - 1, at)) {
@@ -249,6 +252,7 @@ static bool crossing_visit(void *user, int32_t i, int32_t j)
             out->face[1] = s->face[j];
             memcpy(out->at, at, sizeof out->at);
         }
+
         ++out->count;
     }
 
@@ -280,6 +284,7 @@ static double crossing_chord(const double *x, const int32_t node[6], const int8_
                          w = p.node[3 * triangle[(k + 2) % 3] + i];
             flat[i] = k < 3 ? 0.5 * (u + v) : (u + v + w) / 3;
         }
+
         patch_point(&p, middle, at);
         largest = fmax(largest, pl_distance3(at, flat));
     }

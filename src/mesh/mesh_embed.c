@@ -20,11 +20,13 @@ static bool embed_newton(pl_element_kind kind, const double *x, const double p[3
     const bool tet = kind == PL_TET4 || kind == PL_TET10;
     xi[0] = xi[1] = tet ? 0.25 : 1.0 / 3;
     xi[2] = tet ? 0.25 : 0;
+
     for (int iteration = 0; iteration < 30; ++iteration) {
         // residual r = p - x(xi) and Jacobian A
         double N[PL_ELEMENT_NODES_MAX], dN[3 * PL_ELEMENT_NODES_MAX], A[9] = {0}, r[3], C[9], step[3];
         const int n = pl_shape_eval(kind, xi, N, dN);
         memcpy(r, p, sizeof r);
+
         for (int a = 0; a < n; ++a) {
             for (int i = 0; i < 3; ++i) {
                 r[i] -= N[a] * x[3 * a + i];
@@ -46,6 +48,7 @@ static bool embed_newton(pl_element_kind kind, const double *x, const double p[3
             step[i] /= det;
             change = fmax(change, fabs(step[i]));
         }
+
         // a long step from a far point must not run away from a curved element
         const double damp = change > 1 ? 1 / change : 1;
         for (int i = 0; i < 3; ++i) {
@@ -86,6 +89,7 @@ static bool embed_visit(void *user, int32_t e)
     pl_mesh_gather(s->mesh, e, x);
     if (embed_newton(kind, x, s->point, xi)) {
         const double depth = embed_depth(kind, xi);
+
         if (depth > s->depth || (depth == s->depth && e < s->element)) {
             s->element = e;
             s->depth = depth;
@@ -149,6 +153,7 @@ static double near_face_point(int count, const double *x, const double xi[2], co
     for (int i = 0; i < 3; ++i) {
         r[i] = p[i];
         u[i] = v[i] = 0;
+
         for (int a = 0; a < count; ++a) {
             r[i] -= N[a] * x[3 * a + i];
             u[i] += dN[2 * a] * x[3 * a + i];
@@ -184,6 +189,7 @@ static double near_refine(int count, const double *x, const double p[3], double 
             near_clamp(tri, trial);
             distance = near_face_point(count, x, trial, p, r, u, v);
         }
+
         if (!(distance < best)) {
             break;
         }

@@ -123,11 +123,13 @@ pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body,
             continue;
         }
         int32_t members = 0, parts = 0;
+
         for (int32_t e = 0; e < n; ++e) {
             if (part[e] == p) {
                 member[members++] = e;
             }
         }
+
         for (int32_t q = 0; q < count; ++q) {
             parts += body[q] == body[p];
         }
@@ -194,12 +196,14 @@ static bool examine_deep(const pl_mesh *mesh, const pl_embedding *in, const doub
         double x[3 * PL_ELEMENT_NODES_MAX];
         pl_mesh_gather(mesh, in->element, x);
         const double whole = pl_element_volume(PL_TET4, x);
+
         for (int k = 0; k < 4; ++k) {
             double y[12];
             memcpy(y, x, sizeof y);
             memcpy(y + 3 * k, p, 3 * sizeof *y);
             least = fmin(least, pl_element_volume(PL_TET4, y) / whole);
         }
+
         return least > EXAMINE_DEPTH;
     }
 
@@ -286,6 +290,7 @@ static pl_status examine_overlaps(const pl_mesh *mesh, pl_findings *findings, pl
             memcpy(place, at, sizeof place);
             first = other;
         }
+
         if (other >= 0) {
             found[count++] = e;
         }

@@ -82,6 +82,7 @@ static double coefficients_low(const double *c, int count)
         low = c[i] < low ? c[i] : low;
         largest = fabs(c[i]) > largest ? fabs(c[i]) : largest;
     }
+
     return low - JACOBIAN_ROUND * largest;
 }
 
@@ -156,10 +157,12 @@ static void poly_mul_add(const double *a, int ma, int na, const double *b, int m
     for (int ja = 0; ja <= ma; ++ja) {
         for (int ka = 0; ja + ka <= ma; ++ka) {
             const double *pa = a + poly_tri_index(ja, ka) * (na + 1);
+
             for (int jb = 0; jb <= mb; ++jb) {
                 for (int kb = 0; jb + kb <= mb; ++kb) {
                     const double *pb = b + poly_tri_index(jb, kb) * (nb + 1);
                     double *pr = r + poly_tri_index(ja + jb, ka + kb) * (nr + 1);
+
                     for (int i = 0; i <= na; ++i) {
                         for (int j = 0; j <= nb; ++j) {
                             pr[i + j] += sign * pa[i] * pb[j];
@@ -197,6 +200,7 @@ static void prism_tangents(pl_element_kind kind, const double *x, const prism_pa
             prism_point(part, L, 0.5 * k, xi);
             jacobian_matrix(kind, x, xi, A[k]);
         }
+
         for (int column = 0; column < 2; ++column) {
             for (int i = 0; i < 3; ++i) {
                 const double f0 = A[0][3 * i + column], fm = A[1][3 * i + column], f1 = A[2][3 * i + column];

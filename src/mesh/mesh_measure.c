@@ -21,6 +21,7 @@ static void measure_face_at(int count, const double *x, const double xi[2], doub
     double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], u[3] = {0}, v[3] = {0};
     pl_face_shape_eval(count, xi, N, dN);
     at[0] = at[1] = at[2] = 0;
+
     for (int a = 0; a < count; ++a) {
         for (int i = 0; i < 3; ++i) {
             at[i] += N[a] * x[3 * a + i];
@@ -105,6 +106,7 @@ static bool rims_edges(const pl_mesh *mesh, const int64_t *face, int64_t count, 
         int32_t node[PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_face_nodes(mesh, face[f], node);
         const int corners = nodes == 3 || nodes == 6 ? 3 : nodes == 0 ? 0 : 4;
+
         for (int a = 0; a < corners; ++a) {
             int32_t key[2] = {node[a], node[(a + 1) % corners]};
             pl_sort_small(key, 2);
@@ -138,6 +140,7 @@ static void rims_chain(int32_t edge_count, rim_edge *edge, int32_t *first, pl_ri
         }
         const int32_t begin = edge[i].from;
         out->start[out->count++] = length;
+
         for (int32_t at = begin; first[at] >= 0;) {
             rim_edge *e = &edge[first[at]];
             first[at] = e->next_from;
@@ -202,6 +205,7 @@ bool pl_mesh_faces_closed(const pl_mesh *mesh, const int64_t *face, int64_t coun
     }
     pl_table_clear(&table);
     pl_free(edge);
+
     if (rim_count) {
         pl_rims rims;
         *rim_count = 0;
@@ -231,6 +235,7 @@ static double measure_cap(const pl_mesh *mesh, const pl_rims *rims, int32_t loop
             centre[k] += position[3 * (size_t)rims->corner[i] + k];
             centre[k] += rims->mid[i] >= 0 ? position[3 * (size_t)rims->mid[i] + k] : 0;
         }
+
         n += rims->mid[i] >= 0 ? 2 : 1;
     }
 
@@ -243,6 +248,7 @@ static double measure_cap(const pl_mesh *mesh, const pl_rims *rims, int32_t loop
         const double *a = position + 3 * (size_t)rims->corner[i];
         const double *b = position + 3 * (size_t)rims->corner[i + 1 < end ? i + 1 : begin];
         double x[18];
+
         for (int k = 0; k < 3; ++k) {
             x[k] = centre[k];
             x[3 + k] = b[k];
@@ -251,6 +257,7 @@ static double measure_cap(const pl_mesh *mesh, const pl_rims *rims, int32_t loop
             x[12 + k] = rims->mid[i] >= 0 ? position[3 * (size_t)rims->mid[i] + k] : 0.5 * (a[k] + b[k]);
             x[15 + k] = 0.5 * (centre[k] + a[k]);
         }
+
         sum += measure_flux(6, x, origin);
     }
 

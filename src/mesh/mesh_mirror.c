@@ -30,6 +30,7 @@ bool pl_mirrors_contain(const pl_mirrors *mirrors, const double *x, int count, d
             return true;
         }
     }
+
     return false;
 }
 
@@ -70,6 +71,7 @@ bool pl_mirrors_cast(const pl_mesh *mesh, const pl_mirrors *mirrors, const doubl
     double o[3], d[3];
     memcpy(o, origin, sizeof o);
     memcpy(d, direction, sizeof d);
+
     for (int k = 0; k <= MIRROR_REFLECTIONS; ++k) {
         if (pl_mesh_cast(mesh, o, d, 0, hit)) {
             return true;
@@ -103,6 +105,7 @@ static bool mirror_direction(const pl_mirrors *mirrors, double tolerance, double
             memcpy(axis[1], mirrors->mirror[m].normal, sizeof axis[1]);
             break;
         }
+
         memset(axis[1], 0, sizeof axis[1]);
     }
 
@@ -123,6 +126,7 @@ static bool mirror_direction(const pl_mirrors *mirrors, double tolerance, double
         bool good = true, given = false;
         memcpy(u, axis[k], 3 * sizeof *u);
         memset(o, 0, 3 * sizeof *o);
+
         for (int m = 0; m < mirrors->count && good; ++m) {
             const pl_mirror *mirror = &mirrors->mirror[m];
             const double along = fabs(pl_dot3(u, mirror->normal));
@@ -130,8 +134,10 @@ static bool mirror_direction(const pl_mirrors *mirrors, double tolerance, double
                 memcpy(o, mirror->point, 3 * sizeof *o);
                 given = true;
             }
+
             good = along < 1e-9 || (along > 1 - 1e-9 && fabs(mirror_height(mirror, o)) <= tolerance);
         }
+
         if (good) {
             return true;
         }
@@ -154,6 +160,7 @@ double pl_mirrors_enclosed(const pl_mesh *mesh, const pl_mirrors *mirrors, const
         double x[3 * PL_FACE_NODES_MAX];
         const int8_t(*split)[3];
         const int parts = pl_face_triangles(pl_mesh_gather_face(mesh, face[f], x), &split);
+
         for (int t = 0; t < parts; ++t) {
             // exact on flat triangles: the integrand is linear, so its mean is that of the corners
             double p[3][3], a[3], b[3], n[3];

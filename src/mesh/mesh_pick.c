@@ -67,6 +67,7 @@ static void pick_pair_fan(const pl_mesh *mesh, const half_edge *half, int32_t he
             memcpy(e1, u, sizeof e1);
             pl_cross3(d, e1, e2);
         }
+
         // e2 is |d| times longer than e1
         angle[n] = n == 0 ? 0 : atan2(pl_dot3(u, e2) / pl_norm3(d), pl_dot3(u, e1));
         angle[n] += angle[n] < 0 ? 2 * PL_PI : 0;
@@ -77,6 +78,7 @@ static void pick_pair_fan(const pl_mesh *mesh, const half_edge *half, int32_t he
     for (int i = 0; i < n; ++i) {
         int best = -1;
         double least = INFINITY;
+
         for (int j = 0; j < n && ahead[i]; ++j) {
             const double gap = angle[j] - angle[i] + (angle[j] <= angle[i] ? 2 * PL_PI : 0);
             if (j != i && !ahead[j] && gap < least) {
@@ -84,6 +86,7 @@ static void pick_pair_fan(const pl_mesh *mesh, const half_edge *half, int32_t he
                 best = j;
             }
         }
+
         if (best >= 0) {
             const half_edge *a = &half[fan[i]], *b = &half[fan[best]];
             neighbour[4 * (size_t)a->face + (size_t)a->local] = b->face;
@@ -120,6 +123,7 @@ int32_t *pl_boundary_neighbours(const pl_mesh *mesh)
         int32_t node[PL_FACE_NODES_MAX];
         pl_mesh_face_nodes(mesh, mesh->boundary[f], node);
         const int corners = pl_boundary_corner_count(mesh, f);
+
         for (int a = 0; a < corners; ++a, ++n) {
             int32_t key[2] = {node[a], node[(a + 1) % corners]};
             pl_sort_small(key, 2);
@@ -263,6 +267,7 @@ pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face,
                            "pick: seen_from is (%g, %g, %g), expected finite coordinates (mm)",
                            pick->point[0], pick->point[1], pick->point[2]);
         }
+
         return pl_mesh_pick_cavity(mesh, pick, face, face_count, err);
     }
 

@@ -121,6 +121,7 @@ static int32_t parts_root(int32_t *parent, int32_t v)
         parent[v] = parent[parent[v]];
         v = parent[v];
     }
+
     return v;
 }
 
@@ -141,6 +142,7 @@ int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element)
             parent[i] = i;
             number[i] = -1;
         }
+
         for (int32_t e = 0; e < v->element_count; ++e) {
             for (int64_t i = v->node_start[e] + 1; i < v->node_start[e + 1]; ++i) {
                 parent[parts_root(parent, v->node[i])] = parts_root(parent, v->node[v->node_start[e]]);

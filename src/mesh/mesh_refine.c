@@ -83,6 +83,7 @@ static bool refine_edges(refine_work *w, const uint8_t *marked)
             int32_t key[2] = {node[local[0]], node[local[1]]};
             pl_sort_small(key, 2);
             const int32_t before = w->edge.count, at = pl_table_add(&w->edge, key);
+
             if (at == before) {
                 w->list[at] = (refine_edge){
                     key[0], key[1], node[local[2]],
@@ -117,12 +118,14 @@ static int refine_element(const refine_work *w, int32_t e, refine_tet piece[REFI
         int32_t key[2] = {node[local[0]], node[local[1]]};
         pl_sort_small(key, 2);
         const int32_t at = pl_table_find(&w->edge, key);
+
         if (at >= 0) {
             int k = halved++;
             for (; k > 0 && rank[k - 1] > w->order[at]; --k) {
                 rank[k] = rank[k - 1];
                 edge[k] = edge[k - 1];
             }
+
             rank[k] = w->order[at];
             edge[k] = i;
         }
@@ -132,12 +135,14 @@ static int refine_element(const refine_work *w, int32_t e, refine_tet piece[REFI
     for (int k = 0; k < halved; ++k) {
         int local[3];
         pl_element_edge_nodes(PL_TET10, edge[k], local);
+
         for (int t = 0, end = count; t < end; ++t) {
             int a = -1, b = -1;
             for (int i = 0; i < 4; ++i) {
                 a = piece[t].node[i] == local[0] ? i : a;
                 b = piece[t].node[i] == local[1] ? i : b;
             }
+
             if (a >= 0 && b >= 0) {
                 piece[count] = piece[t];
                 piece[t].node[b] = (int8_t)local[2];
@@ -191,6 +196,7 @@ static int32_t refine_mid(refine_work *w, int32_t e, int a, int b)
     int32_t key[2] = {node[a], node[b]};
     pl_sort_small(key, 2);
     const int32_t before = w->mids.count, at = pl_table_add(&w->mids, key);
+
     if (at == before) {
         double p[3], q[3], N[PL_ELEMENT_NODES_MAX];
         const int32_t n = w->vertex_count++;
@@ -203,6 +209,7 @@ static int32_t refine_mid(refine_work *w, int32_t e, int a, int b)
             p[i] = 0.5 * (p[i] + q[i]);
         }
         pl_shape_eval(PL_TET10, p, N, NULL);
+
         for (int c = 0; c < 10; ++c) {
             for (int i = 0; i < 3; ++i) {
                 w->position[3 * (int64_t)n + i] += N[c] * v->position[3 * (int64_t)node[c] + i];
@@ -246,6 +253,7 @@ static bool refine_nodes(refine_work *w)
                 pl_element_edge_nodes(PL_TET10, i, local);
                 out[local[2]] = refine_mid(w, e, w->tet[t].node[local[0]], w->tet[t].node[local[1]]);
             }
+
             w->kind[t] = PL_TET10;
             w->region[t] = v->region[e];
             w->node_start[t + 1] = 10 * (t + 1);
@@ -293,11 +301,13 @@ static bool refine_surfaces(refine_work *w)
         for (int64_t k = v->surface_start[s]; k < v->surface_start[s + 1]; ++k) {
             const int32_t e = (int32_t)(v->surface_face[k] / 8);
             const unsigned side = 1u << v->surface_face[k] % 8;
+
             for (int64_t t = w->start[e]; t < w->start[e + 1]; ++t) {
                 for (int f = 0; f < 4; ++f) {
                     int local[PL_FACE_NODES_MAX];
                     pl_element_face_nodes(PL_TET10, f, local);
                     const int8_t *n = w->tet[t].node;
+
                     if (sides[n[local[0]]] & sides[n[local[1]]] & sides[n[local[2]]] & side) {
                         int32_t *out = w->corner + 4 * count++;
                         for (int i = 0; i < 3; ++i) {
@@ -308,6 +318,7 @@ static bool refine_surfaces(refine_work *w)
                 }
             }
         }
+
         w->surface_start[s + 1] = count;
     }
 

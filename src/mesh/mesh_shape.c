@@ -136,6 +136,7 @@ static void shape_prism(bool quadratic, const double xi[3], double *N, double *d
             dl = 0.5 * h;
             dz = 0.5 * l * s;
         }
+
         dN[3 * a] = dl * tri_dL[a % 3][0];
         dN[3 * a + 1] = dl * tri_dL[a % 3][1];
         dN[3 * a + 2] = dz;
@@ -383,6 +384,7 @@ void pl_face_quadrature(int face_node_count, int *count, double (*xi)[2], double
             xi[i][1] = at[i][1];
             weight[i] = 1.0 / 6;
         }
+
         *count = 3;
     } else {
         *count = face_node_count == 6 ? quadrature_tri(xi, weight) : quadrature_quad(xi, weight);

@@ -9,6 +9,7 @@ static uint32_t table_hash(const int32_t *key, int width)
         h = (h ^ (uint32_t)key[i]) * UINT64_C(0xff51afd7ed558ccd);
         h ^= h >> 32;
     }
+
     return (uint32_t)(h ^ (h >> 29));
 }
 
@@ -127,6 +128,7 @@ static int32_t weld_search(const weld_grid *grid, uint32_t list, const double p[
             best = i;
         }
     }
+
     return best;
 }
 

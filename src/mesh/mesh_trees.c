@@ -94,9 +94,11 @@ static void trees_fill_triangles(const pl_mesh *mesh, pl_mesh_trees *trees, doub
         double x[3 * PL_FACE_NODES_MAX];
         const int8_t(*split)[3];
         const int parts = pl_face_triangles(pl_mesh_gather_face(mesh, mesh->boundary[f], x), &split);
+
         for (int p = 0; p < parts; ++p, ++n) {
             trees->triangle_face[n] = (int32_t)f;
             box_empty(box + 6 * (size_t)n);
+
             for (int a = 0; a < 3; ++a) {
                 double *corner = trees->triangle + 9 * (size_t)n + 3 * (size_t)a;
                 trees->triangle_node[3 * (size_t)n + (size_t)a] = split[p][a];

@@ -14,6 +14,7 @@ static int32_t view_find(int32_t count, const char *const *known, const char *na
             return i;
         }
     }
+
     return -1;
 }
 

@@ -90,6 +90,7 @@ static bool walls_joined(const pl_mesh *mesh, const wall_fans *fans, int64_t fac
         for (int64_t i = fans->start[near[a]]; i < fans->start[near[a] + 1]; ++i) {
             const int32_t e = fans->element[i];
             const int corners = pl_element_corner_count((pl_element_kind)v->kind[e]);
+
             for (int b = 0; b < corners; ++b) {
                 if (walls_has(far, far_count, v->node[v->node_start[e] + b])) {
                     return true;
@@ -145,6 +146,7 @@ pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *co
     *count = 0;
     wall_fans fans = {0};
     int32_t *found = PL_NEW_ARRAY(int32_t, mesh->boundary_count), kept = 0;
+
     if (!found || !walls_fans_init(&mesh->view, &fans) || pl_mesh_prepare_trees(mesh, err) != PL_OK) {
         pl_free(found);
         walls_fans_clear(&fans);

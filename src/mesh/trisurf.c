@@ -47,6 +47,7 @@ double pl_trisurf_size(const pl_trisurf *s)
         low[i % 3] = fmin(low[i % 3], s->position[i]);
         high[i % 3] = fmax(high[i % 3], s->position[i]);
     }
+
     return s->vertex_count > 0 ? pl_distance3(low, high) : 0;
 }
 

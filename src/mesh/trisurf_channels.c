@@ -35,6 +35,7 @@ static int32_t channel_root(int32_t *parent, int32_t i)
         parent[i] = parent[parent[i]];
         i = parent[i];
     }
+
     return i;
 }
 
@@ -79,6 +80,7 @@ static bool channels_init(channels *w)
             m[i] /= w->area[t] > 0 ? 2 * w->area[t] : 1;
         }
         w->patch[t] = t;
+
         for (int k = 0; k < 3; ++k) {
             int32_t key[2] = {s->corner[3 * (int64_t)t + k], s->corner[3 * (int64_t)t + (k + 1) % 3]};
             pl_sort_small(key, 2);
@@ -242,10 +244,12 @@ static void channel_pass(channels *w, int32_t patch, bool second, double spacing
                 u = 1 - u;
                 v = 1 - v;
             }
+
             for (int i = 0; i < 3; ++i) {
                 x[i] = (1 - u - v) * channel_corner(w->s, t, 0)[i] + u * channel_corner(w->s, t, 1)[i] +
                        v * channel_corner(w->s, t, 2)[i];
             }
+
             channel_add(c, second, x, w->normal + 3 * (int64_t)t, w->area[t] / count);
         }
     }

@@ -302,6 +302,7 @@ pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, con
     }
     pl_bvh_clear(&tree_a);
     pl_bvh_clear(&tree_b);
+
     if (search.count > 0 && !search.failed) {
         char sentence[300];
         snprintf(sentence, sizeof sentence, "surfaces %s and %s intersect (triangle %d of %s), in %s", name_a,

@@ -13,6 +13,7 @@ int32_t pl_names_find(const pl_names *names, const char *name)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -245,12 +246,15 @@ static int64_t build_marked_sides(const pl_build *build, const uint8_t *marked, 
                 s.key[a] = s.corner[a] = node[local[a]];
                 all = all && marked[s.corner[a]];
             }
+
             if (all && side) {
                 qsort(s.key, (size_t)s.count, sizeof(int32_t), build_compare_int);
                 side[found] = s;
             }
+
             found += all;
         }
+
         node += pl_element_node_count(kind);
     }
 

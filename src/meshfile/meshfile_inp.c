@@ -44,6 +44,7 @@ static bool inp_line(pl_inp *inp, inp_span *line, bool peek)
             return true;
         }
     }
+
     return false;
 }
 
@@ -65,6 +66,7 @@ static bool inp_entry(inp_span *line, inp_span *entry)
         quoted = quoted != (*p == '"');
         ++p;
     }
+
     *entry = (inp_span){line->p, p};
     inp_trim(entry);
     line->p = p < line->end ? p + 1 : p;
@@ -144,6 +146,7 @@ static void inp_read_keyword(pl_inp *inp, inp_span line, inp_keyword *k)
     inp_span entry = {0};
     ++line.p;
     bool first = true;
+
     for (;;) {
         const bool more = line.end > line.p && line.end[-1] == ',';
         while (inp_entry(&line, &entry)) {
@@ -154,6 +157,7 @@ static void inp_read_keyword(pl_inp *inp, inp_span line, inp_keyword *k)
             }
             first = false;
         }
+
         inp_span next;
         if (!more || !inp_line(inp, &next, true) || *next.p == '*') {
             return;
@@ -191,6 +195,7 @@ static pl_status inp_read_nodes(pl_inp *inp, const inp_keyword *k)
             return pl_fail(inp->err, PL_BAD_INPUT, "%s:%d: node %lld is given twice", inp->path, inp->line,
                            (long long)label);
         }
+
         const int32_t index = inp->build.vertex_count;
         pl_build_vertex(&inp->build, x);
         if (inp->build.failed || !pl_label_add(&inp->nodes, label, index) ||
@@ -225,6 +230,7 @@ static bool inp_element_type(const char *type, inp_type *t)
     } shells[] = {{"CPS", 3}, {"CPE", 3}, {"M3D", 3}, {"SFM3D", 5}, {"STRI", 4}, {"DS", 2}, {"S", 1}};
     static const char *const lines[] = {"T3D", "B3", "MASS", "SPRING", "DASHPOT"};
     *t = (inp_type){.kind = -1};
+
     if (inp_begins(type, "C3D")) {
         int n = 0;
         sscanf(type + 3, "%3d", &n);
@@ -268,8 +274,10 @@ static pl_status inp_element_labels(pl_inp *inp, inp_span line, int want, int64_
                                "%s:%d: an element of this type has its number and %d nodes", inp->path,
                                inp->line, want);
             }
+
             ++got;
         }
+
         if (got == want + 1) {
             return PL_OK;
         }
@@ -361,6 +369,7 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
     pl_status status = PL_OK;
     while (status == PL_OK && inp_data_line(inp, &line)) {
         int64_t label[PL_ELEMENT_NODES_MAX + 2];
+
         if (type.skip) {
             inp_span entry;
             if (inp_entry(&line, &entry) && inp_label(entry, label)) {
@@ -368,6 +377,7 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
             }
             continue;
         }
+
         status = inp_element_labels(inp, line, type.nodes, label);
         if (status == PL_OK) {
             status = type.corners ? inp_add_shell(inp, &type, label, set)
@@ -438,6 +448,7 @@ static pl_status inp_read_set(pl_inp *inp, const inp_keyword *k, pl_inp_sets *se
                 }
                 good = pl_inp_set_add_word(sets, s, word);
             }
+
             if (!good) {
                 return pl_fail_memory(inp->err, inp->path);
             }
@@ -486,6 +497,7 @@ static pl_status inp_read_surface(pl_inp *inp, const inp_keyword *k)
             sscanf(face, "%*[Ss]%1d", &side.side) != 1 || strlen(face) != 2) {
             return inp_fail(inp, "a surface line needs a side S1 to S5");
         }
+
         if (!pl_grow((void **)&inp->side, &inp->side_room, (int64_t)inp->side_count + 1, sizeof side)) {
             return pl_fail_memory(inp->err, inp->path);
         }
@@ -503,6 +515,7 @@ static pl_status inp_read_instance(pl_inp *inp)
         return inp_fail(inp,
                         "*INSTANCE moves a part, which is not supported; write a flat file (without parts)");
     }
+
     return PL_OK;
 }
 

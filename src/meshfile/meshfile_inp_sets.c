@@ -88,6 +88,7 @@ int32_t pl_inp_set_find(const pl_inp_sets *sets, const char *name)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -148,6 +149,7 @@ static pl_status inp_mark(pl_inp *inp, const pl_inp_sets *sets, int32_t s, const
     const pl_inp_set *set = sets->set + s;
     for (int32_t i = 0; i < set->count; ++i) {
         const int64_t entry = set->entry[i];
+
         if (entry >= 0) {
             const int32_t index = pl_label_find(map, entry);
             if (index == PL_LABEL_FLAT) {
@@ -158,15 +160,18 @@ static pl_status inp_mark(pl_inp *inp, const pl_inp_sets *sets, int32_t s, const
                                "%s: the set %s refers to %s %lld, which does not exist", inp->path, set->name,
                                map == &inp->nodes ? "node" : "element", (long long)entry);
             }
+
             mark[index] = value;
             continue;
         }
+
         const char *word = sets->word.name[-1 - entry];
         const int32_t inner = pl_inp_set_find(sets, word);
         if (inner < 0 || depth == 0) {
             return pl_fail(inp->err, PL_BAD_INPUT, "%s: the set %s contains the set %s, which %s", inp->path,
                            set->name, word, inner < 0 ? "does not exist" : "is nested too deep");
         }
+
         const pl_status status = inp_mark(inp, sets, inner, map, mark, value, depth - 1);
         if (status != PL_OK) {
             return status;
@@ -188,6 +193,7 @@ static pl_status inp_resolve_elements(pl_inp *inp)
         const int count = pl_element_node_count((pl_element_kind)b->kind[e]);
         for (int a = 0; a < count; ++a, ++label, ++node) {
             *node = pl_label_find(&inp->nodes, *label);
+
             if (*node < 0) {
                 return pl_fail(inp->err, PL_BAD_INPUT,
                                "%s: an element refers to node %lld, which does not exist", inp->path,
@@ -327,6 +333,7 @@ static pl_status inp_resolve_sides(pl_inp *inp)
                                       s->line, (long long)s->element);
             continue;
         }
+
         const char *word = inp->elsets.word.name[-1 - s->element];
         const int32_t set = pl_inp_set_find(&inp->elsets, word);
         if (set < 0) {
@@ -334,6 +341,7 @@ static pl_status inp_resolve_sides(pl_inp *inp)
                              s->line, word);
             break;
         }
+
         status = inp_mark(inp, &inp->elsets, set, &inp->elements, mark, i + 1, 4);
         for (int32_t e = 0; status == PL_OK && e < b->element_count; ++e) {
             if (mark[e] == i + 1) {
@@ -355,6 +363,7 @@ static pl_status inp_resolve_shells(pl_inp *inp)
         const int64_t *face = inp->face_of + 5 * (int64_t)f;
         int32_t corner[4];
         int count = 0;
+
         for (int a = 0; a < 4 && face[1 + a] >= 0; ++a) {
             corner[count] = pl_label_find(&inp->nodes, face[1 + a]);
             if (corner[count++] < 0) {
@@ -363,8 +372,10 @@ static pl_status inp_resolve_shells(pl_inp *inp)
                                (long long)face[1 + a]);
             }
         }
+
         pl_build_face(&inp->build, (int32_t)face[0], corner, count);
     }
+
     return PL_OK;
 }
 
@@ -387,6 +398,7 @@ static pl_status inp_resolve_node_sets(pl_inp *inp)
             in[v] = mark[v] == s + 1;
             members += in[v];
         }
+
         // every file has such a set
         if (members == b->vertex_count) {
             continue; // a name for all nodes is no surface

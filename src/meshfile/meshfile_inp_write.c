@@ -36,6 +36,7 @@ static void inp_put_elements(pl_text *text, const pl_mesh_view *v)
             pl_inp_put_name(text, v->region_name[v->region[e]]);
             pl_text_add(text, "\n");
         }
+
         pl_text_add(text, "%d", (int)e + 1);
         const int32_t *node = v->node + v->node_start[e];
         const int count = (int)(v->node_start[e + 1] - v->node_start[e]);
@@ -61,6 +62,7 @@ static int inp_side_of(const pl_mesh_view *v, int32_t e, const int32_t *corner, 
                 same += node[local[a]] == corner[b];
             }
         }
+
         if (n == 0 || same == count) {
             return side;
         }
@@ -74,6 +76,7 @@ void pl_inp_put_surface(pl_text *text, const pl_mesh *mesh, const char *name, co
     pl_text_add(text, "*SURFACE, NAME=");
     pl_inp_put_name(text, name);
     pl_text_add(text, ", TYPE=ELEMENT\n");
+
     for (int64_t f = 0; f < faces; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int count = pl_mesh_face_nodes(mesh, face[f], node);

@@ -18,6 +18,7 @@ static bool mesh_one_of(const char *extension, const char *const *known, int cou
             return true;
         }
     }
+
     return false;
 }
 
@@ -48,6 +49,7 @@ pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, p
                            "only .vtu, .inp and .node/.ele are supported",
                            path, extension);
         }
+
         const pl_mesh_source source = {.kind = PL_SOURCE_FILE, .path = path, .unit = unit, .order = 1};
         return mesher->build(mesher->user, &source, NULL, out, findings, err);
     }

@@ -50,6 +50,7 @@ pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const doub
             return pl_fail(err, PL_BAD_INPUT, "stl: the mesh has no surface \"%s\"%s%s%s", surface,
                            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         }
+
         face = v.surface_face + v.surface_start[s];
         count = v.surface_start[s + 1] - v.surface_start[s];
     } else {
@@ -61,6 +62,7 @@ pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const doub
     unsigned char head[84] = "pliant surface, mm";
     pl_text_add_bytes(&text, head, sizeof head);
     uint32_t triangles = 0;
+
     for (int64_t f = 0; f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int8_t(*triangle)[3];

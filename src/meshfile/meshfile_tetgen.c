@@ -79,11 +79,13 @@ static bool tetgen_next(tetgen_file *f)
             tetgen_comment(f, hash, f->stop);
             f->stop = hash;
         }
+
         tetgen_skip_space(f);
         if (f->p < f->stop) {
             return true;
         }
     }
+
     return false;
 }
 
@@ -152,10 +154,12 @@ static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *fir
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: ends after %lld of %lld nodes", f->path, f->line,
                            (long long)v, (long long)head[0]);
         }
+
         if (!tetgen_whole(f, &number) || !tetgen_real(f, x) || !tetgen_real(f, x + 1) ||
             !tetgen_real(f, x + 2)) {
             return tetgen_fail(f, err, "a node needs its number and three coordinates");
         }
+
         if (v == 0) {
             *first = number;
         }
@@ -164,6 +168,7 @@ static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *fir
                            "%s:%d: found node number %lld, expected %lld (numbers start with 0 or 1)",
                            f->path, f->line, (long long)number, v ? (long long)(*first + v) : 0LL);
         }
+
         pl_build_vertex(build, x);
     }
 
@@ -201,6 +206,7 @@ static void tetgen_order_mids(const pl_build *build, int32_t node[10])
         const double *y = x + 3 * (int64_t)node[4 + m];
         int best = 0;
         double least = INFINITY;
+
         for (int e = 0; e < 6; ++e) {
             const double *a = x + 3 * (int64_t)node[our_edge[e][0]],
                          *b = x + 3 * (int64_t)node[our_edge[e][1]];
@@ -209,11 +215,13 @@ static void tetgen_order_mids(const pl_build *build, int32_t node[10])
                 const double d = y[i] - 0.5 * (a[i] + b[i]);
                 d2 += d * d;
             }
+
             if (d2 < least) {
                 least = d2;
                 best = e;
             }
         }
+
         taken |= 1u << best;
         mid[best] = node[4 + m];
     }
@@ -237,6 +245,7 @@ static int32_t tetgen_named(const tetgen_file *f, pl_names *names, const char *s
             return pl_names_add(names, f->names->name[i]);
         }
     }
+
     return pl_names_add_numbered(names, stem, (long long)number);
 }
 
@@ -284,6 +293,7 @@ static pl_status tetgen_read_elements(tetgen_file *f, pl_build *build, int64_t f
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: ends after %lld of %lld tetrahedra", f->path, f->line,
                            (long long)e, (long long)head[0]);
         }
+
         if (!tetgen_whole(f, &number)) {
             return tetgen_fail(f, err, "a tetrahedron must begin with its number");
         }
@@ -329,14 +339,17 @@ static pl_status tetgen_read_faces(tetgen_file *f, pl_build *build, int64_t firs
             return tetgen_fail(f, err, "a face needs its number, its nodes and a marker");
         }
         int32_t corner[3];
+
         for (int a = 0; a < 3; ++a) {
             const int64_t v = number[1 + a] - first;
             if (v < 0 || v >= build->vertex_count) {
                 return pl_fail(err, PL_BAD_INPUT, "%s:%d: refers to node %lld, which does not exist", f->path,
                                f->line, (long long)number[1 + a]);
             }
+
             corner[a] = (int32_t)v;
         }
+
         // after the number and the nodes
         const int64_t marker = number[1 + nodes];
         if (marker == 0) {
@@ -438,9 +451,11 @@ static void tetgen_put_elements(pl_text *text, const pl_mesh_view *v, bool quadr
         pl_text_add(text, "# region %d %s\n", (int)r + 1, v->region_name[r]);
     }
     pl_text_add(text, "%d %d 1\n", (int)v->element_count, quadratic ? 10 : 4);
+
     for (int32_t e = 0; e < v->element_count; ++e) {
         const int32_t *node = v->node + v->node_start[e];
         pl_text_add(text, "%d  %d %d %d %d", (int)e, (int)node[0], (int)node[1], (int)node[2], (int)node[3]);
+
         for (int m = 0; quadratic && m < 6; ++m) {
             for (int a = 0; a < 6; ++a) {
                 if (tetgen_edge[m][0] == our_edge[a][0] && tetgen_edge[m][1] == our_edge[a][1]) {
@@ -448,6 +463,7 @@ static void tetgen_put_elements(pl_text *text, const pl_mesh_view *v, bool quadr
                 }
             }
         }
+
         pl_text_add(text, " %d\n", (int)v->region[e] + 1);
     }
 }

@@ -69,6 +69,7 @@ static bool vtu_stream_group(vtu_stream *s)
             bits <<= 6;
             continue;
         }
+
         const int digit = vtu_digit(c);
         if (digit < 0 || padding) {
             return false;
@@ -257,6 +258,7 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
     uint64_t *size = PL_NEW_ARRAY(uint64_t, count);
     unsigned char *data = pl_alloc_array(total + 1, 1);
     pl_status status = size && data ? PL_OK : pl_fail_memory(err, coding->path);
+
     for (uint64_t b = 0; status == PL_OK && b < count; ++b) {
         if (!vtu_stream_word(coding, s, &size[b]) || size[b] > vtu_stream_left(s)) {
             status = vtu_fail(coding, array, err, "ends too early");
@@ -341,6 +343,7 @@ static void vtu_number(pl_vtu_type type, const unsigned char *data, int64_t i, d
         }                                                                                                    \
         break;                                                                                               \
     }
+
     switch (type) {
         VTU_CASE(PL_VTU_INT8, int8_t)
         VTU_CASE(PL_VTU_UINT8, uint8_t)
@@ -374,6 +377,7 @@ static pl_status vtu_read_ascii(const pl_vtu_coding *coding, const pl_vtu_array 
     for (int64_t i = 0; i < count; ++i) {
         p = vtu_skip_space(p, end);
         const bool good = real ? pl_scan_real(&p, end, real + i) : pl_scan_whole(&p, end, whole + i);
+
         if (!good || (p < end && vtu_skip_space(p, end) == p)) {
             return pl_fail(err, PL_BAD_INPUT,
                            "%s:%d: the array %s: number %lld of %lld is missing or not a %s number",
@@ -485,6 +489,7 @@ static pl_status vtu_read_codes(const pl_vtu_coding *coding, const pl_vtu_array 
             pl_free(data);
             return vtu_fail(coding, array, err, "must contain character codes from 0 to 255");
         }
+
         data[n++] = (unsigned char)code;
     }
 

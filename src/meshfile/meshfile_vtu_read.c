@@ -52,6 +52,7 @@ static const char *vtu_attribute(const char **attribute, const char *name)
             return attribute[i + 1];
         }
     }
+
     return NULL;
 }
 
@@ -88,6 +89,7 @@ static void vtu_start_file(vtu_reader *r, const char **attribute)
     r->coding.header_bytes = header && strcmp(header, "UInt64") == 0 ? 8 : 4;
     r->coding.compressed = packer && *packer;
     const char *path = r->coding.path;
+
     if (!type || strcmp(type, "UnstructuredGrid") != 0) {
         vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT,
                             "%s:%d: the VTK file is of type %.60s, expected UnstructuredGrid", path,
@@ -372,6 +374,7 @@ static const pl_vtu_array *vtu_array(const vtu_reader *r, pl_vtu_section section
             return a;
         }
     }
+
     return NULL;
 }
 
@@ -515,6 +518,7 @@ static const vtu_cell_kind *vtu_kind_of(int64_t type)
         {1, -1, -1, 0},      {2, -1, -1, 0},        {3, -1, -1, 0},        {4, -1, -1, 0},
         {21, -1, -1, 0},
     };
+
     for (int i = 0; i < PL_COUNT(table); ++i) {
         if (table[i].type == type) {
             return table + i;
@@ -586,6 +590,7 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
             return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld refers to point %lld of %lld", path,
                            (long long)cell, (long long)v, (long long)r->piece[piece].point_count);
         }
+
         node[a] = first_vertex + (int32_t)v;
     }
 

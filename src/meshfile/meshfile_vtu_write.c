@@ -92,12 +92,14 @@ static void vtu_add_array(vtu_writer *w, const pl_vtu_field *field, int64_t tupl
         pl_text_add(&w->xml, "\" NumberOfComponents=\"%d", field->components);
     }
     pl_text_add(&w->xml, "\" format=\"%s\"", format[w->encoding]);
+
     if (w->encoding == PL_VTU_RAW) {
         pl_text_add(&w->xml, " offset=\"%zu\"/>\n", w->appended.length);
         pl_text_add_bytes(&w->appended, &bytes, sizeof bytes);
         pl_text_add_bytes(&w->appended, field->data, bytes);
         return;
     }
+
     pl_text_add(&w->xml, ">\n");
     if (w->encoding == PL_VTU_ASCII) {
         vtu_add_ascii(&w->xml, field->type, field->data, count);
@@ -110,6 +112,7 @@ static void vtu_add_array(vtu_writer *w, const pl_vtu_field *field, int64_t tupl
         w->xml.failed = w->xml.failed || block.failed;
         pl_text_clear(&block);
     }
+
     pl_text_add(&w->xml, "\n</DataArray>\n");
 }
 

@@ -13,6 +13,7 @@ static int32_t cells_root(int32_t *parent, int32_t i)
         parent[i] = parent[parent[i]];
         i = parent[i];
     }
+
     return i;
 }
 
@@ -182,6 +183,7 @@ pl_status cells_orient(pl_trisurf *surface, pl_error *err)
             memcpy(corner + 3 * (int64_t)start[shell[t] + 1]++, surface->corner + 3 * (int64_t)t,
                    3 * sizeof *corner);
         }
+
         // which shells look inwards instead of outwards
         for (int32_t s = 0; s < count; ++s) {
             double volume = 0;
@@ -190,6 +192,7 @@ pl_status cells_orient(pl_trisurf *surface, pl_error *err)
             }
             turn[s] = (volume > 0) == (cells_depth(surface, corner, start, count, s) % 2 == 1);
         }
+
         for (int32_t t = 0; t < n; ++t) {
             if (turn[shell[t]]) {
                 cells_flip(surface->corner + 3 * (int64_t)t);
@@ -244,6 +247,7 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
     int32_t first = 0;
     for (int p = 0; room && p < part_count; ++p) {
         const pl_trisurf *s = &part[p].surface;
+
         for (int32_t t = 0; room && t < s->triangle_count; ++t) {
             int32_t corner[3], key[3];
             for (int k = 0; k < 3; ++k) {
@@ -257,6 +261,7 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
                 ++c->triangle_count;
             }
         }
+
         first += s->vertex_count;
     }
 
@@ -301,6 +306,7 @@ static void cells_glue_edge(const cells *c, const cell_edges *edges, int32_t i, 
         const int32_t *corner = c->corner + 3 * (int64_t)t;
         double w[3];
         pl_sub3(c->position + 3 * (int64_t)corner[(use % 3 + 2) % 3], a, w);
+
         if (k == 0) {
             // the frame of angles: u along the first triangle, v = e x u
             const double along = pl_dot3(w, e);
@@ -309,6 +315,7 @@ static void cells_glue_edge(const cells *c, const cell_edges *edges, int32_t i, 
             }
             pl_cross3(e, u, v);
         }
+
         const bool forward = corner[use % 3] == key[0];
         list[k].angle = k == 0 ? 0 : atan2(pl_dot3(w, v), pl_dot3(w, u));
         list[k].angle += list[k].angle < 0 ? 2 * PL_PI : 0;
@@ -347,6 +354,7 @@ static int32_t cells_components(const cells *c, int32_t *component)
             const int32_t root = cells_root(parent, s);
             component[s] = root == s ? count++ : component[root];
         }
+
         pl_free(list);
     }
 
@@ -467,6 +475,7 @@ static void cells_name(const pl_meshing_part *part, int part_count, cells *c)
     for (int32_t i = 0; i < c->cell_count; ++i) {
         cell *it = &c->cell[i];
         double best = INFINITY;
+
         for (int p = 0; p < part_count; ++p) {
             const pl_trisurf *s = &part[p].surface;
             const double size = fabs(pl_trisurf_volume(s));
@@ -478,6 +487,7 @@ static void cells_name(const pl_meshing_part *part, int part_count, cells *c)
                 best = size;
             }
         }
+
         if (it->part >= 0) {
             snprintf(it->name, sizeof it->name, "%s", part[it->part].region);
         }
@@ -492,6 +502,7 @@ static void cells_name(const pl_meshing_part *part, int part_count, cells *c)
                 largest = it;
             }
         }
+
         if (!largest) {
             break;
         }

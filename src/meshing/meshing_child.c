@@ -88,6 +88,7 @@ static bool child_send(const child_frame *frame, const void *data)
         const char *at;
         size_t bytes;
     } part[] = {{(const char *)frame, sizeof *frame}, {data, (size_t)frame->bytes}};
+
     for (int i = 0; i < PL_COUNT(part); ++i) {
         for (size_t done = 0; done < part[i].bytes;) {
             const ssize_t put = write(CHILD_PIPE, part[i].at + done, part[i].bytes - done);
@@ -234,6 +235,7 @@ static void child_settle(int pipe_end, int words, pid_t parent)
         dup2(p, CHILD_PIPE) < 0) {
         _exit(1);
     }
+
     close_range(CHILD_PIPE + 1, ~0U, 0);
 
     // default handlers; Ctrl-C is the parent's
@@ -330,6 +332,7 @@ static bool watch_start(watch *w, int attempt, pl_error *err)
     w->pipe_end = end[0];
     w->stage_wall = pl_seconds();
     w->seconds = CHILD_STAGE_SECONDS;
+
     if (w->pid < 0) {
         close(end[0]);
         pl_fail(err, why == ENOMEM ? PL_NO_MEMORY : PL_FAILED, "meshing: cannot start the mesher: %s",
@@ -387,6 +390,7 @@ static void watch_listen(watch *w)
     while (block && !w->bytes.failed && !w->answer.failed) {
         struct pollfd listen = {.fd = w->pipe_end, .events = POLLIN};
         const int ready = poll(&listen, 1, CHILD_POLL_MS);
+
         if (ready > 0) {
             const ssize_t got = read(w->pipe_end, block, room);
             if (got == 0 || (got < 0 && errno != EINTR)) {
@@ -545,6 +549,7 @@ static bool answer_finding(const char **at, const char *end, pl_findings *findin
     const char *text = good ? answer_text(at, end, head.text_bytes) : NULL;
     const char *advice = text ? answer_text(at, end, head.advice_bytes) : NULL;
     good = advice != NULL;
+
     if (good && pl_findings_add(findings, (pl_severity)head.severity, file, head.line, "%s", text) >= 0) {
         pl_findings_advise(findings, "%s", advice);
         if (head.has_place) {
@@ -624,6 +629,7 @@ static attempt attempt_run(const child_job *job, int number, const pl_progress *
             a.status = watch_explain(&w, ended, &a.why);
             a.again = a.status == PL_FAILED && strncmp(w.stage, "meshing", 7) == 0 && !w.late;
         }
+
         *spent = w.spent;
         *longest = w.longest;
     }
@@ -692,6 +698,7 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
     double spent = 0, longest = 0;
     attempt first = {.badness = INFINITY}, best = {.badness = INFINITY}, last = {.again = true};
     int tried = 0;
+
     for (bool again = true; again && tried < MESHING_ATTEMPTS; ++tried) {
         attempt_clear(&last);
         last = attempt_run(job, tried, progress, &spent, &longest);
@@ -702,10 +709,12 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
             pl_log(1, "%s: %s: %s", job->source, tried ? attempt_words(job, tried) : "first settings",
                    last.mesh ? "a doubtful mesh" : last.why.text);
         }
+
         if (tried == 0) {
             first.status = last.status;
             first.why = last.why;
         }
+
         if (last.mesh && (!best.mesh || last.badness < best.badness)) {
             attempt_clear(&best);
             best = last;
@@ -718,11 +727,13 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
     pl_status status = PL_OK;
     if (best.mesh && !(stopped && last.why.status == PL_INTERRUPTED)) {
         attempt_copy_findings(&best, findings);
+
         if (best.number > 0) {
             pl_findings_add(findings, PL_NOTE, NULL, 0, "%s; it was meshed with other settings: %s",
                             first.status == PL_OK ? "the first mesh was not like the part" : first.why.text,
                             attempt_words(job, best.number));
         }
+
         *out = best.mesh;
         best.mesh = NULL;
     } else if (tried == 1 && last.status == PL_OK) {

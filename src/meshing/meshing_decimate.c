@@ -49,6 +49,7 @@ static double decimate_cost(const double Q[10], const double p[3])
             sum += (i == j ? 1 : 2) * Q[k] * h[i] * h[j];
         }
     }
+
     return sum;
 }
 
@@ -83,6 +84,7 @@ static decimate_edge decimate_pop(decimation *d)
         d->heap[k] = d->heap[child];
         k = child;
     }
+
     if (d->heap_count > 0) {
         d->heap[k] = last;
     }
@@ -98,6 +100,7 @@ static bool decimate_offer(decimation *d, int32_t a, int32_t b)
     }
     const double *p = decimate_point(d, a), *q = decimate_point(d, b);
     double place[4][3], length = 0;
+
     for (int i = 0; i < 3; ++i) {
         place[0][i] = p[i];
         place[1][i] = q[i];
@@ -114,6 +117,7 @@ static bool decimate_offer(decimation *d, int32_t a, int32_t b)
                            M[3 * ((i + 1) % 3) + (j + 2) % 3] * M[3 * ((i + 2) % 3) + (j + 1) % 3];
         }
     }
+
     const double det = M[0] * C[0] + M[1] * C[1] + M[2] * C[2], trace = M[0] + M[4] + M[8];
     int places = 3;
     if (fabs(det) > 1e-6 * trace * trace * trace) {
@@ -122,6 +126,7 @@ static bool decimate_offer(decimation *d, int32_t a, int32_t b)
             place[3][i] = (C[i] * r[0] + C[3 + i] * r[1] + C[6 + i] * r[2]) / det;
             off += (place[3][i] - place[2][i]) * (place[3][i] - place[2][i]);
         }
+
         places = off < 4 * length ? 4 : 3;
     }
 
@@ -157,6 +162,7 @@ static int decimate_neighbours(const decimation *d, int32_t v, int32_t *out)
             }
         }
     }
+
     return n;
 }
 
@@ -171,15 +177,18 @@ static bool decimate_stays(const decimation *d, int32_t v, int32_t other, const 
         double before[3], after[3], dot = 0, b2 = 0, a2 = 0;
         decimate_normal(decimate_point(d, v), decimate_point(d, p), decimate_point(d, q), before);
         decimate_normal(at, decimate_point(d, p), decimate_point(d, q), after);
+
         for (int i = 0; i < 3; ++i) {
             dot += before[i] * after[i];
             b2 += before[i] * before[i];
             a2 += after[i] * after[i];
         }
+
         if (!(dot > DECIMATE_COSINE * sqrt(a2 * b2))) {
             return false;
         }
     }
+
     return true;
 }
 
@@ -190,11 +199,13 @@ static bool decimate_allowed(const decimation *d, const decimate_edge *e)
     int32_t around_a[DECIMATE_NEIGHBOURS], around_b[DECIMATE_NEIGHBOURS];
     const int na = decimate_neighbours(d, e->a, around_a), nb = decimate_neighbours(d, e->b, around_b);
     int shared = 0;
+
     for (int i = 0; i < na; ++i) {
         for (int j = 0; j < nb; ++j) {
             shared += around_a[i] == around_b[j];
         }
     }
+
     return na > 0 && nb > 0 && na + nb - 4 > 3 && shared == 2 && decimate_stays(d, e->a, e->b, e->at) &&
            decimate_stays(d, e->b, e->a, e->at);
 }
@@ -221,6 +232,7 @@ static bool decimate_collapse(decimation *d, const decimate_edge *e)
                         *link = d->next[*link];
                     }
                 }
+
                 corner[3 * t] = corner[3 * t + 1] = corner[3 * t + 2] = -1;
                 --d->alive;
             } else if (corner[3 * t] >= 0) {
@@ -230,6 +242,7 @@ static bool decimate_collapse(decimation *d, const decimate_edge *e)
             }
         }
     }
+
     d->head[e->a] = list;
     d->head[e->b] = -1;
     memcpy(d->s->position + 3 * (int64_t)e->a, e->at, sizeof e->at);
@@ -246,6 +259,7 @@ static bool decimate_collapse(decimation *d, const decimate_edge *e)
             return false;
         }
     }
+
     return true;
 }
 
@@ -268,12 +282,14 @@ static void decimate_prepare(decimation *d)
             n[i] /= length;
         }
         n[3] = -(n[0] * p[0] + n[1] * p[1] + n[2] * p[2]);
+
         for (int i = 0; i < 3; ++i) {
             for (int r = 0, k = 0; r < 4; ++r) {
                 for (int c = r; c < 4; ++c, ++k) {
                     d->Q[corner[i]][k] += 0.5 * length * n[r] * n[c];
                 }
             }
+
             const int32_t at = 3 * t + i;
             d->next[at] = d->head[corner[i]];
             d->head[corner[i]] = at;
@@ -293,6 +309,7 @@ static void decimate_pack(pl_trisurf *s, int32_t *label)
             memmove(s->corner + 3 * (int64_t)triangles++, s->corner + 3 * (int64_t)t, 3 * sizeof *s->corner);
         }
     }
+
     for (int64_t k = 0; k < 3 * (int64_t)triangles; ++k) {
         label[s->corner[k]] = 0;
     }
@@ -303,6 +320,7 @@ static void decimate_pack(pl_trisurf *s, int32_t *label)
             label[v] = vertices++;
         }
     }
+
     for (int64_t k = 0; k < 3 * (int64_t)triangles; ++k) {
         s->corner[k] = label[s->corner[k]];
     }
@@ -317,11 +335,13 @@ static pl_status decimate_measure(const pl_trisurf *s, const double *old, int32_
     pl_trisurf_tree tree;
     const pl_status status = pl_trisurf_tree_init(&tree, s, err);
     const int32_t step = count / DECIMATE_SAMPLES + 1;
+
     for (int32_t v = 0; status == PL_OK && v < count; v += step) {
         double nearest[3];
         report->deviation =
             fmax(report->deviation, pl_trisurf_tree_nearest(&tree, old + 3 * (int64_t)v, nearest));
     }
+
     if (status == PL_OK) {
         pl_trisurf_tree_clear(&tree);
     }
@@ -363,6 +383,7 @@ pl_status repair_decimate(pl_trisurf *surface, int32_t most, pl_repair *report, 
         report->decimated = true;
         status = decimate_measure(surface, old, vertices, report, err);
     }
+
     void *block[] = {d.Q, d.head, d.next, d.stamp, d.heap, old};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);

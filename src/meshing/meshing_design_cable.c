@@ -40,6 +40,7 @@ static void cable_draw(drawing *d, const double *p)
     int n = 0;
 #define CORNER(x, z) (xz[2 * n] = (x), xz[2 * n + 1] = (z), ++n)
     CORNER(0, 0);
+
     for (int i = 0; i < knuckles; ++i) {
         const double x = p[LENGTH] * (i + 1) / (knuckles + 1);
         CORNER(x - p[NOTCH_WIDTH] / 2, 0);
@@ -47,6 +48,7 @@ static void cable_draw(drawing *d, const double *p)
         CORNER(x + p[NOTCH_FLAT] / 2, p[NOTCH_DEPTH]);
         CORNER(x + p[NOTCH_WIDTH] / 2, 0);
     }
+
     CORNER(p[LENGTH], 0);
     CORNER(p[LENGTH], p[HEIGHT]);
     CORNER(0, p[HEIGHT]);

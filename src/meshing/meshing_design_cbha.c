@@ -124,6 +124,7 @@ static void cbha_bellows(const double *p, int section, double *outside, double *
         const double bore = cbha_inside(p, neck);
         *outside += hexagon * neck * neck * p[GAP];
         *air += hexagon * bore * bore * (p[GAP] + ((k > 0) + (k < folds)) * p[WALL]);
+
         if (k < folds) {
             const double radius = cbha_radius(p, z + p[GAP] + cell / 2), inside = cbha_inside(p, radius);
             *outside += hexagon * radius * radius * cell;

@@ -168,6 +168,7 @@ static void solids_symmetry(drawing *d, int axes, bool whole, double reach)
     for (int i = 0; i < axes; ++i) {
         drawing_plane(d, symmetry_name[i], i, 0);
         d->plane[d->plane_count - 1].inner = whole;
+
         if (whole) {
             double low[3] = {-reach, -reach, -reach}, extent[3] = {2 * reach, 2 * reach, 2 * reach};
             low[i] = 0;

@@ -63,6 +63,7 @@ static void grip_draw(drawing *d, const double *p)
                 notch[count++] = drawing_sweep(d, xz, 4, -w / 2, w);
             }
         }
+
         if (count > 0) {
             drawing_cut(d, &part, notch, count);
         }

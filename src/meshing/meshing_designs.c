@@ -49,6 +49,7 @@ static const design *design_find(const char *kind)
             return design_table[i];
         }
     }
+
     return NULL;
 }
 
@@ -135,10 +136,12 @@ static pl_status design_values(const design *d, const char *file, int line, cons
             return pl_fail(err, PL_BAD_INPUT, "%sdesign %s: %s is %g %s, expected between %g and %g", place,
                            d->open.kind, p->name, v, p->unit, p->low, p->high);
         }
+
         if (p->whole && v != floor(v)) {
             return pl_fail(err, PL_BAD_INPUT, "%sdesign %s: %s is %g, expected a whole number", place,
                            d->open.kind, p->name, v);
         }
+
         seen[i] = true;
         value[i] = v;
     }

@@ -279,6 +279,7 @@ static int drawing_plane_of(drawing *d, const face_use *face)
     GMSH(d->g, gmshModelGetBoundingBox(2, face->tag, &low[0], &low[1], &low[2], &high[0], &high[1], &high[2],
                                        &d->g->ierr));
     const double tolerance = 1e-5 * d->length;
+
     for (int i = 0; i < d->plane_count && !d->g->failed; ++i) {
         const int axis = d->plane[i].axis;
         if (fabs(low[axis] - d->plane[i].at) < tolerance && fabs(high[axis] - d->plane[i].at) < tolerance &&

@@ -118,6 +118,7 @@ static pl_status extract_nodes(extraction *x, pl_error *err)
             x->pair[i][0] = x->node_tag[i];
             x->pair[i][1] = i;
         }
+
         if (x->pair) {
             qsort(x->pair, x->node_count, sizeof *x->pair, extract_compare_pair);
         }
@@ -169,6 +170,7 @@ static pl_status extract_get(extraction *x, int dim, int tag, entity_elements *e
                                              &e->node_n, &e->node_nn, dim, tag, &x->g->ierr))) {
         return meshing_fail(x->g, x->options->source, err);
     }
+
     return PL_OK;
 }
 
@@ -193,6 +195,7 @@ static pl_status extract_element(extraction *x, int type, size_t element, const 
             return pl_fail(err, PL_BAD_INPUT, "%s: element %zu refers to vertex %zu, which does not exist",
                            x->options->source, element, tag);
         }
+
         x->node[x->node_total + a] = v;
     }
 
@@ -224,6 +227,7 @@ static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error
                 "of 4 or 10 nodes and prisms of 6 or 15",
                 x->options->source, list.tag_n[t], list.type[t], list.tag_n[t] ? list.tag[t][0] : 0);
         }
+
         for (size_t i = 0; status == PL_OK && i < list.tag_n[t]; ++i) {
             status = extract_element(x, type, list.tag[t][i],
                                      list.node[t] + i * (size_t)volume_type[type].count, region, err);
@@ -254,11 +258,13 @@ static pl_status extract_faces(extraction *x, int tag, pl_error *err)
                 status = pl_fail_memory(err, "the surfaces of a mesh");
                 break;
             }
+
             int32_t *corner = x->corner + 4 * x->face_count++;
             corner[3] = -1;
             for (int a = 0; a < face_type[type].corners; ++a) {
                 const size_t node = list.node[t][i * (size_t)face_type[type].count + (size_t)a];
                 corner[a] = extract_node(x, node);
+
                 if (corner[a] < 0) {
                     status =
                         pl_fail(err, PL_BAD_INPUT, "%s: face %zu refers to vertex %zu, which does not exist",
@@ -331,11 +337,13 @@ static pl_status extract_regions(extraction *x, pl_error *err)
         int *member = NULL;
         size_t member_n = 0;
         GMSH(x->g, gmshModelGetEntitiesForPhysicalGroup(3, group[k + 1], &member, &member_n, &x->g->ierr));
+
         for (size_t m = 0; status == PL_OK && m < member_n; ++m) {
             for (size_t i = 0; i < entity_n / 2; ++i) {
                 region[i] = entity[2 * i + 1] == member[m] && region[i] < 0 ? r : region[i];
             }
         }
+
         gmshFree(member);
     }
 
@@ -383,6 +391,7 @@ static pl_status extract_surfaces(extraction *x, pl_error *err)
             status =
                 pl_fail(err, PL_BAD_INPUT, "%s: two surface groups are called %s", x->options->source, name);
         }
+
         if (status == PL_OK) {
             x->surface_start[s] = x->face_count;
         }
@@ -427,9 +436,11 @@ void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *no
                 continue;
             }
             ++bent;
+
             for (int k = 0; k < pl_element_edge_count(PL_TET10); ++k) {
                 int edge[3];
                 pl_element_edge_nodes(PL_TET10, k, edge);
+
                 for (int i = 0; i < 3; ++i) {
                     const double chord = 0.5 * (X[3 * edge[0] + i] + X[3 * edge[1] + i]);
                     double *mid = &position[3 * (int64_t)node[edge[2]] + i];
@@ -438,6 +449,7 @@ void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *no
                 }
             }
         }
+
         if (bent == 0) {
             return;
         }
@@ -504,6 +516,7 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
         .surface_corner = x->corner,
     };
     status = pl_mesh_create(&def, out, report, err);
+
     if (report) {
         report->collapsed_edges = collapsed;
         report->unused_vertices = collapsed > 0 ? 0 : report->unused_vertices; // those of the edges

@@ -123,6 +123,7 @@ static pl_status files_check(const char *path, pl_error *err)
         const char *extension;
         pl_status (*check)(const char *path, const file_bytes *bytes, pl_error *err);
     } format[] = {{"msh", files_check_msh}, {"unv", meshing_check_unv}};
+
     for (int i = 0; i < PL_COUNT(format); ++i) {
         if (strcasecmp(meshing_extension(path), format[i].extension) == 0) {
             file_bytes bytes;

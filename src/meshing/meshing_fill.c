@@ -51,6 +51,7 @@ static bool fill_add(fill *f, int32_t surface, const int64_t *face, int64_t coun
         }
         fill_piece *p = &f->piece[f->piece_count++];
         *p = (fill_piece){.surface = surface, .start = f->face_count};
+
         for (int32_t k = root; k < count; ++k) {
             int32_t up = k;
             while (parent[up] != up) {
@@ -60,6 +61,7 @@ static bool fill_add(fill *f, int32_t surface, const int64_t *face, int64_t coun
                 f->face[f->face_count++] = face[k];
             }
         }
+
         p->count = f->face_count - p->start;
         p->volume = pl_mesh_faces_enclosed(f->mesh, f->face + p->start, p->count);
     }
@@ -76,6 +78,7 @@ static bool fill_knows(const fill *f, int64_t face)
             return true;
         }
     }
+
     return false;
 }
 
@@ -88,6 +91,7 @@ static pl_status fill_find(fill *f, pl_error *err)
     f->face = PL_NEW_ARRAY(int64_t, most);
     f->corner = PL_NEW_ARRAY(int32_t, 3 * most);
     bool room = f->face && f->corner;
+
     for (int32_t s = 0; room && s < v->surface_count; ++s) {
         const int64_t *face = v->surface_face + v->surface_start[s],
                       count = v->surface_start[s + 1] - v->surface_start[s];
@@ -106,6 +110,7 @@ static pl_status fill_find(fill *f, pl_error *err)
                 err, PL_BAD_INPUT,
                 "mesh: fill needs a cavity with triangular faces, but this one has quadrilaterals");
         }
+
         memcpy(f->corner + 3 * k, node, 3 * sizeof *node);
         for (int i = 0; i < 3; ++i) {
             f->edge += pl_distance3(v->position + 3 * (int64_t)node[i],
@@ -198,6 +203,7 @@ static pl_status fill_volumes(fill *f, gmsh_session *g, pl_error *err)
                 GMSH(g, loop[loops++] = gmshModelGeoAddSurfaceLoop(&tag, 1, -1, &g->ierr));
             }
         }
+
         if (loops > 0) {
             GMSH(g, volume[volumes] = gmshModelGeoAddVolume(loop, loops, -1, &g->ierr));
             name[volumes++] = f->v.surface_name[f->piece[p].surface];
@@ -314,11 +320,13 @@ static int32_t joined_mid(joined *j, int32_t a, int32_t b)
     int32_t key[2] = {a, b};
     pl_sort_small(key, 2);
     const int32_t before = j->edges.count, e = pl_table_add(&j->edges, key);
+
     if (e == before) {
         for (int i = 0; i < 3; ++i) {
             j->position[3 * (int64_t)j->vertex_count + i] =
                 0.5 * (j->position[3 * (int64_t)a + i] + j->position[3 * (int64_t)b + i]);
         }
+
         j->mid[e] = j->vertex_count++;
     }
 
@@ -343,6 +351,7 @@ static void joined_old(const fill *f, joined *j)
         for (int k = 0; k < pl_element_edge_count((pl_element_kind)v->kind[e]); ++k) {
             int edge[3];
             pl_element_edge_nodes((pl_element_kind)v->kind[e], k, edge);
+
             if (edge[2] >= 0) {
                 int32_t key[2] = {node[edge[0]], node[edge[1]]};
                 pl_sort_small(key, 2);
@@ -388,6 +397,7 @@ static void joined_surfaces(const fill *f, joined *j)
     const pl_mesh_view *v = &f->v;
     for (int32_t s = 0; s < v->surface_count; ++s) {
         j->surface_start[s + 1] = v->surface_start[s + 1];
+
         for (int64_t k = v->surface_start[s]; k < v->surface_start[s + 1]; ++k) {
             int32_t node[PL_FACE_NODES_MAX];
             const int nodes = pl_mesh_face_nodes(f->mesh, v->surface_face[k], node);

@@ -42,6 +42,7 @@ pl_status meshing_begin(gmsh_session *g, pl_error *err)
         GMSH(g, gmshOptionSetNumber(option[i].name, option[i].value, &g->ierr));
     }
     GMSH(g, gmshModelAdd("pliant", &g->ierr));
+
     if (g->failed) {
         const pl_status status = meshing_fail(g, "meshing: Gmsh does not take its options", err);
         meshing_end(g);
@@ -97,11 +98,13 @@ pl_status meshing_group(gmsh_session *g, int dim, const int *tag, const char *co
             continue;
         }
         size_t n = 0;
+
         for (int32_t k = i; k < count; ++k) {
             if (name_of[k] && strcmp(name_of[k], name_of[i]) == 0) {
                 member[n++] = tag[k];
             }
         }
+
         int group = 0;
         GMSH(g, group = gmshModelAddPhysicalGroup(dim, member, n, -1, &g->ierr));
         GMSH(g, gmshModelSetPhysicalName(dim, group, name_of[i], &g->ierr));

@@ -55,6 +55,7 @@ static void guess_axis(guess *g)
                 d[i] = (guess_corner(s, t, 0)[i] + guess_corner(s, t, 1)[i] + guess_corner(s, t, 2)[i]) / 3 -
                        mean[i];
             }
+
             for (int i = 0; i < 9 && pass; ++i) {
                 C[i] += area * d[i / 3] * d[i % 3];
             }
@@ -63,6 +64,7 @@ static void guess_axis(guess *g)
             }
             sum += pass ? 0 : area;
         }
+
         for (int i = 0; i < 3 && !pass; ++i) {
             mean[i] = g->axis[i] / sum;
         }
@@ -106,6 +108,7 @@ double guess_enclosed(const guess *g, const double p[3], double *clearance)
         double d[3], n[3], t;
         guess_direction(k, GUESS_RAYS, d);
         const int32_t hit = pl_trisurf_tree_cast(&g->tree, p, d, 0, &t);
+
         if (hit >= 0) {
             guess_normal(g->surface, hit, n);
             *(pl_dot3(n, d) < 0 ? &walls : &inside) += 1;
@@ -161,6 +164,7 @@ static int guess_eyes(const guess *g, guess_eye *eye)
             n[i] /= length > 0 ? length : 1;
             middle[i] = (guess_corner(s, t, 0)[i] + guess_corner(s, t, 1)[i] + guess_corner(s, t, 2)[i]) / 3;
         }
+
         // nothing in front of it: outside
         if (!(length > 0) || pl_trisurf_tree_cast(&g->tree, middle, n, 1e-6 * g->length, &far) < 0) {
             continue;
@@ -187,6 +191,7 @@ static double guess_opening(const pl_mesh *mesh, const int64_t *face, int64_t co
         double x[3 * PL_FACE_NODES_MAX];
         const int8_t(*triangle)[3];
         const int parts = pl_face_triangles(pl_mesh_gather_face(mesh, face[k], x), &triangle);
+
         for (int t = 0; t < parts; ++t) {
             double u[3], v[3], n[3];
             pl_sub3(x + 3 * triangle[t][1], x + 3 * triangle[t][0], u);
@@ -271,6 +276,7 @@ static int guess_escapes(const guess *g, const double p[3], double sum[3])
     for (int k = 0; k < GUESS_RAYS; ++k) {
         double d[3], t;
         guess_direction(k, GUESS_RAYS, d);
+
         if (pl_trisurf_tree_cast(&g->tree, p, d, 0, &t) < 0) {
             ++count;
             for (int i = 0; i < 3; ++i) {
@@ -309,6 +315,7 @@ static pl_status guess_chambers(guess *g, const guess_eye *eye, int count, pl_er
         int length = 0;
         queue[length++] = first;
         seen[first] = true;
+
         for (int at = 0; at < length; ++at) {
             for (int k = 0; k < count; ++k) {
                 if (!seen[k] && guess_sees(g, eye[queue[at]].point, eye[k].point)) {
@@ -379,6 +386,7 @@ static pl_status guess_voids(guess *g, pl_error *err)
             const guess_eye eye = {.enclosed = 1};
             guess_keep(g, &eye, c.cell[i].volume, 0, false);
         }
+
         g->void_count += c.cell[i].hollow;
     }
 
@@ -421,11 +429,13 @@ static pl_status guess_walls(guess *g, pl_error *err)
         double n[3], m[3], o[3], d[3], far;
         guess_normal(s, t, n);
         const double twice = pl_norm3(n);
+
         for (int i = 0; i < 3; ++i) {
             o[i] = 0.41 * guess_corner(s, t, 0)[i] + 0.27 * guess_corner(s, t, 1)[i] +
                    0.32 * guess_corner(s, t, 2)[i];
             d[i] = -n[i] / twice;
         }
+
         const int32_t hit = twice > 0 ? pl_trisurf_tree_cast(&g->tree, o, d, 1e-7 * g->length, &far) : -1;
         total += twice;
         if (hit >= 0) {
@@ -526,6 +536,7 @@ static pl_status guess_boundary(const pl_mesh *mesh, pl_trisurf *out, pl_error *
         return pl_fail_memory(err, "the boundary of a mesh");
     }
     memcpy(out->position, view.position, 3 * (size_t)view.vertex_count * sizeof *out->position);
+
     for (int64_t f = 0; f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int8_t(*triangle)[3];

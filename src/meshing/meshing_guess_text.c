@@ -102,6 +102,7 @@ static void guess_write_cavities(pl_text *text, const guess *g)
         const guess_cavity *c = &g->cavity[k];
         char number[16];
         guess_number(k, number);
+
         if (isnan(c->volume)) {
             pl_text_add(text,
                         "  # guessed: a cavity open to the outside; seen from this point, %.0f %% of all "
@@ -165,6 +166,7 @@ static void guess_write_surfaces(pl_text *text, const guess *g)
             low[i] = b[i] - reach;
             high[i] = b[i] + reach;
         }
+
         pl_text_add(text,
                     "  # guessed: no flat end was found, so this is a slice at the end; check it. Its rim "
                     "follows the elements,\n"
@@ -246,6 +248,7 @@ static void guess_write_actuators(pl_text *text, const guess *g)
                                          : "\n# Air under gauge pressure. Start low: the range "
                                            "depends on walls and material.\nactuators:\n");
         const int count = g->void_count > 0 ? g->void_count : g->cavity_count;
+
         for (int i = 0; i < count; ++i) {
             char number[16];
             guess_number(i, number);
@@ -315,6 +318,7 @@ static const char *guess_named_material(const char *name)
             }
         }
     }
+
     return NULL;
 }
 
@@ -344,6 +348,7 @@ static void guess_write_regions(pl_text *text, const guess *g)
             const char *before = guess_named_material(view.region_name[k]);
             listed = before && strcmp(before, material) == 0;
         }
+
         if (!listed) {
             pl_text_add(text, "  %s: {use: %s}\n", material, material);
         }

@@ -70,6 +70,7 @@ static void mesher_name_parameters(const pl_mesh_source *source, pl_error *err)
             return; // the message says it already
         }
     }
+
     if (!err) {
         return;
     }
@@ -80,6 +81,7 @@ static void mesher_name_parameters(const pl_mesh_source *source, pl_error *err)
         snprintf(text + used, sizeof text - used, "%s %s %.4g", i > 0 ? "," : "", source->parameter[i].name,
                  source->parameter[i].value);
     }
+
     const size_t used = strlen(text);
     snprintf(text + used, sizeof text - used, ": %.*s", (int)(sizeof text - used - 3), err->text);
     memcpy(err->text, text, sizeof text);

@@ -122,6 +122,7 @@ static pl_status msh2_nodes(cursor *c, pl_error *err)
     }
     c->binary = binary;
     c->at += binary && c->at < c->end ? 1 : 0;
+
     for (int64_t i = 0; i < count; ++i) {
         if (!cursor_int(c, 4, &tag) || !msh_tag(tag) || !cursor_skip(c, 0, 4, 3)) {
             return cursor_fail(c, "a vertex: its number and three coordinates", err);
@@ -143,11 +144,13 @@ static pl_status msh2_elements(cursor *c, pl_error *err)
     }
     c->binary = binary;
     c->at += binary && c->at < c->end ? 1 : 0;
+
     for (int64_t i = 0; i < count; i += block) {
         if (binary &&
             (!cursor_int(c, 4, &type) || !cursor_count(c, 4, &block) || !cursor_count(c, 4, &tags))) {
             return cursor_fail(c, "the header of elements of one type", err);
         }
+
         if (!binary && (!cursor_int(c, 4, &tag) || !msh_tag(tag) || !cursor_int(c, 4, &type) ||
                         !cursor_count(c, 4, &tags))) {
             return cursor_fail(c, "an element: number, type, count of tags", err);
@@ -222,11 +225,13 @@ static pl_status msh4_nodes(cursor *c, pl_error *err)
             !cursor_count(c, 8, &count)) {
             return cursor_fail(c, "a block of vertices: dimension, tag, 0 or 1, count", err);
         }
+
         for (int64_t i = 0; i < count; ++i) {
             if (!cursor_int(c, 8, &tag) || tag < header[2] || tag > header[3]) {
                 return cursor_fail(c, "the number of a vertex, between the lowest and the highest", err);
             }
         }
+
         if (!cursor_skip(c, 0, 8, count * (3 + (parametric ? dim : 0)))) {
             return cursor_fail(c, "three coordinates of a vertex", err);
         }
@@ -248,6 +253,7 @@ static pl_status msh4_elements(cursor *c, pl_error *err)
             !cursor_int(c, 4, &type) || msh_node_count(type) == 0 || !cursor_count(c, 8, &count)) {
             return cursor_fail(c, "a block of elements: dimension, tag, known type, count", err);
         }
+
         for (int64_t i = 0; i < count; ++i) {
             bool good = cursor_int(c, 8, &tag) && tag >= header[2] && tag <= header[3];
             for (int a = 0; good && a < msh_node_count(type); ++a) {
@@ -257,6 +263,7 @@ static pl_status msh4_elements(cursor *c, pl_error *err)
                 return cursor_fail(c, "the number and the vertices of an element", err);
             }
         }
+
         total += count;
     }
 
@@ -282,6 +289,7 @@ static pl_status msh_names(cursor *c, pl_error *err)
         }
         c->at = line_end;
     }
+
     return PL_OK;
 }
 
@@ -329,6 +337,7 @@ pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool bina
                 c.binary = false;
             }
         }
+
         if (status != PL_OK) {
             return status;
         }
@@ -339,6 +348,7 @@ pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool bina
             const char *next = memchr(c.at, '\n', (size_t)(c.end - c.at));
             c.at = next ? next + 1 : c.end;
         }
+
         if (strncmp(c.at, close, strlen(close)) != 0) {
             return cursor_fail(&c, close, err);
         }
@@ -379,6 +389,7 @@ static int unv_numbers(const char *line, int64_t value[], int least, int most)
             p += strspn(p, " \t\r");
             return *p == 0 && count >= least ? count : -1;
         }
+
         if (*end && !isspace((unsigned char)*end)) {
             return -1;
         }
@@ -398,6 +409,7 @@ static bool unv_in_columns(const char *line, int count)
             return false;
         }
     }
+
     return true;
 }
 
@@ -475,6 +487,7 @@ static pl_status unv_vertices(cursor *c, unv_labels *known, pl_error *err)
             return cursor_fail(c, "a vertex: four whole numbers, then three coordinates on the next line",
                                err);
         }
+
         if (!unv_learn(known, value[0])) {
             return pl_fail_memory(err, c->path);
         }
@@ -516,6 +529,7 @@ static pl_status unv_elements(cursor *c, unv_labels *known, unv_labels *element,
         }
         const bool beam = value[1] == 11 || value[1] == 21 || value[1] == 22 || value[1] == 24;
         bool good = !beam || unv_next(c, line);
+
         for (int64_t left = value[5]; good && left > 0; left -= 8) {
             const int want = left > 8 ? 8 : (int)left;
             good = unv_next(c, line) && unv_numbers(line, value, want, want) == want &&
@@ -524,6 +538,7 @@ static pl_status unv_elements(cursor *c, unv_labels *known, unv_labels *element,
                 good = unv_knows(known, value[i]);
             }
         }
+
         if (!good) {
             return cursor_fail(
                 c, "the vertices of an element in columns of ten, eight to a line, all defined before", err);
@@ -545,6 +560,7 @@ static pl_status unv_groups(cursor *c, unv_labels *element, pl_error *err)
             !unv_next(c, line)) {
             return cursor_fail(c, "a group: eight whole numbers, then its name", err);
         }
+
         for (int64_t left = value[7]; left > 0; left -= 2) {
             const int want = left > 1 ? 8 : 4;
             bool good = unv_next(c, line) && unv_numbers(line, value, want, want) == want;

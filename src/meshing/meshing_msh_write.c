@@ -65,6 +65,7 @@ static void write_reals(writer *w, const double *x, int count, char behind)
         pl_text_add_bytes(&w->out, x, (size_t)count * sizeof *x);
         return;
     }
+
     for (int i = 0; i < count; ++i) {
         pl_text_add(&w->out, "%.17g%c", x[i], i + 1 < count ? ' ' : behind);
     }
@@ -212,6 +213,7 @@ static int64_t write_surface(writer *w, int32_t surface, int which, bool count_o
     for (int64_t f = w->view.surface_start[surface]; f < w->view.surface_start[surface + 1]; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_face_nodes(w->mesh, w->view.surface_face[f], node);
+
         if (nodes == write_face[which].nodes) {
             ++count;
             if (!count_only) {
@@ -230,6 +232,7 @@ static void write_blocks(writer *w, bool count_only, int64_t *blocks, int64_t *e
     for (int dim = 2; dim <= 3; ++dim) {
         const int32_t entities = dim == 2 ? w->view.surface_count : w->view.region_count;
         const int kinds = dim == 2 ? PL_COUNT(write_face) : PL_ELEMENT_KIND_COUNT;
+
         for (int32_t i = 0; i < entities; ++i) {
             for (int k = 0; k < kinds; ++k) {
                 const int64_t count = dim == 2 ? write_surface(w, i, k, true) : write_region(w, i, k, true);
@@ -250,6 +253,7 @@ static void write_elements(writer *w)
     int64_t blocks, elements;
     write_blocks(w, true, &blocks, &elements);
     write_begin(w, "Elements");
+
     if (w->version4) {
         const int64_t head[4] = {blocks, elements, 1, elements};
         for (int i = 0; i < 4; ++i) {
@@ -274,6 +278,7 @@ static bool write_all(int fd, const char *data, size_t bytes)
         }
         done += put > 0 ? (size_t)put : 0;
     }
+
     return true;
 }
 

@@ -61,6 +61,7 @@ static bool part_take(const cells *c, bool skin, pl_trisurf *out)
     }
     out->vertex_count = c->vertex_count;
     memcpy(out->position, c->position, 3 * (size_t)c->vertex_count * sizeof *out->position);
+
     for (int32_t t = 0; t < c->triangle_count; ++t) {
         const bool front = part_filled(c, 2 * t), back = part_filled(c, 2 * t + 1);
         if (skin ? front == back : !front && !back) {
@@ -174,9 +175,11 @@ static bool part_features(part_shape *p, const part_edges *e)
     p->feature_side = PL_NEW_ARRAY(int32_t, 2 * (int64_t)e->table.count);
     p->feature = PL_NEW_ARRAY(double, 6 * (int64_t)e->table.count);
     double *box = PL_NEW_ARRAY(double, 6 * (int64_t)e->table.count);
+
     for (int32_t at = 0; p->feature && p->feature_side && box && at < e->table.count; ++at) {
         if (part_edge_angle(s, e, at) > PART_ANGLE) {
             double *to = p->feature + 6 * (int64_t)p->feature_count;
+
             for (int i = 0; i < 3; ++i) {
                 const double a = s->position[3 * (int64_t)e->table.key[2 * (int64_t)at] + i],
                              b = s->position[3 * (int64_t)e->table.key[2 * (int64_t)at + 1] + i];
@@ -185,6 +188,7 @@ static bool part_features(part_shape *p, const part_edges *e)
                 box[6 * (int64_t)p->feature_count + i] = fmin(a, b);
                 box[6 * (int64_t)p->feature_count + 3 + i] = fmax(a, b);
             }
+
             int32_t *side = p->feature_side + 2 * (int64_t)p->feature_count++;
             side[0] = e->count[at] == 2 ? p->patch[e->first[at] / 3] : -1;
             side[1] = e->count[at] == 2 ? p->patch[e->second[at] / 3] : -1;
@@ -272,9 +276,11 @@ static bool part_samples(part_shape *p)
     }
     p->sample = PL_NEW_ARRAY(part_sample, (int64_t)PART_SAMPLES + s->triangle_count);
     room = room && p->sample;
+
     for (int32_t t = 0; room && t < s->triangle_count; ++t) {
         const double area = part_normal(s, t, n);
         const int32_t count = 1 + (int32_t)(PART_SAMPLES * area / total);
+
         for (int32_t k = 0; k < count && p->sample_count < PART_SAMPLES + s->triangle_count; ++k) {
             part_sample *at = &p->sample[p->sample_count++];
             part_point(s, t, k, at->x);
@@ -453,6 +459,7 @@ static double part_triangles(const part_shape *p, const size_field *f)
         const double s = size_field_at(f, p->sample[i].x);
         count += p->sample[i].area / (0.433 * s * s);
     }
+
     return count;
 }
 
@@ -473,11 +480,13 @@ pl_status part_size_field(const part_shape *p, double size, double factor, size_
         status = part_field(p, size, factor, turns[k], f, err);
         const double count = status == PL_OK ? part_triangles(p, f) : 0;
         plain = k == 0 ? count : plain;
+
         if (k > 0 && count <= PART_TRIANGLES + PART_SHARE * plain) {
             pl_log(1, "parts: %d edges around a full turn, about %.0f triangles (%.0f without)",
                    turns[k].round, count, plain);
             break;
         }
+
         // the next entry makes its own field
         if (k + 1 < PL_COUNT(turns)) {
             size_field_clear(f);
@@ -513,6 +522,7 @@ static bool follow_init(follow *w, const pl_mesh *mesh)
         return false;
     }
     memcpy(w->position, w->v.position, 3 * (size_t)w->v.vertex_count * sizeof *w->position);
+
     for (int64_t f = 0; f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         double u[3], v[3], n[3];
@@ -523,10 +533,12 @@ static bool follow_init(follow *w, const pl_mesh *mesh)
         pl_sub3(w->position + 3 * (int64_t)node[2], w->position + 3 * (int64_t)node[0], v);
         pl_cross3(u, v, n);
         const double length = fmax(pl_norm3(n), 1e-300);
+
         for (int k = 0; k < 3; ++k) {
             int32_t key[2] = {node[k], node[(k + 1) % 3]};
             pl_sort_small(key, 2);
             const int32_t before = w->edge.count, at = pl_table_add(&w->edge, key);
+
             if (at == before) {
                 for (int i = 0; i < 3; ++i) {
                     w->normal[3 * (int64_t)at + i] = n[i] / length;
@@ -601,11 +613,13 @@ static bool part_boundary(const pl_mesh *mesh, pl_trisurf *out)
         double x[3 * PL_FACE_NODES_MAX];
         const int8_t(*split)[3];
         const int pieces = pl_face_triangles(pl_mesh_gather_face(mesh, face[f], x), &split);
+
         for (int k = 0; k < 3 * pieces; ++k) {
             const int32_t v = out->vertex_count++;
             memcpy(out->position + 3 * (int64_t)v, x + 3 * split[k / 3][k % 3], 3 * sizeof *x);
             out->corner[v] = v;
         }
+
         out->triangle_count += pieces;
     }
 
@@ -619,11 +633,13 @@ static double part_from_mesh(const part_shape *p, const pl_trisurf *boundary, in
     double most = 0;
     for (int32_t t = 0; t < boundary->triangle_count; ++t) {
         double x[3], nearest[3];
+
         for (int i = 0; i < 3; ++i) {
             x[i] = (part_corner(boundary, t, 0)[i] + part_corner(boundary, t, 1)[i] +
                     part_corner(boundary, t, 2)[i]) /
                    3;
         }
+
         const double *const at[2] = {x, part_corner(boundary, t, 0)};
         for (int k = 0; k < 2; ++k) {
             const double away = pl_trisurf_tree_nearest(&p->skin_tree, at[k], nearest);
@@ -632,6 +648,7 @@ static double part_from_mesh(const part_shape *p, const pl_trisurf *boundary, in
                 memcpy(place, at[k], sizeof x);
             }
         }
+
         *samples += 2;
     }
 
@@ -660,6 +677,7 @@ pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err)
                            .samples = p->sample_count};
         double place[3] = {0};
         fit.distance = part_from_mesh(p, &boundary, &fit.samples, place);
+
         for (int32_t i = 0; i < p->sample_count; ++i) {
             double nearest[3];
             fit.part_area += p->sample[i].area;
@@ -669,6 +687,7 @@ pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err)
                 memcpy(place, p->sample[i].x, sizeof place);
             }
         }
+
         pl_log(1, "parts: mesh and part are %.3g mm apart at (%.4g, %.4g, %.4g)", fit.distance, place[0],
                place[1], place[2]);
         const double wall = part_thinnest(p);

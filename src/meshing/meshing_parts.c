@@ -13,12 +13,14 @@ pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_err
     const pl_finding *first = NULL;
     for (int i = 0; i < pl_findings_count(found); ++i) {
         const pl_finding *f = pl_findings_at(found, i);
+
         if (pl_findings_add(findings, f->severity, f->file, f->line, "%s", f->text) >= 0) {
             pl_findings_advise(findings, "%s", f->advice);
             if (f->has_place) {
                 pl_findings_place(findings, f->place, f->elements, f->element_count);
             }
         }
+
         first = f->severity == PL_DEFECT && !first ? f : first;
     }
 
@@ -73,6 +75,7 @@ static pl_status parts_copy(const pl_meshing_part *part, int count, pl_meshing_p
             return pl_fail(err, PL_BAD_INPUT, "%s: has %d triangles, expected a closed surface",
                            part[p].region, from->triangle_count);
         }
+
         pl_trisurf *to = &copy[p].surface;
         copy[p].region = part[p].region;
         copy[p].cavity = part[p].cavity;
@@ -90,6 +93,7 @@ static pl_status parts_copy(const pl_meshing_part *part, int count, pl_meshing_p
             return status;
         }
     }
+
     return PL_OK;
 }
 
@@ -116,6 +120,7 @@ static bool walls_init(walls *w, gmsh_session *g, const cells *c)
     *w = (walls){.g = g, .c = c};
     w->triangle = PL_NEW_ARRAY(int32_t, c->triangle_count);
     bool room = w->triangle && pl_table_init(&w->shape, 3, c->triangle_count);
+
     for (int32_t t = 0; room && t < c->triangle_count; ++t) {
         if (walls_filled(c, c->side_cell[2 * t]) || walls_filled(c, c->side_cell[2 * t + 1])) {
             int32_t key[3];
@@ -240,6 +245,7 @@ static int32_t walls_stand_in(walls *w, int surface)
     GMSH(w->g, gmshModelMeshGetElementsByType(2, &tag, &tag_n, &node, &node_n, surface, 0, 1, &w->g->ierr));
     int32_t first = -1;
     bool mixed = tag_n == 0;
+
     for (size_t i = 0; i < tag_n && !mixed && node_n == 3 * tag_n; ++i) {
         int32_t key[3] = {(int32_t)node[3 * i] - 1, (int32_t)node[3 * i + 1] - 1,
                           (int32_t)node[3 * i + 2] - 1};
@@ -303,6 +309,7 @@ static pl_status walls_volumes(walls *w, pl_error *err)
         size_t loops = 0;
         for (int32_t shell = 0; !c->cell[i].hollow && shell < c->shell_count; ++shell) {
             size_t n = 0;
+
             for (int32_t k = 0; k < w->count; ++k) {
                 const int32_t s = 2 * w->stands[k];
                 const bool front = c->side_shell[s] == shell && c->side_cell[s] == i;
@@ -310,6 +317,7 @@ static pl_status walls_volumes(walls *w, pl_error *err)
                     list[n++] = w->tag[k];
                 }
             }
+
             // the outer shell first, holes after it
             if (n > 0) {
                 const size_t at = shell == c->cell[i].component ? 0 : loops;
@@ -318,6 +326,7 @@ static pl_status walls_volumes(walls *w, pl_error *err)
                 ++loops;
             }
         }
+
         if (loops > 0) {
             GMSH(w->g, volume[volumes] = gmshModelGeoAddVolume(loop, loops, -1, &w->g->ierr));
             name[volumes++] = c->cell[i].name;
@@ -366,6 +375,7 @@ static bool parts_good(const cells *c, const size_field *f)
             squares += edge * edge;
             ratio += edge / size_field_at(f, x[k]);
         }
+
         pl_sub3(x[1], x[0], u);
         pl_sub3(x[2], x[0], v);
         pl_cross3(u, v, n);
@@ -501,6 +511,7 @@ static bool parts_any_filled(const cells *c)
             return true;
         }
     }
+
     return false;
 }
 

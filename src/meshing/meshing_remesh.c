@@ -157,6 +157,7 @@ static bool remesh_round(remesh *r)
         const int32_t before = r->table.count, at = pl_table_add(&r->table, key);
         r->next[u] = at == before ? -1 : r->edge[at].first;
         r->edge[at].first = u;
+
         if (at == before) {
             r->edge[at].a = key[0];
             r->edge[at].b = key[1];
@@ -315,6 +316,7 @@ static int32_t remesh_flip(remesh *r)
             turned = remesh_off(r, (const double *const[]){A, D, C}, q.s->patch) ||
                      remesh_off(r, (const double *const[]){D, B, C}, q.s->patch);
         }
+
         if (!turned) {
             remesh_turn(r, &q, q.s);
             ++flipped;
@@ -358,6 +360,7 @@ static bool remesh_needles(remesh *r)
                 ++turned;
             }
         }
+
         if (turned > 0 && !remesh_round(r)) {
             return false;
         }
@@ -375,11 +378,13 @@ static bool remesh_may_move(const remesh *r, int32_t gone, int32_t kept, const d
         const remesh_tri *t = &r->tri[r->around[i]];
         const double *old[3], *new[3];
         bool dies = false;
+
         for (int k = 0; k < 3; ++k) {
             dies = dies || t->v[k] == kept;
             old[k] = remesh_at(r, t->v[k]);
             new[k] = t->v[k] == gone ? to : old[k];
         }
+
         double n[3], m[3];
         remesh_normal(old[0], old[1], old[2], n);
         remesh_normal(new[0], new[1], new[2], m);
@@ -401,6 +406,7 @@ static bool remesh_may_move(const remesh *r, int32_t gone, int32_t kept, const d
             return false;
         }
     }
+
     return true;
 }
 
@@ -430,6 +436,7 @@ static bool remesh_link(const remesh *r, int32_t a, int32_t b, int32_t uses)
             const int32_t *v = r->tri[r->around[i]].v;
             joined = v[0] == seen[s] || v[1] == seen[s] || v[2] == seen[s];
         }
+
         common += joined;
     }
 
@@ -444,6 +451,7 @@ static bool remesh_untouched(const remesh *r, int32_t v)
             return false;
         }
     }
+
     return true;
 }
 
@@ -478,11 +486,13 @@ static bool remesh_may_merge(const remesh *r, int32_t gone, int32_t kept)
         const remesh_tri *t = &r->tri[r->around[i]];
         const double *old[3], *new[3];
         bool dies = false;
+
         for (int k = 0; k < 3; ++k) {
             dies = dies || t->v[k] == kept;
             old[k] = remesh_at(r, t->v[k]);
             new[k] = t->v[k] == gone ? to : old[k];
         }
+
         double n[3], m[3], longest = 0;
         remesh_normal(old[0], old[1], old[2], n);
         remesh_normal(new[0], new[1], new[2], m);
@@ -521,6 +531,7 @@ static bool remesh_short_edges(remesh *r)
     int32_t merged = 1;
     for (int pass = 0; merged > 0 && pass < REMESH_ROUNDS_MAX; ++pass) {
         merged = 0;
+
         for (int32_t i = r->edge_count - 1; i >= 0; --i) {
             const remesh_edge *e = &r->edge[i];
             if (e->ratio >= REMESH_SHORT) {
@@ -541,6 +552,7 @@ static bool remesh_short_edges(remesh *r)
                 }
             }
         }
+
         if (merged > 0 && !remesh_round(r)) {
             return false;
         }
@@ -608,6 +620,7 @@ static bool remesh_begin(remesh *r)
     int32_t *features = PL_NEW_ARRAY(int32_t, r->vertex_count);
     for (int32_t i = 0; features && i < r->edge_count; ++i) {
         const remesh_edge *e = &r->edge[i];
+
         if (remesh_is_sharp(r, e)) {
             ++features[e->a];
             ++features[e->b];
@@ -626,6 +639,7 @@ static bool remesh_begin(remesh *r)
         int32_t end[2] = {-1, -1};
         for (int32_t i = r->start[v]; r->kind[v] == VERTEX_FEATURE && i < r->start[v + 1]; ++i) {
             const remesh_tri *t = &r->tri[r->around[i]];
+
             for (int k = 0; k < 3; ++k) {
                 const int32_t other = t->v[k] == v             ? t->v[(k + 1) % 3]
                                       : t->v[(k + 1) % 3] == v ? t->v[k]
@@ -635,6 +649,7 @@ static bool remesh_begin(remesh *r)
                 }
             }
         }
+
         if (end[1] >= 0) {
             double p[3], q[3];
             pl_sub3(remesh_at(r, v), remesh_at(r, end[0]), p);
@@ -727,6 +742,7 @@ static bool remesh_split(remesh *r, int64_t *count)
             t->sharp[(k + 1) % 3] = false;
             r->touched[u / 3] = 1;
         }
+
         ++*count;
     }
 
@@ -749,6 +765,7 @@ static void remesh_collapse(remesh *r, double shorter)
             gone = e->a;
             kept = e->b;
         }
+
         for (int32_t u = e->first; u >= 0; u = r->next[u]) {
             ++uses;
         }
@@ -758,6 +775,7 @@ static void remesh_collapse(remesh *r, double shorter)
             !remesh_link(r, gone, kept, uses) || !remesh_may_move(r, gone, kept, remesh_at(r, kept))) {
             continue;
         }
+
         remesh_merge(r, gone, kept);
     }
 }
@@ -797,6 +815,7 @@ static void remesh_smooth(remesh *r)
             two = two && (side[1] < 0 || side[0] == side[1] || t->patch == side[0] || t->patch == side[1]);
             side[0] = t->patch < side[0] ? t->patch : side[0];
             side[1] = t->patch > side[1] ? t->patch : side[1];
+
             for (int k = 0; k < 3; ++k) {
                 const int32_t a = t->v[k], b = t->v[(k + 1) % 3];
                 const double w = r->kind[v] == VERTEX_FREE ? area : t->sharp[k] && (a == v || b == v) ? 1 : 0;
@@ -804,8 +823,10 @@ static void remesh_smooth(remesh *r)
                     sum[q] += r->kind[v] == VERTEX_FREE ? w * remesh_at(r, a)[q]
                                                         : w * remesh_at(r, a == v ? b : a)[q];
                 }
+
                 weight += w;
             }
+
             reach = fmax(reach, sqrt(area));
         }
 
@@ -819,6 +840,7 @@ static void remesh_smooth(remesh *r)
             side[0] = -1;
             side[1] = 0;
         }
+
         if (remesh_project(r, side, 0.3 * reach, x) && remesh_may_move(r, v, -1, x)) {
             memcpy(r->x + 3 * (int64_t)v, x, sizeof x);
         }
@@ -848,17 +870,21 @@ static bool remesh_end(const remesh *r, cells *out)
         const remesh_tri *from = &r->tri[t];
         for (int k = 0; k < 3; ++k) {
             int32_t *n = &number[from->v[k]];
+
             if (*n == 0) {
                 memcpy(out->position + 3 * (int64_t)out->vertex_count, remesh_at(r, from->v[k]),
                        3 * sizeof(double));
                 *n = ++out->vertex_count;
             }
+
             out->corner[3 * (int64_t)t + k] = *n - 1;
         }
+
         for (int k = 0; k < 2; ++k) {
             out->side_shell[2 * (int64_t)t + k] = c->side_shell[2 * (int64_t)from->origin + k];
             out->side_cell[2 * (int64_t)t + k] = c->side_cell[2 * (int64_t)from->origin + k];
         }
+
         ++out->triangle_count;
     }
 
@@ -910,6 +936,7 @@ pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, 
                 remesh_agree(&r);
                 room = remesh_delaunay(&r);
             }
+
             if (room && polish > 0) {
                 remesh_smooth(&r);
             }
@@ -973,6 +1000,7 @@ pl_status part_remesh_apart(const part_shape *p, const cells *c, size_field *f, 
             cells_clear(out);
             return pl_fail_memory(err, "the surface of the parts");
         }
+
         if (*crossing == 0 || pass == REMESH_APART) {
             return PL_OK;
         }

@@ -24,6 +24,7 @@ static int repair_side_order(const void *a, const void *b)
             return x[i] < y[i] ? -1 : 1;
         }
     }
+
     return 0;
 }
 
@@ -35,6 +36,7 @@ static repair_side *repair_sides(const pl_trisurf *s)
         const int32_t a = s->corner[k], b = s->corner[k - k % 3 + (k + 1) % 3];
         side[k] = (repair_side){a < b ? a : b, a < b ? b : a, (int32_t)(k / 3), a < b};
     }
+
     if (side) {
         qsort(side, 3 * (size_t)s->triangle_count, sizeof *side, repair_side_order);
     }
@@ -64,6 +66,7 @@ static int repair_key_order(const void *a, const void *b)
             return p->corner[i] < q->corner[i] ? -1 : 1;
         }
     }
+
     return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
 }
 
@@ -84,6 +87,7 @@ static pl_status repair_remove(pl_trisurf *s, pl_repair *report, pl_error *err)
     const int32_t n = s->triangle_count;
     repair_key *key = PL_NEW_ARRAY(repair_key, n);
     bool *gone = PL_NEW_ARRAY(bool, n);
+
     if (!key || !gone) {
         pl_free(key);
         pl_free(gone);
@@ -113,6 +117,7 @@ static pl_status repair_remove(pl_trisurf *s, pl_repair *report, pl_error *err)
             memmove(s->corner + 3 * (int64_t)kept++, s->corner + 3 * (int64_t)t, 3 * sizeof *s->corner);
         }
     }
+
     s->triangle_count = kept;
     pl_free(key);
     pl_free(gone);
@@ -131,6 +136,7 @@ static void repair_parity(const pl_trisurf *s, const repair_side *side, int32_t 
         beside[t][0] = beside[t][1] = beside[t][2] = -1;
         shell[t] = -1;
     }
+
     for (int64_t k = 0; k < sides; k += repair_side_run(side, sides, k)) {
         if (repair_side_run(side, sides, k) != 2) {
             continue;
@@ -151,9 +157,11 @@ static void repair_parity(const pl_trisurf *s, const repair_side *side, int32_t 
         int32_t done = 0, count = 1, wrong = 0;
         queue[0] = first;
         shell[first] = shells;
+
         for (; done < count; ++done) {
             const int32_t t = queue[done];
             wrong += turned[t];
+
             for (int k = 0; k < 3 && beside[t][k] >= 0; ++k) {
                 const int32_t u = beside[t][k];
                 if (shell[u] < 0) {
@@ -163,6 +171,7 @@ static void repair_parity(const pl_trisurf *s, const repair_side *side, int32_t 
                 }
             }
         }
+
         // most of a shell is right
         for (int32_t k = 0; 2 * wrong > count && k < count; ++k) {
             turned[queue[k]] = !turned[queue[k]];
@@ -210,6 +219,7 @@ static double repair_area(const double *x, int32_t a, int32_t b, int32_t c)
         u[i] = x[3 * (int64_t)b + i] - x[3 * (int64_t)a + i];
         v[i] = x[3 * (int64_t)c + i] - x[3 * (int64_t)a + i];
     }
+
     for (int i = 0; i < 3; ++i) {
         w[i] = u[(i + 1) % 3] * v[(i + 2) % 3] - u[(i + 2) % 3] * v[(i + 1) % 3];
     }
@@ -224,6 +234,7 @@ static void repair_span(const double *x, const int32_t *loop, int n, double *W, 
         for (int i = 0; i + step < n; ++i) {
             const int j = i + step;
             W[i * n + j] = INFINITY;
+
             for (int k = i + 1; k < j; ++k) {
                 const double area = W[i * n + k] + W[k * n + j] + repair_area(x, loop[i], loop[k], loop[j]);
                 if (area < W[i * n + j]) {
@@ -259,6 +270,7 @@ static double repair_extent(const double *x, const int32_t *vertex, int64_t coun
             high[i] = fmax(high[i], v);
         }
     }
+
     for (int i = 0; i < 3; ++i) {
         sum += (high[i] - low[i]) * (high[i] - low[i]);
     }
@@ -279,16 +291,19 @@ static pl_status repair_close(pl_trisurf *s, const int32_t *loop, int n, double 
     double *W = PL_NEW_ARRAY(double, n *(int64_t)n);
     int *cut = PL_NEW_ARRAY(int, n *(int64_t)n);
     int32_t *more = PL_NEW_ARRAY(int32_t, 3 * ((int64_t)s->triangle_count + n));
+
     if (more) {
         memcpy(more, s->corner, 3 * (size_t)s->triangle_count * sizeof *more);
         pl_free(s->corner);
         s->corner = more;
     }
+
     if (W && cut && more) {
         repair_span(s->position, loop, n, W, cut);
         repair_emit(s, loop, cut, n, 0, n - 1);
         ++report->holes;
     }
+
     const bool room = W && cut && more;
     pl_free(W);
     pl_free(cut);
@@ -318,6 +333,7 @@ static int32_t repair_border(const pl_trisurf *s, const repair_side *side, repai
                                               : (repair_step){side[k].low, side[k].high};
         }
     }
+
     qsort(step, (size_t)count, sizeof *step, repair_step_order);
     return count;
 }
@@ -348,6 +364,7 @@ static pl_status repair_follow(pl_trisurf *s, const repair_step *step, int32_t c
                 status = repair_close(s, path + begin, length - begin, largest, report, err);
                 length = begin;
             }
+
             const int32_t next = first[at];
             if (next < 0) {
                 break;
@@ -357,6 +374,7 @@ static pl_status repair_follow(pl_trisurf *s, const repair_step *step, int32_t c
             path[length++] = at;
             at = step[next].to;
         }
+
         // a path that does not come back: more than two triangles meet at its edges
         for (int32_t i = 0; i < length; ++i) {
             place[path[i]] = -1;

@@ -213,6 +213,7 @@ static void stack_column(stack *s, const int32_t *triangle)
                 owner = one;
             }
         }
+
         if (!owner || !owner->region) {
             continue;
         }
@@ -333,6 +334,7 @@ static pl_status sheets_check(const pl_mesh_source *source, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: sheet %d has %d corners, expected 3 to %d", file,
                            s->line, i + 1, s->corner_count, SHEET_CORNERS_MAX);
         }
+
         bool finite = isfinite(s->from) && isfinite(s->to) && s->to > s->from;
         for (int k = 0; k < 2 * s->corner_count; ++k) {
             finite = finite && fabs(s->xy[k]) < 1e6;
@@ -342,6 +344,7 @@ static pl_status sheets_check(const pl_mesh_source *source, pl_error *err)
                            "%s:%d: sheet %d: corners and heights must be finite, with 'from' below 'to'",
                            file, s->line, i + 1);
         }
+
         any = any || s->region;
     }
 

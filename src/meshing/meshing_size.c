@@ -98,6 +98,7 @@ void size_field_end(size_field *f)
         for (int axis = 0; axis < 3; ++axis) {
             const int u = (axis + 1) % 3, v = (axis + 2) % 3;
             int i[3];
+
             for (i[u] = 0; i[u] < f->count[u]; ++i[u]) {
                 for (i[v] = 0; i[v] < f->count[v]; ++i[v]) {
                     double last = INFINITY;
@@ -105,6 +106,7 @@ void size_field_end(size_field *f)
                         double *value = &f->value[size_index(f, i)];
                         last = *value = fmin(*value, last + step);
                     }
+
                     for (i[axis] = f->count[axis] - 1; i[axis] >= 0; --i[axis]) {
                         double *value = &f->value[size_index(f, i)];
                         last = *value = fmin(*value, last + step);

@@ -71,16 +71,19 @@ static pl_status surface_binary_stl(const char *path, const file_bytes *bytes, g
         float value[12];
         memcpy(value, bytes->data + 84 + 50 * (size_t)t, sizeof value);
         const int32_t first = g->surface.vertex_count;
+
         for (int c = 0; c < 3; ++c) {
             const double x[3] = {value[3 + 3 * c], value[4 + 3 * c], value[5 + 3 * c]};
             if (!isfinite(x[0] + x[1] + x[2])) {
                 return pl_fail(err, PL_BAD_INPUT, "%s: triangle %u has a coordinate that is not a number",
                                path, t);
             }
+
             if (!growing_vertex(g, x)) {
                 return pl_fail_memory(err, path);
             }
         }
+
         if (!growing_triangle(g, first, first + 1, first + 2)) {
             return pl_fail_memory(err, path);
         }
@@ -128,6 +131,7 @@ static bool surface_numbers(const char *text, double x[3])
         }
         text = end;
     }
+
     return true;
 }
 
@@ -145,6 +149,7 @@ static pl_status surface_ascii_stl(const char *path, const file_bytes *bytes, gr
                 return pl_fail(err, PL_BAD_INPUT, "%s:%d: expected \"vertex\" and three numbers", path,
                                lines.number);
             }
+
             if (!growing_vertex(g, x)) {
                 return pl_fail_memory(err, path);
             }
@@ -154,12 +159,14 @@ static pl_status surface_ascii_stl(const char *path, const file_bytes *bytes, gr
                 return pl_fail(err, PL_BAD_INPUT, "%s:%d: facet has %d vertices, expected 3", path,
                                lines.number, corners);
             }
+
             corners = 0;
             const int32_t last = g->surface.vertex_count - 1;
             if (!growing_triangle(g, last - 2, last - 1, last)) {
                 return pl_fail_memory(err, path);
             }
         }
+
         ended = ended || strncasecmp(line, "endsolid", 8) == 0;
     }
 
@@ -177,17 +184,20 @@ static pl_status surface_obj(const char *path, const file_bytes *bytes, growing 
     text_lines lines = {.next = bytes->data};
     for (char *line; (line = surface_next_line(&lines)) != NULL;) {
         double x[3];
+
         if (line[0] == 'v' && isspace((unsigned char)line[1])) {
             if (!surface_numbers(line + 1, x)) {
                 return pl_fail(err, PL_BAD_INPUT, "%s:%d: expected \"v\" and three numbers", path,
                                lines.number);
             }
+
             if (!growing_vertex(g, x)) {
                 return pl_fail_memory(err, path);
             }
         } else if (line[0] == 'f' && isspace((unsigned char)line[1])) {
             int32_t corner[3] = {0};
             int count = 0;
+
             for (char *p = line + 1 + strspn(line + 1, " \t\r"); *p; p += strspn(p, " \t\r")) {
                 char *end;
                 const long v = strtol(p, &end, 10);
@@ -198,6 +208,7 @@ static pl_status surface_obj(const char *path, const file_bytes *bytes, growing 
                                    "%s:%d: face refers to \"%.20s\", expected vertices 1 to %d", path,
                                    lines.number, p, g->surface.vertex_count);
                 }
+
                 // texture and normal after the slash are skipped
                 p += strcspn(p, " \t\r");
                 corner[count < 2 ? count : 2] = (int32_t)index;
@@ -208,6 +219,7 @@ static pl_status surface_obj(const char *path, const file_bytes *bytes, growing 
                     corner[1] = corner[2];
                 }
             }
+
             if (count < 3) {
                 return pl_fail(err, PL_BAD_INPUT, "%s:%d: face has %d vertices, expected at least 3", path,
                                lines.number, count);

@@ -12,6 +12,7 @@ static int32_t voids_root(int32_t *parent, int32_t i)
         parent[i] = parent[parent[i]];
         i = parent[i];
     }
+
     return i;
 }
 
@@ -29,6 +30,7 @@ bool meshing_join_faces(const pl_mesh *mesh, const int64_t *face, int64_t count,
     for (int32_t f = 0; room && f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_face_nodes(mesh, face[f], node), corners = nodes % 4 == 0 ? 4 : 3;
+
         for (int k = 0; room && k < corners; ++k) {
             int32_t key[2] = {node[k], node[(k + 1) % corners]};
             pl_sort_small(key, 2);
@@ -89,6 +91,7 @@ static int32_t voids_find(const pl_mesh *mesh, const int64_t *face, int64_t coun
                 grouped[at++] = face[f];
             }
         }
+
         piece.count = at - piece.start;
         piece.volume = pl_mesh_faces_enclosed(mesh, grouped + piece.start, piece.count);
         (*out)[p] = piece;
@@ -129,6 +132,7 @@ pl_status meshing_name_voids(pl_mesh **mesh, pl_error *err)
             memcpy(list + start[v], grouped + piece[v].start, (size_t)piece[v].count * sizeof *list);
             start[v + 1] = start[v] + piece[v].count;
         }
+
         pl_mesh *named = NULL;
         status = pl_mesh_with_surfaces(*mesh, voids, name, start, list, &named, err);
         if (status == PL_OK) {

@@ -353,11 +353,13 @@ static double volume_triangles(gmsh_session *g, double size, int n, double *flat
         size_t low_n = 0, high_n = 0, curvature_n = 0;
         gmshModelOccGetMass(2, face[i + 1], &area, &ierr);
         gmshModelGetParametrizationBounds(2, face[i + 1], &low, &low_n, &high, &high_n, &ierr);
+
         if (!ierr && low_n == 2 && high_n == 2) {
             double uv[2] = {0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1])};
             gmshModelGetCurvature(2, face[i + 1], uv, 2, &curvature, &curvature_n, &ierr);
             s = !ierr && curvature_n == 1 && curvature[0] > 0 ? fmin(s, 2 * PL_PI / (curvature[0] * n)) : s;
         }
+
         // equilateral triangles of edge s have the area sqrt(3)/4 s^2
         sum += area / (0.433 * s * s);
         *flat += area / (0.433 * size * size);

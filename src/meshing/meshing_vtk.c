@@ -124,6 +124,7 @@ static bool vtk_number(vtk_reader *r, int type, double *value)
         bits = bits << 8 | (unsigned char)r->at[i];
     }
     r->at += bytes;
+
     if (type < 0) {
         const uint32_t low = (uint32_t)bits;
         float single = 0;
@@ -160,6 +161,7 @@ static pl_status vtk_reals(vtk_reader *r, int64_t count, int type, double **out,
             pl_free(list);
             return vtk_fail(r, what, err);
         }
+
         if (list) {
             list[i] = value;
         }
@@ -231,6 +233,7 @@ static pl_status vtk_cells5(vtk_reader *r, int64_t offsets, int64_t size, pl_err
             status = vtk_fail(r, "offsets that increase and end with the connectivity", err);
             break;
         }
+
         r->cell[at++] = n;
         memcpy(r->cell + at, node + offset[c], (size_t)n * sizeof *node);
         at += n;
@@ -307,6 +310,7 @@ static pl_status vtk_field(vtk_reader *r, bool of_cells, pl_error *err)
             !vtk_word(r, type) || (components > 0 && tuples > (r->end - r->start) / components)) {
             return vtk_fail(r, "an array: name, components, tuples, type", err);
         }
+
         const bool wanted = of_cells && components == 1 && tuples == r->cell_count && vtk_is_region(name);
         const pl_status status = vtk_reals(r, components * tuples, vtk_type(type), wanted ? &r->region : NULL,
                                            "the numbers of an array", err);
@@ -455,6 +459,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "%s: cell %lld runs past the end of CELLS", r->path,
                            (long long)c);
         }
+
         const int kind = vtk_kind(r->type[c]);
         // below 10, and 21 to 23: vertices, lines and faces, which are skipped
         if (kind < 0 && r->type[c] >= 10 && r->type[c] != 21 && r->type[c] != 22 && r->type[c] != 23) {
@@ -463,6 +468,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
                 "%s: cell %lld has VTK type %lld; expected tetrahedra (10, 24) and wedges (13, 26)", r->path,
                 (long long)c, (long long)r->type[c]);
         }
+
         if (kind < 0) {
             continue;
         }
@@ -479,6 +485,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
                 return pl_fail(err, PL_BAD_INPUT, "%s: cell %lld refers to point %lld, expected 0 to %lld",
                                r->path, (long long)c, (long long)v, (long long)r->point_count - 1);
             }
+
             m->node[total + a] = (int32_t)v;
         }
 

@@ -10,6 +10,7 @@ static pl_status check_array(const char *what, int count, const void *array, pl_
         return pl_fail(err, PL_BAD_INPUT, "model: info has %d %s%s", count, what,
                        count > 0 ? " but no array of them" : "");
     }
+
     return PL_OK;
 }
 
@@ -220,6 +221,7 @@ static int model_find(const char *const *name, int count, const char *wanted)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -230,6 +232,7 @@ int pl_model_find_command(const pl_model *model, const char *name)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -250,6 +253,7 @@ int pl_model_find_actuator(const pl_model *model, const char *name)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -261,6 +265,7 @@ static void refresh_actuators(pl_model *m)
         m->actuator[i] = (pl_actuator_state){
             .ratio = ratio, .asked = NAN, .reached = ratio, .local_low = NAN, .local_high = NAN};
     }
+
     m->answer.actuator = m->actuator;
 }
 
@@ -384,6 +389,7 @@ pl_status pl_model_keep(pl_model *model, int slot, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "model: slot %d, must lie between 0 and %d", slot,
                        PL_MODEL_SLOTS - 1);
     }
+
     return model_keep(model, &model->slot[slot], err);
 }
 
@@ -393,6 +399,7 @@ pl_status pl_model_recall(pl_model *model, int slot, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "model: slot %d, must lie between 0 and %d", slot,
                        PL_MODEL_SLOTS - 1);
     }
+
     return model_recall(model, &model->slot[slot], err);
 }
 
@@ -542,6 +549,7 @@ pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *er
             return pl_fail(err, PL_BAD_INPUT, "the force at marker '%s' is not finite",
                            model->info.marker_name[i / 3]);
         }
+
         any = any || force[i] != 0;
     }
 

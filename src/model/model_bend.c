@@ -128,6 +128,7 @@ static void bend_spread(bend_graph *g)
         const int32_t v = bend_nearest(g);
         for (int64_t a = g->start[v]; a < g->start[v + 1]; ++a) {
             const int32_t e = g->element[a];
+
             for (int64_t k = g->mesh.node_start[e]; k < g->mesh.node_start[e + 1]; ++k) {
                 const int32_t u = g->mesh.node[k];
                 double edge[3];
@@ -218,6 +219,7 @@ static bool bend_path(const bend_graph *g, int32_t end, bend_ring *path)
     for (int32_t v = end; v >= 0; v = g->from[v]) {
         for (int64_t a = g->start[v]; a < g->start[v + 1]; ++a) {
             const int32_t e = g->element[a];
+
             for (int64_t k = g->mesh.node_start[e]; k < g->mesh.node_start[e + 1]; ++k) {
                 if (g->mesh.node[k] != v) {
                     path->ring[2 * n] = v;
@@ -285,6 +287,7 @@ static void bend_along_body(const pl_model *m, const bend_ring *path, const doub
     for (int64_t k = 0; k < path->count;) {
         const int32_t v = path->ring[2 * k];
         double A[9] = {0}, Q[9];
+
         for (; k < path->count && path->ring[2 * k] == v; ++k) {
             const int32_t u = path->ring[2 * k + 1];
             double D[3], d[3];
@@ -294,6 +297,7 @@ static void bend_along_body(const pl_model *m, const bend_ring *path, const doub
                 A[i] += d[i / 3] * D[i % 3];
             }
         }
+
         // a flat ring has no rotation: it is skipped
         pl_polar3(A, Q);
         if (isfinite(Q[0]) && isfinite(Q[4]) && isfinite(Q[8])) {

@@ -11,6 +11,7 @@ static pl_statics *error_statics(const pl_model *model, pl_state **state)
         !pl_model_statics(model)) {
         return NULL;
     }
+
     *state = ((model_body *)model->self)->state;
     return pl_model_statics(model);
 }

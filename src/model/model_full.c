@@ -419,6 +419,7 @@ static bool full_arc_visit(void *user, const pl_arc_point *point, const pl_state
         const pl_marker_result marker = pl_statics_marker(a->statics, state, i);
         memcpy(a->marker + 3 * i, marker.position, sizeof marker.position);
     }
+
     return a->visit(a->user, point, a->marker);
 }
 
@@ -436,6 +437,7 @@ pl_status pl_model_follow_arc(const pl_model *model, const double *command, int 
         arc.marker = PL_NEW_ARRAY(double, 3 * arc.marker_count);
         status = arc.marker ? pl_state_create(m->body.robot, &state, err) : pl_fail_memory(err, "arc length");
     }
+
     if (status == PL_OK) {
         status =
             pl_statics_follow_arc(arc.statics, state, command, steps, full_arc_visit, &arc, complete, err);

@@ -129,6 +129,7 @@ static void geometric_column(geometric_model *m, const double *dx, const double 
     pl_statics_motion(m->body.statics, m->body.state, dx, j, count, out);
     for (int i = 0; i < m->body.info.actuator_count; ++i) {
         double change = 0;
+
         if (out->measure || out->sensor) {
             memset(m->row, 0, (size_t)n * sizeof *m->row);
             pl_functional_gradient(&m->measure[i], pl_state_positions(m->body.state), 1, m->row);
@@ -136,6 +137,7 @@ static void geometric_column(geometric_model *m, const double *dx, const double 
                 change += m->row[k] * dx[k];
             }
         }
+
         if (out->measure) {
             out->measure[i * count + j] = change;
         }

@@ -53,6 +53,7 @@ pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *optio
     *out = NULL;
     const pl_robot *robot = pl_model_robot(model);
     const pl_model_info info = pl_model_get_info(model);
+
     if (!robot || strcmp(info.method, "exact") != 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "motions in time need a full body with the exact method, this robot is '%s'",

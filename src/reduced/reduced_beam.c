@@ -72,6 +72,7 @@ static void beam_reset(pl_reduced_model *m)
     beam_data *b = m->kind_data;
     memset(b->Fext, 0, sizeof b->Fext);
     memset(b->Mext, 0, sizeof b->Mext);
+
     for (int i = 0; i < m->force_count; ++i) {
         const reduced_force *f = &m->force[i];
         double F[3], M[3], lever[3];
@@ -260,6 +261,7 @@ static void beam_shape(pl_reduced_model *m)
                                          L * t * u * (u * a->R[3 * k + 2] - t * b->R[3 * k + 2]);
             axis[k] = t * m->own[3 + k];
         }
+
         double R[9];
         pl_rotation_exp(axis, R);
         pl_mul33(m->base.R, R, m->answer.point_R + 9 * i);
@@ -311,6 +313,7 @@ static void beam_point_columns(pl_reduced_model *m, int a)
     pl_sub3(f->r, m->frame[0].r, arm);
     const double L = pl_norm3(arm), dL = pl_dot3(arm, v) / L;
     pl_cross3(w, axis, turn);
+
     for (int i = 0; i < m->point_count; ++i) {
         const double t = (double)i / (m->point_count - 1), u = 1 - t;
         for (int k = 0; k < 3; ++k) {
@@ -342,6 +345,7 @@ static void beam_differentiate(pl_reduced_model *m, bool points, pl_jacobian_rep
             m->by.twist[(6 + k) * A + a] = p[k];
             m->by.twist[(9 + k) * A + a] = v[k];
         }
+
         m->by.effort[a * A + a] = 1;
         m->by.energy[a] = beam_energy(m, &x, &dx);
         for (int i = 0; i < A; ++i) {
@@ -349,6 +353,7 @@ static void beam_differentiate(pl_reduced_model *m, bool points, pl_jacobian_rep
             beam_chamber(&m->actuator[i], M, &F);
             m->by.measure[i * A + a] = F * dx.dL + M[0] * dx.theta[0] + M[1] * dx.theta[1];
         }
+
         if (points) {
             beam_point_columns(m, a);
         }
@@ -374,6 +379,7 @@ static void beam_respond(pl_reduced_model *m, const reduced_load *load, reduced_
     memset(out->twist, 0, 6 * sizeof *out->twist);
     pl_mulv3(m->base.R, dp, out->twist + 6);
     pl_mulv3(m->base.R, w, out->twist + 9);
+
     for (int i = 0; i < m->actuator_count; ++i) {
         double M[3], F;
         beam_chamber(&m->actuator[i], M, &F);

@@ -61,6 +61,7 @@ static void cc_stiffness(const pl_reduced_model *m, cc_data *c)
         const double D = 0.5 * (s->diameter[0] + s->diameter[1]), EA = s->EA > 0 ? s->EA : 1;
         c->has_stiffness = c->has_stiffness && s->EA > 0 && s->EI[0] > 0 && s->EI[1] > 0;
         c->K[3 * k] = EA / s->length;
+
         for (int i = 0; i + 1 < m->station_count; ++i) {
             for (int b = 0; c->piece[i].section == k && b < 2; ++b) {
                 // EI / EA of a solid circle: (pi D^4 / 64) / (pi D^2 / 4) = D^2 / 16
@@ -108,6 +109,7 @@ void cc_matrix(const pl_reduced_model *m, const cc_data *c, const double *H, dou
             S[i * n + U + a] = sign * R[i];
             S[(U + a) * n + i] = R[i];
         }
+
         S[(U + a) * n + U + a] = cc_is_held(m, c, a) ? 0 : scale;
     }
 }
@@ -126,11 +128,13 @@ bool cc_map(const pl_reduced_model *m, const cc_data *c, const double *H, double
         const reduced_actuator *act = &m->actuator[a];
         const double *R = c->row + a * U;
         const bool idle = c->idle[a];
+
         if (cc_is_held(m, c, a)) {
             b[(U + a) * w + a] = idle ? 0 : pl_drive_slope(act->drive, act->rest);
             b[(U + a) * w + A] = (idle ? act->rest : pl_drive_target(act->drive, act->rest, 0)) - act->rest;
             continue;
         }
+
         const bool driven = !idle && !pl_drive_is_geometric(act->drive);
         for (int i = 0; i < U && driven; ++i) {
             b[i * w + a] = -cc_sign(m, a) * R[i];
@@ -245,6 +249,7 @@ static void cc_arc(double length, double T1, double T2, double p[3], double R[9]
     p[0] = length * t.C1 * T2;
     p[1] = -length * t.C1 * T1;
     p[2] = length * t.S1;
+
     if (R) {
         R[0] = 1 - t.C1 * T2 * T2;
         R[1] = R[3] = t.C1 * T1 * T2;
@@ -384,6 +389,7 @@ static void cc_shape(pl_reduced_model *m)
         double p[3], R[9];
         cc_arc((e->h + e->share * q[0]) * part, e->weight * q[1] * part, e->weight * q[2] * part, p, R);
         reduced_frame f = m->frame[i];
+
         for (int k = 0; k < c->sub; ++k) {
             memcpy(m->answer.point + 3 * (i * c->sub + k), f.r, sizeof f.r);
             memcpy(m->answer.point_R + 9 * (i * c->sub + k), f.R, sizeof f.R);
@@ -482,6 +488,7 @@ static void cc_point_twists(pl_reduced_model *m, cc_data *c)
             cc_piece_twist(m, c, piece, (double)(n % c->sub) / c->sub, m->answer.point + 3 * n,
                            m->answer.point + 3 * n, twist);
         }
+
         cc_by_values(m, c, twist, 3, m->by.point + 3 * n * m->actuator_count);
     }
 }

@@ -66,6 +66,7 @@ static void cc_arc_second(double length, double T1, double T2, double ddp[3][3][
         double x[3], xx[3];
         pl_cross3(theta, e, x);
         pl_cross3(theta, x, xx);
+
         for (int b = 1; b < 3; ++b) {
             const double f[3] = {b == 1, b == 2, 0};
             double y[3], xy[3], yx[3];
@@ -104,6 +105,7 @@ static void cc_add_force(const pl_reduced_model *m, cc_data *c, int at, const do
             reduced_axpy3(1, lever[a], v[a]);
             c->pull[3 * e->section + a] += scale[a] * pl_dot3(F, v[a]);
         }
+
         // second derivatives
         for (int b = 0; b < 3; ++b) {
             const int ub = 3 * e->section + b;
@@ -115,6 +117,7 @@ static void cc_add_force(const pl_reduced_model *m, cc_data *c, int at, const do
                 c->hessian[u * U + ub] += value;
                 c->hessian[ub * U + u] += value;
             }
+
             // within the piece: R ddp + R dw x arm + w_a x (w_b x arm)
             for (int a = 0; a < 3; ++a) {
                 double x[3], y[3], z[3], turned[3];
@@ -281,11 +284,13 @@ void cc_load_solve(pl_reduced_model *m, cc_data *c, pl_solve_report *report)
         const double next = fmin(1, reached + stride);
         cc_load_keep(m, c, true);
         cc_load_share(m, c, next);
+
         if (cc_newton(m, c, &report->iterations)) {
             reached = next;
             stride *= 2;
             continue;
         }
+
         cc_load_keep(m, c, false);
         cc_place(m, c);
         stride *= 0.5;
@@ -295,6 +300,7 @@ void cc_load_solve(pl_reduced_model *m, cc_data *c, pl_solve_report *report)
     cc_load_share(m, c, reached);
     report->load_reached = reached;
     report->negative_count = cc_negative(m, c);
+
     if (reached < 1) {
         report->outcome = PL_STEP_LIMIT;
         snprintf(report->message, sizeof report->message,

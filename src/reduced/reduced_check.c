@@ -47,6 +47,7 @@ static bool check_finite(const double *value, int count)
             return false;
         }
     }
+
     return true;
 }
 
@@ -62,11 +63,13 @@ static void check_names(check *c, const char *what, const void *item, int count,
             check_defect(c, line, "%s %d has no name", what, i + 1);
             continue;
         }
+
         if (!pl_name_is_valid(name)) {
             char shown[80];
             check_defect(c, line, "%s: '%s' is not a valid name: %s", what,
                          pl_name_shown(name, shown, sizeof shown), PL_NAME_RULE);
         }
+
         for (int j = 0; j < i; ++j) {
             const char *other = *(const char *const *)(at + (size_t)j * stride);
             if (other && strcmp(name, other) == 0) {
@@ -243,6 +246,7 @@ static void check_others(check *c)
             check_defect(c, m->line, "marker '%s': at is %g mm, expected 0 to %g", m->name ? m->name : "",
                          m->at, c->length);
         }
+
         if (d->as_published && m->at < c->length * (1 - 1e-9)) {
             check_defect(c, m->line, "marker '%s': as_published has only the tip, at %g mm",
                          m->name ? m->name : "", c->length);
@@ -315,6 +319,7 @@ static int check_find_actuator(const pl_reduced_def *d, const char *name)
             return a;
         }
     }
+
     return -1;
 }
 
@@ -365,6 +370,7 @@ static void check_commands(check *c)
             check_defect(c, m->line, "command '%s': the range is reversed, from %g to %g", m->name,
                          m->range[0], m->range[1]);
         }
+
         if (!(m->rate >= 0) || !isfinite(m->rate)) {
             check_defect(c, m->line, "command '%s': the rate is %g, must be positive", m->name, m->rate);
         }

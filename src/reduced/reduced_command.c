@@ -24,6 +24,7 @@ static int command_actuator(const pl_reduced_model *m, const char *name)
             return i;
         }
     }
+
     return -1;
 }
 

@@ -95,6 +95,7 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
     for (int pass = 0; pass < 2; ++pass) {
         int count = 1;
         double last = 0;
+
         for (int i = 1; i < most; ++i) {
             if (mark[i] - last <= 1e-7 * m->length) {
                 continue;
@@ -109,11 +110,14 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
                 }
                 ++count;
             }
+
             last = mark[i];
         }
+
         if (!pass) {
             m->station_count = count;
             m->station_s = count <= REDUCED_STATIONS_MAX ? REDUCED_TAKE(m, double, count) : NULL;
+
             if (!m->station_s) {
                 pl_free(mark);
                 return count <= REDUCED_STATIONS_MAX
@@ -217,6 +221,7 @@ static bool create_sections(pl_reduced_model *m, const pl_reduced_def *d)
                 reduced_axpy3(1, d->load[j].force, c->load);
             }
         }
+
         c->name = reduced_text(m, s->name);
         c->share = REDUCED_TAKE(m, double, c->pieces);
         if (!c->name || !c->share) {
@@ -274,6 +279,7 @@ static int create_find(const char *const *name, int count, const char *wanted)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -338,6 +344,7 @@ static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
     }
     m->marker_count = d->marker_count;
     m->force_count = d->force_count;
+
     for (int i = 0; i < d->marker_count; ++i) {
         create_attach(m, d->marker[i].at, d->marker[i].offset, &m->marker[i]);
         m->info.marker_name[i] = reduced_text(m, d->marker[i].name);
@@ -459,6 +466,7 @@ static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
     uint64_t h = pl_hash_bytes(PL_HASH_SEED, &d->kind, sizeof d->kind);
     h = pl_hash_bytes(h, &d->as_published, sizeof d->as_published);
     h = pl_hash_bytes(h, &m->base, sizeof m->base);
+
     for (int i = 0; i < m->section_count; ++i) {
         const reduced_section *s = &m->section[i];
         h = pl_hash_bytes(h, &s->start, offsetof(reduced_section, pieces) - offsetof(reduced_section, start));

@@ -30,6 +30,7 @@ static void element_functions(double s, rod_measure *g)
             dt = s * dt + t;
             t = s * t + ct[n];
         }
+
         g->k = k, g->dk = dk, g->ddk = ddk, g->t = t, g->dt = dt;
         g->a = 1 - s * k;
         g->da = -k - s * dk;
@@ -187,6 +188,7 @@ static void add_curvature(const rod_measure *g, const double theta[3], const dou
             H[3 * i + j] += square * theta[i] * theta[j] + theta[i] * y[j] + y[i] * theta[j] +
                             g->k * (c[i] * n[j] + n[i] * c[j]);
         }
+
         H[4 * i] += diagonal;
     }
 }
@@ -240,6 +242,7 @@ static void element_slopes_of(const rod_state *x, const rod_measure *g, const ro
     reduced_axpy3(1, s->m, w);
     add_mul33(s->Ctv, g->A, Wc);
     add_mulT33(g->B, Nc, Wc);
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             Wc[3 * i + j] += Bn[3 * j + i];
@@ -262,6 +265,7 @@ static void element_slopes_of(const rod_state *x, const rod_measure *g, const ro
     add_mul33(g->A, Wt, d->mt);
     add_skew_left(g->t, x->theta, d->qt, d->mt);
     add_skew(-g->t, d->q, d->mt);
+
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             d->mt[3 * i + j] -= 2 * g->dt * qt[i] * x->theta[j];
@@ -287,6 +291,7 @@ void rod_tangent(const rod_state *x, const rod_measure *g, const rod_stress *s, 
         T[0][0][i] = d.nc[i];
         T[0][1][i] = 0.5 * En[i] - Xn[i];
         T[0][2][i] = 0.5 * En[i] + Xn[i];
+
         for (int k = 0; k < 2; ++k) {
             const double sign = k ? 1 : -1, E = 0.5 * Eq[i] + sign * Em[i], X = 0.5 * Xq[i] + sign * Xm[i];
             T[1 + k][0][i] = 0.5 * d.qc[i] + sign * d.mc[i];
@@ -307,6 +312,7 @@ static bool band_factor_block(double *A, int *pivot)
             best = fabs(A[6 * i + k]) > fabs(A[6 * best + k]) ? i : best;
         }
         pivot[k] = best;
+
         if (best != k) {
             for (int j = 0; j < 6; ++j) {
                 const double swap = A[6 * k + j];
@@ -314,6 +320,7 @@ static bool band_factor_block(double *A, int *pivot)
                 A[6 * best + j] = swap;
             }
         }
+
         if (!(fabs(A[7 * k]) > 0)) {
             return false;
         }
@@ -327,6 +334,7 @@ static bool band_factor_block(double *A, int *pivot)
             }
         }
     }
+
     return true;
 }
 
@@ -360,6 +368,7 @@ static void band_solve_block(const double *A, const int *pivot, double *b, int c
                 b[i * count + j] -= f * b[k * count + j];
             }
         }
+
         const double inverse = 1 / A[7 * i];
         for (int j = 0; j < count; ++j) {
             b[i * count + j] *= inverse;
@@ -398,6 +407,7 @@ bool rod_band_factor(rod_band *b)
     b->negative = 0;
     for (int i = b->n - 1; i >= 0; --i) {
         double *D = b->D + 36 * i;
+
         if (i + 1 < b->n) {
             // D_i - U_i D_{i+1}^-1 L_i
             const double *U = b->U + 36 * i, *X = b->X + 36 * i;
@@ -410,6 +420,7 @@ bool rod_band_factor(rod_band *b)
                 }
             }
         }
+
         b->negative += band_negative(D);
         if (!band_factor_block(D, b->pivot + 6 * i)) {
             return false;
@@ -433,14 +444,17 @@ void rod_band_solve(const rod_band *b, double *x)
         double *y = x + 6 * i;
         if (i + 1 < b->n) {
             const double *U = b->U + 36 * i, *after = y + 6;
+
             for (int r = 0; r < 6; ++r) {
                 for (int k = 0; k < 6; ++k) {
                     y[r] -= U[6 * r + k] * after[k];
                 }
             }
         }
+
         band_solve_block(b->D + 36 * i, b->pivot + 6 * i, y, 1);
     }
+
     for (int i = 1; i < b->n; ++i) {
         const double *X = b->X + 36 * (i - 1), *before = x + 6 * (i - 1);
         for (int r = 0; r < 6; ++r) {

@@ -133,6 +133,7 @@ static void fit_far_end(const fit *f, const double tip[3], double centre[3])
         far = fmax(far, pl_distance3(f->info.rest + 3 * i, tip));
     }
     memset(centre, 0, 3 * sizeof *centre);
+
     for (int32_t i = 0; i < f->info.point_count; ++i) {
         if (pl_distance3(f->info.rest + 3 * i, tip) > 0.95 * far) {
             reduced_axpy3(1, f->info.rest + 3 * i, centre);
@@ -163,6 +164,7 @@ static pl_status fit_axis(fit *f, pl_error *err)
         fit_far_end(f, tip, d->base);
     }
     f->L = pl_distance3(tip, d->base);
+
     if (!(f->L > 1e-3 * f->info.size)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "reduce: marker '%s' lies at the base, so there is no centre line to it",
@@ -229,16 +231,19 @@ static pl_status fit_compliance(fit *f, pl_error *err)
     const double *Q = f->r->def.frame;
     for (int half = 0; half < 2 && status == PL_OK; ++half) {
         const double *rows = (half ? out.rotation : out.marker) + 18 * f->marker;
+
         for (int block = 0; block < 2; ++block) {
             for (int i = 0; i < 3; ++i) {
                 for (int j = 0; j < 3; ++j) {
                     double sum = 0;
+
                     for (int a = 0; a < 3; ++a) {
                         for (int b = 0; b < 3; ++b) {
                             const double per = block ? PL_PROBE_MOMENT : 1;
                             sum += Q[3 * a + i] * rows[6 * a + 3 * block + b] / per * Q[3 * b + j];
                         }
                     }
+
                     f->C[6 * (3 * half + i) + 3 * block + j] = sum;
                 }
             }
@@ -285,6 +290,7 @@ static pl_status fit_section(fit *f, pl_error *err)
     const pl_mesh *mesh = pl_robot_mesh(robot);
     for (int32_t i = 0; i < pl_mesh_get(mesh).region_count; ++i) {
         const char *name = pl_robot_region_material(robot, i);
+
         for (int k = 0; name && k < pl_robot_material_count(robot); ++k) {
             if (strcmp(pl_robot_material_name(robot, k), name) == 0) {
                 s->mass += pl_mesh_region_volume(mesh, i) * pl_robot_material(robot, k).density / L;
@@ -427,6 +433,7 @@ static double fit_misfit(const fit *f, pl_model *reduced, const double target[12
             const double axis = f->r->def.frame[3 * j + 2];
             residual[3 + k] += 0.5 * f->L * (a.rotation[3 * k + j] - target[3 + 3 * k + j]) * axis;
         }
+
         residual[3 + k] = isfinite(residual[3 + k]) ? residual[3 + k] : 0;
         off += residual[k] * residual[k] + residual[3 + k] * residual[3 + k];
     }
@@ -502,6 +509,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
             H[1] += J[0][k] * J[1][k];
             H[2] += J[1][k] * J[1][k];
         }
+
         const double det = H[0] * H[2] - H[1] * H[1];
         double step[2] = {0, H[2] > 0 ? -g[1] / H[2] : 0};
         if (unknowns == 2 && det > 1e-12 * H[0] * H[2]) {
@@ -517,6 +525,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
             !(better < misfit * (1 - 1e-9))) {
             break;
         }
+
         memcpy(x, y, sizeof x);
         memcpy(r, next, sizeof r);
         misfit = better;
@@ -554,10 +563,12 @@ static pl_status fit_at_share(fit *f, pl_error *err)
             memcpy(target + 3, a.rotation + 9 * f->marker, 9 * sizeof *target);
             status = fit_refine(f, i, target, err);
         }
+
         if (status != PL_OK) {
             return status;
         }
     }
+
     return PL_OK;
 }
 
@@ -634,6 +645,7 @@ static pl_status fit_samples(fit *f, pl_error *err)
             const pl_command_info *c = &f->info.command[i];
             f->command[i] = c->has_range ? pl_random_uniform(&random, c->range[0], c->range[1]) : NAN;
         }
+
         status = fit_solve(f, f->command, &solved, err);
         pl_solve_report report;
         if (status == PL_OK && solved) {
@@ -695,6 +707,7 @@ static pl_status fit_begin(fit *f, pl_error *err)
                            a.name, pl_actuator_kind_name(a.kind), pl_drive_name(a.drive),
                            a.growth ? ", growing" : "");
         }
+
         if (a.drive == PL_DRIVE_VOLUME || a.drive == PL_DRIVE_VOLUME_RATIO) {
             return pl_fail(err, PL_BAD_INPUT,
                            "reduce: chamber '%s' is driven by %s, but the chambers of a reduced model do not "

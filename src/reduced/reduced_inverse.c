@@ -70,6 +70,7 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
             worst = k->has_range && (to < k->range[0] || to > k->range[1]) ? c : worst;
             size = fmax(size, fabs(step[c]) / r->scale[c]);
         }
+
         if (worst < 0) {
             break;
         }
@@ -106,6 +107,7 @@ static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, 
             *status = PL_OK; // a length below 0: too far
         } else if (*status == PL_OK && report.outcome == PL_SOLVED) {
             const double before = r->error, now = reach_error(r);
+
             if (now < before) {
                 r->error = now;
                 memcpy(r->c, trial, (size_t)C * sizeof *trial);
@@ -113,6 +115,7 @@ static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, 
                 return size > 1e-12;
             }
         }
+
         // return to the last accepted state, the start of the next attempt
         if (*status == PL_OK) {
             *status = pl_model_recall(r->model, slot, err);

@@ -88,6 +88,7 @@ static void load_column(pl_reduced_model *m, const pl_jacobian *out, int count, 
         double o[3], lever[3];
         pl_mulv3(m->frame[m->marker[i].station].R, m->marker[i].offset, o);
         pl_cross3(T + 3, o, lever);
+
         for (int k = 0; k < 3; ++k) {
             const int at = (3 * i + k) * count + j;
             if (out->marker) {

@@ -39,6 +39,7 @@ static void model_markers(pl_reduced_model *m)
         double *p = m->answer.marker + 3 * i, *Q = m->answer.rotation + 9 * i;
         pl_mulv3(f->R, m->marker[i].offset, p);
         reduced_axpy3(1, f->r, p);
+
         for (int j = 0; j < 3; ++j) {
             for (int k = 0; k < 3; ++k) {
                 Q[3 * j + k] = pl_dot3(f->R + 3 * j, m->base.R + 3 * k);
@@ -196,6 +197,7 @@ static void model_marker_columns(pl_reduced_model *m)
         const double *T = m->by.twist + (size_t)6 * (size_t)at * (size_t)A;
         double o[3];
         pl_mulv3(m->frame[at].R, m->marker[i].offset, o);
+
         for (int a = 0; a < A; ++a) {
             const int c = m->actuator[a].command;
             const double w[3] = {T[3 * A + a], T[4 * A + a], T[5 * A + a]};
@@ -219,6 +221,7 @@ static void model_sensor_rows(pl_reduced_model *m)
     const size_t A = (size_t)m->actuator_count;
     for (int i = 0; i < m->sensor_count; ++i) {
         const reduced_sensor *s = &m->sensor[i];
+
         if (s->actuator >= 0) {
             const double *row =
                 (s->kind == PL_SENSOR_VOLUME ? m->by.measure : m->by.effort) + A * (size_t)s->actuator;

@@ -42,6 +42,7 @@ static void rod_reset(pl_reduced_model *m)
         r->drive[a] = (rod_drive){0};
     }
     rod_place(m, r);
+
     for (int i = 0; i < m->sensor_count; ++i) {
         if (r->sensor_functional[i] >= 0) {
             m->answer.sensor[i] = r->functional[r->sensor_functional[i]].rest;
@@ -176,6 +177,7 @@ static double rod_damped(pl_reduced_model *m, rod_data *r, double size, double *
     memcpy(r->step, r->trial_step, (size_t)n * sizeof *r->step);
     memcpy(r->kept, r->x, (size_t)r->elements * sizeof *r->kept);
     rod_keep_forces(m, r, force, now);
+
     for (double factor = fmin(1, ROD_TURN_MAX / size); factor > 1e-4; factor *= 0.5) {
         rod_move(m, r, r->step, force, factor);
         const double next = rod_linear(m, r, false);
@@ -211,6 +213,7 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
                 r->warm = false; // too old after all
                 break;
             }
+
             if (next < 0) {
                 return false;
             }
@@ -221,6 +224,7 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
                 break;
             }
         }
+
         if (size < 0 && !r->warm) {
             return false;
         }
@@ -251,6 +255,7 @@ static void rod_load_path(const pl_reduced_model *m, rod_data *r)
         rod_drive *d = &r->drive[a];
         d->geometric = rod_is_geometric(act, m->value[a]);
         d->force = m->answer.effort[a];
+
         if (d->geometric) {
             d->to = isnan(m->value[a]) ? act->rest : pl_drive_target(act->drive, act->rest, m->value[a]);
             // a cable is enforced if it pulls already, or is to become shorter than it is
@@ -297,6 +302,7 @@ static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
             return false;
         }
         bool changed = false;
+
         for (int a = 0; a < m->actuator_count; ++a) {
             rod_drive *d = &r->drive[a];
             if (!d->geometric || pl_actuator_encloses(m->actuator[a].kind)) {
@@ -313,10 +319,12 @@ static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
                 changed = true;
             }
         }
+
         if (!changed) {
             return true;
         }
     }
+
     return false;
 }
 
@@ -344,9 +352,11 @@ static void rod_refactor(pl_reduced_model *m, rod_data *r, pl_jacobian_report *r
     rod_assemble(m, r, true);
     const bool ok = rod_band_factor(&r->band);
     report->residual = ok ? 0 : NAN;
+
     for (int a = 0; a < r->functional_count; ++a) {
         double *row = r->row + (size_t)n * (size_t)a;
         rod_functional_row(r, &r->functional[a], row);
+
         if (a < A) {
             double *Y = r->column + (size_t)n * (size_t)a;
             for (int k = 0; k < n; ++k) {
@@ -369,6 +379,7 @@ static bool rod_is_conservative(const pl_reduced_model *m)
         const double *M = m->force[i].moment;
         yes = yes && !m->force[i].follower && M[0] == 0 && M[1] == 0 && M[2] == 0;
     }
+
     return yes;
 }
 
@@ -418,6 +429,7 @@ static void rod_prove(pl_reduced_model *m, rod_data *r, pl_solve_report *report)
     report->factorizations += factor.factorizations;
     report->solves += factor.solves;
     report->negative_count = rod_is_conservative(m) ? rod_negative(m, r) : -1;
+
     if (report->outcome == PL_SOLVED && report->negative_count > 0) {
         report->outcome = PL_UNSTABLE;
         snprintf(report->message, sizeof report->message,
@@ -463,6 +475,7 @@ static void rod_values(pl_reduced_model *m, const rod_data *r)
     for (int a = 0; a < m->actuator_count; ++a) {
         const reduced_actuator *act = &m->actuator[a];
         const rod_drive *d = &r->drive[a];
+
         if (!isnan(m->value[a]) || d->geometric || d->force != 0) {
             const double target = d->geometric ? d->target : m->answer.measure[a];
             m->value[a] =
@@ -504,6 +517,7 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
             force[a] = r->drive[a].force;
             active[a] = r->drive[a].active;
         }
+
         const double next = fmin(1, reached + stride);
         rod_at(m, r, start, load, next);
         if (rod_equilibrium(m, r)) {
@@ -517,6 +531,7 @@ static void rod_solve(pl_reduced_model *m, pl_solve_report *report)
             r->drive[a].force = force[a];
             r->drive[a].active = active[a];
         }
+
         rod_at(m, r, start, load, reached);
         rod_place(m, r);
         stride *= 0.5;
@@ -567,6 +582,7 @@ static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
     double *S = r->small, *b = r->side;
     for (int i = 0; i < count; ++i) {
         const double *row = r->row + (size_t)n * (size_t)active[i];
+
         for (int j = 0; j < A; ++j) {
             const double *Y = r->column + (size_t)n * (size_t)j;
             double sum = 0;
@@ -574,12 +590,14 @@ static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
                 sum += row[k] * Y[k];
             }
             b[i * A + j] = r->drive[j].active ? 0 : -sum * m->by.effort[j * A + j];
+
             for (int p = 0; p < count; ++p) {
                 if (active[p] == j) {
                     S[i * count + p] = sum;
                 }
             }
         }
+
         const int a = active[i];
         b[i * A + a] -= isnan(m->value[a]) ? 0 : pl_drive_slope(m->actuator[a].drive, m->actuator[a].rest);
     }
@@ -611,6 +629,7 @@ static void rod_ready(pl_reduced_model *m, rod_data *r)
         d->geometric = rod_is_geometric(&m->actuator[a], m->value[a]);
         d->force = m->answer.effort[a];
         d->active = d->geometric && (pl_actuator_encloses(m->actuator[a].kind) || d->force > 0);
+
         if (d->geometric) {
             d->to = isnan(m->value[a])
                         ? m->actuator[a].rest
@@ -627,6 +646,7 @@ static void rod_prepare(pl_reduced_model *m, rod_data *r, pl_jacobian_report *re
         rod_ready(m, r);
         rod_refactor(m, r, report);
     }
+
     for (int a = 0; a < m->actuator_count; ++a) {
         rod_drive *d = &r->drive[a];
         const bool touches = d->geometric && !d->active && pl_actuator_pulls_only(m->actuator[a].kind) &&
@@ -650,6 +670,7 @@ static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repo
     memset(T, 0, (size_t)(6 * A + n * A) * sizeof *T);
     for (int a = 0; a < A; ++a) {
         const double *Y = r->column + (size_t)n * (size_t)a, *df = m->by.effort + a * A;
+
         for (int j = 0; j < A; ++j) {
             for (int k = 0; df[j] != 0 && k < n; ++k) {
                 T[(6 + k) * A + j] -= Y[k] * df[j];

@@ -62,11 +62,13 @@ static bool build_functional(pl_reduced_model *m, const rod_data *r, const reduc
     int n = 0;
     for (int e = f->first; e < f->last; ++e) {
         const double a = m->station_s[e], h = m->station_s[e + 1] - a;
+
         for (int k = 0; k < order; ++k) {
             rod_point *p = &f->point[n++];
             p->w = order == 1 ? h : h * weight[k];
             reduced_path_at(path, a + 0.5 * h * (1 + (order == 1 ? 0 : gauss[k])), p->d, p->slope);
         }
+
         f->start[e - f->first + 1] = n;
     }
 
@@ -108,6 +110,7 @@ static bool build_functionals(pl_reduced_model *m, rod_data *r)
             const double *d = f->point[n].slope;
             f->rest += f->point[n].w * (f->volume ? f->area : sqrt(1 + d[0] * d[0] + d[1] * d[1]));
         }
+
         if (i < m->actuator_count) {
             m->actuator[i].rest = f->rest;
         }
@@ -174,6 +177,7 @@ void rod_place(pl_reduced_model *m, rod_data *r)
                 Q[3 * i + j] = t.C1 * half[i] * half[j];
             }
         }
+
         const double cosine = 1 - t.C1 * pl_dot3(half, half);
         Q[0] += cosine, Q[4] += cosine, Q[8] += cosine;
         Q[1] -= t.S1 * half[2], Q[3] += t.S1 * half[2];
@@ -388,6 +392,7 @@ static void add_lever(double *g, double *D, const double a[3], const double F[3]
     double M[3];
     pl_cross3(a, F, M);
     add_node(g + 3, M, -1);
+
     if (D) {
         const double aF = pl_dot3(a, F);
         for (int i = 0; i < 3; ++i) {
@@ -435,6 +440,7 @@ static void add_loads(pl_reduced_model *m, rod_data *r, bool tangent)
         double *g = r->residual + 6 * (f->station - 1), a[3], M[3];
         double *D = tangent ? r->band.D + 36 * (f->station - 1) : NULL;
         const double *R = m->frame[f->station].R;
+
         if (f->follower) {
             pl_cross3(f->offset, f->force, M);
             reduced_axpy3(1, f->moment, M);
@@ -442,6 +448,7 @@ static void add_loads(pl_reduced_model *m, rod_data *r, bool tangent)
             add_follower(g, D, 3, R, M, load);
             continue;
         }
+
         const double F[3] = {load * f->force[0], load * f->force[1], load * f->force[2]};
         pl_mulv3(R, f->offset, a);
         add_node(g, F, -1);
@@ -485,6 +492,7 @@ void rod_assemble(pl_reduced_model *m, rod_data *r, bool tangent)
         rod_forces(&r->x[e], &r->g[e], s.n, s.m, &f);
         add_element(r, e, &f, r->residual);
         r->largest = fmax(r->largest, pl_norm3(f.force));
+
         if (tangent) {
             double T[3][3][9];
             rod_tangent(&r->x[e], &r->g[e], &s, T);
@@ -504,6 +512,7 @@ double rod_measure_functional(const rod_data *r, const rod_functional *f)
     double sum = f->volume ? f->rest : 0;
     for (int e = f->first; e < f->last; ++e) {
         const double h = r->element[e].h, *V = r->g[e].V, *theta = r->x[e].theta;
+
         for (int i = f->start[e - f->first]; i < f->start[e - f->first + 1]; ++i) {
             const rod_point *p = &f->point[i];
             double y[3];
@@ -512,6 +521,7 @@ double rod_measure_functional(const rod_data *r, const rod_functional *f)
                 sum += f->area * p->w * (f->push * (V[2] / h - 1) + f->bend * y[2] / h);
                 continue;
             }
+
             for (int k = 0; k < 3; ++k) {
                 y[k] = (V[k] + y[k]) / h + p->slope[k];
             }
@@ -554,6 +564,7 @@ double rod_elastic(const rod_data *r, double *row)
         stress_elastic(&r->element[e], &r->x[e], r->g[e].V, &s);
         const double stretch[3] = {r->g[e].V[0], r->g[e].V[1], r->g[e].V[2] - r->element[e].h};
         energy += 0.5 * (pl_dot3(s.n, stretch) + pl_dot3(s.m, r->x[e].theta));
+
         if (row) {
             rod_nodal nodal;
             rod_forces(&r->x[e], &r->g[e], s.n, s.m, &nodal);

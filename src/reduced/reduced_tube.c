@@ -63,6 +63,7 @@ static void tube_fill(const pl_reduced_model *m, tube_arrays *t)
             t->corner[4 * k + j] = low[j];
             t->corner[4 * (TUBE_SECTORS + k) + j] = high[3 + j];
         }
+
         t->corner[4 * k + 3] = t->corner[4 * (TUBE_SECTORS + k) + 3] = -1;
     }
 }
@@ -80,6 +81,7 @@ pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error
                      PL_NEW_ARRAY(int32_t, elements),     PL_NEW_ARRAY(int32_t, 8 * TUBE_SECTORS)};
     const char **name = PL_NEW_ARRAY(const char *, m->section_count);
     pl_status status = PL_NO_MEMORY;
+
     if (t.position && t.kind && t.start && t.node && t.region && t.corner && name) {
         tube_fill(m, &t);
         for (int i = 0; i < m->section_count; ++i) {
@@ -137,6 +139,7 @@ int reduced_path_points(const pl_reduced_model *m, int actuator, double *point, 
             pl_mulv3(m->answer.point_R + 9 * i, d, point + 3 * count);
             reduced_axpy3(1, m->answer.point + 3 * i, point + 3 * count);
         }
+
         ++count;
     }
 

@@ -41,6 +41,7 @@ static void gap_limbs(const pl_gap *g, const gap_ends *ends, double limb[3], dou
         const double v[3] = {u[0] - ends->low[n][0], ca * u[1] - sa * u[2] - ends->low[n][1],
                              sa * u[1] + ca * u[2]};
         limb[n] = pl_norm3(v);
+
         if (J) {
             const double by_roll[3] = {0, -sa * u[1] - ca * u[2], ca * u[1] - sa * u[2]};
             const double du[3] = {-sb * x + cb * q, 0, -cb * x - sb * q};
@@ -83,6 +84,7 @@ static bool gap_solve(const double limb[3], const gap_ends *ends, pl_gap *gap)
               gap->length < 1e6 * size)) {
             return false;
         }
+
         if (turn < 1e-14 + 1e-15 * size && fabs(step[2]) < 1e-14 * size) {
             return gap->length > 0;
         }
@@ -136,6 +138,7 @@ static pl_status vertebrae_limbs(pl_reduced_model *m, vertebrae_data *v, pl_erro
     for (int k = 0; k < m->section_count; ++k) {
         const reduced_section *s = &m->section[k];
         int count = 0;
+
         for (int a = 0; a < m->actuator_count; ++a) {
             const reduced_path *p = &m->actuator[a].path;
             const bool here = fabs(p->span[0] - s->start) < 1e-6 * m->length &&
@@ -145,12 +148,14 @@ static pl_status vertebrae_limbs(pl_reduced_model *m, vertebrae_data *v, pl_erro
             }
             count += here;
         }
+
         if (count != 3) {
             return pl_fail(err, PL_BAD_INPUT,
                            "model: section '%s' has %d actuators along all of it, vertebrae need exactly 3",
                            s->name, count);
         }
     }
+
     return m->actuator_count == 3 * m->section_count
                ? PL_OK
                : pl_fail(err, PL_BAD_INPUT, "model: %d actuators for %d sections, vertebrae need 3 in each",
@@ -173,6 +178,7 @@ static void vertebrae_gaps(pl_reduced_model *m, vertebrae_data *v)
     for (int k = 0; k < m->section_count; ++k) {
         const reduced_section *s = &m->section[k];
         double start = s->start, total[3] = {0};
+
         for (int j = 0; j < s->pieces; ++j, ++at) {
             gap_data *g = &v->gap[at];
             const double end = j + 1 == s->pieces ? s->start + s->length : start + s->share[j] * s->length;
@@ -190,6 +196,7 @@ static void vertebrae_gaps(pl_reduced_model *m, vertebrae_data *v)
             }
             m->station_s[at + 1] = start = end;
         }
+
         for (int n = 0; n < 3; ++n) {
             m->actuator[v->limb[k][n]].rest = total[n];
         }
@@ -309,6 +316,7 @@ static void vertebrae_solve(pl_reduced_model *m, pl_solve_report *report)
                               ? NAN
                               : pl_drive_value(act->drive, act->rest, m->answer.measure[a]);
         }
+
         return;
     }
 
@@ -367,6 +375,7 @@ static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobia
     const int A = m->actuator_count;
     double *T = m->by.twist;
     memset(T, 0, (size_t)(6 * m->station_count * A) * sizeof *T);
+
     for (int i = 0; i + 1 < m->station_count; ++i) {
         const gap_data *g = &v->gap[i];
         const pl_gap *gap = (const pl_gap *)m->own + i;

@@ -62,16 +62,20 @@ static bool blocks_add_faces(result_blocks *b, const char *group, const char *na
     k->vertex = PL_NEW_ARRAY(int32_t, PL_FACE_NODES_MAX * faces);
     bool good = k->connectivity && k->offset && k->type && k->vertex;
     int64_t at = 0;
+
     for (int64_t f = 0; good && f < faces; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int count = pl_mesh_face_nodes(b->body, face[f], node);
+
         for (int a = 0; a < count; ++a) {
             if (number[node[a]] == 0) {
                 k->vertex[k->point_count] = node[a];
                 number[node[a]] = ++k->point_count;
             }
+
             k->connectivity[at++] = number[node[a]] - 1;
         }
+
         k->offset[f] = at;
         k->type[f] = count == 3 ? 5 : count == 6 ? 22 : count == 4 ? 9 : 23;
         k->cell_count = f + 1;
@@ -187,6 +191,7 @@ pl_status result_blocks_take(result_blocks *b, pl_model *model, unsigned wanted,
         return pl_fail_memory(err, what);
     }
     pl_model_shape(model, b->position);
+
     for (int f = 0; status == PL_OK && wanted & RESULT_BLOCKS_FIELDS && f < PL_FIELD_COUNT; ++f) {
         if (b->info.fields & (1u << f)) {
             status = result_field_take(model, b->body, (pl_field)f, &b->field[f], err);
@@ -309,6 +314,7 @@ char *result_block_path(const char *stem, size_t stem_length, const result_block
     pl_text t = {0};
     pl_text_add(&t, "%.*s_%s_", (int)stem_length, stem, one);
     bool changed = false;
+
     for (const char *c = k->name; *c; ++c) {
         const bool plain = isalnum((unsigned char)*c) || strchr("-_.", *c);
         pl_text_add_bytes(&t, plain ? c : "_", 1);
@@ -367,6 +373,7 @@ pl_status pl_model_write_vtm(pl_model *model, const char *path, pl_error *err)
         pl_vtu_add_escaped(&t, result_file_name(body.data));
         pl_text_add(&t, "\"/>\n");
     }
+
     // blocks of a group stand behind each other
     for (int i = 0, groups = 0, inside = 0; status == PL_OK && i < b.count; ++i) {
         if (i == 0 || strcmp(b.block[i].group, b.block[i - 1].group) != 0) {
@@ -374,6 +381,7 @@ pl_status pl_model_write_vtm(pl_model *model, const char *path, pl_error *err)
                         b.block[i].group);
             inside = 0;
         }
+
         char *file = result_block_path(path, stem, &b, i);
         status = file ? result_blocks_write_block(&b, &b.block[i], file, err) : pl_fail_memory(err, path);
         if (status == PL_OK) {
@@ -383,8 +391,10 @@ pl_status pl_model_write_vtm(pl_model *model, const char *path, pl_error *err)
             pl_vtu_add_escaped(&t, result_file_name(file));
             pl_text_add(&t, "\"/>\n%s", i == b.count - 1 ? "</Block>\n" : "");
         }
+
         pl_free(file);
     }
+
     pl_text_add(&t, "</vtkMultiBlockDataSet>\n</VTKFile>\n");
     if (status == PL_OK) {
         status = t.failed ? pl_fail_memory(err, path) : pl_file_write(path, t.data, t.length, err);

@@ -114,6 +114,7 @@ static bool chain_section_rate(const chain_section *s, const double *X, const do
         pl_mulv3(s->R, d, r);
         pl_sub3(x + at, s->now, y);
         pl_cross3(r, u, c);
+
         for (int i = 0; i < 3; ++i) {
             mean[i] += u[i] / s->count;
             b[i] += c[i];
@@ -349,6 +350,7 @@ static pl_status chain_springs(const chain_fit *f, const chain_loads *l, pl_erro
     (*work)[CHAIN_DOFS] = pl_alloc_array((size_t)n, sizeof *work);
     double largest[CHAIN_DOFS] = {0};
     bool good = rate && work;
+
     if (!good) {
         pl_free(rate);
         pl_free(work);
@@ -363,6 +365,7 @@ static pl_status chain_springs(const chain_fit *f, const chain_loads *l, pl_erro
                     c->joint[i].slope[a][l->command[p - l->forces]] = rate[i][a];
                     continue;
                 }
+
                 const double force[3] = {p % 3 == 0, p % 3 == 1, p % 3 == 2};
                 double M[CHAIN_DOFS];
                 chain_moment(&c->joint[i], l->point[p], force, M);
@@ -377,12 +380,14 @@ static pl_status chain_springs(const chain_fit *f, const chain_loads *l, pl_erro
     for (int a = 0; good && a < CHAIN_DOFS; ++a) {
         double sum = 0;
         int known = 0;
+
         for (int i = 0; i < n; ++i) {
             chain_joint *j = &c->joint[i];
             j->compliance[a] = work[i][a] > 1e-8 * largest[a] ? j->compliance[a] / work[i][a] : 0;
             sum += fmax(j->compliance[a], 0);
             known += j->compliance[a] > 0;
         }
+
         for (int i = 0; known > 0 && i < n; ++i) {
             c->joint[i].compliance[a] =
                 c->joint[i].compliance[a] > 0 ? c->joint[i].compliance[a] : sum / known;
@@ -409,6 +414,7 @@ static void chain_tip_compliance(const chain *c, const double point[3], double p
             const double force[3] = {k == 0, k == 1, k == 2};
             chain_moment(j, point, force, J[k]);
         }
+
         for (int a = 0; a < CHAIN_DOFS; ++a) {
             for (int k = 0; k < 9; ++k) {
                 part[a][k] += J[k / 3][a] * j->compliance[a] * J[k % 3][a];
@@ -430,6 +436,7 @@ static void chain_calibrate(const chain_fit *f, const chain_loads *l)
     for (int sweep = 0; sweep < 500; ++sweep) {
         for (int a = 0; a < CHAIN_DOFS; ++a) {
             double up = 0, down = 0;
+
             for (int k = 0; k < 9; ++k) {
                 double rest = l->tip[k];
                 for (int b = 0; b < CHAIN_DOFS; ++b) {
@@ -438,6 +445,7 @@ static void chain_calibrate(const chain_fit *f, const chain_loads *l)
                 up += rest * part[a][k];
                 down += part[a][k] * part[a][k];
             }
+
             factor[a] = down > 0 ? fmin(fmax(up / down, 1 / CHAIN_FACTOR), CHAIN_FACTOR) : 1;
         }
     }
@@ -461,22 +469,26 @@ static void chain_masses(chain_fit *f, const pl_robot *robot)
             const bool tet = f->view.kind[e] == PL_TET4 || f->view.kind[e] == PL_TET10;
             const char *name = pl_robot_region_material(robot, f->view.region[e]);
             double density = 0;
+
             for (int m = 0; m < pl_robot_material_count(robot); ++m) {
                 density = strcmp(pl_robot_material_name(robot, m), name) == 0
                               ? pl_robot_material(robot, m).density
                               : density;
             }
+
             c->density_assumed = c->density_assumed || !(density > 0);
             density = density > 0 ? density : CHAIN_DENSITY;
             for (int k = 0; k < (tet ? 1 : 3); ++k) {
                 double E[9], centre[3] = {0, 0, 0}, d[3], y[3];
                 const double *X[4];
+
                 for (int a = 0; a < 4; ++a) {
                     X[a] = f->view.position + 3 * (int64_t)node[split[k][a]];
                     for (int i = 0; i < 3; ++i) {
                         centre[i] += 0.25 * X[a][i];
                     }
                 }
+
                 for (int a = 0; a < 3; ++a) {
                     pl_sub3(X[a + 1], X[0], E + 3 * a);
                 }
@@ -487,6 +499,7 @@ static void chain_masses(chain_fit *f, const pl_robot *robot)
                 pl_sub3(centre, f->section[i].point, d);
                 pl_mulv3(c->frame, d, y);
                 y[2] += i > 0 ? 0.5 * c->pitch : 0;
+
                 if (pass == 0) {
                     link->mass += mass;
                     for (int j = 0; j < 3; ++j) {
@@ -504,6 +517,7 @@ static void chain_masses(chain_fit *f, const pl_robot *robot)
                 }
             }
         }
+
         for (int i = 0; pass == 0 && i <= c->link_count; ++i) {
             for (int j = 0; j < 3; ++j) {
                 c->link[i].centre[j] /= c->link[i].mass > 0 ? c->link[i].mass : 1;
@@ -518,12 +532,14 @@ static void chain_sizes(chain_fit *f)
     for (int i = 0; i <= c->link_count; ++i) {
         const chain_section *s = &f->section[i];
         double square = 0;
+
         for (int32_t k = 0; k < s->count; ++k) {
             double d[3], across[3];
             pl_sub3(f->view.position + 3 * (int64_t)s->vertex[k], s->rest, d);
             pl_cross3(d, c->frame + 6, across);
             square += pl_dot3(across, across) / s->count;
         }
+
         c->link[i].radius = sqrt(square);
         c->link[i].extent[1] = i == 0 || i == c->link_count ? 0.5 * c->pitch : c->pitch;
     }
@@ -536,14 +552,17 @@ static void chain_weights(chain_fit *f)
     chain *c = f->chain;
     for (int i = 0; i < c->link_count; ++i) {
         memcpy(c->joint[i].reference, c->joint[i].value, sizeof c->joint[i].value);
+
         for (int k = i + 1; !c->density_assumed && k <= c->link_count; ++k) {
             double axes[9], y[3], M[CHAIN_DOFS], force[3];
             chain_axes(c, f->section[k].R, axes);
+
             for (int j = 0; j < 3; ++j) {
                 const double *q = c->link[k].centre;
                 y[j] = c->joint[k - 1].centre[j] + q[0] * axes[j] + q[1] * axes[3 + j] + q[2] * axes[6 + j];
                 force[j] = c->link[k].mass * c->gravity[j];
             }
+
             chain_moment(&c->joint[i], y, force, M);
             for (int a = 0; a < CHAIN_DOFS; ++a) {
                 c->joint[i].reference[a] -= c->joint[i].compliance[a] * M[a];
@@ -559,6 +578,7 @@ void result_chain_pose(const chain *c, const double (*value)[CHAIN_DOFS], double
     double axes[9], p[3];
     memcpy(axes, c->frame, sizeof axes);
     memcpy(p, c->base, sizeof p);
+
     for (int i = 0; i < c->link_count; ++i) {
         const double along = value[i][CHAIN_STRETCH] + (i == 0 ? 0.5 : 1) * c->pitch;
         const double *angle = value[i] + CHAIN_BEND_X;
@@ -567,11 +587,13 @@ void result_chain_pose(const chain *c, const double (*value)[CHAIN_DOFS], double
             p[k] += along * axes[6 + k];
         }
         chain_hinges(axes, angle, hinge);
+
         if (joint) {
             memcpy(joint[i].centre, p, sizeof p);
             memcpy(joint[i].axis[CHAIN_STRETCH], axes + 6, sizeof p);
             memcpy(joint[i].axis[CHAIN_BEND_X], hinge, sizeof hinge);
         }
+
         // the third hinge is z of the next link; x and y turn about it
         const double cc = cos(angle[2]), sc = sin(angle[2]), cb = cos(angle[1]), sb = sin(angle[1]);
         for (int k = 0; k < 3; ++k) {
@@ -582,6 +604,7 @@ void result_chain_pose(const chain *c, const double (*value)[CHAIN_DOFS], double
             next[3 + k] = -sc * x + cc * y;
             next[6 + k] = hinge[2][k];
         }
+
         memcpy(axes, next, sizeof axes);
     }
 
@@ -612,6 +635,7 @@ static void chain_predict(const chain *c, const double *command, double (*value)
     for (int i = 0; i < c->link_count; ++i) {
         for (int a = 0; a < CHAIN_DOFS; ++a) {
             value[i][a] = c->joint[i].value[a];
+
             for (int k = 0; k < c->command_count; ++k) {
                 if (!isnan(c->at[k])) {
                     value[i][a] += c->joint[i].slope[a][k] * (command[k] - c->at[k]);
@@ -679,6 +703,7 @@ static pl_status chain_errors(const chain_fit *f, const chain_loads *l, pl_chain
             report->half_error =
                 pl_distance3(tip, pl_model_get_answer(f->model).marker + 3 * (int64_t)f->marker);
         }
+
         if (status == PL_OK) {
             status = pl_model_unpack(f->model, block, pl_model_state_size(f->model), err);
         }
@@ -717,6 +742,7 @@ static pl_status chain_line(chain_fit *f, const pl_robot *robot, const char *pat
         const int32_t *vertex;
         bool axis[3];
         const int32_t count = pl_robot_fixed_vertices(robot, s, &vertex, axis);
+
         for (int32_t k = 0; k < count && axis[0] && axis[1] && axis[2]; ++k, ++held) {
             for (int i = 0; i < 3; ++i) {
                 c->base[i] += f->view.position[3 * (int64_t)vertex[k] + i];
@@ -778,6 +804,7 @@ static pl_status chain_build(chain_fit *f, const pl_robot *robot, const char *pa
                            "%s: %d links are too many for the mesh: a section has %d vertices", path, n,
                            (int)s->count);
         }
+
         chain_section_fit(s, f->view.position, f->x);
     }
 

@@ -25,6 +25,7 @@ static pl_status deck_material(pl_text *t, const pl_material *m, const char *nam
     pl_text_add(t, "*MATERIAL, NAME=");
     pl_inp_put_name(t, name);
     pl_text_add(t, "\n");
+
     switch (m->model) {
     case PL_LINEAR:
         pl_findings_add(
@@ -51,11 +52,13 @@ static pl_status deck_material(pl_text *t, const pl_material *m, const char *nam
             terms += m->ogden_mu[i] != 0;
         }
         pl_text_add(t, "*HYPERELASTIC, OGDEN, N=%d\n", terms);
+
         for (int i = 0, k = 0; i < PL_OGDEN_TERMS; ++i) {
             if (m->ogden_mu[i] != 0) {
                 pl_text_add(t, "%s%.12g, %.12g", k++ ? ", " : "", m->ogden_mu[i], m->ogden_alpha[i]);
             }
         }
+
         // eight numbers per line; the further D vanish as above
         pl_text_add(t, ", %.12g%s\n", d, terms == 1 ? "" : terms == 2 ? ", 1e12" : ", 1e12,\n1e12");
         return PL_OK;
@@ -138,12 +141,14 @@ static void deck_shape(int nodes, double u, double w, double *N, double *Nu, dou
             N[a] = curved ? L[a] * (2 * L[a] - 1) : L[a];
             Nu[a] = curved ? (4 * L[a] - 1) * du[a] : du[a];
             Nw[a] = curved ? (4 * L[a] - 1) * dw[a] : dw[a];
+
             if (curved) {
                 N[3 + a] = 4 * L[a] * L[b];
                 Nu[3 + a] = 4 * (du[a] * L[b] + L[a] * du[b]);
                 Nw[3 + a] = 4 * (dw[a] * L[b] + L[a] * dw[b]);
             }
         }
+
         return;
     }
 
@@ -201,15 +206,18 @@ static void deck_pressure(const pl_mesh *mesh, const double *x, const int64_t *f
         double point[9][3], N[8], Nu[8], Nw[8];
         const int nodes = pl_mesh_face_nodes(mesh, face[f], node);
         const int points = deck_points(nodes, point);
+
         for (int q = 0; q < points; ++q) {
             double u[3] = {0, 0, 0}, w[3] = {0, 0, 0};
             deck_shape(nodes, point[q][0], point[q][1], N, Nu, Nw);
+
             for (int a = 0; a < nodes; ++a) {
                 for (int i = 0; i < 3; ++i) {
                     u[i] += Nu[a] * x[3 * (int64_t)node[a] + i];
                     w[i] += Nw[a] * x[3 * (int64_t)node[a] + i];
                 }
             }
+
             const double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2],
                                  u[0] * w[1] - u[1] * w[0]};
             for (int a = 0; a < nodes; ++a) {
@@ -235,6 +243,7 @@ static void deck_pressures(pl_text *t, const pl_model *model, const pl_robot *ro
         const int64_t *face = NULL;
         double pressure = 0;
         int64_t faces;
+
         if (i < chambers) {
             faces =
                 pl_actuator_encloses(info.actuator[i].kind) ? pl_robot_actuator_faces(robot, i, &face) : 0;
@@ -244,6 +253,7 @@ static void deck_pressures(pl_text *t, const pl_model *model, const pl_robot *ro
             faces = pl_robot_pressure_faces(robot, i - chambers, &face, &pressure);
             snprintf(name, sizeof name, "pressure_%d", i - chambers + 1);
         }
+
         if (faces == 0 || isnan(pressure)) {
             continue;
         }
@@ -254,6 +264,7 @@ static void deck_pressures(pl_text *t, const pl_model *model, const pl_robot *ro
             pl_inp_put_name(t, name);
             pl_text_add(t, ", P, %.12g\n", pressure);
         }
+
         if (force) {
             deck_pressure(mesh, x, face, faces, -pressure, force);
         }
@@ -270,9 +281,11 @@ static void deck_supports(pl_text *t, const pl_robot *robot, const double *x, bo
         const int32_t *vertex;
         bool axis[3];
         const int32_t count = pl_robot_fixed_vertices(robot, s, &vertex, axis);
+
         for (int32_t k = 0; k < count; ++k) {
             for (int i = 0; i < 3; ++i) {
                 const int64_t c = 3 * (int64_t)vertex[k] + i;
+
                 if (axis[i] && !held[c]) {
                     held[c] = true;
                     pl_text_add(t, "%d, %d, %d", (int)vertex[k] + 1, i + 1, i + 1);

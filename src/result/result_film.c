@@ -107,6 +107,7 @@ static bool film_lines(film_shape *f, const result_blocks *b)
     f->line = PL_NEW_ARRAY(float, 3 * (int64_t)points);
     f->line_start = PL_NEW_ARRAY(int32_t, b->count + 1);
     int32_t at = 0;
+
     for (int i = 0; f->line && f->line_start && i < b->count; ++i) {
         const result_block *k = &b->block[i];
         if (k->vertex) {
@@ -200,6 +201,7 @@ static pl_status film_prepare(const pl_series *s, film_scene *scene, pl_error *e
     scene->vertices = pl_mesh_get(scene->body).vertex_count;
     scene->low = INFINITY;
     scene->high = -INFINITY;
+
     for (int k = 0; k < m->count; ++k) {
         const film_shape *f = &m->shape[k];
         const int32_t points = f->line_start[f->line_count];
@@ -254,6 +256,7 @@ static pl_status film_draw(const result_film *m, int k, const char *time, film_s
     picture.triangle_count = f->obstacle_count;
     picture.within = scene->corner;
     picture.within_count = 8;
+
     if (f->value) {
         film_doubles(f->value, scene->vertices, scene->value);
         picture.vertex_value = scene->value;

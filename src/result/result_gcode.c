@@ -87,6 +87,7 @@ static void gcode_head(gcode *g)
     pl_text_add(&g->text, "; ");
     gcode_comment(&g->text, g->motion->info.name);
     pl_text_add(&g->text, ": %d waypoints, written by pliant %s\n", g->motion->count, pl_version());
+
     for (int i = 0; i < g->count; ++i) {
         const pl_hardware *h = g->axis[i].info.hardware;
         const bool cable = pl_actuator_traits_get(g->axis[i].info.kind)->travel == PL_DIM_LENGTH;
@@ -147,6 +148,7 @@ static pl_status gcode_check(gcode *g, const char *path, bool *row, pl_findings 
             below == PL_BELOW_PULL || result_rows_below(g->motion, x->actuator, row, &lowest) == 0) {
             continue;
         }
+
         if (below == PL_BELOW_REFUSE) {
             return result_rows_refuse(path, x->info.name, row, g->motion->count, lowest, err);
         }
@@ -158,6 +160,7 @@ static pl_status gcode_check(gcode *g, const char *path, bool *row, pl_findings 
         result_rows_text(row, g->motion->count, &g->text);
         pl_text_add(&g->text, "\n");
     }
+
     return PL_OK;
 }
 
@@ -243,6 +246,7 @@ pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, 
     bool *row = pl_alloc((size_t)motion->count + 1);
     pl_status status = row ? gcode_check(&g, path, row, changed, err) : pl_fail_memory(err, path);
     pl_free(row);
+
     for (int64_t k = 0; k < motion->count && status == PL_OK; ++k) {
         const gcode_pose pose = {.command = motion->command + k * info.command_count,
                                  .measure = motion->measure + k * info.actuator_count,

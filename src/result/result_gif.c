@@ -77,6 +77,7 @@ static void gif_measure(gif_box *box, const int32_t *bin, const int64_t *histogr
     box->pixels = 0;
     for (int i = box->first; i < box->end; ++i) {
         box->pixels += histogram[bin[i]];
+
         for (int c = 0; c < 3; ++c) {
             const int v = gif_channel(bin[i], c);
             low[c] = v < low[c] ? v : low[c];
@@ -154,6 +155,7 @@ static bool gif_colours(const result_gif *g, uint8_t *table, uint8_t *number)
     while (good && boxes < GIF_COLOURS) {
         int best = -1;
         double most = 0;
+
         for (int i = 0; i < boxes; ++i) {
             const double merit = box[i].spread * sqrt((double)box[i].pixels);
             if (box[i].spread > 0 && merit > most) {
@@ -161,6 +163,7 @@ static bool gif_colours(const result_gif *g, uint8_t *table, uint8_t *number)
                 best = i;
             }
         }
+
         if (best < 0) {
             break;
         }
@@ -177,6 +180,7 @@ static bool gif_colours(const result_gif *g, uint8_t *table, uint8_t *number)
                 sum[c] += (double)histogram[bin[i]] * gif_channel(bin[i], c);
             }
         }
+
         for (int c = 0; c < 3 && box[k].pixels > 0; ++c) {
             table[3 * k + c] = (uint8_t)(sum[c] / (double)box[k].pixels * 255 / (GIF_LEVELS - 1) + 0.5);
         }
@@ -243,6 +247,7 @@ static void gif_compress(gif_table *t, const uint8_t *pixel, int64_t count, pl_t
     gif_reset(t);
     gif_put(&s, GIF_COLOURS, t->width); // clear
     int code = pixel[0];
+
     for (int64_t i = 1; i < count; ++i) {
         const int32_t key = (int32_t)(code << 8 | pixel[i]);
         uint32_t h = (uint32_t)key * 2654435761u >> 18;
@@ -253,6 +258,7 @@ static void gif_compress(gif_table *t, const uint8_t *pixel, int64_t count, pl_t
             code = t->code[h];
             continue;
         }
+
         gif_put(&s, code, t->width);
         if (t->next == GIF_CODES) {
             gif_put(&s, GIF_COLOURS, t->width);
@@ -262,6 +268,7 @@ static void gif_compress(gif_table *t, const uint8_t *pixel, int64_t count, pl_t
             t->key[h] = key;
             t->code[h] = (int16_t)t->next++;
         }
+
         code = pixel[i];
     }
 
@@ -289,6 +296,7 @@ static void gif_changed(const result_gif *g, int frame, int box[4])
     box[1] = g->height;
     box[2] = box[3] = 0;
     const uint32_t *a = g->pixel[frame - 1], *b = g->pixel[frame];
+
     for (int y = 0; y < g->height; ++y) {
         for (int x = 0; x < g->width; ++x, ++a, ++b) {
             if (*a != *b) {
@@ -312,6 +320,7 @@ static void gif_frame(const result_gif *g, int frame, const uint8_t *number, uin
     int box[4];
     gif_changed(g, frame, box);
     const int width = box[2] - box[0], height = box[3] - box[1];
+
     for (int y = 0; y < height; ++y) {
         const uint32_t *row = g->pixel[frame] + (int64_t)(box[1] + y) * g->width + box[0];
         for (int x = 0; x < width; ++x) {

@@ -149,6 +149,7 @@ static void glb_add_thing(glb *g, const glb_thing *o)
     pl_text_add(t, "\",\"primitives\":[{\"attributes\":");
     glb_attributes(t, position, normal, colour);
     pl_text_add(t, ",\"indices\":%d,\"material\":%d", index, o->material);
+
     for (int k = 1; k < g->shapes && !g->bin.failed && g->bin.length < GLB_LIMIT; ++k) {
         o->place(g, o->user, k, x);
         glb_normals(o->triangle, o->triangles, o->first, o->vertices, x, n);
@@ -156,11 +157,13 @@ static void glb_add_thing(glb *g, const glb_thing *o)
             x[i] -= x0[i];
             n[i] -= n0[i];
         }
+
         const int by_position = glb_floats(g, x, o->vertices, 3, GLB_ARRAY, true);
         const int by_normal = glb_floats(g, n, o->vertices, 3, GLB_ARRAY, false);
         pl_text_add(t, k == 1 ? ",\"targets\":[" : ",");
         glb_attributes(t, by_position, by_normal, o->colour ? o->colour(g, o->user, k) : -1);
     }
+
     pl_text_add(t, "%s}]", g->shapes > 1 ? "]" : "");
     if (g->shapes > 1) {
         pl_text_add(t, ",\"weights\":[0");
@@ -169,6 +172,7 @@ static void glb_add_thing(glb *g, const glb_thing *o)
         }
         pl_text_add(t, "]");
     }
+
     pl_text_add(t, "}");
     // node 0 is the root
     pl_text_add(&g->nodes, ",{\"mesh\":%d,\"name\":\"", g->mesh_count);
@@ -211,6 +215,7 @@ static int glb_colour_skin(glb *g, const void *user, int shape)
             const double c = shape > 0 ? 127 * (rgb[i] - first[i]) : 255 * rgb[i];
             result_put_le(&g->bin, (uint64_t)(int64_t)floor(c + 0.5), 1);
         }
+
         result_put_le(&g->bin, shape > 0 ? 0 : 255, 1);
     }
 
@@ -241,6 +246,7 @@ static void glb_place_tube(const glb *g, const void *user, int shape, float *x)
         double along[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
         glb_unit(along);
         double dot = side[0] * along[0] + side[1] * along[1] + side[2] * along[2];
+
         if (k == 0 || fabs(dot) > 0.99) {
             // any direction across
             const int least = fabs(along[0]) < fabs(along[1])   ? (fabs(along[0]) < fabs(along[2]) ? 0 : 2)
@@ -251,6 +257,7 @@ static void glb_place_tube(const glb *g, const void *user, int shape, float *x)
             }
             dot = along[least];
         }
+
         for (int i = 0; i < 3; ++i) {
             side[i] -= dot * along[i];
         }
@@ -381,6 +388,7 @@ static void glb_document(const glb *g, const char *name, pl_text *t)
         pl_text_add(t, ",\"extras\":{\"color\":\"%s\",\"low\":%.6g,\"high\":%.6g}",
                     pl_field_label(g->a->color), g->low, g->high);
     }
+
     pl_text_add(t, "}");
     pl_text_add_bytes(t, g->nodes.data, g->nodes.length);
     pl_text_add(t, "],\"materials\":[{\"name\":\"body\",\"doubleSided\":true,\"pbrMetallicRoughness\":"
@@ -390,6 +398,7 @@ static void glb_document(const glb *g, const char *name, pl_text *t)
                     ",{\"name\":\"lines\",\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.03,0.03,0.03,1],"
                     "\"metallicFactor\":0,\"roughnessFactor\":0.5}}");
     }
+
     pl_text_add(t, "],\"meshes\":[");
     pl_text_add_bytes(t, g->meshes.data, g->meshes.length);
     if (g->shapes > 1) {
@@ -400,6 +409,7 @@ static void glb_document(const glb *g, const char *name, pl_text *t)
         pl_text_add_bytes(t, g->channels.data, g->channels.length);
         pl_text_add(t, "]}");
     }
+
     pl_text_add(t, "],\"accessors\":[");
     pl_text_add_bytes(t, g->accessors.data, g->accessors.length);
     pl_text_add(t, "],\"bufferViews\":[");

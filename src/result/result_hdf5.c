@@ -181,6 +181,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
         const size_t end = t->length + node_bytes;
         pl_text_add_bytes(t, "SNOD\1", 6);
         hdf5_add(t, (uint64_t)count, 2);
+
         for (int32_t i = first; i < first + count; ++i) {
             hdf5_add(t, file->set[i].name_at, 8);
             hdf5_add(t, file->set[i].header, 8);
@@ -188,6 +189,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
                 hdf5_add(t, 0, 8);
             }
         }
+
         hdf5_pad(t, end);
     }
 
@@ -199,6 +201,7 @@ static uint64_t hdf5_index(result_hdf5 *file, pl_text *t, uint64_t from, uint64_
     hdf5_add(t, HDF5_UNDEFINED, 8);
     hdf5_add(t, HDF5_UNDEFINED, 8);
     hdf5_add(t, 0, 8);
+
     for (int32_t n = 0; n < node_count; ++n) {
         const int32_t last = (n + 1) * per < file->count ? (n + 1) * per : file->count;
         hdf5_add(t, nodes + (uint64_t)n * node_bytes, 8);

@@ -96,12 +96,14 @@ void pl_motion_schedule(pl_motion *motion, const double *rate, double least)
     const int commands = motion->info.command_count;
     for (int k = 0; k < motion->count; ++k) {
         double wait = k > 0 ? least : 0;
+
         for (int c = 0; k > 0 && c < commands; ++c) {
             const double now = motion->command[(int64_t)k * commands + c];
             const double before = motion->command[(int64_t)(k - 1) * commands + c];
             const double needs = rate[c] > 0 ? fabs(now - before) / rate[c] : 0;
             wait = isfinite(needs) ? fmax(wait, needs) : wait; // idle commands need no time
         }
+
         motion->time[k] = k > 0 ? motion->time[k - 1] + wait : 0;
     }
 }
@@ -177,17 +179,20 @@ pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_erro
             result_text_number(&text, ",", m->model_error[k]);
             result_text_number(&text, ",", m->confidence[k]);
         }
+
         for (int c = 0; c < m->info.command_count; ++c) {
             result_text_number(&text, ",",
                                m->command[k * m->info.command_count + c] /
                                    pl_drive_scale(m->info.command[c].drive));
         }
+
         for (int a = 0; a < m->info.actuator_count; ++a) {
             const int64_t at = k * m->info.actuator_count + a;
             const pl_actuator_kind_info *kind = pl_actuator_kind_get(m->info.actuator[a].kind);
             result_text_number(&text, ",", m->effort[at] / kind->effort_scale);
             result_text_number(&text, ",", m->measure[at] / kind->measure_scale);
         }
+
         pl_text_add(&text, ",%lld,%lld,", (long long)m->factorizations[k], (long long)m->solves[k]);
         pl_text_add_cell(&text, "%s", m->marker >= 0 ? m->info.marker_name[m->marker] : "");
         pl_text_add(&text, "\n");
@@ -279,11 +284,13 @@ static pl_status pressures_check(const pl_motion *m, const char *path, bool *row
             result_rows_below(m, a, row, &lowest) == 0) {
             continue;
         }
+
         if (pl_actuator_hardware(info).below_zero != PL_BELOW_CLIP) {
             return result_rows_refuse(path, info->name, row, m->count, lowest, err);
         }
         result_rows_changed(changed, path, info->name, "written as 0", row, m->count, lowest);
     }
+
     return PL_OK;
 }
 
@@ -339,6 +346,7 @@ pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, p
                             pressures_cell(info, motion->effort[k * motion->info.actuator_count + a]));
             }
         }
+
         pl_text_add(&text, "\n");
     }
 

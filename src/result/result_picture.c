@@ -30,6 +30,7 @@ pl_status pl_picture_view(const char *text, double view[3], pl_error *err)
     double v[3];
     const char *at = text;
     bool good = true;
+
     for (int i = 0; good && i < 3; ++i) {
         char *end;
         v[i] = pl_real_read(at, &end);
@@ -38,6 +39,7 @@ pl_status pl_picture_view(const char *text, double view[3], pl_error *err)
         good = good && *at == (i < 2 ? ',' : '\0');
         at += i < 2;
     }
+
     if (good && v[0] * v[0] + v[1] * v[1] + v[2] * v[2] > 0) {
         memcpy(view, v, sizeof v);
         return PL_OK;
@@ -115,6 +117,7 @@ static bool picture_all_finite(const double *x, int64_t count)
             return false;
         }
     }
+
     return true;
 }
 
@@ -194,9 +197,11 @@ static void picture_lay_out(const pl_picture *p, picture_layout *l)
     l->bottom = 100 * l->unit;
     l->low = p->value_low;
     l->high = p->value_high;
+
     if (p->vertex_value && l->low == 0 && l->high == 0) {
         l->low = INFINITY;
         l->high = -INFINITY;
+
         for (int32_t v = 0; v < pl_mesh_get(p->mesh).vertex_count; ++v) {
             if (isfinite(p->vertex_value[v])) {
                 l->low = fmin(l->low, p->vertex_value[v]);
@@ -245,12 +250,14 @@ static void picture_draw_triangles(const pl_picture *p, const pl_camera *camera,
         pl_cross3(u, v, n);
         pl_mulv3(whole.axis, n, seen);
         const double length = pl_norm3(seen), sign = seen[2] < 0 ? -1 : 1;
+
         for (int c = 0; c < 3; ++c) {
             spot[c] = pl_camera_spot(&whole, x + 3 * c);
             for (int i = 0; i < 3; ++i) {
                 spot[c].normal[i] = length > 0 ? sign * seen[i] / length : i == 2;
             }
         }
+
         pl_raster_triangle(raster, &spot[0], &spot[1], &spot[2], grey);
     }
 }
@@ -377,6 +384,7 @@ static void picture_draw_bar(cairo_t *cr, const pl_picture *p, const picture_lay
     cairo_stroke(cr);
     pl_draw_font(cr, 16 * u, false);
     const double step = pl_round_step(l->low, l->high, 5);
+
     for (double t = ceil(l->low / step - 1e-9) * step; t <= l->high + 1e-9 * step; t += step) {
         const double y = top + tall * (1 - (t - l->low) / (l->high - l->low));
         char text[32];
@@ -417,6 +425,7 @@ static void picture_draw_triad(cairo_t *cr, const pl_camera *camera, const pictu
     pl_draw_font(cr, 16 * u, true);
     cairo_set_line_width(cr, 2.6 * u);
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_ROUND);
+
     for (int k = 0; k < 3; ++k) {
         const int i = order[k];
         const double dx = camera->axis[i], dy = -camera->axis[3 + i], length = hypot(dx, dy);

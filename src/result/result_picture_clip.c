@@ -112,6 +112,7 @@ void pl_scene_draw_caps(const pl_scene *scene, const pl_camera *camera, const pl
                                    style->value ? NULL : colour);
             }
         }
+
         if (style->wireframe && (v.kind[e] == PL_TET4 || v.kind[e] == PL_TET10)) {
             pl_spot corner[4];
             for (int a = 0; a < 4; ++a) {

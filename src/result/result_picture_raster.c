@@ -72,6 +72,7 @@ void pl_raster_triangle(pl_raster *raster, const pl_spot *a, const pl_spot *b, c
     const int x1 = raster_clamp(fmax(a->x, fmax(b->x, c->x)) + 0.5, raster->width);
     const int y0 = raster_clamp(fmin(a->y, fmin(b->y, c->y)) - 0.5, raster->height);
     const int y1 = raster_clamp(fmax(a->y, fmax(b->y, c->y)) + 0.5, raster->height);
+
     for (int y = y0; y < y1; ++y) {
         for (int x = x0; x < x1; ++x) {
             const double px = x + 0.5, py = y + 0.5;
@@ -91,6 +92,7 @@ void pl_raster_triangle(pl_raster *raster, const pl_spot *a, const pl_spot *b, c
                 n[k] = w0 * a->normal[k] + w1 * b->normal[k] + w2 * c->normal[k];
                 base[k] = rgb ? rgb[k] : 0;
             }
+
             if (!rgb) {
                 pl_colour_map(w0 * a->value + w1 * b->value + w2 * c->value, base);
             }
@@ -121,6 +123,7 @@ void pl_raster_stroke(pl_raster *raster, const pl_spot *a, const pl_spot *b, dou
                 a->beyond + t * (b->beyond - a->beyond) > 0) {
                 continue;
             }
+
             // a stroke with depth of its own is a round wire
             const double across = (ex * ex + ey * ey) / (r * r),
                          shine = keep_depth ? 1 : 1.15 - 0.55 * across;
@@ -128,6 +131,7 @@ void pl_raster_stroke(pl_raster *raster, const pl_spot *a, const pl_spot *b, dou
                 uint8_t *to = raster->rgb + 3 * i + k;
                 *to = raster_byte((1 - alpha) * *to / 255.0 + alpha * rgb[k] * shine);
             }
+
             if (!keep_depth) {
                 raster->depth[i] = z;
             }
@@ -205,12 +209,14 @@ void pl_raster_resolve(const pl_raster *raster, double scale, double reach, cons
     for (int py = 0; py < height; ++py) {
         const double v = (double)py / height;
         const double back[3] = {1 - 0.050 * v, 1 - 0.040 * v, 1 - 0.028 * v};
+
         for (int px = 0; px < width; ++px) {
             double sum[3] = {0}, hollow = -1;
             for (int s = 0; s < fine * fine; ++s) {
                 const int x = px * fine + s % fine, y = py * fine + s / fine;
                 const int64_t i = (int64_t)y * raster->width + x;
                 double colour[3] = {back[0], back[1], back[2]};
+
                 if (raster->depth[i] > -INFINITY) {
                     if (hollow < 0) {
                         hollow = raster_hollow(raster, x, y, scale, reach);
@@ -227,6 +233,7 @@ void pl_raster_resolve(const pl_raster *raster, double scale, double reach, cons
                     sum[k] += colour[k];
                 }
             }
+
             for (int k = 0; k < 3; ++k) {
                 out[(int64_t)py * stride + 4 * px + 2 - k] = raster_byte(sum[k] / (fine * fine));
             }

@@ -26,6 +26,7 @@ static void face_shape(int count, double r, double s, double *N, double *Nr, dou
         memcpy(Ns, ns, sizeof ns);
     } else {
         static const double ri[8] = {-1, 1, 1, -1, 0, 1, 0, -1}, si[8] = {-1, -1, 1, 1, -1, 0, 1, 0};
+
         for (int a = 0; a < count; ++a) {
             const double p = 1 + r * ri[a], q = 1 + s * si[a], e = r * ri[a] + s * si[a] - 1;
             if (count == 4) {
@@ -67,12 +68,14 @@ static void scene_own_normals(pl_scene_face *face, const double *x)
         double r, s, N[8], Nr[8], Ns[8], u[3] = {0}, v[3] = {0};
         face_node_place(face->count, a, &r, &s);
         face_shape(face->count, r, s, N, Nr, Ns);
+
         for (int b = 0; b < face->count; ++b) {
             for (int i = 0; i < 3; ++i) {
                 u[i] += Nr[b] * x[3 * (int64_t)face->node[b] + i];
                 v[i] += Ns[b] * x[3 * (int64_t)face->node[b] + i];
             }
         }
+
         pl_cross3(u, v, face->normal[a]);
     }
 }
@@ -86,6 +89,7 @@ static void scene_smooth(pl_scene *scene, const int64_t *start, const int64_t *s
         for (int64_t i = start[v]; i < start[v + 1]; ++i) {
             const double *n = scene->face[slot[i] / 8].normal[slot[i] % 8];
             double *to = smooth[slot[i] / 8][slot[i] % 8];
+
             for (int64_t j = start[v]; j < start[v + 1]; ++j) {
                 const double *m = scene->face[slot[j] / 8].normal[slot[j] % 8];
                 if (pl_dot3(n, m) > SCENE_SMOOTH * pl_norm3(n) * pl_norm3(m)) {
@@ -112,6 +116,7 @@ static pl_status scene_normals(pl_scene *scene, int32_t vertex_count, pl_error *
                 start[scene->face[f].node[a] + 2]++;
             }
         }
+
         for (int32_t v = 0; v < vertex_count; ++v) {
             start[v + 2] += start[v + 1];
         }
@@ -120,6 +125,7 @@ static pl_status scene_normals(pl_scene *scene, int32_t vertex_count, pl_error *
                 slot[start[scene->face[f].node[a] + 1]++] = 8 * f + a;
             }
         }
+
         scene_smooth(scene, start, slot, vertex_count, smooth);
     }
 
@@ -190,6 +196,7 @@ static int64_t scene_list_sides(const pl_scene *scene, scene_side *side)
     for (int64_t f = 0; f < scene->face_count; ++f) {
         const pl_scene_face *face = scene->face + f;
         const int corners = face->count == 3 || face->count == 6 ? 3 : 4;
+
         for (int a = 0; a < corners; ++a) {
             const int32_t p = face->node[a], q = face->node[(a + 1) % corners];
             side[n++] = (scene_side){p < q ? p : q, p < q ? q : p,
@@ -266,6 +273,7 @@ static pl_spot scene_spot(const pl_scene *scene, const pl_camera *camera, const 
             x[i] += N[a] * scene->x[3 * (int64_t)face->node[a] + i];
             n[i] += N[a] * face->normal[a][i];
         }
+
         value += style->value ? N[a] * style->value[face->node[a]] : 0;
     }
 
@@ -323,6 +331,7 @@ static void scene_draw_face(const pl_scene *scene, const pl_camera *camera, cons
     double colour[3];
     pl_palette(face->region, colour);
     const double *rgb = style->colour ? style->colour : style->value ? NULL : colour;
+
     for (int i = 0; i < n; ++i) {
         for (int j = 0; j < (triangle ? n - i : n); ++j) {
             const pl_spot *one[3] = {&grid[i][j], &grid[i + 1][j], &grid[i][j + 1]};
@@ -361,6 +370,7 @@ static void scene_draw_edge(const pl_scene *scene, const pl_camera *camera, cons
             x[i] = m ? (1 - t) * (1 - 2 * t) * p[i] + 4 * t * (1 - t) * m[i] + t * (2 * t - 1) * q[i]
                      : (1 - t) * p[i] + t * q[i];
         }
+
         const pl_spot next = pl_camera_spot(camera, x);
         pl_raster_stroke(raster, &last, &next, width, lift, ink, alpha, true);
         last = next;

@@ -89,12 +89,14 @@ static void plot_draw_curve(cairo_t *cr, const pl_curve *curve, const plot_axis 
     bool down = false;
     cairo_set_line_width(cr, 2.4 * unit);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+
     for (int i = 0; i < curve->count; ++i) {
         const double x = curve->x[i], y = curve->y[i];
         if (!(fabs(x) < 1e100 && fabs(y) < 1e100)) {
             down = false; // a gap
             continue;
         }
+
         const double px = plot_place(ax, x), py = plot_place(ay, y);
         if (curve->points) {
             cairo_arc(cr, px, py, 3.6 * unit, 0, 2 * PL_PI);
@@ -119,6 +121,7 @@ static int64_t plot_crowd(const pl_plot *plot, const plot_axis *ax, const plot_a
     int64_t n = 0;
     for (int c = 0; c < plot->curve_count; ++c) {
         const pl_curve *curve = &plot->curve[c];
+
         for (int i = 0; i < curve->count; ++i) {
             const int next = i + 1 < curve->count ? i + 1 : i, samples = curve->points ? 1 : PLOT_SAMPLES;
             for (int k = 0; k < samples; ++k) {
@@ -156,6 +159,7 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
     const double xs[2] = {ax->begin + gap, ax->end - gap - w}, ys[2] = {ay->end + gap, ay->begin - gap - h};
     double x = xs[0], y = ys[0];
     int64_t least = INT64_MAX;
+
     for (int k = 0; k < 4; ++k) {
         const int64_t n = plot_crowd(plot, ax, ay, xs[k % 2] - gap, ys[k / 2] - gap, xs[k % 2] + w + gap,
                                      ys[k / 2] + h + gap);
@@ -172,6 +176,7 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
     pl_draw_rgb(cr, plot_ink, 0.25);
     cairo_set_line_width(cr, fmax(0.6, 0.8 * unit));
     cairo_stroke(cr);
+
     for (int c = 0; c < plot->curve_count; ++c) {
         if (!plot->curve[c].name) {
             continue;
@@ -189,6 +194,7 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
             cairo_line_to(cr, x + 38 * unit, y - 6 * unit);
             cairo_stroke(cr);
         }
+
         pl_draw_rgb(cr, plot_ink, 1);
         pl_draw_text(cr, x + 47 * unit, y - 6 * unit, 0, 0.5, plot->curve[c].name);
     }
@@ -243,6 +249,7 @@ pl_status pl_plot_write(const pl_plot *plot, const char *path, pl_error *err)
     cairo_paint(cr);
     plot_draw_axis(cr, &ax, &ay, false, unit);
     plot_draw_axis(cr, &ay, &ax, true, unit);
+
     for (int c = 0; c < plot->curve_count; ++c) {
         double rgb[3];
         plot_curve_colour(plot, c, rgb);

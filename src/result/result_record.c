@@ -242,6 +242,7 @@ static json_t *record_group(record_json *j, json_t *object, const char *key)
         record_set(j, object, key, json_object());
         group = json_object_get(object, key);
     }
+
     return group;
 }
 
@@ -264,6 +265,7 @@ static void record_readings(record_json *j, json_t *root, const pl_record *r)
             i += 2;
             continue;
         }
+
         record_set(j, object, k->quantity, record_number(k->value));
     }
 }
@@ -318,6 +320,7 @@ static char *record_end(pl_text *t)
         pl_text_clear(t);
         return NULL;
     }
+
     return t->data;
 }
 
@@ -330,6 +333,7 @@ static bool record_any_pulled(const pl_record *r)
             return true;
         }
     }
+
     return false;
 }
 

@@ -44,6 +44,7 @@ static void text_markers(pl_text *t, const pl_record *r)
             pl_text_add(t, "\nmarker\tx\ty\tz mm\tdx\tdy\tdz mm\tmoved mm\tturned deg\tbend deg%s\n",
                         surrogate ? "\tmodel error mm" : "");
         }
+
         pl_text_add(t, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%+.3f\t%.3f\t%s\t%s%s%s\n", m->name,
                     text_tidy(p[0], 3), text_tidy(p[1], 3), text_tidy(p[2], 3), text_tidy(d[0], 3),
                     text_tidy(d[1], 3), text_tidy(d[2], 3), sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]),

@@ -104,6 +104,7 @@ static void report_cards(pl_text *t, const pl_motion *m)
         reached == m->count ? "good" : "bad", reached, m->count);
     report_card(t, "", "largest error of reached waypoints", "%.4g mm", worst_reached);
     report_card(t, reached == m->count ? "" : "bad", "largest error of all", "%.4g mm", worst);
+
     if (m->surrogate) {
         const double error = motion_model_error(m);
         report_card(t, "", "error of the model itself, at most", isfinite(error) ? "%.2g mm" : "not known",
@@ -131,6 +132,7 @@ static void report_axes(const pl_motion *m, const pl_report_def *def, bool shown
                 high = isfinite(x[j]) ? fmax(high, x[j]) : high;
             }
         }
+
         span[i] = high > low ? high - low : 0;
         span[i] *= all || def->axes[i] ? 1 : 1e-9; // what does not count comes last
         most = fmax(most, span[i]);
@@ -182,6 +184,7 @@ static pl_status report_views(pl_text *t, const pl_motion *m, const pl_report_de
     bool shown[3];
     report_axes(m, def, shown);
     pl_text_add(t, "<h2>Path</h2><div class=plots>\n");
+
     if (def->picture) {
         pl_text png = {0};
         pl_picture picture = *def->picture;
@@ -192,8 +195,10 @@ static pl_status report_views(pl_text *t, const pl_motion *m, const pl_report_de
             pl_text_add_base64(t, (const unsigned char *)png.data, png.length);
             pl_text_add(t, "\"></figure>\n");
         }
+
         pl_text_clear(&png);
     }
+
     for (int across = 0; across < 2; ++across) {
         for (int up = across + 1; up < 3; ++up) {
             if (shown[across] && shown[up]) {
@@ -201,6 +206,7 @@ static pl_status report_views(pl_text *t, const pl_motion *m, const pl_report_de
             }
         }
     }
+
     pl_text_add(t, "</div>\n");
     return status;
 }
@@ -277,6 +283,7 @@ static void report_columns(pl_text *t, const pl_motion *m, const char *title, co
                 g.column[g.count] = c;
                 g.name[g.count++] = name[c];
             }
+
             if (g.count == REPORT_CURVES || c == width - 1) {
                 report_group_plot(t, m, &g);
             }
@@ -305,6 +312,7 @@ static bool report_doubled(const pl_motion *m, int actuator)
             const double x = m->command[k * commands + c], y = m->effort[k * actuators + actuator];
             same = (!isfinite(x) && (!isfinite(y) || y == 0)) || fabs(x - y) <= 1e-9 * fabs(x);
         }
+
         if (same) {
             return true;
         }
@@ -390,11 +398,13 @@ static void report_table(pl_text *t, const pl_motion *m, const pl_report_def *de
     pl_text_add(t, "<th>outcome</tr>\n");
     for (int64_t k = 0; k < m->count; ++k) {
         pl_text_add(t, "<tr><td>%d<td>%.6g", (int)k, m->time[k]);
+
         for (int i = 0; i < 3; ++i) {
             if (all || def->axes[i]) {
                 report_cell(t, m->target[3 * k + i]);
             }
         }
+
         for (int i = 0; i < 3; ++i) {
             report_cell(t, m->position[3 * k + i]);
         }
@@ -407,6 +417,7 @@ static void report_table(pl_text *t, const pl_motion *m, const pl_report_def *de
                 report_cell(t, data[d]->value[k * data[d]->width + c]);
             }
         }
+
         pl_text_add(t, "<td class=%s>%s</tr>\n", m->reached[k] ? "good" : "bad",
                     pl_ik_outcome_name(m->outcome[k]));
     }
@@ -420,6 +431,7 @@ static void report_facts(pl_text *t, const pl_report_def *def)
         return;
     }
     pl_text_add(t, "<h2>Settings</h2><dl>\n");
+
     for (int i = 0; i < def->fact_count; ++i) {
         pl_text_add(t, "<dt>");
         result_html_text(t, def->fact[i][0]);
@@ -441,6 +453,7 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
     pl_status status = PL_OK;
     pl_text t = {0};
     const bool taken = report_take(motion, false, &commands) && report_take(motion, true, &efforts);
+
     if (taken) {
         pl_text_add(&t, "<!doctype html>\n<html lang=en><head><meta charset=utf-8>\n"
                         "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n<title>");
@@ -458,12 +471,14 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
         pl_text_add(&t, "<h2>Commands</h2><div class=\"plots wide\">\n");
         report_columns(&t, motion, "commands", commands.value, commands.width, commands.name, commands.unit);
         pl_text_add(&t, "</div>\n");
+
         if (efforts.width > 0) {
             pl_text_add(&t, "<h2>Efforts</h2><div class=\"plots wide\">\n");
             report_columns(&t, motion, "tensions and pressures", efforts.value, efforts.width, efforts.name,
                            efforts.unit);
             pl_text_add(&t, "</div>\n");
         }
+
         report_facts(&t, def);
         report_table(&t, motion, def, &commands, &efforts);
         pl_text_add(&t,

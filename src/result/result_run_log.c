@@ -66,6 +66,7 @@ static pl_status log_open_table(pl_run_log *log, const char *const *column, pl_e
     pl_text make = {0}, put = {0};
     pl_text_add(&make, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE ticks(");
     pl_text_add(&put, "INSERT INTO ticks VALUES(");
+
     for (int i = 0; i < log->columns; ++i) {
         pl_text_add(&make, i ? ", " : "");
         log_quote(&make, column[i]);
@@ -93,6 +94,7 @@ static void log_destroy(pl_run_log *log)
         sqlite3_finalize(log->put);
         sqlite3_close(log->db);
     }
+
     pl_text_clear(&log->csv);
     pl_free(log->path);
     pl_free(log);
@@ -118,6 +120,7 @@ pl_status pl_run_log_open(const char *path, const char *const *column, int colum
             pl_text_add(&log->csv, i ? "," : "");
             pl_text_add_cell(&log->csv, "%s", column[i]);
         }
+
         pl_text_add(&log->csv, "\n");
     }
 
@@ -198,6 +201,7 @@ static void log_read_names(sqlite3_stmt *get, int columns, pl_text *csv)
         pl_text_add(csv, i ? "," : "");
         pl_text_add_cell(csv, "%s", name);
     }
+
     pl_text_add(csv, "\n");
 }
 
@@ -244,14 +248,17 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         sqlite3_bind_int64(get, 2, limit);
         const int columns = sqlite3_column_count(get);
         log_read_names(get, columns, &text);
+
         while ((code = sqlite3_step(get)) == SQLITE_ROW) {
             for (int i = 0; i < columns; ++i) {
                 const bool empty = sqlite3_column_type(get, i) == SQLITE_NULL;
                 result_text_number(&text, i ? "," : "", empty ? NAN : sqlite3_column_double(get, i));
             }
+
             pl_text_add(&text, "\n");
             ++*rows;
         }
+
         code = code == SQLITE_DONE ? log_total(db, total) : code;
     }
 

@@ -69,6 +69,7 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
                                samples->command[k * info.command_count + c] /
                                    pl_drive_scale(info.command[c].drive));
         }
+
         for (int i = 0; i < 3 * info.marker_count; ++i) {
             result_text_number(&text, ",", samples->marker[k * 3 * info.marker_count + i]);
         }
@@ -77,6 +78,7 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
                                samples->effort[k * info.actuator_count + a] /
                                    result_effort_scale(info.actuator[a].kind));
         }
+
         for (int m = 0; samples->model_error && m < info.marker_count; ++m) {
             result_text_number(&text, ",", samples->model_error[k * info.marker_count + m]);
         }
@@ -126,6 +128,7 @@ static void samples_fill(const pl_store_samples *s, const pl_model_info *info, i
             cloud->data[(int64_t)c * s->count + k] =
                 s->command[k * info->command_count + c] / pl_drive_scale(info->command[c].drive);
         }
+
         if (s->model_error) {
             cloud->data[(int64_t)error * s->count + k] = s->model_error[k * info->marker_count + marker];
         }

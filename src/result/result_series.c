@@ -22,6 +22,7 @@ static void pvd_entries(const pl_series *s, int first, const double *time, pl_te
         pl_vtu_add_escaped(text, s->file[i]);
         pl_text_add(text, "\"/>\n");
     }
+
     pl_text_add(text, PVD_TAIL);
 }
 
@@ -126,6 +127,7 @@ static pl_status pvd_add(pl_series *s, pl_error *err)
             status = i < 0 ? result_blocks_write_body(&b, path, err)
                            : result_blocks_write_block(&b, &b.block[i], path, err);
         }
+
         // names of blocks belong to the model
         if (status == PL_OK && !pvd_note(s, path, i < 0 ? "body" : b.block[i].name)) {
             status = pl_fail_memory(err, s->path);
@@ -150,6 +152,7 @@ pl_status pl_series_create(pl_model *model, const char *path, pl_field color, pl
     const char *dot = strrchr(result_file_name(path), '.');
     pl_series *s = PL_NEW(pl_series);
     char *copy = pl_strdup(path);
+
     if (!s || !copy) {
         pl_free(s);
         pl_free(copy);

@@ -37,6 +37,7 @@ static void skin_take(result_skin *s, const char *name, const int64_t *face, int
             continue;
         }
         const int parts = pl_face_triangles(pl_mesh_face_nodes(s->body, face[f], node), &split);
+
         for (int t = 0; t < parts; ++t) {
             for (int a = 0; a < 3; ++a) {
                 s->triangle[3 * (int64_t)s->triangle_count + a] = node[split[t][a]];
@@ -83,11 +84,13 @@ static bool skin_number(result_skin *s, bool split)
     for (int p = 0; good && p < s->part_count; ++p) {
         result_skin_part *part = &s->part[p];
         part->vertex_start = split ? s->vertex_count : 0;
+
         for (int32_t t = part->triangle_start; t < part->triangle_end; ++t) {
             double n[3];
             skin_normal(s, v.position, t, n);
             const int32_t key = split ? p * v.region_count + s->region[t] : 0;
             int32_t fresh[3];
+
             for (int a = 0; a < 3; ++a) {
                 const int32_t body = s->triangle[3 * (int64_t)t + a];
                 int32_t k = first[body]; // numbers from 1 on
@@ -98,6 +101,7 @@ static bool skin_number(result_skin *s, bool split)
                     }
                     k = next[k - 1];
                 }
+
                 if (k == 0) {
                     k = s->vertex_count + 1;
                     s->vertex[s->vertex_count] = body;
@@ -106,10 +110,13 @@ static bool skin_number(result_skin *s, bool split)
                     next[k - 1] = first[body];
                     first[body] = k;
                 }
+
                 fresh[a] = k - 1;
             }
+
             memcpy(s->triangle + 3 * (int64_t)t, fresh, sizeof fresh);
         }
+
         part->vertex_end = s->vertex_count;
     }
 

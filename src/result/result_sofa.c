@@ -85,6 +85,7 @@ static void sofa_mesh(const sofa *s)
     for (int r = 0; r < s->view.region_count; ++r) {
         int64_t i = 0;
         pl_text_add(t, "  \"%s\": [\n    ", s->view.region_name[r]);
+
         for (int32_t e = 0; e < s->view.element_count; ++e) {
             const int32_t *node = s->view.node + s->view.node_start[e];
             if (s->view.region[e] == r) {
@@ -93,6 +94,7 @@ static void sofa_mesh(const sofa *s)
                             (int)s->number[node[2]], (int)s->number[node[3]]);
             }
         }
+
         pl_text_add(t, "],\n");
     }
 
@@ -107,11 +109,13 @@ static void sofa_materials(const sofa *s, pl_findings *findings)
         const char *name = pl_robot_region_material(s->robot, r);
         pl_material m = {0};
         double mu, kappa;
+
         for (int i = 0; i < pl_robot_material_count(s->robot); ++i) {
             if (strcmp(pl_robot_material_name(s->robot, i), name) == 0) {
                 m = pl_robot_material(s->robot, i);
             }
         }
+
         pl_material_moduli(&m, &mu, &kappa);
         const bool rubber = pl_material_is_rubber(m.model);
         if (m.model != PL_NEO_HOOKEAN && m.model != PL_STVK) {
@@ -120,6 +124,7 @@ static void sofa_materials(const sofa *s, pl_findings *findings)
                             name, pl_material_model_name(m.model),
                             rubber ? "NeoHookean" : "StVenantKirchhoff");
         }
+
         pl_text_add(s->t, "  \"%s\": (\"%s\", [%.9g, %.9g], %.9g), # %s\n", s->view.region_name[r],
                     rubber ? "NeoHookean" : "StVenantKirchhoff", mu, kappa, m.density > 0 ? m.density : 1e-9,
                     name);
@@ -137,12 +142,14 @@ static void sofa_supports(const sofa *s)
         int64_t k = 0;
         const int32_t count = pl_robot_fixed_vertices(s->robot, i, &vertex, axis);
         pl_text_add(s->t, "  ([");
+
         for (int32_t j = 0; j < count; ++j) {
             if (s->number[vertex[j]] >= 0) {
                 sofa_comma(s->t, k++, 20);
                 pl_text_add(s->t, "%d", (int)s->number[vertex[j]]);
             }
         }
+
         pl_text_add(s->t, "], [%d, %d, %d]), # %s\n", axis[0], axis[1], axis[2],
                     pl_robot_fixed_name(s->robot, i));
     }
@@ -173,6 +180,7 @@ static void sofa_chambers(const sofa *s)
             pl_text_add(s->t, "[%d, %d, %d]", (int)s->number[node[0]], (int)s->number[node[2]],
                         (int)s->number[node[1]]);
         }
+
         pl_text_add(s->t, "]),\n");
     }
 
@@ -200,6 +208,7 @@ static pl_status sofa_cables(const sofa *s, pl_error *err)
             status = pl_fail_memory(err, "scene");
             break;
         }
+
         pl_statics_cable_points(statics, rest, a, point, count);
         const bool length = pl_drive_is_geometric(k->drive);
         const double pulled = length ? k->rest - answer.measure[a] : answer.effort[a];
@@ -209,6 +218,7 @@ static pl_status sofa_cables(const sofa *s, pl_error *err)
             sofa_comma(s->t, i, 4);
             pl_text_add(s->t, "[%.9g, %.9g, %.9g]", point[3 * i], point[3 * i + 1], point[3 * i + 2]);
         }
+
         pl_text_add(s->t, "]),\n");
         pl_free(point);
     }
@@ -292,10 +302,12 @@ static void sofa_head(const sofa *s)
                         pl_drive_unit(info.command[c].drive));
         }
     }
+
     for (int k = 0; k < info.marker_count; ++k) {
         const double *x = answer.marker + 3 * (int64_t)k;
         pl_text_add(s->t, "solved by pliant: %s at %.4f %.4f %.4f\n", info.marker_name[k], x[0], x[1], x[2]);
     }
+
     pl_text_add(s->t,
                 "Linear tetrahedra are stiffer in bending than the elements of pliant: refine the mesh "
                 "(--size) to compare.\n\"\"\"\n\n"

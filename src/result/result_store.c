@@ -66,11 +66,13 @@ static bool store_scan(const char *text, double *value, int count)
     for (int i = 0; i < count; ++i) {
         char *end = NULL;
         text += i > 0 && *text == ',';
+
         if (strncmp(text, "null", 4) == 0) {
             value[i] = NAN;
             text += 4;
             continue;
         }
+
         value[i] = pl_real_read(text, &end);
         if (end == text) {
             return false;
@@ -250,6 +252,7 @@ static pl_status store_meet(pl_store *s, bool writing, pl_error *err)
             status = fact[i].value.failed ? pl_fail_memory(err, s->path)
                                           : store_fact_meet(s, &fact[i], fresh, err);
         }
+
         pl_text_clear(&fact[i].value);
     }
 

@@ -26,11 +26,13 @@ pl_status pl_study_write_csv(const pl_study *s, const char *path, pl_error *err)
             pl_text_add_cell(&t, "%s", s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]);
             pl_text_add(&t, ",");
         }
+
         pl_text_add_cell(&t, "%s", s->outcome[p] ? s->outcome[p] : "not reached");
         for (int i = 0; i < s->quantity_count; ++i) {
             const double value = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)i];
             pl_text_add(&t, isfinite(value) ? ",%.10g" : ",", value);
         }
+
         pl_text_add(&t, "\n");
     }
 
@@ -66,6 +68,7 @@ static int study_last(const pl_study *s)
             same = same &&
                    strcmp(s->setting[(size_t)last * (size_t)s->axis_count + (size_t)i], s->setting[i]) == 0;
         }
+
         if (!same) {
             break;
         }
@@ -87,6 +90,7 @@ pl_status pl_study_plot(const pl_study *s, int quantity, const char *path, pl_er
     pl_curve curve[STUDY_CURVES];
     char name[STUDY_CURVES][STUDY_NAME];
     pl_status status = x && y ? PL_OK : pl_fail_memory(err, "the plot");
+
     for (int g = 0; status == PL_OK && g < curves; ++g) {
         int n = 0;
         for (int k = 0; k < last; ++k) {
@@ -100,12 +104,14 @@ pl_status pl_study_plot(const pl_study *s, int quantity, const char *path, pl_er
                 y[g * last + n++] = value;
             }
         }
+
         size_t at = 0;
         name[g][0] = 0;
         for (int i = 0; i + 1 < s->axis_count && at < sizeof name[g]; ++i) {
             at += (size_t)snprintf(name[g] + at, sizeof name[g] - at, "%s%s %s", i ? ", " : "", s->axis[i],
                                    s->setting[(size_t)(g * last) * (size_t)s->axis_count + (size_t)i]);
         }
+
         curve[g] = (pl_curve){.name = name[g], .x = x + g * last, .y = y + g * last, .count = n};
     }
 

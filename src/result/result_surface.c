@@ -58,11 +58,13 @@ static void surface_obj(const result_skin *s, const result_blocks *b, const doub
     for (int32_t i = 0; i < s->vertex_count; ++i) {
         const double *x = b->position + 3 * (int64_t)s->vertex[i];
         pl_text_add(t, "v %.9g %.9g %.9g", x[0], x[1], x[2]);
+
         if (value) {
             double rgb[3];
             pl_colour_map(result_value_place(value[s->vertex[i]], low, high), rgb);
             pl_text_add(t, " %.4f %.4f %.4f", rgb[0], rgb[1], rgb[2]);
         }
+
         pl_text_add(t, "\n");
     }
 
@@ -87,6 +89,7 @@ static void surface_obj(const result_skin *s, const result_blocks *b, const doub
             const double *x = k->point + 3 * (int64_t)a;
             pl_text_add(t, "v %.9g %.9g %.9g%s\n", x[0], x[1], x[2], value ? " 0.2 0.2 0.2" : "");
         }
+
         pl_text_add(t, "g ");
         surface_word(t, k->name);
         pl_text_add(t, "\nl");

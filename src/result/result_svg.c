@@ -65,6 +65,7 @@ static void svg_limits(const result_svg_plot *p, double low[2], double high[2])
     for (int c = 0; c < p->curve_count; ++c) {
         for (int k = 0; k < p->count; ++k) {
             const double v[2] = {*svg_x(p, &p->curve[c], k), *svg_y(&p->curve[c], k)};
+
             if (isfinite(v[0]) && isfinite(v[1])) {
                 for (int i = 0; i < 2; ++i) {
                     low[i] = fmin(low[i], v[i]);
@@ -97,6 +98,7 @@ static void svg_axes_of(const result_svg_plot *p, svg_axis axis[2])
     double low[2], high[2];
     svg_limits(p, low, high);
     const double width = p->width - SVG_LEFT - SVG_RIGHT, height = p->height - SVG_TOP - SVG_BOTTOM;
+
     if (p->equal) {
         // the same mm per pixel both ways, both in the middle
         const double scale = fmax((high[0] - low[0]) / width, (high[1] - low[1]) / height);
@@ -120,6 +122,7 @@ static void svg_ticks(pl_text *out, const result_svg_plot *p, const svg_axis *ax
     for (int n = 0; n < 20 && first + n * step <= axis[i].high + 1e-9 * step; ++n) {
         const double value = fabs(first + n * step) < 1e-9 * step ? 0 : first + n * step;
         const double at = svg_pixel(&axis[i], value);
+
         if (i == 0) {
             pl_text_add(out,
                         "<line class=grid x1=%.1f x2=%.1f y1=%d y2=%d /><text class=tick x=%.1f y=%d "
@@ -145,6 +148,7 @@ static void svg_line(pl_text *out, const result_svg_plot *p, const result_svg_cu
         }
         pen = isfinite(x) && isfinite(y);
     }
+
     pl_text_add(out, "\"/>");
 }
 
@@ -154,6 +158,7 @@ static void svg_dots(pl_text *out, const result_svg_plot *p, const result_svg_cu
     for (int k = 0; k < p->count; ++k) {
         const double x = *svg_x(p, c, k), y = *svg_y(c, k);
         const bool marked = mark && mark[k] == p->mark_value;
+
         if (isfinite(x) && isfinite(y) && (c->dots || marked)) {
             pl_text_add(
                 out, "<circle class=\"%s c%d\" cx=%.2f cy=%.2f r=%g><title>%d: %.6g, %.6g</title></circle>",
@@ -174,6 +179,7 @@ static void svg_legend(pl_text *out, const result_svg_plot *p)
             x = SVG_LEFT;
             ++row;
         }
+
         const int y = p->height + 6 + 16 * row;
         pl_text_add(out,
                     "<line class=\"curve%s c%d\" x1=%.1f x2=%.1f y1=%d y2=%d /><text class=tick x=%.1f y=%d>",
@@ -195,6 +201,7 @@ static int svg_legend_rows(const result_svg_plot *p)
             x = SVG_LEFT;
             ++rows;
         }
+
         x += width;
     }
 

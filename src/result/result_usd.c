@@ -33,6 +33,7 @@ static void usd_points(pl_text *t, const float *x, int32_t count)
         const float *p = x + 3 * (int64_t)i;
         pl_text_add(t, "%s(%.7g, %.7g, %.7g)", i ? ", " : "", (double)p[0], (double)p[1], (double)p[2]);
     }
+
     pl_text_add(t, "]");
 }
 
@@ -87,6 +88,7 @@ static bool usd_colours(pl_text *t, const result_animation *a, const result_skin
     pl_text_add(t, "        color3f[] primvars:displayColor = ");
     usd_colour_list(t, a, part, region, 0, low, high);
     pl_text_add(t, " (\n            interpolation = \"vertex\"\n        )\n");
+
     if (a->color != PL_FIELD_COUNT && shapes > 1) {
         pl_text_add(t, "        color3f[] primvars:displayColor.timeSamples = {\n");
         for (int k = 0; k < shapes; ++k) {
@@ -94,6 +96,7 @@ static bool usd_colours(pl_text *t, const result_animation *a, const result_skin
             usd_colour_list(t, a, part, region, k, low, high);
             pl_text_add(t, ",\n");
         }
+
         pl_text_add(t, "        }\n");
     }
 
@@ -178,6 +181,7 @@ static pl_status usd_finish(pl_series *s, const double *time, pl_error *err)
                         "        double high = %.6g\n    }\n",
                         pl_field_label(a->color), low, high);
         }
+
         pl_text_add(&t, ")\n{\n");
     }
 

@@ -108,8 +108,10 @@ pl_status result_video_put(result_video *v, const unsigned char *data, size_t by
                            "%s: cannot be written: ffmpeg ended early (no codec for it, or a full disk)",
                            v->path);
         }
+
         done += n > 0 ? (size_t)n : 0;
     }
+
     return PL_OK;
 }
 

@@ -47,6 +47,7 @@ pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const 
         pl_vtu_field on_points[RESULT_ARRAYS_MAX], on_cells[RESULT_ARRAYS_MAX + 1];
         int points = 0, cells = 0;
         on_cells[cells++] = (pl_vtu_field){"region", PL_VTU_INT32, 1, v.region};
+
         for (int i = 0; i < array_count; ++i) {
             const pl_vtu_field field = {array[i].name, PL_VTU_FLOAT64, array[i].components, array[i].value};
             if (array[i].on_elements) {
@@ -55,6 +56,7 @@ pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const 
                 on_points[points++] = field;
             }
         }
+
         const pl_vtu_names names = {"region_names", v.region_name, v.region_count};
         const pl_vtu_grid grid = {
             .point_count = v.vertex_count,

@@ -20,6 +20,7 @@ static int xdmf_one_kind(const pl_mesh_view *v)
             return -1;
         }
     }
+
     return v->kind[0];
 }
 
@@ -98,12 +99,14 @@ static pl_status xdmf_add(pl_series *s, pl_error *err)
                                          v.region, err);
             }
         }
+
         char name[40];
         snprintf(name, sizeof name, "points_mm_%06d", s->count);
         if (status == PL_OK) {
             status =
                 result_hdf5_put(&s->numbers, name, RESULT_HDF5_FLOAT64, v.vertex_count, 3, b.position, err);
         }
+
         for (int f = 0; status == PL_OK && f < PL_FIELD_COUNT; ++f) {
             if (b.field[f]) {
                 s->field[f] = true;
@@ -154,6 +157,7 @@ static void xdmf_shape(const pl_series *s, const pl_mesh_view *v, const char *fi
     pl_text_add(t, "</Geometry>\n<Attribute Name=\"region\" AttributeType=\"Scalar\" Center=\"Cell\">\n");
     xdmf_item(t, file, "region", -1, v->element_count, 0, whole);
     pl_text_add(t, "</Attribute>\n");
+
     for (int f = 0; f < PL_FIELD_COUNT; ++f) {
         const pl_field field = (pl_field)f;
         const int parts = xdmf_components(field);

@@ -157,6 +157,7 @@ int pl_robot_find_command(const pl_robot *robot, const char *name)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -239,6 +240,7 @@ int pl_robot_sensor_line(const pl_robot *robot, int i, const double *position, d
     const pl_sensor *s = &robot->sensor[i];
     for (int k = 0; k < s->guide_count && k < room; ++k) {
         const pl_point *p = &s->guide[k];
+
         for (int axis = 0; axis < 3; ++axis) {
             double sum = p->count ? 0 : p->rest[axis];
             for (int32_t j = 0; j < p->count; ++j) {
@@ -311,6 +313,7 @@ int pl_robot_force(const pl_robot *robot, int i, double force[3], double moment[
         force[k] = there ? robot->force[i].force[k] : 0;
         moment[k] = there ? robot->force[i].moment[k] : 0;
     }
+
     return there ? robot->force[i].marker : -1;
 }
 

@@ -21,11 +21,13 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
         const int line = guide[g].line;
         const double reach = guide[g].radius > 0 ? guide[g].radius : radius;
         double distance = 0;
+
         if (reach > b->size) {
             ROBOT_DEFECT(b, line, "%s '%s': a radius of %g mm is larger than the body (%.4g mm)", what, name,
                          reach, b->size);
             return PL_OK;
         }
+
         if (guide[g].space) {
             memcpy(point[g].rest, guide[g].point, sizeof point[g].rest);
         } else {
@@ -45,17 +47,20 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
             if (pl_mesh_embed(b->robot->mesh, p, &near, NULL) == PL_OK) {
                 const double *X = pl_mesh_get(b->robot->mesh).position;
                 double q[3] = {0};
+
                 for (int j = 0; j < near.node_count; ++j) {
                     for (int i = 0; i < 3; ++i) {
                         q[i] += near.weight[j] * X[3 * (size_t)near.node[j] + i];
                     }
                 }
+
                 pl_findings_advise(
                     b->findings,
                     "the nearest point of the body is (%.6g, %.6g, %.6g); for a point fixed in space "
                     "write {at: [...], space: true}",
                     q[0], q[1], q[2]);
             }
+
             pl_findings_place(b->findings, p, NULL, 0);
         }
 
@@ -107,6 +112,7 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
     for (int32_t r = 0; r < rims.count; ++r) {
         const int32_t first = rims.start[r], n = rims.start[r + 1] - first;
         int32_t *node = a->rim_node + (size_t)per * (size_t)first;
+
         for (int32_t k = 0; k < n; ++k) {
             // corner 0, then back along the edge from the last corner to it, and so on
             const int32_t here = k == 0 ? 0 : n - k, edge = n - 1 - k;
@@ -115,6 +121,7 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
                 node[2 * k + 1] = rims.mid[first + edge];
             }
         }
+
         a->rim_start[r + 1] = a->rim_start[r] + per * n;
     }
 
@@ -218,6 +225,7 @@ pl_status robot_cable(robot_build *b, const pl_actuator_def *def, int index, pl_
     (void)index;
     a->guide_count = def->guide_count;
     double radius = def->radius;
+
     if (def->default_radius && !def->growth) {
         radius = actuator_guide_radius(b);
         ROBOT_FIND(b, PL_NOTE, def->line,

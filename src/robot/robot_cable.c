@@ -15,6 +15,7 @@ static int32_t cable_apex(const pl_mesh_view *mesh, const bool *corner, const do
     const double length2 = pl_dot3(along, along);
     int32_t best = -1;
     double nearest = INFINITY;
+
     for (int32_t v = 0; v < mesh->vertex_count; ++v) {
         double p[3];
         pl_sub3(mesh->position + 3 * (size_t)v, a, p);
@@ -60,6 +61,7 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *a, pl_cab
         gaps = gaps || cable_in_gap(robot->mesh, a->guide[k].rest, a->guide[k + 1].rest);
     }
     *count = 0;
+
     for (int k = 0; k + 1 < a->guide_count; ++k) {
         const double *p = a->guide[k].rest, *q = a->guide[k + 1].rest;
         const int32_t apex = !gaps || cable_in_gap(robot->mesh, p, q) ? cable_apex(&mesh, corner, p, q) : -1;
@@ -98,6 +100,7 @@ int64_t pl_robot_tension_first(const pl_robot *robot, int actuator)
         const pl_actuator *a = &robot->actuator[i];
         first += a->friction > 0 ? a->guide_count - 1 : 0;
     }
+
     return first;
 }
 

@@ -35,6 +35,7 @@ static int check_find(const void *item, size_t size, int count, const char *name
             return i;
         }
     }
+
     return -1;
 }
 
@@ -71,6 +72,7 @@ static void check_names(check *c, const void *item, size_t size, int count, size
             CHECK_DEFECT(c, line, "%s: a name is missing", what);
             continue;
         }
+
         const int first = check_find(item, size, i, name);
         if (first >= 0) {
             CHECK_DEFECT(c, line, "%s: the name '%s' is given twice, first on line %d", what, name,
@@ -87,6 +89,7 @@ static void check_columns(check *c, const void *item, size_t size, int count, si
     for (int i = 0; i < count; ++i) {
         const char *name = check_name(item, size, i);
         char shown[80];
+
         if (name && name[0] && !pl_name_is_valid(name)) {
             CHECK_DEFECT(c, *(const int *)((const char *)item + size * (size_t)i + line_offset),
                          "%s: '%s' is not a valid name: %s", what, pl_name_shown(name, shown, sizeof shown),
@@ -125,6 +128,7 @@ static bool check_finite(const double *x, int count)
             return false;
         }
     }
+
     return true;
 }
 
@@ -134,17 +138,20 @@ static void check_bodies(check *c)
     for (int i = 0; i < c->def->body_count; ++i) {
         const pl_body_def *body = &c->def->body[i];
         double worst = 0;
+
         for (int r = 0; r < 3; ++r) {
             for (int s = 0; s < 3; ++s) {
                 const double dot = pl_dot3(body->rotation + 3 * r, body->rotation + 3 * s);
                 worst = fmax(worst, fabs(dot - (r == s)));
             }
         }
+
         if (!(worst < 1e-9) || !(pl_det3(body->rotation) > 0) || !check_finite(body->translation, 3)) {
             CHECK_DEFECT(c, body->line, "body '%s': its pose is not a rotation and a translation",
                          body->name ? body->name : "");
         }
     }
+
     for (int i = 0; i < c->def->surface_count; ++i) {
         const pl_surface_def *s = &c->def->surface[i];
         if (s->body < 0 || s->body >= c->def->body_count) {
@@ -180,12 +187,14 @@ static void check_materials(check *c)
                        "material '%s': a shear modulus of %.3g MPa is implausible (silicone: about 0.1)",
                        m->name, mu);
         }
+
         if (kappa > 1e7 * mu) {
             CHECK_WARN(c, m->line,
                        "material '%s': the bulk modulus is %.2g times the shear modulus, which loses "
                        "accuracy (rubber: about 1e4, poisson 0.49995)",
                        m->name, kappa / mu);
         }
+
         // t/mm^3: 1e-9 is water
         const double density = m->material.density;
         if (density > 3e-8 || (density > 0 && density < 1e-12)) {
@@ -309,17 +318,20 @@ static void check_table(check *c, const pl_actuator_def *a)
     const double rise = t[2 * a->table_count - 1] - t[1];
     for (int i = 0; i < a->table_count; ++i) {
         const double *p = t + 2 * i;
+
         if (!isfinite(p[0]) || !isfinite(p[1]) || !(p[1] > 0)) {
             CHECK_DEFECT(c, a->line,
                          "actuator '%s': table point %d is (%g, %g), expected a number and a ratio > 0",
                          a->name, i + 1, p[0] / scale, p[1]);
             return;
         }
+
         if (i > 0 && !(p[0] > p[-2])) {
             CHECK_DEFECT(c, a->line, "actuator '%s': table point %d at %g %s must come after %g", a->name,
                          i + 1, p[0] / scale, pl_drive_unit(a->drive), p[-2] / scale);
             return;
         }
+
         if (i > 0 && (p[1] - p[-1]) * rise < 0) {
             CHECK_DEFECT(c, a->line,
                          "actuator '%s': the table is not monotone, %g follows %g at point %d (`pliant "
@@ -454,11 +466,13 @@ static void check_actuators(check *c)
                          "actuator '%s': a film driven by voltage needs 'thickness' and 'permittivity'",
                          a->name);
         }
+
         if (a->drive == PL_DRIVE_SYRINGE && (!(a->ambient > 0) || !(a->line_volume >= 0))) {
             CHECK_DEFECT(c, a->line,
                          "actuator '%s': ambient pressure %g MPa and line volume %g mm^3 are impossible",
                          a->name, a->ambient, a->line_volume);
         }
+
         if (a->drive == PL_DRIVE_SYRINGE && a->ambient > 1) {
             CHECK_WARN(c, a->line, "actuator '%s': an ambient pressure of %g kPa is implausible", a->name,
                        1e3 * a->ambient);
@@ -476,6 +490,7 @@ static void check_one_sided(check *c, const pl_command_def *command, const pl_ac
                      command->name, a->name, pl_drive_name(a->drive));
         return;
     }
+
     if (a->has_range && a->range[0] > 0) {
         CHECK_DEFECT(c, command->line,
                      "command '%s' is one_sided: it sets '%s' to 0, but its range starts at %g",
@@ -497,6 +512,7 @@ static void check_commands(check *c)
             (!check_finite(command->range, 2) || command->range[0] > command->range[1])) {
             CHECK_DEFECT(c, command->line, "command '%s': the range is reversed", name);
         }
+
         for (int k = 0; k < command->drive_count; ++k) {
             const pl_command_drive *drive = &command->drive[k];
             const int a = check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count,
@@ -506,6 +522,7 @@ static void check_commands(check *c)
                              "command '%s': the factor of '%s' is %g, must be a number other than 0", name,
                              drive->actuator, drive->factor);
             }
+
             if (a >= 0 && command->one_sided) {
                 check_one_sided(c, command, &d->actuator[a]);
             }
@@ -513,6 +530,7 @@ static void check_commands(check *c)
                 CHECK_DEFECT(c, command->line, "actuator '%s' is driven by two commands, '%s' and '%s'",
                              drive->actuator, d->command[c->driver[a] - 1].name, name);
             }
+
             if (a >= 0) {
                 c->driver[a] = i + 1;
             }
@@ -552,6 +570,7 @@ static void check_readings(check *c)
             check_guides(c, "sensor", name, s->guide, s->guide_count, s->radius, s->line);
             continue;
         }
+
         const int a = check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count, s->actuator,
                                       "sensors", "actuator", s->line);
         if (a >= 0 && !pl_actuator_traits_get(d->actuator[a].kind)->encloses) {
@@ -623,6 +642,7 @@ static void check_springs(check *c)
             CHECK_DEFECT(c, s->line, "spring '%s': the stiffness is %g N/mm, must be above 0", name,
                          s->stiffness);
         }
+
         if (s->has_rest && (!(s->rest >= 0) || !isfinite(s->rest))) {
             CHECK_DEFECT(c, s->line, "spring '%s': the rest length is %g mm, must be 0 or more", name,
                          s->rest);
@@ -641,6 +661,7 @@ static void check_free(check *c, const pl_obstacle_def *o)
                          : o->mass != 0 ? "mass"
                                         : "density");
         }
+
         return;
     }
 
@@ -777,6 +798,7 @@ static void check_layers(check *c)
             CHECK_WARN(c, l->line, "layer '%s' is %g mm thick: draw it as a region of the mesh", name,
                        l->thickness);
         }
+
         check_prestretch(c, "layer", name, l->prestretch, l->line);
         if (l->between[0] && l->side != PL_SIDE_MIDDLE) {
             CHECK_DEFECT(c, l->line, "layer '%s' lies between two regions: its side is 'middle'", name);
@@ -800,6 +822,7 @@ static void check_fibres(check *c)
             CHECK_DEFECT(c, f->line, "fibre '%s': the stiffness is %g N, must be above 0", name,
                          f->stiffness);
         }
+
         check_prestretch(c, "fibre", name, f->prestretch, f->line);
         if (f->kind == PL_FIBRE_LINE) {
             if (f->point_count < 2 || !check_finite(f->point, 3 * f->point_count)) {
@@ -807,6 +830,7 @@ static void check_fibres(check *c)
             }
             continue;
         }
+
         if (!(pl_norm3(f->axis) > 0) || !check_finite(f->axis, 3) || !check_finite(f->about, 3)) {
             CHECK_DEFECT(c, f->line, "fibre '%s' needs an axis, a direction that is not 0", name);
         }
@@ -822,6 +846,7 @@ static void check_fibres(check *c)
                          "excluded (for 90 deg use rings)",
                          name, f->angle * 180 / PL_PI);
         }
+
         if (f->has_range && !(f->range[1] > f->range[0])) {
             CHECK_DEFECT(c, f->line, "fibre '%s': the range along the axis is empty", name);
         }
@@ -875,6 +900,7 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     words = def->marker_count > words ? def->marker_count : words;
     c.word = PL_NEW_ARRAY(const char *, words);
     c.driver = PL_NEW_ARRAY(int, def->actuator_count);
+
     if (!c.word || !c.driver) {
         pl_free(c.word);
         pl_free(c.driver);

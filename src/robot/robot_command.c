@@ -10,6 +10,7 @@ static int command_actuator(const pl_robot *robot, const char *name)
             return a;
         }
     }
+
     return -1;
 }
 

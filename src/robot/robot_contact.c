@@ -205,6 +205,7 @@ static pl_status contact_features(robot_build *b, pl_robot_contact *c)
                                                 c->obstacle[o].free ? INFINITY : edge, ball, out);
             c->feature_first[o + 1] = c->feature_first[o] + count;
         }
+
         c->feature = pass == 0 ? PL_NEW_ARRAY(pl_feature, c->feature_first[c->obstacle_count]) : c->feature;
         if (!c->feature) {
             break;
@@ -313,6 +314,7 @@ uint64_t robot_contact_hash(const pl_robot_contact *c, uint64_t h)
             const double body[] = {o->mass, o->pulled, o->pull[0], o->pull[1], o->pull[2]};
             h = pl_hash_bytes(h, body, sizeof body);
         }
+
         h = pl_hash_bytes(h, o->shape.surface.position,
                           3 * (size_t)o->shape.surface.vertex_count * sizeof(double));
         h = pl_hash_bytes(h, o->shape.surface.corner,

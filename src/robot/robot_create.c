@@ -130,6 +130,7 @@ static int robot_find_material(robot_build *b, const char *name)
             return m;
         }
     }
+
     return -1;
 }
 
@@ -151,6 +152,7 @@ static pl_status robot_materials(robot_build *b)
         return robot_memory(b);
     }
     robot->material_count = given;
+
     for (int m = 0; m < given; ++m) {
         robot->material[m] = b->def->material[m].material;
         robot->material_name[m] = pl_strdup(b->def->material[m].name);
@@ -170,6 +172,7 @@ static bool robot_region_is_hollow(const robot_build *b, const char *name)
             return true;
         }
     }
+
     return false;
 }
 

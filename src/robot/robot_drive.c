@@ -237,6 +237,7 @@ double pl_actuator_goal_slope(const pl_actuator *a, double value)
         pl_monotone_value(&a->table, value, &slope);
         return goal_rest(a) * slope;
     }
+
     return goal_is_measure(a) ? pl_drive_slope(a->drive, goal_rest(a)) : 1;
 }
 

@@ -20,6 +20,7 @@ static void examine_chambers(const pl_robot *robot, pl_findings *findings)
             pl_findings_advise(findings, "correct for an air inlet; otherwise check the surface with `pliant "
                                          "mesh --out cavity.stl --surface ...`");
         }
+
         if (!(a->rest > 0)) {
             pl_findings_add(findings, PL_DEFECT, NULL, 0,
                             "chamber '%s' encloses %.3g mm^3, expected a positive volume", a->name, a->rest);
@@ -38,6 +39,7 @@ static bool examine_said(const pl_findings *findings, const char *words)
             return true;
         }
     }
+
     return false;
 }
 
@@ -63,10 +65,12 @@ static void examine_markers(const pl_robot *robot, double edge, pl_findings *fin
         pl_findings_add(findings, PL_NOTE, NULL, 0, "no marker: `fk` will report no position");
         pl_findings_advise(findings, "add `markers: {tip: {surface: tip}}` or a point `{at: [x, y, z]}`");
     }
+
     for (int i = 0; i < robot->marker_count; ++i) {
         double place[3], distance = 0;
         pl_robot_marker_rest(robot, i, place, &distance);
         const char *name = robot->marker[i].name;
+
         if (distance > 1e-3 * edge && !examine_reported(findings, name, "outside the body")) {
             pl_findings_add(findings, distance > 5 * edge ? PL_WARNING : PL_NOTE, NULL, 0,
                             "marker '%s' is %.3g mm outside the body at (%.4g, %.4g, %.4g)", name, distance,
@@ -186,6 +190,7 @@ static void examine_cable(const pl_robot *robot, const pl_actuator *cable, doubl
             examine_piece(robot, cable->name, k - 1, before, point, fmax(reach, before_reach), edge,
                           findings);
         }
+
         memcpy(before, point, sizeof before);
     }
 }
@@ -235,6 +240,7 @@ pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_erro
     const double edge = pl_mesh_measure_quality(robot->mesh).mean_edge;
     examine_chambers(robot, findings);
     examine_markers(robot, edge, findings);
+
     for (int i = 0; i < robot->actuator_count; ++i) {
         if (pl_actuator_kind_get(robot->actuator[i].kind)->place == PL_PLACE_POINTS) {
             examine_cable(robot, &robot->actuator[i], edge, findings);

@@ -67,6 +67,7 @@ static pl_status ground_init(fibre_ground *g, robot_build *b)
         for (int t = 0; t < n; ++t, ++g->count) {
             g->of[g->count] = (int32_t)f;
             double *low = box + 6 * (int64_t)g->count, *high = low + 3;
+
             for (int k = 0; k < 3; ++k) {
                 const double *x = g->position + 3 * (int64_t)node[triangle[t][k]];
                 g->local[3 * g->count + k] = triangle[t][k];
@@ -335,6 +336,7 @@ static void path_miss(fibre_path *p, double length)
         fibre_place(p->ground->mesh, p->ground->position, &p->fibre->point[p->fibre->point_count - 1],
                     p->miss, NULL);
     }
+
     p->missed += length;
 }
 
@@ -421,6 +423,7 @@ static void axis_init(fibre_axis *a, const fibre_path *p)
     a->low = INFINITY;
     a->high = -INFINITY;
     a->radius = 0;
+
     for (int32_t k = 0; k < 3 * p->ground->count; ++k) {
         double d[3];
         pl_sub3(p->ground->corner + 3 * (int64_t)k, def->about, d);
@@ -630,6 +633,7 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
         axis_init(&axis, &p);
         p.too_long = axis_too_long(&axis, &p);
         const int starts = def->starts > 0 ? def->starts : 1;
+
         for (int k = 0; k < starts && def->kind == PL_FIBRE_HELIX; ++k) {
             for (int h = 0; h < 2; ++h) {
                 if (def->hand == PL_HAND_BOTH || (int)def->hand == h) {
@@ -637,6 +641,7 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
                 }
             }
         }
+
         if (def->kind == PL_FIBRE_RINGS && !p.too_long) {
             path_rings(&p, &axis);
         }

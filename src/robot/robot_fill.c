@@ -54,6 +54,7 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
     int32_t *number = PL_NEW_ARRAY(int32_t, v.vertex_count), *inner = PL_NEW_ARRAY(int32_t, v.vertex_count);
     fill->tet = PL_NEW_ARRAY(int32_t, 4 * tets);
     fill->position = PL_NEW_ARRAY(double, 12 * tets);
+
     if (!number || !inner || !fill->tet || !fill->position) {
         pl_free(number);
         pl_free(inner);
@@ -69,8 +70,10 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
                 fill_point(body, v.position + 3 * (size_t)k, fill->position + 3 * (size_t)fill->vertex_count);
                 inner[k] = ++fill->vertex_count;
             }
+
             fill->tet[4 * (size_t)fill->count + (size_t)a] = number[k] >= 0 ? number[k] : -inner[k];
         }
+
         fill->count += air[e];
     }
 

@@ -37,6 +37,7 @@ static pl_status film_surface_init(const pl_mesh *mesh, const pl_actuator *a, fi
         int32_t node[PL_FACE_NODES_MAX];
         const int8_t(*triangle)[3];
         const int n = pl_mesh_face_nodes(mesh, a->face[f], node), count = pl_face_triangles(n, &triangle);
+
         for (int t = 0; t < count; ++t, ++s->flat.triangle_count) {
             for (int i = 0; i < 3; ++i) {
                 s->flat.corner[3 * (int64_t)s->flat.triangle_count + i] = node[triangle[t][i]];
@@ -66,6 +67,7 @@ static int film_places(const pl_mesh_view *v, int32_t e, film_place *out)
         double N[PL_ELEMENT_NODES_MAX], dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0}, C[9];
         *p = (film_place){0};
         pl_shape_eval(kind, xi[q], N, dN);
+
         for (int a = 0; a < n; ++a) {
             const double *X = v->position + 3 * (int64_t)node[a];
             for (int i = 0; i < 3; ++i) {
@@ -81,6 +83,7 @@ static int film_places(const pl_mesh_view *v, int32_t e, film_place *out)
         const double det = pl_dot3(M, C), t1[3] = {M[0], M[3], M[6]}, t2[3] = {M[1], M[4], M[7]};
         p->weight = weight[q] * det;
         pl_cross3(t1, t2, p->normal);
+
         for (int a = 0; a < n; ++a) {
             for (int j = 0; j < 3; ++j) {
                 p->gradient[3 * a + j] = pl_dot3(dN + 3 * a, C + 3 * j) / det;
@@ -122,6 +125,7 @@ static void film_axes(const double direction[3], int nodes, double *gradient)
         axis[0][i] /= width;
     }
     pl_cross3(axis[2], axis[0], axis[1]);
+
     for (int a = 0; a < nodes; ++a) {
         double *g = gradient + 3 * a;
         const double along[3] = {pl_dot3(g, axis[0]), pl_dot3(g, axis[1]), pl_dot3(g, axis[2])};
@@ -145,6 +149,7 @@ static pl_status film_add_element(const pl_mesh_view *v, int32_t e, const film_s
             pl_trisurf_tree_nearest(&surface->tree, p->X, near);
             pl_sub3(near, p->X, p->normal);
         }
+
         film_axes(p->normal, n, p->gradient);
         weight[q] = scale * p->weight;
         memcpy(gradient + (int64_t)3 * n * q, p->gradient, 3 * (size_t)n * sizeof *gradient);
@@ -168,16 +173,19 @@ static pl_status film_add_face(const pl_mesh *mesh, int64_t face, double thickne
     for (int q = 0; q < count; ++q) {
         double dN[2 * PL_FACE_NODES_MAX], T1[3] = {0}, T2[3] = {0}, cross[3];
         pl_face_shape_eval(n, xi[q], NULL, dN);
+
         for (int a = 0; a < n; ++a) {
             for (int i = 0; i < 3; ++i) {
                 T1[i] += dN[2 * a] * X[3 * (int64_t)node[a] + i];
                 T2[i] += dN[2 * a + 1] * X[3 * (int64_t)node[a] + i];
             }
         }
+
         pl_cross3(T1, T2, cross);
         const double length = pl_norm3(T1), slant = pl_dot3(T1, T2) / length,
                      width = pl_norm3(cross) / length;
         weight[q] *= length * width * thickness;
+
         for (int a = 0; a < n; ++a) {
             double *g = gradient + 3 * (n * q + a);
             g[0] = dN[2 * a] / length;
@@ -242,6 +250,7 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
             deep[i] = pl_trisurf_tree_nearest(&surface.tree, v.position + 3 * (int64_t)i, near) >
                       (1 + FILM_DEPTH) * a->thickness;
         }
+
         // elements all of whose nodes belong to it
         for (int32_t e = 0; e < v.element_count; ++e) {
             bool inside = true;
@@ -253,6 +262,7 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
                 volume += film_element_volume(&v, e);
             }
         }
+
         // the vector area, near 0 where two faces look in opposite directions
         for (int32_t t = 0; t < surface.flat.triangle_count; ++t) {
             const int32_t *c = surface.flat.corner + 3 * (int64_t)t;

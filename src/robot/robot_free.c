@@ -64,14 +64,17 @@ static pl_status free_append(robot_build *b, pl_mesh_def *def, double *position,
         kind[e] = PL_TET4;
         region[e] = def->region_count;
         start[e + 1] = start[e] + 4;
+
         for (int a = 0; a < 4; ++a) {
             node[start[e] + a] = def->vertex_count;
             for (int c = 0; c < 3; ++c) {
                 position[3 * (size_t)def->vertex_count + (size_t)c] =
                     s.centre[c] + free_radius(&s) / sqrt(3.0) * corner[a][c];
             }
+
             ++def->vertex_count;
         }
+
         name[def->region_count] = free_name(o->name);
         if (!name[def->region_count++]) {
             return robot_memory(b);
@@ -196,6 +199,7 @@ pl_status robot_free_rigids(robot_build *b)
             return status;
         }
     }
+
     return PL_OK;
 }
 

@@ -154,6 +154,7 @@ pl_status robot_growth(robot_build *b, int actuator)
                                ? a->thickness
                                : pl_mesh_region_volume(b->robot->mesh, a->region) / a->rest;
         }
+
         for (int k = 0; k < actuator; ++k) {
             if (b->robot->actuator[k].growth && b->robot->actuator[k].region == a->region && a->region >= 0) {
                 ROBOT_DEFECT(b, def->line, "actuators '%s' and '%s' both grow the same region",

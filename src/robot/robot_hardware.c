@@ -64,10 +64,12 @@ void robot_check_hardware(const pl_robot_def *def, pl_findings *findings)
             HARDWARE_DEFECT(def, findings, a->line, "actuator '%s': the rate is %g, must be positive",
                             a->name, a->rate);
         }
+
         if (a->hardware.axis) {
             hardware_check_axis(def, i, findings);
         }
     }
+
     for (int i = 0; i < def->command_count; ++i) {
         const pl_command_def *c = &def->command[i];
         if (!(c->rate >= 0) || !isfinite(c->rate)) {

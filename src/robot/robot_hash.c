@@ -9,6 +9,7 @@ static uint64_t hash_real(uint64_t h, const double *x, size_t count)
         const double value = x[i] == 0 ? 0 : x[i]; // -0 and 0 are one number
         h = pl_hash_bytes(h, &value, sizeof value);
     }
+
     return h;
 }
 
@@ -64,6 +65,7 @@ static uint64_t hash_material(uint64_t h, const pl_material *m)
     static const pl_material_constant further[] = {PL_MU,     PL_JM,     PL_MU1, PL_MU2, PL_MU3,  PL_ALPHA1,
                                                    PL_ALPHA2, PL_ALPHA3, PL_K1,  PL_K2,  PL_KAPPA};
     pl_material copy = *m;
+
     for (int i = 0; i < PL_COUNT(further); ++i) {
         if (pl_material_has(m->model, further[i])) {
             h = hash_real(h, pl_material_at(&copy, further[i]), 1);
@@ -92,6 +94,7 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
     h = hash_real(hash_text(h, a->name), numbers, PL_COUNT(numbers));
     h = pl_hash_bytes(h, flags, sizeof flags);
     h = hash_faces(h, a->face, a->face_count);
+
     if (a->growth || a->table.count > 0) {
         h = hash_whole(hash_whole(h, a->growth), a->region);
         h = hash_real(h, a->table_block, 2 * (size_t)a->table.count);
@@ -184,6 +187,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
         const pl_fibre *f = &robot->fibre[i];
         h = hash_real(hash_whole(hash_text(h, f->name), f->tension_only), &f->stiffness, 1);
         h = hash_real(h, &f->prestretch, 1);
+
         for (int k = 0; k < f->step_count; ++k) {
             const pl_fibre_step *s = &f->step[k];
             const double number[] = {s->xi[0],        s->xi[1],        s->direction[0],

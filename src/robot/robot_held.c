@@ -11,6 +11,7 @@ static int32_t held_root(int32_t *parent, int32_t v)
         parent[v] = parent[parent[v]];
         v = parent[v];
     }
+
     return v;
 }
 
@@ -54,11 +55,13 @@ static int held_rank(double A[36])
     bool used[6] = {false};
     for (int rank = 0; rank < 6; ++rank) {
         int p = -1;
+
         for (int i = 0; i < 6; ++i) {
             if (!used[i] && (p < 0 || A[7 * i] > A[7 * p])) {
                 p = i;
             }
         }
+
         if (!(A[7 * p] > 1e-12 * largest)) {
             return rank;
         }
@@ -89,6 +92,7 @@ static void held_add(double A[36], const double X[3], const double centre[3], do
     const int p = (axis + 1) % 3, q = (axis + 2) % 3;
     r[3 + p] = d[q];
     r[3 + q] = -d[p];
+
     for (int i = 0; i < 6; ++i) {
         for (int j = 0; j < 6; ++j) {
             A[6 * i + j] += r[i] * r[j];
@@ -143,9 +147,11 @@ pl_status robot_check_held(robot_build *b)
     double *gram = PL_NEW_ARRAY(double, 36 * (int64_t)count);
     for (int s = 0; gram && s < b->robot->support_count; ++s) {
         const pl_support *support = &b->robot->support[s];
+
         for (int32_t k = 0; k < support->node_count; ++k) {
             const int32_t j = support->node[k];
             const double *centre = v.position + 3 * (size_t)held_root(parent, j);
+
             for (int i = 0; i < 3; ++i) {
                 if (support->axis[i]) {
                     held_add(gram + 36 * (size_t)piece[j], v.position + 3 * (size_t)j, centre, b->size, i);

@@ -24,6 +24,7 @@ static pl_status layer_interface(robot_build *b, int32_t first, int32_t second, 
     int64_t all = 0;
     const pl_status status = robot_interface(b->robot->mesh, inside, face, &all, b->err);
     pl_free(inside);
+
     for (int64_t k = 0; status == PL_OK && k < all; ++k) {
         if (v.region[(*face)[k] / 8] == second) {
             (*face)[(*count)++] = (*face)[k];
@@ -40,6 +41,7 @@ pl_status robot_layer_faces(robot_build *b, const char *what, const char *surfac
     pl_status status = PL_OK;
     *face = NULL;
     *count = 0;
+
     if (surface) {
         const int32_t s = robot_find_surface(b, surface, what, line);
         if (s < 0) {
@@ -65,6 +67,7 @@ pl_status robot_layer_faces(robot_build *b, const char *what, const char *surfac
     for (int64_t k = 0; status == PL_OK && k < *count; ++k) {
         int32_t node[PL_FACE_NODES_MAX];
         const int n = pl_mesh_face_nodes(b->robot->mesh, (*face)[k], node);
+
         if (n != 3 && n != 6) {
             ROBOT_DEFECT(b, line, "%s: layers and fibres need triangles, but a face there has four corners",
                          what);

@@ -42,6 +42,7 @@ static void magnet_element(const pl_mesh_view *v, int32_t e, const double remane
     for (int q = 0; q < count; ++q) {
         double N[PL_ELEMENT_NODES_MAX], dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0}, C[9];
         pl_shape_eval(kind, xi[q], N, dN);
+
         for (int a = 0; a < n; ++a) {
             for (int i = 0; i < 9; ++i) {
                 M[i] += v->position[3 * (int64_t)node[a] + i / 3] * dN[3 * a + i % 3];

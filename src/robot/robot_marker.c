@@ -26,15 +26,18 @@ static pl_status marker_surface_weights(robot_build *b, int32_t surface, pl_poin
         const int n = pl_mesh_face_nodes(b->robot->mesh, v.surface_face[k], node);
         pl_mesh_gather_face(b->robot->mesh, v.surface_face[k], x);
         pl_face_quadrature(n, &points, xi, weight);
+
         for (int q = 0; q < points; ++q) {
             double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], t[3] = {0}, s[3] = {0}, normal[3];
             pl_face_shape_eval(n, xi[q], N, dN);
+
             for (int a = 0; a < n; ++a) {
                 for (int i = 0; i < 3; ++i) {
                     t[i] += dN[2 * a] * x[3 * a + i];
                     s[i] += dN[2 * a + 1] * x[3 * a + i];
                 }
             }
+
             pl_cross3(t, s, normal);
             const double dA = weight[q] * pl_norm3(normal);
             area += dA;
@@ -190,6 +193,7 @@ pl_status robot_markers(robot_build *b)
                 ROBOT_DEFECT(b, def->line, "marker '%s': surface '%s' has no face", def->name, def->surface);
                 continue;
             }
+
             status = marker_surface_weights(b, surface, &m->point);
             status = status == PL_OK ? marker_surface_patch(b, &m->point, &m->patch) : status;
         } else {
@@ -220,6 +224,7 @@ pl_status robot_sensors(robot_build *b)
                                   &s->guide, &length);
             continue;
         }
+
         for (int a = 0; a < b->robot->actuator_count; ++a) {
             s->actuator = marker_same(b->robot->actuator[a].name, def->actuator) ? a : s->actuator;
         }
@@ -235,6 +240,7 @@ pl_status robot_loads(robot_build *b)
     robot->force = PL_NEW_ARRAY(pl_force, b->def->force_count);
     robot->pressure = PL_NEW_ARRAY(pl_surface_pressure, b->def->pressure_count);
     pl_status status = robot->force && robot->pressure ? PL_OK : robot_memory(b);
+
     for (int i = 0; status == PL_OK && i < b->def->force_count; ++i) {
         const pl_force_def *def = &b->def->force[i];
         pl_force *f = &robot->force[robot->force_count++];
@@ -251,6 +257,7 @@ pl_status robot_loads(robot_build *b)
                             def->marker, robot->marker[f->marker].distance);
             pl_findings_advise(b->findings, "move the marker onto the body, or add the moment of the force");
         }
+
         if (pl_norm3(def->moment) > 0 && robot->marker_count > 0 && !robot->marker[f->marker].frame) {
             ROBOT_DEFECT(b, def->line,
                          "loads: a moment cannot act on marker '%s': its vertices lie on one line",

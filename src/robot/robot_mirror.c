@@ -15,6 +15,7 @@ static bool mirror_heights(const pl_mesh *mesh, const pl_fixed_def *def, const i
     for (int64_t k = 0; k < count; ++k) {
         double x[3 * PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_gather_face(mesh, face[k], x);
+
         for (int a = 0; a < nodes; ++a) {
             const double height = pl_dot3(x + 3 * a, n);
             range[0] = fmin(range[0], height);
@@ -60,6 +61,7 @@ bool robot_mirror(const robot_build *b, int body, const pl_mesh *mesh, const pl_
     double n[3], range[2], low[3], high[3], all[2] = {INFINITY, -INFINITY};
     pl_mulTv3(b->def->body[body].rotation, e, n);
     const pl_mesh_view v = pl_mesh_get(mesh);
+
     for (int32_t j = 0; j < v.vertex_count; ++j) {
         const double height = pl_dot3(v.position + 3 * (size_t)j, n);
         all[0] = fmin(all[0], height);

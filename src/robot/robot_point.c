@@ -209,6 +209,7 @@ static bool point_solve(int n, double *A, double least, double *x)
             A[k * m + c] = A[p * m + c];
             A[p * m + c] = t;
         }
+
         for (int r = k + 1; r < n; ++r) {
             const double f = A[r * m + k] / A[k * m + k];
             for (int c = k; c < m; ++c) {
@@ -246,6 +247,7 @@ static bool point_correct(const double *X, const double at[3], double radius, po
     for (int32_t j = 0; j < kernel->count; ++j) {
         const double *Xj = X + 3 * (size_t)kernel->node[j], k = kernel->weight[j] / total;
         const double d[4] = {1, (Xj[0] - at[0]) / radius, (Xj[1] - at[1]) / radius, (Xj[2] - at[2]) / radius};
+
         for (int r = 0; r < 4; ++r) {
             for (int s = 0; s < 4; ++s) {
                 A[5 * r + s] += k * d[r] * d[s];
@@ -305,6 +307,7 @@ pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius
             point_rest(mesh, out);
             return PL_OK;
         }
+
         kernel_clear(&kernel);
     }
 
@@ -338,6 +341,7 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
             }
             const double w = weight[j] * exp(pl_dot3(l, d));
             sum += w;
+
             for (int i = 0; i < 3; ++i) {
                 g[i] += w * d[i];
                 for (int k = 0; k < 3; ++k) {
@@ -345,6 +349,7 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
                 }
             }
         }
+
         for (int i = 0; i < 3; ++i) {
             for (int k = 0; k < 3; ++k) {
                 H[4 * i + k] = H[4 * i + k] / sum - g[i] * g[k] / (sum * sum);
@@ -352,6 +357,7 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
             H[4 * i + i] += 1e-9; // nodes of a face leave its normal undecided: no tilt along it
             H[4 * i + 3] = -g[i] / sum;
         }
+
         // converged: the mean of d is 0
         const double error = pl_norm3(g) / sum;
         if (error < 1e-14) {
@@ -360,8 +366,10 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
                 pl_sub3(position + 3 * (size_t)node[j], at, d);
                 weight[j] *= exp(pl_dot3(l, d) / scale) / sum;
             }
+
             return;
         }
+
         // Newton's step, at most 2 long: exp(l . d) grows fast
         double step[3];
         if (!point_solve(3, H, 1e-12, step)) {

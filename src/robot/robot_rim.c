@@ -156,23 +156,27 @@ static int32_t rim_label(rim_work *w, const rim_loop *l, double origin[3])
     for (;;) {
         int best = -1;
         double most = 0;
+
         for (int p = 0; p < w->plane_count; ++p) {
             double length = 0;
             for (int32_t e = 0; e < l->edges; ++e) {
                 length +=
                     w->label[e] < 0 && rim_edge_in(w, l, e, w->plane[p], true) ? rim_edge_length(w, l, e) : 0;
             }
+
             if (length > most) {
                 most = length;
                 best = p;
             }
         }
+
         if (best < 0) {
             return labelled;
         }
         const rim_plane plane = w->plane[best];
         origin[plane.axis] = given[plane.axis] ? origin[plane.axis] : plane.at;
         given[plane.axis] = true;
+
         for (int32_t e = 0; e < l->edges; ++e) {
             if (w->label[e] < 0 && rim_edge_in(w, l, e, plane, true)) {
                 w->label[e] = best;
@@ -342,6 +346,7 @@ static void rim_bounds(const rim_work *w, const rim_loop *l, double low[3], doub
         low[i] = INFINITY;
         high[i] = -INFINITY;
     }
+
     for (int32_t j = 0; j < l->count; ++j) {
         for (int i = 0; i < 3; ++i) {
             low[i] = fmin(low[i], rim_vertex(w, l, j)[i]);
@@ -399,6 +404,7 @@ static void rim_cuts(const rim_work *w, const rim_loop *l, pl_text *text)
             in += rim_edge_in(w, l, e, plane, false);
             held += rim_edge_in(w, l, e, plane, true);
         }
+
         if (in >= 2 && held == 0) {
             double at[3] = {0}, normal[3] = {0};
             at[i] = pl_tidy(plane.at);
@@ -608,6 +614,7 @@ pl_status pl_chamber_caps(const pl_actuator *a, const int32_t *corner_of, pl_fun
             const int32_t v = a->cap_node[cap->start + j * step];
             node[j] = corner_of ? corner_of[v] : v;
         }
+
         if (!node) {
             return PL_NO_MEMORY;
         }

@@ -9,6 +9,7 @@ static int spring_marker(const pl_robot *robot, const char *name)
             return m;
         }
     }
+
     return -1;
 }
 
@@ -53,11 +54,13 @@ pl_status robot_springs(robot_build *b)
         }
         s->distance = pl_distance3(spring_end(robot, s, false), spring_end(robot, s, true));
         s->rest = def->has_rest ? def->rest : s->distance;
+
         if (!(s->distance > 1e-6 * b->size)) {
             ROBOT_DEFECT(b, def->line,
                          "spring '%s': its ends lie in one point, so it has no direction to pull in",
                          def->name);
         }
+
         spring_warn_arm(b, def, s->from);
         spring_warn_arm(b, def, s->to);
     }

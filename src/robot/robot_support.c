@@ -27,6 +27,7 @@ static void support_mark_box(robot_build *b, const pl_fixed_def *def)
                 pl_sub3(x, body->translation, x);
                 pl_mulTv3(body->rotation, x, x);
             }
+
             bool inside = true;
             for (int i = 0; i < 3; ++i) {
                 inside = inside && x[i] >= def->low[i] - slack && x[i] <= def->high[i] + slack;
@@ -87,6 +88,7 @@ static pl_status support_read(robot_build *b, const pl_fixed_def *def, pl_suppor
     const pl_status status = robot_take_marks(b, &s->node, &s->node_count);
     if (status == PL_OK && found && s->node_count == 0) {
         ROBOT_DEFECT(b, def->line, "fixed: '%s' contains no vertex", s->name);
+
         if (def->has_box) {
             double low[3], high[3];
             pl_mesh_bounds(b->robot->mesh, low, high);
@@ -120,6 +122,7 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
     bool reported = false;
     for (int32_t k = 0; k < mine->node_count; ++k) {
         const int32_t v = mine->node[k];
+
         for (int i = 0; i < 3; ++i) {
             int32_t *slot = &owner[3 * (size_t)v + i];
             if (!mine->axis[i]) {
@@ -131,6 +134,7 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
                 pl_rotation_exp(other->rotate, Q);
                 support_motion(mine, R, X + 3 * (size_t)v, u);
                 support_motion(other, Q, X + 3 * (size_t)v, w);
+
                 if (fabs(u[i] - w[i]) > 1e-9 * b->size) {
                     ROBOT_DEFECT(
                         b, b->def->fixed[s].line,
@@ -140,6 +144,7 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
                     reported = true;
                 }
             }
+
             *slot = s;
         }
     }
@@ -228,6 +233,7 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
                          rigid->name, first->name, support->name);
             break;
         }
+
         clamped = clamped || (support->axis[0] && support->axis[1] && support->axis[2]);
         first = support;
     }

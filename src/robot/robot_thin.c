@@ -93,6 +93,7 @@ pl_status robot_thin_walls(robot_build *b, const pl_layer_def *def, const pl_lay
     const double skip = 1e-9 * pl_distance3(low, high);
     int64_t found = 0;
     const pl_status status = pl_mesh_prepare_trees(mesh, b->err);
+
     for (int64_t k = 0; status == PL_OK && k < l->face_count; ++k) {
         double at[3], out[3];
         thin_middle(mesh, l->face[k], at, out);

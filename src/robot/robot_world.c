@@ -136,6 +136,7 @@ pl_status robot_interface(const pl_mesh *mesh, const bool *inside, int64_t **fac
     for (int pass = 0; pass < 2; ++pass) {
         for (int32_t e = 0; e < v.element_count; ++e) {
             const int n = inside[e] == (pass == 0) ? pl_element_face_count((pl_element_kind)v.kind[e]) : 0;
+
             for (int s = 0; s < n; ++s) {
                 int32_t node[PL_FACE_NODES_MAX], key[4] = {-1, -1, -1, -1};
                 const int nodes = pl_mesh_face_nodes(mesh, (int64_t)e * 8 + s, node);
@@ -208,6 +209,7 @@ static pl_status world_without(robot_build *b, const pl_mesh *mesh, const bool *
                 number[r] = def.region_count;
                 name[def.region_count++] = v.region_name[r];
             }
+
             kind[k] = v.kind[e];
             region[k] = number[r];
             start[k + 1] = start[k];
@@ -286,6 +288,7 @@ static pl_status world_hollow(world *w, int i, const pl_mesh *mesh)
                 one[e] = v.region[e] == r;
                 gone[e] = gone[e] || one[e];
             }
+
             any = true;
             w->wall[a].body = i;
             status = robot_interface(mesh, one, &w->wall[a].face, &w->wall[a].count, b->err);
@@ -346,6 +349,7 @@ static pl_status world_own_surfaces(world *w, int i, const pl_mesh *mesh)
             memcpy(face, v.surface_face + v.surface_start[s], (size_t)count * sizeof *face);
             world_renumber(&w->body[i], face, &count);
         }
+
         const pl_status status = world_add_surface(w, world_name(w->b, i, v.surface_name[s]), face, count);
         if (status != PL_OK) {
             return status;
@@ -381,12 +385,14 @@ static pl_status world_support_faces(world *w, int i, const char *name, int64_t 
             continue;
         }
         *face = PL_NEW_ARRAY(int64_t, surface->count);
+
         for (int64_t k = 0; *face && k < surface->count; ++k) {
             const int64_t f = surface->face[k] - 8 * (int64_t)body->element_offset;
             if (f >= 0 && f < 8 * (int64_t)elements) {
                 (*face)[(*count)++] = f;
             }
         }
+
         return *face ? PL_OK : PL_NO_MEMORY;
     }
 
@@ -593,6 +599,7 @@ static pl_status world_finish(world *w, const pl_mesh *base, pl_mesh **out)
             memcpy(face + start[s], w->surface[s].face, (size_t)w->surface[s].count * sizeof *face);
             start[s + 1] = start[s] + w->surface[s].count;
         }
+
         status = pl_mesh_with_surfaces(base, w->surface_count, name, start, face, out, w->b->err);
     }
 
@@ -620,6 +627,7 @@ static pl_status world_walls(world *w)
             return status;
         }
     }
+
     return PL_OK;
 }
 

@@ -119,6 +119,7 @@ static void cholmod_pivots(const cholmod_factor *L, pl_factor_report *report)
     report->smallest_pivot = INFINITY;
     for (size_t s = 0; s < L->nsuper; ++s) {
         const SuiteSparse_long rows = pi[s + 1] - pi[s];
+
         for (SuiteSparse_long j = 0; j < super[s + 1] - super[s]; ++j) {
             const double l = x[px[s] + j * (rows + 1)];
             report->largest_pivot = fmax(report->largest_pivot, l * l);

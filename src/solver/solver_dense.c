@@ -41,6 +41,7 @@ bool pl_dense_solve(int n, double *A, double *b, int count)
             dense_swap_rows(A, n, pivot, k);
             dense_swap_rows(b, count, pivot, k);
         }
+
         for (int i = k + 1; i < n; ++i) {
             const double l = A[i * n + k] / A[k * n + k];
             for (int j = k + 1; j < n; ++j) {
@@ -102,6 +103,7 @@ static void dense_sort_eigen(int n, double *value, double *V)
         const double swap = value[i];
         value[i] = value[least];
         value[least] = swap;
+
         for (int k = 0; V && least != i && k < n; ++k) {
             const double v = V[k * n + i];
             V[k * n + i] = V[k * n + least];
@@ -124,6 +126,7 @@ void pl_dense_eigen(int n, double *A, double *value, double *V)
                 off += A[i * n + j] * A[i * n + j];
             }
         }
+
         // squares: off-diagonal part below round-off of the whole
         if (!(off > 1e-32 * diagonal)) {
             break;

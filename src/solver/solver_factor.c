@@ -32,6 +32,7 @@ void solver_blas_begin(void)
         blas_threads_before = openblas_get_num_threads();
         openblas_set_num_threads(1);
     }
+
     pthread_mutex_unlock(&blas_lock);
 }
 
@@ -98,6 +99,7 @@ static const solver_kind *factor_kind(pl_factor_kind kind)
     case PL_FACTOR_MPI:
         return &solver_mpi;
     }
+
     return NULL;
 }
 
@@ -250,6 +252,7 @@ static pl_status factor_create(pl_factor_kind kind, const pl_sparse *matrix, con
             memcpy(f->order, order, (size_t)group_count * sizeof *order);
             f->order_count = 1;
         }
+
         status = factor_analyse(f, matrix, store, err);
     } else {
         status = pl_fail_memory(err, "solver: ordering");
@@ -349,6 +352,7 @@ static pl_status factor_check_values(const pl_sparse *m, pl_error *err)
             }
         }
     }
+
     return PL_OK;
 }
 

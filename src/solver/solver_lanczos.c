@@ -73,6 +73,7 @@ static bool lanczos_step(lanczos *z, int m, pl_lanczos_apply apply, void *user)
         return false;
     }
     z->diagonal[m] = lanczos_dot(z, q, next);
+
     for (int twice = 0; twice < 2; ++twice) {
         for (int k = 0; k <= m; ++k) {
             const double *u = z->basis + (int64_t)k * z->n, h = lanczos_dot(z, u, next);
@@ -114,6 +115,7 @@ int pl_lanczos(int32_t n, const double *weight, pl_lanczos_apply apply, void *us
     z.image = PL_NEW_ARRAY(double, n);
     double *small = PL_NEW_ARRAY(double, 2 * most * most + 4 * most + 1);
     int found = -1;
+
     if (z.basis && z.image && small) {
         z.matrix = small;
         z.vec = z.matrix + most * most;
@@ -129,6 +131,7 @@ int pl_lanczos(int32_t n, const double *weight, pl_lanczos_apply apply, void *us
         }
         possible = possible && norm > 0;
         found = possible ? 0 : -1;
+
         for (int m = 0; m < most && possible && found < options->wanted; ++m) {
             possible = lanczos_step(&z, m, apply, user);
             const bool last = m + 1 == most || !possible || z.beta[m + 1] == 0;
@@ -136,10 +139,12 @@ int pl_lanczos(int32_t n, const double *weight, pl_lanczos_apply apply, void *us
                 lanczos_eigen(&z);
                 found = lanczos_converged(&z, options->wanted, options->accuracy);
             }
+
             if (last) {
                 break;
             }
         }
+
         for (int k = 0; k < found; ++k) {
             const int at = lanczos_pick(&z, k);
             value[k] = z.value[at];

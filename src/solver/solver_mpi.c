@@ -43,6 +43,7 @@ static bool mpi_put(const mpi_self *s, const void *data, size_t bytes)
         at += n > 0 ? n : 0;
         bytes -= n > 0 ? (size_t)n : 0;
     }
+
     return true;
 }
 
@@ -56,6 +57,7 @@ static bool mpi_get(const mpi_self *s, void *data, size_t bytes)
         at += n > 0 ? n : 0;
         bytes -= n > 0 ? (size_t)n : 0;
     }
+
     return true;
 }
 
@@ -83,6 +85,7 @@ static void mpi_program(char *path, size_t room)
     const ssize_t n = readlink("/proc/self/exe", path, room - 1);
     path[n > 0 ? n : 0] = 0;
     char *slash = strrchr(path, '/');
+
     if (slash && (size_t)(slash - path) + sizeof "/pliant-mumps" < room) {
         strcpy(slash, "/pliant-mumps");
         if (access(path, X_OK) == 0) {
@@ -137,12 +140,14 @@ static char **mpi_environment(const char *name, const char *token, char text[5][
     snprintf(text[3], sizeof text[3], "OMPI_ALLOW_RUN_AS_ROOT=1");
     snprintf(text[4], sizeof text[4], "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
     const int more = geteuid() == 0 ? 5 : 3;
+
     for (size_t i = 0; i < count; ++i) {
         bool ours = false;
         for (int k = 0; k < more; ++k) {
             const size_t to = (size_t)(strchr(text[k], '=') - text[k]) + 1;
             ours = ours || strncmp(environ[i], text[k], to) == 0;
         }
+
         if (!ours) {
             list[kept++] = environ[i];
         }
@@ -181,6 +186,7 @@ static pl_status mpi_spawn(mpi_self *s, const char *name, const char *token, pl_
     const int failed = posix_spawnp(&s->launcher, word[0], &files, NULL, word, environment);
     posix_spawn_file_actions_destroy(&files);
     pl_free(environment);
+
     if (failed) {
         s->launcher = 0;
         return pl_fail(err, PL_FAILED,
@@ -208,6 +214,7 @@ static pl_status mpi_accept(mpi_self *s, int door, const char *token, pl_error *
             }
             s->socket = -1;
         }
+
         if (waitpid(s->launcher, NULL, WNOHANG) == s->launcher) {
             s->launcher = 0;
             return pl_fail(
@@ -216,6 +223,7 @@ static pl_status mpi_accept(mpi_self *s, int door, const char *token, pl_error *
                 "libopenmpi-dev are installed (PLIANT_MUMPS: its place, PLIANT_MPIRUN: the launcher)");
         }
     }
+
     return pl_fail(err, PL_FAILED, "solver: pliant-mumps has not connected within %d s", MPI_START / 1000);
 }
 

@@ -73,15 +73,18 @@ static int multifrontal_workers(multifrontal *f, int wanted)
         return f->worker_count;
     }
     f->worker = larger;
+
     while (f->worker_count < wanted) {
         front_worker *w = &f->worker[f->worker_count];
         w->stack = pl_resize_array(NULL, (size_t)f->tree.stack_size, sizeof(double));
         w->pack = pl_resize_array(NULL, multifrontal_pack_size(&f->tree), sizeof(double));
+
         if (!w->stack || !w->pack) {
             pl_free(w->stack);
             pl_free(w->pack);
             break;
         }
+
         ++f->worker_count;
     }
 
@@ -105,6 +108,7 @@ static bool multifrontal_allocate_packed(multifrontal *f)
             const int width = k - c < PACKED_COLUMNS ? k - c : PACKED_COLUMNS;
             bytes += packed_block_size(width, (rows - c - width + PACKED_ROWS - 1) / PACKED_ROWS);
         }
+
         f->packed_start[s + 1] = f->packed_start[s] + bytes;
     }
 
@@ -194,6 +198,7 @@ static bool multifrontal_trusted(const multifrontal *f)
             return false;
         }
     }
+
     return true;
 }
 
@@ -209,12 +214,14 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
         const double size = fabs(matrix->value[p]);
         largest = size > largest ? size : largest;
     }
+
     f->largest = largest;
     if (f->largest == 0) {
         report->singular = true;
         report->perturbed_count = matrix->n;
         return PL_OK;
     }
+
     const int workers = multifrontal_workers(f, pl_threads_get());
     f->single = single;
     f->has_packed = false;
@@ -223,6 +230,7 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
         front_kernels_choose(true)->factor(f, workers);
         f->single = report->single = multifrontal_trusted(f);
     }
+
     if (!f->single && !(single && atomic_load(&f->ended))) {
         front_kernels_choose(false)->factor(f, workers);
     }
@@ -232,12 +240,14 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
         report->singular = true;
         return pl_fail(err, PL_INTERRUPTED, "solver: stopped during the factorisation");
     }
+
     multifrontal_report(f, report);
     if (f->refine) { // rare: its memory is not touched before
         memcpy(f->copy.start, matrix->start, ((size_t)matrix->n + 1) * sizeof *f->copy.start);
         memcpy(f->copy.row, matrix->row, entries * sizeof *f->copy.row);
         memcpy(f->copy.value, matrix->value, entries * sizeof *f->copy.value);
     }
+
     return PL_OK;
 }
 
@@ -256,6 +266,7 @@ static bool multifrontal_pack(void *object)
         front_kernels_choose(true)->pack(f);
         f->has_packed = true;
     }
+
     return f->has_packed;
 }
 

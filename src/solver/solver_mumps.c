@@ -112,6 +112,7 @@ static void mumps_pattern(mumps_self *s, const pl_sparse *matrix, const int32_t 
             s->column[p] = j + 1;
         }
     }
+
     for (int32_t p = 0; p < s->n; ++p) {
         s->rank[unknowns[p]] = p + 1;
     }

@@ -52,6 +52,7 @@ static void groups_pairs(const pl_sparse *matrix, const int32_t *group, const so
     memset(seen, 0xff, (size_t)g->count * sizeof *seen);
     for (int32_t k = 0; k < g->count; ++k) {
         seen[k] = k;
+
         for (int32_t m = g->member_start[k]; m < g->member_start[k + 1]; ++m) {
             const int32_t j = g->member[m];
             for (int64_t p = matrix->start[j]; p < matrix->start[j + 1]; ++p) {
@@ -87,11 +88,13 @@ static void groups_unique(solver_groups *g)
         const int64_t end = g->start[k + 1];
         qsort(g->neighbour + begin, (size_t)(end - begin), sizeof *g->neighbour, groups_compare);
         const int64_t first = write;
+
         for (int64_t p = begin; p < end; ++p) {
             if (write == first || g->neighbour[write - 1] != g->neighbour[p]) {
                 g->neighbour[write++] = g->neighbour[p];
             }
         }
+
         begin = end;
         g->start[k + 1] = write;
     }
@@ -105,12 +108,14 @@ pl_status solver_groups_create(const pl_sparse *matrix, const int32_t *group, in
     int64_t *fill = PL_NEW_ARRAY(int64_t, group_count);
     out->start = PL_NEW_ARRAY(int64_t, (size_t)group_count + 1);
     bool done = seen && fill && out->start && groups_members(group, matrix->n, out);
+
     if (done) {
         groups_pairs(matrix, group, out, seen, NULL);
         for (int32_t k = 0; k < group_count; ++k) {
             out->start[k + 1] += out->start[k];
             fill[k] = out->start[k];
         }
+
         out->neighbour = PL_NEW_ARRAY(int32_t, out->start[group_count]);
         done = out->neighbour != NULL;
     }

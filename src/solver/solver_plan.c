@@ -17,6 +17,7 @@ static void plan_relative(front_tree *t)
         const int32_t first = t->first[p], end = t->first[p + 1], k = end - first;
         const int32_t *rows = t->row + t->row_start[p];
         int32_t place = 0;
+
         for (int64_t r = t->row_start[s]; r < t->row_start[s + 1]; ++r) {
             if (t->row[r] < end) {
                 t->relative[r] = t->row[r] - first;
@@ -27,6 +28,7 @@ static void plan_relative(front_tree *t)
             }
             t->relative[r] = k + place;
         }
+
         for (int64_t r = t->row_start[s + 1] - 1; r >= t->row_start[s]; --r) {
             const bool joined = r + 1 < t->row_start[s + 1] && t->relative[r + 1] == t->relative[r] + 1;
             t->run[r] = joined ? t->run[r + 1] + 1 : 1;
@@ -49,10 +51,12 @@ static pl_status plan_panels(front_tree *t, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "solver: a front of %lld rows and %lld pivots is too large",
                            (long long)f, (long long)k);
         }
+
         t->panel[s + 1] = t->panel[s] + f * k;
         t->front_limit = f > t->front_limit ? (int32_t)f : t->front_limit;
         t->flops += plan_flops(t, s);
     }
+
     return PL_OK;
 }
 
@@ -81,6 +85,7 @@ static void plan_entries(const pl_sparse *matrix, front_tree *t, const int32_t *
         t->entry_start[s] = t->entry_start[s - 1];
     }
     t->entry_start[0] = 0;
+
     for (int32_t s = 0; s < t->count; ++s) {
         const int32_t k = front_pivots(t, s), m = front_rows_below(t, s);
         const int32_t *rows = t->row + t->row_start[s];
@@ -111,6 +116,7 @@ static pl_status plan_scatter(const pl_sparse *matrix, front_tree *t, pl_error *
     t->entry_from = PL_NEW_ARRAY(int32_t, entries);
     t->entry_to = PL_NEW_ARRAY(uint32_t, entries);
     const bool done = block && t->entry_from && t->entry_to;
+
     if (done) {
         int32_t *rank = block, *front = block + n, *place = block + 2 * n;
         for (int32_t p = 0; p < t->n; ++p) {
@@ -121,6 +127,7 @@ static pl_status plan_scatter(const pl_sparse *matrix, front_tree *t, pl_error *
                 front[p] = s;
             }
         }
+
         for (int32_t j = 0; j < t->n; ++j) {
             for (int64_t p = matrix->start[j]; p < matrix->start[j + 1]; ++p) {
                 int32_t column, row;
@@ -128,6 +135,7 @@ static pl_status plan_scatter(const pl_sparse *matrix, front_tree *t, pl_error *
                 ++t->entry_start[front[column] + 1];
             }
         }
+
         for (int32_t s = 0; s < t->count; ++s) {
             t->entry_start[s + 1] += t->entry_start[s];
         }
@@ -181,6 +189,7 @@ static void plan_stack(front_tree *t, int32_t *depth)
             top[0] = top[1] = 0;
             continue;
         }
+
         for (int32_t c = t->child_start[s]; c < t->child_start[s + 1]; ++c) {
             top[!side] -= plan_update_size(t, t->child[c]);
         }
@@ -213,8 +222,10 @@ static void plan_arena(front_tree *t, int64_t *x, int64_t *y)
             below += y[t->child[c]];
             y[s] += x[t->child[c]];
         }
+
         x[s] = below > plan_update_size(t, s) ? below : plan_update_size(t, s);
     }
+
     // from sizes to places, parents first: y becomes the place of Y
     for (int32_t s = t->count - 1; s >= 0; --s) {
         if (t->low[s] < 0) {
@@ -225,6 +236,7 @@ static void plan_arena(front_tree *t, int64_t *x, int64_t *y)
             t->arena_size += x[s] + y[s];
             y[s] = t->update[s] + x[s];
         }
+
         int64_t in_y = y[s], in_x = t->update[s];
         for (int32_t c = t->child_start[s]; t->low[s] > s && c < t->child_start[s + 1]; ++c) {
             const int32_t child = t->child[c];
@@ -253,6 +265,7 @@ pl_status front_tree_plan(const pl_sparse *matrix, front_tree *t, pl_error *err)
     int32_t *depth = PL_NEW_ARRAY(int32_t, count);
     int64_t *sizes = PL_NEW_ARRAY(int64_t, 2 * count);
     const bool done = work && depth && sizes;
+
     if (done) {
         plan_branches(t, work);
         plan_stack(t, depth);

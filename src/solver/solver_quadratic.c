@@ -250,6 +250,7 @@ bool pl_quadratic_solve(pl_quadratic *q, const pl_quadratic_problem *problem)
             done = !quadratic_drop(q, 1e-13 * scale);
             continue;
         }
+
         const int blocking = quadratic_blocking(q, problem, &length);
         for (int j = 0; j < n; ++j) {
             problem->p[j] += length * q->step[j];

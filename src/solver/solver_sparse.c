@@ -39,11 +39,13 @@ void pl_sparse_multiply(const pl_sparse *matrix, const double *x, double *y)
         const int64_t diagonal = matrix->start[j + 1] - 1;
         double sum = matrix->value[diagonal] * x[j];
         const double xj = x[j];
+
         for (int64_t p = matrix->start[j]; p < diagonal; ++p) {
             const int32_t i = matrix->row[p];
             sum += matrix->value[p] * x[i];
             y[i] += matrix->value[p] * xj;
         }
+
         y[j] = sum;
     }
 }
@@ -60,6 +62,7 @@ void pl_sparse_multiply_columns(const pl_sparse *matrix, const double *x, double
             xj[c] = x[c * n + j];
             sum[c] = matrix->value[diagonal] * xj[c];
         }
+
         for (int64_t p = matrix->start[j]; p < diagonal; ++p) {
             const int64_t i = matrix->row[p];
             const double value = matrix->value[p];
@@ -68,6 +71,7 @@ void pl_sparse_multiply_columns(const pl_sparse *matrix, const double *x, double
                 y[c * n + i] += value * xj[c];
             }
         }
+
         for (int c = 0; c < count; ++c) {
             y[c * n + j] = sum[c];
         }

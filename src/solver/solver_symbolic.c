@@ -74,6 +74,7 @@ static void symbolic_elimination_tree(symbolic *y)
     const solver_groups *g = y->groups;
     for (int32_t j = 0; j < y->count; ++j) {
         y->parent[j] = y->mark[j] = -1;
+
         for (int64_t p = g->start[y->group[j]]; p < g->start[y->group[j] + 1]; ++p) {
             int32_t i = y->rank[g->neighbour[p]];
             while (i >= 0 && i < j) {
@@ -98,6 +99,7 @@ static void symbolic_counts(symbolic *y)
         y->columns[j] = y->rows[j] = size;
         y->into[j] = j;
         y->mark[j] = j;
+
         for (int64_t p = g->start[y->group[j]]; p < g->start[y->group[j] + 1]; ++p) {
             int32_t i = y->rank[g->neighbour[p]];
             while (i >= 0 && i < j && y->mark[i] != j) {
@@ -158,6 +160,7 @@ static void symbolic_merge(symbolic *y, bool relaxed)
         const int64_t added = entries - symbolic_entries(y->columns[j], y->rows[j]) -
                               symbolic_entries(y->columns[p], y->rows[p]);
         const int64_t zeros = added + y->zeros[j] + y->zeros[p];
+
         if (relaxed ? symbolic_merge_pays(columns, zeros, entries) : added == 0) {
             y->into[j] = p;
             y->columns[p] = columns;
@@ -178,6 +181,7 @@ static bool symbolic_recall(symbolic *y)
             (head[j] != j && (parent[j] < 0 || head[parent[j]] != head[j]))) {
             return false;
         }
+
         y->parent[j] = parent[j];
         y->into[j] = head[j];
     }
@@ -258,6 +262,7 @@ static bool tree_postorder(symbolic *y, front_tree *t)
     int32_t next = 0, depth = 0, *stack = y->scratch;
     for (int32_t root = roots; root >= 0; root = sibling[root]) {
         stack[depth++] = root;
+
         while (depth > 0) {
             const int32_t j = stack[depth - 1], child = eldest[j];
             if (child >= 0) {
@@ -377,6 +382,7 @@ static bool structure_build(const symbolic *y, const front_tree *t, const int32_
                 }
             }
         }
+
         for (int32_t c = t->child_start[s]; c < t->child_start[s + 1]; ++c) {
             const int64_t from = u->start[t->child[c]], to = u->start[t->child[c] + 1];
             if (from < to && u->list[from] < group_first[s]) {
@@ -386,6 +392,7 @@ static bool structure_build(const symbolic *y, const front_tree *t, const int32_
                 structure_add(u, &end, u->list[p], last, mark, s);
             }
         }
+
         if (t->parent[s] < 0 && end > u->start[s]) {
             return false; // likewise: a root has no rows below
         }

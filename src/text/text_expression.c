@@ -93,6 +93,7 @@ static int function_find(const char *name, size_t length)
             return i;
         }
     }
+
     return -1;
 }
 
@@ -126,6 +127,7 @@ static const text_name *name_find(const text_name *name, int count, const char *
             return &name[i];
         }
     }
+
     return NULL;
 }
 
@@ -298,6 +300,7 @@ static text_value expression_call(expression *e, int f)
         return expression_fail(e, "')' is missing behind ", known->name);
     }
     ++e->at;
+
     if (count != known->arguments) {
         return expression_fail(e,
                                known->arguments == 1 ? "one value is expected in the parentheses of "
@@ -310,6 +313,7 @@ static text_value expression_call(expression *e, int f)
     static const text_value radian = {.exponent = {[5] = 1}};
     const bool pure = memcmp(a->exponent, (int[TEXT_EXPONENTS]){0}, sizeof a->exponent) == 0;
     const bool angle = memcmp(a->exponent, radian.exponent, sizeof a->exponent) == 0;
+
     if ((known->rule == FUNCTION_PLAIN && !pure) || (known->rule == FUNCTION_ANGLE && !pure && !angle)) {
         return expression_fail(e,
                                known->rule == FUNCTION_PLAIN ? "expected a plain number, found "
@@ -341,6 +345,7 @@ static text_value expression_units(expression *e, text_value v)
             return v;
         }
         e->at += length;
+
         if (*e->at == '^') {
             const bool minus = e->at[1] == '-';
             e->at += 1 + minus;
@@ -350,6 +355,7 @@ static text_value expression_units(expression *e, text_value v)
             const double power = *e->at++ - '0';
             unit = expression_power(e, unit, (text_value){.number = minus ? -power : power, .plain = true});
         }
+
         v.plain = false;
         v = expression_product(v, unit, 1);
     }
@@ -456,6 +462,7 @@ static text_value expression_factor(expression *e)
         v.number = c == '-' ? -v.number : v.number;
     } else {
         v = expression_atom(e);
+
         if (!e->failed && expression_next(e) == '^') {
             ++e->at;
             const text_value power = expression_factor(e);

@@ -39,6 +39,7 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
             return pl_fail(err, PL_BAD_FILE, "%s: gives more than %zu MB and is not a file", path,
                            FILE_STREAM >> 20);
         }
+
         // doubled, so that the number of copies stays small
         if (length == room) {
             char *larger = pl_resize_array(block, 2 * room + 4096 + 1, 1);
@@ -48,6 +49,7 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
             block = larger;
             room = 2 * room + 4096;
         }
+
         const ssize_t got = read(fd, block + length, room - length);
         if (got < 0 && errno == EINTR) {
             continue;
@@ -61,16 +63,19 @@ static pl_status file_drain(int fd, size_t expected, bool stream, const char *pa
             return pl_fail(err, PL_BAD_FILE, "%s: is a pipe that received no data for %d s", path,
                            FILE_SILENCE / 1000);
         }
+
         if (got < 0) {
             pl_free(block);
             return pl_fail(err, PL_BAD_FILE, "%s: reading failed: %s", path, strerror(errno));
         }
+
         if (got == 0) {
             block[length] = '\0';
             *data = block;
             *bytes = length;
             return PL_OK;
         }
+
         length += (size_t)got;
     }
 
@@ -130,6 +135,7 @@ static bool file_put(int fd, const char *data, size_t bytes)
             bytes -= (size_t)put;
         }
     }
+
     return true;
 }
 
@@ -148,11 +154,13 @@ static int file_open_beside(const char *path, char *name, size_t room)
             errno = ENAMETOOLONG;
             return -1;
         }
+
         const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST) {
             return fd;
         }
     }
+
     return -1;
 }
 
@@ -226,6 +234,7 @@ pl_status text_stream_put(text_stream *s, const void *data, size_t bytes, pl_err
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", s->path,
                        s->fd < 0 ? "it was given up" : strerror(errno));
     }
+
     s->length += bytes;
     return PL_OK;
 }

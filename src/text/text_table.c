@@ -28,6 +28,7 @@ static int table_split(const char *at, const char *end, char separator, table_ce
     int count = 0;
     while (at <= end) {
         const char *stop = at;
+
         if (separator == ' ') {
             while (at < end && isspace((unsigned char)*at)) {
                 ++at;
@@ -49,12 +50,14 @@ static int table_split(const char *at, const char *end, char separator, table_ce
                 quoted = quoted != (*stop == '"');
             }
         }
+
         if (count < room) {
             cell[count] = table_trim(at, stop);
         }
         ++count;
         at = stop + 1;
     }
+
     return count;
 }
 
@@ -84,6 +87,7 @@ static char table_separator(const char *at, const char *end)
     static const char choices[] = ",;\t";
     for (int i = 0; i < 3; ++i) {
         bool quoted = false;
+
         for (const char *p = at; p < end; ++p) {
             quoted = quoted != (*p == '"');
             if (!quoted && *p == choices[i]) {
@@ -91,6 +95,7 @@ static char table_separator(const char *at, const char *end)
             }
         }
     }
+
     return ' ';
 }
 
@@ -265,6 +270,7 @@ int text_table_find(const text_table *table, const char *name)
             return c;
         }
     }
+
     return -1;
 }
 
@@ -294,6 +300,7 @@ pl_status text_table_numbers(const text_table *table, int column, double factor,
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: expected a number, the cell is empty",
                            table->path, table->line[r], column + 1, before, name);
         }
+
         out[(int64_t)r * stride] = factor * value;
         if (isinf(factor * value)) {
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: %g is too large", table->path,
@@ -312,6 +319,7 @@ pl_status text_table_column(const text_table *table, int column, pl_dimension di
         char one[32];
         pl_error why;
         snprintf(one, sizeof one, "1 %s", table->unit[column]);
+
         if (pl_quantity_parse(one, dimension, &factor, &why) != PL_OK) {
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d '%s': %.800s", table->path,
                            table->heading_line, column + 1, table->heading ? table->name[column] : "",

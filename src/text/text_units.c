@@ -122,6 +122,7 @@ size_t text_number_length(const char *s)
     if (s[i] == 'e' || s[i] == 'E') {
         size_t k = i + 1;
         k += s[k] == '+' || s[k] == '-';
+
         if (isdigit((unsigned char)s[k])) {
             while (isdigit((unsigned char)s[k])) {
                 ++k;
@@ -154,6 +155,7 @@ static const units_atom *units_find(const char *name, size_t length)
             return &units_atoms[i];
         }
     }
+
     return NULL;
 }
 
@@ -265,6 +267,7 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
     double factor = 1;
     int atoms = 0, sign = 1;
     const units_atom *last = NULL;
+
     for (;;) {
         const char *gap = s;
         while (isspace((unsigned char)*s) || *s == '*') {
@@ -280,6 +283,7 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
             }
             break;
         }
+
         const pl_status status = units_atom_read(text, &s, sign, &factor, exponent, &last, err);
         if (status != PL_OK) {
             return status;
@@ -311,6 +315,7 @@ static bool units_fit(const int exponent[EXPONENTS], const signed char wanted[EX
             return false;
         }
     }
+
     return true;
 }
 
@@ -345,6 +350,7 @@ bool text_unit_find(const char *name, size_t length, text_value *out)
     if (!atom || strcmp(atom->name, "degC") == 0) { // has another zero: not a factor
         return false;
     }
+
     out->number = atom->factor;
     for (int i = 0; i < EXPONENTS; ++i) {
         out->exponent[i] = atom->exponent[i];
@@ -360,6 +366,7 @@ const char *text_value_kind(const text_value *value)
             return units_dimensions[i].name;
         }
     }
+
     return "a quantity of another dimension";
 }
 
@@ -371,6 +378,7 @@ bool text_value_takes_plain(const text_value *value)
             return false;
         }
     }
+
     return true;
 }
 
@@ -385,6 +393,7 @@ pl_status text_value_as(const text_value *value, const char *text, pl_dimension 
     memcpy(exponent, value->exponent, sizeof exponent);
     exponent[TIME] += rate;
     *out = value->number;
+
     if (value->plain) {
         // zero is zero in every unit
         return wanted->needs_unit && value->number != 0
