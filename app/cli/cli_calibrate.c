@@ -262,6 +262,7 @@ static int calibrate_run(cli_args *args)
     const bool poses = strcmp(kind, "poses") == 0;
     static const char *const pose_extensions[] = {".png", ".svg", ".csv", ".yaml", NULL};
 
+    // kinds that need a robot beside their measurements have their own outputs
     if (poses) {
         if (args->plain_count != 3) {
             cli_error(args, "poses: expected a robot and a table of measurements");
@@ -289,6 +290,7 @@ static int calibrate_run(cli_args *args)
         return wrong ? wrong : cli_calibrate_cameras(args);
     }
 
+    // kinds of a single file, or of none
     const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0,
                relaxation = strcmp(kind, "relaxation") == 0, cycles = strcmp(kind, "cycles") == 0;
     if (!ratio && !syringe && !relaxation && !cycles && strcmp(kind, "tensile") != 0) {
@@ -322,6 +324,7 @@ static int calibrate_run(cli_args *args)
         return cli_calibrate_syringe(args, args->plain[1]);
     }
 
+    // tensile tests are what remains
     calibration c = {0};
     status = calibrate_work(args, args->plain[1], &c);
     pl_tensile_clear(&c.test);

@@ -50,6 +50,7 @@ static int cameras_look(const cli_args *args, cameras *c, int camera, int frame)
         return cli_fail(args, &err);
     }
 
+    // one camera has one size of pictures
     pl_camera *to = &c->camera[camera];
     if (to->width && (to->width != image.width || to->height != image.height)) {
         cli_error(args, "%s: %d x %d pixels, but the pictures before are %d x %d", path, image.width,
@@ -60,6 +61,8 @@ static int cameras_look(const cli_args *args, cameras *c, int camera, int frame)
 
     to->width = image.width;
     to->height = image.height;
+
+    // corners go behind those of the views so far; a picture without the board is skipped and said
     double *pixel = c->pixel + 2 * (size_t)(c->views * c->board.columns * c->board.rows);
     const pl_status found = pl_board_find(&image, &c->board, pixel, &err);
     pl_image_clear(&image);
@@ -71,6 +74,8 @@ static int cameras_look(const cli_args *args, cameras *c, int camera, int frame)
     if (found != PL_OK) {
         return cli_fail(args, &err);
     }
+
+    // pictures of one moment show one placement of the board
     if (c->placement_of[frame] < 0) {
         c->placement_of[frame] = c->placements++;
     }

@@ -266,6 +266,7 @@ static int pose_images(posing *p)
         status = err.status = PL_NO_MEMORY;
     }
 
+    // which of all possible columns the table has; `to` says where its numbers go
     for (int k = 0; status == PL_OK && k < 2 * M * p->cameras; ++k) {
         const int m = k / (2 * p->cameras), c = k / 2 % p->cameras;
         snprintf(name[count], sizeof name[count], "%.80s.%c%d", p->info.marker_name[m], "uv"[k % 2], c + 1);
@@ -283,6 +284,7 @@ static int pose_images(posing *p)
                  M ? p->info.marker_name[0] : "tip", M ? p->info.marker_name[0] : "tip");
     }
 
+    // commands and pixels in one table; what is not seen stays NAN
     status = status == PL_OK ? pl_measured_read(args->plain[2], &p->info, extra, count, &p->measured, &err)
                              : status;
     const size_t size = 2 * (size_t)p->measured.count * (size_t)M * (size_t)p->cameras;
@@ -683,6 +685,7 @@ static int pose_work(posing *p)
         return CLI_EXIT_USAGE;
     }
 
+    // robot, parameters, where the base stands, which rows are held out
     int status = pose_open(p);
     status = status ? status : pose_parameters(p);
     status = status ? status : p->pixel ? pose_start(p) : CLI_DONE;
@@ -698,6 +701,8 @@ static int pose_work(posing *p)
     if (fitted == PL_OK && p->folds) {
         fitted = pose_cross(p, &err);
     }
+
+    // a fit that failed has nothing to print; one that was stopped neither
     cli_stage(NULL, false);
     if (fitted == PL_FAILED || fitted == PL_INTERRUPTED) {
         cli_error(args, "%s", fitted == PL_INTERRUPTED ? cli_stop_reason() : err.text);
@@ -709,6 +714,7 @@ static int pose_work(posing *p)
         return cli_fail_file(args, args->plain[2], &err);
     }
 
+    // a fit that has not converged is printed and written, and its exit status says so
     pose_print(p);
     status = pose_write(p);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? pose_json(p) : NULL);

@@ -69,6 +69,8 @@ static int estimate_noise(const cli_args *args, work *w)
         }
 
         snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+
+        // a name of either; sensors go first
         const int sensor = pl_model_find_sensor(w->m.model, name),
                   marker = pl_model_find_marker(w->m.model, name);
         if (sensor < 0 && marker < 0) {
@@ -78,6 +80,7 @@ static int estimate_noise(const cli_args *args, work *w)
             return CLI_EXIT_USAGE;
         }
 
+        // in the unit of what is measured
         double value;
         pl_error err;
         if (pl_quantity_parse(equals + 1,
@@ -416,12 +419,15 @@ static int estimate_place(const cli_args *args, work *w)
     pl_error err = {0};
     int status = marker < 0 ? CLI_EXIT_USAGE : order && sigma ? CLI_DONE : cli_no_memory(args);
 
+    // greedy: each further sensor is the one that lowers the error most
     if (!status && pl_estimator_place(w->estimator, w->readings.command, w->readings.count, marker, order,
                                       sigma, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
 
     cli_progress_done();
+
+    // a row holds its sensor and all above it
     if (!status) {
         cli_say(args, "%s: sensors in the order of how well they determine %s, over %d poses\n\n",
                 w->m.info.name, cli_value(args, "place"), w->readings.count);

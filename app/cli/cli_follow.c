@@ -401,6 +401,7 @@ static int follow_write(const cli_args *args, follow *f)
         return done;
     }
 
+    // files for people, by extension
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         pl_error err = {0};
         const char *extension = cli_extension(path);
@@ -420,6 +421,7 @@ static int follow_write(const cli_args *args, follow *f)
         cli_say(args, "  wrote %s\n", path);
     }
 
+    // files for machines: what was changed to fit them is reported
     cursor = 0;
     for (const char *text; (text = cli_next(args, "export", &cursor));) {
         pl_error err = {0};

@@ -274,6 +274,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
     json_object_set_new(root, "vertices", json_integer(view.vertex_count));
     json_object_set_new(root, "elements", json_integer(view.element_count));
 
+    // only kinds that there are
     for (int k = 0; k < PL_ELEMENT_KIND_COUNT; ++k) {
         if (kinds[k]) {
             json_object_set_new(by_kind, element_name[k], json_integer(kinds[k]));
@@ -282,6 +283,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
 
     json_object_set_new(root, "element_kinds", by_kind);
 
+    // per region what it weighs and where it lies
     for (int32_t r = 0; r < view.region_count; ++r) {
         const char *material = pl_robot_region_material(robot, r);
         json_t *one = json_object();
@@ -300,6 +302,7 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
 
     json_object_set_new(root, "regions", all);
 
+    // per surface whether it can bound a cavity
     for (int32_t s = 0; s < view.surface_count; ++s) {
         const int64_t *face = view.surface_face + view.surface_start[s];
         const int64_t count = view.surface_start[s + 1] - view.surface_start[s];

@@ -157,6 +157,7 @@ static int mesh_from_file(const cli_args *args, const char *path)
         return CLI_EXIT_USAGE;
     }
 
+    // options that only generating a mesh understands
     if (cli_flag(args, "size")) {
         cli_error(args, "--size: %s is already a mesh; give a robot file with a surface, CAD or a design",
                   path);
@@ -168,6 +169,7 @@ static int mesh_from_file(const cli_args *args, const char *path)
         return status;
     }
 
+    // defects of the file are listed, even where it can be read
     pl_findings *findings = pl_findings_create();
     pl_mesh *mesh = NULL;
     pl_error err = {0};

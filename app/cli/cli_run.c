@@ -66,6 +66,8 @@ static int run_goals(const cli_args *args, run *r)
 
         goal *g = &r->goal[r->goal_count++];
         *g = (goal){.first = -1, .settled = -1, .first_error = NAN, .final_error = NAN, .miss = NAN};
+
+        // without a time the goal holds from the start
         const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : text;
         char time[60] = "0 s";
         pl_error err;
@@ -80,6 +82,7 @@ static int run_goals(const cli_args *args, run *r)
             return CLI_EXIT_USAGE;
         }
 
+        // a goal that begins before the one above it would never be reached
         if (r->goal_count > 1 && !(g->from > g[-1].from)) {
             cli_error(args, "--goal %s: goals must be given in the order of their times", text);
             return CLI_EXIT_USAGE;
@@ -483,6 +486,7 @@ static void run_print(const cli_args *args, run *r)
     }
 }
 
+// Goals with what came of each, then what happened to readings and messages.
 static json_t *run_json(const run *r)
 {
     json_t *root = cli_json_head(r->m.info.robot_hash, r->m.findings), *goals = json_array();
@@ -502,6 +506,7 @@ static json_t *run_json(const run *r)
         json_array_append_new(goals, one);
     }
 
+    // counts over the whole run
     json_object_set_new(root, "goals", goals);
     json_object_set_new(root, "ticks", json_integer(r->done));
     json_object_set_new(root, "held", json_integer(r->held));

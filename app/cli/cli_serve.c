@@ -155,6 +155,7 @@ static int serve_work(cli_args *args, server_options *o)
         return CLI_EXIT_SYSTEM;
     }
 
+    // the robots of the gallery are written where the user may change them
     if (cli_flag(args, "demo")) {
         gallery = serve_gallery();
         if (!gallery) {
@@ -180,6 +181,7 @@ static int serve_work(cli_args *args, server_options *o)
         }
     }
 
+    // from here on the server owns the terminal until Ctrl-C
     if (status == CLI_DONE) {
         o->page = page;
         o->three = three;

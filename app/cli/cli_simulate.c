@@ -321,6 +321,8 @@ static int simulate_read_air(const cli_args *args, simulate *d)
         if (c < 0) {
             return CLI_EXIT_USAGE;
         }
+
+        // a line carries air: the command must be a pressure
         if (pl_drive_dimension(d->s.m.info.command[c].drive) != PL_DIM_PRESSURE) {
             cli_error(args, "--line %s: the command is not a pressure", set);
             return CLI_EXIT_USAGE;
@@ -336,6 +338,7 @@ static int simulate_read_air(const cli_args *args, simulate *d)
             return CLI_EXIT_USAGE;
         }
 
+        // at sea level; the ratio is that of a tube unless given
         const pl_air_line line = {.conductance = SIMULATE_CONDUCTANCE * number[0],
                                   .volume = number[1],
                                   .critical = number[2],

@@ -109,6 +109,7 @@ static int track_look(const cli_args *args, track *t, int camera, int frame)
     return CLI_DONE;
 }
 
+// Pixels of every dot in every picture, then positions from the cameras that see it.
 static int track_work(const cli_args *args, track *t)
 {
     pl_error err = {0};
@@ -122,6 +123,7 @@ static int track_work(const cli_args *args, track *t)
         return CLI_EXIT_USAGE;
     }
 
+    // NAN: not seen
     const size_t points = (size_t)t->frames.count * (size_t)t->dots;
     t->pixel = malloc(2 * points * (size_t)t->cameras * sizeof *t->pixel);
     t->position = malloc(5 * points * sizeof *t->position);
@@ -136,6 +138,7 @@ static int track_work(const cli_args *args, track *t)
 
     int status = CLI_DONE;
     for (int k = 0; k < t->frames.count; ++k) {
+        // each picture is read once, for all its dots
         for (int c = 0; status == CLI_DONE && c < t->cameras; ++c) {
             status = t->frames.path[c][k] ? track_look(args, t, c, k) : CLI_DONE;
         }

@@ -452,6 +452,7 @@ static int workspace_work(const cli_args *args, workspace *w)
         return status;
     }
 
+    // whatever was solved is shown and stored, also after Ctrl-C
     const bool whole = w->before + w->done == w->plan.count;
     if (w->samples.count > 0) {
         double *point = workspace_points(w);

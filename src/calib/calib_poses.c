@@ -113,6 +113,8 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
     double t[3], Q[9];
 
     pose_base(d, value, t, Q);
+
+    // which parameters the solution knows the derivative by
     for (int k = 0; k < P; ++k) {
         const pl_pose_parameter *p = &d->parameter[k];
         if (p->kind == PL_POSE_MATERIAL) {
@@ -123,6 +125,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
         commands = commands || p->kind == PL_POSE_FACTOR || p->kind == PL_POSE_OFFSET;
     }
 
+    // material constants: exact sensitivities, per unit of the parameter, in the measured frame
     pl_jacobian_report how;
     double *by = s->work + C;
     if (count > 0) {
@@ -145,6 +148,8 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
         }
     }
 
+    // factors and offsets of commands: c = factor * table + offset, so dx/dfactor = J table and dx/doffset =
+    // J unit
     if (commands) {
         pl_model_derivative der;
         const pl_status status = pl_model_differentiate(model, PL_PART_MARKER, 0, &der, &how, err);
@@ -171,6 +176,7 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
         }
     }
 
+    // the frame of measurement: x = Q X + t
     const double *marker = pl_model_get_answer(model).marker;
     for (int k = 0; k < P; ++k) {
         const pl_pose_parameter *p = &d->parameter[k];
@@ -515,6 +521,7 @@ static pl_status pose_search(poses *s, double *trial_prediction, double *other, 
     return status;
 }
 
+// Gauss-Newton on the deviations of all rows at once.
 pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_report *report, pl_error *err)
 {
     *report = (pl_poses_report){0};
@@ -527,6 +534,7 @@ pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_
         return pl_fail(err, PL_BAD_INPUT, "calibration: %d cameras, must be 0 to 8", d->camera_count);
     }
 
+    // more numbers than parameters, otherwise every value fits
     int numbers = 0;
     for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
         double r[POSE_RESIDUALS];
@@ -542,6 +550,7 @@ pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_
                        d->parameter_count);
     }
 
+    // columns, residuals and a trial of them in one block
     poses s = {.d = d,
                .P = d->parameter_count,
                .N = 3 * d->row_count * d->marker_count,
@@ -568,6 +577,7 @@ bool pl_poses_place(const double *from, const double *to, int count, double base
     double mean[2][3] = {{0}}, C[9] = {0}, R[9], turned[3], spread = 0;
     int used = 0;
 
+    // means first, then C = sum (to - mean) (from - mean)^T
     for (int pass = 0; pass < 2; ++pass) {
         for (int k = 0; k < count; ++k) {
             const double *a = from + 3 * k, *b = to + 3 * k;
@@ -591,6 +601,7 @@ bool pl_poses_place(const double *from, const double *to, int count, double base
         }
     }
 
+    // the rotation is determined if C has rank 2: then its cofactors do not vanish
     double cofactor[9];
     pl_cofactor3(C, cofactor);
     for (int i = 0; i < 9; ++i) {
@@ -604,6 +615,8 @@ bool pl_poses_place(const double *from, const double *to, int count, double base
     if (used < 3 || !(sqrt(spread) > 1e-9 * size)) {
         return false;
     }
+
+    // the rotation of the polar decomposition, and the displacement that brings mean onto mean
     pl_nearest_rotation3(C, R);
     pl_mulv3(R, mean[0], turned);
     pl_rotation_log(R, base + 3);

@@ -89,6 +89,7 @@ static pl_status ratio_geometric(const pl_robot *robot, pl_ratio_method method, 
 static pl_status ratio_solve(const pl_mesh *specimen, pl_ratio_method method, const double r_omega[2],
                              double pull, double twist, pl_marker_result *interface, pl_error *err)
 {
+    // both ends are clamped; the tip is moved or turned
     const pl_body_def body = {.name = "bar", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     const pl_material_def material[2] = {{.name = "A", .material = ratio_material(r_omega[0])},
                                          {.name = "B", .material = ratio_material(r_omega[1])}};
@@ -112,6 +113,8 @@ static pl_status ratio_solve(const pl_mesh *specimen, pl_ratio_method method, co
                               .fixed_count = 2,
                               .marker = &marker,
                               .marker_count = 1};
+
+    // the solver also holds the state in which the geometric method answers
     const pl_statics_options options = pl_statics_options_default();
     pl_robot *robot = NULL;
     pl_statics *statics = NULL;

@@ -78,10 +78,13 @@ static pl_status series_row(char *line, const char *name, int number, pl_recordi
     return PL_OK;
 }
 
+// The first row that is not blank names the columns; every further one has a number or nothing per column.
 pl_status pl_recording_parse(const char *text, size_t length, const char *name, pl_recording *out,
                              pl_error *err)
 {
     *out = (pl_recording){0};
+
+    // no more rows than lines
     int lines = 1;
     for (size_t i = 0; i < length; ++i) {
         lines += text[i] == '\n';
@@ -104,6 +107,8 @@ pl_status pl_recording_parse(const char *text, size_t length, const char *name, 
         if (series_blank(line)) {
             continue;
         }
+
+        // the heading: names and units
         if (out->column_count == 0) {
             char *rest = line;
             for (char *part; (part = series_part(&rest)) && out->column_count < PL_RECORDING_COLUMNS;) {

@@ -182,6 +182,7 @@ static pl_status relax_times(const pl_relaxation *test, const double *tau, int c
                        PL_PRONY_TERMS);
     }
 
+    // column 0 is the long-term modulus, the others are branches with the times given
     x->n = count + 1;
     for (int i = 0; i < count; ++i) {
         x->tau[i + 1] = tau[i];
@@ -194,6 +195,8 @@ static pl_status relax_times(const pl_relaxation *test, const double *tau, int c
         return PL_OK;
     }
 
+    // the longest time that is resolved is half of the test, the shortest one that of the first rows, or of
+    // the rise
     const double whole = test->time[test->count - 1] - test->time[0];
     double shortest = test->time[1] - test->time[0], most = 0;
     for (int k = 0; test->strain && k < test->count; ++k) {
@@ -215,6 +218,7 @@ static pl_status relax_times(const pl_relaxation *test, const double *tau, int c
                        whole, shortest);
     }
 
+    // evenly spaced in log t
     const int branches =
         (int)fmin(PL_PRONY_TERMS, fmax(1, round(RELAX_DECADES * log10(longest / shortest))) + 1);
     x->n = branches + 1;
@@ -279,6 +283,8 @@ static void relax_intervals(const relax *x, double correlation, pl_relaxation_fi
     }
 }
 
+// Linear least squares with weights g >= 0: the stress is modulus * (strain + sum of g_i times the strain
+// filtered by branch i).
 pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, int count,
                                   pl_relaxation_fit *fit, pl_error *err)
 {
@@ -292,6 +298,7 @@ pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, 
         return status;
     }
 
+    // normal equations, rows weighted so that every decade of time counts alike
     for (int k = 0; k < test->count; ++k) {
         const double w = relax_weight(test, k);
         relax_columns(test, &x, k, column);
@@ -311,6 +318,7 @@ pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, 
             "fall to a positive value");
     }
 
+    // what is left over, and from it the intervals
     relax_rest(test, &x, fit, &correlation);
     fit->modulus = x.a[0];
     fit->count = x.n - 1;

@@ -290,10 +290,12 @@ static pl_status release_iterate(release *z, double *q, double *sum, double *dam
         bool known[RELEASE_UNKNOWNS];
         int count;
 
+        // (J^T J + damping D) step = -J^T r; unknowns that the runs do not see are left out
         release_normal(z, *damping, A, step);
         release_factor(z->n, A, known);
         release_back(z->n, A, known, step);
 
+        // logarithms move by a limited step, durations stay positive
         for (int k = 0; k < z->n; ++k) {
             next[k] = k < P
                           ? fmax(log(RELEASE_SMALL), q[k] + fmin(RELEASE_STEP, fmax(-RELEASE_STEP, step[k])))
@@ -301,6 +303,7 @@ static pl_status release_iterate(release *z, double *q, double *sum, double *dam
             next[k] = k >= P && (k - P) % 2 == 1 ? fmax(0, next[k]) : next[k];
         }
 
+        // the residual at the new values decides
         double *U = z->moved[0]; // derivatives are in J
         status = release_respond(z, next, U, err);
         if (status != PL_OK) {
@@ -361,6 +364,7 @@ static void release_intervals(release *z, double sum, int count, pl_release_repo
     }
 }
 
+// What the fit relies on: positive parameters, increasing times, enough rows.
 static pl_status release_check(const pl_release_def *def, pl_error *err)
 {
     if (def->parameter_count < 1 || def->parameter_count > PL_RELEASE_PARAMETERS) {
@@ -541,6 +545,7 @@ static pl_status release_fit(release *z, double *q, pl_release_report *report, p
     return status;
 }
 
+// The unknowns are the logarithms of the parameters, then start and duration of every run.
 pl_status pl_release_calibrate(const pl_release_def *def, double *response, pl_release_report *report,
                                pl_error *err)
 {
@@ -553,6 +558,8 @@ pl_status pl_release_calibrate(const pl_release_def *def, double *response, pl_r
         return status;
     }
     status = release_create(&z, def) ? PL_OK : pl_fail_memory(err, "release");
+
+    // results: values, and per run when the hand let go and how well the run is met
     for (int k = 0; status == PL_OK && k < def->parameter_count; ++k) {
         q[k] = log(def->value[k]);
     }

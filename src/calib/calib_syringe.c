@@ -176,6 +176,7 @@ static pl_status syringe_append(pl_syringe *out, int32_t *capacity, const double
     return PL_OK;
 }
 
+// Line by line: comments and blank lines are skipped, a first row of words names the columns.
 pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl_syringe *out, pl_error *err)
 {
     *out = (pl_syringe){0};
@@ -206,6 +207,8 @@ pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl
         if (line[strspn(line, " \t")] == 0 || line[0] == '#') {
             continue;
         }
+
+        // a row whose first cell is no number is the heading, once
         const int count = syringe_split(line, part);
         char *end;
         pl_real_read(part[0], &end);

@@ -115,6 +115,7 @@ static bool span_number(span s, bool comma, double *out)
         ++p;
     }
 
+    // 18 digits as a whole number; what is beyond only moves the decimal point
     uint64_t digits = 0;
     int scale = 0, seen = 0;
     bool fraction = false;
@@ -141,6 +142,7 @@ static bool span_number(span s, bool comma, double *out)
         return false;
     }
 
+    // an exponent
     if (p < end && (*p == 'e' || *p == 'E')) {
         ++p;
         const bool down = p < end && *p == '-';
@@ -157,6 +159,7 @@ static bool span_number(span s, bool comma, double *out)
         scale += down ? -exponent : exponent;
     }
 
+    // nothing may follow
     if (p != end) {
         return false;
     }
@@ -384,6 +387,7 @@ static bool row_read(reader *r)
         return false;
     }
 
+    // to a ratio and MPa
     sample s;
     if (!row_number(r, c->strain, &s.strain) || !row_number(r, c->stress, &s.stress)) {
         return false;
@@ -394,6 +398,7 @@ static bool row_read(reader *r)
         s.strain = exp(s.strain) - 1;
     }
 
+    // a strain in percent read as a ratio gives impossible stretches
     if (!(s.strain > -1 && s.strain <= STRAIN_LIMIT)) {
         pl_fail(r->err, PL_BAD_INPUT,
                 "%s:%d: strain is %g, expected a ratio above -1 and at most %g (1 means 100 %%; a column in "
@@ -413,6 +418,7 @@ static bool row_read(reader *r)
         return false;
     }
 
+    // the unloading branch of a rubber is softer: it must not be fitted with the loading one
     if (r->sample_count > 0 && s.strain < r->reached - TREMBLE) {
         pl_fail(r->err, PL_BAD_INPUT,
                 "%s:%d: strain decreases from %g to %g; expected ascending strain: keep the loading part of "

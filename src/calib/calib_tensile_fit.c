@@ -115,6 +115,7 @@ static bool triangle_solve_positive(const triangle *t, int n, double c[UNKNOWNS]
             }
         }
 
+        // the triangle of these columns alone, from the rows of the whole
         for (int i = 0; i < n; ++i) {
             double row[UNKNOWNS] = {0};
             for (int j = 0; j < m; ++j) {
@@ -123,6 +124,7 @@ static bool triangle_solve_positive(const triangle *t, int n, double c[UNKNOWNS]
             triangle_add(&part, m, row, t->d[i]);
         }
 
+        // better than the best choice so far, and nothing below 0
         double try[UNKNOWNS];
         bool good = part.rest < best && triangle_solve(&part, m, try);
         for (int j = 0; good && j < m; ++j) {

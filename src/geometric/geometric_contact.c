@@ -298,6 +298,7 @@ static bool contact_met(const geo_contact *c, const pl_contact_pair *pair, const
     return !pl_contact_pair_gap(c->surface, &at_rest, rest) || at_rest.gap > 0;
 }
 
+// The deepest overlap of every vertex, with its normal: with obstacles, then with other faces of the body.
 static bool contact_look(pl_geometric *g, const double *x)
 {
     geo_contact *c = g->contact;
@@ -321,6 +322,7 @@ static bool contact_look(pl_geometric *g, const double *x)
         }
     }
 
+    // faces that were not beside each other at rest and look at each other
     const pl_contact_pair *pair = NULL;
     int32_t count = 0;
     if (c->finder && !pl_contact_find(c->finder, x, CONTACT_REACH, &pair, &count)) {
@@ -337,6 +339,7 @@ static bool contact_look(pl_geometric *g, const double *x)
         }
     }
 
+    // what is left to push out, for the report
     g->now.inside = 0;
     g->now.depth = 0;
     for (int32_t v = 0; v < g->corner_count; ++v) {

@@ -45,6 +45,7 @@ pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, p
     return PL_OK;
 }
 
+// Numbers first, then what excludes each other.
 static pl_status options_check(const pl_geometric_options *o, pl_error *err)
 {
     const struct {
@@ -113,6 +114,8 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
     if (!g->map.corner_of || !g->map.mid) {
         return pl_fail_memory(err, "local_global: corners");
     }
+
+    // corner_of: the corner with that number; below 0: -1 - the mid node
     for (int32_t v = 0; v < full.vertex_count; ++v) {
         g->map.corner_of[v] = INT32_MIN;
     }
@@ -120,6 +123,7 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
         g->map.corner_of[g->map.vertex_of[c]] = c;
     }
 
+    // every mid node once, at the first edge it is met on
     for (int32_t e = 0; e < full.element_count; ++e) {
         const pl_element_kind kind = (pl_element_kind)full.kind[e];
         for (int k = 0; k < pl_element_edge_count(kind); ++k) {
@@ -134,6 +138,7 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
                 node[edge[2]], g->map.corner_of[node[edge[0]]], g->map.corner_of[node[edge[1]]], e, {0}};
             const double *x = full.position, size = 1e-12 * g->size;
 
+            // mid nodes of curved edges keep their distance from the middle
             for (int i = 0; i < 3; ++i) {
                 const double middle = 0.5 * (x[3 * (size_t)node[edge[0]] + (size_t)i] +
                                              x[3 * (size_t)node[edge[1]] + (size_t)i]);

@@ -348,6 +348,8 @@ static inline vd vertex_forces(const geo_block *block, const geo_law *law, int h
     return energy;
 }
 
+// Local step of a block: per point of integration the deformation gradient F, its target T(F), and the
+// distance w |F - T|^2, whose gradient at fixed T is the force. PL_VW elements at a time.
 static void kernel_local(const geo_block *block, const geo_law *law, const double *x, const double *ratio,
                          double *energy, double *min_J, double *force)
 {
@@ -362,13 +364,19 @@ static void kernel_local(const geo_block *block, const geo_law *law, const doubl
             const double *g = kernel_gradient(block, q, h);
             kernel_outer(g, block->node_count, X, F);
             v_cofactor(F, C);
+
+            // det F by its first row
             const vd J = F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
             smallest = v_min(smallest, J);
+
+            // the vertex metric compares vertices with a centre instead of gradients
             if (block->arm) {
                 kernel_outer(block->arm + h, block->node_count, X, M);
             } else {
                 memcpy(M, F, sizeof M);
             }
+
+            // elements of an actuator aim at a changed rest shape, others at their own
             target_parts target;
             if (block->growth_start >= 0) {
                 const vd r = v_load(ratio + block->growth_start + q * GEO_LANES + h);
@@ -383,6 +391,8 @@ static void kernel_local(const geo_block *block, const geo_law *law, const doubl
             }
 
             sum += weight * target.energy;
+
+            // dE/dx_a = 2 w (F - T) grad N_a
             const vd scale = 2 * law->w * weight;
             for (int a = 0; force && a < block->node_count; ++a, g += 3 * GEO_LANES) {
                 const vd d0 = v_load(g), d1 = v_load(g + GEO_LANES), d2 = v_load(g + 2 * GEO_LANES);

@@ -297,6 +297,7 @@ static bool system_same(const pl_geometric *g, const geo_system *a, const geo_sy
     return memcmp(a->unknown, b->unknown, (size_t)g->vertex_count * sizeof *a->unknown) == 0;
 }
 
+// The matrix is the same for the three axes but for what is held: axes with equal unknowns share a factor.
 pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
 {
     cliques c = {0};
@@ -310,12 +311,14 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
             break;
         }
 
+        // held vertices and those of rigid regions are no unknowns
         s->n = 0;
         for (int32_t v = 0; v < g->vertex_count; ++v) {
             const bool held = g->support_of[3 * (size_t)v + axis] >= 0 || g->rigids.of[v] >= 0;
             s->unknown[v] = held ? -1 : s->n++;
         }
 
+        // an axis with the same unknowns was factored already
         int same = -1;
         for (int k = 0; k < g->matrix.count; ++k) {
             same = system_same(g, &g->matrix.system[k], s) ? k : same;

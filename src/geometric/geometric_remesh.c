@@ -94,6 +94,7 @@ static pl_status remesh_body(const pl_geometric *g, pl_mesh **out, pl_error *err
     int64_t n = 0;
     pl_status status = corner && start && name ? PL_OK : pl_fail_memory(err, "remeshing");
 
+    // walls of chambers that are filled, as surfaces with the names of their actuators
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
         if (!remesh_is_filled(g, i)) {

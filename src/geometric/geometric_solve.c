@@ -453,6 +453,7 @@ static void solve_end(pl_geometric *g, pl_state *state)
     state->load = 1;
 }
 
+// The outcome in the order of what matters: an inverted body is no answer, whatever else holds.
 static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_outcome outcome, double started,
                          pl_solve_report *report)
 {
@@ -473,8 +474,8 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
 
     if (g->now.inverted > 0) {
         report->outcome = PL_INVERTED;
-        snprintf(text, sizeof report->message, "%d elements are inverted (plain step %.2g mm)",
-                 (int)g->now.inverted, s->step);
+        snprintf(text, sizeof report->message, "%d element%s inverted (plain step %.2g mm)",
+                 (int)g->now.inverted, g->now.inverted == 1 ? " is" : "s are", s->step);
     } else if (done) {
         report->outcome = PL_SOLVED;
         const int n = snprintf(text, sizeof report->message,

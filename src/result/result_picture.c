@@ -276,6 +276,7 @@ static void picture_draw_marks(const pl_picture *p, const pl_camera *camera, con
     }
 }
 
+// The body, and behind it the shape at rest as a grey veil, which no plane cuts.
 static pl_status picture_render(const pl_picture *p, const picture_layout *l, const pl_camera *camera,
                                 cairo_surface_t *image, pl_error *err)
 {
@@ -289,6 +290,8 @@ static pl_status picture_render(const pl_picture *p, const picture_layout *l, co
                                   .line_alpha = 0.75,
                                   .wireframe = p->wireframe,
                                   .caps = true};
+
+    // the veil has no colours of its own
     pl_scene_style veil = style;
 
     veil.value = NULL;
@@ -303,11 +306,14 @@ static pl_status picture_render(const pl_picture *p, const picture_layout *l, co
         status = pl_fail_memory(err, "picture");
     }
 
+    // drawn apart, so that it does not hide the body
     if (status == PL_OK && p->ghost) {
         status = pl_scene_create(&ghost_scene, p->mesh, p->ghost, err);
         if (status == PL_OK && !pl_raster_begin(&ghost, l->width, l->height, l->fine)) {
             status = pl_fail_memory(err, "picture");
         }
+
+        // everything that is in space shares one depth buffer; words are drawn over it
         if (status == PL_OK) {
             pl_scene_draw(&ghost_scene, &whole, &veil, &ghost);
         }

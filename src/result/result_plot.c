@@ -155,6 +155,7 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
         return;
     }
 
+    // four corners; the one with the fewest points of curves below it
     const double w = width + 56 * unit, h = (22 * named + 10) * unit, gap = 12 * unit;
     const double xs[2] = {ax->begin + gap, ax->end - gap - w}, ys[2] = {ay->end + gap, ay->begin - gap - h};
     double x = xs[0], y = ys[0];
@@ -170,6 +171,7 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
         }
     }
 
+    // nearly opaque, so that a curve behind it does not disturb
     cairo_rectangle(cr, x, y, w, h);
     cairo_set_source_rgba(cr, 1, 1, 1, 0.88);
     cairo_fill_preserve(cr);

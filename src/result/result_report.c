@@ -442,6 +442,7 @@ static void report_facts(pl_text *t, const pl_report_def *def)
     pl_text_add(t, "</dl>\n");
 }
 
+// One file without anything outside of it: pictures and plots stand in the page.
 pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def, const char *path,
                                pl_error *err)
 {
@@ -465,6 +466,8 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
         pl_text_add(&t, ", marker ");
         result_html_text(&t, motion->marker >= 0 ? motion->info.marker_name[motion->marker] : "none");
         pl_text_add(&t, "</p>\n");
+
+        // what one wants to know first: how far, how fast, where it failed
         report_cards(&t, motion);
         status = report_views(&t, motion, def, err);
         report_errors(&t, motion);
@@ -472,6 +475,7 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
         report_columns(&t, motion, "commands", commands.value, commands.width, commands.name, commands.unit);
         pl_text_add(&t, "</div>\n");
 
+        // reduced models may have no efforts
         if (efforts.width > 0) {
             pl_text_add(&t, "<h2>Efforts</h2><div class=\"plots wide\">\n");
             report_columns(&t, motion, "tensions and pressures", efforts.value, efforts.width, efforts.name,

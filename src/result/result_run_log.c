@@ -219,6 +219,7 @@ static int log_total(sqlite3 *db, int64_t *total)
     return code;
 }
 
+// Rows of a log that may be growing: from a row on, at most so many, as CSV.
 pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **csv, int64_t *rows,
                           int64_t *total, pl_error *err)
 {
@@ -236,6 +237,7 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         return ready;
     }
 
+    // the program that writes the log may hold it for a moment
     int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
     if (code == SQLITE_OK) {
         sqlite3_busy_timeout(db, LOG_WAIT);
@@ -262,6 +264,7 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         code = code == SQLITE_DONE ? log_total(db, total) : code;
     }
 
+    // rows are given only if all were read
     pl_status status = PL_OK;
     if (text.failed || code == SQLITE_NOMEM) {
         status = pl_fail_memory(err, path);

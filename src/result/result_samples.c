@@ -35,6 +35,7 @@ pl_status pl_samples_model_error(pl_store_samples *samples, pl_model *model, pl_
     return PL_OK;
 }
 
+// A row per sample; the heading names every column with its unit.
 pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *model, const char *path,
                                pl_error *err)
 {
@@ -63,6 +64,8 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
     }
 
     pl_text_add(&text, samples->model_error ? ",model_confidence [1]\n" : "\n");
+
+    // commands and efforts in display units, positions in mm
     for (int64_t k = 0; k < samples->count; ++k) {
         for (int c = 0; c < info.command_count; ++c) {
             result_text_number(&text, c ? "," : "",

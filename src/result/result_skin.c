@@ -91,6 +91,7 @@ static bool skin_number(result_skin *s, bool split)
             const int32_t key = split ? p * v.region_count + s->region[t] : 0;
             int32_t fresh[3];
 
+            // the number that a neighbour of the same orientation gave to this vertex, or a new one
             for (int a = 0; a < 3; ++a) {
                 const int32_t body = s->triangle[3 * (int64_t)t + a];
                 int32_t k = first[body]; // numbers from 1 on
@@ -120,6 +121,7 @@ static bool skin_number(result_skin *s, bool split)
         part->vertex_end = s->vertex_count;
     }
 
+    // parts that are not split share all numbers
     for (int p = 0; good && !split && p < s->part_count; ++p) {
         s->part[p].vertex_end = s->vertex_count;
     }

@@ -32,6 +32,8 @@ pl_status result_video_check(const char *path, pl_error *err)
         "%s: needs the program ffmpeg, which is not installed; .gif and NAME_%%04d.png need nothing", path);
 }
 
+// Starts ffmpeg, which reads raw pictures from a socket (a pipe that is closed at its end would end the
+// program by SIGPIPE).
 pl_status result_video_begin(result_video *v, const char *path, int width, int height, int rate,
                              pl_error *err)
 {
@@ -53,6 +55,7 @@ pl_status result_video_begin(result_video *v, const char *path, int width, int h
     }
     v->socket = pair[0];
 
+    // the picture as it comes, and codecs that every player knows; constant quality
     char size[40], frames[20];
     snprintf(size, sizeof size, "%dx%d", width, height);
     snprintf(frames, sizeof frames, "%d", rate);
@@ -83,6 +86,8 @@ pl_status result_video_begin(result_video *v, const char *path, int width, int h
                           mp4 ? "mp4" : "webm",
                           v->file.name,
                           NULL};
+
+    // what ffmpeg prints is not shown: it would stand between our own lines
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, pair[1], 0);

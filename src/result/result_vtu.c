@@ -23,6 +23,7 @@ static pl_status result_check(const pl_data_array *array, int array_count, const
     return PL_OK;
 }
 
+// Cells as in the mesh, whose node order is that of VTK; arrays of vertices and of elements apart.
 pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const pl_data_array *array,
                              int array_count, const char *path, pl_error *err)
 {
@@ -57,6 +58,7 @@ pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const 
             }
         }
 
+        // names of regions as numbers of characters: readers differ in what they make of string arrays
         const pl_vtu_names names = {"region_names", v.region_name, v.region_count};
         const pl_vtu_grid grid = {
             .point_count = v.vertex_count,
