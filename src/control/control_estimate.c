@@ -134,6 +134,7 @@ static pl_status estimate_room(pl_estimator *s, pl_error *err)
         }
     }
 
+    // what is not an array of doubles
     s->parameter = PL_NEW_ARRAY(pl_parameter, 3 * F);
     s->rejected = PL_NEW_ARRAY(bool, m);
     s->others = PL_NEW_ARRAY(bool, m);

@@ -116,6 +116,7 @@ pl_status pl_response_compute(double kp, double ki, int delay, double lag, pl_re
         return pl_fail_memory(err, "the response");
     }
 
+    // the actuator goes this share of what is left in a tick
     const double f = lag > 0 ? 1 - exp(-1 / lag) : 1;
     out->stable = response_stable(kp, ki, delay, f, work);
     if (out->stable) {

@@ -319,6 +319,7 @@ static int run_frozen(pl_loop *s, const double *sensor)
     int frozen = -1;
 
     for (int i = 0; i < s->info.sensor_count && s->options.frozen_limit > 0; ++i) {
+        // noise and resolution of the sensor: a reading may rest for that long
         const double sigma = s->options.estimator ? s->options.estimator->measured[i].sigma : 0;
         const bool length = s->info.sensor_kind[i] == PL_SENSOR_LENGTH;
 

@@ -127,6 +127,7 @@ void ik_outputs_take(const pl_ik *ik, const pl_model_answer *answer, ik_place *p
     const pl_model_info *info = &ik->info;
     const pl_model_answer a = *answer;
 
+    // only outputs that some objective or bound asks for have a place
     for (int i = 0; i < info->marker_count; ++i) {
         if (o->marker[i] >= 0) {
             memcpy(place->y + o->marker[i], a.marker + 3 * i, 3 * sizeof *place->y);

@@ -40,6 +40,7 @@ static pl_status sample_measure(pl_model *model, const pl_sample_options *o, dou
     pl_model_derivative derivative;
     pl_solve_report own = *report;
 
+    // all outputs that a network can learn, by one factor
     if (report->outcome == PL_SOLVED && o->jacobians) {
         pl_jacobian_report how;
         const pl_status status = pl_model_differentiate(model,
@@ -57,6 +58,7 @@ static pl_status sample_measure(pl_model *model, const pl_sample_options *o, dou
         }
     }
 
+    // only the side effect on the model was wanted
     if (stored) {
         return PL_OK;
     }

@@ -335,12 +335,16 @@ pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int f
         if (report.outcome == PL_STOPPED) {
             return pl_fail(err, PL_INTERRUPTED, "workspace: interrupted at sample %d", i);
         }
+
+        // failed samples are recorded too: what cannot be reached is a result
         const pl_workspace_sample sample = {.index = i,
                                             .command = command,
                                             .answer = pl_model_get_answer(model),
                                             .fk = &report,
                                             .cold = cold};
         const bool go_on = record(user, &sample);
+
+        // a failed shape is no start for the next sample
         begun = report.outcome == PL_SOLVED;
         if (!begun) {
             pl_model_reset(model);

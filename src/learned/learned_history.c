@@ -202,6 +202,7 @@ static pl_status history_train(const history *h, pl_lstm *lstm, pl_history_repor
         return pl_fail_memory(err, "the recurrent network");
     }
 
+    // rows that are held out end a piece
     int count = 0, pieces = 0;
     for (int r = 0; r < q->count; ++r) {
         for (int t = q->start[r], length = 0; t < q->start[r + 1]; ++t) {
@@ -355,6 +356,8 @@ pl_status pl_learned_fit_history(const pl_sequences *q, const pl_history_options
                              .output_count = (int)h.M,
                              .cell_count = o->cell_count,
                              .seed = o->train.seed};
+
+    // rows held out are chosen first: neither network sees them
     status = h.held && l ? history_split(&h, report, err) : pl_fail_memory(err, "the learned model");
     status = status == PL_OK ? pl_lstm_create(&def, &l->history, err) : status;
     if (status == PL_OK) {

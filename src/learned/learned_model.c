@@ -177,12 +177,14 @@ static void rotation_rate(const double *v, const double *d, double w[3])
         z[i] = R[3 * i + 2];
     }
 
+    // first column: x = a / |a|
     const double n = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     const double along = x[0] * d[0] + x[1] * d[1] + x[2] * d[2];
     for (int i = 0; i < 3; ++i) {
         dx[i] = (d[i] - along * x[i]) / n;
     }
 
+    // second column: what is left of b across x, y = c / |c| with c = b - (x.b) x
     const double dot = x[0] * v[3] + x[1] * v[4] + x[2] * v[5];
     const double change =
         dx[0] * v[3] + dx[1] * v[4] + dx[2] * v[5] + x[0] * d[3] + x[1] * d[4] + x[2] * d[5];
@@ -199,6 +201,8 @@ static void rotation_rate(const double *v, const double *d, double w[3])
     for (int i = 0; i < 3; ++i) {
         dy[i] = (db[i] - turn * y[i]) / k;
     }
+
+    // third column: z = x cross y
     dz[0] = dx[1] * y[2] - dx[2] * y[1] + x[1] * dy[2] - x[2] * dy[1];
     dz[1] = dx[2] * y[0] - dx[0] * y[2] + x[2] * dy[0] - x[0] * dy[2];
     dz[2] = dx[0] * y[1] - dx[1] * y[0] + x[0] * dy[1] - x[1] * dy[0];
@@ -233,6 +237,8 @@ static void learned_actuators(learned_model *m, bool slopes)
         const double slope =
             a->command >= 0 ? pl_command_slope(a->factor, a->one_sided, m->at[a->command]) : 0;
         const bool commanded = a->command >= 0 && !a->growth && !isnan(m->command[a->command]);
+
+        // what is prescribed is known exactly, unless a table or a gas stands between; a cable may be slack
         const bool measure = commanded && pl_drive_is_geometric(a->drive) && a->drive != PL_DRIVE_SYRINGE &&
                              a->table_count == 0 && !cable;
         const bool effort = commanded && a->drive == kind->effort_drive &&
@@ -241,6 +247,8 @@ static void learned_actuators(learned_model *m, bool slopes)
                         : m->l->known[i] & 1 ? m->actuator[i]
                                              : NAN;
         m->effort[i] = effort ? value : m->l->known[i] & 2 ? m->actuator[A + i] : NAN;
+
+        // a network may give a small negative tension: there is none
         const bool slack = cable && m->effort[i] < 0;
         m->effort[i] = slack ? 0 : m->effort[i];
         m->state[i] = (pl_actuator_state){.ratio = m->measure[i] / a->rest,
@@ -762,6 +770,7 @@ pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *ou
         return status;
     }
 
+    // the file of the full robot may have changed since
     const int count = m->l->about.info.marker_count;
     if (pl_model_get_info(m->full).marker_count != count) {
         return pl_fail(err, PL_BAD_INPUT, "the robot has changed since the samples were taken");
@@ -772,6 +781,7 @@ pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *ou
         return pl_fail_memory(err, "the check");
     }
 
+    // the network alone: an adaptation is no error of the model
     const double start = pl_seconds();
     pl_network_evaluate(m->l->network[PL_LEARN_POSITION], m->at, learned, NULL);
     if (!step || m->by_full || !check_step(m, learned, full, out)) {
@@ -781,6 +791,7 @@ pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *ou
         }
     }
 
+    // the largest distance, where there is a full answer
     out->seconds = pl_seconds() - start;
     for (int i = 0; status == PL_OK && out->full.outcome == PL_SOLVED && i < count; ++i) {
         const double gap = pl_distance3(full + 3 * i, learned + 3 * i);

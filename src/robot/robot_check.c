@@ -819,11 +819,13 @@ static void check_fibres(check *c)
         const char *name = f->name ? f->name : "";
         check_ground(c, "fibre", name, f->surface, f->between, f->line);
         if (!(f->stiffness >= 0) || !isfinite(f->stiffness)) {
-            CHECK_DEFECT(c, f->line, "fibre '%s': the stiffness is %g N, must be above 0", name,
+            CHECK_DEFECT(c, f->line, "fibre '%s': the stiffness is %g N, must not be negative", name,
                          f->stiffness);
         }
 
         check_prestretch(c, "fibre", name, f->prestretch, f->line);
+
+        // a polyline has its points, a winding its axis
         if (f->kind == PL_FIBRE_LINE) {
             if (f->point_count < 2 || !check_finite(f->point, 3 * f->point_count)) {
                 CHECK_DEFECT(c, f->line, "fibre '%s' needs at least two points in 'through'", name);
@@ -847,6 +849,7 @@ static void check_fibres(check *c)
                          name, f->angle * 180 / PL_PI);
         }
 
+        // part of the body along the axis
         if (f->has_range && !(f->range[1] > f->range[0])) {
             CHECK_DEFECT(c, f->line, "fibre '%s': the range along the axis is empty", name);
         }

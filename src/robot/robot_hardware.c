@@ -17,6 +17,7 @@ static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings 
                         a->name, h->axis, HARDWARE_AXES);
     }
 
+    // one motor moves one actuator
     for (int other = 0; other < index; ++other) {
         if (def->actuator[other].hardware.axis == h->axis) {
             HARDWARE_DEFECT(def, findings, h->line, "hardware: '%s' and '%s' share the axis %c", a->name,
@@ -35,6 +36,7 @@ static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings 
                         a->name, h->offset, h->feed);
     }
 
+    // the machine stands at the offset when the robot is at rest
     if (h->has_range && !(h->range[0] <= h->offset && h->offset <= h->range[1])) {
         HARDWARE_DEFECT(def, findings, h->line,
                         "hardware: '%s': the offset %g is outside the range of the axis, %g to %g", a->name,

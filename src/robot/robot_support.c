@@ -128,6 +128,8 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
             if (!mine->axis[i]) {
                 continue;
             }
+
+            // two supports may share a vertex if they move it alike; one finding is enough
             if (*slot >= 0 && !reported) {
                 const pl_support *other = &b->robot->support[*slot];
                 double u[3], w[3];
@@ -139,7 +141,7 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
                     ROBOT_DEFECT(
                         b, b->def->fixed[s].line,
                         "fixed: '%s' moves a vertex by %g mm along %c, but '%s' (line %d) moves it by %g mm",
-                        mine->name, u[i], "xyz"[i], other -> name, b -> def -> fixed[*slot].line, w[i]);
+                        mine->name, u[i], "xyz"[i], other->name, b->def->fixed[*slot].line, w[i]);
                     pl_findings_place(b->findings, X + 3 * (size_t)v, NULL, 0);
                     reported = true;
                 }

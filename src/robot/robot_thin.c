@@ -90,6 +90,8 @@ pl_status robot_thin_walls(robot_build *b, const pl_layer_def *def, const pl_lay
     double thinnest = INFINITY, place[3] = {0}, low[3], high[3];
 
     pl_mesh_bounds(mesh, low, high);
+
+    // rays begin on the face: what they meet nearer than this is the face itself
     const double skip = 1e-9 * pl_distance3(low, high);
     int64_t found = 0;
     const pl_status status = pl_mesh_prepare_trees(mesh, b->err);
@@ -107,6 +109,7 @@ pl_status robot_thin_walls(robot_build *b, const pl_layer_def *def, const pl_lay
         }
     }
 
+    // one finding for the layer, at the thinnest place
     if (found > 0) {
         ROBOT_FIND(
             b, PL_WARNING, def->line,
