@@ -51,7 +51,7 @@ static bool check_waypoint(void *user, const pl_waypoint *w)
 
     pl_model_check found;
     pl_error err = {0};
-    const bool looked = pl_model_judge(c->r->model, &found, &err) == PL_OK;
+    const bool looked = pl_model_verify(c->r->model, &found, &err) == PL_OK;
     c->unsound += !looked || found.inverted || !(found.residual <= 1e-5 * found.largest_force);
     c->worst = fmax(c->worst, w->ik->distance);
 

@@ -112,14 +112,10 @@ typedef struct pl_ik_options {
                          // >= 0. Not used together with objectives that are not goals
     double length_tolerance; // mm, of goals that are lengths and have no tolerance of their own; 0: 0.005
     int iteration_limit;
-    double time_limit;         // s; 0: none
-    double stationary;         // relative projected gradient below which a point is considered nearest
-    double jacobian_tolerance; // relative residual of the linear systems of a Jacobian used for steps
+    double time_limit; // s; 0: none
     int start_limit;   // further starts if a solve does not reach its goals, from samples or, without them,
                        // from points spread over the ranges; 0: none, and the best outcome short of the goals
                        // is PL_IK_BEST
-    double shrink;     // gradient, descent: tau of Fang et al. 2020
-    double difference; // gradient: step of the central differences, as a fraction of the range
     pl_progress progress; // may stop the solve
 } pl_ik_options;
 

@@ -68,11 +68,11 @@ typedef struct pl_guess_source {
 } pl_guess_source;
 #define PL_GUESS_CAVITIES 12
 typedef struct pl_guess {
-    double low[3], high[3];     // mm
-    double axis[3];             // from base to tip
-    double base[3];             // a point of the base
-    bool across;                // base and tip do not lie on the longest axis: a bent part, or a plate
-    double base_area, tip_area; // mm^2, of flat ends; 0: the end is not flat
+    double low[3], high[3]; // mm
+    double axis[3];         // from base to tip
+    double base[3];         // a point of the base
+    bool across;            // base and tip do not lie on the longest axis: a bent part, or a plate
+    double base_area;       // mm^2, of a flat end; 0: it is not flat
     int cavity_count;
     double volume[PL_GUESS_CAVITIES]; // mm^3; NAN: not known
     bool open[PL_GUESS_CAVITIES];     // to the outside

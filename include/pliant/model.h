@@ -292,7 +292,7 @@ PL_API_CHECKED pl_status pl_model_field(pl_model *model, pl_field field, double 
 
 // One per support; refused by models without supports (info.support_count is 0).
 PL_API_CHECKED pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *err);
-PL_API_CHECKED pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err);
+PL_API_CHECKED pl_status pl_model_verify(pl_model *model, pl_model_check *out, pl_error *err);
 
 // ---- discretisation: by how much the motion may be wrong because of the mesh
 typedef struct pl_mesh_error {

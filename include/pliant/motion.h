@@ -49,7 +49,6 @@ typedef struct pl_waypoint {
     double time;          // s
     const double *target; // 3, if the path is given by points; otherwise NULL
     const double *command;
-    double command_step;    // largest change of a command since the previous waypoint, relative to its range
     pl_model_answer answer; // the model at the waypoint
     const pl_ik_report *ik;
 } pl_waypoint;

@@ -152,7 +152,7 @@ PyObject *core_model_judge(PyObject *self, PyObject *unused)
     if (!core_enter(m, NULL)) {
         return NULL;
     }
-    CORE_RUN(m, status = pl_model_judge(m->model, &check, &err));
+    CORE_RUN(m, status = pl_model_verify(m->model, &check, &err));
     core_leave(m);
 
     return status == PL_OK ? Py_BuildValue("(ddO)", check.residual, check.largest_force,

@@ -35,8 +35,8 @@ static pl_status follow_check(const pl_ik *ik, const double *point, int count, c
         return pl_fail(err, PL_BAD_INPUT, "follow: neither points nor a function that sets targets");
     }
     if (o->objective < 0 || o->objective >= ik->goal.objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "follow: there is no objective %d, the problem has %d", o->objective,
-                       ik->goal.objective_count);
+        return pl_fail(err, PL_BAD_INPUT, "follow: there is no objective %d, the problem has %d",
+                       o->objective, ik->goal.objective_count);
     }
 
     const pl_objective_kind kind = ik->goal.objective[o->objective].kind;
@@ -130,21 +130,21 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
 
     // record, and the largest step so far
     int which;
+    const double step = follow_step(f, solved.command, &which);
     const pl_waypoint waypoint = {.index = i,
                                   .time = i * o->period,
                                   .target = point ? point + 3 * (int64_t)i : NULL,
                                   .command = solved.command,
-                                  .command_step = follow_step(f, solved.command, &which),
                                   .answer = pl_model_get_answer(ik->model),
                                   .ik = &solved};
-    if (waypoint.command_step > report->largest_step) {
-        report->largest_step = waypoint.command_step;
+    if (step > report->largest_step) {
+        report->largest_step = step;
         report->largest_step_at = i;
         report->largest_step_command = which;
     }
 
     // the waypoint becomes history
-    f->remembers = pl_model_settle(ik->model);
+    f->remembers = pl_model_commit(ik->model);
     follow_shift(f, solved.command);
     ++report->count;
     report->reached += solved.outcome == PL_IK_REACHED;

@@ -39,11 +39,7 @@ pl_ik_options pl_ik_options_default(void)
         .period = 1,
         .least_motion = 0.01,
         .iteration_limit = 60,
-        .stationary = 1e-5,
-        .jacobian_tolerance = 1e-4,
         .start_limit = 3,
-        .shrink = 0.1,
-        .difference = 1e-3,
     };
 }
 
@@ -56,9 +52,6 @@ static pl_status options_check(const pl_ik_options *o, pl_error *err)
     if (o->iteration_limit < 1) {
         return pl_fail(err, PL_BAD_INPUT, "ik: iteration_limit is %d, must be >= 1", o->iteration_limit);
     }
-    if (!(o->stationary > 0)) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: stationary is %g, must be > 0", o->stationary);
-    }
     if (!(o->least_motion >= 0) || !isfinite(o->least_motion)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: least_motion is %g, must be >= 0", o->least_motion);
     }
@@ -68,22 +61,10 @@ static pl_status options_check(const pl_ik_options *o, pl_error *err)
     if (!(o->time_limit >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: time_limit is %g s, must be >= 0", o->time_limit);
     }
-    if (!(o->jacobian_tolerance >= 0)) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: jacobian_tolerance is %g, must be >= 0",
-                       o->jacobian_tolerance);
-    }
 
     if (o->start_limit < 0 || o->start_limit > IK_STARTS) {
         return pl_fail(err, PL_BAD_INPUT, "ik: start_limit is %d, must be 0 to %d", o->start_limit,
                        IK_STARTS);
-    }
-
-    if (!(o->shrink > 0 && o->shrink < 1)) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: shrink is %g, must be between 0 and 1", o->shrink);
-    }
-    if (!(o->difference > 0 && o->difference < 0.5)) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: difference is %g of the range, must be between 0 and 0.5",
-                       o->difference);
     }
 
     if (o->rate && !(o->period > 0 && isfinite(o->period))) {
@@ -431,7 +412,8 @@ void pl_ik_destroy(pl_ik *ik)
 pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err)
 {
     if (i < 0 || i >= ik->goal.objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i, ik->goal.objective_count);
+        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i,
+                       ik->goal.objective_count);
     }
 
     const pl_objective *old = &ik->goal.objective[i];
@@ -479,7 +461,8 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
 pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err)
 {
     if (i < 0 || i >= ik->goal.objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i, ik->goal.objective_count);
+        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i,
+                       ik->goal.objective_count);
     }
 
     pl_objective o = ik->goal.objective[i];
@@ -495,7 +478,8 @@ pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err)
 pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err)
 {
     if (i < 0 || i >= ik->goal.objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i, ik->goal.objective_count);
+        return pl_fail(err, PL_BAD_INPUT, "ik: there is no objective %d, the problem has %d", i,
+                       ik->goal.objective_count);
     }
 
     pl_objective o = ik->goal.objective[i];

@@ -58,7 +58,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
         for (int side = 0; status == PL_OK && side < 2; ++side) {
             bool solved;
             memcpy(ik->trial.z, ik->here.z, (size_t)ik->n * sizeof *ik->trial.z);
-            const double z = ik->here.z[j] + (side ? 1 : -1) * ik->options.difference;
+            const double z = ik->here.z[j] + (side ? 1 : -1) * IK_DIFFERENCE;
             at[side] = ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
             status = ik_go(ik, &ik->trial, &solved, err);
             value[side] = solved ? 2 * ik->trial.value : 2 * ik->here.value;
@@ -77,7 +77,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
 // g = 2 J^T r.
 static pl_status search_exact(pl_ik *ik, pl_error *err)
 {
-    const pl_status status = ik_outputs_differentiate(ik, ik->options.jacobian_tolerance, err);
+    const pl_status status = ik_outputs_differentiate(ik, IK_JACOBIAN, err);
     if (status != PL_OK) {
         return status;
     }
@@ -158,7 +158,7 @@ static double search_first(const pl_ik *ik)
 // Leaves in *h the best step found, 0 when none makes O fall, and the model at the last trial.
 static pl_status search_line(pl_ik *ik, bool published, double *h, pl_error *err)
 {
-    const double start = 2 * ik->here.value, shrink = published ? ik->options.shrink : 0.3;
+    const double start = 2 * ik->here.value, shrink = published ? IK_SHRINK : 0.3;
     double step = published ? 1 : search_first(ik), value, best;
 
     *h = 0;

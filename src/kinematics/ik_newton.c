@@ -207,8 +207,7 @@ double ik_newton_step(pl_ik *ik)
 pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
 {
     if (exact && !ik->slope.fresh) {
-        const pl_status status =
-            ik_outputs_differentiate(ik, ik->local.second_order ? 0 : ik->options.jacobian_tolerance, err);
+        const pl_status status = ik_outputs_differentiate(ik, ik->local.second_order ? 0 : IK_JACOBIAN, err);
         if (status != PL_OK) {
             return status;
         }
@@ -601,7 +600,7 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
     *ended = false;
 
     // below sqrt(noise) values no longer tell steps apart; gradients still do
-    const bool stationary = ik->record.gradient <= ik->options.stationary;
+    const bool stationary = ik->record.gradient <= IK_STATIONARY;
     const bool stuck = no_step || n->flat > 3;
     if (!stationary && !stuck) {
         return PL_OK;
@@ -635,7 +634,7 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
 
     // nearest: the gradient is small, to the accuracy of the forward solves
     *ended = true;
-    *outcome = ik->record.gradient <= 100 * ik->options.stationary ? PL_IK_NEAREST : PL_IK_STALLED;
+    *outcome = ik->record.gradient <= 100 * IK_STATIONARY ? PL_IK_NEAREST : PL_IK_STALLED;
 
     return PL_OK;
 }

@@ -34,8 +34,12 @@ typedef struct ik_bound {
     double margin[2];        // kept back from each side: what the bend of the effort took
 } ik_bound;
 
-#define IK_STARTS 16  // most further starts
-#define IK_HOLDS 1e-9 // a bound on an effort holds when it is broken by less than this, over its scale
+#define IK_STATIONARY 1e-5 // relative projected gradient below which a point is considered nearest
+#define IK_JACOBIAN 1e-4   // relative residual of the linear systems of a Jacobian used for steps
+#define IK_SHRINK 0.1      // published gradient search: tau of Fang et al. 2020
+#define IK_DIFFERENCE 1e-3 // and its step of central differences, as a fraction of the range
+#define IK_STARTS 16       // most further starts
+#define IK_HOLDS 1e-9      // a bound on an effort holds when it is broken by less than this, over its scale
 
 // The commands that move: c = low + span z, z in parts of the span.
 typedef struct ik_range {

@@ -188,7 +188,7 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
 
         // a model with memory keeps the solved point
         if (fk.outcome == PL_SOLVED) {
-            pl_model_settle(s->model);
+            pl_model_commit(s->model);
         }
         sweep_remember(s, p);
         const pl_sweep_point point = {.index = p,

@@ -23,8 +23,8 @@ static pl_status workspace_range(const pl_model_info *info, const pl_workspace_d
     }
 
     if (!(range[0] <= range[1]) || !isfinite(range[0]) || !isfinite(range[1])) {
-        return pl_fail(err, PL_BAD_INPUT, "workspace: the range of command `%s` is %g to %g", c->name, range[0],
-                       range[1]);
+        return pl_fail(err, PL_BAD_INPUT, "workspace: the range of command `%s` is %g to %g", c->name,
+                       range[0], range[1]);
     }
 
     return PL_OK;

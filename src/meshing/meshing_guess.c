@@ -591,7 +591,6 @@ static pl_status guess_read(const pl_guess_source *source, pl_trisurf *surface, 
 static void guess_summary(const guess *g, pl_guess *out)
 {
     *out = (pl_guess){.base_area = g->base_area,
-                      .tip_area = g->tip_area,
                       .cavity_count = g->cavity_count,
                       .channel_count = g->channel_count};
     memcpy(out->low, g->low, sizeof out->low);

@@ -415,7 +415,7 @@ int pl_model_limit(pl_model *model, int iterations)
 }
 
 // True where the kind has something to commit (see pl_model_type).
-bool pl_model_settle(pl_model *model)
+bool pl_model_commit(pl_model *model)
 {
     if (model->extras->settle) {
         model->extras->settle(model->self);
@@ -707,7 +707,7 @@ pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *e
 }
 
 // NAN where the kind cannot check itself.
-pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err)
+pl_status pl_model_verify(pl_model *model, pl_model_check *out, pl_error *err)
 {
     *out = (pl_model_check){.residual = NAN, .largest_force = NAN};
     return model->extras->check ? model->extras->check(model->self, out, err) : PL_OK;

@@ -80,6 +80,6 @@ int pl_model_limit(pl_model *model, int iterations);
 // The current pose is taken, not tried: models with memory (learned from histories) answer from now on as a
 // robot that was here. Sweeps and paths call it after every point. The answers of this pose stay until the
 // next forward solve. false: the model has no memory.
-bool pl_model_settle(pl_model *model);
+bool pl_model_commit(pl_model *model);
 
 #endif

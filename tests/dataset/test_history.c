@@ -100,7 +100,7 @@ static void test_remembers(void **state)
             }
         }
         PL_CHECK_OK(pl_model_fk(m, c, &report, &err));
-        assert_true(pl_model_settle(m) && pl_model_settle(again));
+        assert_true(pl_model_commit(m) && pl_model_commit(again));
         if (t == 0) {
             memcpy(first, tried, sizeof first);
             PL_CHECK_OK(pl_model_keep(m, 3, &err));
@@ -132,7 +132,7 @@ static void test_remembers(void **state)
     for (int t = 0; t < 6; ++t) {
         PL_CHECK_OK(pl_model_fk(again, command + 2 * t, &report, &err));
         memcpy(last, pl_model_get_answer(again).marker, sizeof last);
-        pl_model_settle(again);
+        pl_model_commit(again);
         for (int i = 0; i < 3; ++i) {
             PL_CHECK_NEAR(kept[t][i], last[i], 1e-9);
             PL_CHECK_NEAR(kept[t + 6][i], last[i], 1e-9);

@@ -124,7 +124,7 @@ static void test_completed(void **state)
     assert_null(body);
     assert_int_equal(pl_model_line(model, 0, NULL, 0), 0);
     assert_int_equal(pl_model_field(model, PL_FIELD_STRAIN, NULL, &err), PL_BAD_INPUT);
-    PL_CHECK_OK(pl_model_judge(model, &check, &err));
+    PL_CHECK_OK(pl_model_verify(model, &check, &err));
     assert_true(isnan(check.residual));
     pl_model_reset(model);
     PL_CHECK_NEAR(pl_model_get_answer(model).marker[0], 5, 0);

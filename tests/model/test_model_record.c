@@ -87,7 +87,7 @@ static void test_shape(void **state)
     PL_CHECK_OK(pl_model_field(b.model, PL_FIELD_J, j, &err));
     assert_true(j[0] > 0.5 && j[0] < 1.5);
     pl_model_check check;
-    PL_CHECK_OK(pl_model_judge(b.model, &check, &err));
+    PL_CHECK_OK(pl_model_verify(b.model, &check, &err));
     PL_CHECK_BELOW(check.residual, 1e-6 * check.largest_force);
     assert_false(check.inverted);
     bar_clear(&b);
