@@ -55,9 +55,6 @@ typedef struct work {
 // Of sensors in their units, of markers in mm.
 static int estimate_noise(const cli_args *args, work *w)
 {
-    static const pl_dimension dimension[] = {[PL_SENSOR_LENGTH] = PL_DIM_LENGTH,
-                                             [PL_SENSOR_VOLUME] = PL_DIM_VOLUME,
-                                             [PL_SENSOR_PRESSURE] = PL_DIM_PRESSURE};
     int cursor = 0;
 
     for (const char *text; (text = cli_next(args, "noise", &cursor));) {
@@ -83,9 +80,9 @@ static int estimate_noise(const cli_args *args, work *w)
         // in the unit of what is measured
         double value;
         pl_error err;
-        if (pl_quantity_parse(equals + 1,
-                              sensor >= 0 ? dimension[w->m.info.sensor_kind[sensor]] : PL_DIM_LENGTH, &value,
-                              &err) != PL_OK ||
+        if (pl_quantity_parse(
+                equals + 1, sensor >= 0 ? pl_sensor_dimension(w->m.info.sensor_kind[sensor]) : PL_DIM_LENGTH,
+                &value, &err) != PL_OK ||
             !(value > 0)) {
             cli_error(args, "--noise %s: expected a value greater than 0 with its unit", text);
             return CLI_EXIT_USAGE;

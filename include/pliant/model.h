@@ -343,6 +343,7 @@ PL_API const char *pl_measure_unit(pl_actuator_kind kind); // internal and on th
 PL_API const char *pl_sensor_kind_name(pl_sensor_kind kind);
 PL_API const char *pl_sensor_unit(pl_sensor_kind kind);
 PL_API double pl_sensor_scale(pl_sensor_kind kind);
+PL_API pl_dimension pl_sensor_dimension(pl_sensor_kind kind);
 
 #ifdef __cplusplus
 }

@@ -53,6 +53,11 @@ double pl_sensor_scale(pl_sensor_kind kind)
     return pl_sensor_traits_get(kind)->scale;
 }
 
+pl_dimension pl_sensor_dimension(pl_sensor_kind kind)
+{
+    return pl_sensor_traits_get(kind)->dimension;
+}
+
 // ---- its parts
 // Commands in display units; NAN: idle.
 static void record_commands(const pl_model *m, pl_record_command *out)
