@@ -368,8 +368,8 @@ static int learn_write(const cli_args *args, learning *l)
                      "# Learned by `pliant learn` from %d samples. Error of the marker positions on %d "
                      "samples held "
                      "out:\n# %.3g mm rms, %.3g mm at most (%.2g %% of the workspace's width of %.4g mm).\n",
-                     pl_dataset_get_info(l->data).count, r->part[0].train.held_count, r->part[0].rms, r->part[0].largest,
-                     100 * r->part[0].largest / r->width, r->width);
+                     pl_dataset_get_info(l->data).count, r->part[0].train.held_count, r->part[0].rms,
+                     r->part[0].largest, 100 * r->part[0].largest / r->width, r->width);
             status =
                 pl_learned_write(l->learned, comment, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
         }

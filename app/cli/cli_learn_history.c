@@ -129,8 +129,8 @@ static void history_print(const cli_args *args, const remembering *h)
     cli_say(args,
             "%s: %d rows in %d run%s, %d commands, %d markers; trained on %d rows in %d pieces, %s %d run%s "
             "held out (%d rows counted)\n\n",
-            i->name, pl_sequences_row_count(h->rows), r->run_count, r->run_count == 1 ? "" : "s", i->command_count,
-            i->marker_count, r->train_count, r->piece_count, r->by_time ? "the end of" : "",
+            i->name, pl_sequences_row_count(h->rows), r->run_count, r->run_count == 1 ? "" : "s",
+            i->command_count, i->marker_count, r->train_count, r->piece_count, r->by_time ? "the end of" : "",
             r->held_run_count, r->held_run_count == 1 ? "" : "s", r->held_count);
 
     cli_row(&table, "marker\tspread\tpresent commands\tlast three\twith memory\tmm rms, held out");

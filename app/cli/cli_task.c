@@ -125,8 +125,9 @@ static void task_print(const task_verb *t)
 
     for (int k = 0; k < m->count; ++k) {
         const double *p = m->position + 3 * (size_t)k;
-        snprintf(row, sizeof row, "%s\t%.3f\t%.3f\t%.3f\t%.2g", pl_task_file_stage_name(t->file, t->stage_of[k]),
-                 cli_tidy(p[0], 3), cli_tidy(p[1], 3), cli_tidy(p[2], 3), m->distance[k]);
+        snprintf(row, sizeof row, "%s\t%.3f\t%.3f\t%.3f\t%.2g",
+                 pl_task_file_stage_name(t->file, t->stage_of[k]), cli_tidy(p[0], 3), cli_tidy(p[1], 3),
+                 cli_tidy(p[2], 3), m->distance[k]);
         cli_motion_error(m, k, row, sizeof row);
         cli_motion_cells(m, k, row, sizeof row);
         cli_row(&table, "%s\t%s", row, pl_ik_outcome_name(m->outcome[k]));

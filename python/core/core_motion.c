@@ -723,7 +723,8 @@ static bool task_record(void *user, const pl_task_step *step)
     }
     t->stage_of[t->motion->count] = t->stage;
     t->status = pl_motion_add(t->motion, t->motion->count, NULL, &step->answer, step->ik, &t->err);
-    return t->status == PL_OK && t->m->progress.step(t->m->progress.user, -1, pl_task_file_stage_name(t->file, t->stage));
+    return t->status == PL_OK &&
+           t->m->progress.step(t->m->progress.user, -1, pl_task_file_stage_name(t->file, t->stage));
 }
 
 static PyObject *task_result(task_run *t, core_motion *motion)
@@ -733,7 +734,9 @@ static PyObject *task_result(task_run *t, core_motion *motion)
         PyList_SetItem(stages, i, PyUnicode_FromString(pl_task_file_stage_name(t->file, t->stage_of[i])));
     }
     PyObject *standing = stages ? core_standing(t->m, NULL) : NULL;
-    return standing ? Py_BuildValue("(ONzN)", (PyObject *)motion, stages, pl_task_file_name(t->file), standing) : NULL;
+    return standing
+               ? Py_BuildValue("(ONzN)", (PyObject *)motion, stages, pl_task_file_name(t->file), standing)
+               : NULL;
 }
 
 // task(path, options, marker, callback): (Motion, stage of every step, name, standing)

@@ -399,7 +399,8 @@ pl_status pl_board_find(const pl_image *image, const pl_board *board, double *pi
 
     if (board->columns < 3 || board->rows < 3 || board->columns > LATTICE / 2 - 2 ||
         board->rows > LATTICE / 2 - 2) {
-        return pl_fail(err, PL_BAD_INPUT, "chessboard: %d x %d inner corners, expected 3 to %d in each direction",
+        return pl_fail(err, PL_BAD_INPUT,
+                       "chessboard: %d x %d inner corners, expected 3 to %d in each direction",
                        board->columns, board->rows, LATTICE / 2 - 2);
     }
 

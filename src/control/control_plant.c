@@ -41,14 +41,14 @@ static pl_status plant_check(const pl_model_info *info, const pl_plant_options *
         return pl_fail(err, PL_BAD_INPUT, "plant: lag is %g s, must be at least 0", o->lag);
     }
     if (o->payload_marker >= info->marker_count) {
-        return pl_fail(err, PL_BAD_INPUT, "plant: a payload at marker %d, the model has %d markers", o->payload_marker,
-                       info->marker_count);
+        return pl_fail(err, PL_BAD_INPUT, "plant: a payload at marker %d, the model has %d markers",
+                       o->payload_marker, info->marker_count);
     }
 
     for (int i = 0; i < o->fault_count; ++i) {
         if (o->fault[i].sensor < 0 || o->fault[i].sensor >= info->sensor_count) {
-            return pl_fail(err, PL_BAD_INPUT, "plant: a fault of sensor %d, the model has %d sensors", o->fault[i].sensor,
-                           info->sensor_count);
+            return pl_fail(err, PL_BAD_INPUT, "plant: a fault of sensor %d, the model has %d sensors",
+                           o->fault[i].sensor, info->sensor_count);
         }
     }
 

@@ -215,7 +215,8 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
 
     for (int i = 0; i < o->effort_count; ++i) {
         if (o->effort[i].actuator < 0 || o->effort[i].actuator >= info.actuator_count) {
-            return pl_fail(err, PL_BAD_INPUT, "loop: a bound on the effort of actuator %d, the model has %d actuators",
+            return pl_fail(err, PL_BAD_INPUT,
+                           "loop: a bound on the effort of actuator %d, the model has %d actuators",
                            o->effort[i].actuator, info.actuator_count);
         }
     }

@@ -25,7 +25,8 @@ void pl_control_clear(pl_control_setup *setup)
         pl_free(shown[i]);
     }
     if (m) {
-        void *const hidden[] = {m->dead_zone, m->backlash, m->low, m->high, m->rate, m->force_marker, m->fault};
+        void *const hidden[] = {m->dead_zone, m->backlash,     m->low,  m->high,
+                                m->rate,      m->force_marker, m->fault};
         for (int i = 0; i < PL_COUNT(hidden); ++i) {
             pl_free(hidden[i]);
         }

@@ -590,9 +590,8 @@ static pl_status guess_read(const pl_guess_source *source, pl_trisurf *surface, 
 // The numbers that `pliant new` prints.
 static void guess_summary(const guess *g, pl_guess *out)
 {
-    *out = (pl_guess){.base_area = g->base_area,
-                      .cavity_count = g->cavity_count,
-                      .channel_count = g->channel_count};
+    *out = (pl_guess){
+        .base_area = g->base_area, .cavity_count = g->cavity_count, .channel_count = g->channel_count};
     memcpy(out->low, g->low, sizeof out->low);
     memcpy(out->high, g->high, sizeof out->high);
     memcpy(out->axis, g->axis, sizeof out->axis);

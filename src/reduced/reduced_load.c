@@ -66,7 +66,8 @@ static pl_status load_check(const pl_reduced_model *m, const pl_parameter *p, pl
 
     if (p->index < 0 || p->index >= limit ||
         (p->kind == PL_PARAMETER_MARKER_FORCE && (p->part < 0 || p->part > 2))) {
-        return pl_fail(err, PL_BAD_INPUT, "a parameter has the index %d and part %d, expected an index below %d", p->index,
+        return pl_fail(err, PL_BAD_INPUT,
+                       "a parameter has the index %d and part %d, expected an index below %d", p->index,
                        p->part, limit);
     }
 

@@ -259,9 +259,9 @@ static pl_status mpi_answer(mpi_self *s, const char *step, pl_error *err)
         return pl_fail_memory(err, "solver: MUMPS");
     }
 
-    return code < 0 && code != -10
-               ? pl_fail(err, PL_FAILED, "solver: MUMPS' %s returned the status %d (%d)", step, code, (int)s->last.more)
-               : PL_OK;
+    return code < 0 && code != -10 ? pl_fail(err, PL_FAILED, "solver: MUMPS' %s returned the status %d (%d)",
+                                             step, code, (int)s->last.more)
+                                   : PL_OK;
 }
 
 // Rows and columns of the upper triangle, and the rank of each unknown, all from 1.

@@ -63,7 +63,8 @@ static pl_status mumps_fail(const mumps_self *s, const char *step, pl_error *err
     if (code == -5 || code == -7 || code == -13) {
         return pl_fail_memory(err, "solver: MUMPS");
     }
-    return pl_fail(err, PL_FAILED, "solver: MUMPS' %s returned the status %d (%d)", step, code, (int)s->id.infog[1]);
+    return pl_fail(err, PL_FAILED, "solver: MUMPS' %s returned the status %d (%d)", step, code,
+                   (int)s->id.infog[1]);
 }
 
 static pl_status mumps_analyse(mumps_self *s, int64_t entries, pl_error *err)

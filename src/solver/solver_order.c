@@ -185,7 +185,9 @@ pl_status solver_groups_order(const solver_groups *groups, int32_t *order, pl_er
         return pl_fail_memory(err, "solver: ordering");
     }
 
-    return result == METIS_OK ? PL_OK : pl_fail(err, PL_FAILED, "solver: METIS_NodeND returned the status %d", result);
+    return result == METIS_OK
+               ? PL_OK
+               : pl_fail(err, PL_FAILED, "solver: METIS_NodeND returned the status %d", result);
 }
 
 void solver_groups_expand(const solver_groups *groups, const int32_t *order, int32_t *unknowns)
