@@ -376,6 +376,9 @@ json_t *cli_record_json(cli_model *m); // the record of `fk`
 char *cli_record_csv_head(cli_model *m);
 char *cli_record_csv_row(cli_model *m);
 
+// Extensions of shapes as help lists them; their writers are in SHAPE_FORMATS (cli_shape.c).
+#define CLI_SHAPE_FORMATS ".vtu .vtm .pvd .xdmf .glb .usda .obj .ply .stl .csv .png .svg"
+
 // ---- shapes and pictures
 extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];
 

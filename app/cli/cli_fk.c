@@ -6,7 +6,7 @@ static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE",
-     "write the shape: .vtu .vtm .pvd .xdmf .glb .usda .obj .ply .stl .csv .png .svg; may be repeated; "
+     "write the shape: " CLI_SHAPE_FORMATS "; may be repeated; "
      "mode.png: "
      "the\n"
      "mode of the first buckling or limit load; for other programs .inp (CalculiX, Abaqus), .py (SOFA), "

@@ -3,6 +3,7 @@
 // files; here they are combined.
 #include "control/control_estimate.h"
 #include "control/control.h"
+#include "robot/robot_kind.h"
 
 #define RUN_SLOT 3 // of the model: where it stood before a goal was computed
 
@@ -79,7 +80,7 @@ static void run_scales(pl_loop *s, const pl_controller_options *o)
 {
     double least = INFINITY;
     for (int i = 0; !s->options.control_marker && s->options.estimator && i < s->outputs; ++i) {
-        if (s->info.sensor_kind[i] == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(s->info.sensor_kind[i])) {
             least = fmin(least, s->options.estimator->measured[i].sigma);
         }
     }
@@ -322,7 +323,7 @@ static int run_frozen(pl_loop *s, const double *sensor)
     for (int i = 0; i < s->info.sensor_count && s->options.frozen_limit > 0; ++i) {
         // noise and resolution of the sensor: a reading may rest for that long
         const double sigma = s->options.estimator ? s->options.estimator->measured[i].sigma : 0;
-        const bool length = s->info.sensor_kind[i] == PL_SENSOR_LENGTH;
+        const bool length = pl_sensor_is_line(s->info.sensor_kind[i]);
 
         if (sensor[i] != s->last[i] || s->still[i] == 0) {
             s->last[i] = sensor[i];
@@ -369,7 +370,7 @@ static void run_readings(pl_loop *s, const double *sensor)
 {
     const pl_model_answer answer = pl_model_get_answer(s->model);
     for (int i = 0; i < s->info.sensor_count; ++i) {
-        const bool length = s->info.sensor_kind[i] == PL_SENSOR_LENGTH;
+        const bool length = pl_sensor_is_line(s->info.sensor_kind[i]);
         const bool frozen = s->frozen[i] && sensor[i] == s->last[i];
         s->rejected[i] =
             isfinite(sensor[i]) &&

@@ -458,7 +458,7 @@ static void model_sensors(doc_robot_file *f, const doc_node *node)
             good ? doc_read_choice(f, doc_child(n, "kind"), "sensor: kind", kinds, PL_COUNT(kinds)) : -1;
         good = kind >= 0;
         def.kind = good ? (pl_sensor_kind)kind : PL_SENSOR_LENGTH;
-        good = good && (def.kind != PL_SENSOR_LENGTH || model_path(f, n, "sensor", true, &def.path));
+        good = good && (!pl_sensor_is_line(def.kind) || model_path(f, n, "sensor", true, &def.path));
         // what control needs to know of it (document_control.c)
         pl_sensor_def quality = {.name = def.name ? def.name : "", .kind = def.kind, .line = n->line};
         good = good && doc_read_sensor_quality(f, n, &quality);

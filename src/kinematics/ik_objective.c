@@ -4,6 +4,7 @@
 #include "kinematics/kinematics_impl.h"
 #include "base/rotation.h"
 #include "kinematics/kinematics.h"
+#include "robot/robot_kind.h"
 
 static const char *const kind_name[PL_OBJECTIVE_KIND_COUNT] = {
     "position",  "direction", "orientation", "distance", "orthogonal", "shape",
@@ -592,6 +593,7 @@ double ik_deviation(const pl_ik *ik, const ik_place *place, int i)
 // Tolerances where none is given: 0.005 mm, 1e-3 of curvatures and readings, 1e-3 rad.
 static double objective_default(const pl_ik *ik, const pl_objective *o)
 {
+    double goal;
     switch (o->kind) {
     case PL_OBJECTIVE_POSITION:
     case PL_OBJECTIVE_DISTANCE:
@@ -600,9 +602,8 @@ static double objective_default(const pl_ik *ik, const pl_objective *o)
     case PL_OBJECTIVE_CURVATURE:
         return 1e-3 * fmax(fabs(o->value), 1 / ik->info.size);
     case PL_OBJECTIVE_SENSOR:
-        return ik->info.sensor_kind[o->index] == PL_SENSOR_LENGTH ? 0.005
-               : o->value != 0                                    ? 1e-3 * fabs(o->value)
-                                                                  : 1e-3;
+        goal = pl_sensor_traits_get(ik->info.sensor_kind[o->index])->goal;
+        return goal > 0 ? goal : o->value != 0 ? 1e-3 * fabs(o->value) : 1e-3;
     default:
         return 1e-3;
     }
@@ -648,8 +649,10 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
 // Unit of a deviation for messages.
 static const char *objective_unit(const pl_ik *ik, const pl_objective *o)
 {
-    static const char *const of_sensor[] = {
-        [PL_SENSOR_LENGTH] = " mm", [PL_SENSOR_VOLUME] = " mm^3", [PL_SENSOR_PRESSURE] = " MPa"};
+    // of the internal value
+    static const char *const of_dimension[PL_DIM_COUNT] = {
+        [PL_DIM_LENGTH] = " mm", [PL_DIM_VOLUME] = " mm^3", [PL_DIM_PRESSURE] = " MPa"};
+    const char *unit;
     switch (o->kind) {
     case PL_OBJECTIVE_DIRECTION:
     case PL_OBJECTIVE_ORIENTATION:
@@ -657,7 +660,8 @@ static const char *objective_unit(const pl_ik *ik, const pl_objective *o)
     case PL_OBJECTIVE_CURVATURE:
         return "/mm";
     case PL_OBJECTIVE_SENSOR:
-        return of_sensor[ik->info.sensor_kind[o->index]];
+        unit = of_dimension[pl_sensor_traits_get(ik->info.sensor_kind[o->index])->dimension];
+        return unit ? unit : "";
     case PL_OBJECTIVE_ORTHOGONAL:
         return ""; // a cosine
     default:

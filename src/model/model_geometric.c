@@ -7,6 +7,7 @@
 #include "actuator/actuator.h"
 #include "model/model_body.h"
 #include "robot/robot.h"
+#include "robot/robot_kind.h"
 #include "statics/statics.h"
 
 typedef struct geometric_model {
@@ -146,7 +147,7 @@ static void geometric_column(geometric_model *m, const double *dx, const double 
         }
         for (int k = 0; out->sensor && k < robot->sensor_count; ++k) {
             const pl_sensor *sensor = &robot->sensor[k];
-            if (sensor->kind != PL_SENSOR_LENGTH && sensor->actuator == i) {
+            if (!pl_sensor_is_line(sensor->kind) && sensor->actuator == i) {
                 out->sensor[k * count + j] =
                     sensor->kind == PL_SENSOR_VOLUME ? change : effort[i * count + j];
             }

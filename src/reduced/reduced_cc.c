@@ -223,7 +223,7 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
     }
 
     for (int i = 0; i < m->sensor_count; ++i) {
-        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(m->sensor[i].kind)) {
             cc_row(m, c, &m->sensor[i].path, 1, 1, c->row + (m->actuator_count + i) * c->unknowns);
         }
     }
@@ -292,7 +292,7 @@ static void cc_answers(pl_reduced_model *m, const cc_data *c)
     }
 
     for (int i = 0; i < m->sensor_count; ++i) {
-        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(m->sensor[i].kind)) {
             const double rest = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
             m->answer.sensor[i] = cc_measure(c, m->own, A + i, rest);
         }
@@ -551,7 +551,7 @@ static void cc_reset(pl_reduced_model *m)
     }
 
     for (int i = 0; i < m->sensor_count; ++i) {
-        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(m->sensor[i].kind)) {
             m->answer.sensor[i] = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
         }
     }

@@ -260,7 +260,7 @@ static void check_others(check *c)
         for (int k = 0; s->actuator && k < d->actuator_count; ++k) {
             found = d->actuator[k].name && strcmp(d->actuator[k].name, s->actuator) == 0 ? k : found;
         }
-        if (s->kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(s->kind)) {
             check_path(c, &s->path, s->line, "sensor");
         } else if (found < 0 || !pl_actuator_encloses(d->actuator[found].kind)) {
             check_defect(c, s->line, "sensor '%s': there is no chamber '%s'", s->name ? s->name : "",

@@ -2,6 +2,7 @@
 // model will ever use.
 #include <stdlib.h>
 #include "reduced/reduced_impl.h"
+#include "robot/robot_kind.h"
 
 // Memory of a model: a list of blocks, all freed together.
 typedef struct reduced_block {
@@ -153,7 +154,7 @@ pl_status reduced_line(pl_reduced_model *m, pl_error *err)
     }
 
     for (int i = 0; i < m->sensor_count; ++i) {
-        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(m->sensor[i].kind)) {
             wanted[count++] = m->sensor[i].path.span[0];
             wanted[count++] = m->sensor[i].path.span[1];
         }
@@ -302,7 +303,7 @@ static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
         if (!m->info.sensor_name[i]) {
             return false;
         }
-        if (s->kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(s->kind)) {
             if (!create_path(m, &s->path, &m->sensor[i].path)) {
                 return false;
             }

@@ -93,7 +93,7 @@ static bool build_functionals(pl_reduced_model *m, rod_data *r)
 
     for (int i = 0; i < m->sensor_count; ++i) {
         r->sensor_functional[i] = -1;
-        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(m->sensor[i].kind)) {
             r->sensor_functional[i] = r->functional_count;
             rod_functional *f = &r->functional[r->functional_count++];
             *f = (rod_functional){.sign = 1};

@@ -7,6 +7,7 @@
 // and each is a given share of its actuator's length. Forward: three equations for (a, b, q) in every gap, by
 // Newton; derivatives by the implicit function theorem. Inverse of a gap: the formula above.
 #include "reduced/reduced_impl.h"
+#include "robot/robot_kind.h"
 #include "solver/solver.h"
 #include "robot/robot_def.h"
 
@@ -228,7 +229,7 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     }
 
     for (int i = 0; i < m->sensor_count; ++i) {
-        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(m->sensor[i].kind)) {
             return pl_fail(err, PL_BAD_INPUT, "sensor '%s': vertebrae measure only the lengths of actuators",
                            m->info.sensor_name[i]);
         }

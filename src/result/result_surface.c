@@ -173,13 +173,21 @@ static pl_status surface_glb(pl_model *model, pl_field color, const char *path, 
 
 pl_status pl_model_write_surface(pl_model *model, pl_field color, const char *path, pl_error *err)
 {
+    static const struct {
+        const char *extension;
+        void (*write)(const result_skin *s, const result_blocks *b, const double *value, pl_field color,
+                      pl_text *t);
+    } formats[] = {{".obj", surface_obj}, {".ply", surface_ply}};
     const char *dot = strrchr(path, '.');
-    const bool obj = dot && strcasecmp(dot, ".obj") == 0, ply = dot && strcasecmp(dot, ".ply") == 0;
+    int format = 0;
 
     if (dot && strcasecmp(dot, ".glb") == 0) {
         return surface_glb(model, color, path, err);
     }
-    if (!obj && !ply) {
+    while (format < PL_COUNT(formats) && !(dot && strcasecmp(dot, formats[format].extension) == 0)) {
+        ++format;
+    }
+    if (format == PL_COUNT(formats)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: surfaces are written as .obj, .ply or .glb", path);
     }
 
@@ -199,7 +207,7 @@ pl_status pl_model_write_surface(pl_model *model, pl_field color, const char *pa
         status = result_skin_values(model, b.body, color, &value, err);
     }
     if (status == PL_OK) {
-        (obj ? surface_obj : surface_ply)(&skin, &b, value, color, &t);
+        formats[format].write(&skin, &b, value, color, &t);
         status = t.failed ? pl_fail_memory(err, path) : pl_file_write(path, t.data, t.length, err);
     }
 

@@ -566,7 +566,7 @@ static void check_readings(check *c)
     for (int i = 0; i < d->sensor_count; ++i) {
         const pl_sensor_def *s = &d->sensor[i];
         const char *name = s->name ? s->name : "";
-        if (s->kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(s->kind)) {
             check_guides(c, "sensor", name, s->guide, s->guide_count, s->radius, s->line);
             continue;
         }

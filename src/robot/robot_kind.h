@@ -45,10 +45,17 @@ typedef struct pl_sensor_traits {
     const char *name, *unit; // in robot files; on the terminal
     double scale;            // internal value of one unit
     pl_dimension dimension;
-    double noise;    // internal units: standard deviation where the robot file gives none
+    double noise; // internal units: standard deviation where the robot file gives none
+    double goal;  // internal units: tolerance of a goal of inverse kinematics; 0: a thousandth of its value
     bool of_chamber; // reads an actuator; otherwise a length along points
 } pl_sensor_traits;
 
 const pl_sensor_traits *pl_sensor_traits_get(pl_sensor_kind kind);
+
+// Whether it reads a length along points; the others read a chamber.
+static inline bool pl_sensor_is_line(pl_sensor_kind kind)
+{
+    return !pl_sensor_traits_get(kind)->of_chamber;
+}
 
 #endif

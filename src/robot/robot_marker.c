@@ -1,5 +1,6 @@
 // Markers, sensors, forces and pressures, resolved to vertices and faces.
 #include "robot/robot_impl.h"
+#include "robot/robot_kind.h"
 
 static bool marker_same(const char *a, const char *b)
 {
@@ -217,7 +218,7 @@ pl_status robot_sensors(robot_build *b)
         if (!s->name) {
             return robot_memory(b);
         }
-        if (def->kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(def->kind)) {
             double length;
             s->guide_count = def->guide_count;
             status = robot_guides(b, "sensor", def->name, def->guide, def->guide_count, def->radius,
