@@ -480,7 +480,7 @@ static int simulate_read_drag(const cli_args *args, simulate *d)
         }
 
         if (pl_quantity_parse(equals + 1, PL_DIM_DENSITY, &d->drag[s], &err) != PL_OK || !(d->drag[s] >= 0)) {
-            cli_error(args, "--drag %s: %s", text, err.text[0] ? err.text : "it is not negative");
+            cli_error(args, "--drag %s: %s", text, err.text[0] ? err.text : "must not be negative");
             return CLI_EXIT_USAGE;
         }
     }
