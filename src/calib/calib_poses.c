@@ -102,88 +102,97 @@ static void pose_place(const double t[3], const double Q[9], const double *p, do
     memcpy(out, q, sizeof q);
 }
 
-// Columns of one row that come from the solution at hand.
-static pl_status pose_columns(poses *s, pl_model *model, const double *value, int row, pl_error *err)
+// Puts the derivative v of marker m by parameter k, turned into the measured frame, into the columns of a
+// row.
+static void pose_put(poses *s, int row, int m, int k, const double Q[9], double v[3])
+{
+    const int M = s->d->marker_count;
+    pose_place((double[3]){0, 0, 0}, Q, v, v);
+    for (int i = 0; i < 3; ++i) {
+        s->J[((int64_t)row * M * 3 + 3 * m + i) * s->P + k] = v[i];
+    }
+}
+
+// Material constants: exact sensitivities, per unit of the parameter.
+static pl_status pose_columns_material(poses *s, pl_model *model, const double Q[9], int row, pl_error *err)
 {
     const pl_poses_def *d = s->d;
-    const int M = d->marker_count, C = d->command_count, P = s->P;
     pl_parameter list[PL_POSE_PARAMETERS];
     int column[PL_POSE_PARAMETERS], count = 0;
-    bool commands = false;
-    double t[3], Q[9];
-
-    pose_base(d, value, t, Q);
-
-    // which parameters the solution knows the derivative by
-    for (int k = 0; k < P; ++k) {
+    for (int k = 0; k < s->P; ++k) {
         const pl_pose_parameter *p = &d->parameter[k];
         if (p->kind == PL_POSE_MATERIAL) {
             list[count] = (pl_parameter){PL_PARAMETER_MATERIAL, p->index, p->part};
             column[count++] = k;
         }
-
-        commands = commands || p->kind == PL_POSE_FACTOR || p->kind == PL_POSE_OFFSET;
     }
 
-    // material constants: exact sensitivities, per unit of the parameter, in the measured frame
+    if (count == 0) {
+        return PL_OK;
+    }
+
+    double *by = s->work + d->command_count;
+    const pl_jacobian out = {.marker = by};
     pl_jacobian_report how;
-    double *by = s->work + C;
-    if (count > 0) {
-        const pl_jacobian out = {.marker = by};
-        const pl_status status = pl_model_sensitivity(model, list, count, &out, &how, err);
-        if (status != PL_OK) {
-            return status;
-        }
-        for (int m = 0; m < M; ++m) {
-            for (int j = 0; j < count; ++j) {
-                double v[3];
-                for (int i = 0; i < 3; ++i) {
-                    v[i] = by[(3 * m + i) * count + j] * d->parameter[column[j]].unit;
-                }
-                pose_place((double[3]){0, 0, 0}, Q, v, v);
-                for (int i = 0; i < 3; ++i) {
-                    s->J[((int64_t)row * M * 3 + 3 * m + i) * P + column[j]] = v[i];
-                }
-            }
+    const pl_status status = pl_model_sensitivity(model, list, count, &out, &how, err);
+    for (int m = 0; status == PL_OK && m < d->marker_count; ++m) {
+        for (int j = 0; j < count; ++j) {
+            const double unit = d->parameter[column[j]].unit;
+            pose_put(s, row, m, column[j], Q,
+                     (double[3]){by[3 * m * count + j] * unit, by[(3 * m + 1) * count + j] * unit,
+                                 by[(3 * m + 2) * count + j] * unit});
         }
     }
 
-    // factors and offsets of commands: c = factor * table + offset, so dx/dfactor = J table and dx/doffset =
-    // J unit
-    if (commands) {
-        pl_model_derivative der;
-        const pl_status status = pl_model_differentiate(model, PL_PART_MARKER, 0, &der, &how, err);
-        if (status != PL_OK) {
-            return status;
+    return status;
+}
+
+// Factors and offsets of commands: c = factor table + offset, so dx/dfactor = J table and dx/doffset = J
+// unit.
+static pl_status pose_columns_command(poses *s, pl_model *model, const double Q[9], int row, pl_error *err)
+{
+    const pl_poses_def *d = s->d;
+    const int C = d->command_count;
+    bool any = false;
+    for (int k = 0; k < s->P; ++k) {
+        any = any || d->parameter[k].kind == PL_POSE_FACTOR || d->parameter[k].kind == PL_POSE_OFFSET;
+    }
+
+    if (!any) {
+        return PL_OK;
+    }
+
+    pl_model_derivative by;
+    pl_jacobian_report how;
+    const pl_status status = pl_model_differentiate(model, PL_PART_MARKER, 0, &by, &how, err);
+    for (int k = 0; status == PL_OK && k < s->P; ++k) {
+        const pl_pose_parameter *p = &d->parameter[k];
+        const double table = p->kind == PL_POSE_FACTOR ? d->command[(int64_t)row * C + p->index] : p->unit;
+        if ((p->kind != PL_POSE_FACTOR && p->kind != PL_POSE_OFFSET) || isnan(table)) {
+            continue;
         }
-        for (int k = 0; k < P; ++k) {
-            const pl_pose_parameter *p = &d->parameter[k];
-            const double table =
-                p->kind == PL_POSE_FACTOR ? d->command[(int64_t)row * C + p->index] : p->unit;
-            if ((p->kind != PL_POSE_FACTOR && p->kind != PL_POSE_OFFSET) || isnan(table)) {
-                continue;
-            }
-            for (int m = 0; m < M; ++m) {
-                double v[3];
-                for (int i = 0; i < 3; ++i) {
-                    v[i] = der.marker[(3 * m + i) * C + p->index] * table;
-                }
-                pose_place((double[3]){0, 0, 0}, Q, v, v);
-                for (int i = 0; i < 3; ++i) {
-                    s->J[((int64_t)row * M * 3 + 3 * m + i) * P + k] = v[i];
-                }
-            }
+        for (int m = 0; m < d->marker_count; ++m) {
+            const double *J = by.marker + 3 * m * C + p->index;
+            pose_put(s, row, m, k, Q, (double[3]){J[0] * table, J[C] * table, J[2 * C] * table});
         }
     }
 
-    // the frame of measurement: x = Q X + t
+    return status;
+}
+
+// The frame of measurement x = Q X + t: displacements, and rotations by differences of the closed form.
+static void pose_columns_base(poses *s, pl_model *model, const double *value, const double t[3], int row)
+{
+    const pl_poses_def *d = s->d;
+    const int M = d->marker_count, P = s->P;
     const double *marker = pl_model_get_answer(model).marker;
+
     for (int k = 0; k < P; ++k) {
         const pl_pose_parameter *p = &d->parameter[k];
 
         for (int m = 0; p->kind == PL_POSE_BASE && m < M; ++m) {
             double v[3] = {p->index == 0, p->index == 1, p->index == 2};
-            if (p->index >= 3) { // by differences of the closed form
+            if (p->index >= 3) {
                 double high[PL_POSE_PARAMETERS], th[3], Qh[9], Ql[9], a[3], b[3];
                 memcpy(high, value, (size_t)P * sizeof *high);
                 high[k] += 1e-6;
@@ -202,8 +211,23 @@ static pl_status pose_columns(poses *s, pl_model *model, const double *value, in
             }
         }
     }
+}
 
-    return PL_OK;
+// Columns of one row that come from the solution at hand.
+static pl_status pose_columns(poses *s, pl_model *model, const double *value, int row, pl_error *err)
+{
+    double t[3], Q[9];
+
+    pose_base(s->d, value, t, Q);
+    pl_status status = pose_columns_material(s, model, Q, row, err);
+    if (status == PL_OK) {
+        status = pose_columns_command(s, model, Q, row, err);
+    }
+    if (status == PL_OK) {
+        pose_columns_base(s, model, value, t, row);
+    }
+
+    return status;
 }
 
 // Predictions of the fitted rows at `value`, with their derivatives if wanted; or of the others. A row that

@@ -424,6 +424,125 @@ static double lstm_error(pl_lstm *m, lstm_tape *tape, const pl_history *d, const
 }
 
 // Adam on whole sequences, one per step, with a cosine schedule; keeps the weights of least held-out error.
+// What a training needs from epoch to epoch; `best` are the weights with the least error so far.
+typedef struct lstm_training {
+    const pl_history *data;
+    const pl_train_options *options;
+    lstm_tape tape;
+    double *g, *mean, *var, *best; // one block
+    int *order;
+    bool *out; // per sequence: held out
+    pl_random random;
+    int away; // sequences held out
+    int64_t step;
+} lstm_training;
+
+static void lstm_exchange(lstm_training *t, int from, int to)
+{
+    const int swap = t->order[from];
+    t->order[from] = t->order[to];
+    t->order[to] = swap;
+}
+
+// Chooses the sequences that are held out, at random.
+static void lstm_hold_out(lstm_training *t)
+{
+    const int Q = t->data->sequence_count;
+    pl_random_seed(&t->random, t->options->seed);
+    for (int q = 0; q < Q; ++q) {
+        t->order[q] = q;
+    }
+    for (int q = Q - 1; q > 0; --q) {
+        lstm_exchange(t, q, (int)(pl_random_next(&t->random) % (uint64_t)(q + 1)));
+    }
+
+    t->away = (int)(t->options->held_share * Q + 0.5);
+    for (int q = 0; q < Q; ++q) {
+        t->out[t->order[q]] = q < t->away;
+    }
+}
+
+// One step of Adam along the gradient of a sequence, clipped to length 1: products through time can be long.
+static void lstm_step(pl_lstm *m, lstm_training *t, int sequence, int counted, double rate)
+{
+    const int P = m->count;
+    const pl_history *data = t->data;
+    double *g = t->g, square = 0;
+
+    memset(g, 0, (size_t)P * sizeof *g);
+    lstm_sequence(m, &t->tape, data, data->start[sequence], data->start[sequence + 1], 1.0 / counted, g);
+    for (int k = 0; k < P; ++k) {
+        g[k] += t->options->decay * m->theta[k];
+        square += g[k] * g[k];
+    }
+
+    // means of the gradient and of its square, corrected for their start at 0
+    ++t->step;
+    const double clip = square > 1 ? 1 / sqrt(square) : 1;
+    const double c1 = 1 - pow(0.9, (double)t->step), c2 = 1 - pow(0.999, (double)t->step);
+    for (int k = 0; k < P; ++k) {
+        t->mean[k] = 0.9 * t->mean[k] + 0.1 * clip * g[k];
+        t->var[k] = 0.999 * t->var[k] + 0.001 * clip * clip * g[k] * g[k];
+        m->theta[k] -= rate * (t->mean[k] / c1) / (sqrt(t->var[k] / c2) + 1e-9);
+    }
+}
+
+// All sequences that are not held out once, in random order.
+static void lstm_epoch(pl_lstm *m, lstm_training *t, double rate)
+{
+    const int Q = t->data->sequence_count;
+    for (int q = 0; q < Q; ++q) {
+        lstm_exchange(t, q, q + (int)(pl_random_next(&t->random) % (uint64_t)(Q - q)));
+        const int at = t->order[q], counted = history_counted(t->data, at);
+        if (!t->out[at] && counted > 0) {
+            lstm_step(m, t, at, counted, rate);
+        }
+    }
+}
+
+// Epochs until their limit, until the held-out error has not fallen for `patience` of them, or until stopped;
+// the weights are then the best ones.
+static void lstm_epochs(pl_lstm *m, lstm_training *t, pl_train_report *report)
+{
+    const pl_train_options *o = t->options;
+    const size_t bytes = (size_t)m->count * sizeof *t->best;
+    double least = INFINITY;
+    int waited = 0, epoch = 0;
+
+    report->outcome = PL_TRAIN_LIMIT;
+    while (epoch < o->epoch_limit && report->outcome == PL_TRAIN_LIMIT) {
+        // half a cosine from the given rate to a hundredth of it
+        lstm_epoch(m, t, o->rate * (0.01 + 0.99 * 0.5 * (1 + cos(PL_PI * epoch / o->epoch_limit))));
+        ++epoch;
+        ++waited;
+        const double train = lstm_error(m, &t->tape, t->data, t->out, false);
+        const double error = t->away > 0 ? lstm_error(m, &t->tape, t->data, t->out, true) : train;
+
+        if (error < least) {
+            waited = 0;
+            least = error;
+            report->best_epoch = epoch;
+            memcpy(t->best, m->theta, bytes);
+        }
+
+        if (o->record) {
+            o->record(o->user, epoch, train, t->away > 0 ? error : NAN);
+        }
+        char text[80];
+        snprintf(text, sizeof text, "training: epoch %d, error %.3g", epoch, least);
+        if (!pl_progress_step(&o->progress, (double)epoch / o->epoch_limit, text)) {
+            report->outcome = PL_TRAIN_STOPPED;
+        } else if (t->away > 0 && o->patience > 0 && waited >= o->patience) {
+            report->outcome = PL_TRAIN_PATIENCE;
+        }
+    }
+
+    if (isfinite(least)) {
+        memcpy(m->theta, t->best, bytes);
+    }
+    report->epochs = epoch;
+}
+
 pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_options *o, bool *held,
                         pl_train_report *report, pl_error *err)
 {
@@ -435,118 +554,36 @@ pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_optio
     }
 
     pl_status status = lstm_scale(m, data, err);
-    lstm_tape tape = {0};
-    double *g = PL_NEW_ARRAY(double, 4 * (int64_t)P), *mean = g + P, *var = mean + P, *best = var + P;
-    int *order = PL_NEW_ARRAY(int, Q);
-    bool *out = PL_NEW_ARRAY(bool, Q);
-    if (status == PL_OK && (!g || !order || !out || !tape_init(&tape, m, history_longest(data)))) {
+    lstm_training t = {.data = data, .options = o};
+    t.g = PL_NEW_ARRAY(double, 4 * (int64_t)P);
+    t.order = PL_NEW_ARRAY(int, Q);
+    t.out = PL_NEW_ARRAY(bool, Q);
+    if (status == PL_OK && (!t.g || !t.order || !t.out || !tape_init(&t.tape, m, history_longest(data)))) {
         status = pl_fail_memory(err, "the recurrent network");
     }
 
     if (status == PL_OK) {
-        // held-out sequences, at random
-        pl_random random;
-        pl_random_seed(&random, o->seed);
+        t.mean = t.g + P;
+        t.var = t.mean + P;
+        t.best = t.var + P;
+        lstm_hold_out(&t);
+        lstm_epochs(m, &t, report);
+
+        // what the best weights do on both parts
         for (int q = 0; q < Q; ++q) {
-            order[q] = q;
-        }
-        for (int q = Q - 1; q > 0; --q) {
-            const int j = (int)(pl_random_next(&random) % (uint64_t)(q + 1)), swap = order[q];
-            order[q] = order[j];
-            order[j] = swap;
-        }
-
-        const int away = (int)(o->held_share * Q + 0.5);
-        for (int q = 0; q < Q; ++q) {
-            out[order[q]] = q < away;
-        }
-        double least = INFINITY;
-        int waited = 0, epoch = 0;
-        int64_t step = 0;
-        report->outcome = PL_TRAIN_LIMIT;
-
-        while (epoch < o->epoch_limit) {
-            // half a cosine from the given rate to a hundredth of it
-            const double rate = o->rate * (0.01 + 0.99 * 0.5 * (1 + cos(PL_PI * epoch / o->epoch_limit)));
-            for (int q = 0; q < Q; ++q) {
-                const int j = q + (int)(pl_random_next(&random) % (uint64_t)(Q - q)), swap = order[q];
-                order[q] = order[j];
-                order[j] = swap;
-                const int at = order[q], counted = history_counted(data, at);
-                if (out[at] || counted == 0) {
-                    continue;
-                }
-
-                // gradient of one sequence
-                memset(g, 0, (size_t)P * sizeof *g);
-                lstm_sequence(m, &tape, data, data->start[at], data->start[at + 1], 1.0 / counted, g);
-                double square = 0;
-                ++step;
-                for (int k = 0; k < P; ++k) {
-                    g[k] += o->decay * m->theta[k];
-                    square += g[k] * g[k];
-                }
-
-                // Adam, with the gradient clipped to length 1
-                const double clip = square > 1 ? 1 / sqrt(square) : 1; // long products through time
-                const double c1 = 1 - pow(0.9, (double)step), c2 = 1 - pow(0.999, (double)step);
-                for (int k = 0; k < P; ++k) {
-                    mean[k] = 0.9 * mean[k] + 0.1 * clip * g[k];
-                    var[k] = 0.999 * var[k] + 0.001 * clip * clip * g[k] * g[k];
-                    m->theta[k] -= rate * (mean[k] / c1) / (sqrt(var[k] / c2) + 1e-9);
-                }
-            }
-
-            // errors after the epoch; the best weights so far
-            ++epoch;
-            ++waited;
-            const double train = lstm_error(m, &tape, data, out, false);
-            const double error = away > 0 ? lstm_error(m, &tape, data, out, true) : train;
-
-            if (error < least) {
-                waited = 0;
-                least = error;
-                report->best_epoch = epoch;
-                memcpy(best, m->theta, (size_t)P * sizeof *best);
-            }
-
-            if (o->record) {
-                o->record(o->user, epoch, train, away > 0 ? error : NAN);
-            }
-            char text[80];
-            snprintf(text, sizeof text, "training: epoch %d, error %.3g", epoch, least);
-            if (!pl_progress_step(&o->progress, (double)epoch / o->epoch_limit, text)) {
-                report->outcome = PL_TRAIN_STOPPED;
-                break;
-            }
-
-            if (away > 0 && o->patience > 0 && waited >= o->patience) {
-                report->outcome = PL_TRAIN_PATIENCE;
-                break;
-            }
-        }
-
-        // best weights, and their errors
-        if (isfinite(least)) {
-            memcpy(m->theta, best, (size_t)P * sizeof *best);
-        }
-        report->epochs = epoch;
-
-        for (int q = 0; q < Q; ++q) {
-            *(out[q] ? &report->held_count : &report->train_count) += history_counted(data, q);
+            *(t.out[q] ? &report->held_count : &report->train_count) += history_counted(data, q);
             if (held) {
-                held[q] = out[q];
+                held[q] = t.out[q];
             }
         }
-
-        report->train_rms = lstm_error(m, &tape, data, out, false);
-        report->held_rms = away > 0 ? lstm_error(m, &tape, data, out, true) : NAN;
+        report->train_rms = lstm_error(m, &t.tape, data, t.out, false);
+        report->held_rms = t.away > 0 ? lstm_error(m, &t.tape, data, t.out, true) : NAN;
     }
 
-    tape_clear(&tape);
-    pl_free(g);
-    pl_free(order);
-    pl_free(out);
+    tape_clear(&t.tape);
+    pl_free(t.g);
+    pl_free(t.order);
+    pl_free(t.out);
     report->seconds = pl_seconds() - start;
 
     return status;
