@@ -1,6 +1,7 @@
 // What to say when a load path ends before the full load, and where the body got stuck.
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include "statics/statics_impl.h"
 
 void statics_say(pl_solve_report *report, pl_outcome outcome, const char *format, ...)
@@ -10,6 +11,12 @@ void statics_say(pl_solve_report *report, pl_outcome outcome, const char *format
     va_start(args, format);
     vsnprintf(report->message, sizeof report->message, format, args);
     va_end(args);
+}
+
+void statics_add(pl_solve_report *report, const char *clause)
+{
+    const size_t length = strlen(report->message);
+    snprintf(report->message + length, sizeof report->message - length, "; %s", clause);
 }
 
 // ---- where a solve got stuck
@@ -159,8 +166,7 @@ void statics_explain(pl_statics *s, const load_path *path, pl_solve_report *repo
     }
 
     if (s->newton.watch.stopped) {
-        statics_say(report, PL_STOPPED,
-                    "interrupted at %.1f %% of the load; the state is the last equilibrium found", percent);
+        statics_say(report, PL_STOPPED, "interrupted at %.1f %% of the load", percent);
     } else if (s->newton.watch.late) {
         statics_say(report, PL_ITERATION_LIMIT, "the time limit of %g s was reached at %.1f %% of the load",
                     s->options.time_limit, percent);

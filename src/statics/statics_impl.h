@@ -298,6 +298,8 @@ void statics_keep_mode(pl_statics *s, const double *x, const double *v, double l
 
 // ---- statics_explain.c
 void statics_say(pl_solve_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
+// Adds a clause to the message.
+void statics_add(pl_solve_report *report, const char *clause);
 void statics_explain(pl_statics *s, const load_path *path, pl_solve_report *report);
 
 // Replaces what was said by the critical load, where one was found.

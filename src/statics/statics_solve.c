@@ -620,6 +620,10 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
         const bool hurried = s->newton.watch.stopped || s->newton.watch.late;
         statics_explain(s, &path, report);
         report->no_state = !solve_finish(s, &path.at, x, found, err);
+        if (report->outcome == PL_STOPPED && !report->no_state) {
+            statics_add(report, "the state is the last equilibrium found");
+        }
+
         report->limit_load = path.snapped > 0 ? path.snapped : path.critical.load;
         report->buckling_load = path.buckled_known ? path.buckled : 0;
         if (path.critical.found && !report->no_state) {
@@ -729,6 +733,7 @@ pl_status statics_solve(pl_statics *s, pl_state *state, const double *command, p
     }
     if (report->no_state) {
         report->load_reached = 0;
+        statics_add(report, "no equilibrium is returned, the state is that of the start");
         solve_return(s, state, command, x, &found, &local);
     }
 
