@@ -55,22 +55,15 @@ static void arc_place(pl_problem *p, double l, double *x)
     pl_problem_clamp(p, p->load, x);
 }
 
-// d_r and d_l at (x, l), with a factor made there or with the one at hand turned to x; the relative residual.
-// INFINITY: not possible.
-typedef enum arc_factor { ARC_NEW, ARC_AT_HAND } arc_factor;
-static double arc_directions(pl_statics *s, arc_factor factor, double *x, double l, double *d_r, double *d_l,
-                             pl_error *err)
+// Factor at (x, l), d_r and d_l; the relative residual. INFINITY: not possible.
+static double arc_directions(pl_statics *s, double *x, double l, double *d_r, double *d_l, pl_error *err)
 {
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX], there[PL_ROWS_MAX];
 
     arc_place(p, l, x);
-    if (factor == ARC_AT_HAND) {
-        pl_newton_turn(&s->newton, x);
-    } else if (pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) != PL_OK) {
-        return INFINITY;
-    }
-    if (!isfinite(pl_problem_evaluate(p, x, s->newton.work.g))) {
+    if (pl_problem_refactor(p, &(pl_linearization){.x = x, .indefinite = PL_AS_IT_IS}, err) != PL_OK ||
+        !isfinite(pl_problem_evaluate(p, x, s->newton.work.g))) {
         return INFINITY;
     }
 
@@ -122,7 +115,7 @@ bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *ar
     *arc = (statics_arc){.x = pl_problem_take_full(p), .t = pl_problem_take_unknown(p), .l = l};
     memcpy(arc->x, x, pl_problem_full_bytes(p));
     double *d_r = pl_problem_take_unknown(p), *d_l = pl_problem_take_unknown(p);
-    if (!isfinite(arc_directions(s, ARC_NEW, arc->x, l, d_r, d_l, err))) {
+    if (!isfinite(arc_directions(s, arc->x, l, d_r, d_l, err))) {
         return false;
     }
     arc_tangent(p, d_l, true, arc);
@@ -133,8 +126,7 @@ bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *ar
     return arc->turn > 0;
 }
 
-// Newton's method from the prediction: x, l. A factor is kept while steps with it halve; the end is found
-// with one of its own, whose inertia counts. False: it does not converge.
+// Newton's method from the prediction: x, l. False: it does not converge.
 static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double *x, double *l, double *d_l,
                         int *iterations, pl_error *err)
 {
@@ -143,10 +135,9 @@ static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double
     const size_t mark = pl_arena_begin(&p->scratch);
     double *d_r = pl_problem_take_unknown(p), *to = pl_problem_take_full(p), last = INFINITY;
     bool done = false, possible = true;
-    arc_factor factor = ARC_NEW;
 
-    for (*iterations = 0; *iterations < STATICS_SUPERLINEAR && possible && !done;) {
-        const double relative = arc_directions(s, factor, x, *l, d_r, d_l, err);
+    for (*iterations = 0; *iterations < STATICS_SUPERLINEAR && possible && !done; ++*iterations) {
+        const double relative = arc_directions(s, x, *l, d_r, d_l, err);
         const double rest = ds - arc_progress(p, arc->t, x, arc->x) - arc_dot(p, arc->t, d_r),
                      dl = rest / arc_dot(p, arc->t, d_l);
         if (!isfinite(relative) || !isfinite(dl)) {
@@ -156,18 +147,10 @@ static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double
             d_r[i] += dl * d_l[i];
         }
         const double step = pl_problem_largest(p, d_r, false);
-        pl_log(2, "    arc %d: load %.6f, residual %.2e, step %.2e mm%s", *iterations, *l, relative, step,
-               factor == ARC_AT_HAND ? ", factor at hand" : "");
+        pl_log(2, "    arc %d: load %.6f, residual %.2e, step %.2e mm", *iterations, *l, relative, step);
         // close to a critical point a small step may change the load by much
-        const bool near = relative < tolerance.force_tolerance && step < tolerance.length_tolerance &&
-                          fabs(dl) < STATICS_LOAD_POINT;
-        *iterations += factor == ARC_NEW;
-        done = near && factor == ARC_NEW;
-        if (factor == ARC_AT_HAND && !near && !(step < 0.5 * last)) {
-            factor = ARC_NEW;
-            continue;
-        }
-        factor = near ? ARC_NEW : ARC_AT_HAND;
+        done = relative < tolerance.force_tolerance && step < tolerance.length_tolerance &&
+               fabs(dl) < STATICS_LOAD_POINT;
         pl_problem_move(p, x, d_r, 1, to);
         possible = step < 4 * last && isfinite(pl_problem_evaluate(p, to, NULL));
         last = step;
