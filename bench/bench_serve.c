@@ -191,9 +191,9 @@ typedef struct drag_result {
     double last;               // number of the last shape seen
     int solved, coarse, other; // shapes seen while the hand moved: solved on the fine mesh, solved on the
                                // coarse one, and those that say they are not
-    int tangents;      // derivatives to predict from
-    double hint;       // s from the first move to a derivative, when there was none before
-    double first;      // s from the first move to the first solved shape
+    int tangents;              // derivatives to predict from
+    double hint;               // s from the first move to a derivative, when there was none before
+    double first;              // s from the first move to the first solved shape
     double shown, lag; // of the drag: the solved shape seen last; the largest distance of the hand from it
     double release;    // s from letting go to the solved shape asked for
     double cpu;        // s of the server from the first move to that shape

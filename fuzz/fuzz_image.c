@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pl_camera camera[ROOM];
         pl_camera_pose rig[ROOM];
         int count = 0;
-        (void)pl_cameras_read(fuzz_write("cameras.json", data + 1, size - 1), camera, rig, ROOM, &count, &err);
+        (void)pl_cameras_read(fuzz_write("cameras.json", data + 1, size - 1), camera, rig, ROOM, &count,
+                              &err);
         return 0;
     }
 

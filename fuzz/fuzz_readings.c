@@ -1,4 +1,5 @@
-// Tables with the columns of a robot: commands, commands in time, measured positions, readings of sensors, sequences.
+// Tables with the columns of a robot: commands, commands in time, measured positions, readings of sensors,
+// sequences.
 #include "fuzz.h"
 #include "pliant/dataset.h"
 #include "pliant/document.h"

@@ -1,4 +1,5 @@
-// What is written as one word on a command line, in a cell or in a robot file: numbers with units, rates, axes of studies.
+// What is written as one word on a command line, in a cell or in a robot file: numbers with units, rates,
+// axes of studies.
 #include "fuzz.h"
 #include "pliant/analysis.h"
 #include "pliant/text.h"

@@ -382,8 +382,8 @@ static int estimate_rows(const cli_args *args, work *w)
             "\n  %d rows: %d not converged, %d outliers, %d missing readings; largest fit %.2f sigmas\n",
             w->readings.count, w->bad, w->outliers, w->missing, w->worst_fit);
     if (w->blind > 0) {
-        cli_error(args, "%d of %d rows have no reading: their shapes are those of the commands sent", w->blind,
-                  w->readings.count);
+        cli_error(args, "%d of %d rows have no reading: their shapes are those of the commands sent",
+                  w->blind, w->readings.count);
     }
     if (w->contradicted > 0) {
         cli_error(
@@ -399,9 +399,9 @@ static int estimate_rows(const cli_args *args, work *w)
                 e.unseen_count, e.unknown_count, e.weakest_sigma, "fractions of ranges, N");
     }
 
-    status = status                                                   ? status
+    status = status                                                                   ? status
              : cli_interrupted() || w->bad > 0 || w->blind > 0 || w->contradicted > 0 ? CLI_EXIT_UNSOLVED
-                                                                      : CLI_DONE;
+                                                                                      : CLI_DONE;
 
     return status;
 }

@@ -22,14 +22,13 @@ typedef struct pl_control_input {
 } pl_control_input;
 
 typedef struct pl_controller pl_controller;
-pl_status pl_controller_create(const pl_controller_options *options, pl_controller **out,
-                                              pl_error *err);
+pl_status pl_controller_create(const pl_controller_options *options, pl_controller **out, pl_error *err);
 void pl_controller_destroy(pl_controller *controller);
 
 // Moves `command` on by one tick. A tick that cannot be computed (numbers that are not finite) keeps
 // `command` as it is and says so in the report.
 void pl_controller_tick(pl_controller *controller, const pl_control_input *input, double *command,
-                               pl_control_report *report);
+                        pl_control_report *report);
 
 typedef enum pl_plant_fault_kind {
     PL_FAULT_FROZEN,  // the reading stays what it was
@@ -67,7 +66,6 @@ typedef struct pl_plant_options {
 pl_plant_options pl_plant_options_default(void);
 
 // Keeps a reference to `model`.
-pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_plant **out,
-                                         pl_error *err);
+pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_plant **out, pl_error *err);
 
 #endif

@@ -89,7 +89,8 @@ static pl_status plant_start_motion(pl_plant *p, pl_error *err)
     pl_status status = pl_simulation_create(p->model, &options, &p->simulation, err);
     status = status == PL_OK ? pl_model_fk(p->model, p->now, &report, err) : status;
     if (status == PL_OK && report.outcome != PL_SOLVED) {
-        status = pl_fail(err, PL_FAILED, "plant: the motion has no equilibrium to begin with: %s", report.message);
+        status =
+            pl_fail(err, PL_FAILED, "plant: the motion has no equilibrium to begin with: %s", report.message);
     }
     status = status == PL_OK ? pl_simulation_from_model(p->simulation, err) : status;
 

@@ -198,12 +198,12 @@ double pl_viscous_error(const pl_viscous *viscous, double h);
 double pl_viscous_shortest(const pl_viscous *viscous); // s: of the relaxation times
 void pl_viscous_off(pl_viscous *viscous);              // the long-term laws alone
 
-// Of a small vibration along u (3 per vertex) about the relaxed shape x, the deviatoric stiffness of each law:
-// share = 1/2 int dS_d : d(a C) dV, N/mm. A motion with exp(s t) meets their stiffness
-// sum share g s tau / (1 + s tau) besides the long-term one: `s` and `out` are real and imaginary parts.
+// Of a small vibration along u (3 per vertex) about the relaxed shape x, the deviatoric stiffness of each
+// law: share = 1/2 int dS_d : d(a C) dV, N/mm. A motion with exp(s t) meets their stiffness sum share g s tau
+// / (1 + s tau) besides the long-term one: `s` and `out` are real and imaginary parts.
 void pl_viscous_shares(pl_viscous *viscous, const double *x, const double *u, double *share);
 void pl_viscous_stiffness(const pl_viscous *viscous, const double *share, const double s[2], double out[2]);
-int64_t pl_viscous_count(const pl_viscous *viscous);   // numbers of all branches; NULL: 0
+int64_t pl_viscous_count(const pl_viscous *viscous); // numbers of all branches; NULL: 0
 void pl_viscous_write(const pl_viscous *viscous, double *out);
 void pl_viscous_read(pl_viscous *viscous, const double *in, const double *x);
 

@@ -82,8 +82,8 @@ static size_t geometric_pack(void *self, double *block, size_t room)
     return need;
 }
 
-// A state of the exact method ends before the second part: the chambers' insides then start undeformed. A state
-// of a motion is taken at rest.
+// A state of the exact method ends before the second part: the chambers' insides then start undeformed. A
+// state of a motion is taken at rest.
 static pl_status geometric_unpack(void *self, const double *block, size_t count, pl_error *err)
 {
     geometric_model *m = self;

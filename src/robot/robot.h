@@ -295,11 +295,12 @@ void pl_contact_fault_text(const pl_contact_fault *fault, char *text, size_t siz
 // What the bodies may touch. Points of `surface` have multipliers (pressures, MPa of undeformed area) in the
 // state: per obstacle, then one set for contact within and between bodies; with friction, per obstacle and
 // point, the tangential traction and the place of the last update (3 numbers each) and the pressure that
-// friction takes its limit from; the same for contact within and between bodies, if that has friction; the same for each of the PL_FEATURE_FACES faces that a feature of an
-// obstacle may meet; per obstacle that is free 1 once it has been let go, 0 while it is held where it was
-// drawn; and for each face of a feature its number (from 1 on; 0: none), the place on it (2), its normal (3,
-// in the frame of the obstacle) and its weight at the last update; with friction within and between bodies,
-// 2 numbers per point: where slip on its face is counted from.
+// friction takes its limit from; the same for contact within and between bodies, if that has friction; the
+// same for each of the PL_FEATURE_FACES faces that a feature of an obstacle may meet; per obstacle that is
+// free 1 once it has been let go, 0 while it is held where it was drawn; and for each face of a feature its
+// number (from 1 on; 0: none), the place on it (2), its normal (3, in the frame of the obstacle) and its
+// weight at the last update; with friction within and between bodies, 2 numbers per point: where slip on its
+// face is counted from.
 typedef struct pl_robot_contact {
     bool given, self;
     pl_contact_surface *surface; // NULL: no contact

@@ -141,7 +141,7 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
                     ROBOT_DEFECT(
                         b, b->def->fixed[s].line,
                         "fixed: '%s' moves a vertex by %g mm along %c, but '%s' (line %d) moves it by %g mm",
-                        mine->name, u[i], "xyz"[i], other->name, b->def->fixed[*slot].line, w[i]);
+                        mine->name, u[i], "xyz"[i], other -> name, b -> def -> fixed[*slot].line, w[i]);
                     pl_findings_place(b->findings, X + 3 * (size_t)v, NULL, 0);
                     reported = true;
                 }
