@@ -1,6 +1,6 @@
 // The largest deviatoric energy that every point of a body has seen, which softens it (Mullins effect; Ogden
 // and Roxburgh 1999). Within a step the energies are those where its stage began: the softened law is then an
-// elastic one with a potential, which goes on along the first loading where the stage leads beyond it
+// elastic one with a potential, which continues on the first loading where the stage leads beyond it
 // (material_kernel.h). Viscous branches follow the softened stress.
 #include "base/threads.h"
 #include "element/element.h"

@@ -64,7 +64,7 @@ struct pl_record {
     pl_crossings crossings;      // of a full body; count -1: not examined
     bool contact;                // the robot keeps its bodies apart
     bool self_contact;           // and a body from passing through itself
-    pl_mesh_error mesh_error;    // as estimated last at this solution; NAN: nobody asked, or not known
+    pl_mesh_error mesh_error;    // as estimated last at this solution; NAN: not computed, or not known
     pl_record_error model_error; // of a surrogate
     int command_count, actuator_count, marker_count, sensor_count, reaction_count, reading_count;
     const pl_record_command *command;
