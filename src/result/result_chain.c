@@ -5,248 +5,13 @@
 // forces at the end, for a chain is statically determinate:
 //   compliance = sum_k M_k dq_k / sum_k M_k^2,   M_k the moment (slide: force) of load k in the joint,
 // and are scaled by one factor per direction so that the compliance at the marker is that of the body.
-#include "result/result_chain.h"
+#include "result/result_chain_fit.h"
 #include "base/rotation.h"
 #include "base/vec.h"
 #include "model/model.h"
 
 #define CHAIN_DENSITY 1e-9 // t/mm^3, where a material has none: that of water
 #define CHAIN_LOADS 6      // forces at the marker and at a point beside it, which twist the chain
-
-// ---- sections
-typedef struct chain_section {
-    int32_t *vertex;
-    int32_t count;
-    double rest[3], now[3]; // means
-    double R[9];
-    double place[3]; // where the section takes the point of the line
-    double point[3]; // that point, undeformed
-} chain_section;
-
-typedef struct chain_fit {
-    pl_model *model;
-    const pl_mesh *mesh;
-    pl_mesh_view view;
-    const double *x;        // solved positions
-    chain_section *section; // link_count + 1; the first is the support, which does not move
-    chain *chain;
-    double length;
-    int marker;
-} chain_fit;
-
-static int chain_nearest(const chain_fit *f, const double *X)
-{
-    double d[3];
-    pl_sub3(X, f->chain->base, d);
-    const int i = (int)floor(pl_dot3(d, f->chain->frame + 6) / f->chain->pitch + 0.5);
-    return i < 0 ? 0 : i > f->chain->link_count ? f->chain->link_count : i;
-}
-
-static bool chain_sections(chain_fit *f)
-{
-    const int n = f->chain->link_count + 1;
-    f->section = PL_NEW_ARRAY(chain_section, n);
-    int32_t *all = PL_NEW_ARRAY(int32_t, f->view.vertex_count);
-    bool good = f->section && all;
-    for (int32_t v = 0; good && v < f->view.vertex_count; ++v) {
-        all[v] = chain_nearest(f, f->view.position + 3 * (int64_t)v);
-        ++f->section[all[v]].count;
-    }
-
-    for (int i = 0; good && i < n; ++i) {
-        f->section[i].vertex = PL_NEW_ARRAY(int32_t, f->section[i].count);
-        good = f->section[i].vertex != NULL;
-        f->section[i].count = 0;
-        for (int k = 0; k < 3; ++k) {
-            f->section[i].point[k] = f->chain->base[k] + i * f->chain->pitch * f->chain->frame[6 + k];
-        }
-    }
-
-    for (int32_t v = 0; good && v < f->view.vertex_count; ++v) {
-        chain_section *s = &f->section[all[v]];
-        s->vertex[s->count++] = v;
-    }
-
-    pl_free(all);
-
-    return good;
-}
-
-// Frame of a section: the rotation that takes its rest shape nearest to its shape now.
-static void chain_section_fit(chain_section *s, const double *X, const double *x)
-{
-    double A[9] = {0}, arm[3];
-    for (int32_t k = 0; k < s->count; ++k) {
-        for (int i = 0; i < 3; ++i) {
-            s->rest[i] += X[3 * (int64_t)s->vertex[k] + i] / s->count;
-            s->now[i] += x[3 * (int64_t)s->vertex[k] + i] / s->count;
-        }
-    }
-
-    for (int32_t k = 0; k < s->count; ++k) {
-        for (int i = 0; i < 3; ++i) {
-            for (int j = 0; j < 3; ++j) {
-                A[3 * i + j] += (x[3 * (int64_t)s->vertex[k] + i] - s->now[i]) *
-                                (X[3 * (int64_t)s->vertex[k] + j] - s->rest[j]);
-            }
-        }
-    }
-
-    pl_nearest_rotation3(A, s->R);
-    pl_sub3(s->point, s->rest, arm);
-    pl_mulv3(s->R, arm, s->place);
-    for (int i = 0; i < 3; ++i) {
-        s->place[i] += s->now[i];
-    }
-}
-
-// Spin w and velocity of the place for a field of velocities dx (3 per vertex, `stride` apart): from
-// sum r x x = 0, r = R (X - mean):  [sum (r . x) I - r x^T] w = sum r x dx.
-static bool chain_section_rate(const chain_section *s, const double *X, const double *x, const double *dx,
-                               int stride, double w[3], double v[3])
-{
-    double M[9] = {0}, b[3] = {0}, mean[3] = {0}, inverse[9], arm[3], turn[3];
-    for (int32_t k = 0; k < s->count; ++k) {
-        const int64_t at = 3 * (int64_t)s->vertex[k];
-        double d[3], r[3], y[3], c[3];
-        const double u[3] = {dx[at * stride], dx[(at + 1) * stride], dx[(at + 2) * stride]};
-        pl_sub3(X + at, s->rest, d);
-        pl_mulv3(s->R, d, r);
-        pl_sub3(x + at, s->now, y);
-        pl_cross3(r, u, c);
-
-        for (int i = 0; i < 3; ++i) {
-            mean[i] += u[i] / s->count;
-            b[i] += c[i];
-            M[4 * i] += pl_dot3(r, y);
-            for (int j = 0; j < 3; ++j) {
-                M[3 * i + j] -= r[i] * y[j];
-            }
-        }
-    }
-
-    const double det = pl_det3(M);
-    if (!(fabs(det) > 0)) {
-        return false;
-    }
-    pl_cofactor3(M, inverse); // the inverse is its transpose over the determinant
-    for (int i = 0; i < 3; ++i) {
-        w[i] = (inverse[i] * b[0] + inverse[3 + i] * b[1] + inverse[6 + i] * b[2]) / det;
-    }
-    pl_sub3(s->place, s->now, arm);
-    pl_cross3(w, arm, turn);
-    for (int i = 0; i < 3; ++i) {
-        v[i] = mean[i] + turn[i];
-    }
-
-    return true;
-}
-
-// ---- joints
-// Axes of a link whose section has turned by R: columns of R B, here as rows.
-static void chain_axes(const chain *c, const double R[9], double axes[9])
-{
-    for (int a = 0; a < 3; ++a) {
-        pl_mulv3(R, c->frame + 3 * a, axes + 3 * a);
-    }
-}
-
-// Q = Rx(a) Ry(b) Rz(c)
-static void chain_angles(const double before[9], const double after[9], double angle[3])
-{
-    double Q[9];
-    for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) {
-            Q[3 * i + j] = pl_dot3(before + 3 * i, after + 3 * j);
-        }
-    }
-
-    angle[0] = atan2(-Q[5], Q[8]);
-    angle[1] = asin(fmin(fmax(Q[2], -1), 1));
-    angle[2] = atan2(-Q[1], Q[0]);
-}
-
-// The axes of the hinges in the world: x of the link before, then turned by a, then by b.
-static void chain_hinges(const double before[9], const double angle[3], double axis[3][3])
-{
-    const double ca = cos(angle[0]), sa = sin(angle[0]), cb = cos(angle[1]), sb = sin(angle[1]);
-    for (int i = 0; i < 3; ++i) {
-        const double x = before[i], y = before[3 + i], z = before[6 + i];
-        axis[0][i] = x;
-        axis[1][i] = ca * y + sa * z;
-        axis[2][i] = sb * x - cb * sa * y + cb * ca * z;
-    }
-}
-
-static void chain_joint_fit(const chain_fit *f, int i)
-{
-    const chain_section *s = &f->section[i], *t = &f->section[i + 1];
-    chain_joint *joint = &f->chain->joint[i];
-    const double half = 0.5 * f->chain->pitch;
-    double before[9], after[9], gap[3];
-
-    chain_axes(f->chain, s->R, before);
-    chain_axes(f->chain, t->R, after);
-    chain_angles(before, after, joint->value + CHAIN_BEND_X);
-    for (int k = 0; k < 3; ++k) {
-        gap[k] = t->place[k] - s->place[k] - half * after[6 + k];
-    }
-    joint->value[CHAIN_STRETCH] = pl_dot3(before + 6, gap) - half;
-    memcpy(joint->axis[CHAIN_STRETCH], before + 6, sizeof joint->axis[0]);
-    chain_hinges(before, joint->value + CHAIN_BEND_X, joint->axis + CHAIN_BEND_X);
-    for (int k = 0; k < 3; ++k) {
-        joint->centre[k] = s->place[k] + (half + joint->value[CHAIN_STRETCH]) * before[6 + k];
-    }
-}
-
-// Derivatives of the joint's values, from the spins and velocities of the two sections.
-static bool chain_joint_rate(const chain_fit *f, int i, double w[2][3], double v[2][3],
-                             double rate[CHAIN_DOFS])
-{
-    const chain_section *s = &f->section[i], *t = &f->section[i + 1];
-    const chain_joint *joint = &f->chain->joint[i];
-    const double half = 0.5 * f->chain->pitch, *z = joint->axis[CHAIN_STRETCH];
-    double after[9], turn[3], dz[3], relative[3], A[9];
-
-    chain_axes(f->chain, t->R, after);
-    pl_cross3(w[1], after + 6, turn);
-    pl_cross3(w[0], z, dz);
-    rate[CHAIN_STRETCH] = 0;
-    for (int k = 0; k < 3; ++k) {
-        rate[CHAIN_STRETCH] += dz[k] * (t->place[k] - s->place[k] - half * after[6 + k]) +
-                               z[k] * (v[1][k] - v[0][k] - half * turn[k]);
-    }
-
-    // spin of one link against the other = sum of the hinges' rates along their axes
-    pl_sub3(w[1], w[0], relative);
-    for (int k = 0; k < 3; ++k) {
-        for (int a = 0; a < 3; ++a) {
-            A[3 * k + a] = joint->axis[CHAIN_BEND_X + a][k];
-        }
-    }
-
-    double C[9];
-    const double det = pl_det3(A);
-    pl_cofactor3(A, C);
-    for (int a = 0; a < 3; ++a) {
-        rate[CHAIN_BEND_X + a] = (C[a] * relative[0] + C[3 + a] * relative[1] + C[6 + a] * relative[2]) / det;
-    }
-
-    return fabs(det) > 1e-3; // bent by a right angle about y: the first and the last hinge are parallel
-}
-
-// Moment of a force at `point` in each direction of a joint.
-static void chain_moment(const chain_joint *joint, const double point[3], const double force[3],
-                         double M[CHAIN_DOFS])
-{
-    double arm[3], moment[3];
-    pl_sub3(point, joint->centre, arm);
-    pl_cross3(arm, force, moment);
-    M[CHAIN_STRETCH] = pl_dot3(joint->axis[CHAIN_STRETCH], force);
-    for (int a = CHAIN_BEND_X; a < CHAIN_DOFS; ++a) {
-        M[a] = pl_dot3(joint->axis[a], moment);
-    }
-}
 
 // ---- springs and slopes
 typedef struct chain_loads {
@@ -331,9 +96,9 @@ static bool chain_rates(const chain_fit *f, const chain_loads *l, int p, double 
     bool good = true;
 
     for (int i = 0; good && i < f->chain->link_count; ++i) {
-        good =
-            chain_section_rate(&f->section[i + 1], f->view.position, f->x, l->d + p, l->count, w[1], v[1]) &&
-            chain_joint_rate(f, i, w, v, rate[i]);
+        good = result_chain_section_rate(&f->section[i + 1], f->view.position, f->x, l->d + p, l->count, w[1],
+                                         v[1]) &&
+               result_chain_joint_rate(f, i, w, v, rate[i]);
         memcpy(w[0], w[1], sizeof w[0]);
         memcpy(v[0], v[1], sizeof v[0]);
     }
@@ -368,7 +133,7 @@ static pl_status chain_springs(const chain_fit *f, const chain_loads *l, pl_erro
 
                 const double force[3] = {p % 3 == 0, p % 3 == 1, p % 3 == 2};
                 double M[CHAIN_DOFS];
-                chain_moment(&c->joint[i], l->point[p], force, M);
+                result_chain_moment(&c->joint[i], l->point[p], force, M);
                 c->joint[i].compliance[a] += M[a] * rate[i][a];
                 work[i][a] += M[a] * M[a];
                 largest[a] = fmax(largest[a], work[i][a]);
@@ -412,7 +177,7 @@ static void chain_tip_compliance(const chain *c, const double point[3], double p
         double J[3][CHAIN_DOFS];
         for (int k = 0; k < 3; ++k) {
             const double force[3] = {k == 0, k == 1, k == 2};
-            chain_moment(j, point, force, J[k]);
+            result_chain_moment(j, point, force, J[k]);
         }
 
         for (int a = 0; a < CHAIN_DOFS; ++a) {
@@ -493,7 +258,7 @@ static void chain_masses(chain_fit *f, const pl_robot *robot)
                     pl_sub3(X[a + 1], X[0], E + 3 * a);
                 }
                 const double mass = density * fabs(pl_det3(E)) / 6;
-                const int i = chain_nearest(f, centre);
+                const int i = result_chain_nearest(f, centre);
                 chain_link *link = &c->link[i];
                 // in the frame of the link, whose origin is half a pitch before its section
                 pl_sub3(centre, f->section[i].point, d);
@@ -555,7 +320,7 @@ static void chain_weights(chain_fit *f)
 
         for (int k = i + 1; !c->density_assumed && k <= c->link_count; ++k) {
             double axes[9], y[3], M[CHAIN_DOFS], force[3];
-            chain_axes(c, f->section[k].R, axes);
+            result_chain_axes(c, f->section[k].R, axes);
 
             for (int j = 0; j < 3; ++j) {
                 const double *q = c->link[k].centre;
@@ -563,7 +328,7 @@ static void chain_weights(chain_fit *f)
                 force[j] = c->link[k].mass * c->gravity[j];
             }
 
-            chain_moment(&c->joint[i], y, force, M);
+            result_chain_moment(&c->joint[i], y, force, M);
             for (int a = 0; a < CHAIN_DOFS; ++a) {
                 c->joint[i].reference[a] -= c->joint[i].compliance[a] * M[a];
             }
@@ -586,7 +351,7 @@ void result_chain_pose(const chain *c, const double (*value)[CHAIN_DOFS], double
         for (int k = 0; k < 3; ++k) {
             p[k] += along * axes[6 + k];
         }
-        chain_hinges(axes, angle, hinge);
+        result_chain_hinges(axes, angle, hinge);
 
         if (joint) {
             memcpy(joint[i].centre, p, sizeof p);
@@ -793,7 +558,7 @@ static pl_status chain_build(chain_fit *f, const pl_robot *robot, const char *pa
     const int n = c->link_count;
     pl_status status = chain_line(f, robot, path, err);
 
-    if (status == PL_OK && !chain_sections(f)) {
+    if (status == PL_OK && !result_chain_sections(f)) {
         status = pl_fail_memory(err, path);
     }
 
@@ -805,7 +570,7 @@ static pl_status chain_build(chain_fit *f, const pl_robot *robot, const char *pa
                            (int)s->count);
         }
 
-        chain_section_fit(s, f->view.position, f->x);
+        result_chain_section_fit(s, f->view.position, f->x);
     }
 
     if (status != PL_OK) {
@@ -817,7 +582,7 @@ static pl_status chain_build(chain_fit *f, const pl_robot *robot, const char *pa
     memcpy(base->R, (const double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof base->R);
     memcpy(base->place, base->point, sizeof base->place);
     for (int i = 0; i < n; ++i) {
-        chain_joint_fit(f, i);
+        result_chain_joint_fit(f, i);
     }
     status = chain_differentiate(f, l, err);
     if (status == PL_OK) {
