@@ -1,23 +1,11 @@
 // The checks of a def that need no mesh: names, materials, ranges, references between its items, implausible
 // values.
-#include "robot/robot_impl.h"
+#include "robot/robot_check.h"
 #include "material/material.h"
 #include "robot/robot_kind.h"
 
-// What the checks share.
-typedef struct check {
-    const pl_robot_def *def;
-    pl_findings *findings;
-    const char **word; // scratch for the nearest word
-    int *driver;       // per actuator: the command that drives it, plus 1
-} check;
-
 #define PRESTRETCH_MIN 0.5 // of layers and fibres
 #define PRESTRETCH_MAX 4.0
-
-#define CHECK_DEFECT(c, line, ...)                                                                           \
-    pl_findings_add((c)->findings, PL_DEFECT, (c)->def->file, line, __VA_ARGS__)
-#define CHECK_WARN(c, line, ...) pl_findings_add((c)->findings, PL_WARNING, (c)->def->file, line, __VA_ARGS__)
 
 // Names are read through a stride, so that one function serves every list of the def: each item starts with
 // its name.
@@ -27,7 +15,7 @@ static const char *check_name(const void *item, size_t size, int i)
 }
 
 // Index of a name, or -1.
-static int check_find(const void *item, size_t size, int count, const char *name)
+int robot_check_find(const void *item, size_t size, int count, const char *name)
 {
     for (int i = 0; i < count; ++i) {
         const char *other = check_name(item, size, i);
@@ -40,10 +28,10 @@ static int check_find(const void *item, size_t size, int count, const char *name
 }
 
 // Index of `name` in a list, or -1 after a finding with the nearest.
-static int check_reference(check *c, const void *item, size_t size, int count, const char *name,
-                           const char *what, const char *thing, int line)
+int robot_check_reference(check *c, const void *item, size_t size, int count, const char *name,
+                          const char *what, const char *thing, int line)
 {
-    const int found = name ? check_find(item, size, count, name) : -1;
+    const int found = name ? robot_check_find(item, size, count, name) : -1;
     if (found >= 0) {
         return found;
     }
@@ -73,7 +61,7 @@ static void check_names(check *c, const void *item, size_t size, int count, size
             continue;
         }
 
-        const int first = check_find(item, size, i, name);
+        const int first = robot_check_find(item, size, i, name);
         if (first >= 0) {
             CHECK_DEFECT(c, line, "%s: the name '%s' is given twice, first on line %d", what, name,
                          *(const int *)((const char *)item + size * (size_t)first + line_offset));
@@ -121,7 +109,7 @@ static void check_all_names(check *c)
 }
 
 // False for NAN, too.
-static bool check_finite(const double *x, int count)
+bool robot_check_finite(const double *x, int count)
 {
     for (int i = 0; i < count; ++i) {
         if (!isfinite(x[i])) {
@@ -146,7 +134,7 @@ static void check_bodies(check *c)
             }
         }
 
-        if (!(worst < 1e-9) || !(pl_det3(body->rotation) > 0) || !check_finite(body->translation, 3)) {
+        if (!(worst < 1e-9) || !(pl_det3(body->rotation) > 0) || !robot_check_finite(body->translation, 3)) {
             CHECK_DEFECT(c, body->line, "body '%s': its pose is not a rotation and a translation",
                          body->name ? body->name : "");
         }
@@ -207,8 +195,8 @@ static void check_materials(check *c)
     // regions
     for (int i = 0; i < c->def->region_count; ++i) {
         const pl_region_def *r = &c->def->region[i];
-        check_reference(c, c->def->material, sizeof *c->def->material, c->def->material_count, r->material,
-                        "regions", "material", r->line);
+        robot_check_reference(c, c->def->material, sizeof *c->def->material, c->def->material_count,
+                              r->material, "regions", "material", r->line);
         if (!(r->rest_area >= 0 && r->rest_area <= 10) || !(r->rest_volume >= 0 && r->rest_volume <= 10) ||
             (r->rest_area > 0 && r->rest_area < 0.1) || (r->rest_volume > 0 && r->rest_volume < 0.1)) {
             CHECK_DEFECT(c, r->line,
@@ -235,316 +223,9 @@ static void check_fixed(check *c)
         if (!f->axis[0] && !f->axis[1] && !f->axis[2]) {
             CHECK_DEFECT(c, f->line, "fixed: no axis is fixed");
         }
-        if (!check_finite(f->move, 3) || !check_finite(f->rotate, 3) || !check_finite(f->about, 3)) {
+        if (!robot_check_finite(f->move, 3) || !robot_check_finite(f->rotate, 3) ||
+            !robot_check_finite(f->about, 3)) {
             CHECK_DEFECT(c, f->line, "fixed: move, rotate and about must be finite");
-        }
-    }
-}
-
-// Where the values of a drive can lie at all.
-static void check_range(check *c, const pl_actuator_def *a)
-{
-    if (!check_finite(a->range, 2) || a->range[0] > a->range[1]) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': the range is reversed, from %g to %g", a->name, a->range[0],
-                     a->range[1]);
-        return;
-    }
-
-    if (!pl_drive_is_possible(a->drive, a->range[0])) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s cannot start %s 0 (it starts at %g)", a->name,
-                     pl_drive_name(a->drive), pl_drive_is_possible(a->drive, 0) ? "below" : "at or below",
-                     a->range[0]);
-    }
-
-    if (!pl_drive_is_plausible(a->drive, a->range)) {
-        const double scale = pl_drive_scale(a->drive);
-        CHECK_WARN(c, a->line, "actuator '%s': a %s from %g to %g %s is implausible for a soft body", a->name,
-                   pl_drive_name(a->drive), a->range[0] / scale, a->range[1] / scale,
-                   pl_drive_unit(a->drive));
-    }
-}
-
-// At least two finite points, not all fixed in space.
-static void check_guides(check *c, const char *what, const char *name, const pl_guide_def *guide, int count,
-                         double radius, int line)
-{
-    if (!guide || count < 2) {
-        CHECK_DEFECT(c, line, "%s '%s': %d points given, at least 2 are needed", what, name,
-                     guide ? count : 0);
-        return;
-    }
-
-    if (!(radius >= 0) || !isfinite(radius)) {
-        CHECK_DEFECT(c, line, "%s '%s': the radius is %g mm", what, name, radius);
-    }
-
-    int space = 0;
-    for (int g = 0; g < count; ++g) {
-        space += guide[g].space;
-        if (!check_finite(guide[g].point, 3)) {
-            CHECK_DEFECT(c, guide[g].line, "%s '%s': point %d is not finite", what, name, g + 1);
-        }
-        if (!(guide[g].radius >= 0) || !isfinite(guide[g].radius)) {
-            CHECK_DEFECT(c, guide[g].line, "%s '%s': the radius of point %d is %g mm", what, name, g + 1,
-                         guide[g].radius);
-        }
-    }
-
-    if (space == count) {
-        CHECK_DEFECT(c, line, "%s '%s': all its points are fixed in space, so its length never changes", what,
-                     name);
-    }
-}
-
-// A table turns what drives the actuator into the ratio its measure takes.
-static void check_table(check *c, const pl_actuator_def *a)
-{
-    if (pl_drive_is_geometric(a->drive)) {
-        CHECK_DEFECT(c, a->line,
-                     "actuator '%s': a table converts tension, pressure, syringe or voltage to a ratio; the "
-                     "drive %s is already geometric",
-                     a->name, pl_drive_name(a->drive));
-        return;
-    }
-
-    if (a->table_count < 2 || !a->table) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': its table has %d points, at least 2 are needed", a->name,
-                     a->table_count);
-        return;
-    }
-
-    // points: finite, rising values, monotone ratios
-    const double *t = a->table, scale = pl_drive_scale(a->drive);
-    const double rise = t[2 * a->table_count - 1] - t[1];
-    for (int i = 0; i < a->table_count; ++i) {
-        const double *p = t + 2 * i;
-
-        if (!isfinite(p[0]) || !isfinite(p[1]) || !(p[1] > 0)) {
-            CHECK_DEFECT(c, a->line,
-                         "actuator '%s': table point %d is (%g, %g), expected a number and a ratio > 0",
-                         a->name, i + 1, p[0] / scale, p[1]);
-            return;
-        }
-
-        if (i > 0 && !(p[0] > p[-2])) {
-            CHECK_DEFECT(c, a->line, "actuator '%s': table point %d at %g %s must come after %g", a->name,
-                         i + 1, p[0] / scale, pl_drive_unit(a->drive), p[-2] / scale);
-            return;
-        }
-
-        if (i > 0 && (p[1] - p[-1]) * rise < 0) {
-            CHECK_DEFECT(c, a->line,
-                         "actuator '%s': the table is not monotone, %g follows %g at point %d (`pliant "
-                         "calibrate` makes measured tables monotone)",
-                         a->name, p[1], p[-1], i + 1);
-            return;
-        }
-    }
-
-    // the range must lie within the table: beyond it nothing was measured
-    const double *first = t, *last = t + 2 * (a->table_count - 1);
-    if (a->has_range && (a->range[0] < first[0] || a->range[1] > last[0])) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': the range of %g to %g %s exceeds its table, %g to %g",
-                     a->name, a->range[0] / scale, a->range[1] / scale, pl_drive_unit(a->drive),
-                     first[0] / scale, last[0] / scale);
-    }
-}
-
-// Growth needs a ratio (directly or by a table) and, for cables, a modulus.
-static void check_growth(check *c, const pl_actuator_def *a)
-{
-    if (a->table_count != 0 || a->table) {
-        check_table(c, a);
-    }
-
-    if (!a->growth) {
-        if (a->modulus != 0) {
-            CHECK_DEFECT(c, a->line, "actuator '%s': 'modulus' needs actuation: growth", a->name);
-        }
-        return;
-    }
-
-    const bool ratio = pl_drive_dimension(a->drive) == PL_DIM_NUMBER;
-    const pl_growth_form form = pl_actuator_traits_get(a->kind)->growth;
-    if (form == PL_GROWTH_LINE && !(a->modulus > 0)) {
-        CHECK_DEFECT(c, a->line,
-                     "actuator '%s': expected 'modulus' (of the growing triangles between cable and body)",
-                     a->name);
-    }
-
-    if (!ratio && a->table_count == 0) {
-        CHECK_DEFECT(c, a->line,
-                     "actuator '%s': growth is driven by a ratio (volume_ratio, area_ratio, length_ratio) or "
-                     "through a "
-                     "table, not by %s alone",
-                     a->name, pl_drive_name(a->drive));
-    }
-
-    if (form == PL_GROWTH_AREA && !a->region) {
-        CHECK_DEFECT(c, a->line,
-                     "actuator '%s': growth of a film needs a region of prisms, expected 'region'", a->name);
-    }
-
-    if (!(a->modulus >= 0) || !isfinite(a->modulus)) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': the modulus is %g MPa, must be > 0", a->name, a->modulus);
-    }
-}
-
-// Friction of a cable in its guides: the law is that of a constraint or a given tension.
-static void check_friction(check *c, const pl_actuator_def *a)
-{
-    if (!(a->friction >= 0) || !isfinite(a->friction)) {
-        CHECK_DEFECT(c, a->line, "cable '%s': the friction is %g", a->name, a->friction);
-    } else if (a->friction > 0 && a->growth) {
-        CHECK_DEFECT(c, a->line, "cable '%s': friction needs actuation: constraint, not growth", a->name);
-    }
-}
-
-// Region, remanent flux density (V s/mm^2: 1 T is 1e-6) and direction of the field.
-static void check_magnet(check *c, const pl_actuator_def *a)
-{
-    if (!a->region || a->surface) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': expected 'region', the hard-magnetic part of the body",
-                     a->name);
-    }
-
-    if (!(pl_norm3(a->remanence) > 0) || !isfinite(pl_norm3(a->remanence))) {
-        CHECK_DEFECT(
-            c, a->line,
-            "actuator '%s': expected 'remanence', the remanent flux density of the region, e.g. [120 mT, "
-            "0 mT, 0 mT]",
-            a->name);
-    } else if (pl_norm3(a->remanence) > 3e-6) {
-        CHECK_WARN(c, a->line, "actuator '%s': a remanence of %g T is implausible (neodymium: about 1.3)",
-                   a->name, 1e6 * pl_norm3(a->remanence));
-    }
-
-    if (!(pl_norm3(a->direction) > 0) || !isfinite(pl_norm3(a->direction))) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': expected 'direction', that of the field, e.g. [0, 0, 1]",
-                     a->name);
-    }
-
-    if (a->growth || a->table_count > 0 || a->idle_hold) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': a magnet has no growth, no table and no idle: hold",
-                     a->name);
-    }
-}
-
-// Kind by kind: drive, place, range, and what the drive needs.
-static void check_actuators(check *c)
-{
-    for (int i = 0; i < c->def->actuator_count; ++i) {
-        const pl_actuator_def *a = &c->def->actuator[i];
-        if (!a->name || !a->name[0]) {
-            continue; // reported with the names
-        }
-        if ((unsigned)a->drive >= PL_DRIVE_COUNT || pl_drive_kind(a->drive) != a->kind) {
-            CHECK_DEFECT(c, a->line, "actuator '%s': the drive %s is not available for a %s", a->name,
-                         pl_drive_name(a->drive), pl_actuator_kind_name(a->kind));
-            continue;
-        }
-
-        // where it acts
-        const pl_actuator_place place = pl_actuator_kind_get(a->kind)->place;
-        if (place == PL_PLACE_POINTS) {
-            check_guides(c, "cable", a->name, a->guide, a->guide_count, a->radius, a->line);
-            check_friction(c, a);
-        } else if (place == PL_PLACE_REGION) {
-            check_magnet(c, a);
-        } else if ((a->surface != NULL) + (a->region != NULL) != 1) {
-            CHECK_DEFECT(c, a->line, "actuator '%s': expected exactly one of surface, region", a->name);
-        }
-        if (a->has_range) {
-            check_range(c, a);
-        }
-        check_growth(c, a);
-
-        // what the drive needs
-        if (a->drive == PL_DRIVE_VOLTAGE && a->table_count == 0 &&
-            (!(a->thickness > 0) || !(a->permittivity > 0))) {
-            CHECK_DEFECT(c, a->line,
-                         "actuator '%s': a film driven by voltage needs 'thickness' and 'permittivity'",
-                         a->name);
-        }
-
-        if (a->drive == PL_DRIVE_SYRINGE && (!(a->ambient > 0) || !(a->line_volume >= 0))) {
-            CHECK_DEFECT(c, a->line,
-                         "actuator '%s': ambient pressure %g MPa and line volume %g mm^3 are impossible",
-                         a->name, a->ambient, a->line_volume);
-        }
-
-        if (a->drive == PL_DRIVE_SYRINGE && a->ambient > 1) {
-            CHECK_WARN(c, a->line, "actuator '%s': an ambient pressure of %g kPa is implausible", a->name,
-                       1e3 * a->ambient);
-        }
-    }
-}
-
-// A one-sided command leaves an actuator at 0 while it points in the other direction: 0 must mean rest.
-static void check_one_sided(check *c, const pl_command_def *command, const pl_actuator_def *a)
-{
-    if (!pl_drive_rests_at_zero(a->drive)) {
-        CHECK_DEFECT(c, command->line,
-                     "command '%s' is one_sided: it sets '%s' to 0, which is not the rest value of the drive "
-                     "%s (expected shortening, tension, pressure, syringe or voltage)",
-                     command->name, a->name, pl_drive_name(a->drive));
-        return;
-    }
-
-    if (a->has_range && a->range[0] > 0) {
-        CHECK_DEFECT(c, command->line,
-                     "command '%s' is one_sided: it sets '%s' to 0, but its range starts at %g",
-                     command->name, a->name, a->range[0] / pl_drive_scale(a->drive));
-    }
-}
-
-// Every actuator has at most one command; factors are not 0.
-static void check_commands(check *c)
-{
-    const pl_robot_def *d = c->def;
-    for (int i = 0; i < d->command_count; ++i) {
-        const pl_command_def *command = &d->command[i];
-        const char *name = command->name ? command->name : "";
-        if (command->drive_count == 0) {
-            CHECK_DEFECT(c, command->line, "command '%s' drives nothing", name);
-        }
-        if (command->has_range &&
-            (!check_finite(command->range, 2) || command->range[0] > command->range[1])) {
-            CHECK_DEFECT(c, command->line, "command '%s': the range is reversed", name);
-        }
-
-        for (int k = 0; k < command->drive_count; ++k) {
-            const pl_command_drive *drive = &command->drive[k];
-            const int a = check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count,
-                                          drive->actuator, "commands", "actuator", command->line);
-            if (!isfinite(drive->factor) || drive->factor == 0) {
-                CHECK_DEFECT(c, command->line,
-                             "command '%s': the factor of '%s' is %g, must be a number other than 0", name,
-                             drive->actuator, drive->factor);
-            }
-
-            if (a >= 0 && command->one_sided) {
-                check_one_sided(c, command, &d->actuator[a]);
-            }
-            if (a >= 0 && c->driver[a] > 0) {
-                CHECK_DEFECT(c, command->line, "actuator '%s' is driven by two commands, '%s' and '%s'",
-                             drive->actuator, d->command[c->driver[a] - 1].name, name);
-            }
-
-            if (a >= 0) {
-                c->driver[a] = i + 1;
-            }
-        }
-    }
-
-    // a command that takes the name of an actuator nobody drives leaves it idle for ever
-    for (int a = 0; a < d->actuator_count; ++a) {
-        const char *name = d->actuator[a].name;
-        const int i =
-            name && !c->driver[a] ? check_find(d->command, sizeof *d->command, d->command_count, name) : -1;
-        if (i >= 0) {
-            CHECK_DEFECT(c, d->command[i].line,
-                         "command '%s' has the name of an actuator that it does not drive", name);
         }
     }
 }
@@ -555,7 +236,7 @@ static void check_readings(check *c)
     const pl_robot_def *d = c->def;
     for (int i = 0; i < d->marker_count; ++i) {
         const pl_marker_def *m = &d->marker[i];
-        if (!m->surface && !check_finite(m->at, 3)) {
+        if (!m->surface && !robot_check_finite(m->at, 3)) {
             CHECK_DEFECT(c, m->line, "marker '%s': its position is not finite", m->name ? m->name : "");
         }
         if (!(m->radius >= 0) || !isfinite(m->radius)) {
@@ -567,12 +248,12 @@ static void check_readings(check *c)
         const pl_sensor_def *s = &d->sensor[i];
         const char *name = s->name ? s->name : "";
         if (pl_sensor_is_line(s->kind)) {
-            check_guides(c, "sensor", name, s->guide, s->guide_count, s->radius, s->line);
+            robot_check_guides(c, "sensor", name, s->guide, s->guide_count, s->radius, s->line);
             continue;
         }
 
-        const int a = check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count, s->actuator,
-                                      "sensors", "actuator", s->line);
+        const int a = robot_check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count,
+                                            s->actuator, "sensors", "actuator", s->line);
         if (a >= 0 && !pl_actuator_traits_get(d->actuator[a].kind)->encloses) {
             CHECK_DEFECT(c, s->line, "sensor '%s' measures a chamber, but '%s' is a %s", name, s->actuator,
                          pl_actuator_kind_name(d->actuator[a].kind));
@@ -586,9 +267,9 @@ static void check_loads(check *c)
     const pl_robot_def *d = c->def;
     for (int i = 0; i < d->force_count; ++i) {
         const pl_force_def *f = &d->force[i];
-        check_reference(c, d->marker, sizeof *d->marker, d->marker_count, f->marker, "loads", "marker",
-                        f->line);
-        if (!check_finite(f->force, 3) || !check_finite(f->moment, 3)) {
+        robot_check_reference(c, d->marker, sizeof *d->marker, d->marker_count, f->marker, "loads", "marker",
+                              f->line);
+        if (!robot_check_finite(f->force, 3) || !robot_check_finite(f->moment, 3)) {
             CHECK_DEFECT(c, f->line, "loads: force and moment must be finite");
         }
     }
@@ -627,15 +308,15 @@ static void check_springs(check *c)
     for (int i = 0; i < d->spring_count; ++i) {
         const pl_spring_def *s = &d->spring[i];
         const char *name = s->name ? s->name : "";
-        const int from = check_reference(c, d->marker, sizeof *d->marker, d->marker_count, s->from, "springs",
-                                         "marker", s->line);
+        const int from = robot_check_reference(c, d->marker, sizeof *d->marker, d->marker_count, s->from,
+                                               "springs", "marker", s->line);
         if (s->to) {
-            const int to = check_reference(c, d->marker, sizeof *d->marker, d->marker_count, s->to, "springs",
-                                           "marker", s->line);
+            const int to = robot_check_reference(c, d->marker, sizeof *d->marker, d->marker_count, s->to,
+                                                 "springs", "marker", s->line);
             if (from >= 0 && from == to) {
                 CHECK_DEFECT(c, s->line, "spring '%s' goes from marker '%s' to itself", name, s->to);
             }
-        } else if (!check_finite(s->point, 3)) {
+        } else if (!robot_check_finite(s->point, 3)) {
             CHECK_DEFECT(c, s->line, "spring '%s': the point it is fixed to is not finite", name);
         }
         if (!(s->stiffness > 0) || !isfinite(s->stiffness)) {
@@ -681,7 +362,7 @@ static void check_free(check *c, const pl_obstacle_def *o)
         CHECK_DEFECT(c, o->line, "obstacle '%s': a free body needs a mass or a density, above 0", name);
     }
 
-    if (o->pulled && !(check_finite(o->pull, 3) && pl_norm3(o->pull) > 0)) {
+    if (o->pulled && !(robot_check_finite(o->pull, 3) && pl_norm3(o->pull) > 0)) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': `pull`, the force per N of its command, is 0", name);
     }
 }
@@ -692,10 +373,11 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
     const char *name = o->name ? o->name : "";
     const robot_obstacle_row *kind = robot_obstacle_kind(o->kind);
 
-    if (!check_finite(o->point, 3) || !check_finite(o->move, 3) || !check_finite(o->rotate, 3)) {
+    if (!robot_check_finite(o->point, 3) || !robot_check_finite(o->move, 3) ||
+        !robot_check_finite(o->rotate, 3)) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': its place is not finite", name);
     }
-    if (kind->direction && !(pl_norm3(o->direction) > 0 && check_finite(o->direction, 3))) {
+    if (kind->direction && !(pl_norm3(o->direction) > 0 && robot_check_finite(o->direction, 3))) {
         CHECK_DEFECT(c, o->line, "obstacle '%s': its %s has no direction", name, kind->direction);
     }
     if (kind->has_radius && !(o->radius > 0 && isfinite(o->radius))) {
@@ -789,8 +471,8 @@ static void check_layers(check *c)
         const pl_layer_def *l = &d->layer[i];
         const char *name = l->name ? l->name : "";
         check_ground(c, "layer", name, l->surface, l->between, l->line);
-        const int m = check_reference(c, d->material, sizeof *d->material, d->material_count,
-                                      l->material ? l->material : "", "layers", "material", l->line);
+        const int m = robot_check_reference(c, d->material, sizeof *d->material, d->material_count,
+                                            l->material ? l->material : "", "layers", "material", l->line);
         if (!(l->thickness > 0) || !isfinite(l->thickness)) {
             CHECK_DEFECT(c, l->line, "layer '%s': the thickness is %g mm, must be above 0", name,
                          l->thickness);
@@ -827,13 +509,13 @@ static void check_fibres(check *c)
 
         // a polyline has its points, a winding its axis
         if (f->kind == PL_FIBRE_LINE) {
-            if (f->point_count < 2 || !check_finite(f->point, 3 * f->point_count)) {
+            if (f->point_count < 2 || !robot_check_finite(f->point, 3 * f->point_count)) {
                 CHECK_DEFECT(c, f->line, "fibre '%s' needs at least two points in 'through'", name);
             }
             continue;
         }
 
-        if (!(pl_norm3(f->axis) > 0) || !check_finite(f->axis, 3) || !check_finite(f->about, 3)) {
+        if (!(pl_norm3(f->axis) > 0) || !robot_check_finite(f->axis, 3) || !robot_check_finite(f->about, 3)) {
             CHECK_DEFECT(c, f->line, "fibre '%s' needs an axis, a direction that is not 0", name);
         }
         if (f->kind == PL_FIBRE_RINGS && !(f->pitch > 0)) {
@@ -915,8 +597,8 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     check_bodies(&c);
     check_materials(&c);
     check_fixed(&c);
-    check_actuators(&c);
-    check_commands(&c);
+    robot_check_actuators(&c);
+    robot_check_commands(&c);
     robot_check_hardware(def, findings);
     check_readings(&c);
     check_springs(&c);
