@@ -1,11 +1,11 @@
 // The table of material laws: one row per law, which the reader of robot files, the checks, the hash, the
 // kernels, fits, help and documents ask. A new law is a row here, its functions in a file of its own, and a
-// line in the list of kernels (material_kernel.h) if no other law has its stress.
+// line in the list of kernels (material_law.h) if no other law has its stress.
 #ifndef PL_MATERIAL_TABLE_H
 #define PL_MATERIAL_TABLE_H
 
 #include <stddef.h>
-#include "material/material_kernel.h"
+#include "material/material_law.h"
 
 typedef struct pl_material_row {
     const char *name;
