@@ -8,68 +8,21 @@
 // fixed. Each round walks over a list of edges made at its start and leaves alone what the round has touched
 // already.
 #include <stdlib.h>
-#include "meshing/meshing_part.h"
+#include "meshing/meshing_remesh.h"
 
-#define REMESH_ROUNDS_MAX 40 // an edge is halved once in a round
-#define REMESH_POLISH 6      // rounds after the last one that split much
-
+#define REMESH_POLISH 6 // rounds after the last one that split much
 // beyond it the size does not fit the part; the caller sees the number of triangles
 #define REMESH_TRIANGLES_MAX 4000000
-#define REMESH_NEEDLE 1e-5 // height of a triangle without a direction, of the part's length
-#define REMESH_GAP 0.1     // how far a flip may move the surface, of the size
-#define REMESH_OFF 0.2     // how far a triangle may be from the part, of the size
-#define REMESH_WALL 0.15   // the same, of the thinnest wall
-#define REMESH_SHORT 0.01  // edges of a file that are merged, of the size
-#define REMESH_FLIPS 8     // passes
-#define REMESH_FLAT 1e-3   // least height of a triangle a flip may make, of the new edge
-#define REMESH_TURN 0.7    // least cosine between normals before and after a flip
+#define REMESH_OFF 0.2   // how far a triangle may be from the part, of the size
+#define REMESH_WALL 0.15 // the same, of the thinnest wall
+#define REMESH_FLIPS 8   // passes
 
-// free: moves on its patch; feature: along its line; corner: stays
-typedef enum vertex_kind { VERTEX_FREE, VERTEX_FEATURE, VERTEX_CORNER } vertex_kind;
-
-typedef struct remesh_tri {
-    int32_t v[3];   // v[0] < 0: gone
-    bool sharp[3];  // edge k, from v[k] to v[k + 1], is a feature
-    int32_t origin; // triangle of the cells that says what lies on its sides
-    int32_t patch;  // of the part
-} remesh_tri;
-
-typedef struct remesh_edge {
-    int32_t a, b;         // vertices, a < b
-    int32_t first;        // uses of the edge, 3 t + k, chained by next[]
-    double length, ratio; // ratio: of the length and the size
-} remesh_edge;
-
-// What the steps share. Arrays grow; those of a round are made again by remesh_round.
-typedef struct remesh {
-    const part_shape *part;
-    const cells *c;
-    const size_field *field;
-    double near;                             // mm, the part of the thinnest wall a triangle may be away
-    bool polish;                             // most edges are of the right length already
-    bool exact;                              // splits and flips only, within the triangles given
-    double *x;                               // mm, 3 per vertex
-    uint8_t *kind;                           // vertex_kind of each
-    int32_t vertex_count, x_room, kind_room; // rooms: capacities
-    remesh_tri *tri;
-    int32_t tri_count, tri_room;
-    // of a round
-    pl_table table;
-    remesh_edge *edge;
-    int32_t edge_count;      // at its start; flips add keys to the table
-    int32_t *next;           // per use
-    int32_t *start, *around; // triangles around each vertex
-    uint8_t *touched;        // per triangle
-} remesh;
-
-// Position of vertex v, valid until the next vertex is added.
-static const double *remesh_at(const remesh *r, int32_t v)
+const double *remesh_at(const remesh *r, int32_t v)
 {
     return r->x + 3 * (int64_t)v;
 }
 
-// Normal times twice the area.
-static void remesh_normal(const double *a, const double *b, const double *c, double n[3])
+void remesh_normal(const double *a, const double *b, const double *c, double n[3])
 {
     double u[3], v[3];
     pl_sub3(b, a, u);
@@ -123,8 +76,7 @@ static double remesh_size(const remesh *r, const remesh_edge *e)
     return least;
 }
 
-// Takes gone triangles out and lists edges, longest first, and the triangles around vertices.
-static bool remesh_round(remesh *r)
+bool remesh_round(remesh *r)
 {
     remesh_round_clear(r);
 
@@ -206,8 +158,7 @@ static void remesh_sides(const remesh *r, const remesh_edge *e, int32_t side[2])
     pl_sort_small(side, 2);
 }
 
-// Whether the middle of a triangle is far from its patch.
-static bool remesh_off(const remesh *r, const double *const x[3], int32_t patch)
+bool remesh_off(const remesh *r, const double *const x[3], int32_t patch)
 {
     double middle[3], nearest[3];
     for (int i = 0; i < 3; ++i) {
@@ -215,350 +166,6 @@ static bool remesh_off(const remesh *r, const double *const x[3], int32_t patch)
     }
     return pl_trisurf_tree_nearest_of(&r->part->walls_tree, r->part->patch, patch, middle, nearest) >
            fmin(REMESH_OFF * size_field_at(r->field, middle), r->near);
-}
-
-// ---- flipping
-// Angle at `apex`, rad; from both sine and cosine, so that it is accurate near 0 and pi.
-static double remesh_angle(const double *apex, const double *a, const double *b)
-{
-    double u[3], v[3], n[3];
-    pl_sub3(a, apex, u);
-    pl_sub3(b, apex, v);
-    pl_cross3(u, v, n);
-    return atan2(pl_norm3(n), pl_dot3(u, v));
-}
-
-// The two triangles on an edge, from a to b in the first, with the corners c and d opposite to it.
-typedef struct remesh_quad {
-    remesh_tri *s, *t;
-    int j, k; // the edge in s and t
-    int32_t a, b, c, d;
-} remesh_quad;
-
-// False when the edge cannot be flipped: it has not two triangles of one orientation, one of them has changed
-// already, or c and d are joined.
-static bool remesh_quad_of(remesh *r, const remesh_edge *e, remesh_quad *q)
-{
-    const int32_t u = e->first, w = r->next[u];
-    if (w < 0 || r->next[w] >= 0 || r->touched[u / 3] || r->touched[w / 3]) {
-        return false;
-    }
-    *q = (remesh_quad){.s = &r->tri[u / 3], .t = &r->tri[w / 3], .j = u % 3, .k = w % 3};
-    q->a = q->s->v[q->j];
-    q->b = q->s->v[(q->j + 1) % 3];
-    q->c = q->s->v[(q->j + 2) % 3];
-    q->d = q->t->v[(q->k + 2) % 3];
-    int32_t key[2] = {q->c, q->d};
-    pl_sort_small(key, 2);
-
-    return q->c != q->d && q->t->v[q->k] == q->b && pl_table_find(&r->table, key) < 0;
-}
-
-// (a b c) + (b a d) become (a d c) + (d b c).
-static void remesh_turn(remesh *r, const remesh_quad *q, const remesh_tri *like)
-{
-    const int32_t origin = like->origin, patch = like->patch;
-    const bool bc = q->s->sharp[(q->j + 1) % 3], ca = q->s->sharp[(q->j + 2) % 3],
-               ad = q->t->sharp[(q->k + 1) % 3], db = q->t->sharp[(q->k + 2) % 3];
-    int32_t key[2] = {q->c, q->d};
-
-    pl_sort_small(key, 2);
-    pl_table_add(&r->table, key); // no other flip may make the same edge
-    r->touched[q->s - r->tri] = r->touched[q->t - r->tri] = 1;
-    *q->s = (remesh_tri){{q->a, q->d, q->c}, {ad, false, ca}, origin, patch};
-    *q->t = (remesh_tri){{q->d, q->b, q->c}, {db, bc, false}, origin, patch};
-}
-
-// How far apart the edges a b and c d pass: what a flip moves the surface by.
-static double remesh_gap(const double *A, const double *B, const double *C, const double *D)
-{
-    double u[3], v[3], w[3], n[3];
-    pl_sub3(B, A, u);
-    pl_sub3(D, C, v);
-    pl_sub3(C, A, w);
-    pl_cross3(u, v, n);
-    return fabs(pl_dot3(w, n)) / fmax(pl_norm3(n), 1e-300);
-}
-
-// Flips edges whose opposite angles sum to more than pi (not Delaunay), where that neither turns a triangle
-// over nor moves the surface by more than the tolerances. Returns how many.
-static int32_t remesh_flip(remesh *r)
-{
-    int32_t flipped = 0;
-    for (int32_t i = 0; i < r->edge_count; ++i) {
-        remesh_quad q;
-        if (r->tri[r->edge[i].first / 3].sharp[r->edge[i].first % 3] || !remesh_quad_of(r, &r->edge[i], &q)) {
-            continue;
-        }
-        const double *A = remesh_at(r, q.a), *B = remesh_at(r, q.b), *C = remesh_at(r, q.c),
-                     *D = remesh_at(r, q.d);
-        if (remesh_angle(C, A, B) + remesh_angle(D, A, B) < PL_PI + 1e-6) {
-            continue; // Delaunay already
-        }
-
-        // normals before and after; with `exact` all must be the same
-        double n[2][3], m[2][3];
-        const double turn = r->exact ? 1 - 1e-12 : 0.9;
-        remesh_normal(A, B, C, n[0]);
-        remesh_normal(B, A, D, n[1]);
-        remesh_normal(A, D, C, m[0]);
-        remesh_normal(D, B, C, m[1]);
-        bool turned = false;
-        for (int p = 0; p < 4; ++p) {
-            turned = turned || pl_dot3(n[p / 2], m[p % 2]) < turn * pl_norm3(n[p / 2]) * pl_norm3(m[p % 2]) ||
-                     pl_norm3(m[p % 2]) < REMESH_FLAT * pow(pl_distance3(C, D), 2);
-        }
-
-        // on a curved surface a flip cuts a corner: compare with the part
-        const double gap = remesh_gap(A, B, C, D);
-        turned = turned || gap > fmin(REMESH_GAP * size_field_at(r->field, C), r->near);
-        if (!turned && gap > 1e-6 * pl_distance3(C, D)) {
-            turned = remesh_off(r, (const double *const[]){A, D, C}, q.s->patch) ||
-                     remesh_off(r, (const double *const[]){D, B, C}, q.s->patch);
-        }
-
-        if (!turned) {
-            remesh_turn(r, &q, q.s);
-            ++flipped;
-        }
-    }
-
-    return flipped;
-}
-
-// ---- needles: triangles as flat as the digits of a file, whose normals mean nothing. The long side of one
-// (a b, with c on it) is flipped, whatever lies behind it: the neighbour becomes two.
-static bool remesh_is_needle(const remesh *r, const remesh_tri *t, int k)
-{
-    const double *a = remesh_at(r, t->v[k]), *b = remesh_at(r, t->v[(k + 1) % 3]),
-                 *c = remesh_at(r, t->v[(k + 2) % 3]);
-    double n[3];
-
-    remesh_normal(a, b, c, n);
-    const double side = pl_distance3(a, b);
-    return pl_norm3(n) < REMESH_NEEDLE * r->part->length * side && side >= pl_distance3(b, c) &&
-           side >= pl_distance3(c, a);
-}
-
-// Until none is left: a flip may make another needle. Both triangles must separate the same cells.
-static bool remesh_needles(remesh *r)
-{
-    const int32_t *shell = r->c->side_shell;
-    int32_t turned = 1;
-
-    for (int pass = 0; turned > 0 && pass < REMESH_ROUNDS_MAX; ++pass) {
-        turned = 0;
-        for (int32_t i = 0; i < r->edge_count; ++i) {
-            remesh_quad q;
-            if (!remesh_quad_of(r, &r->edge[i], &q)) {
-                continue;
-            }
-            const bool first = remesh_is_needle(r, q.s, q.j), second = remesh_is_needle(r, q.t, q.k);
-            if (first != second && shell[2 * q.s->origin] == shell[2 * q.t->origin] &&
-                shell[2 * q.s->origin + 1] == shell[2 * q.t->origin + 1]) {
-                remesh_turn(r, &q, first ? q.t : q.s);
-                ++turned;
-            }
-        }
-
-        if (turned > 0 && !remesh_round(r)) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-// ---- moving one vertex onto another
-// Whether vertex `gone` may move onto `kept`: its triangles keep their sides and none gets an edge much
-// longer than the size, or longer than before.
-static bool remesh_may_move(const remesh *r, int32_t gone, int32_t kept, const double to[3])
-{
-    for (int32_t i = r->start[gone]; i < r->start[gone + 1]; ++i) {
-        const remesh_tri *t = &r->tri[r->around[i]];
-        const double *old[3], *new[3];
-        bool dies = false;
-
-        for (int k = 0; k < 3; ++k) {
-            dies = dies || t->v[k] == kept;
-            old[k] = remesh_at(r, t->v[k]);
-            new[k] = t->v[k] == gone ? to : old[k];
-        }
-
-        double n[3], m[3];
-        remesh_normal(old[0], old[1], old[2], n);
-        remesh_normal(new[0], new[1], new[2], m);
-        if (dies) {
-            continue;
-        }
-        double longest = 0, before = 0;
-        for (int k = 0; k < 3; ++k) {
-            longest = fmax(longest, pl_distance3(new[k], new[(k + 1) % 3]));
-            before = fmax(before, pl_distance3(old[k], old[(k + 1) % 3]));
-        }
-
-        // a triangle that is thin already may stay so, but not become thinner
-        const double least = fmin(0.05, 0.9 * pl_norm3(n) / (before * before));
-        if (pl_dot3(n, m) < REMESH_TURN * pl_norm3(n) * pl_norm3(m) ||
-            pl_norm3(m) < least * longest * longest ||
-            (kept >= 0 && longest > fmax(r->polish ? 0 : before, 4.0 / 3 * size_field_at(r->field, to))) ||
-            (remesh_off(r, new, t->patch) && (kept >= 0 || !remesh_off(r, old, t->patch)))) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-// Vertices joined to both ends of an edge must be just those of the triangles on it: otherwise a collapse
-// would glue two sheets of the surface together. False also for more neighbours than the list holds.
-static bool remesh_link(const remesh *r, int32_t a, int32_t b, int32_t uses)
-{
-    int32_t common = 0, seen[64], seen_count = 0;
-
-    // neighbours of a, then those that are neighbours of b, too
-    for (int32_t i = r->start[a]; i < r->start[a + 1]; ++i) {
-        for (int k = 0; k < 3; ++k) {
-            const int32_t v = r->tri[r->around[i]].v[k];
-            bool known = v == a || v == b;
-            for (int32_t s = 0; s < seen_count && !known; ++s) {
-                known = seen[s] == v;
-            }
-            if (!known && seen_count < PL_COUNT(seen)) {
-                seen[seen_count++] = v;
-            }
-        }
-    }
-
-    for (int32_t s = 0; s < seen_count; ++s) {
-        bool joined = false;
-        for (int32_t i = r->start[b]; i < r->start[b + 1] && !joined; ++i) {
-            const int32_t *v = r->tri[r->around[i]].v;
-            joined = v[0] == seen[s] || v[1] == seen[s] || v[2] == seen[s];
-        }
-
-        common += joined;
-    }
-
-    return common == uses && seen_count < PL_COUNT(seen);
-}
-
-// Whether the round has changed nothing around v; what it has changed is not in its lists.
-static bool remesh_untouched(const remesh *r, int32_t v)
-{
-    for (int32_t i = r->start[v]; i < r->start[v + 1]; ++i) {
-        if (r->touched[r->around[i]]) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-static void remesh_touch(remesh *r, int32_t v)
-{
-    for (int32_t i = r->start[v]; i < r->start[v + 1]; ++i) {
-        r->touched[r->around[i]] = 1;
-    }
-}
-
-// Whether one of the triangles that would vanish has a feature beside the edge itself, at the vertex that
-// goes.
-static bool remesh_feature_beside(const remesh *r, const remesh_edge *e, int32_t gone)
-{
-    bool beside = false;
-    for (int32_t u = e->first; u >= 0; u = r->next[u]) {
-        const remesh_tri *t = &r->tri[u / 3];
-        for (int k = 0; k < 3; ++k) {
-            beside = beside || (k != u % 3 && t->sharp[k] && (t->v[k] == gone || t->v[(k + 1) % 3] == gone));
-        }
-    }
-
-    return beside;
-}
-
-// ---- short edges: two corners of a file closer than the digits or the sizes mean become one, whatever they
-// are. Splitting the long sides of the triangle between them would make pairs of points without end.
-static bool remesh_may_merge(const remesh *r, int32_t gone, int32_t kept)
-{
-    const double *to = remesh_at(r, kept), reach = pl_distance3(remesh_at(r, gone), to);
-    for (int32_t i = r->start[gone]; i < r->start[gone + 1]; ++i) {
-        const remesh_tri *t = &r->tri[r->around[i]];
-        const double *old[3], *new[3];
-        bool dies = false;
-
-        for (int k = 0; k < 3; ++k) {
-            dies = dies || t->v[k] == kept;
-            old[k] = remesh_at(r, t->v[k]);
-            new[k] = t->v[k] == gone ? to : old[k];
-        }
-
-        double n[3], m[3], longest = 0;
-        remesh_normal(old[0], old[1], old[2], n);
-        remesh_normal(new[0], new[1], new[2], m);
-        for (int k = 0; k < 3; ++k) {
-            longest = fmax(longest, pl_distance3(new[k], new[(k + 1) % 3]));
-        }
-        // one as thin as the edge is short has no direction to keep, but must not vanish
-        const bool thin = pl_norm3(n) < 2 * reach * longest;
-        if (!dies && (pl_norm3(m) < 1e-6 * longest * longest ||
-                      (!thin && pl_dot3(n, m) < REMESH_TURN * pl_norm3(n) * pl_norm3(m)))) {
-            return false;
-        }
-    }
-
-    return true;
-}
-
-// Triangles with both vertices vanish, the others move along.
-static void remesh_merge(remesh *r, int32_t gone, int32_t kept)
-{
-    remesh_touch(r, gone);
-    remesh_touch(r, kept);
-    for (int32_t j = r->start[gone]; j < r->start[gone + 1]; ++j) {
-        remesh_tri *t = &r->tri[r->around[j]];
-        const bool dies = t->v[0] == kept || t->v[1] == kept || t->v[2] == kept;
-        for (int k = 0; k < 3 && !dies; ++k) {
-            t->v[k] = t->v[k] == gone ? kept : t->v[k];
-        }
-        t->v[0] = dies ? -1 : t->v[0];
-    }
-}
-
-// Until none is left, shortest first.
-static bool remesh_short_edges(remesh *r)
-{
-    int32_t merged = 1;
-    for (int pass = 0; merged > 0 && pass < REMESH_ROUNDS_MAX; ++pass) {
-        merged = 0;
-
-        for (int32_t i = r->edge_count - 1; i >= 0; --i) {
-            const remesh_edge *e = &r->edge[i];
-            if (e->ratio >= REMESH_SHORT) {
-                continue;
-            }
-
-            // either end may be the one that goes
-            const int32_t end[2] = {e->a, e->b};
-            int32_t uses = 0;
-            for (int32_t u = e->first; u >= 0; u = r->next[u]) {
-                ++uses;
-            }
-            for (int k = 0; k < 2; ++k) {
-                if (remesh_untouched(r, end[0]) && remesh_untouched(r, end[1]) &&
-                    remesh_link(r, end[k], end[1 - k], uses) && remesh_may_merge(r, end[k], end[1 - k])) {
-                    remesh_merge(r, end[k], end[1 - k]);
-                    ++merged;
-                }
-            }
-        }
-
-        if (merged > 0 && !remesh_round(r)) {
-            return false;
-        }
-    }
-
-    return true;
 }
 
 // ---- start: the walls, their vertices and features
@@ -747,51 +354,6 @@ static bool remesh_split(remesh *r, int64_t *count)
     }
 
     return true;
-}
-
-// ---- collapsing
-// Collapses edges with a ratio of length to size below `shorter`, shortest first.
-static void remesh_collapse(remesh *r, double shorter)
-{
-    for (int32_t i = r->edge_count - 1; i >= 0; --i) {
-        const remesh_edge *e = &r->edge[i];
-        if (e->ratio >= shorter) {
-            continue;
-        }
-
-        // a vertex goes onto one that is at least as much bound to features
-        int32_t gone = e->b, kept = e->a, uses = 0;
-        if (r->kind[gone] > r->kind[kept]) {
-            gone = e->a;
-            kept = e->b;
-        }
-
-        for (int32_t u = e->first; u >= 0; u = r->next[u]) {
-            ++uses;
-        }
-        const bool sharp = r->tri[e->first / 3].sharp[e->first % 3];
-        if (r->kind[gone] == VERTEX_CORNER || (r->kind[gone] == VERTEX_FEATURE && !sharp) ||
-            !remesh_untouched(r, gone) || !remesh_untouched(r, kept) || remesh_feature_beside(r, e, gone) ||
-            !remesh_link(r, gone, kept, uses) || !remesh_may_move(r, gone, kept, remesh_at(r, kept))) {
-            continue;
-        }
-
-        remesh_merge(r, gone, kept);
-    }
-}
-
-// After collapses: an edge that one of its triangles calls a feature is one for all of them.
-static void remesh_agree(remesh *r)
-{
-    for (int32_t i = 0; i < r->edge_count; ++i) {
-        bool sharp = false;
-        for (int32_t u = r->edge[i].first; u >= 0; u = r->next[u]) {
-            sharp = sharp || r->tri[u / 3].sharp[u % 3];
-        }
-        for (int32_t u = r->edge[i].first; u >= 0; u = r->next[u]) {
-            r->tri[u / 3].sharp[u % 3] = sharp;
-        }
-    }
 }
 
 // ---- smoothing
