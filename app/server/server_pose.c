@@ -196,19 +196,32 @@ static bool pose_search(server_worker *w, server_model *m, const server_pose *po
 static void pose_search_widely(server_worker *w, server_model *m, const server_pose *pose, pl_ik *ik)
 {
     pl_ik_report report = {0};
+    pl_error err = {0};
     const uint32_t shown = m->shape;
 
-    if (worker_overtaken(w) || pl_model_keep(m->model, SERVER_SLOT, NULL) != PL_OK) {
+    if (worker_overtaken(w)) {
         return;
     }
+    pl_status status = pl_model_keep(m->model, SERVER_SLOT, &err);
+    if (status != PL_OK) {
+        server_refuse(w->queue, pose->viewer, "%s", err.text);
+        return;
+    }
+
     pl_ik_set_start_limit(ik, pl_ik_options_default().start_limit);
     m->shape = 0;
-    const pl_status status = pl_ik_solve(ik, NULL, &report, NULL);
-    if (worker_must_stop(w) || status != PL_OK || report.outcome == PL_IK_STOPPED) {
+    status = pl_ik_solve(ik, NULL, &report, &err);
+
+    // stopped by a newer request, which will be answered; a failure is the answer to this one
+    const bool stopped = worker_must_stop(w) || (status == PL_OK && report.outcome == PL_IK_STOPPED);
+    if (stopped || status != PL_OK) {
         if (pl_model_recall(m->model, SERVER_SLOT, NULL) != PL_OK) {
             pl_model_reset(m->model);
         }
         m->shape = shown;
+        if (!stopped) {
+            server_refuse(w->queue, pose->viewer, "%s", err.text);
+        }
         return;
     }
 

@@ -9,6 +9,7 @@ import time
 
 mode, received, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 plant = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+log = open(received, "w")  # exists before anybody can connect
 server = socket.socket()
 server.bind(("127.0.0.1", 0))
 server.listen(1)
@@ -37,7 +38,7 @@ elif mode == "sensor":
 line.write(json.dumps(hello) + "\n")
 line.flush()
 last, count = None, 0
-with open(received, "w") as log:
+with log:
     for text in line:
         log.write(text)
         log.flush()

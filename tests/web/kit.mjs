@@ -53,7 +53,16 @@ export async function launch(executablePath) {
 
 // ---- the page
 export const tip = (page) => page.evaluate(() => [...document.querySelectorAll('#readout tr[data-marker="0"] td')].slice(0, 3).map((td) => Number(td.textContent.replace("−", "-"))));
-export const settled = (page, serial) => page.waitForFunction((s) => window.pliant?.shape?.head.level === "fine" && window.pliant.shape.head.serial >= s && window.pliant.state === "ready", serial, patience);
+// The answer to a request: on the fine mesh, and no shape on the way to a target that is still searched for.
+export const settled = (page, serial) =>
+    page.waitForFunction(
+        (s) => {
+            const head = window.pliant?.shape?.head;
+            return head?.level === "fine" && !head.ik?.searching && head.serial >= s && window.pliant.state === "ready";
+        },
+        serial,
+        patience,
+    );
 export const lastSerial = (page) => page.evaluate(() => window.pliant.link.serial);
 export const rest = async (page) => settled(page, await lastSerial(page));
 export const go = async (page, commands) => {
