@@ -5,8 +5,8 @@
 //   K^-1 J d = -K^-1 r,   rows of constraints bordered as usual,
 // with differences of the residual for J v: what slips or sticks since K was factored, and what its limits
 // add, is in them, so a factor serves many steps. A step is taken where it lowers |K^-1 r|: there is no
-// energy. Limits that lag behind (a fixed point of minimisations) let a body slip away as soon as their sum is
-// below its load in one round.
+// energy. Limits that lag behind (a fixed point of minimisations) let a body slip away as soon as their sum
+// is below its load in one round.
 #include "newton/newton_impl.h"
 
 #define FRICTION_VECTORS 40  // of GMRES
@@ -176,7 +176,7 @@ static bool friction_search(friction_run *f, const double *x, const double *d, d
             pl_problem_move(p, x, d, scale, f->x_to);
         }
         double gap[PL_ROWS_MAX];
-        if (!pl_problem_restore(p, f->x_to, 1e-8) || !friction_residual(f, f->x_to, f->r_to, gap)) {
+        if (!pl_problem_restore(p, f->x_to, NEWTON_GAP) || !friction_residual(f, f->x_to, f->r_to, gap)) {
             continue;
         }
         *norm = friction_preconditioned(f, f->r_to, gap, f->z_to);
@@ -232,7 +232,8 @@ static pl_newton_end friction_iterate(pl_newton_solver *N, friction_run *f, doub
         report->step = pl_problem_largest(p, f->d, false);
         pl_log(2, "    friction %2d: residual %.2e, step %.2e mm, %d vectors%s", k, report->relative,
                report->step, f->vectors, renew ? ", newton" : "");
-        if (report->relative < goal->force_tolerance && report->step < goal->length_tolerance) {
+        if (report->relative < goal->force_tolerance && report->step < goal->length_tolerance &&
+            pl_problem_constraint_error(p, x) <= NEWTON_GAP) {
             pl_problem_evaluate(p, x, f->g); // limits, after differences
             return pl_problem_admissible(p, x) ? NEWTON_DONE : NEWTON_INVERTED;
         }
@@ -290,14 +291,14 @@ pl_newton_end pl_newton_friction(pl_newton_solver *N, double *x, const pl_newton
         return report->end;
     }
     memcpy(before, x, pl_problem_full_bytes(p));
-    if (pl_problem_couple(p, PL_FRICTION_FOLLOWS)) {
+    if (pl_problem_follow(p, PL_FOLLOW_SHAPE)) {
         report->end = friction_iterate(N, &f, x, goal, report, err);
         pl_log(1, "  friction: %s, residual %.2e, step %.2e mm",
                report->end == NEWTON_DONE ? "equilibrium found" : "no equilibrium found", report->relative,
                report->step);
     }
 
-    pl_problem_couple(p, report->end == NEWTON_DONE ? PL_FRICTION_KEPT : PL_FRICTION_BACK);
+    pl_problem_follow(p, report->end == NEWTON_DONE ? PL_FOLLOW_KEPT : PL_FOLLOW_BACK);
     pl_newton_forget(N);
     if (report->end != NEWTON_DONE) {
         memcpy(x, before, pl_problem_full_bytes(p));

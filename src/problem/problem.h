@@ -71,7 +71,10 @@ typedef struct pl_term_hold {
     void (*end)(void *self, const double *y);
 } pl_term_hold;
 
-typedef enum pl_friction_mode { PL_FRICTION_KEPT, PL_FRICTION_FOLLOWS, PL_FRICTION_BACK } pl_friction_mode;
+// Forces without a potential that otherwise change only when a shape is accepted, limits of friction and
+// forces on open rims: at each evaluation they become those of its shape; they stay as they were at the last
+// one; they go back to what they were before.
+typedef enum pl_follow { PL_FOLLOW_SHAPE, PL_FOLLOW_KEPT, PL_FOLLOW_BACK } pl_follow;
 
 // Steps of friction (statics_path.c): what it holds at x is noted; its forces at x are noted (returns the sum
 // of their sizes, N); that is exchanged with what it holds now; forces at x are compared with those noted
@@ -195,6 +198,9 @@ typedef struct pl_term {
     // Does some force of the term follow the shape only when it is accepted? With `full` the change of that
     // force for dx is added, the part of the tangent that is not symmetric and was left out.
     bool (*lag)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
+    // Does such a force follow the shape within one equilibrium where the solver asks for it? `how`: from now
+    // on.
+    bool (*follow)(void *self, pl_problem *p, pl_follow how);
     // Of everything besides x that its tangent depends on.
     uint64_t (*fingerprint)(const void *self, const pl_problem *p, uint64_t hash);
     // The largest fraction of the step from x to `to` that may be taken (an energy that becomes infinite
@@ -464,16 +470,19 @@ void pl_problem_mark(const pl_problem *p, pl_mark *mark);
 void pl_problem_revert(pl_problem *p, const pl_mark *mark);
 
 void pl_problem_soften(pl_problem *p, const double *x); // contacts have their usual stiffness again
-bool pl_problem_lags(pl_problem *p); // some force follows the shape only when it is accepted
+bool pl_problem_lags(pl_problem *p);    // some force follows the shape only when it is accepted
+bool pl_problem_settles(pl_problem *p); // the same, and within one equilibrium it cannot follow
+
+// Forces without a potential follow the shape from now on, or no longer. False: there are none.
+bool pl_problem_follow(pl_problem *p, pl_follow how);
 
 // Measure and gradient of row i at x.
 void pl_problem_row_at(pl_problem *p, const double *x, int i);
 bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
 double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration);
 
-// Limits of friction that follow the pressures (false: nothing has friction), and what they add to the change
-// of forces on all vertices for a motion dx: -d(dE/dx).
-bool pl_problem_couple(pl_problem *p, pl_friction_mode mode);
+// Limits of friction that follow the pressures: what they add to the change of forces on all vertices for a
+// motion dx, -d(dE/dx).
 void pl_problem_take_limits(pl_problem *p, const double *x); // they become those of x, and stay as they are
 bool pl_problem_take_hold(pl_problem *p, const double *x); // points that touch at x take hold; true: some did
 double pl_problem_retrace(pl_problem *p, pl_retrace what, double *x);

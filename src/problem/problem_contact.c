@@ -50,11 +50,6 @@ void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, do
 }
 
 // ---- friction
-bool pl_problem_couple(pl_problem *p, pl_friction_mode mode)
-{
-    return p->contact && contact_couple(p->contact, p, mode);
-}
-
 bool pl_problem_take_hold(pl_problem *p, const double *x)
 {
     return p->contact && contact_take_hold(p->contact, p, x);
@@ -62,11 +57,11 @@ bool pl_problem_take_hold(pl_problem *p, const double *x)
 
 void pl_problem_take_limits(pl_problem *p, const double *x)
 {
-    if (pl_problem_couple(p, PL_FRICTION_FOLLOWS)) {
+    if (pl_problem_follow(p, PL_FOLLOW_SHAPE)) {
         pl_problem_take_hold(p, x);
         pl_problem_evaluate(p, x, NULL);
     }
-    pl_problem_couple(p, PL_FRICTION_KEPT);
+    pl_problem_follow(p, PL_FOLLOW_KEPT);
 }
 
 double pl_problem_retrace(pl_problem *p, pl_retrace what, double *x)

@@ -313,6 +313,24 @@ bool pl_problem_lags(pl_problem *p)
     return lags;
 }
 
+bool pl_problem_settles(pl_problem *p)
+{
+    bool settles = false;
+    PROBLEM_EACH (p, t, lag) {
+        settles = settles || (!t->kind->follow && t->kind->lag(t->self, p, NULL, NULL, NULL));
+    }
+    return settles;
+}
+
+bool pl_problem_follow(pl_problem *p, pl_follow how)
+{
+    bool any = false;
+    PROBLEM_EACH (p, t, follow) {
+        any = t->kind->follow(t->self, p, how) || any;
+    }
+    return any;
+}
+
 // ---- states
 void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x, pl_state *state)
 {

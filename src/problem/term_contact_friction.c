@@ -6,18 +6,18 @@
 // shares add to the symmetric part is taken here too: it couples nodes that have no entry in the factor.
 #include "problem/term_contact.h"
 
-bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
+bool contact_follow(void *self, pl_problem *p, pl_follow how)
 {
     contact_term *t = self;
     const int64_t count = contact_rough_numbers(t);
 
     (void)p;
-    if (mode == PL_FRICTION_FOLLOWS) {
+    if (how == PL_FOLLOW_SHAPE) {
         memcpy(t->kept_limit, t->now.limit, (size_t)count * sizeof *t->kept_limit);
         for (int64_t i = 0; i < count; ++i) {
             t->gripped[i] = t->now.limit[i] > 0;
         }
-    } else if (mode == PL_FRICTION_BACK) {
+    } else if (how == PL_FOLLOW_BACK) {
         memcpy(t->now.limit, t->kept_limit, (size_t)count * sizeof *t->kept_limit);
         // feet that took hold in between let go
         for (int32_t i = 0; count > 0 && i < t->slots; ++i) {
@@ -30,7 +30,7 @@ bool contact_couple(void *self, pl_problem *p, pl_friction_mode mode)
         t->feet_found = false;
     }
 
-    t->follows_pressure = mode == PL_FRICTION_FOLLOWS && count > 0;
+    t->follows_pressure = how == PL_FOLLOW_SHAPE && count > 0;
 
     return count > 0;
 }

@@ -2,9 +2,10 @@
 // the surface by caps over its rims gives one, h, whose gradient also carries the pressure on the caps. What
 // is too much,
 //   r(x) = p (f/p - dh/dx),   on the nodes of the rims only,
-// is added to the dead loads and brought up to date when an equilibrium is found, until it no longer changes:
-// each round solves a problem with a potential, and the end is the equilibrium with the force itself. r is
-// quadratic in x, so its change along dx is C dx = (r(x + dx) - r(x - dx)) / 2 exactly.
+// is added to the dead loads and brought up to date when an equilibrium is found, so an increment is solved
+// with a potential. At the end of the path it follows the shape (pl_follow), and Newton's method finds the
+// equilibrium with the force itself. r is quadratic in x, so its change along dx is C dx = (r(x + dx) - r(x -
+// dx)) / 2 exactly.
 #include "problem/term_loads.h"
 
 void follower_add(const surface_load *load, const double *x, double scale, double *out)
@@ -24,6 +25,21 @@ void follower_update(loads_term *l, const pl_problem *p, const double *x)
             follower_add(&l->load[i], x, l->load[i].factor, l->dead);
         }
     }
+}
+
+bool follower_follow(void *self, pl_problem *p, pl_follow how)
+{
+    loads_term *l = self;
+
+    if (l->has_open && how == PL_FOLLOW_SHAPE) {
+        memcpy(l->dead_kept, l->dead, pl_problem_full_bytes(p));
+    } else if (l->has_open && how == PL_FOLLOW_BACK) {
+        memcpy(l->dead, l->dead_kept, pl_problem_full_bytes(p));
+    }
+
+    l->follows = l->has_open && how == PL_FOLLOW_SHAPE;
+
+    return l->has_open;
 }
 
 // full += load C dx. The step is made of the robot's size first: the formula is exact for any, and rounding

@@ -17,6 +17,7 @@ static void loads_destroy(void *object)
     pl_free(l->load);
     pl_free(l->dead);
     pl_free(l->dead_still);
+    pl_free(l->dead_kept);
     pl_free(l);
 }
 
@@ -46,6 +47,9 @@ static void loads_evaluate(void *self, pl_problem *p, const pl_linearization *he
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     double work = 0;
 
+    if (l->follows) {
+        follower_update(self, p, x);
+    }
     for (int64_t i = 0; i < n; ++i) {
         work += l->dead[i] * (x[i] - p->mesh.position[i]);
     }
@@ -186,6 +190,7 @@ static const pl_term loads_kind = {.name = "loads",
                                    .evaluate = loads_evaluate,
                                    .tangent = loads_tangent,
                                    .lag = follower_lag,
+                                   .follow = follower_follow,
                                    .fingerprint = loads_fingerprint,
                                    .forces = loads_forces,
                                    .derivative = loads_derivative,
@@ -240,7 +245,8 @@ static pl_status loads_fill(loads_term *l, const pl_problem *p, pl_error *err)
     if (status == PL_OK && l->has_open) {
         const size_t bytes = pl_problem_full_bytes(p);
         l->dead_still = pl_alloc(bytes);
-        if (!l->dead_still) {
+        l->dead_kept = pl_alloc(bytes);
+        if (!l->dead_still || !l->dead_kept) {
             return PL_NO_MEMORY;
         }
         memcpy(l->dead_still, l->dead, bytes);

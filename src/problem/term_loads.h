@@ -20,6 +20,8 @@ typedef struct loads_term {
     double *dead;  // full: gravity and forces at full load, and what open rims lack at the shape advanced to
     bool has_open; // some pressure acts on an open surface:
     double *dead_still; // what does not change of `dead`; NULL without any
+    double *dead_kept;  // `dead` before it followed the shape
+    bool follows;       // the shape of each evaluation
 } loads_term;
 
 // ---- term_follower.c
@@ -29,6 +31,7 @@ pl_status follower_create(loads_term *l, const pl_problem *p, surface_load *load
 void follower_add(const surface_load *load, const double *x, double scale, double *out);
 void follower_update(loads_term *l, const pl_problem *p,
                      const double *x); // dead loads to those of the shape x
+bool follower_follow(void *self, pl_problem *p, pl_follow how);
 bool follower_lag(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
 
 #endif

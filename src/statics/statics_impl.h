@@ -251,8 +251,11 @@ void statics_note_buckling(pl_statics *s, load_path *path, const double *x, doub
 // Tolerances: of the options for the last load, looser ones before.
 pl_newton_goal statics_tolerance(const pl_statics *s, bool last);
 
-// Where friction acts: the equilibrium near x, with limits that follow the pressures.
+// Where friction or pressure on open surfaces acts: the equilibrium near x, with limits that follow the
+// pressures and forces on open rims that follow the shape; is x in balance with the forces that it has on
+// open rims itself?
 pl_newton_end statics_friction(pl_statics *s, double *x, bool last, pl_newton_report *found, pl_error *err);
+bool statics_balanced(pl_statics *s, const double *x, bool last, pl_newton_report *found);
 
 // ---- statics_arc.c
 // A point of a path on which the load may rise and fall: vectors are from the scratch arena of the problem.

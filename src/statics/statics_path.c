@@ -116,15 +116,17 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
 }
 
 // ---- one increment
-// In a minimisation friction takes its limits from the pressures of the last update; from its equilibrium
-// they follow the pressures, with the places that the increment began with.
+// In a minimisation friction takes its limits from the pressures of the last update, and open rims their
+// forces from its shape; from its equilibrium both follow, with the places of friction that the increment
+// began with.
 static bool path_friction(pl_statics *s, double *x, bool last, pl_error *err)
 {
     double penetration;
     pl_newton_report found;
 
     pl_problem_complementarity_error(s->problem, x, &penetration);
-    if (s->problem->limits_off <= PL_CONTACT_LIMIT ||
+    const bool lags = pl_problem_lags(s->problem) && !pl_problem_settles(s->problem);
+    if ((s->problem->limits_off <= PL_CONTACT_LIMIT && (!lags || statics_balanced(s, x, last, &found))) ||
         statics_friction(s, x, true, &found, err) == NEWTON_DONE) {
         return true;
     }
@@ -132,7 +134,7 @@ static bool path_friction(pl_statics *s, double *x, bool last, pl_error *err)
     // before the end limits may lag a little, for the next increment begins with those of this one; a shape
     // that is not in balance with them is none to begin with
     pl_problem_complementarity_error(s->problem, x, &penetration);
-    if (last || !(s->problem->limits_off <= NEWTON_RELEASE) ||
+    if (last || lags || !(s->problem->limits_off <= NEWTON_RELEASE) ||
         !isfinite(pl_problem_evaluate(s->problem, x, s->newton.work.g))) {
         return false;
     }

@@ -180,9 +180,9 @@ static double solve_distance(const pl_statics *s, const double *a, const double 
     return most;
 }
 
-// Pressures on open surfaces: equilibrium after equilibrium, each with the rims' forces of a shape y that is
-// corrected by the equilibrium found, until what later rounds would move, a geometric series, is below the
-// tolerance. With contacts y is the equilibrium itself: they are brought up to date with it.
+// Friction of cables: equilibrium after equilibrium, each with the forces of a shape y that is corrected by
+// the equilibrium found, until what later rounds would move, a geometric series, is below the tolerance. With
+// contacts y is the equilibrium itself: they are brought up to date with it.
 static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
 {
     const pl_newton_goal goal = statics_tolerance(s, true);
@@ -213,7 +213,7 @@ static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *fo
                      rest = off == 0   ? 0
                             : rate < 1 ? rate / (1 - rate) * off
                                        : INFINITY;
-        pl_log(1, "  open surfaces: round %d, %.2e mm apart", round, off);
+        pl_log(1, "  lagging forces: round %d, %.2e mm apart", round, off);
         if (balanced && rest <= goal.length_tolerance) {
             break;
         }
@@ -267,9 +267,10 @@ static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_
     found->relative = found->residual / pl_problem_force_scale(s->problem);
 }
 
-// Limits of friction follow the pressures, from x, an equilibrium with limits as they are. Far from the
-// equilibrium sought, where points are about to take hold, that iteration has no potential to lead it: where
-// it finds nothing the equilibrium with the limits of x, which has one, is its next start.
+// Limits of friction follow the pressures, and forces on open rims the shape, from x, an equilibrium with
+// both as they are. Far from the equilibrium sought, where points are about to take hold, that iteration has
+// no potential to lead it: where it finds nothing the equilibrium with the limits of x, which has one, is its
+// next start.
 pl_newton_end statics_friction(pl_statics *s, double *x, bool last, pl_newton_report *found, pl_error *err)
 {
     const pl_newton_goal goal = statics_tolerance(s, last);
@@ -294,7 +295,7 @@ static pl_newton_end solve_contacts(pl_statics *s, double *x, pl_newton_report *
 
     memcpy(x, s->newton.work.x_start, solve_bytes(s));
     const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
-    if (end == NEWTON_STOPPED || !s->robot->contact.friction) {
+    if (end == NEWTON_STOPPED || !pl_problem_follow(s->problem, PL_FOLLOW_KEPT)) {
         return end;
     }
     if (end != NEWTON_DONE) {
@@ -302,6 +303,20 @@ static pl_newton_end solve_contacts(pl_statics *s, double *x, pl_newton_report *
     }
 
     return statics_friction(s, x, true, found, err);
+}
+
+bool statics_balanced(pl_statics *s, const double *x, bool last, pl_newton_report *found)
+{
+    if (pl_problem_lags(s->problem) && pl_problem_follow(s->problem, PL_FOLLOW_SHAPE)) {
+        pl_problem_evaluate(s->problem, x, NULL);
+        pl_problem_follow(s->problem, PL_FOLLOW_KEPT);
+    }
+
+    pl_problem_evaluate(s->problem, x, s->newton.work.g);
+    found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
+    found->relative = found->residual / pl_problem_force_scale(s->problem);
+
+    return found->relative <= statics_tolerance(s, last).force_tolerance;
 }
 
 // Contacts: equilibrium after equilibrium at the same load, each with the pressures of the one before as
@@ -312,10 +327,7 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
     double hard_most = STATICS_HARD_MOST;
 
     for (int round = 0; round < STATICS_ROUNDS; ++round) {
-        pl_problem_evaluate(s->problem, x, s->newton.work.g);
-        found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
-        found->relative = found->residual / pl_problem_force_scale(s->problem);
-        if (found->relative > s->options.force_tolerance) {
+        if (!statics_balanced(s, x, true, found)) {
             memcpy(s->newton.work.x_start, x, solve_bytes(s));
             pl_problem_mark(s->problem, &s->begin);
             pl_newton_end end = solve_contacts(s, x, found, err);
@@ -346,6 +358,9 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
                 return end;
             }
             if (!hard || pl_problem_complementarity_error(s->problem, x, &penetration) <= 1) {
+                if (!statics_balanced(s, x, true, found)) {
+                    continue;
+                }
                 solve_balance(s, x, found, err);
                 return end;
             }
@@ -363,6 +378,17 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
     }
 
     return NEWTON_LIMIT;
+}
+
+// Forces that lagged behind the shape on the path. Contacts take those that can follow into each of their own
+// equilibria.
+static bool solve_follow(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
+{
+    if (pl_problem_settles(s->problem)) {
+        return solve_settle(s, x, found, err) == NEWTON_DONE;
+    }
+    return !pl_problem_lags(s->problem) || pl_problem_touches(s->problem) ||
+           statics_friction(s, x, true, found, err) == NEWTON_DONE;
 }
 
 // Leaves a true equilibrium at the load that was reached, whatever ended the path; after a request to stop or
@@ -635,10 +661,10 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
         return path.at;
     }
 
-    // at the full load: forces on open surfaces, contacts, prescribed values
-    if (pl_problem_lags(s->problem) && solve_settle(s, x, found, err) != NEWTON_DONE) {
+    // at the full load: forces that lagged behind the shape, contacts, prescribed values
+    if (!solve_follow(s, x, found, err)) {
         statics_say(report, s->newton.watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
-                    "the pressure on an open surface does not converge: its rim is too compliant");
+                    "the friction of a cable or the pressure on an open surface does not converge");
         report->no_state = true;
     } else if (pl_problem_touches(s->problem) && solve_touch(s, x, found, report, err) != NEWTON_DONE) {
         statics_explain_touch(s, report);

@@ -204,13 +204,42 @@ static void test_contact(void **state)
     rig_clear(&r);
 }
 
+// Bent far down beside a ball that presses from below: the forces of rim and contact are found together, and
+// the residual with the true force of the pressure is small.
+static void test_contact_large(void **state)
+{
+    (void)state;
+    const double place[] = {0.6, 0.8};
+
+    for (int k = 0; k < 2; ++k) {
+        const pl_obstacle_def ball = {.name = "ball",
+                                      .kind = PL_OBSTACLE_SPHERE,
+                                      .point = {place[k] * LENGTH, 0.3 * WIDTH, -4},
+                                      .radius = 3,
+                                      .friction = -1,
+                                      .moves = true,
+                                      .move = {0, 0, 1}};
+        const double command = 2;
+        rig r = strip_on(5e-4, &ball);
+        const pl_solve_report report = rig_solve(&r, &command);
+        double residual, largest;
+        bool inverted;
+        pl_error err = {0};
+        PL_CHECK_OK(pl_statics_check(r.statics, r.state, &residual, &largest, &inverted, &err));
+        print_message("ball at %.1f of the length: residual %.1e of %.1e N, %d factorisations\n", place[k],
+                      residual, largest, report.factorizations);
+        PL_CHECK_BELOW(residual, 1e-7 * largest);
+        assert_false(inverted);
+        rig_clear(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_contact),
+        cmocka_unit_test(test_small),         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_derivatives),   cmocka_unit_test(test_contact),
+        cmocka_unit_test(test_contact_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

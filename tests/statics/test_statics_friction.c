@@ -147,7 +147,7 @@ static void test_taken_back(void **state)
     pl_problem_set(problem, 1);
     pl_problem_retrace(problem, PL_RETRACE_EXCHANGE, NULL);
     pl_problem_take_limits(problem, x);
-    pl_problem_couple(problem, PL_FRICTION_BACK);
+    pl_problem_follow(problem, PL_FOLLOW_BACK);
     pl_problem_retrace(problem, PL_RETRACE_EXCHANGE, NULL);
     pl_problem_retrace(problem, PL_RETRACE_BACK, x);
     const double marked = forces_differ(problem, x, g, now);

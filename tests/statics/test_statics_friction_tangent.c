@@ -129,7 +129,7 @@ static void test_tangent(void **state)
             pl_problem_begin_step(problem, &(pl_step){.from = r.state, .command = &after, .load = 1}, &err));
         pl_problem_set(problem, 1);
         PL_CHECK_OK(pl_problem_accept(problem, r.state->x, PL_ACCEPT_UPDATE, &err));
-        assert_true(pl_problem_couple(problem, PL_FRICTION_FOLLOWS));
+        assert_true(pl_problem_follow(problem, PL_FOLLOW_SHAPE));
         double error[2];
         differences(problem, r.state->x, error);
         printf("%s at (%.3f, %.3f): K - C off by %.1e, K alone by %.1e\n", k / PL_COUNT(at) ? "pin" : "ball",
