@@ -394,6 +394,15 @@ void pl_problem_set_forces(pl_problem *p, const double *force);
 pl_status pl_problem_grip(pl_problem *p, const double at[3], double radius, pl_error *err);
 void pl_problem_pull(pl_problem *p, const double force[3]);
 
+// A slide that holds the centre of the free obstacle along a unit direction (NULL: none) at `place`, mm: the
+// load paths begun from now on lead to it. Part of a state. Its force on the body at a state, N.
+void pl_problem_slide(pl_problem *p, int obstacle, const double direction[3], double place);
+double pl_problem_slide_force(pl_problem *p, const pl_state *state, int obstacle);
+
+// How the bodies of the robot hold a free obstacle at a state: two sums of normal forces each, N, of all
+// points and of those whose friction is at its limit.
+void pl_problem_hold_of(pl_problem *p, const pl_state *state, int obstacle, double *out);
+
 // A vector of 3 entries per vertex, or of one per unknown, from the scratch arena: not zeroed, held until
 // pl_arena_end.
 static inline double *pl_problem_take_full(pl_problem *p)

@@ -46,7 +46,7 @@ static void contact_destroy(void *object)
                            t->kept_limit,   t->marked,
                            t->marked_x,     t->marked_offset,
                            t->marked_force, t->press,
-                           t->marked_rub};
+                           t->marked_rub,   t->slide_wanted};
 
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -582,6 +582,8 @@ static uint64_t contact_fingerprint(const void *self, const pl_problem *p, uint6
     hash = pl_hash_bytes(hash, t->block, (size_t)t->numbers * sizeof *t->block);
     for (int o = 0; o < t->obstacles; ++o) {
         hash = pl_hash_bytes(hash, &t->grip[o].stage, sizeof t->grip[o].stage);
+        hash = pl_hash_bytes(hash, t->grip[o].slide, sizeof t->grip[o].slide);
+        hash = pl_hash_bytes(hash, &t->grip[o].slide_at, sizeof t->grip[o].slide_at);
     }
 
     return pl_hash_bytes(hash, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
@@ -630,6 +632,7 @@ static void contact_layout(const contact_term *t, double *block, contact_memory 
     out->let_go = out->limit + rough;
     out->foot = out->let_go + (t->c->free_count > 0 ? t->obstacles : 0);
     out->origin = out->foot + CONTACT_FOOT * (int64_t)t->slots;
+    out->slide = out->origin + (t->c->pair_friction > 0 ? 2 * t->points : 0);
 }
 
 // e_k = 30 E / h, E = 3 mu of the element behind the face; between bodies the softest counts.
@@ -701,6 +704,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->settled_offset = PL_NEW_ARRAY(double, 6 * t->obstacles);
     t->grip = PL_NEW_ARRAY(contact_grip, t->obstacles);
     t->kept_grip = PL_NEW_ARRAY(contact_grip, t->obstacles);
+    t->slide_wanted = PL_NEW_ARRAY(double, 4 * t->obstacles + 1);
     t->linked = PL_NEW_ARRAY(bool, t->obstacles *n);
     t->X = p->mesh.position;
     t->mu = PL_NEW_ARRAY(double, numbers);
@@ -726,7 +730,8 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
         !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->reading || !t->pressure ||
         !t->open || !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x ||
         !t->guard_x || !t->guard_found || !t->pair || !t->guard || !t->gripped || !t->kept_limit ||
-        !t->press || !t->marked_rub || !t->marked || !t->marked_x || !t->marked_offset || !t->marked_force) {
+        !t->press || !t->marked_rub || !t->marked || !t->marked_x || !t->marked_offset || !t->marked_force ||
+        !t->slide_wanted) {
         return pl_fail_memory(err, "problem: contact");
     }
 

@@ -17,6 +17,7 @@ typedef struct contact_memory {
     double *foot;   // per slot of a feature: its face (from 1 on), place on it, normal and weight at the last
                     // update
     double *origin; // pairs with friction, 2 per point, mm: where slip is counted from
+    double *slide;  // per obstacle, 4: direction in which a slide holds it (0: none), its place along it, mm
 } contact_memory;
 
 // What is reported about one obstacle or pair of bodies.
@@ -39,6 +40,9 @@ typedef struct contact_grip {
     bool alone;        // nothing touched it in the last equilibrium since the hand began to let go
     bool calm;         // it hardly moved in the last update: the spring is soft
     int stage;         // 0: held .. half: the weight is let go .. CONTACT_STAGES: all
+    // a slide (term_contact_slide.c): its direction, 0: none; where it holds the centre along it, mm, at both
+    // ends of the path and now
+    double slide[3], slide_from, slide_to, slide_at;
 } contact_grip;
 #define CONTACT_STAGES 8
 
@@ -59,9 +63,10 @@ typedef struct contact_term {
     double *from, *to;      // per obstacle: value of its command at both ends of the path
     double *offset;         // 6 per obstacle: displacement, mm; pull, N
     double *kept_offset;
-    const double *X; // full: undeformed
-    double at;       // of the path
-    bool inertia;    // holds free bodies: no hand does
+    double *slide_wanted; // 4 per obstacle: the slide that load paths lead to, as contact_memory.slide
+    const double *X;      // full: undeformed
+    double at;            // of the path
+    bool inertia;         // holds free bodies: no hand does
     contact_grip *kept_grip;
     contact_grip *grip;                 // per obstacle: what holds free bodies besides contact
     bool *linked;                       // obstacles x points: has entries with the free body in the tangent
@@ -278,7 +283,8 @@ void contact_relative(const contact_term *t, int o, int32_t k, bool held, const 
 // K += second derivatives of the relative motion itself: f . d2y, f the force on the point.
 void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k, const double f[3],
                          const double *x);
-void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x);
+// `slide`: what the path leads to, as contact_memory.slide.
+void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x, const double *slide);
 void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full);
 void contact_grip_tangent(const contact_term *t, pl_problem *p, const pl_linearization *here);
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled);
@@ -287,6 +293,11 @@ double contact_grip_error(contact_term *t, pl_problem *p, const double *x);
 void contact_link(contact_term *t, const pl_problem *p, pl_pattern *out);
 void contact_grip_create(contact_term *t, const pl_problem *p);
 void contact_find_pairs(contact_term *t, const double *x);
+
+// ---- term_contact_slide.c: a free body whose centre is held along a direction
+void contact_slide_begin(contact_term *t, int o, const double *x, const double *wanted);
+double contact_slide_force(const contact_term *t, int o, const double *x, double force[3]);
+void contact_slide_tangent(const contact_term *t, pl_problem *p, int o, const double *x);
 
 // ---- term_contact_path.c
 void contact_make_hard(contact_term *t, double hard);

@@ -207,13 +207,15 @@ static void grip_copy(const contact_term *t, int o, const double *x, double out[
 }
 
 // At the state that `let_go` belongs to.
-void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x)
+void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x, const double *slide)
 {
     for (int o = 0; o < t->obstacles; ++o) {
         if (t->c->obstacle[o].free) {
             const pl_obstacle *body = &t->c->obstacle[o];
             const double pull = fmax(fabs(t->from[o]), fabs(t->to[o])) * pl_norm3(body->pull);
-            t->grip[o].load = body->mass * pl_norm3(p->robot->gravity) + pull;
+            contact_slide_begin(t, o, x, slide + 4 * o);
+            t->grip[o].load = body->mass * pl_norm3(p->robot->gravity) + pull +
+                              fabs(contact_slide_force(t, o, x, (double[3]){0}));
             t->now.let_go[o] = t->inertia ? 1 : t->now.let_go[o];
             t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
             t->grip[o].calm = true;
@@ -258,8 +260,13 @@ static double grip_force(const contact_term *t, int o, int a, const double *x, d
                  *rest = t->X + 3 * (size_t)t->c->obstacle[o].frame[a];
     double spring[3] = {0}, energy = 0;
 
+    // the slide acts on the centre, so the fourth part of its energy belongs to each vertex
+    double slide[3];
+    const double along = contact_slide_force(t, o, x, slide);
+    energy += 0.25 * along * along / (2 * g->firm);
     for (int i = 0; i < 3; ++i) {
         force[i] = 0.25 * t->offset[6 * o + 3 + i];
+        spring[i] = 0.25 * slide[i];
     }
 
     for (int across = 0; across < 2; ++across) {
@@ -312,6 +319,7 @@ void contact_grip_tangent(const contact_term *t, pl_problem *p, const pl_lineari
             const int32_t v = t->c->obstacle[o].frame[a];
             pl_problem_add_block(p, v, v, B, 3, here->x);
         }
+        contact_slide_tangent(t, p, o, here->x);
     }
 }
 

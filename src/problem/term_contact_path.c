@@ -113,6 +113,8 @@ static void contact_place_obstacles(contact_term *t, double at)
             t->offset[6 * o + i] = value * t->c->obstacle[o].move[i];
             t->offset[6 * o + 3 + i] = value * t->c->obstacle[o].pull[i];
         }
+        contact_grip *g = &t->grip[o];
+        g->slide_at = at == 1 ? g->slide_to : g->slide_from + at * (g->slide_to - g->slide_from);
     }
 }
 
@@ -150,10 +152,10 @@ void contact_begin(void *self, pl_problem *p, const pl_step *step)
     p->contact_hard = 1;
     contact_make_hard(t, 1);
     t->feet_found = false;
+    contact_grip_begin(t, p, state->x, t->slide_wanted);
     contact_place_obstacles(t, 0);
     t->at = 0;
     t->settled = false;
-    contact_grip_begin(t, p, state->x);
     memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->settled_x, state->x, pl_problem_full_bytes(p));
     if (t->pairs) {
@@ -190,7 +192,7 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state)
         }
     }
 
-    contact_grip_begin(t, p, state->x);
+    contact_grip_begin(t, p, state->x, t->now.slide);
 }
 
 void contact_resume(void *self, pl_problem *p)
@@ -215,6 +217,13 @@ void contact_store(const void *self, const pl_problem *p, const double *command,
     }
     if (t->c->friction) {
         contact_rebase(t, state->x, state->history[PL_STATE_CONTACT].value);
+    }
+
+    // slides are where they stand
+    for (int o = 0; t->c->free_count > 0 && o < t->obstacles; ++o) {
+        double *slide = state->history[PL_STATE_CONTACT].value + (t->now.slide - t->block) + 4 * o;
+        memcpy(slide, t->grip[o].slide, sizeof t->grip[o].slide);
+        slide[3] = t->grip[o].slide_at;
     }
 
     // an obstacle that is moving stays where it is

@@ -300,7 +300,8 @@ void pl_contact_fault_text(const pl_contact_fault *fault, char *text, size_t siz
 // free 1 once it has been let go, 0 while it is held where it was drawn; and for each face of a feature its
 // number (from 1 on; 0: none), the place on it (2), its normal (3, in the frame of the obstacle) and its
 // weight at the last update; with friction within and between bodies, 2 numbers per point: where slip on its
-// face is counted from.
+// face is counted from; with free bodies, 4 per obstacle: direction of the slide that holds it (0: none) and
+// the place along it.
 typedef struct pl_robot_contact {
     bool given, self;
     pl_contact_surface *surface; // NULL: no contact

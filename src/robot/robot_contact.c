@@ -295,7 +295,7 @@ int64_t pl_robot_contact_numbers(const pl_robot *robot)
     const int64_t slots = c->feature_first ? PL_FEATURE_FACES * c->feature_first[c->obstacle_count] : 0;
     const int64_t rough = points * (c->obstacle_count + (c->pair_friction > 0)) + slots;
     return points * (c->obstacle_count + c->pairs) + 8 * slots + (c->friction ? 7 * rough : 0) +
-           (c->pair_friction > 0 ? 2 * points : 0) + (c->free_count > 0) * c->obstacle_count;
+           (c->pair_friction > 0 ? 2 * points : 0) + (c->free_count > 0) * 5 * c->obstacle_count;
 }
 
 // All that changes answers: shapes, motions, friction.

@@ -89,6 +89,17 @@ void pl_statics_set_forces(pl_statics *statics, const double *force);
 pl_status pl_statics_grip(pl_statics *statics, const double at[3], double radius, pl_error *err);
 void pl_statics_pull(pl_statics *statics, const double force[3]);
 
+// A slide that holds the centre of mass of the free obstacle (by its index in the robot) along a unit
+// direction, and leaves its other motions free: the solves that follow lead to u . c = `place`, mm. From a
+// state without a slide in this direction the path begins where the body is, without a force. NULL: none.
+// Part of a state. The second function gives its force on the body at a state, N.
+void pl_statics_slide(pl_statics *statics, int obstacle, const double direction[3], double place);
+double pl_statics_slide_force(pl_statics *statics, const pl_state *state, int obstacle);
+
+// How the bodies of the robot (robot->contact.body_count) hold a free obstacle: two sums of normal forces
+// each, N, of all points and of those whose friction is at its limit.
+void pl_statics_hold_of(pl_statics *statics, const pl_state *state, int obstacle, double *out);
+
 // The mean, at the gripped point, of a vector given at the vertices (3 entries each, `stride` apart): of the
 // positions, where it is; false: nothing is gripped.
 bool pl_statics_grip_mean(const pl_statics *statics, const double *vector, int stride, double mean[3]);

@@ -222,6 +222,21 @@ void pl_statics_pull(pl_statics *s, const double force[3])
     pl_problem_pull(s->problem, force);
 }
 
+void pl_statics_slide(pl_statics *s, int obstacle, const double direction[3], double place)
+{
+    pl_problem_slide(s->problem, obstacle, direction, place);
+}
+
+double pl_statics_slide_force(pl_statics *s, const pl_state *state, int obstacle)
+{
+    return pl_problem_slide_force(s->problem, state, obstacle);
+}
+
+void pl_statics_hold_of(pl_statics *s, const pl_state *state, int obstacle, double *out)
+{
+    pl_problem_hold_of(s->problem, state, obstacle, out);
+}
+
 bool pl_statics_grip_mean(const pl_statics *s, const double *vector, int stride, double mean[3])
 {
     const pl_point *point = &s->problem->forces.grip;
