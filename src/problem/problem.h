@@ -74,7 +74,7 @@ typedef struct pl_term_hold {
 // Forces without a potential that otherwise change only when a shape is accepted, limits of friction and
 // forces on open rims: at each evaluation they become those of its shape; they stay as they were at the last
 // one; they go back to what they were before.
-typedef enum pl_follow { PL_FOLLOW_SHAPE, PL_FOLLOW_KEPT, PL_FOLLOW_BACK } pl_follow;
+typedef enum pl_follow_mode { PL_FOLLOW_SHAPE, PL_FOLLOW_KEPT, PL_FOLLOW_BACK } pl_follow_mode;
 
 // Steps of friction (statics_path.c): what it holds at x is noted; its forces at x are noted (returns the sum
 // of their sizes, N); that is exchanged with what it holds now; forces at x are compared with those noted
@@ -200,7 +200,7 @@ typedef struct pl_term {
     bool (*lag)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
     // Does such a force follow the shape within one equilibrium where the solver asks for it? `how`: from now
     // on.
-    bool (*follow)(void *self, pl_problem *p, pl_follow how);
+    bool (*follow)(void *self, pl_problem *p, pl_follow_mode how);
     // Of everything besides x that its tangent depends on.
     uint64_t (*fingerprint)(const void *self, const pl_problem *p, uint64_t hash);
     // The largest fraction of the step from x to `to` that may be taken (an energy that becomes infinite
@@ -483,7 +483,7 @@ bool pl_problem_lags(pl_problem *p);    // some force follows the shape only whe
 bool pl_problem_settles(pl_problem *p); // the same, and within one equilibrium it cannot follow
 
 // Forces without a potential follow the shape from now on, or no longer. False: there are none.
-bool pl_problem_follow(pl_problem *p, pl_follow how);
+bool pl_problem_follow(pl_problem *p, pl_follow_mode how);
 
 // Measure and gradient of row i at x.
 void pl_problem_row_at(pl_problem *p, const double *x, int i);

@@ -322,7 +322,7 @@ bool pl_problem_settles(pl_problem *p)
     return settles;
 }
 
-bool pl_problem_follow(pl_problem *p, pl_follow how)
+bool pl_problem_follow(pl_problem *p, pl_follow_mode how)
 {
     bool any = false;
     PROBLEM_EACH (p, t, follow) {

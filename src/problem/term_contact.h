@@ -223,7 +223,7 @@ double contact_friction(const contact_term *t, int obstacle, int32_t point, cons
                         double traction[3], bool *stick, double *tangent);
 
 // ---- term_contact_friction.c: limits that follow the pressures
-bool contact_follow(void *self, pl_problem *p, pl_follow how);
+bool contact_follow(void *self, pl_problem *p, pl_follow_mode how);
 
 // While they do: points that touch at x take hold where they met the obstacle.
 bool contact_take_hold(void *self, pl_problem *p, const double *x);

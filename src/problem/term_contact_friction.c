@@ -6,7 +6,7 @@
 // shares add to the symmetric part is taken here too: it couples nodes that have no entry in the factor.
 #include "problem/term_contact.h"
 
-bool contact_follow(void *self, pl_problem *p, pl_follow how)
+bool contact_follow(void *self, pl_problem *p, pl_follow_mode how)
 {
     contact_term *t = self;
     const int64_t count = contact_rough_numbers(t);

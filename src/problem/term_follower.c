@@ -3,9 +3,9 @@
 // is too much,
 //   r(x) = p (f/p - dh/dx),   on the nodes of the rims only,
 // is added to the dead loads and brought up to date when an equilibrium is found, so an increment is solved
-// with a potential. At the end of the path it follows the shape (pl_follow), and Newton's method finds the
-// equilibrium with the force itself. r is quadratic in x, so its change along dx is C dx = (r(x + dx) - r(x -
-// dx)) / 2 exactly.
+// with a potential. At the end of the path it follows the shape (pl_follow_mode), and Newton's method finds
+// the equilibrium with the force itself. r is quadratic in x, so its change along dx is C dx = (r(x + dx) -
+// r(x - dx)) / 2 exactly.
 #include "problem/term_loads.h"
 
 void follower_add(const surface_load *load, const double *x, double scale, double *out)
@@ -27,7 +27,7 @@ void follower_update(loads_term *l, const pl_problem *p, const double *x)
     }
 }
 
-bool follower_follow(void *self, pl_problem *p, pl_follow how)
+bool follower_follow(void *self, pl_problem *p, pl_follow_mode how)
 {
     loads_term *l = self;
 

@@ -31,7 +31,7 @@ pl_status follower_create(loads_term *l, const pl_problem *p, surface_load *load
 void follower_add(const surface_load *load, const double *x, double scale, double *out);
 void follower_update(loads_term *l, const pl_problem *p,
                      const double *x); // dead loads to those of the shape x
-bool follower_follow(void *self, pl_problem *p, pl_follow how);
+bool follower_follow(void *self, pl_problem *p, pl_follow_mode how);
 bool follower_lag(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
 
 #endif
