@@ -69,7 +69,7 @@ static int32_t feature_near(contact_term *t, int o, const pl_pose *pose)
     int32_t count = 0;
     for (int32_t k = 0; from < to && k < t->s->face_count; ++k) {
         const double *ball = t->ball + 4 * (size_t)k;
-        if (pl_distance3(at, ball) < radius + ball[3] + t->feature_reach) {
+        if (!t->c->held[k] && pl_distance3(at, ball) < radius + ball[3] + t->feature_reach) {
             t->near[count++] = k;
         }
     }

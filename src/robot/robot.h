@@ -316,7 +316,8 @@ typedef struct pl_robot_contact {
     int free_count;
     pl_feature *feature;    // of all obstacles, those of obstacle o from feature_first[o] on
     int32_t *feature_first; // obstacle_count + 1
-    double edge;            // mm: mean edge of the faces that no support holds
+    bool *held;  // per face of the surface: supports hold it along its normal, features do not meet it
+    double edge; // mm: mean edge of the faces that no support holds
 } pl_robot_contact;
 #define PL_FEATURE_FACES 6                               // that a feature meets at once, at most
 int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state

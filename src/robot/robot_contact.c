@@ -5,6 +5,7 @@
 
 #define CONTACT_FEATURES 0.5 // of the edge: distance between features
 #define CONTACT_PRELOAD 0.25 // of the edge, or of the obstacle's half width: overlap that contact pushes out
+#define CONTACT_PLANE 1e-6   // of a unit normal: across it in a plane of symmetry, whose vertices are rounded
 
 void robot_contact_clear(pl_robot_contact *c)
 {
@@ -21,6 +22,7 @@ void robot_contact_clear(pl_robot_contact *c)
     pl_free(c->region_body);
     pl_free(c->feature);
     pl_free(c->feature_first);
+    pl_free(c->held);
     pl_contact_surface_destroy(c->surface);
     *c = (pl_robot_contact){0};
 }
@@ -152,35 +154,52 @@ static void contact_ball(const pl_contact_surface *s, const double *x, double ba
     }
 }
 
-// The mean edge of faces that no support holds as a whole: clamped ones meet nothing, and those in a plane of
-// symmetry are no surface of the body.
-static pl_status contact_mean_edge(robot_build *b, const pl_contact_surface *s, double *edge)
+// Faces that supports hold along their normal: clamped ones meet nothing, and those in a plane of symmetry
+// are no surface of the body. The mean edge of the faces that no support holds as a whole.
+static pl_status contact_held(robot_build *b, pl_robot_contact *c)
 {
-    bool *held = PL_NEW_ARRAY(bool, s->vertex_count);
+    const pl_contact_surface *s = c->surface;
+    const double *x = pl_mesh_get(b->robot->mesh).position;
+    uint8_t *axes = PL_NEW_ARRAY(uint8_t, s->vertex_count); // bit i: along axis i
     double sum[2] = {0};
     int32_t count[2] = {0};
 
-    if (!held) {
+    c->held = PL_NEW_ARRAY(bool, s->face_count);
+    if (!axes || !c->held) {
+        pl_free(axes);
         return robot_memory(b);
     }
 
     for (int i = 0; i < b->robot->support_count; ++i) {
-        for (int32_t k = 0; k < b->robot->support[i].node_count; ++k) {
-            held[b->robot->support[i].node[k]] = true;
+        const pl_support *support = &b->robot->support[i];
+        const uint8_t own = (uint8_t)(support->axis[0] | support->axis[1] << 1 | support->axis[2] << 2);
+        for (int32_t k = 0; k < support->node_count; ++k) {
+            axes[support->node[k]] |= own;
         }
     }
 
     for (int32_t f = 0; f < s->face_count; ++f) {
+        const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)f;
+        uint8_t common = 7;
         bool whole = true;
+        double n[3];
+
         for (int k = 0; k < s->size[f]; ++k) {
-            whole = whole && held[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)k]];
+            whole = whole && axes[node[k]] != 0;
+            common &= axes[node[k]];
         }
         sum[whole] += s->edge[f];
         count[whole]++;
+
+        pl_contact_normal(s, f, -1, x, n);
+        c->held[f] = common != 0;
+        for (int i = 0; i < 3; ++i) {
+            c->held[f] = c->held[f] && (common >> i & 1 || fabs(n[i]) < CONTACT_PLANE);
+        }
     }
 
-    pl_free(held);
-    *edge = count[0] > 0 ? sum[0] / count[0] : sum[1] / count[1];
+    pl_free(axes);
+    c->edge = count[0] > 0 ? sum[0] / count[0] : sum[1] / count[1];
 
     return PL_OK;
 }
@@ -188,13 +207,13 @@ static pl_status contact_mean_edge(robot_build *b, const pl_contact_surface *s, 
 // Features of obstacles, half an edge of the body's faces apart or less.
 static pl_status contact_features(robot_build *b, pl_robot_contact *c)
 {
-    double ball[4], edge = 0;
+    double ball[4];
     contact_ball(c->surface, pl_mesh_get(b->robot->mesh).position, ball);
-    const pl_status status = contact_mean_edge(b, c->surface, &edge);
+    const pl_status status = contact_held(b, c);
     if (status != PL_OK) {
         return status;
     }
-    c->edge = edge;
+    const double edge = c->edge;
 
     // counted first, then stored
     c->feature_first = PL_NEW_ARRAY(int32_t, c->obstacle_count + 1);
