@@ -11,10 +11,14 @@ webm="--out t.webm"
 command -v ffmpeg >/dev/null 2>&1 || webm=
 expect_status 0 sweep finger $linear --set air=0:8kPa:3 --out t.gif $webm --out t.usda --out t.glb --out 'f_%02d.png' --view front
 for f in t.gif t.usda f_00.png f_01.png f_02.png; do expect_file $f; done
-status=0
-$python "$here/read_films.py" t f_00.png f_01.png f_02.png >out.txt 2>err.txt || status=$?
-cat out.txt err.txt
-if [ $status -eq 0 ]; then pass "read by others"; else fail "read by others: exit $status"; fi
+if $python -c 'import numpy' 2>/dev/null; then
+    status=0
+    $python "$here/read_films.py" t f_00.png f_01.png f_02.png >out.txt 2>err.txt || status=$?
+    cat out.txt err.txt
+    if [ $status -eq 0 ]; then pass "read by others"; else fail "read by others: exit $status"; fi
+else
+    echo "  left out: reading the films, numpy is not installed (python3-numpy)"
+fi
 
 # a motion in time is shown slower, and says so
 expect_status 0 fk finger $linear --set air=8kPa --out one.usda

@@ -53,7 +53,7 @@ export async function launch(executablePath) {
 
 // ---- the page
 export const tip = (page) => page.evaluate(() => [...document.querySelectorAll('#readout tr[data-marker="0"] td')].slice(0, 3).map((td) => Number(td.textContent.replace("−", "-"))));
-// The answer to a request: on the fine mesh, and no shape on the way to a target that is still searched for.
+// The answer to a request: on the fine mesh, and no shape between the start and a target that is still searched for.
 export const settled = (page, serial) =>
     page.waitForFunction(
         (s) => {
