@@ -63,6 +63,7 @@ endif()
 
 # an installed copy serves programs outside this tree
 if(PLIANT_TESTS AND TARGET pliant_command AND NOT PLIANT_SANITIZE)
+    add_test(NAME package.test_web COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/cmake/test_web.sh ${CMAKE_CURRENT_SOURCE_DIR})
     add_test(NAME package.test_install
         COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/cmake/test_install.sh ${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_SOURCE_DIR}
             ${CMAKE_INSTALL_LIBDIR})
