@@ -7,7 +7,6 @@
 #include "cli_run.h"
 
 #define RUN_HELD_LIMIT 10 // ticks one after the other without a usable reading: the loop ends
-#define RUN_FROZEN 8      // ticks a reading may stay the same while the model moves
 
 static const cli_option options[] = {
     {"goal", 0, "[TIME:]X,Y,Z", "where the marker should be, mm, from this time on; may be repeated", NULL},
@@ -166,46 +165,26 @@ static int run_options(const cli_args *args, run *r)
 // The loop of the library: estimator unless there is nothing to estimate from.
 static int run_loop_create(const cli_args *args, run *r)
 {
-    bool *varies = calloc((size_t)r->m.info.sensor_count + 1, sizeof *varies);
-    if (!varies) {
-        return cli_no_memory(args);
-    }
-
-    // noise that exceeds the steps of the display: a reading that stays the same is then suspect
-    for (int i = 0; i < r->m.info.sensor_count; ++i) {
-        varies[i] = r->setup.noise[i] > 2 * r->setup.resolution[i];
-    }
-
     const bool control_marker = cli_flag(args, "control-marker") || r->setup.marker >= 0 ||
                                 r->setup.controller.kind == PL_CONTROL_IMPEDANCE;
     if (r->m.info.sensor_count == 0 && !control_marker) {
         cli_error(args, "the robot has no sensors to control");
         cli_advice("add `sensors:` to its file, or --control-marker to control the position that the model "
                    "predicts");
-        free(varies);
         return CLI_EXIT_USAGE;
     }
 
-    const pl_loop_options o = {.controller = &r->setup.controller,
-                               .estimator = cli_flag(args, "no-estimator") || r->m.info.sensor_count == 0 ||
-                                                    (cli_value(args, "marlin") && !cli_value(args, "plant"))
-                                                ? NULL
-                                                : &r->setup.estimator,
-                               .marker = r->marker,
-                               .control_marker = control_marker,
-                               .frozen_limit = RUN_FROZEN,
-                               .varies = varies,
-                               .delay = r->setup.delay,
-                               .lag = r->setup.lag,
-                               .effort = r->limits.options.effort,
-                               .effort_count = r->limits.options.effort_count};
+    const bool machine_alone = cli_value(args, "marlin") && !cli_value(args, "plant");
+    const pl_loop_setup asked = {.marker = r->marker,
+                                 .control_marker = control_marker,
+                                 .estimate = !cli_flag(args, "no-estimator") && !machine_alone,
+                                 .bound = r->limits.options.effort,
+                                 .bound_count = r->limits.options.effort_count};
     pl_error err = {0};
-    const int status = pl_loop_create(r->m.model, &o, &r->loop, &err) == PL_OK
-                           ? CLI_DONE
-                           : cli_fail_file(args, r->m.path, &err);
-    free(varies);
 
-    return status;
+    return pl_loop_from_setup(r->m.model, &r->setup, &asked, &r->loop, &err) == PL_OK
+               ? CLI_DONE
+               : cli_fail_file(args, r->m.path, &err);
 }
 
 // Of the goal's marker from where it should be.

@@ -146,6 +146,21 @@ PL_API void pl_control_clear(pl_control_setup *setup);
 PL_API_CHECKED pl_status pl_plant_from_setup(pl_model *model, const pl_control_setup *setup, double period,
                                              int seed, bool motion, pl_plant **out, pl_error *err);
 
+// The loop of the `controller` and `estimator` blocks. `marker`: of the goals; -1: that of the file, or the
+// first. `control_marker`: its position is controlled even where the file controls the sensors. Without
+// `estimate`, or sensors, the Jacobian is taken at the commands sent. `bound` (may be NULL) is copied; a
+// period other than that of the file goes into setup->controller first. Keeps a reference to `model` and to
+// the setup.
+typedef struct pl_loop_setup {
+    int marker;
+    bool control_marker, estimate;
+    const pl_effort_bound *bound;
+    int bound_count;
+} pl_loop_setup;
+
+PL_API_CHECKED pl_status pl_loop_from_setup(pl_model *model, const pl_control_setup *setup,
+                                            const pl_loop_setup *asked, pl_loop **out, pl_error *err);
+
 // ---- in one call
 PL_API_CHECKED pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
                                        pl_findings *findings, pl_error *err);

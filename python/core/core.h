@@ -139,6 +139,10 @@ PyObject *core_model_compliance(PyObject *self, PyObject *unused);
 PyObject *core_model_estimate(PyObject *self, PyObject *args);
 int core_motion_init(PyObject *module);
 
+// ---- closed loops (core_loop.c), studies (core_study.c)
+int core_loop_init(PyObject *module);
+PyObject *core_study(PyObject *module, PyObject *args);
+
 // ---- learned models (core_learn.c)
 PyObject *core_model_sample(PyObject *self, PyObject *args);
 PyObject *core_learn(PyObject *module, PyObject *args);

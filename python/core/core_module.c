@@ -4,7 +4,7 @@
 static int module_exec(PyObject *module)
 {
     if (core_error_init(module) < 0 || core_array_init(module) < 0 || core_mesh_init(module) < 0 ||
-        core_model_init(module) < 0 || core_motion_init(module) < 0 ||
+        core_model_init(module) < 0 || core_motion_init(module) < 0 || core_loop_init(module) < 0 ||
         PyModule_AddFunctions(module, core_table_functions) < 0) {
         return -1;
     }

@@ -15,7 +15,7 @@ from typing import Any, Optional, Sequence
 
 from . import _core, _goal as goal
 from ._calibrate import Fit, Tensile, syringe, tensile
-from ._command import Margin, Plant, Reading, Run, Study
+from ._command import Loop, Margin, Plant, Reading, Run, Study, Tick
 from ._core import Error, FileError, InputError, NoMemoryError, SolverError, StoppedError
 from ._results import IK, Bound, Comparison, Path, Solutions, Task, Workspace
 from ._robot import Command, Dataset, Estimate, Finding, Learned, Reduced, Robot, design, guess, load
@@ -27,8 +27,8 @@ from ._table import Table, UnknownNameError, array as _array
 __version__: str = _core.version
 __all__ = [
     "Actuator", "Bound", "Command", "Comparison", "Compliance", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "Fit", "IK", "InputError",
-    "Interrupted", "Learned", "Margin", "Marker", "Mesh", "ModelError", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Plant", "Reaction", "Reading", "Reduced",
-    "Motion", "Report", "Robot", "Run", "Sensor", "Shape", "Shapes", "Solutions", "SolverError", "State", "StoppedError", "Study", "Table", "Task", "Tensile",
+    "Interrupted", "Learned", "Loop", "Margin", "Marker", "Mesh", "ModelError", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Plant", "Reaction", "Reading", "Reduced",
+    "Motion", "Report", "Robot", "Run", "Sensor", "Shape", "Shapes", "Solutions", "SolverError", "State", "StoppedError", "Study", "Table", "Task", "Tensile", "Tick",
     "UnknownNameError", "Workspace",
     "design", "designs", "goal", "guess", "load", "materials", "path", "syringe", "tensile", "threads", "torch_solve",
 ]  # fmt: skip

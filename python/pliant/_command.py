@@ -1,5 +1,5 @@
-"""What the command does in a process of its own: studies over variants of the robot file, closed loops, simulated robots.
-The names of options are those of `pliant study`, `run`, `plant` and `control`."""
+"""Studies over variants of the robot file, closed loops, simulated robots. Words are those of `pliant study`, `run`, `plant`
+and `control`. All is done in this process, except `run`, which starts the command (and with it the simulated robot)."""
 from __future__ import annotations
 
 import csv
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _core, _program
+from ._goal import _three
 from ._files import replacing, write_arrays
+from ._progress import Progress, Shown
 from ._table import Named, Table, sealed_array, unknown
 
 if TYPE_CHECKING:
-    from ._robot import Robot
+    from ._robot import Finding, Robot
 
 Quantity = Union[str, float]
 
@@ -72,20 +74,21 @@ def option(name: str, value: Any) -> list[str]:
 class Study:
     """Results at all combinations of what was varied. ``s["tip.x"]`` is (n,); ``s.varied["air"]`` the values given."""
 
-    def __init__(self, robot: "Robot", record: Mapping[str, Any]) -> None:
+    def __init__(self, robot: "Robot", found: Mapping[str, Any]) -> None:
         self.robot = robot
-        rows = record["rows"]
+        axes, settings = found["axes"], found["settings"]
         #: why a row has no results, or "solved"; None: not reached
-        self.outcome: list[Optional[str]] = [row["outcome"] for row in rows]
+        self.outcome: list[Optional[str]] = found["outcomes"]
         #: by name, as texts with units, (n,) each
-        self.varied: dict[str, list[str]] = {name: [row["given"][name] for row in rows] for name in (rows[0]["given"] if rows else ())}
+        self.varied: Named[list[str]] = Named("axis", {name: settings[k :: len(axes)] for k, name in enumerate(axes)})
         #: names with units: "tip.x [mm]"
-        self.quantities: list[str] = record["quantities"]
-        self._values = {
-            q: np.array([float("nan") if row["results"][q] is None else row["results"][q] for row in rows]) for q in self.quantities
-        }
-        for values in self._values.values():
-            values.flags.writeable = False
+        self.quantities: list[str] = found["quantities"]
+        #: rows that were in the store, and not solved again
+        self.kept: int = found["kept"]
+        #: what was noted while the variants were loaded
+        self.findings: list["Finding"] = found["findings"]
+        values = np.array(found["values"]).reshape(len(self.outcome), max(len(self.quantities), 1))
+        self._values = {q: sealed_array(np.array(values[:, k])) for k, q in enumerate(self.quantities)}
 
     @property
     def solved(self) -> Any:
@@ -149,23 +152,45 @@ class Study:
         return self._table()._repr_html_()
 
 
+def _setting(robot: "Robot", name: str, value: Any) -> str:
+    """A value as a text: a number for a command is in its unit, as everywhere."""
+    if isinstance(value, str):
+        return value
+    text = repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+    command = robot.commands.get(name)
+    return text if command is None or command.unit == "1" else f"{text} {command.unit}"
+
+
 def study(
     robot: "Robot", vary: Mapping[str, Union[str, Sequence[Quantity]]], set: Mapping[str, Quantity], marker: Optional[str], stiffness: bool,
-    blocked: Union[bool, str], jobs: Optional[int], store: Optional[str],
+    blocked: Union[bool, str], jobs: Optional[int], store: Optional[str], progress: Progress,
 ) -> Study:  # fmt: skip
     """See Robot.study."""
-    arguments: list[str] = []
-    for name, values in vary.items():
-        text = values if isinstance(values, str) else ",".join(str(v) for v in values)
-        arguments += ["--vary", f"{name}={text}"]
-    for name, value in set.items():
-        arguments += ["--set", f"{name}={value}"]
-    arguments += option("marker", marker) + option("stiffness", stiffness)
-    arguments += option("blocked-axis", blocked) if isinstance(blocked, str) else option("blocked", blocked)
-    arguments += option("jobs", jobs) + option("store", store)
-    with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
-        _, record, _ = call(["study", robot_file(robot, folder), *arguments, *mesh_options(robot)])
-    return Study(robot, record)
+    from ._robot import findings
+    from ._state import Interrupted
+
+    if isinstance(blocked, str) and blocked not in ("x", "y", "z"):
+        raise _core.InputError(f"blocked {blocked!r}: expected True, x, y or z")
+    axes = [f"{n}={v if isinstance(v, str) else ','.join(_setting(robot, n, one) for one in v)}" for n, v in vary.items()]
+    s = robot.source
+    with Shown(progress) as callback:
+        try:
+            found = _core.study(
+                s.text, s.path, s.method, s.size, s.order, s.displacement, s.cache, s.time_limit, axes, [(n, _setting(robot, n, v)) for n, v in set.items()],
+                marker, stiffness, bool(blocked), "xyz".index(blocked) + 1 if isinstance(blocked, str) else 0, jobs or 0, store, callback,
+            )  # fmt: skip
+        except _core.Error as error:
+            if error.findings is not None:
+                error.findings = findings(error.findings)
+            raise
+    found["findings"] = findings(found["findings"])
+    pending = found.pop("pending")
+    answer = Study(robot, found)
+    if isinstance(pending, KeyboardInterrupt):
+        raise Interrupted(None, answer) from None
+    if pending is not None:
+        raise pending
+    return answer
 
 
 @dataclass(frozen=True)
@@ -269,73 +294,168 @@ def run(robot: "Robot", goal: Any, plant: Any, options: Mapping[str, Any], max_e
 
 @dataclass(frozen=True)
 class Reading:
-    """An answer of a simulated robot."""
+    """What a simulated robot answers to its commands, one period later."""
 
     time: float  #: s
-    sensors: dict[str, Optional[float]]  #: in their units; None: no reading
-    markers: dict[str, Any]  #: measured positions, mm
-    commands: dict[str, float]  #: that act, after delay, lag and dead zone
-    solved: bool
+    sensors: Mapping[str, float]  #: in their units; nan: no reading
+    markers: Mapping[str, Any]  #: true positions, mm
+    commands: Mapping[str, float]  #: that act, after delay, lag and dead zone
+    solved: bool  #: False: the body could not follow; the shape is the last one it reached
 
 
 class Plant:
-    """A simulated robot in a process of its own; a context manager. Made by ``Robot.plant``."""
+    """A simulated robot, made by ``Robot.plant``. Belongs to one thread at a time; a context manager."""
 
-    def __init__(self, robot: "Robot", period: Optional[float], seed: Optional[int]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="pliant-")
-        arguments = ["plant", robot_file(robot, self._folder.name), "--stdio", *option("seed", seed), *mesh_options(robot)]
-        arguments += [] if period is None else ["--period", f"{period}s"]
-        self._process = subprocess.Popen(
-            [program(), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_program.environment()
+    def __init__(self, robot: "Robot", period: Union[None, str, float], seed: Optional[int], motion: bool) -> None:
+        from ._simulate import seconds
+
+        self.robot = robot
+        s = robot.source
+        model, _ = robot._load(robot._first, None, None)
+        self._plant: Optional[_core.Plant] = _core.plant(
+            model, s.text, s.path, 0.0 if period is None else seconds(period, "period"), -1 if seed is None else int(seed), motion
         )
-        self._seq = 0
-        self._time = 0.0
-        #: what it says of itself: period, commands with unit and range, sensors, markers
-        self.greeting = self._read()
+        self._sent: dict[str, float] = {c.name: c.rest for c in robot.commands.values()}
+        #: s between two steps
+        self.period: float = self._plant.period
 
-    def _read(self) -> dict[str, Any]:
-        assert self._process.stdout is not None and self._process.stderr is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise _core.SolverError("the simulated robot ended: " + self._process.stderr.read().strip())
-        answer: dict[str, Any] = json.loads(line)
-        if "error" in answer:
-            raise _core.InputError(answer["error"])
-        return answer
-
-    def step(self, **commands: float) -> Reading:
-        """Sends commands (numbers in their units; those not named stay as they are) and returns the readings one period later.
+    def step(self, *named: Mapping[str, Any], **commands: Any) -> Reading:
+        """Sends commands (those not named stay as they are) and returns the readings one period later.
 
         >>> with pliant.testing.arm().plant(seed=1) as p:
-        ...     p.step(t1=1).time
-        0.1
+        ...     p.step(t1=1).time, p.step(t1="2 N").commands["t1"] > 0
+        (0.1, True)
         """
-        assert self._process.stdin is not None
-        self._seq += 1
-        self._process.stdin.write(json.dumps({"seq": self._seq, "t": self._time, "set": {n: float(v) for n, v in commands.items()}}) + "\n")
-        self._process.stdin.flush()
-        answer = self._read()
-        self._time = float(answer["t"])
-        markers = {n: sealed_array(np.array(p, dtype=float)) for n, p in answer.get("markers", {}).items()}
-        return Reading(self._time, answer["sensors"], markers, answer.get("acts", {}), bool(answer.get("solved", True)))
+        if self._plant is None:
+            raise _core.InputError("the simulated robot has been closed")
+        for one in named:
+            commands = {**one, **commands}
+        robot = self.robot
+        given: dict[str, Any] = {**self._sent, **commands}
+        for name, value in commands.items():
+            if value is None:
+                raise _core.InputError(f"{name} is None: a command of a simulated robot is a number or a text with a unit")
+        try:
+            values = robot._first.commands(given, None, False)
+        except _core.InputError as error:  # a simulated robot cannot be asked beyond its ranges
+            raise type(error)(str(error).replace("\n    add beyond_range=True to try it anyway", "")) from None
+        self._sent = {c.name: v / c.scale for c, v in zip(robot.commands.values(), values)}
+        time, sensors, markers, acts, solved = self._plant.step(values, None)
+        scales = [s["scale"] for s in robot.sensors.values()]
+        return Reading(
+            time,
+            Named("sensor", {n: float(v) / k for n, v, k in zip(robot.sensors, np.asarray(sensors), scales)}),
+            Named("marker", {n: sealed_array(np.array(p)) for n, p in zip(robot.markers, np.asarray(markers))}),
+            Named("command", {c.name: float(v) / c.scale for c, v in zip(robot.commands.values(), np.asarray(acts))}),
+            bool(solved),
+        )
 
     def close(self) -> None:
-        """Ends it.
+        """Gives its memory back; it can take no step afterwards.
 
         >>> p = pliant.testing.arm().plant()
         >>> p.close()
         """
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
-        self._process.wait()
-        self._folder.cleanup()
+        self._plant = None
 
     def __enter__(self) -> "Plant":
         return self
 
     def __exit__(self, *unused: Any) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return f"<{self.robot.name}, simulated with a period of {self.period:g} s>"
+
+
+@dataclass(frozen=True)
+class Tick:
+    """What a controller did in one period."""
+
+    commands: Mapping[str, float]  #: the next ones, in their units
+    markers: Mapping[str, Any]  #: as estimated, or of the model; mm
+    aim: Any  #: where the marker of the goal should be; mm
+    set_point: Any  #: of what is controlled: sensors in their units, or a position in mm
+    output: Any  #: the same, as measured or estimated
+    forces: Mapping[str, Any]  #: estimated, by marker; N
+    rejected: tuple[str, ...]  #: sensors whose readings were not used
+    missing: int  #: readings that were nan, or rejected
+    held: Optional[str]  #: why the last commands were kept; None: they were not
+    saturated: int  #: commands at a limit or at their largest rate
+    contradicted: bool  #: more than half of the readings contradict the model
+
+
+class Loop:
+    """A controller with its estimator, made by ``Robot.loop``. Belongs to one thread at a time."""
+
+    def __init__(
+        self, robot: "Robot", marker: Optional[str], controller: Optional[str], control_marker: bool, estimator: bool, period: Union[None, str, float],
+        max_effort: Mapping[str, Quantity],
+    ) -> None:  # fmt: skip
+        from ._simulate import seconds
+
+        self.robot = robot
+        s = robot.source
+        model, _ = robot._load(robot._first, None, None)
+        self._loop = _core.loop(
+            model, s.text, s.path, controller, 0.0 if period is None else seconds(period, "period"), -1 if marker is None else robot._index("marker", marker),
+            control_marker, estimator, robot._effort_bounds(max_effort),
+        )  # fmt: skip
+        #: s between two ticks
+        self.period: float = self._loop.period
+        #: open, pi, track or impedance
+        self.controller: str = self._loop.kind
+
+    @property
+    def commands(self) -> Mapping[str, float]:
+        """The last ones, in their units."""
+        return self._commands(np.asarray(self._loop.command))
+
+    def _commands(self, values: Any) -> Mapping[str, float]:
+        return Named("command", {c.name: float(v) / c.scale for c, v in zip(self.robot.commands.values(), values)})
+
+    def goal(self, target: Sequence[float]) -> float:
+        """Where the marker shall be, mm. Returns how far from it the nearest point is that the model reaches, mm.
+
+        >>> pliant.testing.arm().loop().goal((10, 5, 95)) < 0.01
+        True
+        """
+        return self._loop.goal(_three(target, "goal"), None)
+
+    def tick(self, sensors: Mapping[str, Optional[float]]) -> Tick:
+        """Readings, in their units (None, nan or not named: missing), to the next commands.
+
+        >>> robot = pliant.testing.arm()
+        >>> loop, plant = robot.loop(), robot.plant(seed=1)
+        >>> _ = loop.goal((10, 5, 95))
+        >>> for _ in range(40):
+        ...     reading = plant.step(loop.commands)
+        ...     tick = loop.tick(reading.sensors)
+        >>> bool(np.linalg.norm(reading.markers["tip"] - (10, 5, 95)) < 1)
+        True
+        """
+        robot = self.robot
+        row = np.full(len(robot.sensors), np.nan)
+        for name, value in sensors.items():
+            i = robot._index("sensor", name)
+            row[i] = np.nan if value is None else float(value) * robot.sensors[name]["scale"]
+        r = self._loop.tick(row, None)
+        names = list(robot.sensors)
+        return Tick(
+            self._commands(np.asarray(r["command"])), Named("marker", {n: sealed_array(np.array(p)) for n, p in zip(robot.markers, np.asarray(r["marker"]))}),
+            sealed_array(np.array(r["aim"])), sealed_array(self._outputs(r["set_point"])), sealed_array(self._outputs(r["output"])),
+            Named("force", {n: sealed_array(np.array(f)) for n, f in zip((list(robot.markers)[k] for k in self._loop.force_markers), np.asarray(r["force"]))} if r["force"] is not None else {}),
+            tuple(n for n, away in zip(names, r["rejected"]) if away), r["missing"], r["why"] if r["held"] else None, r["saturated"], r["contradicted"],
+        )  # fmt: skip
+
+    def _outputs(self, values: Any) -> Any:
+        row = np.array(values)
+        if not self._loop.controls_marker:
+            row /= [s["scale"] for s in self.robot.sensors.values()]
+        return row
+
+    def __repr__(self) -> str:
+        return f"<controller {self.controller} of {self.robot.name}, a tick every {self.period:g} s>"
 
 
 @dataclass(frozen=True)
@@ -346,7 +466,8 @@ class Margin:
     damped: bool  #: no disturbance is amplified more than twice
     overshoot: float  #: of a step, as a fraction
     sensitivity: float  #: largest amplification of a disturbance
-    gamma: float  #: errors of the Jacobian below this leave the loop stable
+    settled: Optional[int]  #: ticks until the error of a step stays below 5 %; None: it does not
+    gamma: float  #: relative errors of the Jacobian below this leave the loop stable
     kp: float
     ki: float
     delay: float  #: s
@@ -354,12 +475,25 @@ class Margin:
     period: float  #: s
 
 
-def control(robot: "Robot", options: Mapping[str, Any]) -> Margin:
+def _margin(found: Mapping[str, Any]) -> Margin:
+    settled = found["settled"]
+    return Margin(**{**found, "settled": settled if settled >= 0 else None})
+
+
+def control(robot: "Robot", options: Mapping[str, Union[None, str, float]]) -> Margin:
     """See Robot.control."""
-    arguments: list[str] = []
-    for name, value in options.items():
-        arguments += option(name, value)
-    with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
-        _, record, _ = call(["control", "check", robot_file(robot, folder), *arguments, *mesh_options(robot)])
-    keys = ("stable", "damped", "overshoot", "sensitivity", "gamma", "kp", "ki", "delay", "lag", "period")
-    return Margin(**{k: float("nan") if record[k] is None else record[k] for k in keys})
+    from ._simulate import seconds
+
+    def number(name: str) -> float:
+        value = options[name]
+        if value is None:
+            return float("nan")
+        if name not in ("kp", "ki"):
+            return seconds(value, name)
+        gain = float(value)
+        if not 0 <= gain <= 1e6:
+            raise _core.InputError(f"{name} is {gain:g}, expected a gain per tick from 0 to 1e6")
+        return gain
+
+    s = robot.source
+    return _margin(_core.margin(robot._first, s.text, s.path, number("kp"), number("ki"), number("delay"), number("lag"), number("period")))

@@ -158,6 +158,61 @@ class Model:
         /,
     ) -> dict[str, Any]: ...
 
+class Plant:
+    @property
+    def period(self) -> float: ...
+    def step(self, commands: list[float], callback: _Callback, /) -> tuple[float, Array, Array, Array, bool]: ...
+
+class Loop:
+    @property
+    def period(self) -> float: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def command(self) -> Array: ...
+    @property
+    def force_markers(self) -> list[int]: ...
+    @property
+    def controls_marker(self) -> bool: ...
+    def goal(self, target: tuple[float, float, float], callback: _Callback, /) -> float: ...
+    def tick(self, sensors: Any, callback: _Callback, /) -> dict[str, Any]: ...
+
+def plant(model: Model, text: str, path: Optional[str], period: float, seed: int, motion: bool, /) -> Plant: ...
+def loop(
+    model: Model,
+    text: str,
+    path: Optional[str],
+    controller: Optional[str],
+    period: float,
+    marker: int,
+    control_marker: bool,
+    estimator: bool,
+    bounds: list[tuple[int, float, float]],
+    /,
+) -> Loop: ...
+def margin(
+    model: Model, text: str, path: Optional[str], kp: float, ki: float, delay: float, lag: float, period: float, /
+) -> dict[str, Any]: ...
+def study(
+    text: str,
+    path: Optional[str],
+    method: Optional[str],
+    size: float,
+    order: int,
+    displacement: bool,
+    cache: bool,
+    time_limit: float,
+    axes: list[str],
+    set: list[tuple[str, str]],
+    marker: Optional[str],
+    stiffness: bool,
+    blocked: bool,
+    blocked_axis: int,
+    jobs: int,
+    store: Optional[str],
+    callback: _Callback,
+    /,
+) -> dict[str, Any]: ...
 def load(
     text: str,
     path: Optional[str],

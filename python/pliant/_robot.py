@@ -24,7 +24,7 @@ from ._table import Named, Table, array, fixed, unknown
 
 if TYPE_CHECKING:
     from ._calibrate import Fit
-    from ._command import Margin, Plant, Run, Study
+    from ._command import Loop, Margin, Plant, Run, Study
     from ._shapes import Shapes
     from ._simulate import Motion
 
@@ -622,6 +622,19 @@ class Robot:
         axes = sum(1 << "xyz".index(a) for a in goal.axes)
         return kind, index, float(weight), float(goal.tolerance), axes, numbers, points, places, None
 
+    def _effort_bounds(self, largest: Mapping[str, Any]) -> list[tuple[int, float, float]]:
+        """Largest efforts by actuator, numbers in their units or texts, as bounds of the library."""
+        out = []
+        for name, value in largest.items():
+            i = self._index("actuator", name)
+            a = self._info["actuators"][i]
+            if isinstance(value, str):
+                value = _core.quantity(value, _DIM_FORCE if a["kind"] == "cable" else _DIM_PRESSURE)
+            else:
+                value = value * a["effort_scale"]
+            out.append((i, -float("inf"), float(value)))
+        return out
+
     def _limits(
         self, bounds: Any, hold: Any, max_effort: Any, least: Any, method: str, iterations: Any, time_limit: Any,
         workspace: Any, starts: Any, rate: Any, period: Any,
@@ -638,15 +651,7 @@ class Robot:
                 raise _core.InputError(
                     f"command {c.name} has no range\n    give its actuator a range in the robot file, or hold=['{c.name}']"
                 )
-        efforts = []
-        for name, value in (max_effort or {}).items():
-            i = self._index("actuator", name)
-            a = self._info["actuators"][i]
-            if isinstance(value, str):
-                value = _core.quantity(value, _DIM_FORCE if a["kind"] == "cable" else _DIM_PRESSURE)
-            else:
-                value = value * a["effort_scale"]
-            efforts.append((i, -float("inf"), float(value)))
+        efforts = self._effort_bounds(max_effort or {})
         options: dict[str, Any] = {
             "method": _METHODS.index(method), "low": low, "high": high, "hold": held, "efforts": efforts,
             "least_motion": least, "iterations": iterations, "starts": starts, "period": period,
@@ -1102,7 +1107,7 @@ class Robot:
 
         return poses(self, measured, free, hold, progress)
 
-    # ---- what the command does in a process of its own
+    # ---- studies
     def study(
         self,
         vary: Mapping[str, Union[str, Sequence[Union[str, float]]]],
@@ -1113,12 +1118,16 @@ class Robot:
         blocked: Union[bool, str] = False,
         jobs: Optional[int] = None,
         store: Union[None, str, "os.PathLike[str]"] = None,
+        progress: Progress = None,
     ) -> "Study":
         """Results at all combinations of commands and of values of the robot file, as `pliant study`.
 
-        vary: {name: "FROM:TO:COUNT" or a list}; names are commands or paths in the file ("design.wall",
-        "materials.silicone.c10"). set: commands and values that stay the same. stiffness, blocked: also the stiffness of a
-        marker, and the force it exerts where it is held ("x", "y", "z": along that axis alone). store: a file that keeps solved points for the next time.
+        vary: {name: "FROM:TO:COUNT" or a list}; names are commands (a number is in the command's unit) or paths in the file
+        ("design.wall", "materials.silicone.c10"). set: commands and values that stay the same. stiffness, blocked: also the
+        stiffness of a marker (N/mm), and the force it exerts where it is held (N; "x", "y", "z": along that axis alone). jobs:
+        variants solved at the same time (None: one per processor). store: a file that keeps solved points for the next time.
+        Variants are meshed and solved as this robot was loaded (method, size, order, displacement, time limit). Ctrl-C raises
+        Interrupted with the points solved in `.result`.
 
         >>> s = pliant.testing.arm().study({"model.sections.0.young": ["0.5 MPa", "1 MPa"], "t1": "0N:2N:3"})
         >>> len(s), bool(s.solved.all()), s["tip.x"].round(2).tolist()
@@ -1126,7 +1135,7 @@ class Robot:
         """
         from ._command import study
 
-        return study(self, vary, set or {}, marker, stiffness, blocked, jobs, None if store is None else os.fspath(store))
+        return study(self, vary, set or {}, marker, stiffness, blocked, jobs, None if store is None else os.fspath(store), progress)
 
     # ---- motions in time
     def simulate(
@@ -1229,8 +1238,11 @@ class Robot:
         }  # fmt: skip
         return run(self, goal, plant, options, max_effort or {})
 
-    def plant(self, period: Optional[float] = None, seed: Optional[int] = None) -> "Plant":
-        """This robot simulated in a process of its own, with the delays, noise and payload of its file, as `pliant plant`.
+    def plant(self, period: Union[None, str, float] = None, seed: Optional[int] = None, *, motion: bool = False) -> "Plant":
+        """This robot simulated, with the delays, lag, noise, faults and payload of its file, as `pliant plant`.
+
+        period: between two steps, s or a text with a unit (None: that of the controller in the file). seed: of the noise.
+        motion: the body moves in time, with inertia and viscosity, whatever the file says; otherwise equilibrium after equilibrium.
 
         >>> with pliant.testing.arm().plant(seed=1) as p:
         ...     reading = p.step(t1=1, t2=0, t3=0)
@@ -1239,18 +1251,44 @@ class Robot:
         """
         from ._command import Plant
 
-        return Plant(self, period, seed)
+        return Plant(self, period, seed, motion)
+
+    def loop(
+        self,
+        marker: Optional[str] = None,
+        *,
+        controller: Optional[str] = None,
+        control_marker: bool = False,
+        estimator: bool = True,
+        period: Union[None, str, float] = None,
+        max_effort: Optional[Mapping[str, Union[str, float]]] = None,
+    ) -> "Loop":
+        """The controller and estimator of the file, to close a loop with readings of one's own: a tick of `pliant run`.
+
+        marker: of the goals (None: that of the file, or the first). controller: open, pi, track or impedance.
+        control_marker: the outputs are the marker's position instead of the sensors. estimator=False: the Jacobian is taken at the
+        commands sent. period: s or a text with a unit. max_effort: {actuator: bound}, in its unit or a text.
+
+        >>> loop = pliant.testing.arm().loop("tip", controller="pi", period="0.1 s")
+        >>> loop.goal((10, 5, 95)) < 0.01, loop.tick({}).held is None
+        (True, False)
+        """
+        from ._command import Loop
+
+        return Loop(self, marker, controller, control_marker, estimator, period, max_effort or {})
 
     def control(
         self,
         kp: Optional[float] = None,
         ki: Optional[float] = None,
         *,
-        delay: Optional[str] = None,
-        lag: Optional[str] = None,
-        period: Optional[str] = None,
+        delay: Union[None, str, float] = None,
+        lag: Union[None, str, float] = None,
+        period: Union[None, str, float] = None,
     ) -> "Margin":
-        """The stability of the PI loop with the delay and lag of the file, as `pliant control check`. Texts have units.
+        """The stability of the PI loop with the delay and lag of the file, as `pliant control check`.
+
+        kp, ki: gains per tick. Times in s, or texts with units.
 
         >>> m = pliant.testing.arm().control(kp=0.5, delay="0.2 s", lag="0.1 s")
         >>> m.stable, m.damped

@@ -7,6 +7,7 @@
 #include "robot/robot_kind.h"
 
 #define CONTROL_NOISE_MARKER 0.2 // mm: a common motion capture
+#define CONTROL_FROZEN 8         // ticks a reading may stay the same while the model moves
 
 // What programs do not read of a setup.
 struct pl_control_memory {
@@ -312,4 +313,39 @@ pl_status pl_plant_from_setup(pl_model *model, const pl_control_setup *setup, do
     options.motion = options.motion || motion;
 
     return pl_plant_create(model, &options, out, err);
+}
+
+pl_status pl_loop_from_setup(pl_model *model, const pl_control_setup *setup, const pl_loop_setup *asked,
+                             pl_loop **out, pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(model);
+    bool *varies = PL_NEW_ARRAY(bool, info.sensor_count);
+    *out = NULL;
+    if (!varies) {
+        return pl_fail_memory(err, "the loop");
+    }
+
+    // noise that exceeds the steps of the display: a reading that stays the same is then suspect
+    for (int i = 0; setup->noise && i < info.sensor_count; ++i) {
+        varies[i] = setup->noise[i] > 2 * setup->resolution[i];
+    }
+
+    const pl_loop_options options = {.controller = &setup->controller,
+                                     .estimator =
+                                         asked->estimate && info.sensor_count > 0 ? &setup->estimator : NULL,
+                                     .marker = asked->marker >= 0   ? asked->marker
+                                               : setup->marker >= 0 ? setup->marker
+                                                                    : 0,
+                                     .control_marker = asked->control_marker || setup->marker >= 0 ||
+                                                       setup->controller.kind == PL_CONTROL_IMPEDANCE,
+                                     .frozen_limit = CONTROL_FROZEN,
+                                     .varies = varies,
+                                     .delay = setup->delay,
+                                     .lag = setup->lag,
+                                     .effort = asked->bound,
+                                     .effort_count = asked->bound_count};
+    const pl_status status = pl_loop_create(model, &options, out, err);
+    pl_free(varies);
+
+    return status;
 }

@@ -34,6 +34,8 @@ study: pl.Study = r.study({"design.wall": "1:2:5"}, {"air": "20 kPa"})
 loop: pl.Run = r.run((1, 2, 3))
 plant: pl.Plant = r.plant(seed=1)
 reading: pl.Reading = plant.step(air=1)
+closed: pl.Loop = r.loop("tip", controller="pi")
+tick: pl.Tick = closed.tick(reading.sensors)
 margin: pl.Margin = r.control(kp=0.3)
 fit: pl.Fit = r.calibrate("measured.csv", free=["silicone.c10"])
 tensile: pl.Tensile = pl.tensile("test.csv")
@@ -50,7 +52,7 @@ report: pl.Report = s.report
 command: pl.Command = r.commands["air"]
 picture: pl.Picture = s.plot()
 """
-RESULTS = ["s", "q", "bounds[0]", "t", "w", "path", "task", "compared", "motion", "shapes", "shape", "study", "loop", "plant", "reading", "margin", "fit",
+RESULTS = ["s", "q", "bounds[0]", "t", "w", "path", "task", "compared", "motion", "shapes", "shape", "study", "loop", "closed", "tick", "plant", "reading", "margin", "fit",
            "tensile", "estimate", "reduced", "learned", "table", "compliance", "actuator", "sensor", "reaction", "report", "command", "picture"]  # fmt: skip
 # a wrong type, and misspelt attributes of robots, states, markers and results
 WRONG = ["n: int = s.outcome", "r.comands", "s.convergd", 's.markers["tip"].positon', "q.reachd", "t.convergd", "r.run((1, 2, 3)).reachd"]
