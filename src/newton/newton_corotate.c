@@ -210,6 +210,43 @@ void newton_corotate_destroy(pl_newton_solver *N)
     pl_free(N->laplacian.weight);
 }
 
+static int32_t part_root(int32_t *parent, int32_t v)
+{
+    while (parent[v] != v) {
+        v = parent[v] = parent[parent[v]];
+    }
+    return v;
+}
+
+// The Laplacian's null space are the translations of the parts that no held vertex is connected to, as of a
+// body on sliding supports only (an eighth of a ball). It is found in the graph: the factor's pivots there
+// are rounding errors, and whether they look singular is chance. False too without memory.
+static bool warp_held(const newton_laplacian *l)
+{
+    int32_t *parent = PL_NEW_ARRAY(int32_t, l->n);
+    bool *held = PL_NEW_ARRAY(bool, l->n), all = parent && held;
+
+    for (int32_t v = 0; all && v < l->n; ++v) {
+        parent[v] = v;
+    }
+    for (int32_t c = 0; all && c < l->n; ++c) {
+        for (int64_t k = l->L.start[c]; k < l->L.start[c + 1]; ++k) {
+            parent[part_root(parent, l->L.row[k])] = part_root(parent, c);
+        }
+    }
+
+    for (int64_t k = 0; all && k < l->edge.start[l->edge.n]; ++k) {
+        held[part_root(parent, l->edge.row[k])] = true;
+    }
+    for (int32_t v = 0; all && v < l->n; ++v) {
+        all = held[part_root(parent, v)];
+    }
+
+    pl_free(parent);
+    pl_free(held);
+    return all;
+}
+
 pl_status newton_corotate_create(pl_newton_solver *N, pl_error *err)
 {
     N->laplacian.shapes = N->problem->shapes;
@@ -243,26 +280,25 @@ pl_status newton_corotate_create(pl_newton_solver *N, pl_error *err)
         status = warp_matrix(N, true, &N->laplacian.edge, err);
     }
 
-    if (status == PL_OK) {
-        // its graph is that of the tangent's vertices, except inside rigid bodies
-        status = N->problem->unknowns.rigid_count > 0
-                     ? pl_factor_create(PL_FACTOR_MULTIFRONTAL, &N->laplacian.L, group,
-                                        N->problem->mesh.vertex_count, &N->laplacian.factor, err)
-                     : pl_factor_create_like(PL_FACTOR_MULTIFRONTAL, &N->laplacian.L, group,
-                                             N->problem->linear.factor, &N->laplacian.factor, err);
+    // straight steps serve a body that its Laplacian does not hold
+    if (status != PL_OK || !warp_held(&N->laplacian)) {
+        pl_free(group);
+        return status;
     }
 
+    // its graph is that of the tangent's vertices, except inside rigid bodies
+    status = N->problem->unknowns.rigid_count > 0
+                 ? pl_factor_create(PL_FACTOR_MULTIFRONTAL, &N->laplacian.L, group,
+                                    N->problem->mesh.vertex_count, &N->laplacian.factor, err)
+                 : pl_factor_create_like(PL_FACTOR_MULTIFRONTAL, &N->laplacian.L, group,
+                                         N->problem->linear.factor, &N->laplacian.factor, err);
     pl_free(group);
+
     pl_factor_report report = {0};
     if (status == PL_OK) {
         status = pl_factor_update(N->laplacian.factor, &N->laplacian.L, &report, err);
     }
-
-    if (status == PL_OK && (report.singular || report.perturbed_count > 0)) {
-        // a body held by sliding supports only: its Laplacian has a null space; straight steps serve it
-        pl_factor_destroy(N->laplacian.factor);
-        N->laplacian.factor = NULL;
-    }
+    N->laplacian.failed = report.singular || report.perturbed_count > 0;
 
     return status;
 }
