@@ -492,8 +492,12 @@ static void follow_print(const cli_args *args, const follow *f)
     cli_table_print(args, &table);
     const pl_follow_report *r = &f->report;
     const int n = m->count > 0 ? m->count : 1;
-    cli_say(args, "\n  %d of %d waypoints reached; largest error %.3g mm of those reached, %.3g mm of all\n",
-            r->reached, m->count, r->largest_reached, r->largest_distance);
+    cli_say(args, "\n  %d of %d waypoint%s reached; largest error ", r->reached, m->count,
+            m->count == 1 ? "" : "s");
+    if (r->reached > 0 && r->reached < m->count) {
+        cli_say(args, "%.3g mm of those reached, ", r->largest_reached);
+    }
+    cli_say(args, "%.3g mm%s\n", r->largest_distance, m->count > 1 ? " of all" : "");
     if (r->largest_step_command >= 0 && r->largest_step_command < m->info.command_count && m->count > 1) {
         cli_say(args, "  largest step of a command: %.2f %% of its range (%s, waypoint %d)\n",
                 100 * r->largest_step, m->info.command[r->largest_step_command].name, r->largest_step_at);
@@ -568,9 +572,10 @@ static int follow_work(const cli_args *args, follow *f)
 
     if (f->report.reached < f->motion.count) {
         cli_error(args,
-                  "%d of %d waypoints were not reached; the motion continues through the nearest reachable "
+                  "%d of %d waypoint%s not reached; the motion continues through the nearest reachable "
                   "points, at most %.4g mm away",
-                  f->motion.count - f->report.reached, f->motion.count, f->report.largest_distance);
+                  f->motion.count - f->report.reached, f->motion.count, f->motion.count == 1 ? "" : "s",
+                  f->report.largest_distance);
         return CLI_EXIT_UNSOLVED;
     }
 

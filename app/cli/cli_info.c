@@ -233,7 +233,8 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
             cli_row(&table, "marker\tx\ty\tz mm\toutside the body mm");
         }
 
-        cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.3g", info->marker_name[i], x[0], x[1], x[2], off[i]);
+        cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.3g", info->marker_name[i], cli_tidy(x[0], 3),
+                cli_tidy(x[1], 3), cli_tidy(x[2], 3), off[i]);
     }
 
     cli_table_print(args, &table);

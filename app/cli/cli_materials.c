@@ -58,12 +58,19 @@ static void materials_print_one(const cli_args *args, const pl_material_entry *e
     cli_say(args, "  model       %s: %s (MPa)\n", pl_material_model_name(entry->material.model), constants);
     cli_say(args, "  small strains: shear modulus %.4g MPa, bulk term %.4g MPa\n", mu, kappa);
     cli_say(args, "  density     %.4g kg/m^3\n", entry->material.density * 1e12);
-    cli_say(args, "  fitted over strains %.3g to %.3g", entry->strain_low, entry->strain_high);
+    if (entry->strain_high > 0) {
+        cli_say(args, "  fitted over strains %.3g to %.3g", entry->strain_low, entry->strain_high);
+    } else {
+        cli_say(args, "  not fitted: constants as published");
+    }
     if (entry->fit_error >= 0) {
         cli_say(args, ", error %.2g %% of the largest stress", 100 * entry->fit_error);
     }
-    cli_say(args, "\n  source      %s\n\n  stretch  stress MPa (uniaxial)\n", entry->source);
-    for (int k = 1; k <= 6; ++k) {
+    cli_say(args, "\n  source      %s\n", entry->source);
+
+    // stresses over the strains of the test, if there was one
+    for (int k = 1; k <= 6 && entry->strain_high > 0; ++k) {
+        cli_say(args, "%s", k == 1 ? "\n  stretch  stress MPa (uniaxial)\n" : "");
         const double strain = entry->strain_high * k / 6;
         cli_say(args, "  %7.3f  %.4f\n", 1 + strain, pl_material_tensile(&entry->material, 1 + strain));
     }
@@ -78,15 +85,18 @@ static void materials_print_all(const cli_args *args)
     cli_row(&table, "name\tmodel\tconstants (MPa)\tstrain up to\tfit error\tshear modulus MPa");
     for (int i = 0; i < pl_material_library_count(); ++i) {
         const pl_material_entry *entry = pl_material_library_at(i);
-        char constants[200], error[40] = "-";
+        char constants[200], error[40] = "-", strain[40] = "-";
         double mu = 0, kappa = 0;
         materials_constants(&entry->material, constants, sizeof constants);
         pl_material_moduli(&entry->material, &mu, &kappa);
         if (entry->fit_error >= 0) {
             snprintf(error, sizeof error, "%.1f %%", 100 * entry->fit_error);
         }
-        cli_row(&table, "%s\t%s\t%s\t%.2f\t%s\t%.4f", entry->name,
-                pl_material_model_name(entry->material.model), constants, entry->strain_high, error, mu);
+        if (entry->strain_high > 0) {
+            snprintf(strain, sizeof strain, "%.2f", entry->strain_high);
+        }
+        cli_row(&table, "%s\t%s\t%s\t%s\t%s\t%.4f", entry->name,
+                pl_material_model_name(entry->material.model), constants, strain, error, mu);
     }
 
     cli_table_print(args, &table);

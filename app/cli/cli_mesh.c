@@ -99,11 +99,12 @@ static json_t *mesh_json(const pl_mesh *mesh, const pl_mesh_quality *q, const pl
 static void mesh_print(const cli_args *args, const pl_mesh *mesh, const pl_mesh_quality *q)
 {
     const pl_mesh_view view = pl_mesh_get(mesh);
-    cli_say(args, "%d vertices, %d elements, %d regions, %d surfaces, %.4g mL\n", view.vertex_count,
-            view.element_count, view.region_count, view.surface_count,
-            pl_mesh_region_volume(mesh, -1) / 1000);
-    cli_say(args, "  quality: worst %.3f (element %d), mean %.3f; %d slivers below 0.1, %d inverted\n",
-            q->worst, q->worst_element, q->mean, q->sliver_count, q->inverted_count);
+    cli_say(args, "%d vertices, %d elements, %d region%s, %d surface%s, %.4g mL\n", view.vertex_count,
+            view.element_count, view.region_count, view.region_count == 1 ? "" : "s", view.surface_count,
+            view.surface_count == 1 ? "" : "s", pl_mesh_region_volume(mesh, -1) / 1000);
+    cli_say(args, "  quality: worst %.3f (element %d), mean %.3f; %d sliver%s below 0.1, %d inverted\n",
+            q->worst, q->worst_element, q->mean, q->sliver_count, q->sliver_count == 1 ? "" : "s",
+            q->inverted_count);
     cli_say(args, "  edges: %.3g to %.3g mm, mean %.3g\n", q->shortest_edge, q->longest_edge, q->mean_edge);
 }
 

@@ -209,13 +209,13 @@ static void model_unknown(const cli_args *args, const char *option, const char *
     }
 
     const char *near = cli_nearest(name, known, count);
+    if (count == 0) {
+        cli_error(args, "--%s %s: the robot has no %ss", option, name, what);
+        return;
+    }
     cli_error(args, "--%s: the robot has no %s '%s'%s%s%s", option, what, name,
               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    if (count > 0) {
-        cli_advice("it has %s", list);
-    } else {
-        cli_advice("it has none");
-    }
+    cli_advice("it has %s", list);
 }
 
 int cli_model_marker(const cli_args *args, const cli_model *m, const char *option, const char *name)

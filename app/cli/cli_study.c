@@ -3,6 +3,8 @@
 #include <string.h>
 #include "cli.h"
 
+#define STUDY_ROUND_OFF 1e-9 // mm, N, deg: a smaller number is printed as 0; files have all digits
+
 static const cli_option options[] = {
     {"vary", 0, "NAME=...", "what is varied: NAME=FROM:TO:COUNT or NAME=A,B,C; may be repeated", NULL},
     {"set", 0, "NAME=VALUE", "a command, or a value of the robot file, for all points; may be repeated",
@@ -143,7 +145,8 @@ static void study_print(const cli_args *args, const pl_study *s)
 
         const bool solved = s->outcome[p] && strcmp(s->outcome[p], "solved") == 0;
         for (int c = 0; solved && c < columns && at < sizeof line; ++c) {
-            const double v = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)column[c]];
+            double v = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)column[c]];
+            v = fabs(v) < STUDY_ROUND_OFF ? 0 : v;
             at += (size_t)snprintf(line + at, sizeof line - at, isfinite(v) ? "%.5g\t" : "-\t", v);
         }
 

@@ -416,8 +416,10 @@ static int workspace_report(const cli_args *args, workspace *w, const double *po
         cli_say(args, "  convex hull: %.6g mm^3 (%d corners)\n", hull.volume, hull.vertex_count);
     } else if (hull.dimension == 2) {
         cli_say(args, "  convex hull: all positions lie in a plane, %.6g mm^2\n", hull.area);
-    } else {
+    } else if (hull.length > 0) {
         cli_say(args, "  convex hull: all positions lie on a line of %.6g mm\n", hull.length);
+    } else {
+        cli_say(args, "  convex hull: one position\n");
     }
 
     // a model that is not the full one has an error of its own; NaN at one sample: not known for all

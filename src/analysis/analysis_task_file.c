@@ -262,9 +262,14 @@ static void task_root(task_reader *r, const doc_node *root)
     };
     const doc_node *version = root->kind == DOC_MAP ? doc_child(root, "task") : NULL;
 
-    if (!version || version->kind != DOC_SCALAR || strcmp(version->text, "1") != 0) {
-        doc_defect(&r->f, version ? version->line : root->line,
-                   "'task: 1' (the format version) is missing: is this a task file?");
+    if (!version) {
+        doc_defect(&r->f, root->line, "'task: 1' (the format version) is missing: is this a task file?");
+        return;
+    }
+    if (version->kind != DOC_SCALAR || strcmp(version->text, "1") != 0) {
+        doc_defect(&r->f, version->line,
+                   "the format version of the task is '%s'; this program reads version 1",
+                   version->kind == DOC_SCALAR ? version->text : doc_kind_name(version));
         return;
     }
 

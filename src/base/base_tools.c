@@ -283,29 +283,35 @@ void pl_text_clear(pl_text *text)
     *text = (pl_text){0};
 }
 
-// Levenshtein distance of two words of at most 63 letters; longer words are cut.
+// Letters to change, insert, leave out or exchange with their neighbour, from one word to the other; of words
+// of at most 63 letters, longer ones are cut.
 static int tools_edit_distance(const char *a, const char *b)
 {
-    // one row of the table at a time
-    int row[64], length = (int)strlen(b);
+    // the last three rows of the table d(i, j): the distance of the first i letters of a and j of b
+    int rows[3][64], length = (int)strlen(b), i = 0;
     length = length > 63 ? 63 : length;
     for (int j = 0; j <= length; ++j) {
-        row[j] = j;
+        rows[0][j] = j;
     }
 
-    for (int i = 0; a[i] && i < 63; ++i) {
-        int diagonal = row[0];
+    for (; a[i] && i < 63; ++i) {
+        const int *before = rows[(i + 2) % 3], *above = rows[i % 3];
+        int *row = rows[(i + 1) % 3];
         row[0] = i + 1;
 
         for (int j = 0; j < length; ++j) {
-            const int change = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            int best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
-            row[j + 1] = change < best ? change : best;
+            const int change = above[j] + (a[i] != b[j]);
+            const int other = (row[j] < above[j + 1] ? row[j] : above[j + 1]) + 1;
+            row[j + 1] = change < other ? change : other;
+
+            const bool exchanged = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+            if (exchanged && before[j - 1] + 1 < row[j + 1]) {
+                row[j + 1] = before[j - 1] + 1;
+            }
         }
     }
 
-    return row[length];
+    return rows[i % 3][length];
 }
 
 // Letters and digits only, small, at most `most` of them.
@@ -342,9 +348,10 @@ static int tools_distance_to_start(const char *word, const char *known)
 // NULL where nothing is near: a wrong suggestion is worse than none.
 const char *pl_nearest_word(const char *word, const char *const *known, int count)
 {
-    // few typing errors: a third of the letters
+    // few typing errors: a third of the letters and one, of words of three letters one
     const char *nearest = NULL, *begun = NULL;
-    int best = (int)strlen(word) / 3 + 2;
+    const int letters = (int)strlen(word);
+    int best = letters == 3 ? 2 : letters / 3 + 2;
 
     for (int i = 0; i < count; ++i) {
         const int distance = tools_edit_distance(word, known[i]);

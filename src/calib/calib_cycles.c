@@ -91,10 +91,11 @@ static pl_status cycles_first(cycles *c, pl_material_model model, pl_cycles_fit 
 
     pl_status status = PL_OK;
     if (tensile.count < CYCLES_LEAST || t->count - tensile.count < CYCLES_LEAST) {
-        status = pl_fail(err, PL_BAD_INPUT,
-                         "cycles: %d rows go beyond every strain before them and %d do not, at least %d of "
-                         "both are needed: loading and unloading in the order of measurement",
-                         tensile.count, t->count - tensile.count, CYCLES_LEAST);
+        status = pl_fail(
+            err, PL_BAD_INPUT,
+            "cycles: rows that go beyond every strain before them: %d, rows that do not: %d; at least %d of "
+            "both are needed: loading and unloading in the order of measurement",
+            tensile.count, t->count - tensile.count, CYCLES_LEAST);
     }
     if (status == PL_OK) {
         status = pl_tensile_fit_model(&tensile, model, 0, &found, err);

@@ -20,7 +20,8 @@ static bool drive_through(doc_robot_file *f, const doc_node *node, const doc_sco
         return false;
     }
     if (node->count < 2) {
-        doc_defect(f, node->line, "through: %d point given, at least 2 are needed", node->count);
+        doc_defect(f, node->line, "through: %d point%s given, at least 2 are needed", node->count,
+                   node->count == 1 ? "" : "s");
         return false;
     }
 
@@ -586,7 +587,7 @@ static void load_forces(doc_robot_file *f, const doc_node *node)
 
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_force_def def = {.line = n->line};
-        bool good = doc_read_map(f, n, "loads: force", keys, PL_COUNT(keys), &def);
+        bool good = doc_read_map(f, n, "loads: forces", keys, PL_COUNT(keys), &def);
         if (good && !doc_child(n, "force") && !doc_child(n, "moment")) {
             doc_defect(f, n->line, "loads: force: expected 'force', 'moment' or both");
             good = false;
@@ -617,7 +618,7 @@ static void load_pressures(doc_robot_file *f, const doc_node *node)
 
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_surface_pressure_def def = {.line = n->line};
-        if (!doc_read_map(f, n, "loads: pressure", keys, PL_COUNT(keys), &def)) {
+        if (!doc_read_map(f, n, "loads: pressures", keys, PL_COUNT(keys), &def)) {
             doc_mark_broken(f, n->line);
             continue;
         }

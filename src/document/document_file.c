@@ -6,42 +6,57 @@
 #include "document/document_tree.h"
 #include "document/document_model.h"
 
-// Top-level keys; the ones a body may have too are marked.
+// Top-level keys: whether a body may have them too, and which kind of robot they are for.
 typedef struct file_key {
     doc_key key;
     bool in_body;
+    enum { FILE_BOTH, FILE_MESH, FILE_MODEL } robot; // with a mesh or a reduced model; one of the two
 } file_key;
 
 static const file_key file_keys[] = {
-    {{"pliant", DOC_OTHER, 0, 0, DOC_REQUIRED}, false},
-    {{"name", DOC_OTHER, 0, 0, 0}, true},
-    {{"parameters", DOC_OTHER, 0, 0, 0}, false},
-    {{"mesh", DOC_OTHER, 0, 0, 0}, true},
-    {{"model", DOC_OTHER, 0, 0, 0}, false},
-    {{"errors", DOC_OTHER, 0, 0, 0}, false},
-    {{"surfaces", DOC_OTHER, 0, 0, 0}, true},
-    {{"materials", DOC_OTHER, 0, 0, 0}, false},
-    {{"regions", DOC_OTHER, 0, 0, 0}, true},
-    {{"fixed", DOC_OTHER, 0, 0, 0}, true},
-    {{"rigid", DOC_OTHER, 0, 0, 0}, true},
-    {{"actuators", DOC_OTHER, 0, 0, 0}, true},
-    {{"commands", DOC_OTHER, 0, 0, 0}, false},
-    {{"markers", DOC_OTHER, 0, 0, 0}, true},
-    {{"sensors", DOC_OTHER, 0, 0, 0}, true},
-    {{"loads", DOC_OTHER, 0, 0, 0}, false},
-    {{"springs", DOC_OTHER, 0, 0, 0}, false},
-    {{"layers", DOC_OTHER, 0, 0, 0}, true},
-    {{"fibres", DOC_OTHER, 0, 0, 0}, true},
-    {{"solver", DOC_OTHER, 0, 0, 0}, false},
-    {{"bodies", DOC_OTHER, 0, 0, 0}, false},
-    {{"contact", DOC_OTHER, 0, 0, 0}, false},
-    {{"hardware", DOC_OTHER, 0, 0, 0}, false},
-    {{"estimator", DOC_OTHER, 0, 0, 0}, false},
-    {{"controller", DOC_OTHER, 0, 0, 0}, false},
-    {{"plant", DOC_OTHER, 0, 0, 0}, false},
-    {{"joints", DOC_RESERVED, 0, 0, 0}, false},
-    {{"frames", DOC_RESERVED, 0, 0, 0}, false},
+    {{"pliant", DOC_OTHER, 0, 0, DOC_REQUIRED}, false, FILE_BOTH},
+    {{"name", DOC_OTHER, 0, 0, 0}, true, FILE_BOTH},
+    {{"parameters", DOC_OTHER, 0, 0, 0}, false, FILE_BOTH},
+    {{"mesh", DOC_OTHER, 0, 0, 0}, true, FILE_MESH},
+    {{"model", DOC_OTHER, 0, 0, 0}, false, FILE_MODEL},
+    {{"errors", DOC_OTHER, 0, 0, 0}, false, FILE_MODEL},
+    {{"surfaces", DOC_OTHER, 0, 0, 0}, true, FILE_MESH},
+    {{"materials", DOC_OTHER, 0, 0, 0}, false, FILE_MESH},
+    {{"regions", DOC_OTHER, 0, 0, 0}, true, FILE_MESH},
+    {{"fixed", DOC_OTHER, 0, 0, 0}, true, FILE_MESH},
+    {{"rigid", DOC_OTHER, 0, 0, 0}, true, FILE_MESH},
+    {{"actuators", DOC_OTHER, 0, 0, 0}, true, FILE_MESH},
+    {{"commands", DOC_OTHER, 0, 0, 0}, false, FILE_BOTH},
+    {{"markers", DOC_OTHER, 0, 0, 0}, true, FILE_BOTH},
+    {{"sensors", DOC_OTHER, 0, 0, 0}, true, FILE_BOTH},
+    {{"loads", DOC_OTHER, 0, 0, 0}, false, FILE_BOTH},
+    {{"springs", DOC_OTHER, 0, 0, 0}, false, FILE_MESH},
+    {{"layers", DOC_OTHER, 0, 0, 0}, true, FILE_MESH},
+    {{"fibres", DOC_OTHER, 0, 0, 0}, true, FILE_MESH},
+    {{"solver", DOC_OTHER, 0, 0, 0}, false, FILE_MESH},
+    {{"bodies", DOC_OTHER, 0, 0, 0}, false, FILE_MESH},
+    {{"contact", DOC_OTHER, 0, 0, 0}, false, FILE_MESH},
+    {{"hardware", DOC_OTHER, 0, 0, 0}, false, FILE_BOTH},
+    {{"estimator", DOC_OTHER, 0, 0, 0}, false, FILE_BOTH},
+    {{"controller", DOC_OTHER, 0, 0, 0}, false, FILE_BOTH},
+    {{"plant", DOC_OTHER, 0, 0, 0}, false, FILE_BOTH},
+    {{"joints", DOC_RESERVED, 0, 0, 0}, false, FILE_BOTH},
+    {{"frames", DOC_RESERVED, 0, 0, 0}, false, FILE_BOTH},
 };
+
+// What belongs to a mesh has no meaning beside a reduced model, and the reverse.
+static void file_check_keys(doc_robot_file *f, const doc_node *root)
+{
+    const bool model = doc_child(root, "model") != NULL;
+    for (int i = 0; i < PL_COUNT(file_keys); ++i) {
+        const doc_node *n = doc_child(root, file_keys[i].key.name);
+        if (n && file_keys[i].robot == (model ? FILE_MESH : FILE_MODEL)) {
+            doc_defect(f, n->key_line, "'%s' is only for %s", n->key,
+                       model ? "a robot with a mesh, but this one has a model"
+                             : "a reduced model, but this robot has a mesh");
+        }
+    }
+}
 
 static const double file_identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
@@ -204,6 +219,7 @@ static void file_root(doc_robot_file *f, const doc_node *root)
         keys[i] = file_keys[i].key;
     }
     doc_read_map(f, root, "robot file", keys, PL_COUNT(keys), NULL);
+    file_check_keys(f, root);
     const doc_node *name = doc_child(root, "name"), *bodies = doc_child(root, "bodies");
     f->def.name = "robot";
     if (name && doc_expect(f, name, DOC_SCALAR, "name")) {

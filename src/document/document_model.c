@@ -493,7 +493,7 @@ static void model_forces(doc_robot_file *f, const doc_node *node)
     for (const doc_node *n = node->child; n; n = n->next) {
         pl_line_force_def def = {.line = n->line};
         f->model->broken =
-            !doc_read_map(f, n, "loads: force", keys, PL_COUNT(keys), &def) || f->model->broken;
+            !doc_read_map(f, n, "loads: forces", keys, PL_COUNT(keys), &def) || f->model->broken;
         pl_line_force_def *slot = doc_append(f, &f->model->force, sizeof *slot);
         if (slot) {
             *slot = def;
@@ -680,21 +680,6 @@ static void model_errors(doc_robot_file *f, const doc_node *node)
     }
 }
 
-// What belongs to a mesh has no meaning beside a model.
-static void model_other_keys(doc_robot_file *f, const doc_node *root)
-{
-    static const char *const mesh_only[] = {"mesh",    "bodies",  "surfaces", "materials",
-                                            "regions", "fixed",   "rigid",    "actuators",
-                                            "solver",  "springs", "layers",   "fibres"};
-    for (int i = 0; i < PL_COUNT(mesh_only); ++i) {
-        const doc_node *n = doc_child(root, mesh_only[i]);
-        if (n) {
-            doc_defect(f, n->key_line, "'%s' is only for a robot with a mesh, but this one has a model",
-                       n->key);
-        }
-    }
-}
-
 // Checks of the whole model; findings carry their lines.
 static void model_check(doc_robot_file *f)
 {
@@ -725,7 +710,6 @@ void doc_read_model(doc_robot_file *f, const doc_node *root, const doc_node *nod
     m->def.file = f->path;
     m->def.name = f->def.name;
     m->def.line = node->key_line;
-    model_other_keys(f, root);
     model_block(f, node);
     const doc_node *n;
     if ((n = doc_child(root, "markers"))) {

@@ -12,6 +12,70 @@ static void names_add(doc_robot_file *f, const char *name, const text_value *val
     }
 }
 
+#define NAMES_STEPS 1000 // words looked at to find a circle
+
+// Whether a value of `parameters` needs the value of `end`, directly or through others.
+static bool names_need(const doc_robot_file *f, const doc_node *node, const doc_node *end, int *steps)
+{
+    const char *s = node->kind == DOC_SCALAR ? node->text : "";
+    for (size_t length; (length = text_word_next(&s)) > 0 && ++*steps < NAMES_STEPS; s += length) {
+        for (const doc_node *n = f->parameters->child; n; n = n->next) {
+            const bool named = strlen(n->key) == length && memcmp(n->key, s, length) == 0;
+            if (named && (n == end || names_need(f, n, end, steps))) {
+                return true;
+            }
+        }
+    }
+
+    return false;
+}
+
+// The entry of a block that the text calls by its name; NULL: none.
+static const doc_node *names_called(const doc_node *block, const char *text)
+{
+    const char *s = text;
+    for (size_t length; (length = text_word_next(&s)) > 0; s += length) {
+        for (const doc_node *n = block ? block->child : NULL; n; n = n->next) {
+            if (strlen(n->key) == length && memcmp(n->key, s, length) == 0 && strcmp(n->key, "kind") != 0) {
+                return n;
+            }
+        }
+    }
+
+    return NULL;
+}
+
+// Why an expression has no value though its names are defined: a parameter that needs itself, a number of the
+// design that uses another one, or a definition that is wrong itself. NULL: none of these.
+static const char *names_wrong(doc_robot_file *f, const doc_node *node)
+{
+    int steps = 0;
+    if (f->parameters && names_need(f, node, node, &steps)) {
+        return doc_arena_format(&f->arena, "'%.100s' needs its own value: parameters may not form a circle",
+                                node->text);
+    }
+
+    const doc_node *number = names_called(f->design, node->text);
+    for (const doc_node *n = f->design ? f->design->child : NULL; n && number; n = n->next) {
+        if (n == node) {
+            return doc_arena_format(
+                &f->arena,
+                "'%.100s': '%s' is a number of the design, and these cannot use each other: "
+                "define it in `parameters`",
+                node->text, number->key);
+        }
+    }
+
+    const doc_node *used = number ? number : names_called(f->parameters, node->text);
+    for (int i = 0; used && i < f->name.count; ++i) {
+        used = strcmp(((const text_name *)f->name.item)[i].name, used->key) == 0 ? NULL : used;
+    }
+
+    return used ? doc_arena_format(&f->arena, "'%.100s': '%s' has no value: see line %d", node->text,
+                                   used->key, used->key_line)
+                : NULL;
+}
+
 // The value of a scalar, with its dimension; false after a report.
 static bool names_value(doc_robot_file *f, const doc_node *node, const char *what, text_value *out)
 {
@@ -31,7 +95,8 @@ static bool names_value(doc_robot_file *f, const doc_node *node, const char *wha
     if (expression && text_evaluate(f->name.item, f->name.count, node->text, out, &second) == PL_OK) {
         return true;
     }
-    doc_defect(f, node->line, "%s: %s", what, expression ? second.text : err.text);
+    const char *wrong = f->findings ? names_wrong(f, node) : NULL;
+    doc_defect(f, node->line, "%s: %s", what, wrong ? wrong : expression ? second.text : err.text);
 
     return false;
 }
@@ -142,7 +207,8 @@ void doc_read_design_names(doc_robot_file *f, const doc_node *mesh)
 {
     f->name.count = f->outer_names;
     const doc_node *design = doc_child(mesh, "design");
-    if (design && design->kind == DOC_MAP) {
+    f->design = design && design->kind == DOC_MAP ? design : NULL;
+    if (f->design) {
         names_design(f, design);
         names_block(f, false);
     }

@@ -250,22 +250,6 @@ static bool read_bool(doc_robot_file *f, const doc_node *node, const char *what,
     return false;
 }
 
-// Expressions may give whole numbers, too.
-static bool read_whole(doc_robot_file *f, const doc_node *node, const char *what, int *value)
-{
-    double number;
-    if (!doc_read_quantity(f, node, what, PL_DIM_NUMBER, &number)) {
-        return false;
-    }
-    if (number != floor(number) || fabs(number) > 1e9) {
-        doc_defect(f, node->line, "%s: expected a whole number, found %s", what, node->text);
-        return false;
-    }
-
-    *value = (int)number;
-    return true;
-}
-
 // Names are defined here and obey the rule of names; other words refer to something.
 static bool read_word(doc_robot_file *f, const doc_node *node, const char *what, bool is_name,
                       const char **value)
@@ -312,6 +296,40 @@ static bool read_sign(doc_robot_file *f, const doc_node *node, const char *what,
     return false;
 }
 
+// Expressions may give whole numbers, too. A value out of bounds leaves the default, so that later checks do
+// not report it again.
+static bool read_whole(doc_robot_file *f, const doc_node *node, const char *what, int flags, int *value)
+{
+    double number;
+    if (!doc_read_quantity(f, node, what, PL_DIM_NUMBER, &number)) {
+        return false;
+    }
+    if (number != floor(number) || fabs(number) > 1e9) {
+        doc_defect(f, node->line, "%s: expected a whole number, found %s", what, node->text);
+        return false;
+    }
+    if (!read_sign(f, node, what, flags, number)) {
+        return false;
+    }
+
+    *value = (int)number;
+    return true;
+}
+
+// A quantity within the bounds of its row; otherwise the default stays.
+static bool read_signed(doc_robot_file *f, const doc_node *node, const char *what, const doc_key *key,
+                        double *value)
+{
+    double number;
+    if (!doc_read_quantity(f, node, what, key->dimension, &number) ||
+        !read_sign(f, node, what, key->flags, number)) {
+        return false;
+    }
+
+    *value = number;
+    return true;
+}
+
 // One key by its table row.
 static bool read_value(doc_robot_file *f, const doc_node *node, const char *what, const doc_key *key,
                        void *out)
@@ -324,10 +342,9 @@ static bool read_value(doc_robot_file *f, const doc_node *node, const char *what
     case DOC_BOOL:
         return read_bool(f, node, what, slot);
     case DOC_WHOLE:
-        return read_whole(f, node, what, slot) && read_sign(f, node, what, key->flags, *(int *)slot);
+        return read_whole(f, node, what, key->flags, slot);
     case DOC_QUANTITY:
-        return doc_read_quantity(f, node, what, key->dimension, slot) &&
-               read_sign(f, node, what, key->flags, *(double *)slot);
+        return read_signed(f, node, what, key, slot);
     case DOC_VECTOR:
         return doc_read_vector(f, node, what, key->dimension, slot);
     case DOC_RESERVED:

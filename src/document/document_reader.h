@@ -100,6 +100,7 @@ typedef struct doc_robot_file {
     doc_array name;  // parameters that expressions may use (text_expression.h): of the file, then of a design
     int outer_names; // those of the file
     const doc_node *parameters; // the block `parameters`, or NULL
+    const doc_node *design;     // the block `design` of the body being read, or NULL
     pl_robot_def def;
     doc_solver solver;
     struct doc_control *control; // blocks controller, estimator, plant, in the arena (document_control.h)

@@ -87,7 +87,8 @@ static const char *repeat_text(repeat_work *w, const char *text, int line)
         s += 1 + length;
     }
 
-    const char *copy = out.data ? doc_arena_text(&f->arena, out.data, out.length) : NULL;
+    // after a defect the text is not used
+    const char *copy = w->failed ? text : doc_arena_text(&f->arena, out.data, out.length);
     f->no_memory = f->no_memory || out.failed || !copy;
     pl_text_clear(&out);
 

@@ -608,12 +608,11 @@ static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t
     }
 
     if (2 * found <= met) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "pick: no cavity was found around the point (%g, %g, %g): only %d %% of the faces seen "
-            "from it are enclosed, the others are open to the outside; place the point deeper in "
-            "the cavity, or name the planes along which the part was cut as supports",
-            eye[0], eye[1], eye[2], met > 0 ? 100 * found / met : 0);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "no cavity was found around the point (%g, %g, %g): only %d %% of the faces seen "
+                       "from it are enclosed, the others are open to the outside; place the point deeper in "
+                       "the cavity, or name the planes along which the part was cut as supports",
+                       eye[0], eye[1], eye[2], met > 0 ? 100 * found / met : 0);
     }
 
     // no opening may be enclosed from outside
@@ -630,11 +629,10 @@ static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t
         const double share = cavity_rim_outside(w, &rims, r, corner, at);
 
         if (share > 0.5) {
-            status =
-                pl_fail(err, PL_BAD_INPUT,
-                        "pick: only a part of the cavity around (%g, %g, %g) was found: it goes on beyond "
-                        "the rim through (%.4g, %.4g, %.4g), where the body blocks %.0f %% of the view",
-                        eye[0], eye[1], eye[2], at[0], at[1], at[2], 100 * share);
+            status = pl_fail(err, PL_BAD_INPUT,
+                             "only a part of the cavity around (%g, %g, %g) was found: it goes on beyond "
+                             "the rim through (%.4g, %.4g, %.4g), where the body blocks %.0f %% of the view",
+                             eye[0], eye[1], eye[2], at[0], at[1], at[2], 100 * share);
         }
     }
 
@@ -652,7 +650,7 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
     const double *eye = w->eye;
     if (2 * met <= CAVITY_EYE_RAYS) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "pick: the point (%g, %g, %g) is not inside a cavity: the mesh covers only %d %% of "
+                       "the point (%g, %g, %g) is not inside a cavity: the mesh covers only %d %% of "
                        "the directions around it, expected more than half",
                        eye[0], eye[1], eye[2], 100 * met / CAVITY_EYE_RAYS);
     }
@@ -701,7 +699,7 @@ pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const pl_pick *pick, int64_t 
 
     if (at.distance == 0) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "pick: the point (%g, %g, %g) lies inside the material (element %d), expected a point "
+                       "the point (%g, %g, %g) lies inside the material (element %d), expected a point "
                        "inside a cavity",
                        eye[0], eye[1], eye[2], (int)at.element);
     }

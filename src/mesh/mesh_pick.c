@@ -215,9 +215,8 @@ static pl_status pick_box(const pl_mesh *mesh, const pl_pick *pick, int64_t **fa
 {
     for (int i = 0; i < 3; ++i) {
         if (!(pick->low[i] <= pick->high[i])) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "pick: the box runs from %g to %g along %c, expected low <= high", pick->low[i],
-                           pick->high[i], "xyz"[i]);
+            return pl_fail(err, PL_BAD_INPUT, "the box runs from %g to %g along %c, expected low <= high",
+                           pick->low[i], pick->high[i], "xyz"[i]);
         }
     }
 
@@ -231,12 +230,12 @@ static pl_status pick_plane(const pl_mesh *mesh, const pl_pick *pick, int64_t **
     const double length = pl_norm3(pick->normal);
     if (!(length > 0) || !isfinite(length) || !pick_finite(pick->point)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "pick: the plane's normal is (%g, %g, %g), expected a finite, non-zero one",
-                       pick->normal[0], pick->normal[1], pick->normal[2]);
+                       "the plane's normal is (%g, %g, %g), expected a finite, non-zero one", pick->normal[0],
+                       pick->normal[1], pick->normal[2]);
     }
 
     if (!(pick->tolerance >= 0)) {
-        return pl_fail(err, PL_BAD_INPUT, "pick: the plane's tolerance is %g, expected 0 or more (mm)",
+        return pl_fail(err, PL_BAD_INPUT, "the plane's tolerance is %g, expected 0 or more (mm)",
                        pick->tolerance);
     }
 
@@ -263,13 +262,12 @@ pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face,
         return pick_plane(mesh, pick, face, face_count, err);
     case PL_PICK_SEEN_FROM:
         if (!pick_finite(pick->point)) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "pick: seen_from is (%g, %g, %g), expected finite coordinates (mm)",
+            return pl_fail(err, PL_BAD_INPUT, "seen_from is (%g, %g, %g), expected finite coordinates (mm)",
                            pick->point[0], pick->point[1], pick->point[2]);
         }
 
         return pl_mesh_pick_cavity(mesh, pick, face, face_count, err);
     }
 
-    return pl_fail(err, PL_BAD_INPUT, "pick: kind is %d, expected 0 .. 2", (int)pick->kind);
+    return pl_fail(err, PL_BAD_INPUT, "kind is %d, expected 0 .. 2", (int)pick->kind);
 }

@@ -133,8 +133,8 @@ static pl_status design_values(const design *d, const char *file, int line, cons
             return pl_fail(err, PL_BAD_INPUT, "%sdesign %s: %s is given twice", place, d->open.kind, p->name);
         }
         if (!(v >= p->low && v <= p->high)) {
-            return pl_fail(err, PL_BAD_INPUT, "%sdesign %s: %s is %g %s, expected between %g and %g", place,
-                           d->open.kind, p->name, v, p->unit, p->low, p->high);
+            return pl_fail(err, PL_BAD_INPUT, "%sdesign %s: %s is %g%s%s, expected between %g and %g", place,
+                           d->open.kind, p->name, v, p->unit[0] ? " " : "", p->unit, p->low, p->high);
         }
 
         if (p->whole && v != floor(v)) {

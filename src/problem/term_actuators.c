@@ -192,15 +192,6 @@ static pl_status actuators_check(const void *self, const pl_problem *p, const do
         if (status != PL_OK) {
             return status;
         }
-        const double goal = pl_actuator_goal(a, value);
-        if (!isfinite(goal)) {
-            return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
-        }
-        if (drive_mode_of(a) == MODE_CONSTRAINT && goal <= 0) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "actuator '%s': the command prescribes a measure of %g, must be > 0 (at rest %g)",
-                           a->name, goal, a->rest);
-        }
     }
 
     return PL_OK;

@@ -154,9 +154,6 @@ static pl_status growth_check(const void *self, const pl_problem *p, const doubl
             return status;
         }
         const double goal = pl_actuator_goal(a, value);
-        if (!isfinite(goal)) {
-            return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
-        }
         if (a->kind == PL_CABLE && goal > 1) {
             return pl_fail(err, PL_BAD_INPUT,
                            "actuator '%s': the command prescribes %g of the rest length, but a cable cannot "
@@ -168,11 +165,6 @@ static pl_status growth_check(const void *self, const pl_problem *p, const doubl
                 err, PL_BAD_INPUT,
                 "actuator '%s': the command prescribes a ratio of %g; for its elements it must be above %g",
                 a->name, goal, grown_least(g));
-        }
-        if (goal <= 0) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "actuator '%s': the command prescribes a measure of %g, must be > 0 (at rest %g)",
-                           a->name, goal, a->rest);
         }
     }
 

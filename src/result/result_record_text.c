@@ -13,6 +13,12 @@ static double text_tidy(double value, int digits)
     return fabs(value) < 0.5 * pow(10, -digits) ? 0 : value;
 }
 
+// "1 solve", "2 solves".
+static void text_count(pl_text *t, int count, const char *what, const char *after)
+{
+    pl_text_add(t, "%d %s%s%s", count, what, count == 1 ? "" : "s", after);
+}
+
 // Only a full body has strains.
 static bool text_full(const pl_record *r)
 {
@@ -39,7 +45,7 @@ static void text_markers(pl_text *t, const pl_record *r)
         char turned[32], bend[32], error[32];
         text_number(error, sizeof error, "%.2g", m->model_error);
         text_number(turned, sizeof turned, "%.2f", m->turned);
-        text_number(bend, sizeof bend, "%+.2f", m->bend);
+        text_number(bend, sizeof bend, "%+.2f", text_tidy(m->bend, 2));
         if (i == 0) {
             pl_text_add(t, "\nmarker\tx\ty\tz mm\tdx\tdy\tdz mm\tmoved mm\tturned deg\tbend deg%s\n",
                         surrogate ? "\tmodel error mm" : "");
@@ -137,18 +143,20 @@ static void text_solve(pl_text *t, const pl_record *r)
 {
     const pl_solve_report *p = &r->report;
     if (text_full(r)) {
+        // of an undeformed body it is round-off, of either sign
+        const bool undeformed = fabs(p->max_stretch - 1) < 1e-9 && fabs(p->energy) < 1e-9;
         pl_text_add(t, "\n  smallest J %.4f, largest stretch %.4f, elastic energy %.4g mJ\n", p->min_J,
-                    p->max_stretch, p->energy);
+                    p->max_stretch, undeformed ? 0 : p->energy);
     } else if (isfinite(p->energy)) {
         pl_text_add(t, "\n  elastic energy %.4g mJ\n", p->energy);
     }
 
-    pl_text_add(
-        t,
-        "  %d elements, %d vertices; %d load increments, %d iterations, %d factorizations, %d solves, "
-        "%.2f s\n",
-        r->element_count, r->vertex_count, p->increments, p->iterations, p->factorizations, p->solves,
-        p->seconds);
+    pl_text_add(t, "  %d elements, %d vertices; ", r->element_count, r->vertex_count);
+    text_count(t, p->increments, "load increment", ", ");
+    text_count(t, p->iterations, "iteration", ", ");
+    text_count(t, p->factorizations, "factorization", ", ");
+    text_count(t, p->solves, "solve", ", ");
+    pl_text_add(t, "%.2f s\n", p->seconds);
     if (isfinite(p->residual)) {
         pl_text_add(t, "  largest residual force %.2g N, next step %.2g mm\n", p->residual, p->step);
     }

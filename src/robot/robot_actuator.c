@@ -53,6 +53,9 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
                         q[i] += near.weight[j] * X[3 * (size_t)near.node[j] + i];
                     }
                 }
+                for (int i = 0; i < 3; ++i) {
+                    q[i] = fabs(q[i]) < 1e-9 * b->size ? 0 : q[i]; // round-off
+                }
 
                 pl_findings_advise(
                     b->findings,
@@ -200,7 +203,8 @@ static pl_status actuator_chamber(robot_build *b, const pl_actuator_def *def, pl
     if (!(a->rest > 1e-9 * b->size * b->size * b->size)) {
         ROBOT_DEFECT(b, def->line,
                      "chamber '%s': '%s' encloses %.6g mm^3, expected a cavity with a positive volume",
-                     def->name, def->region ? def->region : def->surface, a->rest);
+                     def->name, def->region ? def->region : def->surface,
+                     fabs(a->rest) < 1e-9 * pow(b->size, 3) ? 0 : a->rest);
         pl_findings_advise(b->findings,
                            "the surface must be the walls around the cavity, e.g. {seen_from: [x, y, z]} "
                            "with a point inside the cavity");

@@ -4,7 +4,6 @@
 #include "robot/robot_impl.h"
 
 #define CONTACT_FEATURES 0.5 // of the edge: distance between features
-#define CONTACT_PRELOAD 0.25 // of the edge, or of the obstacle's half width: overlap that contact pushes out
 #define CONTACT_PLANE 1e-6   // of a unit normal: across it in a plane of symmetry, whose vertices are rounded
 
 void robot_contact_clear(pl_robot_contact *c)
@@ -122,7 +121,7 @@ static void contact_check_overlap(robot_build *b, const pl_robot_contact *c)
         if (found.face < 0 || found.depth <= 1e-6 * b->size) {
             continue;
         }
-        const double preload = pl_contact_overlap_limit(c->surface, found.face, shape, CONTACT_PRELOAD);
+        const double preload = pl_contact_overlap_limit(c->surface, found.face, shape, ROBOT_PRELOAD);
         ROBOT_FIND(b, found.depth > preload ? PL_DEFECT : PL_WARNING, b->def->contact.obstacle[i].line,
                    "obstacle '%s' and the undeformed body overlap by %.3g mm at (%.4g, %.4g, %.4g)%s",
                    c->obstacle[i].name, found.depth, found.place[0], found.place[1], found.place[2],
@@ -268,6 +267,9 @@ pl_status robot_contact(robot_build *b)
     }
     if (status == PL_OK) {
         contact_check_overlap(b, c);
+    }
+    if (status == PL_OK && c->body_count > 1) {
+        robot_check_bodies(b, c);
     }
 
     return status;

@@ -84,7 +84,11 @@ int32_t robot_free_region(const robot_build *b, int obstacle);
 pl_status robot_free_materials(robot_build *b);
 pl_status robot_free_rigids(robot_build *b);
 void robot_free_obstacle(const robot_build *b, int i, pl_obstacle *o);
+#define ROBOT_PRELOAD 0.25 // of the edge, or of an obstacle's half width: overlap at rest that contact pushes out
 void robot_contact_clear(pl_robot_contact *contact);
+
+// Reports bodies that stand in one another as drawn.
+void robot_check_bodies(robot_build *b, const pl_robot_contact *c);
 uint64_t robot_contact_hash(const pl_robot_contact *contact, uint64_t hash);
 pl_status robot_layers(robot_build *b); // robot_layer.c
 pl_status robot_fibres(robot_build *b); // robot_fibre.c

@@ -94,6 +94,26 @@ pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
                        value);
     }
 
+    // a body keeps a positive length, area and volume
+    const double goal = pl_actuator_goal(a, value);
+    if (!isfinite(goal)) {
+        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
+    }
+    if ((law == PL_LAW_MEASURE || law == PL_LAW_GROWTH) && goal <= 0) {
+        const pl_actuator_kind_info *kind = pl_actuator_kind_get(a->kind);
+        return law == PL_LAW_GROWTH
+                   ? pl_fail(
+                         err, PL_BAD_INPUT,
+                         "actuator '%s': the command prescribes %g of its %s at rest, expected more than 0",
+                         a->name, goal, kind->measure)
+                   : pl_fail(
+                         err, PL_BAD_INPUT,
+                         "actuator '%s': the command prescribes a %s of %g %s, expected more than 0 (%g %s "
+                         "at rest)",
+                         a->name, kind->measure, goal / kind->measure_scale, kind->measure_unit,
+                         a->rest / kind->measure_scale, kind->measure_unit);
+    }
+
     if (law == PL_LAW_GAS && a->rest + a->line_volume + value <= 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "actuator '%s': %g mm^3 withdrawn, but chamber and line contain only %g", a->name,

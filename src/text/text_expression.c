@@ -119,6 +119,17 @@ static size_t number_length(const char *s)
     return isdigit((unsigned char)s[0]) || s[0] == '.' ? text_number_length(s) : 0;
 }
 
+size_t text_word_next(const char **text)
+{
+    const char *s = *text;
+    while (*s && !word_begins(*s)) {
+        const size_t digits = number_length(s);
+        s += digits > 0 ? digits : 1;
+    }
+    *text = s;
+    return word_length(s);
+}
+
 // From the last to the first: the index of a `repeat` hides a parameter of the same name.
 static const text_name *name_find(const text_name *name, int count, const char *word, size_t length)
 {
@@ -181,6 +192,9 @@ bool text_is_expression(const text_name *name, int count, const char *text)
             ++s;
         }
     }
+
+    // one that breaks off is still one: 120 +
+    joined = joined || (numbers > 0 && before && strchr("+-*/", before));
 
     return joined || (numbers > 1 && !strchr(text, ',')); // 1,5 is a number with a comma
 }

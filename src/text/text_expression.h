@@ -51,6 +51,9 @@ const char *text_dimension_units(pl_dimension dimension);
 bool text_is_expression(const text_name *name, int count, const char *text);
 pl_status text_evaluate(const text_name *name, int count, const char *text, text_value *out, pl_error *err);
 
+// The length of the next word (a name, a unit, a function) at or behind *text, which is moved to it; 0: none.
+size_t text_word_next(const char **text);
+
 // Why a parameter cannot have this name; NULL: it can.
 const char *text_name_refused(const char *name);
 

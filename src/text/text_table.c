@@ -297,8 +297,9 @@ pl_status text_table_numbers(const text_table *table, int column, double factor,
     for (int r = 0; r < table->row_count; ++r) {
         const double value = table->value[(int64_t)r * table->column_count + column];
         if (isnan(value) && cells == TEXT_TABLE_WHOLE) {
-            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: expected a number, the cell is empty",
-                           table->path, table->line[r], column + 1, before, name);
+            return pl_fail(err, PL_BAD_INPUT,
+                           "%s:%d: column %d%s%s: expected a number, the cell is empty or nan", table->path,
+                           table->line[r], column + 1, before, name);
         }
 
         out[(int64_t)r * stride] = factor * value;

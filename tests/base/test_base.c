@@ -118,13 +118,16 @@ static void test_cells(void **state)
 static void test_nearest_word(void **state)
 {
     (void)state;
-    static const char *const known[] = {"pressure", "volume", "length_ratio", "tension"};
+    static const char *const known[] = {"pressure", "volume", "length_ratio", "tension", "set", "air"};
     static const struct {
         const char *word, *nearest;
     } table[] = {{"presure", "pressure"},
                  {"Volume", "volume"},
                  {"lenght_ratio", "length_ratio"},
                  {"tension", "tension"},
+                 {"ari", "air"}, // two letters exchanged are one error
+                 {"sat", "set"},
+                 {"wrt", NULL}, // two of three letters are another word
                  {"zzz", NULL},
                  {"voltage_of_the_film", NULL},
                  {"", NULL}};

@@ -98,8 +98,12 @@ bodies:
   - {name: b, pose: {move: [8, 1, 1]}, mesh: {design: {kind: beam, length: 10, width: 6, height: 6}, size: 6, order: 1}, regions: {body: m}, fixed: [{surface: tip}]}
 contact: {}
 YAML
-expect_status 1 doctor overlap.yaml
-expect_words err.txt "the undeformed surface passes through itself"
+expect_status 2 fk overlap.yaml
+expect_words err.txt "overlap.yaml:5" "bodies 'a' and 'b' overlap by 2 mm" "one stands in the other"
+# a little overlap is a preload
+sed 's/move: .8, 1, 1./move: [9.5, 1, 1]/' overlap.yaml >preload.yaml
+expect_status 1 doctor preload.yaml
+expect_words err.txt "warning: bodies 'a' and 'b' overlap by 0.5 mm" "the undeformed surface passes through itself"
 # a beam on a pin smaller than its elements: it slides on the pin while it sags
 cat >pin.yaml <<'YAML'
 pliant: 1

@@ -42,6 +42,41 @@ Y
 run doctor two.yaml
 expect_no_words err.txt "at lines" "1 edges" "1 elements are"
 
+# counts and numbers of right runs: one of a kind, no round-off of either sign
+cat >beam.yaml <<'Y'
+pliant: 1
+mesh: {design: {kind: beam, length: 100, width: 20, height: 20}, size: 10, order: 1}
+materials: {m: {model: neo_hookean, c10: 0.1}}
+regions: {body: m}
+fixed: [{surface: base}]
+actuators: [{name: t1, kind: cable, through: [[0, 0, 4], [98, 0, 4]], radius: 2, drive: shortening, range: [0, 10]}]
+markers: {tip: {surface: tip}, dot: {at: [50, 0, 5], radius: 2}}
+Y
+run mesh beam.yaml
+expect_words out.txt "1 region, 4 surfaces"
+run fk beam.yaml
+expect_words out.txt "elastic energy 0 mJ" "1 load increment, "
+expect_no_words out.txt "-0.00"
+run info beam.yaml
+expect_no_words out.txt "-0.000"
+printf 'x,y,z\n1,2,3\n' >one.csv
+expect_status 1 follow beam.yaml one.csv
+expect_words err.txt "1 of 1 waypoint not reached"
+expect_words out.txt "0 of 1 waypoint reached"
+expect_no_words out.txt "of those reached"
+run workspace beam.yaml --samples 1
+expect_words out.txt "convex hull: one position"
+run materials tpu_95a
+expect_words out.txt "not fitted: constants as published"
+expect_no_words out.txt "1.000"
+expect_status 2 fk beam.yaml --set t1=150 --beyond-range
+expect_words err.txt "prescribes a length of -52 mm, expected more than 0 (98 mm at rest)"
+expect_status 2 ik beam.yaml --sensor s=3
+expect_words err.txt "the robot has no sensors"
+printf 'task: 2\nstages: []\n' >late.yaml
+expect_status 2 task beam.yaml late.yaml
+expect_words err.txt "late.yaml:1" "this program reads version 1"
+
 # run says how a robot without sensors can be controlled
 "$pliant" new trunk_cc trunk >/dev/null
 expect_status 2 run trunk --goal 20,0,205
