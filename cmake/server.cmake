@@ -36,7 +36,9 @@ if(PLIANT_TESTS)
         set_tests_properties(web.${name} PROPERTIES LABELS threads)
     endforeach()
     # the page in a browser; skipped, saying so, where node, Chromium or the npm packages are not there
-    add_test(NAME web.test_browser COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/tests/web/test_browser.sh
-        $<TARGET_FILE:pliant_command> ${CMAKE_BINARY_DIR}/web-screens)
-    set_tests_properties(web.test_browser PROPERTIES SKIP_RETURN_CODE 77 COST 100)
+    foreach(script browser hand)
+        add_test(NAME web.test_${script} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/tests/web/test_browser.sh
+            $<TARGET_FILE:pliant_command> ${CMAKE_BINARY_DIR}/web-screens ${script}.mjs)
+        set_tests_properties(web.test_${script} PROPERTIES SKIP_RETURN_CODE 77 COST 100)
+    endforeach()
 endif()

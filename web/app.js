@@ -31,6 +31,7 @@ class App {
         this.shape = null; // the newest
         this.shown = null; // it, a prediction from it, or a frame of a playback
         this.waiting = new Map(); // by number of the request
+        this.own = new Set(); // the viewers that this page was, one for each connection
         this.stage = new Stage($("canvas"));
         this.body = new Body(this.stage.scene);
         this.parts = new Parts(this.stage.scene);
@@ -66,9 +67,11 @@ class App {
 
     // ---- the connection
     connected(on) {
+        this.held = !on && this.mayAsk() ? true : this.held; // until another viewer has the controls
         this.online = on;
         if (!on) {
             this.owner = 0;
+            this.known = false;
             this.status("bad", "Connection lost. Trying again…");
             this.sketch.end(false);
             this.timeline.logAsked = false;
@@ -77,6 +80,8 @@ class App {
             }
             this.waiting.clear();
             this.reach.refused();
+            this.pull.release(false);
+            this.truth.lost();
             this.refreshControl();
         }
         this.truth.say();
@@ -106,6 +111,7 @@ class App {
 
     hello(message) {
         this.viewer = message.viewer;
+        this.own.add(this.viewer);
         this.viewerVersion = message.pliant;
         this.gallery.fill(message.gallery);
         this.timeline.watch(message.log ?? null);
@@ -116,22 +122,35 @@ class App {
         }
     }
 
+    // Whether a request would be heard.
     mayMove() {
-        return Boolean(this.online && this.robot?.ok && this.owner === this.viewer);
+        return Boolean(this.online && this.known && this.robot?.ok && this.owner === this.viewer);
+    }
+
+    // Whether one may be made, to be sent as soon as it can be.
+    mayAsk() {
+        return Boolean(this.robot?.ok && (this.mayMove() || this.held));
     }
 
     control(message) {
         this.owner = message.owner;
-        this.viewers = message.viewers;
+        if (!this.own.has(this.owner)) {
+            this.held = false;
+            this.truth.yield();
+            this.shape && this.move.adopt(this.shape.head.commands);
+        } else if (this.owner !== this.viewer && !message.asking) {
+            this.link.send({ type: "ask" }); // a lost connection of this page that the server still waits for
+        }
         $("asking").hidden = !(message.asking && this.owner === this.viewer);
         this.refreshControl();
+        this.truth.resend();
         if (this.owner === this.viewer) {
             this.gallery.follow(); // where the address leads
         }
     }
 
     refreshControl() {
-        $("guest").hidden = !this.online || this.owner === this.viewer;
+        $("guest").hidden = !this.online || this.owner === this.viewer || this.own.has(this.owner);
         if (this.robot?.ok) {
             this.move.refresh();
             this.reach.refresh();
@@ -161,9 +180,7 @@ class App {
     // ---- the robot
     setRobot(robot) {
         const before = this.robot;
-        const keep = before?.ok && before.file === robot.file
-            ? Object.fromEntries(before.commands.map((c, i) => [c.name, this.move.commands[i]]))
-            : null;
+        const [commands, request] = before?.ok && before.file === robot.file && this.mayAsk() ? this.requestAgain(before, robot) : [null, null];
         // what a page without a server may leave out
         this.robot = { gravity: [0, 0, 0], loads: [], supports: [], obstacles: [], parameters: [], fibres: [], springs: [], pulls: false, ...robot };
         robot = this.robot;
@@ -184,19 +201,32 @@ class App {
             this.stage.fit([0.75, -1, 0.55]);
         }
         this.predict.reset(robot);
-        this.truth.reset();
         this.look.reset(robot);
         this.reach.reset(robot);
         this.pull.reset(robot);
         this.motion.reset(this.robot);
         this.timeline.reset(robot);
-        const mine = this.owner === this.viewer && keep && robot.commands.some((c) => keep[c.name] !== null && keep[c.name] !== undefined);
-        this.move.reset(robot, mine ? keep : null);
+        this.known = true;
+        this.move.reset(robot, commands);
+        this.truth.renew(request);
+        this.reach.resume(request);
         this.gallery.reset(robot);
         this.refreshControl();
         $("level").hidden = true;
         $("method").hidden = !robot.method.includes("local_global");
         $("readout").replaceChildren();
+    }
+
+    // The commands of a robot that is opened again, by their names, and what is asked of it: the target that was not reached yet, or
+    // these commands.
+    requestAgain(before, robot) {
+        const { asked } = this.truth;
+        const aim = asked?.target && !(this.shape && this.truth.answers(this.shape.head));
+        const marker = aim ? robot.markers.findIndex((m) => m.name === before.markers[asked.marker].name) : -1;
+        const then = asked?.commands ?? this.move.commands;
+        const commands = robot.commands.map((c) => then[before.commands.findIndex((b) => b.name === c.name)] ?? null);
+        const moved = commands.some((c) => c !== null);
+        return [commands, marker >= 0 ? { marker, target: asked.target } : asked || moved ? { commands } : null];
     }
 
     addMesh(message) {
@@ -277,12 +307,11 @@ class App {
         // numbers go on where an earlier page, or another viewer, left them: an old shape is no answer to a new request
         this.link.serial = Math.max(this.link.serial, head.serial ?? 0);
         // the sliders show the commands of the shape, unless this page has asked for others
-        const mine = this.owner === this.viewer;
-        if (!mine || head.waypoint !== undefined || !this.truth.asked) {
-            this.move.adopt(head.commands);
+        if (this.truth.fromElsewhere(head)) {
+            this.truth.yield();
         }
-        if (head.waypoint !== undefined || !mine) {
-            this.truth.asked = null;
+        if (!this.truth.asked) {
+            this.move.adopt(head.commands);
         }
         this.truth.decide();
         if (head.level === "fine") {
@@ -295,7 +324,7 @@ class App {
         }
         if (head.level === "fine") {
             for (const [serial, give] of this.waiting) {
-                if (serial <= head.serial) {
+                if (serial <= head.serial && head.viewer === this.viewer) {
                     this.waiting.delete(serial);
                     give(message);
                 }
@@ -398,7 +427,7 @@ class App {
         if (head.live) {
             this.status("busy", this.motion.text(head.live));
         } else if (!this.truth.answers(head)) {
-            this.status("busy", "Solving…");
+            this.status("busy", this.truth.waits ? "Waiting for the controls…" : "Solving…");
         } else if (coarse && head.waypoint === undefined) {
             this.status("busy", coarseText);
         } else if (head.solved) {

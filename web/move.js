@@ -23,18 +23,21 @@ export class Move {
     }
 
     // ---- a robot
-    reset(robot, keep) {
+    // `commands`: those it is asked for at once, if any. The sliders of the same commands stay, with what a hand may hold, and so does
+    // what can be undone.
+    reset(robot, commands) {
+        const same = this.robot?.file === robot.file && JSON.stringify(this.robot.commands) === JSON.stringify(robot.commands);
         this.robot = robot;
-        this.commands = robot.commands.map((c) => keep?.[c.name] ?? null);
-        this.history = [];
+        this.commands = commands ?? robot.commands.map(() => null);
         this.cancelled = true;
         $("sweep-plot").hidden = true;
-        this.build();
+        if (!same) {
+            this.history = [];
+            this.before = null;
+            this.build();
+        }
         this.buildPresets();
         this.refresh();
-        if (this.commands.some((c) => c !== null)) {
-            this.send();
-        }
     }
 
     build() {
@@ -98,8 +101,7 @@ export class Move {
     // ---- where it should be
     send() {
         this.app.timeline.backToLive();
-        this.serial = this.app.link.request({ type: "set", robot: this.robot.robot, commands: this.commands });
-        this.app.truth.ask(this.serial ? { serial: this.serial, commands: [...this.commands] } : null);
+        this.serial = this.app.truth.ask({ commands: [...this.commands] });
         this.app.save.wholeRun(false);
         return this.serial;
     }
@@ -119,7 +121,7 @@ export class Move {
             this.history.splice(0, Math.max(0, this.history.length - 200));
         }
         this.before = null;
-        $("undo").disabled = this.history.length === 0 || !this.app.mayMove();
+        $("undo").disabled = this.history.length === 0 || !this.app.mayAsk();
     }
 
     undo() {
@@ -141,7 +143,7 @@ export class Move {
 
     // ---- what the panel shows
     refresh() {
-        const free = this.app.mayMove();
+        const free = this.app.mayAsk();
         this.sliders.forEach((k, i) => {
             const c = this.robot.commands[i];
             const value = (this.app.timeline.played ?? this.commands)[i];
@@ -229,7 +231,7 @@ export class Move {
         const button = document.createElement("button");
         button.type = "button";
         button.textContent = text;
-        button.addEventListener("click", () => (this.app.mayMove() ? act() : this.app.toast("Another viewer has the controls.")));
+        button.addEventListener("click", () => (this.app.mayAsk() ? act() : this.app.toast("Another viewer has the controls.")));
         return button;
     }
 

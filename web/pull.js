@@ -92,8 +92,7 @@ export class Pull {
 
     request() {
         const { app, grip } = this;
-        const serial = app.link.request({ type: "pull", robot: this.robot.robot, commands: app.move.commands, at: grip.at, hand: grip.hand });
-        app.truth.ask(serial ? { serial, commands: [...app.move.commands], hand: grip.hand, at: grip.at } : null);
+        app.truth.ask({ commands: [...app.move.commands], hand: grip.hand, at: grip.at });
         app.save.wholeRun(false);
         this.draw();
     }

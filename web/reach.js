@@ -56,6 +56,16 @@ export class Reach {
         this.refresh();
     }
 
+    // The target that is asked for again of a robot that was opened again.
+    resume(request) {
+        if (request?.target) {
+            this.marker = request.marker;
+            $("reach-marker").value = request.marker;
+            this.target = new THREE.Vector3().fromArray(request.target);
+            this.refresh();
+        }
+    }
+
     setActive(on) {
         this.active = on;
         this.refresh();
@@ -232,8 +242,7 @@ export class Reach {
     aim(goal) {
         this.target = goal.clone();
         this.app.timeline.backToLive();
-        this.serial = this.app.link.request({ type: "target", robot: this.robot.robot, marker: this.marker, target: goal.toArray() });
-        this.app.truth.ask(this.serial ? { serial: this.serial, marker: this.marker, target: goal.toArray() } : null);
+        this.app.truth.ask({ marker: this.marker, target: goal.toArray() });
         this.tell("", `${point(goal.toArray())}: solving…`);
         this.refresh();
     }
@@ -254,7 +263,9 @@ export class Reach {
             }
             return;
         }
-        this.app.move.adopt(head.commands);
+        if (this.app.truth.asked?.target) {
+            this.app.move.adopt(head.commands);
+        }
         if (this.settle && head.level === "fine") {
             this.settle = false;
             this.app.move.keep();
@@ -424,6 +435,9 @@ export class Reach {
         this.app.timeline.backToLive();
         this.frames = [];
         this.following = this.app.link.send({ type: "follow", robot: this.robot.robot, marker: this.marker, points: this.points });
+        if (this.following) {
+            this.app.truth.ask({ follow: true });
+        }
         $("path-follow").textContent = "Stop";
     }
 

@@ -274,7 +274,7 @@ export class Timeline {
     alongLog() {
         const { app } = this;
         const commands = this.log?.run.posed ? this.log.run.commands.at(-1) : null;
-        if ($("log-along").checked && commands && app.mayMove() && !this.played && app.truth.answers(app.shape?.head ?? { serial: 0 })) {
+        if ($("log-along").checked && commands && app.mayMove() && !app.move.before && !this.played && app.truth.answers(app.shape?.head ?? { serial: 0 })) {
             app.move.adopt(commands);
             app.move.send();
         }
@@ -336,8 +336,7 @@ export class Timeline {
             return false;
         }
         this.asking = true;
-        const serial = app.link.request({ type: "set", robot: this.robot.robot, commands: run.commands[k] });
-        app.truth.ask(serial ? { serial, commands: run.commands[k] } : null);
+        const serial = app.truth.ask({ commands: run.commands[k] });
         this.asked = app.solved(serial);
         const shape = await this.asked;
         this.asking = false;

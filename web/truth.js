@@ -1,5 +1,6 @@
 // One rule: whenever the shape shown is not the solved shape that was asked for, the page says both and dims it; and when
-// the server falls silent, it says so within two seconds.
+// the server falls silent, it says so within two seconds. What was asked for is kept until it is answered or the robot is
+// moved from elsewhere: what could not be sent, or went with a lost connection, is sent when the page may move the robot again.
 import { brief } from "./colours.js";
 
 const $ = (id) => document.getElementById(id);
@@ -15,20 +16,69 @@ export class Truth {
         setInterval(() => this.listen(), 250);
     }
 
-    reset() {
+    // What the owner of the controls asks for: { commands }, { marker, target }, { commands, hand, at } or { follow }. The
+    // number of the request, 0 when it could not be sent yet.
+    ask(request) {
+        this.asked = request;
+        this.send();
+        this.schedule();
+        return request.serial ?? 0;
+    }
+
+    // The request gets the number that its answer will repeat, and the viewer that sent it: `serial` and `viewer`.
+    send() {
+        const { app, asked } = this;
+        if (!app.mayMove() || !asked || asked.follow) {
+            return;
+        }
+        const { commands, marker, target, at, hand } = asked;
+        const message = target ? { type: "target", marker, target } : hand ? { type: "pull", commands, at, hand } : { type: "set", commands };
+        const serial = app.link.request({ ...message, robot: app.robot.robot });
+        if (serial) {
+            Object.assign(asked, { serial, viewer: app.viewer });
+        }
+    }
+
+    // The page may move the robot again: what the server has not heard from this viewer is sent.
+    resend() {
+        if (this.waits) {
+            this.send();
+            this.schedule();
+        }
+    }
+
+    // The connection is lost: a hand lets go, a path is not begun again, the rest waits.
+    lost() {
+        const { asked } = this;
+        this.asked = asked?.follow ? null : asked?.hand ? { commands: asked.commands } : asked;
+    }
+
+    // The robot is opened: what was asked of the same one before is asked again, by the names of the commands.
+    renew(request) {
         this.asked = null;
+        if (request) {
+            this.ask(request);
+        }
         this.say();
     }
 
-    // What the owner of the controls asked for last: { serial, commands } or { serial, marker, target }. Null: nothing.
-    ask(request) {
-        this.asked = request;
-        this.schedule();
+    // The robot is moved by somebody else, or by a path it follows.
+    yield() {
+        this.asked = null;
     }
 
     // Whether a shape answers the last request.
     answers(head) {
-        return !this.asked || head.waypoint !== undefined || head.serial >= this.asked.serial;
+        const { asked } = this;
+        return !asked || asked.follow || (asked.serial !== undefined && head.viewer === asked.viewer && head.serial >= asked.serial);
+    }
+
+    // Whether the robot stands there for another reason than the last request of this page: another viewer, or a path.
+    fromElsewhere(head) {
+        const { app, asked } = this;
+        const path = head.waypoint !== undefined && (!asked || asked.follow);
+        const mine = app.mayMove() && asked?.viewer === app.viewer; // what others asked for came before
+        return path || (head.viewer !== 0 && !app.own.has(head.viewer) && !mine);
     }
 
     schedule() {
@@ -129,9 +179,15 @@ export class Truth {
         return "";
     }
 
+    // Whether the last request waits for a connection, or for the controls.
+    get waits() {
+        return Boolean(this.asked && !this.asked.follow && this.asked.viewer !== this.app.viewer);
+    }
+
     say() {
         const { app } = this;
-        const text = this.text();
+        const words = this.text();
+        const text = words && this.waits ? `${words} Not sent yet.` : words;
         const stuck = this.solverAge > 5 && app.online ? ` The solver has given no sign for ${Math.round(this.solverAge)} s.` : "";
         const shown = `${text}${stuck}`.trim();
         if ($("truth").textContent !== shown) {

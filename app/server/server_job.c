@@ -83,6 +83,7 @@ static void job_follow(server_worker *w, const server_job *job)
 
     options.record = job_record;
     options.user = &path;
+    w->viewer = job->viewer;
     w->serial = 0;
 
     // newer than every pose answered so far

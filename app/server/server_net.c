@@ -6,6 +6,7 @@
 #include <string.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include "server_net.h"
 
@@ -554,7 +555,10 @@ pl_status server_run(const server_options *options, pl_error *err)
         return server_fail(err, PL_FAILED, "no lock for the queue can be made");
     }
 
-    server_net net = {.options = options, .queue = &queue, .seen = server_now()};
+    server_net net = {.options = options,
+                      .queue = &queue,
+                      .last_id = (uint32_t)(time(NULL) % 100000) * 10000,
+                      .seen = server_now()};
     pl_status status = options->gallery ? server_gallery_write(options->gallery, err) : PL_OK;
     if (status == PL_OK) {
         status = net_run(&net, err);

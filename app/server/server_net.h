@@ -25,8 +25,8 @@ typedef struct server_net {
     struct lws_context *context;
     server_viewer *viewer; // in the order they came
     int viewer_count;
-    size_t reply_bytes; // of all viewers
-    uint32_t last_id;
+    size_t reply_bytes;     // of all viewers
+    uint32_t last_id;       // begins anywhere: pages know by it that another server answers
     uint32_t owner, asking; // ids; 0: nobody
     double asked;           // s, when
     char *path;             // the robot shown, to watch its files

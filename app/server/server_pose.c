@@ -266,6 +266,7 @@ void worker_pose(server_worker *w, const server_pose *pose)
         return; // meant for a robot that is no longer shown
     }
     w->begun = server_now();
+    w->viewer = pose->viewer;
     w->serial = pose->serial;
     w->order = pose->order;
     double command[SERVER_COMMANDS];

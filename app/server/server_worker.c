@@ -153,8 +153,8 @@ static void worker_send(server_worker *w, server_model *m, bool brief, json_t *e
 
 // The next number, and what a message says besides the shape; w->publishing is held. An intermediate shape
 // answers no request newer than the last one that was answered.
-static void worker_number(server_worker *w, server_model *m, double serial, uint64_t order, bool intermediate,
-                          json_t *extra)
+static void worker_number(server_worker *w, server_model *m, uint32_t viewer, double serial, uint64_t order,
+                          bool intermediate, json_t *extra)
 {
     m->shape = ++w->shape;
     json_object_set_new(extra, "robot", json_integer(w->robot));
@@ -162,9 +162,11 @@ static void worker_number(server_worker *w, server_model *m, double serial, uint
     if (intermediate) {
         json_object_set_new(extra, "towards", json_real(serial));
     } else {
+        w->reached_viewer = viewer;
         w->reached = serial;
         w->answered = order;
     }
+    json_object_set_new(extra, "viewer", json_integer(w->reached_viewer));
     json_object_set_new(extra, "serial", json_real(w->reached));
 }
 
@@ -174,7 +176,7 @@ static void worker_show(server_worker *w, server_model *m, bool brief, json_t *e
 
     // the leader has shown this request, to which the shape only leads, or a newer one: it is not seen again
     const bool seen = w->intermediate ? w->lead.order >= w->order : w->lead.order > w->order;
-    worker_number(w, m, w->serial, w->order, w->intermediate || seen, extra);
+    worker_number(w, m, w->viewer, w->serial, w->order, w->intermediate || seen, extra);
     if (!seen) {
         worker_send(w, m, brief, extra);
     }
@@ -210,7 +212,7 @@ void worker_publish_lead(server_worker *w, const server_pose *pose, bool interme
     pthread_mutex_lock(&w->publishing);
     if (w->answered < pose->order) { // the fine shape did not come first
         w->lead.order = pose->order;
-        worker_number(w, &w->coarse, pose->serial, pose->order, intermediate, extra);
+        worker_number(w, &w->coarse, pose->viewer, pose->serial, pose->order, intermediate, extra);
         worker_send(w, &w->coarse, true, extra);
         worker_log(w, &w->coarse);
     }
@@ -367,6 +369,7 @@ void worker_load(server_worker *w)
 {
     w->begun = server_now();
     w->fraction = 0;
+    w->viewer = w->reached_viewer = 0;
     w->serial = w->reached = 0;
     w->order = w->answered = w->lead.order = 0;
     w->opening = true;

@@ -56,8 +56,9 @@ struct server_worker {
     double fraction;        // of the solve in hand, as far as it is known
     double slice_end;       // s: when the search in hand shows what it has; 0: at its end
     int slice_steps;        // of the search, asked so far
-    // of the pose in hand, and of the last one whose shape was published: the viewer's number, and the order
-    // in which they came
+    // of the pose in hand, and of the last one whose shape was published: who asked (0: nobody), the viewer's
+    // number of it, and the order in which they came
+    uint32_t viewer, reached_viewer;
     double serial, reached;
     uint64_t order, answered;
     bool intermediate; // the shape in hand is an intermediate one towards that pose
@@ -142,7 +143,8 @@ void worker_live_end(server_worker *w);
 // The model goes back to where it stands without a hand.
 void worker_let_go(server_worker *w, server_model *m);
 
-// Commands of a request in internal units. False when one is outside its range; `viewer`, if given, is informed.
+// Commands of a request in internal units. False when one is outside its range; `viewer`, if given, is
+// informed.
 bool worker_commands(server_worker *w, const server_pose *pose, const uint32_t *viewer, double *command);
 
 // `searching`: this is not the last word about the target.
