@@ -56,7 +56,7 @@ expect_status 0 follow claw $coarse line.csv --resample 5 --out line_out.csv
 expect_near "rows of the resampled line" "$(wc -l <line_out.csv)" 6 0
 printf '0,0,-18\n0,3,-30\n' >away.csv
 expect_status 1 follow claw $coarse away.csv --relative --resample 4 --out away_out.csv
-expect_words err.txt "were not reached" "nearest reachable points"
+expect_words err.txt "4 of 4 waypoints not reached" "nearest reachable points"
 expect_near "all waypoints are there" "$(wc -l <away_out.csv)" 5 0
 
 # a reduced robot follows too

@@ -79,7 +79,7 @@ expect_status 2 ik claw $coarse --curvature 0.01
 expect_words err.txt "--along"
 expect_status 2 ik claw $coarse --curvature 0.01 --along nowhere
 expect_status 2 ik claw $coarse --sensor s=1
-expect_words err.txt "no sensor 's'"
+expect_words err.txt "--sensor s" "has no sensors"
 expect_status 2 ik claw $coarse --target 1,2,3 --max-pressure 3kPa
 expect_words err.txt "has no chamber"
 expect_status 2 ik claw $coarse --target 1,2,3 --max-effort flexor=3kPa

@@ -744,8 +744,10 @@ async function arches(levels) {
     const crawler = await levels("dea_crawler", (t) => t.replace(/^ {2}size: .*$/m, "  size: 12"));
     const said = await crawler.evaluate(() => window.seen.map((s) => s[1]));
     const foot = (await tip(crawler))[0];
-    // nothing was said to a page that opened after the solve
-    check("the path to a shape that is not at rest is reported", !said.some((s) => /solv/.test(s)) || said.some((s) => /(as drawn|is solving).* \d+ %/.test(s)), [...new Set(said)].slice(0, 4).join(" | "));
+    // nothing was said to a page that opened after the solve; one that takes seconds says how far it is
+    const [, took, unit] = said.join(" ").match(/Solved in ([\d.]+) (ms|s)\b/) ?? [];
+    const long = unit === "s" && Number(took) > 2;
+    check("the path to a shape that is not at rest is reported", !said.some((s) => /solving|is solved/.test(s)) || said.some((s) => (long ? /(as drawn|is solving).* \d+ %/ : /(as drawn|is solving)/).test(s)), [...new Set(said)].slice(0, 4).join(" | "));
     check("the crawler has arched", foot < 62, `front foot at ${foot} mm`);
     await go(crawler, [(await crawler.evaluate(() => window.pliant.robot.commands[0].high)) * 0.6]);
     check("60 % of the voltage lets it down", (await tip(crawler))[0] > foot + 0.8 && (await crawler.evaluate(() => window.pliant.shape.head.load_reached)) === 1, `front foot at ${(await tip(crawler))[0]} mm`);
