@@ -197,6 +197,10 @@ int cli_check_outputs(const cli_args *args, const char *const *extensions, const
                 status = files_check_extension(args, path, extensions);
             }
             status = status ? status : files_check_place(args, outputs[k], path);
+            pl_error err = {0};
+            if (!status && pl_result_check(path, &err) != PL_OK) {
+                status = cli_fail(args, &err);
+            }
             status = status
                          ? status
                          : files_check_input(args, outputs[k], path, robot_path, k < states ? input : NULL);

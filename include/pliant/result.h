@@ -15,6 +15,11 @@ extern "C" {
 #endif
 
 // ---- results
+// Whether this machine can write a file of this extension: pictures, films and reports need cairo, tables of
+// samples SQLite, videos the program ffmpeg. Ask before a long computation. PL_BAD_FILE: a library is not
+// there.
+PL_API_CHECKED pl_status pl_result_check(const char *path, pl_error *err);
+
 typedef struct pl_data_array {
     const char *name;
     const double *value; // components per vertex or per element

@@ -28,4 +28,17 @@ expect_words err.txt "unknown extension"
 mkdir bin
 PATH="$PWD/bin" expect_status 2 sweep finger $linear --set air=0:8kPa:3 --out t2.webm
 expect_words err.txt "needs the program ffmpeg"
+
+# a library that cannot be opened is reported before the solve: nothing is solved, the message names the file
+mkdir damaged
+touch damaged/libcairo.so.2 damaged/libsqlite3.so.0
+"$pliant" new segment_beam beam >/dev/null
+for words in "fk beam --set chamber1=5kPa --out b.png" "sweep beam --set chamber1=0:5kPa:2 --out b.gif" \
+    "follow beam --path circle --center 1,0,46 --span 1 --out b.html" "fk beam --set chamber1=5kPa --out b.vtu --follow-arc b.svg"; do
+    # shellcheck disable=SC2086
+    LD_LIBRARY_PATH="$PWD/damaged" expect_status 3 $words
+    expect_words err.txt "pictures need cairo" "b."
+    expect_no_words out.txt solved
+done
+LD_LIBRARY_PATH="$PWD/damaged" expect_status 0 fk beam --set chamber1=5kPa --out b.vtu
 finish
