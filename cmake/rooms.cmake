@@ -8,7 +8,7 @@ function(pl_room_target name)
     # files that a build without a room leaves out, and those that take their places
     set(files_learned "/learned/|document_(learned|about)\\.c$|dataset_(samples|measured|sequences)\\.c$")
     set(files_control "/control/|document_control(_blocks)?\\.c$")
-    set(files_calib "/calib/")
+    set(files_calib "/calib/|dataset_recording\\.c$")
     set(absent ${sources})
     list(FILTER absent INCLUDE REGEX "_absent\\.c$")
     list(FILTER sources EXCLUDE REGEX "_absent\\.c$")

@@ -1,6 +1,7 @@
 // Measurements: tensile tests with the fit that follows, syringe tests, recordings in time.
 #include "fuzz.h"
 #include "pliant/calib.h"
+#include "pliant/dataset.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)
 {
@@ -24,9 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pl_syringe_clear(&syringe);
     }
 
-    pl_recording recording = {0};
+    pl_recording *recording = NULL;
     if (pl_recording_parse((const char *)data, size, "test", &recording, &err) == PL_OK) {
-        pl_recording_clear(&recording);
+        pl_recording_destroy(recording);
     }
 
     return 0;

@@ -4,10 +4,11 @@
 #include <string.h>
 #include "cli.h"
 #include "pliant/calib.h"
+#include "pliant/dataset.h"
 
 // What the verb holds; cli_calibrate_cycles releases all of it.
 typedef struct cycles {
-    pl_recording series;
+    pl_recording *series;
     double *column; // strain, stress, stress of the fit: one after another
     pl_cycles test;
     pl_cycles_fit fit;
@@ -17,20 +18,12 @@ typedef struct cycles {
 static int cycles_columns(const cli_args *args, const char *path, cycles *c)
 {
     static const char *const strain[] = {"strain", "stretch"}, *const stress[] = {"stress", "load"};
-    const int e = pl_recording_find(&c->series, strain, 2), s = pl_recording_find(&c->series, stress, 2),
-              n = c->series.count;
+    const int e = pl_recording_find(c->series, strain, 2), s = pl_recording_find(c->series, stress, 2),
+              n = pl_recording_count(c->series);
+    pl_error err = {0};
 
     if (e < 0 || s < 0) {
         cli_error(args, "%s: expected columns named strain (or stretch) and stress [MPa] or [kPa]", path);
-        return CLI_EXIT_USAGE;
-    }
-    const char *unit = c->series.column[s].unit;
-    const double scale = !*unit || strcmp(unit, "MPa") == 0 ? 1
-                         : strcmp(unit, "kPa") == 0         ? 1e-3
-                         : strcmp(unit, "Pa") == 0          ? 1e-6
-                                                            : NAN;
-    if (isnan(scale)) {
-        cli_error(args, "%s: stress [%s]: expected MPa, kPa or Pa", path, unit);
         return CLI_EXIT_USAGE;
     }
 
@@ -38,13 +31,15 @@ static int cycles_columns(const cli_args *args, const char *path, cycles *c)
     if (!c->column) {
         return cli_no_memory(args);
     }
+    if (pl_recording_column(c->series, e, PL_DIM_NUMBER, c->column, 1, &err) != PL_OK ||
+        pl_recording_column(c->series, s, PL_DIM_STRESS, c->column + n, 1, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
 
     // a stretch is 1 at rest, a strain 0
-    const double rest = strcmp(c->series.column[e].name, "stretch") == 0 ? 1 : 0,
-                 percent = strcmp(c->series.column[e].unit, "%") == 0 ? 0.01 : 1;
-    for (int k = 0; k < n; ++k) {
-        c->column[k] = percent * pl_recording_at(&c->series, k, e) - rest;
-        c->column[n + k] = scale * pl_recording_at(&c->series, k, s);
+    const bool stretch = pl_recording_find(c->series, strain, 1) != e;
+    for (int k = 0; stretch && k < n; ++k) {
+        c->column[k] -= 1;
     }
     c->test = (pl_cycles){.count = n, .strain = c->column, .stress = c->column + n};
 
@@ -178,8 +173,6 @@ static int cycles_plot(const cli_args *args, const cycles *c, const char *path)
 // Reads, fits, prints and writes.
 static int cycles_work(const cli_args *args, const char *path, cycles *c)
 {
-    char *text = NULL;
-    size_t bytes = 0;
     pl_error err = {0};
     pl_material_model model = PL_YEOH;
     int status = cycles_model(args, &model);
@@ -187,12 +180,7 @@ static int cycles_work(const cli_args *args, const char *path, cycles *c)
         return status;
     }
 
-    pl_status read = pl_file_read(path, &text, &bytes, &err);
-    if (read == PL_OK) {
-        read = pl_recording_parse(text, bytes, path, &c->series, &err);
-    }
-    pl_file_free(text);
-    if (read != PL_OK) {
+    if (pl_recording_read(path, &c->series, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
 
@@ -217,7 +205,7 @@ int cli_calibrate_cycles(const cli_args *args, const char *path)
 {
     cycles c = {0};
     const int status = cycles_work(args, path, &c);
-    pl_recording_clear(&c.series);
+    pl_recording_destroy(c.series);
     free(c.column);
     return status;
 }

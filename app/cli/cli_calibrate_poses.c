@@ -250,15 +250,13 @@ static int pose_images(posing *p)
     const cli_args *args = p->args;
     const int M = p->info.marker_count;
     pl_error err = {0};
-    char *text = NULL, (*name)[96] = NULL;
+    char(*name)[96] = NULL;
     const char **extra = NULL;
 
     int(*to)[2] = NULL, count = 0;
-    size_t bytes = 0;
-    pl_recording series = {0};
+    pl_recording *series = NULL;
     pl_status status = pl_cameras_read(cli_value(args, "images"), p->camera, p->rig, 8, &p->cameras, &err);
-    status = status == PL_OK ? pl_file_read(args->plain[2], &text, &bytes, &err) : status;
-    status = status == PL_OK ? pl_recording_parse(text, bytes, args->plain[2], &series, &err) : status;
+    status = status == PL_OK ? pl_recording_read(args->plain[2], &series, &err) : status;
     const size_t most = 2 * (size_t)M * (size_t)p->cameras + 1;
     if (status == PL_OK && (!(name = calloc(most, sizeof *name)) || !(extra = calloc(most, sizeof *extra)) ||
                             !(to = calloc(most, sizeof *to)))) {
@@ -271,7 +269,7 @@ static int pose_images(posing *p)
         const int m = k / (2 * p->cameras), c = k / 2 % p->cameras;
         snprintf(name[count], sizeof name[count], "%.80s.%c%d", p->info.marker_name[m], "uv"[k % 2], c + 1);
         extra[count] = name[count];
-        if (pl_recording_find(&series, &extra[count], 1) >= 0) {
+        if (pl_recording_find(series, &extra[count], 1) >= 0) {
             to[count][0] = m;
             to[count++][1] = 2 * c + k % 2;
         }
@@ -299,8 +297,7 @@ static int pose_images(posing *p)
         }
     }
 
-    pl_recording_clear(&series);
-    pl_file_free(text);
+    pl_recording_destroy(series);
     free(name);
     free(extra);
     free(to);

@@ -4,27 +4,45 @@
 #include <string.h>
 #include "cli.h"
 #include "pliant/calib.h"
+#include "pliant/dataset.h"
 
 // What the verb holds; cli_calibrate_relaxation releases all of it.
 typedef struct relaxation {
-    pl_recording series;
+    pl_recording *series;
     double *column; // time, strain, stress: one after another
     pl_relaxation test;
     pl_relaxation_fit fit;
     double tau[PL_PRONY_TERMS];
-    int tau_count; // times given by --times; none: the library chooses them
-    char unit[16]; // of the stress
+    int tau_count;    // times given by --times; none: the library chooses them
+    const char *unit; // of the stress
 } relaxation;
 
-// Takes time, strain and stress from a table whose columns may have one of
-// several usual names. Without a strain
-// it is constant, as in an ideal test.
+// The stress in MPa, or a force in N, or numbers without a unit.
+static pl_status relaxation_stress(relaxation *r, int column, double *out, pl_error *err)
+{
+    const char *unit = pl_recording_unit(r->series, column);
+    pl_error other;
+    if (!unit[0]) {
+        return pl_recording_column(r->series, column, PL_DIM_NUMBER, out, 1, err);
+    }
+    if (pl_recording_column(r->series, column, PL_DIM_FORCE, out, 1, &other) == PL_OK) {
+        r->unit = "N";
+        return PL_OK;
+    }
+    r->unit = "MPa";
+
+    return pl_recording_column(r->series, column, PL_DIM_STRESS, out, 1, err);
+}
+
+// Takes time, strain and stress from a table whose columns may have one of several usual names. Without a
+// strain it is constant, as in an ideal test.
 static int relaxation_columns(const cli_args *args, const char *path, relaxation *r)
 {
     static const char *const time[] = {"t", "time", "t_s", "time_s"}, *const strain[] = {"strain", "stretch"},
                              *const stress[] = {"stress", "force", "load", "modulus"};
-    const int t = pl_recording_find(&r->series, time, 4), e = pl_recording_find(&r->series, strain, 2),
-              s = pl_recording_find(&r->series, stress, 4), n = r->series.count;
+    const int t = pl_recording_find(r->series, time, 4), e = pl_recording_find(r->series, strain, 2),
+              s = pl_recording_find(r->series, stress, 4), n = pl_recording_count(r->series);
+    pl_error err = {0};
 
     if (t < 0 || s < 0) {
         cli_error(args,
@@ -38,15 +56,21 @@ static int relaxation_columns(const cli_args *args, const char *path, relaxation
         return cli_no_memory(args);
     }
 
-    // a stretch is 1 at rest, a strain 0
-    const double rest = e >= 0 && strcmp(r->series.column[e].name, "stretch") == 0 ? 1 : 0;
-    for (int k = 0; k < n; ++k) {
-        r->column[k] = pl_recording_at(&r->series, k, t);
-        r->column[n + k] = e >= 0 ? pl_recording_at(&r->series, k, e) - rest : 1;
-        r->column[2 * n + k] = pl_recording_at(&r->series, k, s);
+    pl_status status = pl_recording_column(r->series, t, PL_DIM_TIME, r->column, 1, &err);
+    if (status == PL_OK && e >= 0) {
+        status = pl_recording_column(r->series, e, PL_DIM_NUMBER, r->column + n, 1, &err);
+    }
+    status = status == PL_OK ? relaxation_stress(r, s, r->column + 2 * n, &err) : status;
+    if (status != PL_OK) {
+        return cli_fail(args, &err);
     }
 
-    snprintf(r->unit, sizeof r->unit, "%s", r->series.column[s].unit);
+    // a stretch is 1 at rest, a strain 0
+    const bool stretch = e >= 0 && pl_recording_find(r->series, strain, 1) != e;
+    for (int k = 0; stretch && k < n; ++k) {
+        r->column[n + k] -= 1;
+    }
+
     r->test = (pl_relaxation){
         .count = n, .time = r->column, .strain = e >= 0 ? r->column + n : NULL, .stress = r->column + 2 * n};
 
@@ -80,9 +104,9 @@ static int relaxation_times(const cli_args *args, relaxation *r)
 static void relaxation_print(const cli_args *args, const relaxation *r)
 {
     const pl_relaxation_fit *f = &r->fit;
-    cli_say(args, "%d rows over %.4g s; long-term modulus %.5g %s; rms %.2f %% of the largest stress\n",
-            r->test.count, r->test.time[r->test.count - 1] - r->test.time[0], f->modulus, r->unit,
-            100 * f->error);
+    cli_say(args, "%d rows over %.4g s; long-term modulus %.5g%s%s; rms %.2f %% of the largest stress\n",
+            r->test.count, r->test.time[r->test.count - 1] - r->test.time[0], f->modulus,
+            r->unit[0] ? " " : "", r->unit, 100 * f->error);
 
     cli_table table = {0};
     cli_row(&table, "tau s\tg\t+- (95 %%)");
@@ -102,6 +126,15 @@ static void relaxation_print(const cli_args *args, const relaxation *r)
                 "to its "
                 "noise; the intervals account for it\n",
                 f->correlation);
+    }
+
+    bool evident = false;
+    for (int i = 0; i < f->count; ++i) {
+        evident = evident || f->g[i] > f->half_width[i];
+    }
+    if (!evident) {
+        cli_say(args,
+                "no branch differs from 0 by more than its interval: the test hardly shows relaxation\n");
     }
 
     cli_say(args, "\nin a robot file (the other constants being the long-term ones):\n  prony: [");
@@ -161,16 +194,8 @@ static int relaxation_plot(const cli_args *args, const relaxation *r, const char
 // Reads, fits, prints and writes.
 static int relaxation_work(const cli_args *args, const char *path, relaxation *r)
 {
-    char *text = NULL;
-    size_t bytes = 0;
     pl_error err = {0};
-    pl_status read = pl_file_read(path, &text, &bytes, &err);
-
-    if (read == PL_OK) {
-        read = pl_recording_parse(text, bytes, path, &r->series, &err);
-    }
-    pl_file_free(text);
-    if (read != PL_OK) {
+    if (pl_recording_read(path, &r->series, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
 
@@ -194,9 +219,9 @@ static int relaxation_work(const cli_args *args, const char *path, relaxation *r
 
 int cli_calibrate_relaxation(const cli_args *args, const char *path)
 {
-    relaxation r = {0};
+    relaxation r = {.unit = ""};
     const int status = relaxation_work(args, path, &r);
-    pl_recording_clear(&r.series);
+    pl_recording_destroy(r.series);
     free(r.column);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "cli.h"
 #include "pliant/calib.h"
+#include "pliant/dataset.h"
 #include "pliant/simulation.h"
 
 #define RELEASE_HELD_ROWS 3 // at the start of a run: the body is held
@@ -103,8 +104,9 @@ static int release_channels(releasing *r, const pl_recording *series, const pl_m
 static int release_take(releasing *r, const pl_recording *series, const char *path)
 {
     static const char *const time[] = {"t", "time", "t_s", "time_s"};
-    const int t = pl_recording_find(series, time, 4), C = r->channels, n = series->count;
+    const int t = pl_recording_find(series, time, 4), C = r->channels, n = pl_recording_count(series);
     int column[RELEASE_CHANNELS];
+    pl_error err = {0};
 
     for (int c = 0; c < C; ++c) {
         const char *const one = r->channel[c];
@@ -120,17 +122,23 @@ static int release_take(releasing *r, const pl_recording *series, const char *pa
         return cli_no_memory(r->args);
     }
     double *moved = table + n;
+    pl_status status = pl_recording_column(series, t, PL_DIM_TIME, table, 1, &err);
 
-    for (int c = 0; c < C; ++c) {
+    for (int c = 0; c < C && status == PL_OK; ++c) {
+        status = pl_recording_column(series, column[c], PL_DIM_LENGTH, moved + c, C, &err);
         double held = 0;
         const int rows = n < RELEASE_HELD_ROWS ? n : RELEASE_HELD_ROWS;
         for (int k = 0; k < rows; ++k) {
-            held += pl_recording_at(series, k, column[c]) / rows;
+            held += moved[k * C + c] / rows;
         }
         for (int k = 0; k < n; ++k) {
-            table[k] = pl_recording_at(series, k, t);
-            moved[k * C + c] = pl_recording_at(series, k, column[c]) - held;
+            moved[k * C + c] -= held;
         }
+    }
+
+    if (status != PL_OK) {
+        free(table);
+        return cli_fail(r->args, &err);
     }
 
     r->table[r->runs] = table;
@@ -145,24 +153,17 @@ static int release_runs(releasing *r, const pl_model_info *info)
     int status = CLI_DONE;
 
     for (int k = 2; !status && k < args->plain_count; ++k) {
-        pl_recording series = {0};
-        char *text = NULL;
-        size_t bytes = 0;
+        pl_recording *series = NULL;
         pl_error err = {0};
         if (r->runs == PL_RELEASE_RUNS) {
             cli_error(args, "release: more than %d runs", PL_RELEASE_RUNS);
             return CLI_EXIT_USAGE;
         }
 
-        pl_status read = pl_file_read(args->plain[k], &text, &bytes, &err);
-        if (read == PL_OK) {
-            read = pl_recording_parse(text, bytes, args->plain[k], &series, &err);
-        }
-        pl_file_free(text);
-        status = read == PL_OK ? CLI_DONE : cli_fail(args, &err);
-        status = status || r->channels > 0 ? status : release_channels(r, &series, info);
-        status = status ? status : release_take(r, &series, args->plain[k]);
-        pl_recording_clear(&series);
+        status = pl_recording_read(args->plain[k], &series, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+        status = status || r->channels > 0 ? status : release_channels(r, series, info);
+        status = status ? status : release_take(r, series, args->plain[k]);
+        pl_recording_destroy(series);
     }
 
     return status;

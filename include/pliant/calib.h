@@ -91,15 +91,14 @@ PL_API_CHECKED pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ra
                                             pl_ratio_fit *out, pl_error *err);
 
 // ---- volume of a chamber over pressure, from a syringe on a closed line (Fang et al. 2020, equation 19)
+// Rows are in the order of measurement.
 typedef struct pl_syringe {
     double *pressure; // MPa
     double *pushed;   // mm^3 pushed out of the syringe
     int count;
 } pl_syringe;
 
-// A CSV with columns P and dV, units in brackets (default kPa and mL), in the order of measurement.
-PL_API_CHECKED pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl_syringe *out,
-                                          pl_error *err);
+// As pl_syringe_parse (dataset.h) reads it.
 PL_API void pl_syringe_clear(pl_syringe *test);
 
 typedef struct pl_syringe_line {
@@ -193,27 +192,7 @@ PL_API bool pl_poses_place(const double *from, const double *to, int count, doub
 PL_API_CHECKED pl_status pl_poses_calibrate(const pl_poses_def *def, double *predicted,
                                             pl_poses_report *report, pl_error *err);
 
-// ---- measurements over time
-#define PL_RECORDING_COLUMNS 64
-typedef struct pl_recording_column {
-    char name[48], unit[16]; // "tip.x [mm]": "tip.x", "mm"
-} pl_recording_column;
-
-// A table of numbers, row by row; NAN where a field is empty.
-typedef struct pl_recording {
-    pl_recording_column column[PL_RECORDING_COLUMNS];
-    int column_count, count;
-    double *value;
-} pl_recording;
-
-PL_API_CHECKED pl_status pl_recording_parse(const char *text, size_t length, const char *name,
-                                            pl_recording *out, pl_error *err);
-PL_API void pl_recording_clear(pl_recording *series);
-
-// The column with the first of the names that there is; -1: none.
-PL_API int pl_recording_find(const pl_recording *series, const char *const *name, int count);
-PL_API double pl_recording_at(const pl_recording *series, int row, int column);
-
+// ---- constants from a relaxation test
 // A relaxation test: stress (any unit) over time at a strain that is applied and held. Arrays are borrowed.
 typedef struct pl_relaxation {
     int count;

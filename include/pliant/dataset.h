@@ -3,6 +3,7 @@
 #ifndef PLIANT_DATASET_H
 #define PLIANT_DATASET_H
 
+#include "pliant/calib.h"
 #include "pliant/camera.h"
 #include "pliant/document.h"
 #include "pliant/learned.h"
@@ -99,6 +100,33 @@ typedef struct pl_readings {
 PL_API_CHECKED pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings *out,
                                           pl_error *err);
 PL_API void pl_readings_clear(pl_readings *readings);
+
+// ---- recordings: measurements over time, without a robot. Columns by name, without regard to case, each
+// with its unit: "t [ms]", "tip.x [mm]", "stress [kPa]"
+typedef struct pl_recording pl_recording;
+
+// Two columns of one name, rows of another length and fewer than two rows are refused. `path` names the file
+// in messages and must outlive the result.
+PL_API_CHECKED pl_status pl_recording_read(const char *path, pl_recording **out, pl_error *err);
+PL_API_CHECKED pl_status pl_recording_parse(const char *text, size_t length, const char *path,
+                                            pl_recording **out, pl_error *err);
+PL_API void pl_recording_destroy(pl_recording *recording);
+PL_API int pl_recording_count(const pl_recording *recording); // rows
+
+// The column with the first of the names that there is; -1: none.
+PL_API int pl_recording_find(const pl_recording *recording, const char *const *name, int count);
+
+// The unit of a column in the table, "" without one.
+PL_API const char *pl_recording_unit(const pl_recording *recording, int column);
+
+// One column into every `stride`-th number of `out`, in internal units (mm, N, MPa, s, rad); a cell without a
+// number is refused with file, line and column, and so is a unit of something else.
+PL_API_CHECKED pl_status pl_recording_column(const pl_recording *recording, int column,
+                                             pl_dimension dimension, double *out, int stride, pl_error *err);
+
+// A syringe test: columns P (or pressure), with its unit, and dV (or pushed, volume; mL without a unit).
+PL_API_CHECKED pl_status pl_syringe_parse(const char *text, size_t length, const char *path, pl_syringe *out,
+                                          pl_error *err);
 
 // ---- paths: one waypoint per row
 // Columns x, y, z by name (with a unit: "x [mm]", "y [cm]"), or the first three of a file without a header

@@ -10,6 +10,7 @@
 // 0, times (1 + rho) / (1 - rho), rho the correlation of neighbouring residuals: what a model leaves over is
 // not noise from row to row.
 #include "base/base.h"
+#include "calib/calib.h"
 #include "pliant/calib.h"
 
 #define RELAX_MOST (PL_PRONY_TERMS + 1)
@@ -17,6 +18,7 @@
 #define RELAX_ROUNDS 200
 #define RELAX_DECADES 1.5 // times per decade, unless given
 #define RELAX_QUANTILE 1.96
+#define RELAX_HELD 0.99 // of the largest strain: it is held
 
 typedef struct relax {
     int n; // unknowns: a_0 and one per branch
@@ -204,7 +206,7 @@ static pl_status relax_times(const pl_relaxation *test, const double *tau, int c
     }
 
     for (int k = 0; test->strain && k < test->count; ++k) {
-        if (fabs(test->strain[k]) >= 0.99 * most) {
+        if (fabs(test->strain[k]) >= RELAX_HELD * most) {
             shortest = fmax(shortest, test->time[k] - test->time[0]);
             break;
         }
@@ -227,6 +229,50 @@ static pl_status relax_times(const pl_relaxation *test, const double *tau, int c
     }
 
     return PL_OK;
+}
+
+// Whether the stress per strain rises more than it falls while the strain is held: over the rows from the
+// first with the whole strain to the last beside it, a rising sequence is nearer to it than a falling one
+// (both by pooling adjacent violators). Branches with g >= 0 only fall.
+static pl_status relax_rises(const pl_relaxation *test, bool *rises, pl_error *err)
+{
+    double most = 0;
+    for (int k = 0; test->strain && k < test->count; ++k) {
+        most = fmax(most, fabs(test->strain[k]));
+    }
+
+    int from = 0, rows = 0;
+    while (test->strain && fabs(test->strain[from]) < RELAX_HELD * most) {
+        ++from;
+    }
+    while (from + rows < test->count &&
+           (!test->strain || fabs(test->strain[from + rows]) >= RELAX_HELD * most)) {
+        ++rows;
+    }
+
+    double *y = PL_NEW_ARRAY(double, 2 * (int64_t)rows), *weight = PL_NEW_ARRAY(double, rows);
+    int *block = PL_NEW_ARRAY(int, rows);
+    const bool whole = y && weight && block;
+    double off[2] = {0, 0}; // of the rising and of the falling sequence
+
+    for (int falls = 0; whole && falls < 2; ++falls) {
+        for (int k = 0; k < rows; ++k) {
+            const double e = test->strain ? test->strain[from + k] : 1;
+            y[k] = y[rows + k] = (falls ? -1 : 1) * test->stress[from + k] / e;
+            weight[k] = relax_weight(test, from + k);
+        }
+        pl_isotonic(rows, y, weight, block);
+        for (int k = 0; k < rows; ++k) {
+            off[falls] += relax_weight(test, from + k) * (y[k] - y[rows + k]) * (y[k] - y[rows + k]);
+        }
+    }
+
+    *rises = off[0] < off[1];
+    pl_free(y);
+    pl_free(weight);
+    pl_free(block);
+
+    return whole ? PL_OK : pl_fail_memory(err, "the relaxation test");
 }
 
 // Residuals, their correlation from row to row, and S.
@@ -316,6 +362,22 @@ pl_status pl_relaxation_calibrate(const pl_relaxation *test, const double *tau, 
             err, PL_BAD_INPUT,
             "relaxation: no stress remains in the long term: it must have the sign of the strain and "
             "fall to a positive value");
+    }
+
+    // without a branch the test says nothing of relaxation
+    bool rises = false, relaxes = false;
+    status = relax_rises(test, &rises, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    for (int i = 1; i < x.n; ++i) {
+        relaxes = relaxes || x.a[i] > 0;
+    }
+
+    if (rises || !relaxes) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "relaxation: the stress %s while the strain is held: expected a stress that falls",
+                       relaxes ? "rises" : "does not fall");
     }
 
     // what is left over, and from it the intervals

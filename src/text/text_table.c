@@ -116,6 +116,9 @@ static void table_heading(text_table *t, int column, table_cell cell)
         const int last = cell.length - 1;
         const bool closed = cell.at[last] == ']' || cell.at[last] == ')';
         const table_cell unit = table_trim(cell.at + length + 1, cell.at + cell.length - closed);
+        if (unit.length == 1 && (*unit.at == '-' || *unit.at == '1')) {
+            return; // a plain number
+        }
         snprintf(t->unit[column], sizeof t->unit[0], "%.*s", unit.length < 15 ? unit.length : 15, unit.at);
     }
 }
@@ -238,19 +241,27 @@ static pl_status table_parse(text_table *t, const char *text, size_t length, pl_
     return status;
 }
 
-pl_status text_table_read(const char *path, text_table *out, pl_error *err)
+pl_status text_table_parse(const char *text, size_t length, const char *path, text_table *out, pl_error *err)
 {
     *out = (text_table){.path = path, .run_column = -1, .heading_line = 1};
+    const pl_status status = table_parse(out, text, length, err);
+    if (status != PL_OK) {
+        text_table_clear(out);
+    }
+
+    return status;
+}
+
+pl_status text_table_read(const char *path, text_table *out, pl_error *err)
+{
+    *out = (text_table){0};
     char *text = NULL;
     size_t length = 0;
     pl_status status = pl_file_read(path, &text, &length, err);
     if (status == PL_OK) {
-        status = table_parse(out, text, length, err);
+        status = text_table_parse(text, length, path, out, err);
     }
     pl_file_free(text);
-    if (status != PL_OK) {
-        text_table_clear(out);
-    }
 
     return status;
 }

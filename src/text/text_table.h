@@ -34,7 +34,9 @@ typedef struct text_table {
 // row, outside double quotes); `#` begins a comment; a first row with a word in it is the heading: "x",
 // "x [mm]" or "x (mm)". Numbers are decimal with a point. Cells of columns that are never asked for may hold
 // anything.
+// Messages name the file `path`; the text itself is not kept.
 pl_status text_table_read(const char *path, text_table *out, pl_error *err);
+pl_status text_table_parse(const char *text, size_t length, const char *path, text_table *out, pl_error *err);
 void text_table_clear(text_table *table);
 int text_table_find(const text_table *table, const char *name); // -1 when there is none
 

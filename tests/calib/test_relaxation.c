@@ -2,6 +2,7 @@
 // of finite time; weights that noise hides lie within their intervals; no weight is negative.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "check.h"
 #include "pliant/calib.h"
 
@@ -125,9 +126,30 @@ static void test_refusals(void **state)
     assert_int_equal(pl_relaxation_calibrate(&test, NULL, 0, &fit, &err), PL_BAD_INPUT);
 }
 
+// A stress that rises or stays while the strain is held says nothing of relaxation: no branch is made up.
+static void test_a_rising_stress_is_refused(void **state)
+{
+    (void)state;
+    double time[ROWS], strain[ROWS], stress[ROWS];
+    for (int kind = 0; kind < 6; ++kind) {
+        test_make(kind % 2 ? 0.35 : 0, kind / 2 == 2 ? 0.1 : 0, time, strain, stress);
+        for (int k = 0; k < ROWS; ++k) {
+            const double rest = 0.3 * strain[k];
+            // mirrored about the long-term stress, constant, or mirrored with noise
+            stress[k] = kind / 2 == 1 ? rest : 2 * rest - stress[k];
+        }
+        const pl_relaxation test = {.count = ROWS, .time = time, .strain = strain, .stress = stress};
+        pl_relaxation_fit fit;
+        pl_error err = {0};
+        assert_int_equal(pl_relaxation_calibrate(&test, NULL, 0, &fit, &err), PL_BAD_INPUT);
+        assert_non_null(strstr(err.text, "expected a stress that falls"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back), cmocka_unit_test(test_own_times),
-                                       cmocka_unit_test(test_intervals), cmocka_unit_test(test_refusals)};
+                                       cmocka_unit_test(test_intervals), cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_a_rising_stress_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,16 @@ expect_status 0 calibrate relaxation held.csv --times 0.5s,8s --out held.png --j
 expect_words out.txt "prony: [{g: 0." "tau: 0.5 s}" "tau: 8 s}]"
 expect_near "modulus" "$(json_number held.json modulus)" 0.1 1e-4
 expect_file held.png
+# the same in other units, decimal commas refused, a stress that rises refused
+awk -F, 'NR == 1 { print "t [min];Stress [kPa]" } NR > 1 { printf "%.9g;%.9g\r\n", $1 / 60, 1e3 * $2 }' held.csv >minutes.csv
+expect_status 0 calibrate relaxation minutes.csv --times 0.5s,8s --json minutes.json
+expect_near "modulus in other units" "$(json_number minutes.json modulus)" "$(json_number held.json modulus)" 1e-6
+tr . , <minutes.csv >commas.csv
+expect_status 2 calibrate relaxation commas.csv
+expect_words err.txt "commas.csv:2: column 1 t" "write the decimal sign as a point"
+awk -F, 'NR == 1 { print } NR > 1 { print $1 "," 0.24 - $2 }' held.csv >rising.csv
+expect_status 2 calibrate relaxation rising.csv
+expect_words err.txt "rising.csv" "expected a stress that falls"
 echo "a,b
 1,2
 3,4" >wrong.csv
