@@ -7,11 +7,13 @@
 // and information L. Outliers are rejected (control_outlier.c). Gauss-Newton with the exact derivatives of
 // the model, commands within their ranges. The inverse of the final information J^T J + L is the covariance
 // of the unknowns; with D = d(marker)/dx, D cov D^T that of the markers. Recursive: the next L is (cov +
-// drift^2)^-1. Commands are scaled by their span, forces are in N. A body stiffer by 1 + x has the shape of
-// the model at 1 / (1 + x) of its pressures, tensions and forces, and 1 + x times the model's efforts.
+// drift^2)^-1. Commands are scaled by their span, forces are in N. A body stiffer by q = 1 + x has the shape
+// of the model at 1 / q of its pressures, tensions, fields and forces and 1 / q^(1/2) of its voltages (whose
+// Maxwell stress goes with their square), and q times the model's efforts.
 #include "control/control_estimate.h"
 #include "control/control.h"
 #include "learned/learned.h"
+#include "robot/robot_def.h"
 
 #define ESTIMATE_SLOT 3       // of the model: the shape accepted last
 #define ESTIMATE_HALVINGS 6   // of a step that does not help
@@ -151,19 +153,31 @@ static bool estimate_is_effort(const pl_estimator *s, const pl_measurement *m)
            (m->kind == PL_MEASUREMENT_SENSOR && s->info.sensor_kind[m->index] == PL_SENSOR_PRESSURE);
 }
 
-// Commands that act against the stiffness, and whether it shows anywhere.
+// The power p of command j: a body of q times the stiffness has the shape of the model at c / q^p. 0: it
+// prescribes a measure, whatever the stiffness.
+static double estimate_power(const pl_estimator *s, int j)
+{
+    for (int a = 0; a < s->info.actuator_count; ++a) {
+        if (s->info.actuator[a].command == j && s->info.actuator[a].growth) {
+            return 0;
+        }
+    }
+
+    const pl_drive drive = s->info.command[j].drive;
+    if (drive == PL_DRIVE_VOLTAGE) {
+        return 0.5;
+    }
+
+    return drive == pl_actuator_kind_get(pl_drive_kind(drive))->effort_drive ? 1 : 0;
+}
+
+// Whether the stiffness shows in what is measured.
 static bool estimate_sees_stiffness(pl_estimator *s)
 {
     bool seen = s->options.force_count > 0;
     for (int j = 0; j < s->info.command_count; ++j) {
-        const pl_drive drive = s->info.command[j].drive;
-        s->by_effort[j] = drive == PL_DRIVE_PRESSURE || drive == PL_DRIVE_TENSION;
-        for (int a = 0; a < s->info.actuator_count; ++a) {
-            const pl_actuator_info *actuator = &s->info.actuator[a];
-            s->by_effort[j] = s->by_effort[j] && !(actuator->command == j && actuator->growth);
-        }
-
-        seen = seen || s->by_effort[j];
+        s->power[j] = estimate_power(s, j);
+        seen = seen || s->power[j] > 0;
     }
 
     for (int i = 0; i < s->options.measured_count; ++i) {
@@ -203,8 +217,8 @@ static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_optio
         }
     }
 
-    s->by_effort = PL_NEW_ARRAY(bool, s->info.command_count);
-    if (!s->by_effort) {
+    s->power = PL_NEW_ARRAY(double, s->info.command_count);
+    if (!s->power) {
         return pl_fail_memory(err, "the estimator");
     }
 
@@ -316,7 +330,7 @@ void pl_estimator_destroy(pl_estimator *s)
                            s->rejected,
                            s->others,
                            s->at_rest,
-                           s->by_effort,
+                           s->power,
                            s->solved_command,
                            s->solved_force,
                            s->x,
@@ -387,7 +401,7 @@ pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool
         s->command[s->uncertain[j]] += x[j] * estimate_scale(s, j); // idle stays idle
     }
     for (int j = 0; j < s->info.command_count; ++j) {
-        s->solved_command[j] = s->command[j] / (s->by_effort[j] ? stiffness : 1);
+        s->solved_command[j] = s->command[j] / pow(stiffness, s->power[j]);
     }
 
     // forces likewise
@@ -435,8 +449,9 @@ static double estimate_cost(pl_estimator *s, const double *value, const double *
 }
 
 // One row, from the derivatives of the model with respect to the commands and forces it is solved at, c' = c
-// / q and f' = f / q with q = 1 + x:
-//   dy/dc = dy/dc' / q,   dy/dx = -(sum dy/dc' c' + sum dy/df' f') / q,   and for efforts q y instead of y.
+// / q^p and f' = f / q with q = 1 + x:
+//   dy/dc = dy/dc' / q^p,   dy/dx = -(sum p dy/dc' c' + sum dy/df' f') / q,   and for efforts q y instead of
+//   y.
 static void estimate_derive_row(const pl_estimator *s, const pl_measurement *of, const double *by_command,
                                 const double *by_force, double *to)
 {
@@ -445,9 +460,8 @@ static void estimate_derive_row(const pl_estimator *s, const pl_measurement *of,
 
     for (int j = 0; j < s->uncertain_count; ++j) {
         const int c = s->uncertain[j];
-        to[j] = isnan(s->command[c])
-                    ? 0
-                    : factor * by_command[c] * estimate_scale(s, j) / (s->by_effort[c] ? q : 1);
+        to[j] =
+            isnan(s->command[c]) ? 0 : factor * by_command[c] * estimate_scale(s, j) / pow(q, s->power[c]);
     }
 
     for (int k = 0; k < 3 * s->options.force_count; ++k) {
@@ -460,7 +474,8 @@ static void estimate_derive_row(const pl_estimator *s, const pl_measurement *of,
     // stiffness: all commands and forces scale with 1 / q
     double sum = 0;
     for (int c = 0; c < s->info.command_count; ++c) {
-        sum += s->by_effort[c] && !isnan(s->command[c]) ? by_command[c] * s->solved_command[c] : 0;
+        sum +=
+            s->power[c] > 0 && !isnan(s->command[c]) ? s->power[c] * by_command[c] * s->solved_command[c] : 0;
     }
     for (int k = 0; k < 3 * s->options.force_count; ++k) {
         sum += by_force[k] * s->x[s->uncertain_count + k] / q;

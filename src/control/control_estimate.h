@@ -14,9 +14,9 @@ struct pl_estimator {
     double *sent_sigma;
 
     int *uncertain, uncertain_count; // commands among the unknowns
+    double *power;                   // per command: shapes are equal at c / stiffness^power
     int n;                           // unknowns: uncertain commands, forces, then the stiffness
     int stiffness;                   // its index; -1: none
-    bool *by_effort;                 // per command: a pressure or tension, which acts against the stiffness
     // known before an update: n, n x n
     double *mean, *information, *prior; // prior: information of this update
     double *extra;                      // per command: pl_estimator_widen

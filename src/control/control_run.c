@@ -470,13 +470,12 @@ static pl_status run_derive(pl_loop *s, double stiffness, pl_error *err)
     const double *from = marker ? by.marker + 3 * k * n : by.sensor;
     memcpy(s->jacobian, from, (size_t)(s->outputs * n) * sizeof *from);
     for (int e = 0; s->estimator && e < s->outputs * n; ++e) {
-        s->jacobian[e] /= s->estimator->by_effort[e % n] ? stiffness : 1;
+        s->jacobian[e] /= pow(stiffness, s->estimator->power[e % n]);
     }
 
-    // efforts by commands: prescribed pressures do not scale, the others do
+    // efforts E = q E'(c / q^p) by commands: prescribed pressures do not scale, those of lengths do
     for (int e = 0; s->options.effort_count > 0 && e < s->info.actuator_count * n; ++e) {
-        const bool direct = s->estimator && s->estimator->by_effort[e % n];
-        s->effort_by[e] = by.effort[e] * (direct ? 1 : stiffness);
+        s->effort_by[e] = by.effort[e] * pow(stiffness, 1 - (s->estimator ? s->estimator->power[e % n] : 0));
     }
 
     if (energy) {

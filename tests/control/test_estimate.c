@@ -256,10 +256,95 @@ static void test_place(void **state)
     bench_clear(&b);
 }
 
+// A body stiffer by 1 + x has the shape of the model at 1 / (1 + x) of its tensions and fields, and at
+// (1 + x)^(-1/2) of its voltages: strings tell the stiffness, and from it the tip, for each of them.
+static void test_finds_stiffness(void **state)
+{
+    (void)state;
+    static const struct {
+        pl_drive drive;
+        double sent;
+    } kind[] = {{PL_DRIVE_TENSION, 0.15}, {PL_DRIVE_VOLTAGE, 40000}, {PL_DRIVE_FIELD, 8e-9}};
+    const double truth[] = {0.15, -0.12};
+    for (int k = 0; k < 6; ++k) {
+        static plan p[2];
+        pl_mesh *mesh = tet_box(5, 1, 1, 40, 6, 6, 2, NULL);
+        pl_robot *robot[2];
+        pl_model *model[2];
+        pl_error err = {0};
+        const pl_statics_options options = tight_options();
+        for (int i = 0; i < 2; ++i) {
+            pl_material material = rubber;
+            material.c10 *= i ? 1 + truth[k / 3] : 1;
+            plan_init(&p[i], mesh, material);
+            plan_plane(&p[i], "base", 0, 0);
+            plan_plane(&p[i], "tip", 0, 40);
+            plan_plane(&p[i], "side", 2, 6);
+            plan_hold(&p[i], "base", "xyz");
+            plan_marker(&p[i], "tip", "tip");
+            if (kind[k % 3].drive == PL_DRIVE_TENSION) {
+                plan_cable(&p[i], "a", top, 3, PL_DRIVE_TENSION)->radius = 2;
+            } else if (kind[k % 3].drive == PL_DRIVE_VOLTAGE) {
+                plan_film(&p[i], "a", "side", PL_DRIVE_VOLTAGE);
+            } else {
+                p[i].actuator[p[i].def.actuator_count++] = (pl_actuator_def){.name = "a",
+                                                                             .kind = PL_MAGNET,
+                                                                             .drive = PL_DRIVE_FIELD,
+                                                                             .region = "body",
+                                                                             .remanence = {1e-7, 0, 0},
+                                                                             .direction = {0, 0, 1}};
+            }
+            for (int j = 0; j < STRINGS; ++j) {
+                p[i].sensor[p[i].def.sensor_count++] = (pl_sensor_def){.name = "abcd" + j,
+                                                                       .kind = PL_SENSOR_LENGTH,
+                                                                       .guide = string[j],
+                                                                       .guide_count = 2,
+                                                                       .radius = 3};
+            }
+            robot[i] = plan_robot(&p[i]);
+            PL_CHECK_OK(pl_model_from_robot(robot[i], &options, &model[i], &err));
+        }
+
+        pl_solve_report report;
+        PL_CHECK_OK(pl_model_fk(model[1], &kind[k % 3].sent, &report, &err));
+        assert_int_equal(report.outcome, PL_SOLVED);
+        double value[STRINGS];
+        memcpy(value, pl_model_get_answer(model[1]).sensor, sizeof value);
+        pl_measurement measured[STRINGS];
+        for (int j = 0; j < STRINGS; ++j) {
+            measured[j] = (pl_measurement){PL_MEASUREMENT_SENSOR, j, 0, 1e-5};
+        }
+        pl_estimator_options o = pl_estimator_options_default();
+        o.measured = measured;
+        o.measured_count = STRINGS;
+        o.stiffness_sigma = 0.2;
+        pl_estimator *s = NULL;
+        pl_estimate e;
+        PL_CHECK_OK(pl_estimator_create(model[0], &o, &s, &err));
+        PL_CHECK_OK(pl_estimator_update(s, &kind[k % 3].sent, value, &e, &err));
+        assert_true(e.converged);
+        const double *tip = pl_model_get_answer(model[1]).marker;
+        const double off =
+            sqrt(pow(e.marker[0] - tip[0], 2) + pow(e.marker[1] - tip[1], 2) + pow(e.marker[2] - tip[2], 2));
+        print_message("%s: stiffness %+.6f of %+.2f +- %.1e, tip %.1e mm off (moved %.3f mm)\n",
+                      pl_drive_name(kind[k % 3].drive), e.stiffness, truth[k / 3], e.stiffness_error, off,
+                      sqrt(pow(tip[0] - 40, 2) + pow(tip[1] - 3, 2) + pow(tip[2] - 3, 2)));
+        PL_CHECK_NEAR(e.stiffness, truth[k / 3], 1e-3);
+        PL_CHECK_NEAR(off, 0, 1e-3);
+        pl_estimator_destroy(s);
+        for (int i = 0; i < 2; ++i) {
+            pl_model_destroy(model[i]);
+            pl_robot_destroy(robot[i]);
+        }
+        pl_mesh_destroy(mesh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_force), cmocka_unit_test(test_finds_command),
-        cmocka_unit_test(test_error_bars), cmocka_unit_test(test_recursive), cmocka_unit_test(test_place)};
+        cmocka_unit_test(test_error_bars),  cmocka_unit_test(test_recursive),
+        cmocka_unit_test(test_place),       cmocka_unit_test(test_finds_stiffness)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
