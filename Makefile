@@ -11,8 +11,9 @@ deps:
 	@tools/install-deps
 
 # three.js for the page of `pliant serve`; without npm everything else is built all the same
+# (make demo installs npm where that is possible)
 web:
-	@tools/install-web
+	@tools/install-web $(if $(filter demo,$(MAKECMDGOALS)),--need || true)
 
 # the Python module, in build/python: PYTHONPATH=build/python python3 -c 'import pliant'
 python: deps web
@@ -20,7 +21,6 @@ python: deps web
 	@tools/build release -j $(JOBS) --target python_module
 
 demo: all
-	@tools/install-web --need || true
 	@tools/demo
 
 test: deps web

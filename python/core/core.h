@@ -151,6 +151,7 @@ PyObject *core_adapt(PyObject *module, PyObject *args);
 // ---- parameters from measured poses (core_poses.c)
 PyObject *core_poses(PyObject *module, PyObject *args);
 PyObject *core_text_number(PyObject *module, PyObject *args);
+PyObject *core_text_set(PyObject *module, PyObject *args);
 PyObject *core_measured(PyObject *module, PyObject *args);
 extern PyMethodDef core_table_functions[];
 

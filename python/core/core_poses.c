@@ -181,6 +181,35 @@ PyObject *core_text_number(PyObject *module, PyObject *args)
     return status == PL_OK ? Py_BuildValue("(ds)", value, unit) : core_raise(status, &err, NULL);
 }
 
+// text_set(text, path, key, value): the text with that value, written in YAML
+PyObject *core_text_set(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *text, *path, *key, *value;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(args, "s#zss:text_set", &text, &length, &path, &key, &value)) {
+        return NULL;
+    }
+
+    char *edited = NULL;
+    size_t size = 0;
+    pl_error err = {0};
+    pl_robot_document *document = NULL;
+    pl_status status = pl_robot_document_parse(text, (size_t)length, path ? path : "robot", &document, &err);
+    if (status == PL_OK) {
+        status = pl_robot_document_set(document, key, value, &err);
+    }
+    if (status == PL_OK) {
+        status = pl_robot_document_text(document, &edited, &size, &err);
+    }
+    pl_robot_document_destroy(document);
+    PyObject *out = status == PL_OK ? PyUnicode_FromStringAndSize(edited, (Py_ssize_t)size)
+                                    : core_raise(status, &err, NULL);
+    pl_file_free(edited);
+
+    return out;
+}
+
 // measured(path, model): (commands, markers) of a table
 PyObject *core_measured(PyObject *module, PyObject *args)
 {

@@ -574,6 +574,7 @@ PyMethodDef core_table_functions[] = {
     {"adapt", core_adapt, METH_VARARGS, "Corrects a learned model by measurements."},
     {"poses", core_poses, METH_VARARGS, "Parameters of a robot from measured poses."},
     {"text_number", core_text_number, METH_VARARGS, "A number of a robot file and its unit."},
+    {"text_set", core_text_set, METH_VARARGS, "A robot file with one value replaced or added."},
     {"measured", core_measured, METH_VARARGS, "Commands and marker positions of a table."},
     {"threads", table_threads, METH_O, "Sets (None: only tells) the number of threads of the library."},
     {"names", table_names, METH_NOARGS, "Names of outcomes, fields and material constants."},

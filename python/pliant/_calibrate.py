@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._files import read_text
 from ._progress import Progress, Shown
-from ._table import Table, array
+from ._table import Record, Table, array
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -24,7 +24,7 @@ def _read(path: Union[str, "os.PathLike[str]"]) -> tuple[str, str]:
     return read_text(name, "replace"), name
 
 
-class Tensile:
+class Tensile(Record):
     """A material fitted to a tensile test. `material` can be used in a robot dictionary."""
 
     def __init__(self, found: dict[str, Any]) -> None:
@@ -67,7 +67,7 @@ def syringe(
     }
 
 
-class Fit:
+class Fit(Record):
     """Parameters found from measured poses. ``robot`` is the calibrated robot."""
 
     def __init__(self, robot: "Robot", names: list[str], units: list[str], measured: Any, found: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from . import _core, _program
 from ._goal import _three
 from ._files import replacing, write_arrays
 from ._progress import Progress, Shown
-from ._table import Named, Table, sealed_array, unknown
+from ._table import Named, Record, Table, sealed_array, unknown
 
 if TYPE_CHECKING:
     from ._robot import Finding, Robot
@@ -71,7 +71,7 @@ def option(name: str, value: Any) -> list[str]:
     return [f"--{name}"] if value is True else [f"--{name}", str(value)]
 
 
-class Study:
+class Study(Record):
     """Results at all combinations of what was varied. ``s["tip.x"]`` is (n,); ``s.varied["air"]`` the values given."""
 
     def __init__(self, robot: "Robot", found: Mapping[str, Any]) -> None:
@@ -205,7 +205,7 @@ class Goal:
     overshoot: float  #: over the first error
 
 
-class Run:
+class Run(Record):
     """A closed loop: ``r["t1"]``, ``r["s1"]`` and ``r["tip.x"]`` are (ticks,) by the names of the log."""
 
     def __init__(self, robot: "Robot", record: Mapping[str, Any], log: Mapping[str, Any], said: str) -> None:
@@ -303,7 +303,7 @@ class Reading:
     solved: bool  #: False: the body could not follow; the shape is the last one it reached
 
 
-class Plant:
+class Plant(Record):
     """A simulated robot, made by ``Robot.plant``. Belongs to one thread at a time; a context manager."""
 
     def __init__(self, robot: "Robot", period: Union[None, str, float], seed: Optional[int], motion: bool) -> None:
@@ -385,7 +385,7 @@ class Tick:
     contradicted: bool  #: more than half of the readings contradict the model
 
 
-class Loop:
+class Loop(Record):
     """A controller with its estimator, made by ``Robot.loop``. Belongs to one thread at a time."""
 
     def __init__(

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._files import replacing, write_arrays
 from ._state import OUTCOMES, SOLVED, State
-from ._table import Named, Table, array, number, sealed_array, unknown
+from ._table import Named, Record, Table, array, number, sealed_array, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -19,7 +19,7 @@ IK_OUTCOMES: list[str] = _core.names()["ik_outcomes"]
 REACHED: int = _core.names()["reached"]
 
 
-class Solutions:
+class Solutions(Record):
     """Solutions at many commands. ``t["tip"]`` is (n, 3) mm, ``t["air"]`` (n,) in the command's unit; rows that were
     not solved are nan."""
 
@@ -281,7 +281,7 @@ class Workspace(Solutions):
         }
 
 
-class Bound:
+class Bound(Record):
     """An active bound of inverse kinematics."""
 
     def __init__(self, robot: "Robot", row: Sequence[Any]) -> None:
@@ -300,7 +300,7 @@ class Bound:
         return f"{self.kind} {self.name} at its {'upper' if self.upper else 'lower'} bound of {self.value:.6g} {self.unit}"
 
 
-class IK:
+class IK(Record):
     """The answer of inverse kinematics. ``state`` is the equilibrium at ``commands``; ``q["tip"]`` looks into it."""
 
     def __init__(self, robot: "Robot", report: Sequence[Any], deviations: list[float], state: State) -> None:
@@ -361,7 +361,7 @@ class IK:
         return f"<p>{html.escape(repr(self))}</p>" + self.state._repr_html_()
 
 
-class Path:
+class Path(Record):
     """Inverse kinematics along a path, one row per waypoint."""
 
     def __init__(self, robot: "Robot", motion: _core.Motion, marker: str, state: State, report: Sequence[Any] = ()) -> None:

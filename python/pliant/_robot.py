@@ -20,7 +20,7 @@ from ._goal import Goal
 from ._progress import Progress, Shown
 from ._results import IK, Comparison, Path, Solutions, Task, Workspace
 from ._state import Interrupted, Mesh, NotSolvedError, State
-from ._table import Named, Table, array, fixed, unknown
+from ._table import Named, Record, Table, array, fixed, unknown
 
 if TYPE_CHECKING:
     from ._calibrate import Fit
@@ -106,7 +106,7 @@ def _again(*pickled: Any) -> "Robot":
         return robot
 
 
-class Robot:
+class Robot(Record):
     """A robot. Made by ``pliant.load`` and ``pliant.design``; may be used by several threads at once.
 
     Commands are given by name: a text with a unit (``air="30 kPa"``), a number in the command's own unit
@@ -1311,17 +1311,17 @@ class Robot:
         return serve(self, port, width, height)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the robot file.
+        """Writes the robot file, with the size (mm) and order of elements, method and formulation that it was loaded with.
 
         >>> pliant.testing.arm().save("arm.yaml")
         >>> pliant.load("arm.yaml").name
         'arm'
         """
         with replacing(path) as file:
-            file.write(self.source.text)
+            file.write(_as_loaded(self.source) if self._first.body() is not None else self.source.text)
 
 
-class Estimate:
+class Estimate(Record):
     """A state that fits measurements, with error bars (one standard deviation)."""
 
     def __init__(self, robot: Robot, state: State, forces: list[str], found: dict[str, Any]) -> None:
@@ -1370,7 +1370,7 @@ class Estimate:
         return Table(["", "estimated", "+-", "unit"], rows, title)._repr_html_()
 
 
-class Dataset:
+class Dataset(Record):
     """Samples of a robot in an SQLite file (docs/howto/learn.md)."""
 
     def __init__(self, robot: Robot, path: str, planned: int, solved: int, failed: int, folder: Optional[str] = None) -> None:
@@ -1450,6 +1450,24 @@ def _fitted(kind: Any, *pickled: Any) -> Robot:
     """A learned or reduced robot, for unpickling."""
     source, fit = _unpickled(*pickled)
     return kind(source, fit)  # type: ignore[no-any-return]
+
+
+def _as_loaded(s: Source) -> str:
+    """The text of a full body with what it was loaded with besides."""
+    text = s.text
+    if s.size > 0:
+        text = _core.text_set(text, s.path, "mesh.size", f"{s.size:.15g} mm")
+    if s.order > 0:
+        text = _core.text_set(text, s.path, "mesh.order", str(s.order))
+    for key, value in (("method", s.method), ("formulation", "displacement" if s.displacement else None)):
+        if value is not None:
+            try:
+                text = _core.text_set(text, s.path, f"solver.{key}", value)
+            except _core.InputError:  # there is no such block
+                flow = text.rstrip().endswith("}") and text.lstrip().startswith("{")
+                end = text.rstrip()
+                text = f'{end[:-1].rstrip()}, "solver": {{"{key}": "{value}"}}}}\n' if flow else f"{end}\nsolver:\n  {key}: {value}\n"
+    return text
 
 
 def _command(c: dict[str, Any]) -> Command:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
 
 from ._command import call, mesh_options, option, robot_file
-from ._table import Table
+from ._table import Record, Table
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -32,7 +32,7 @@ class Shape:
     image: Optional[str]  #: by which map, "mirrored in y"
 
 
-class Shapes:
+class Shapes(Record):
     """Stable shapes, lowest potential first: a sequence of Shape."""
 
     def __init__(self, robot: "Robot", record: Mapping[str, Any], states: list["State"]) -> None:

@@ -11,7 +11,7 @@ from . import _core
 from ._files import replacing, write_arrays
 from ._progress import Progress, Shown
 from ._state import Interrupted, State
-from ._table import Named, Table, array, fixed, sealed_array, unknown
+from ._table import Named, Record, Table, array, fixed, sealed_array, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -29,7 +29,7 @@ def seconds(given: Time, what: str) -> float:
     return value
 
 
-class Motion:
+class Motion(Record):
     """A motion in time, one row per sample. ``m["tip"]`` is (n, 3) mm, ``m["air"]`` the values of a command.
 
     >>> m = pliant.testing.beam().simulate("50ms", start="undeformed", every="10ms")

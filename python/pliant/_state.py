@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from ._gltf import write_gltf
 from ._files import replacing, sealed, unsealed, write_arrays
-from ._table import Named, Table, array, fixed, number, sealed_array, unknown
+from ._table import Named, Record, Table, array, fixed, number, sealed_array, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -110,7 +110,7 @@ class Reaction:
     moment: Any  #: N mm, about the origin
 
 
-class Readings(Mapping[str, float]):
+class Readings(Record, Mapping[str, float]):
     """What one thing (a spring, an obstacle) reports: quantities by name, also as attributes."""
 
     def __init__(self, name: str, values: dict[str, float], units: dict[str, str]) -> None:
@@ -173,7 +173,7 @@ class Compliance:
         return self._table()._repr_html_()
 
 
-class Report:
+class Report(Record):
     """What the solver did: outcome, message, counts, residual."""
 
     _keys = (
@@ -208,7 +208,7 @@ class Report:
         return "\n".join(f"{key}: {number(getattr(self, key))}" for key in self._keys)
 
 
-class Mesh:
+class Mesh(Record):
     """A mesh as arrays that view the memory of the library; read-only, without copies.
 
     points: (n, 3) mm; kind: per element; node_start, node: vertices of element e are
@@ -283,7 +283,7 @@ class Mesh:
         return f"<mesh of {len(self.kind)} elements, {len(self.rest)} vertices; regions {', '.join(self.region_names)}>"
 
 
-class Fields(Mapping[str, Any]):
+class Fields(Record, Mapping[str, Any]):
     """Fields of a state: displacement (mm), strain (logarithmic, xx yy zz xy yz zx), stress (Cauchy, MPa, in the same
     order), von_mises (MPa), stretch on the vertices; J, J_bound on the elements. Computed when asked for. The name of a
     field in files ("von_mises_kpa") gives it in the unit of that name."""
@@ -332,10 +332,10 @@ class _Standing:
         self.state.robot._give(self.model, self.state)
 
 
-class State:
+class State(Record):
     """One equilibrium of a robot. Made by ``Robot.solve``, ``Robot.ik`` and others; immutable, light, picklable."""
 
-    __slots__ = ("robot", "_report", "_answer", "_block", "_cache", "__weakref__")
+    __slots__ = ("robot", "_report", "_answer", "_block", "_cache", "_made", "__weakref__")
     robot: "Robot"
 
     def __init__(self, robot: "Robot", standing: tuple[tuple[Any, ...], Any, Any]) -> None:
@@ -994,7 +994,7 @@ class State:
         return head + "".join(t._repr_html_() for t in self._tables())
 
 
-class Picture:
+class Picture(Record):
     """A picture: shown in a notebook, or saved."""
 
     def __init__(self, png: bytes) -> None:

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import html
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, TypeVar
+from abc import ABCMeta
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional, Sequence, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,40 @@ def sealed_array(given: Any) -> Any:
     """The same array, read-only from now on; for one that nobody else holds."""
     given.flags.writeable = False
     return given
+
+
+class _Made(ABCMeta):
+    """Notes when a record is complete: its own ``__init__`` and those of its bases have run."""
+
+    def __call__(cls, *given: Any, **named: Any) -> Any:
+        made = super().__call__(*given, **named)
+        object.__setattr__(made, "_made", True)
+        return made
+
+
+class Record(metaclass=_Made):
+    """What was computed, or a robot: its attributes cannot be assigned, neither those it has nor misspelt ones.
+
+    >>> try:
+    ...     pliant.testing.arm().rest.forcse = 3
+    ... except AttributeError as error:
+    ...     print(error)
+    State has no attribute 'forcse'; did you mean 'forces'?
+    """
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # where a class has __setattr__, type checkers accept every name
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name.startswith("_") or not getattr(self, "_made", False):
+                object.__setattr__(self, name, value)
+                return
+            kind, names = type(self).__name__, [n for n in dir(self) if not n.startswith("_")]
+            if name in names:
+                raise AttributeError(f"{kind}.{name} cannot be assigned: it was computed or read, and stays as it is")
+            near = _core.nearest(name, names)
+            raise AttributeError(f"{kind} has no attribute '{name}'" + (f"; did you mean '{near}'?" if near else ""))
 
 
 class UnknownNameError(_core.InputError, KeyError):
@@ -57,7 +92,7 @@ def unknown_heading(heading: Any, known: Sequence[str]) -> UnknownNameError:
     return UnknownNameError(f"the table has no column '{heading}'\n    it has " + ", ".join(known))
 
 
-class Named(Mapping[str, V]):
+class Named(Record, Mapping[str, V]):
     """Values by name, in the order of the robot file."""
 
     def __init__(self, what: str, values: Mapping[str, V]) -> None:
@@ -97,7 +132,7 @@ def number(value: Any) -> str:
     return str(value)
 
 
-class Table:
+class Table(Record):
     """Rows of cells under headings."""
 
     def __init__(self, head: Sequence[str], rows: Sequence[Sequence[Any]], title: Optional[str] = None) -> None:

@@ -88,6 +88,35 @@ class Results(unittest.TestCase):
         print(f"{count} arrays of {len(self.all)} kinds of results, none can be written")
         self.assertGreater(count, 60)
 
+    def test_attributes_cannot_be_assigned(self):
+        """Neither those that exist nor misspelt ones, on results, on what they hand out and on robots."""
+        state = self.all["State"]
+        others = [arm(), state["tip"], state["t1"], state.report, state.markers, finger().mesh, arm().commands["t1"], pl.materials()]
+        for thing in [*self.all.values(), *others]:
+            kind = type(thing).__name__
+            with self.subTest(kind):
+                with self.assertRaises(AttributeError):
+                    thing.forcse = [0, 0, 1]
+                for name in dir(thing):
+                    if not name.startswith("_"):
+                        with self.assertRaises((AttributeError, TypeError), msg=f"{kind}.{name}"):
+                            setattr(thing, name, 1)
+        with self.assertRaisesRegex(AttributeError, "did you mean 'forces'"):
+            state.forcse = [0, 0, 1]
+
+    def test_saved_robots_are_the_same(self):
+        """What a robot was loaded with besides its text is written into its file."""
+        bar = {
+            "pliant": 1, "name": "bar", "mesh": {"design": {"kind": "beam", "length": 40}, "size": 8}, "regions": {"body": "rubber"},
+            "materials": {"rubber": {"model": "neo_hookean", "c10": "0.1 MPa"}}, "fixed": [{"surface": "base"}], "markers": {"tip": {"surface": "tip"}},
+        }  # fmt: skip
+        for robot in (
+            finger(), pl.design("cable_finger", size=12, order=1, method="local_global"), pl.load(bar, size=12, order=1, displacement=True), arm(),
+        ):  # fmt: skip
+            robot.save("saved.yaml")
+            again = pl.load("saved.yaml")
+            self.assertEqual((again.hash, again.method), (robot.hash, robot.method))
+
     def test_shapes_of_a_sweep(self):
         r = finger()
         values = {"flexor": [0.0, 1.0, 2.0], "left": 0, "right": 0}
@@ -188,7 +217,7 @@ class Units(unittest.TestCase):
         return r, s, c
 
     def test_chamber(self):
-        pl.design("bending_finger", size=8, order=1).save("chamber.yaml")
+        pl.design("bending_finger", size=8, order=1).save("chamber.yaml")  # the file has the size and the order
         r, s, c = self.check("chamber.yaml", air=6)
         # a compliance is the derivative: per kPa, not per MPa
         h = 0.01

@@ -56,6 +56,7 @@ RESULTS = ["s", "q", "bounds[0]", "t", "w", "path", "task", "compared", "motion"
            "tensile", "estimate", "reduced", "learned", "table", "compliance", "actuator", "sensor", "reaction", "report", "command", "picture"]  # fmt: skip
 # a wrong type, and misspelt attributes of robots, states, markers and results
 WRONG = ["n: int = s.outcome", "r.comands", "s.convergd", 's.markers["tip"].positon', "q.reachd", "t.convergd", "r.run((1, 2, 3)).reachd"]
+WRONG += ["r.comands = 3", "s.forcse = [0, 0, 1]", "s.converged = True", "t.comands = 3"]
 WRONG += [f"{name}.mispelt" for name in RESULTS]
 
 

@@ -21,36 +21,29 @@ if not os.path.exists(os.path.join(os.path.dirname(pl.__file__), "web", "three")
 
 
 class View(unittest.TestCase):
-    def look(self, state):
-        """What the page of a state says in a browser."""
-        state.save("view.html")
-        print(f"{os.path.getsize('view.html') / 1e6:.2f} MB")
+    def test_pages(self):
+        """What the pages of states of a full body and of reduced models say in a browser."""
+        finger = pl.design("cable_finger", size=8, order=1).solve(flexor=4, left=0, right=0)
+        states = [finger, arm().solve([2, 0, 1]), segment().solve([30, 10, 0]), trunk().solve([95, 110, 104, 120, 99, 103])]
+        pages = [os.path.abspath(f"{state.robot.kind}-{k}.html") for k, state in enumerate(states)]
+        for state, page in zip(states, pages):
+            state.save(page)
+            print(f"{os.path.getsize(page) / 1e6:.2f} MB")
         done = subprocess.run(
-            ["node", os.path.join(SOURCE, "tests", "python", "view.mjs"), os.path.abspath("view.html"), CHROMIUM, WEB, os.path.abspath("view.png")],
-            capture_output=True, text=True, timeout=200,
-        )  # fmt: skip
+            ["node", os.path.join(SOURCE, "tests", "python", "view.mjs"), CHROMIUM, WEB, *pages], capture_output=True, text=True, timeout=600
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
-        said = json.loads(done.stdout)
-        print(said)
-        self.assertEqual(said["errors"], [])
-        self.assertEqual(said["asked"], [])  # nothing is fetched
-        self.assertTrue(said["status"].startswith("Solved"))
-        self.assertIn(f"{state['tip'].position[0]:.2f}", said["markers"])
-        self.assertTrue(said["predicted"])
-        return said
-
-    def test_page(self):
-        s = pl.design("cable_finger", size=8, order=1).solve(flexor=4, left=0, right=0)
-        said = self.look(s)
-        self.assertEqual(said["name"], "cable-finger")
-        self.assertEqual(said["triangles"], len(s.mesh.kind))
-
-    def test_reduced_models(self):
-        for robot, commands in ((arm(), [2, 0, 1]), (segment(), [30, 10, 0]), (trunk(), [95, 110, 104, 120, 99, 103])):
-            with self.subTest(robot.kind):
-                self.assertEqual(self.look(robot.solve(commands))["name"], robot.name)
-                if os.environ.get("PLIANT_PICTURES"):
-                    shutil.copy("view.png", os.path.join(os.environ["PLIANT_PICTURES"], f"{robot.kind}.png"))
+        for state, said in zip(states, json.loads(done.stdout)):
+            with self.subTest(state.robot.name):
+                print(said)
+                self.assertEqual(said["errors"], [])
+                self.assertEqual(said["asked"], [])  # nothing is fetched
+                self.assertTrue(said["status"].startswith("Solved"))
+                self.assertIn(f"{state['tip'].position[0]:.2f}", said["markers"])
+                self.assertTrue(said["predicted"])
+                self.assertEqual(said["name"], state.robot.name)
+                if state is finger:
+                    self.assertEqual(said["triangles"], len(state.mesh.kind))
 
 
 if __name__ == "__main__":
