@@ -111,6 +111,7 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
         length = path->pair_count == 0 ? fmin(length, 0.5 * rest) : length;
     }
     path->length = rest / ceil(rest / length);
+    pl_problem_set(s->problem, path->at);
     pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", path->at, turn,
            strain, path->length);
 }
