@@ -433,6 +433,7 @@ static int compare_work(const cli_args *args, compare *c)
         // as published it stops before it has converged: that is part of the comparison
         if (row->report.outcome != PL_SOLVED && strcmp(row->method, "fang2020") != 0) {
             cli_error(args, "%s did not converge: %s", row->name, row->report.message);
+            cli_outcome_advice(pl_outcome_name(row->report.outcome));
             status = CLI_EXIT_UNSOLVED;
         }
     }

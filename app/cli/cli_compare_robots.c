@@ -62,6 +62,7 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
     json_object_set_new(one, "file", json_string(args->plain[i]));
     json_object_set_new(one, "model", json_string(m->info.kind));
     json_object_set_new(one, "converged", json_boolean(m->report.outcome == PL_SOLVED));
+    json_object_set_new(one, "outcome", json_string(pl_outcome_name(m->report.outcome)));
     json_object_set_new(one, "seconds", cli_json_number(seconds));
     if (a.error.source != PL_ERROR_NONE) {
         json_object_set_new(one, "model_confidence", cli_json_number(a.error.confidence));
@@ -77,6 +78,7 @@ int cli_compare_robots(cli_args *args)
 {
     static const char *const only_methods[] = {"methods", "out", "histogram", "limit-each"};
     int status = cli_setup(args), bad = 0;
+    pl_outcome first_bad = PL_SOLVED;
 
     for (int i = 0; i < 4 && !status; ++i) {
         if (cli_value(args, only_methods[i])) {
@@ -93,7 +95,9 @@ int cli_compare_robots(cli_args *args)
     cli_row(&table, "robot\tmodel\toutcome\tmarker\tx\ty\tz mm\tapart mm\tmodel error mm\tseconds");
     for (int i = 0; m && i < args->plain_count && !status; ++i) {
         status = side_one(args, i, &m[i], &m[0], &table, all);
-        bad += m[i].report.outcome != PL_SOLVED;
+        if (m[i].report.outcome != PL_SOLVED && bad++ == 0) {
+            first_bad = m[i].report.outcome;
+        }
     }
 
     // a table that is not complete would be taken for the result: released without printing
@@ -110,6 +114,11 @@ int cli_compare_robots(cli_args *args)
     }
     free(m);
     json_decref(all);
+
+    if (!status && bad > 0) {
+        cli_error(args, "%d of %d robots did not converge", bad, args->plain_count);
+        cli_outcome_advice(pl_outcome_name(first_bad));
+    }
 
     return status ? status : bad ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }

@@ -533,6 +533,17 @@ static int follow_prepare(const cli_args *args, follow *f)
     return CLI_DONE;
 }
 
+// Refers to the page of the outcome of the first waypoint that was not reached.
+static void follow_advice(const pl_motion *m)
+{
+    for (int k = 0; k < m->count; ++k) {
+        if (!m->reached[k]) {
+            cli_outcome_advice(pl_ik_outcome_name(m->outcome[k]));
+            return;
+        }
+    }
+}
+
 // Exit 0 only if every waypoint was reached.
 static int follow_work(const cli_args *args, follow *f)
 {
@@ -543,6 +554,7 @@ static int follow_work(const cli_args *args, follow *f)
     }
     if (f->motion.count == 0) {
         cli_error(args, "%s before the first waypoint was reached", cli_stop_reason());
+        cli_outcome_advice("interrupted");
         return CLI_EXIT_UNSOLVED;
     }
 
@@ -557,6 +569,7 @@ static int follow_work(const cli_args *args, follow *f)
     if (f->motion.count < f->count) {
         cli_error(args, "%s after %d of %d waypoints, which are kept", cli_stop_reason(), f->motion.count,
                   f->count);
+        cli_outcome_advice("interrupted");
         return CLI_EXIT_UNSOLVED;
     }
 
@@ -567,6 +580,7 @@ static int follow_work(const cli_args *args, follow *f)
             "(%.0f %%); a larger --tolerance accepts it",
             f->report.uncertain, f->motion.count, f->report.largest_model_error,
             100 * f->motion.confidence[0]);
+        follow_advice(&f->motion);
         return CLI_EXIT_UNSOLVED;
     }
 
@@ -576,6 +590,7 @@ static int follow_work(const cli_args *args, follow *f)
                   "points, at most %.4g mm away",
                   f->motion.count - f->report.reached, f->motion.count, f->motion.count == 1 ? "" : "s",
                   f->report.largest_distance);
+        follow_advice(&f->motion);
         return CLI_EXIT_UNSOLVED;
     }
 

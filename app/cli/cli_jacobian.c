@@ -521,6 +521,7 @@ static int jacobian_work(const cli_args *args, cli_model *m, derivatives *d)
     }
     if (m->report.outcome != PL_SOLVED) {
         cli_error(args, "not converged, so there is nothing to differentiate: %s", m->report.message);
+        cli_outcome_advice(pl_outcome_name(m->report.outcome));
         return CLI_EXIT_UNSOLVED;
     }
 

@@ -247,6 +247,7 @@ int cli_goals_start(const cli_args *args, cli_model *m)
     }
     if (m->report.outcome != PL_SOLVED) {
         cli_error(args, "no equilibrium at the start: %s", m->report.message);
+        cli_outcome_advice(pl_outcome_name(m->report.outcome));
         return CLI_EXIT_UNSOLVED;
     }
 

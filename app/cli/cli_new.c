@@ -265,6 +265,35 @@ static double new_value(pl_drive drive, const double range[2])
     return 0.5 * (rest + range[low ? 0 : 1]);
 }
 
+// The list that the first actuator stands in: of the robot, of its first body that has any, or of a reduced
+// model. Returns the name of that body; "": none.
+static const char *new_first_actuators(const pl_robot_document *document, char *list, size_t size)
+{
+    static const char *const lists[] = {"actuators", "model.tendons", "model.chambers"};
+    char key[80];
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i) {
+        snprintf(key, sizeof key, "%s.0.name", lists[i]);
+        if (pl_robot_document_value(document, key)) {
+            snprintf(list, size, "%s", lists[i]);
+            return "";
+        }
+    }
+
+    const char *body = NULL;
+    for (int b = 0; snprintf(key, sizeof key, "bodies.%d.name", b),
+             (body = pl_robot_document_value(document, key)) != NULL;
+         ++b) {
+        snprintf(list, size, "bodies.%d.actuators", b);
+        snprintf(key, sizeof key, "%s.0.name", list);
+        if (pl_robot_document_value(document, key)) {
+            return body;
+        }
+    }
+    snprintf(list, size, "actuators");
+
+    return "";
+}
+
 // A first command to try: the first command of the robot, halfway to the end of the range of the first
 // actuator.
 static void new_try(const char *yaml, char *text, size_t size)
@@ -276,15 +305,17 @@ static void new_try(const char *yaml, char *text, size_t size)
     }
 
     // the first actuator may be the first of a repeated entry: its index is then 1
-    const char *index = pl_robot_document_value(document, "actuators.0.repeat.index");
-    const char *entry = index ? "actuators.0.repeat.each.0" : "actuators.0";
-    char key[80], name[80] = "", repeated[40] = "";
+    char list[40], entry[80], key[96], name[160] = "", repeated[40] = "";
+    const char *body = new_first_actuators(document, list, sizeof list);
+    snprintf(key, sizeof key, "%s.0.repeat.index", list);
+    const char *index = pl_robot_document_value(document, key);
+    snprintf(entry, sizeof entry, "%s.0%s", list, index ? ".repeat.each.0" : "");
     snprintf(repeated, sizeof repeated, "$%.30s", index ? index : "");
     snprintf(key, sizeof key, "%s.name", entry);
     const char *actuator = pl_robot_document_value(document, key);
     const char *mark = actuator && index ? strstr(actuator, repeated) : NULL;
-    snprintf(name, sizeof name, "%.*s%s", mark ? (int)(mark - actuator) : 50, actuator ? actuator : "",
-             mark ? "1" : "");
+    snprintf(name, sizeof name, "%.50s%s%.*s%s", body, body[0] ? "." : "", mark ? (int)(mark - actuator) : 50,
+             actuator ? actuator : "", mark ? "1" : "");
     const char *command = strstr(yaml, "\ncommands:\n  ");
     if (command) {
         command += strlen("\ncommands:\n  ");
@@ -340,7 +371,8 @@ static int new_reduced(const cli_args *args, const pl_reduced_design *d, const c
         status = cli_fail(args, &err);
     }
     if (status == CLI_DONE) {
-        cli_say(args, "wrote %s: %s\nnext:\n  pliant info %s\n", path, d->summary, folder);
+        cli_say(args, "wrote %s: %s\n", path, d->summary);
+        new_next(args, folder, d->robot_yaml);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
     }
 

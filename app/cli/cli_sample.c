@@ -695,6 +695,7 @@ static int sample_report(sampling *s, double seconds)
     if (!status && stored < mine) {
         cli_error(args, "%s after %d of %d samples; the same command continues", cli_stop_reason(), stored,
                   mine);
+        cli_outcome_advice("interrupted");
         return CLI_EXIT_UNSOLVED;
     }
 

@@ -279,6 +279,7 @@ static int shapes_work(const cli_args *args, shapes_run *r)
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? shapes_json(args, r) : NULL);
     if (!status && r->report.stopped) {
         cli_error(args, "%s: the search is not complete", cli_stop_reason());
+        cli_outcome_advice("interrupted");
         return CLI_EXIT_UNSOLVED;
     }
 

@@ -425,6 +425,7 @@ static int simulate_outcome(const cli_args *args, simulate *d)
     if (cli_interrupted()) {
         cli_error(args, "%s at %.4g of %.4g s, %d rows are kept", cli_stop_reason(), r->time, d->until,
                   d->count);
+        cli_outcome_advice("interrupted");
         return CLI_EXIT_UNSOLVED;
     }
 

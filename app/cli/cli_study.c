@@ -331,12 +331,19 @@ static int study_solve(const cli_args *args, const pl_robot_document *document, 
     status = status ? status : study_json(args, &study, findings);
     if (!status && ran == PL_INTERRUPTED) {
         cli_error(args, "%s after %d of %d points", cli_stop_reason(), study.done, study.count);
+        cli_outcome_advice("interrupted");
         if (def.store) {
             cli_advice("the same command goes on from there");
         }
         status = CLI_EXIT_UNSOLVED;
     } else if (!status && study.solved < study.count) {
         cli_error(args, "%d of %d points could not be solved", study.count - study.solved, study.count);
+        int first = 0;
+        while (first + 1 < study.count && study.outcome[first] &&
+               strcmp(study.outcome[first], "solved") == 0) {
+            ++first;
+        }
+        cli_outcome_advice(study.outcome[first] ? study.outcome[first] : "");
         status = CLI_EXIT_UNSOLVED;
     }
 

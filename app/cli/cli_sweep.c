@@ -55,8 +55,9 @@ typedef struct sweep {
     size_t csv_bytes;
     json_t *json; // array of records
     cli_series series;
-    int done, bad; // points solved or tried, points without a solution
-    int status;    // of recording
+    int done, bad;        // points solved or tried, points without a solution
+    pl_outcome first_bad; // outcome of the first of these
+    int status;           // of recording
 } sweep;
 
 // ---- reading FROM:TO:N
@@ -271,7 +272,9 @@ static int sweep_record(const cli_args *args, sweep *s)
 
     const int status = cli_series_frame(args, &s->series, &s->m);
     ++s->done;
-    s->bad += s->m.report.outcome != PL_SOLVED;
+    if (s->m.report.outcome != PL_SOLVED && s->bad++ == 0) {
+        s->first_bad = s->m.report.outcome;
+    }
 
     return status;
 }
@@ -400,6 +403,7 @@ static int sweep_work(const cli_args *args, sweep *s)
     if (cli_interrupted()) {
         cli_error(args, "%s after %d of %d points, which are kept", cli_stop_reason(), s->done,
                   s->point_count);
+        cli_outcome_advice("interrupted");
         return CLI_EXIT_UNSOLVED;
     }
 
@@ -413,6 +417,7 @@ static int sweep_work(const cli_args *args, sweep *s)
 
     if (s->bad > 0) {
         cli_error(args, "%d of %d points did not converge; their rows say so", s->bad, s->done);
+        cli_outcome_advice(pl_outcome_name(s->first_bad));
     }
 
     return s->bad ? CLI_EXIT_UNSOLVED : CLI_DONE;

@@ -240,6 +240,7 @@ static int task_work(const cli_args *args, task_verb *t)
     status = task_go(t);
     if (!status && t->motion.count == 0) {
         cli_error(args, "%s before the first step was done", cli_stop_reason());
+        cli_outcome_advice("interrupted");
         status = CLI_EXIT_UNSOLVED;
     }
 
@@ -252,12 +253,18 @@ static int task_work(const cli_args *args, task_verb *t)
     status = task_write(t);
     if (!status && cli_interrupted()) {
         cli_error(args, "%s after %d steps, which are kept", cli_stop_reason(), t->motion.count);
+        cli_outcome_advice("interrupted");
         return CLI_EXIT_UNSOLVED;
     }
 
     if (!status && t->reached < t->steps) {
         cli_error(args, "%d of %d steps did not reach their goal%s", t->steps - t->reached, t->steps,
                   t->motion.surrogate ? ", with the error of the model" : "");
+        int first = 0;
+        while (first + 1 < t->motion.count && t->motion.outcome[first] == PL_IK_REACHED) {
+            ++first;
+        }
+        cli_outcome_advice(pl_ik_outcome_name(t->motion.outcome[first]));
         return CLI_EXIT_UNSOLVED;
     }
 

@@ -465,6 +465,7 @@ static int workspace_work(const cli_args *args, workspace *w)
     if (!status && !whole) {
         cli_error(args, "%s after %d of %d samples%s", cli_stop_reason(), w->before + w->done, w->plan.count,
                   w->store ? "; the same command continues" : "");
+        cli_outcome_advice("interrupted");
         return CLI_EXIT_UNSOLVED;
     }
 

@@ -4,6 +4,7 @@ set -eu
 [ $# -ge 1 ] || { echo "usage: $0 PLIANT"; exit 2; }
 [ -x "$1" ] || { echo "$1 is no program"; exit 2; }
 pliant=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -26,10 +27,21 @@ fail() {
     echo "---"
 }
 
-# run ARGUMENTS: keeps the output in out.txt and err.txt, the exit status in $status
+# run ARGUMENTS: keeps the output in out.txt and err.txt, the exit status in $status; records (--json) are kept for `finish`
+records=$work/.records
 run() {
     status=0
     "$pliant" "$@" >out.txt 2>err.txt || status=$?
+    local word before="" record=""
+    for word in "$@"; do
+        [ "$before" != --json ] || record=$word
+        before=$word
+    done
+    [ "$record" != - ] || record=out.txt
+    if [ -n "$record" ] && [ -s "$record" ]; then
+        mkdir -p "$records"
+        cp "$record" "$records/$((checks + 1000))-$1.json"
+    fi
 }
 
 # expect_status NUMBER ARGUMENTS
@@ -128,7 +140,15 @@ expect_clean() {
     if [ -z "$left" ]; then pass "no temporary files"; else fail "left $left"; fi
 }
 
+# The records of this script follow the published schema.
 finish() {
+    if [ -d "$records" ]; then
+        if PYTHONDONTWRITEBYTECODE=1 python3 "$tests/check_records.py" "$tests/../../docs/reference/schema.json" "$records" >"$work/schema.txt" 2>&1; then
+            pass "$(find "$records" -name '*.json' | wc -l) records follow docs/reference/schema.json"
+        else
+            fail "records do not follow docs/reference/schema.json: $(head -n 8 "$work/schema.txt")"
+        fi
+    fi
     echo "$checks checks, $failures failed"
     [ "$failures" -eq 0 ]
 }

@@ -4,9 +4,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
 expect_status 0 new --list
-for kind in specimen bending_finger cable_finger three_chamber segment beam sphere_shell tube planar_arm dea_crawler cbha twister membrane pillows; do
+# a first command is proposed; the specimen is moved by its support and has none
+for kind in specimen bending_finger cable_finger three_chamber segment beam sphere_shell tube planar_arm dea_crawler cbha twister membrane pillows \
+    fiber_bender knuckle_finger gripper_finger tentacle parallel bellows_trunk trunk_cc segment_beam; do
     expect_words out.txt "$kind:"
     expect_status 0 new "$kind" "d_$kind"
+    expect_words out.txt "pliant fk d_$kind $([ "$kind" = specimen ] || echo --set)"
     expect_file "d_$kind/robot.yaml"
     expect_status 0 new --list
 done

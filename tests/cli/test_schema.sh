@@ -65,6 +65,20 @@ run fk bad.yaml --json -
 cp out.txt record.json
 expect_schema failure record.json
 
+# every verb refers to the page of the outcome, whether it solves one point or many
+run new sphere_shell ball
+sed -i 's/drive: volume_ratio/drive: pressure/; s/range: \[1, 8\]/range: [0 kPa, 5000 kPa]/; s/^  order: 2.*/&\n  accept: true/' ball/robot.yaml
+for words in "fk ball --set air=4000kPa" "sweep ball --set air=3000:4000kPa:2" "study ball --vary air=3000kPa:4000kPa:2" "jacobian ball --set air=4000kPa" \
+    "compare ball ball --set air=4000kPa"; do
+    # shellcheck disable=SC2086
+    expect_status 1 $words --size 8 --order 1 --json -
+    expect_words err.txt '`pliant help limit_point`: what it means, causes, what to try'
+done
+expect_status 1 ik trunk --target 300,0,0 --json -
+expect_words err.txt '`pliant help nearest`'
+expect_status 1 follow trunk --path circle --center 300,0,46 --span 10 --count 3 --json -
+expect_words err.txt '`pliant help best_found`'
+
 # the tables of the verbs
 "$pliant" help --json - >record.json
 expect_schema help record.json
