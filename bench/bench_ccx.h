@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include "bench.h"
+#include "meshfile/meshfile.h"
 
 typedef struct bench_ccx {
     double cpu, wall; // s

@@ -6,6 +6,8 @@
 //   bench_meshing [largest]      largest: leave out meshes above so many elements
 #include "bench.h"
 #include "mesh/mesh.h"
+#include "meshfile/meshfile.h"
+#include "meshing/meshing.h"
 
 enum { ELEMENTS, CPU, WALL, PEAK_MB, RESULTS };
 

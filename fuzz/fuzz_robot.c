@@ -5,6 +5,7 @@
 #include "document/document.h"
 #include "pliant/result.h"
 #include "pliant/model.h"
+#include "meshfile/meshfile.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)
 {

@@ -4,6 +4,7 @@
 #include "box_mesh.h"
 #include "document/document.h"
 #include "pliant/result.h"
+#include "meshfile/meshfile.h"
 
 static const char *const block =
     "pliant: 1\nname: block\nmesh: {file: box.vtu}\nmaterials:\n"

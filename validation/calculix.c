@@ -1,6 +1,7 @@
 // CalculiX (`ccx`) on the same mesh: a block stretched, the pressure-driven bending finger at 80 degrees with
 // the plain element and Poisson 0.45; then the default formulation at 0.49, both against a finer mesh.
 #include "ccx_folder.h"
+#include "meshfile/meshfile.h"
 
 // ---- writing the job
 typedef struct job_material {

@@ -2,6 +2,7 @@
 // ball pressed on a rigid plane (Hertz), a bar lifted by a rigid roller, a block on a slope (Coulomb).
 #include "ccx_folder.h"
 #include "contact_rig.h"
+#include "meshfile/meshfile.h"
 
 // ---- a job for ccx: neo-Hookean body, one rigid surface of hexahedra whose nodes are all driven along z
 typedef struct job {

@@ -11,6 +11,7 @@
 #include "mesh/mesh.h"
 #include "pliant/result.h"
 #include "pliant/meshing.h"
+#include "meshfile/meshfile.h"
 
 typedef struct graded_request {
     const char *kind; // design, at its defaults

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "validate.h"
 #include "mesh/mesh.h"
+#include "meshfile/meshfile.h"
 
 #define PRESSURES 4
 #define ANGLE 0.02

@@ -380,7 +380,8 @@ char *cli_record_csv_row(cli_model *m);
 #define CLI_SHAPE_FORMATS ".vtu .vtm .pvd .xdmf .glb .usda .obj .ply .stl .csv .png .svg"
 
 // ---- shapes and pictures
-extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];
+extern const char *const cli_shape_extensions[];
+int cli_check_mesh_outputs(const cli_args *args); // every --out of a mesh; an exit status
 
 // Any volume mesh file, with its elements as they are (linear or quadratic).
 pl_status cli_mesh_read(const char *path, double unit, pl_mesh **mesh, pl_findings *findings, pl_error *err);

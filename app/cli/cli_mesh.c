@@ -39,19 +39,6 @@ bool cli_unit(const cli_args *args, double *unit)
     return !text;
 }
 
-// Whether the argument is a mesh, by its extension.
-static bool mesh_is_file(const char *path)
-{
-    static const char *const known[] = {".msh", ".vtk", ".vtu", ".unv", ".inp", ".node", ".ele"};
-    for (int i = 0; i < 7; ++i) {
-        if (strcasecmp(cli_extension(path), known[i]) == 0) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
 json_t *cli_json_quality(const pl_mesh_quality *q)
 {
     json_t *quality = json_object();
@@ -197,11 +184,11 @@ static int mesh_from_file(const cli_args *args, const char *path)
 static int mesh_run(cli_args *args)
 {
     int status = cli_setup(args);
-    status = status ? status : cli_check_outputs(args, cli_mesh_extensions, NULL, NULL);
+    status = status ? status : cli_check_mesh_outputs(args);
     if (status) {
         return status;
     }
-    if (mesh_is_file(args->plain[0])) {
+    if (pl_mesh_content_of(args->plain[0]) == PL_MESH_VOLUME) {
         return mesh_from_file(args, args->plain[0]);
     }
 

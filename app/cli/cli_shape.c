@@ -5,8 +5,6 @@
 #include <strings.h>
 #include "cli.h"
 
-const char *const cli_mesh_extensions[] = {".vtu", ".msh", ".stl", ".inp", ".node", ".png", ".svg", NULL};
-
 // The formats that `--out` writes of a shape: extension, writer. Another format is one more row; what is
 // refused, completed and written follows it. docs/reference/files.md describes the formats.
 #define SHAPE_FORMATS(F)                                                                                     \
@@ -38,15 +36,22 @@ static bool shape_is(const char *path, const char *extension)
     return strcasecmp(cli_extension(path), extension) == 0;
 }
 
+static bool shape_is_picture(const char *path)
+{
+    return shape_is(path, ".png") || shape_is(path, ".svg");
+}
+
+int cli_check_mesh_outputs(const cli_args *args)
+{
+    const char *known[24] = {".png", ".svg"};
+    for (int i = 0, n = 2; n + 1 < 24 && pl_mesh_write_extension(i); ++i) {
+        known[n++] = pl_mesh_write_extension(i);
+    }
+    return cli_check_outputs(args, known, NULL, NULL);
+}
+
 pl_status cli_mesh_read(const char *path, double unit, pl_mesh **mesh, pl_findings *findings, pl_error *err)
 {
-    static const char *const foreign[] = {".msh", ".vtk", ".unv"};
-    for (int i = 0; i < 3; ++i) {
-        if (shape_is(path, foreign[i])) {
-            return pl_meshing_read(path, unit, mesh, findings, err);
-        }
-    }
-
     return pl_mesh_load(path, unit, pl_meshing_mesher(), mesh, findings, err);
 }
 
@@ -122,20 +127,8 @@ pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *
     if (shape_surface(args, mesh, &surface, err) != PL_OK) {
         return err->status;
     }
-    if (shape_is(path, ".vtu")) {
-        return pl_mesh_write_vtu(mesh, path, PL_VTU_RAW, err);
-    }
-    if (shape_is(path, ".msh")) {
-        return pl_meshing_write_msh(mesh, path, false, err);
-    }
-    if (shape_is(path, ".stl")) {
-        return pl_mesh_write_stl(mesh, surface, NULL, path, err);
-    }
-    if (shape_is(path, ".inp")) {
-        return pl_mesh_write_inp(mesh, path, err);
-    }
-    if (shape_is(path, ".node")) {
-        return pl_mesh_write_tetgen(mesh, path, err);
+    if (!shape_is_picture(path)) {
+        return pl_mesh_write(mesh, surface, NULL, pl_meshing_mesher(), path, err);
     }
 
     pl_picture picture = pl_picture_default();
@@ -421,7 +414,7 @@ static pl_status shape_stl(const cli_args *args, cli_model *m, const char *path,
         status = shape_surface(args, body.mesh, &surface, err);
     }
     if (status == PL_OK) {
-        status = pl_mesh_write_stl(body.mesh, surface, place, path, err);
+        status = pl_mesh_write(body.mesh, surface, place, NULL, path, err);
     }
     free(place);
 

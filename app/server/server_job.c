@@ -368,7 +368,7 @@ static pl_status job_revisit(server_model *m, const worker_entry *entry, const p
 static pl_status job_write_shape(server_model *m, const char *format, const char *path, pl_error *err)
 {
     if (strcmp(format, "stl") == 0) {
-        return pl_mesh_write_stl(m->body, NULL, server_model_positions(m), path, err);
+        return pl_mesh_write(m->body, NULL, server_model_positions(m), NULL, path, err);
     }
     if (strcmp(format, "obj") == 0) { // readers that do not know colours take them for coordinates
         return pl_model_write_surface(m->model, PL_FIELD_COUNT, path, err);

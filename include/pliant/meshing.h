@@ -21,11 +21,6 @@ PL_API const pl_mesher *pl_meshing_mesher(void);
 PL_API_CHECKED pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
                                          pl_error *err);
 
-// Writes MSH 4.1 (ASCII or binary) with physical groups for regions and surfaces. The file is written under a
-// temporary name and then renamed.
-PL_API_CHECKED pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *path, bool binary,
-                                              pl_error *err);
-
 // Reads a triangle surface: STL (ASCII, binary) or OBJ, welded. `unit` is mm per unit of the file and must be
 // given.
 PL_API_CHECKED pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out,

@@ -159,7 +159,7 @@ PyObject *core_model_write(PyObject *self, PyObject *args)
             snprintf(err.text, sizeof err.text, "the model has no body to write");
         } else if (status == PL_OK) {
             pl_model_shape(m->model, place);
-            CORE_RUN(m, status = pl_mesh_write_stl(mesh, surface, place, path, &err));
+            CORE_RUN(m, status = pl_mesh_write(mesh, surface, place, NULL, path, &err));
         }
 
         free(place);

@@ -1,6 +1,7 @@
 // A coarser model of the same robot, for previews and workspaces: elements about twice as long, accepted only
 // if the mesh has less than half of the vertices.
 #include "base/base.h"
+#include "mesh/mesh.h"
 #include "pliant/analysis.h"
 #include "pliant/text.h"
 
@@ -11,7 +12,7 @@
 static bool coarse_is_shell(pl_mesh_view view)
 {
     for (int32_t e = 0; e < view.element_count; ++e) {
-        if (view.kind[e] == PL_PRISM6 || view.kind[e] == PL_PRISM15) {
+        if (!pl_element_is_tet(view.kind[e])) {
             return true;
         }
     }

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "document/document_tree.h"
 #include "document/document_model.h"
+#include "meshfile/meshfile.h"
 
 // Brings a mesh to the order asked for.
 // Order 2 adds mid nodes, order 1 drops them; *mesh is replaced.
@@ -15,7 +16,7 @@ static pl_status load_order(pl_mesh **mesh, int order, pl_error *err)
     bool linear = false, quadratic = false;
 
     for (int32_t e = 0; e < v.element_count; ++e) {
-        const bool is_linear = v.kind[e] == PL_TET4 || v.kind[e] == PL_PRISM6;
+        const bool is_linear = !pl_element_is_quadratic(v.kind[e]);
         linear = linear || is_linear;
         quadratic = quadratic || !is_linear;
     }
@@ -96,21 +97,6 @@ static pl_status load_judge_fit(doc_robot_file *f, const pl_body_def *body, cons
     return PL_OK;
 }
 
-// Formats read here; the others go to the mesher with all the file says about them.
-static bool load_is_own_format(const char *path)
-{
-    static const char *const own[] = {".vtu", ".node", ".ele", ".inp"};
-    const char *dot = strrchr(path, '.');
-
-    for (int i = 0; dot && i < PL_COUNT(own); ++i) {
-        if (strcasecmp(dot, own[i]) == 0) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
 // What a text says behind "FILE:" or "FILE:LINE:", for a finding that carries both itself.
 static const char *load_sentence(const char *text, const char *file, int *line)
 {
@@ -172,7 +158,7 @@ static pl_status load_body(doc_robot_file *f, const pl_body_def *body, const pl_
     // by kind of source: read here, through the mesher, or made and kept
     pl_error err = {0};
     pl_status status;
-    if (source.kind == PL_SOURCE_FILE && (!options->mesher || load_is_own_format(source.path))) {
+    if (source.kind == PL_SOURCE_FILE && (!options->mesher || pl_mesh_is_read_here(source.path))) {
         status = pl_mesh_load(source.path, source.unit > 0 ? source.unit : 1, NULL, out, findings, &err);
         if (status == PL_OK && source.fill) {
             status = load_fill(&source, options, out, findings, &err);

@@ -3,6 +3,7 @@
 #include <strings.h>
 #include "base/vec.h"
 #include "document/document_reader.h"
+#include "meshfile/meshfile.h"
 
 // Relative to the folder of the robot file.
 static const char *mesh_path(doc_robot_file *f, const char *path)
@@ -12,24 +13,16 @@ static const char *mesh_path(doc_robot_file *f, const char *path)
     return full ? full : path;
 }
 
-// Without the dot, "" if there is none.
-static const char *mesh_extension(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && !strchr(dot, '/') ? dot + 1 : "";
-}
-
 // Refuses by extension, before a file is opened.
-static bool mesh_has_extension(doc_robot_file *f, const doc_node *node, const char *what, const char *path,
-                               const char *const *known, int count, const char *expected)
+static bool mesh_has_content(doc_robot_file *f, const doc_node *node, const char *what, const char *path,
+                             pl_mesh_content content)
 {
-    const char *extension = mesh_extension(path);
-    for (int i = 0; i < count; ++i) {
-        if (strcasecmp(extension, known[i]) == 0) {
-            return true;
-        }
+    char expected[80];
+    if (pl_mesh_content_of(path) == content) {
+        return true;
     }
 
+    pl_mesh_extensions(content, false, expected, sizeof expected);
     doc_defect(f, node->line, "%s: '%s' has an extension that cannot be read, expected %s", what, path,
                expected);
     return false;
@@ -43,7 +36,6 @@ static bool mesh_parts(doc_robot_file *f, const doc_node *node, pl_mesh_source *
         {"region", DOC_NAME, 0, offsetof(pl_source_part, region), DOC_REQUIRED},
         {"cavity", DOC_BOOL, 0, offsetof(pl_source_part, cavity), 0},
     };
-    static const char *const extensions[] = {"stl", "obj"};
 
     if (!doc_expect(f, node, DOC_LIST, "mesh: parts")) {
         return false;
@@ -71,9 +63,7 @@ static bool mesh_parts(doc_robot_file *f, const doc_node *node, pl_mesh_source *
             continue;
         }
 
-        good = mesh_has_extension(f, n, "mesh: part", p->path, extensions, PL_COUNT(extensions),
-                                  ".stl or .obj") &&
-               good;
+        good = mesh_has_content(f, n, "mesh: part", p->path, PL_MESH_SURFACE) && good;
         p->path = mesh_path(f, p->path);
 
         for (const pl_source_part *q = part; q < p; ++q) {
@@ -320,20 +310,15 @@ static bool mesh_source_kind(doc_robot_file *f, const doc_node *node, pl_mesh_so
 // By kind of source; surfaces are the usual mistake.
 static bool mesh_source_path(doc_robot_file *f, const doc_node *node, pl_mesh_source *source)
 {
-    static const char *const meshes[] = {"msh", "vtk", "vtu", "unv", "node", "ele", "inp"};
-    static const char *const cad[] = {"step", "stp"};
     const bool is_mesh = source->kind == PL_SOURCE_FILE;
 
-    if (is_mesh && (strcasecmp(mesh_extension(source->path), "stl") == 0 ||
-                    strcasecmp(mesh_extension(source->path), "obj") == 0)) {
+    if (is_mesh && pl_mesh_content_of(source->path) == PL_MESH_SURFACE) {
         doc_defect(f, node->line, "mesh: '%s' is a surface, not a volume mesh", source->path);
         doc_advise(f, "give it under parts: - {surface: %s, region: body}", source->path);
         return false;
     }
 
-    if (!mesh_has_extension(f, node, "mesh", source->path, is_mesh ? meshes : cad,
-                            is_mesh ? PL_COUNT(meshes) : PL_COUNT(cad),
-                            is_mesh ? ".msh, .vtk, .vtu, .unv, .node, .ele or .inp" : ".step or .stp")) {
+    if (!mesh_has_content(f, node, "mesh", source->path, is_mesh ? PL_MESH_VOLUME : PL_MESH_CAD)) {
         return false;
     }
 

@@ -52,16 +52,8 @@ static element_rule rule_prism(int order)
 
 static element_rule rule_of(pl_element_kind kind)
 {
-    switch (kind) {
-    case PL_TET4:
-        return rule_tet(1);
-    case PL_TET10:
-        return rule_tet(2);
-    case PL_PRISM6:
-        return rule_prism(1);
-    default:
-        return rule_prism(2);
-    }
+    const int order = pl_element_is_quadratic(kind) ? 2 : 1;
+    return pl_element_is_tet(kind) ? rule_tet(order) : rule_prism(order);
 }
 
 int pl_element_rule(pl_element_kind kind, double xi[PL_POINTS_MAX][3], double weight[PL_POINTS_MAX])
@@ -82,7 +74,7 @@ void pl_block_point(const pl_block *block, int q, double xi[3])
 static void corner_weights(pl_element_kind kind, double table[PL_POINTS_MAX * PL_CORNERS_MAX])
 {
     const element_rule rule = rule_of(kind);
-    const bool prism = kind == PL_PRISM6 || kind == PL_PRISM15;
+    const bool prism = !pl_element_is_tet(kind);
     const int corners = pl_element_corner_count(kind);
     for (int q = 0; q < rule.count; ++q) {
         pl_shape_eval(prism ? PL_PRISM6 : PL_TET4, rule.xi[q], table + q * corners, NULL);

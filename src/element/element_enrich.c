@@ -26,12 +26,12 @@ static const pl_enrich_kernels *enrich_choose(void)
 // ---- functions on the reference element
 static bool enrich_is_tet(pl_element_kind kind)
 {
-    return kind == PL_TET4 || kind == PL_TET10;
+    return pl_element_is_tet(kind);
 }
 
 static bool enrich_is_linear(pl_element_kind kind)
 {
-    return kind == PL_TET4 || kind == PL_PRISM6;
+    return !pl_element_is_quadratic(kind);
 }
 
 static int enrich_added(pl_element_kind kind)

@@ -200,7 +200,7 @@ static double lane_bound(const pl_block *block, int lane, const double *x, doubl
         volume += block->weight[q * PL_LANES + lane];
     }
 
-    const bool prism = block->kind == PL_PRISM6 || block->kind == PL_PRISM15;
+    const bool prism = !pl_element_is_tet(block->kind);
     if (bound <= 0) {
         // the quick bound is not conclusive: the subdividing one of the mesh room decides
         double X[3 * PL_ELEMENT_NODES_MAX];

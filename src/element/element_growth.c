@@ -78,7 +78,7 @@ static growth_point growth_at(const pl_elements *E, const pl_block *block, int l
     growth_point point = {.w = block->weight[q * PL_LANES + lane]};
     pl_block_gradient(block, lane, q, x, point.F);
     growth_direction(block, lane, q, mesh, kind, point.L);
-    const bool lumped = block->kind == PL_TET4 || block->kind == PL_PRISM6;
+    const bool lumped = !pl_element_is_quadratic(block->kind);
 
     for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
         const double N = block->corner_weight[q * block->corner_count + c];
@@ -120,7 +120,7 @@ static void growth_pressures(pl_elements *E, const pl_mesh_view *mesh, int law, 
     memset(E->pressure_rate, 0, (size_t)E->pressure_count * sizeof *E->pressure_rate);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
-        const bool lumped = block->kind == PL_TET4 || block->kind == PL_PRISM6;
+        const bool lumped = !pl_element_is_quadratic(block->kind);
 
         for (int l = 0; block->law == law && E->law[law].mixed && l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {

@@ -38,7 +38,7 @@ typedef struct inertia_table {
 
 static void inertia_fill(pl_element_kind kind, inertia_table *table)
 {
-    const bool prism = kind == PL_PRISM6 || kind == PL_PRISM15;
+    const bool prism = !pl_element_is_tet(kind);
     for (int q = 0; q < INERTIA_POINTS; ++q) {
         double xi[3];
         table->weight[q] = inertia_point(prism, q, xi);

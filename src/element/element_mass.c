@@ -8,7 +8,7 @@
 
 static bool mass_is_lumped(const pl_block *block)
 {
-    return block->kind == PL_TET4 || block->kind == PL_PRISM6;
+    return !pl_element_is_quadratic(block->kind);
 }
 
 // int N_c N_d dV of one lane; lumped: row sums on the diagonal.

@@ -7,6 +7,40 @@
 #include "base/vec.h"
 #include "pliant/mesh.h"
 
+// ---- kinds of elements. What other programs call them and how they order their nodes stands here too, so
+// that readers and writers of files know no kind by name.
+typedef struct pl_element_traits {
+    const char *name;
+    int nodes, corners, faces, edges; // of one element
+    bool tet;                         // a tetrahedron; otherwise a prism
+    bool quadratic;                   // has mid nodes
+    pl_element_kind lowered, raised;  // the linear and the quadratic kind with these corners
+    double
+        lumped[3]; // share of its mass: of a corner, a mid node of a triangle, a mid node of a vertical edge
+    int vtk;       // its cell type in VTK files, with our order of nodes
+    const char *abaqus;
+    const char *xdmf; // its name, and its number in mixed meshes
+    int xdmf_number;
+    int gmsh; // its type in Gmsh, and where each of our nodes stands in Gmsh's list
+    int8_t gmsh_node[PL_ELEMENT_NODES_MAX];
+} pl_element_traits;
+
+// `kind` is that of a mesh.
+const pl_element_traits *pl_element_get(int kind);
+
+static inline bool pl_element_is_tet(int kind)
+{
+    return pl_element_get(kind)->tet;
+}
+
+static inline bool pl_element_is_quadratic(int kind)
+{
+    return pl_element_get(kind)->quadratic;
+}
+
+int pl_element_find_vtk(int64_t type); // -1: no kind of element has this type
+int pl_element_find_gmsh(int type);    // -1
+int pl_element_find_nodes(int nodes);  // -1
 int pl_element_node_count(pl_element_kind kind);
 int pl_element_corner_count(pl_element_kind kind);
 
@@ -227,6 +261,8 @@ struct pl_mesher {
     pl_status (*surface)(void *user, const char *path, double unit, pl_trisurf *out, pl_error *err);
     // Whether the parameters of a design are known and possible, without meshing; may be NULL.
     pl_status (*check)(void *user, const pl_mesh_source *source, pl_error *err);
+    // Writes a mesh as MSH; may be NULL.
+    pl_status (*write)(void *user, const pl_mesh *mesh, const char *path, pl_error *err);
 };
 
 // ---- shape functions

@@ -450,7 +450,7 @@ pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *po
     *collapsed = 0;
     *longest = 0;
     for (int64_t e = 0; e < w.count; ++e) {
-        if (tets->kind[e] != tets->kind[0] || (tets->kind[e] != PL_TET4 && tets->kind[e] != PL_TET10)) {
+        if (tets->kind[e] != tets->kind[0] || !pl_element_is_tet(tets->kind[e])) {
             return PL_OK;
         }
     }

@@ -27,7 +27,6 @@ static const int64_t *copy_faces(const int64_t *face)
     return face ? face : copy_no_faces;
 }
 
-// Builds the mesh; it compares with the part as the given one does.
 // The new mesh compares with the part as the old one did.
 static pl_status copy_build(const pl_mesh *mesh, const pl_mesh_def *def, const int64_t *face, pl_mesh **out,
                             pl_error *err)
@@ -37,17 +36,6 @@ static pl_status copy_build(const pl_mesh *mesh, const pl_mesh_def *def, const i
         (*out)->fit = mesh->fit;
     }
     return status;
-}
-
-// The quadratic element with the same corners, and below the linear one.
-static pl_element_kind copy_raised(pl_element_kind kind)
-{
-    return kind == PL_TET4 ? PL_TET10 : kind == PL_PRISM6 ? PL_PRISM15 : kind;
-}
-
-static pl_element_kind copy_lowered(pl_element_kind kind)
-{
-    return kind == PL_TET10 ? PL_TET4 : kind == PL_PRISM15 ? PL_PRISM6 : kind;
 }
 
 // The arrays of a mesh in the making.
@@ -70,8 +58,8 @@ static void copy_clear(copy_work *w)
     pl_table_clear(&w->edge);
 }
 
-// Kinds and starts of the new elements; false when out of memory.
-static bool copy_layout(const pl_mesh_view *v, pl_element_kind (*to)(pl_element_kind), copy_work *w)
+// Kinds (raised or lowered) and starts of the new elements; false when out of memory.
+static bool copy_layout(const pl_mesh_view *v, bool raise, copy_work *w)
 {
     w->kind = PL_NEW_ARRAY(uint8_t, v->element_count);
     w->node_start = PL_NEW_ARRAY(int64_t, (size_t)v->element_count + 1);
@@ -80,7 +68,9 @@ static bool copy_layout(const pl_mesh_view *v, pl_element_kind (*to)(pl_element_
     }
 
     for (int32_t e = 0; e < v->element_count; ++e) {
-        const pl_element_kind kind = to((pl_element_kind)v->kind[e]);
+        const pl_element_traits *old = pl_element_get(v->kind[e]);
+        const pl_element_kind kind = raise ? old->raised : old->lowered;
+
         w->kind[e] = (uint8_t)kind;
         w->node_start[e + 1] = w->node_start[e] + pl_element_node_count(kind);
     }
@@ -165,7 +155,7 @@ pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err)
 
     // edges and the mid nodes that exist already
     copy_work w = {0};
-    bool ok = copy_layout(v, copy_raised, &w) && pl_table_init(&w.edge, 2, edges);
+    bool ok = copy_layout(v, true, &w) && pl_table_init(&w.edge, 2, edges);
     w.mid = ok ? PL_NEW_ARRAY(int32_t, edges) : NULL;
     if (w.mid) {
         raise_collect_edges(v, &w);
@@ -232,7 +222,7 @@ pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_o
     }
 
     copy_work w = {0};
-    const bool ok = copy_layout(v, copy_lowered, &w);
+    const bool ok = copy_layout(v, false, &w);
     int32_t *new_of = PL_NEW_ARRAY(int32_t, v->vertex_count),
             *old_of = PL_NEW_ARRAY(int32_t, v->vertex_count);
     w.position = PL_NEW_ARRAY(double, 3 * (size_t)v->vertex_count);

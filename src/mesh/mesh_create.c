@@ -194,7 +194,7 @@ static void create_turn(pl_element_kind kind, int32_t *node)
 {
     static const int8_t tet[3][2] = {{1, 2}, {4, 6}, {8, 9}};
     static const int8_t prism[6][2] = {{0, 3}, {1, 4}, {2, 5}, {6, 9}, {7, 10}, {8, 11}};
-    const bool is_tet = kind == PL_TET4 || kind == PL_TET10;
+    const bool is_tet = pl_element_is_tet(kind);
     const int swaps = kind == PL_TET4 ? 1 : kind == PL_PRISM15 ? 6 : 3;
 
     for (int i = 0; i < swaps; ++i) {

@@ -8,7 +8,7 @@
 // How far inside the reference element xi lies: the smallest barycentric coordinate (or distance to an end).
 static double embed_depth(pl_element_kind kind, const double xi[3])
 {
-    if (kind == PL_TET4 || kind == PL_TET10) {
+    if (pl_element_is_tet(kind)) {
         return fmin(fmin(xi[0], xi[1]), fmin(xi[2], 1 - xi[0] - xi[1] - xi[2]));
     }
     return fmin(fmin(fmin(xi[0], xi[1]), 1 - xi[0] - xi[1]), 0.5 * fmin(1 - xi[2], 1 + xi[2]));
@@ -17,7 +17,7 @@ static double embed_depth(pl_element_kind kind, const double xi[3])
 // Newton on x(xi) = p from the centre: A step = p - x(xi) with A = dx/dxi. True when it converged.
 static bool embed_newton(pl_element_kind kind, const double *x, const double p[3], double xi[3])
 {
-    const bool tet = kind == PL_TET4 || kind == PL_TET10;
+    const bool tet = pl_element_is_tet(kind);
     xi[0] = xi[1] = tet ? 0.25 : 1.0 / 3;
     xi[2] = tet ? 0.25 : 0;
 

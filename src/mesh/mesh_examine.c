@@ -160,7 +160,7 @@ static pl_status examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_er
     const pl_status status = pl_mesh_thin_walls(mesh, &element, &count, &thinnest, err);
 
     if (status == PL_OK && count > 0) {
-        const bool quadratic = mesh->view.kind[0] == PL_TET10 || mesh->view.kind[0] == PL_PRISM15;
+        const bool quadratic = pl_element_is_quadratic(mesh->view.kind[0]);
         double place[3];
         examine_centre(mesh, element[0], place);
         // one quadratic element across a wall bends well; one linear element does not
@@ -192,7 +192,7 @@ static bool examine_deep(const pl_mesh *mesh, const pl_embedding *in, const doub
     // tet: barycentric coordinates as ratios of volumes, V(p in place of corner k) / V
     double least = 1;
 
-    if (kind == PL_TET4 || kind == PL_TET10) {
+    if (pl_element_is_tet(kind)) {
         double x[3 * PL_ELEMENT_NODES_MAX];
         pl_mesh_gather(mesh, in->element, x);
         const double whole = pl_element_volume(PL_TET4, x);

@@ -3,16 +3,71 @@
 
 // ---- tables of the kinds
 
-typedef struct shape_kind {
-    const char *name;
-    int nodes, corners, faces, edges; // of one element
-} shape_kind;
-
-static const shape_kind shape_kinds[PL_ELEMENT_KIND_COUNT] = {
-    [PL_TET4] = {"tet4", 4, 4, 4, 6},
-    [PL_TET10] = {"tet10", 10, 4, 4, 6},
-    [PL_PRISM6] = {"prism6", 6, 6, 5, 9},
-    [PL_PRISM15] = {"prism15", 15, 6, 5, 9},
+// Lumped masses: diagonal scaling of the mass matrix of a straight element (Hinton, Rock, Zienkiewicz), int
+// N_a^2 over their sum. Orders of mid nodes:
+//   tet10    Gmsh: 01 12 02 03 23 13                    ours: 01 12 02 03 13 23
+//   prism15  Gmsh: 01 02 03 12 14 25 34 35 45           ours: 01 12 20 34 45 53 03 14 25
+static const pl_element_traits shape_table[PL_ELEMENT_KIND_COUNT] = {
+    [PL_TET4] = {.name = "tet4",
+                 .nodes = 4,
+                 .corners = 4,
+                 .faces = 4,
+                 .edges = 6,
+                 .tet = true,
+                 .lowered = PL_TET4,
+                 .raised = PL_TET10,
+                 .lumped = {0.25},
+                 .vtk = 10,
+                 .abaqus = "C3D4",
+                 .xdmf = "Tetrahedron",
+                 .xdmf_number = 6,
+                 .gmsh = 4,
+                 .gmsh_node = {0, 1, 2, 3}},
+    [PL_TET10] = {.name = "tet10",
+                  .nodes = 10,
+                  .corners = 4,
+                  .faces = 4,
+                  .edges = 6,
+                  .tet = true,
+                  .quadratic = true,
+                  .lowered = PL_TET4,
+                  .raised = PL_TET10,
+                  .lumped = {1.0 / 36, 4.0 / 27, 4.0 / 27},
+                  .vtk = 24,
+                  .abaqus = "C3D10",
+                  .xdmf = "Tetrahedron_10",
+                  .xdmf_number = 38,
+                  .gmsh = 11,
+                  .gmsh_node = {0, 1, 2, 3, 4, 5, 6, 7, 9, 8}},
+    [PL_PRISM6] = {.name = "prism6",
+                   .nodes = 6,
+                   .corners = 6,
+                   .faces = 5,
+                   .edges = 9,
+                   .lowered = PL_PRISM6,
+                   .raised = PL_PRISM15,
+                   .lumped = {1.0 / 6},
+                   .vtk = 13,
+                   .abaqus = "C3D6",
+                   .xdmf = "Wedge",
+                   .xdmf_number = 8,
+                   .gmsh = 6,
+                   .gmsh_node = {0, 1, 2, 3, 4, 5}},
+    [PL_PRISM15] = {.name = "prism15",
+                    .nodes = 15,
+                    .corners = 6,
+                    .faces = 5,
+                    .edges = 9,
+                    .quadratic = true,
+                    .lowered = PL_PRISM6,
+                    .raised = PL_PRISM15,
+                    .lumped = {1.0 / 34, 4.0 / 51, 2.0 / 17},
+                    .vtk = 26,
+                    .abaqus = "C3D15",
+                    .xdmf = "Wedge_15",
+                    .xdmf_number = 40,
+                    .gmsh = 18,
+                    .gmsh_node = {0, 1, 2, 3, 4, 5, 6, 9, 7, 12, 14, 13, 8, 10, 11}},
 };
 
 // edges: two corners and the mid node. Faces: corners in an order whose normal points outwards, then mid
@@ -28,51 +83,78 @@ static const int8_t prism_face[5][8] = {{0, 2, 1, 8, 7, 6, -1, -1},
                                         {1, 2, 5, 4, 7, 14, 10, 13},
                                         {2, 0, 3, 5, 8, 12, 11, 14}};
 
-static bool shape_is_tet(pl_element_kind kind)
-{
-    return kind == PL_TET4 || kind == PL_TET10;
-}
-
 static bool shape_is_kind(int kind)
 {
     return kind >= 0 && kind < PL_ELEMENT_KIND_COUNT;
 }
 
+const pl_element_traits *pl_element_get(int kind)
+{
+    return shape_table + kind;
+}
+
+int pl_element_find_vtk(int64_t type)
+{
+    int k = 0;
+    while (k < PL_ELEMENT_KIND_COUNT && shape_table[k].vtk != type) {
+        ++k;
+    }
+    return k < PL_ELEMENT_KIND_COUNT ? k : -1;
+}
+
+int pl_element_find_gmsh(int type)
+{
+    int k = 0;
+    while (k < PL_ELEMENT_KIND_COUNT && shape_table[k].gmsh != type) {
+        ++k;
+    }
+    return k < PL_ELEMENT_KIND_COUNT ? k : -1;
+}
+
+int pl_element_find_nodes(int nodes)
+{
+    int k = 0;
+    while (k < PL_ELEMENT_KIND_COUNT && shape_table[k].nodes != nodes) {
+        ++k;
+    }
+    return k < PL_ELEMENT_KIND_COUNT ? k : -1;
+}
+
 const char *pl_element_kind_name(int kind)
 {
-    return shape_is_kind(kind) ? shape_kinds[kind].name : "unknown kind";
+    return shape_is_kind(kind) ? shape_table[kind].name : "unknown kind";
 }
 
 int pl_element_node_count(pl_element_kind kind)
 {
-    return shape_is_kind((int)kind) ? shape_kinds[kind].nodes : 0;
+    return shape_is_kind((int)kind) ? shape_table[kind].nodes : 0;
 }
 
 int pl_element_corner_count(pl_element_kind kind)
 {
-    return shape_is_kind((int)kind) ? shape_kinds[kind].corners : 0;
+    return shape_is_kind((int)kind) ? shape_table[kind].corners : 0;
 }
 
 int pl_element_face_count(pl_element_kind kind)
 {
-    return shape_is_kind((int)kind) ? shape_kinds[kind].faces : 0;
+    return shape_is_kind((int)kind) ? shape_table[kind].faces : 0;
 }
 
 int pl_element_edge_count(pl_element_kind kind)
 {
-    return shape_is_kind((int)kind) ? shape_kinds[kind].edges : 0;
+    return shape_is_kind((int)kind) ? shape_table[kind].edges : 0;
 }
 
 // Nodes of a face by local numbers; returns their count, 0 for a face that does not exist.
 int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES_MAX])
 {
-    if (!shape_is_kind((int)kind) || face < 0 || face >= shape_kinds[kind].faces) {
+    if (!shape_is_kind((int)kind) || face < 0 || face >= shape_table[kind].faces) {
         return 0;
     }
 
-    const bool quadratic = kind == PL_TET10 || kind == PL_PRISM15;
-    const int8_t *row = shape_is_tet(kind) ? tet_face[face] : prism_face[face];
-    const int corners = shape_is_tet(kind) || face < 2 ? 3 : 4;
+    const bool quadratic = pl_element_is_quadratic(kind);
+    const int8_t *row = pl_element_is_tet(kind) ? tet_face[face] : prism_face[face];
+    const int corners = pl_element_is_tet(kind) || face < 2 ? 3 : 4;
     const int count = quadratic ? 2 * corners : corners;
     for (int i = 0; i < count; ++i) {
         node[i] = row[i];
@@ -83,10 +165,10 @@ int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES
 
 void pl_element_edge_nodes(pl_element_kind kind, int edge, int node[3])
 {
-    const int8_t *row = shape_is_tet(kind) ? tet_edge[edge] : prism_edge[edge];
+    const int8_t *row = pl_element_is_tet(kind) ? tet_edge[edge] : prism_edge[edge];
     node[0] = row[0];
     node[1] = row[1];
-    node[2] = kind == PL_TET10 || kind == PL_PRISM15 ? row[2] : -1;
+    node[2] = pl_element_is_quadratic(kind) ? row[2] : -1;
 }
 
 // ---- shape functions. L are barycentric coordinates, dL their constant derivatives.
@@ -168,10 +250,10 @@ int pl_shape_eval(pl_element_kind kind, const double xi[3], double *N, double *d
     double N_here[PL_ELEMENT_NODES_MAX], dN_here[3 * PL_ELEMENT_NODES_MAX];
     N = N ? N : N_here;
     dN = dN ? dN : dN_here;
-    if (shape_is_tet(kind)) {
-        shape_tet(kind == PL_TET10, xi, N, dN);
+    if (pl_element_is_tet(kind)) {
+        shape_tet(pl_element_is_quadratic(kind), xi, N, dN);
     } else {
-        shape_prism(kind == PL_PRISM15, xi, N, dN);
+        shape_prism(pl_element_is_quadratic(kind), xi, N, dN);
     }
 
     return pl_element_node_count(kind);
@@ -247,7 +329,7 @@ int pl_face_shape_eval(int face_node_count, const double xi[2], double *N, doubl
 
 static void shape_corner(pl_element_kind kind, int a, double xi[3])
 {
-    if (shape_is_tet(kind)) {
+    if (pl_element_is_tet(kind)) {
         for (int i = 0; i < 3; ++i) {
             xi[i] = a == i + 1 ? 1 : 0;
         }
@@ -267,7 +349,7 @@ void pl_shape_node(pl_element_kind kind, int node, double xi[3])
         return;
     }
 
-    const int8_t *edge = shape_is_tet(kind) ? tet_edge[node - corners] : prism_edge[node - corners];
+    const int8_t *edge = pl_element_is_tet(kind) ? tet_edge[node - corners] : prism_edge[node - corners];
     double a[3], b[3];
     shape_corner(kind, edge[0], a);
     shape_corner(kind, edge[1], b);

@@ -3,9 +3,25 @@
 #define PL_MESHFILE_BUILD_H
 
 #include "base/base.h"
-#include "pliant/meshfile.h"
+#include "mesh/mesh.h"
+#include "meshfile/meshfile.h"
 #include "pliant/text.h"
 #include "text/text_scan.h"
+
+// What is written, and one format of files.
+typedef struct mesh_output {
+    const pl_mesh *mesh;
+    const char *surface;    // of it alone; NULL: the whole boundary
+    const double *position; // NULL: undeformed
+    const pl_mesher *mesher;
+} mesh_output;
+
+typedef struct mesh_format {
+    const char *extension; // with the dot
+    pl_mesh_content content;
+    pl_status (*read)(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err);
+    pl_status (*write)(const mesh_output *m, const char *path, pl_error *err); // NULL: only read
+} mesh_format;
 
 // Names in the order in which they were added; owns them.
 typedef struct pl_names {

@@ -235,7 +235,7 @@ static bool inp_element_type(const char *type, inp_type *t)
         int n = 0;
         sscanf(type + 3, "%3d", &n);
         t->nodes = n;
-        t->kind = n == 4 ? PL_TET4 : n == 10 ? PL_TET10 : n == 6 ? PL_PRISM6 : n == 15 ? PL_PRISM15 : -1;
+        t->kind = pl_element_find_nodes(n);
         return t->kind >= 0;
     }
 

@@ -280,7 +280,7 @@ int pl_inp_side_corners(pl_element_kind kind, int side, int corner[4])
 {
     static const int tet[4][4] = {{0, 1, 2, -1}, {0, 3, 1, -1}, {1, 3, 2, -1}, {2, 3, 0, -1}};
     static const int wedge[5][4] = {{0, 1, 2, -1}, {3, 5, 4, -1}, {0, 3, 4, 1}, {1, 4, 5, 2}, {2, 5, 3, 0}};
-    const bool is_tet = kind == PL_TET4 || kind == PL_TET10;
+    const bool is_tet = pl_element_is_tet(kind);
 
     if (side < 1 || side > (is_tet ? 4 : 5)) {
         return 0;

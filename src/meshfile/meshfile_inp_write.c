@@ -28,11 +28,9 @@ void pl_inp_put_real(pl_text *text, double value)
 // Elements in their order; a new block begins where the region or the kind changes.
 static void inp_put_elements(pl_text *text, const pl_mesh_view *v)
 {
-    static const char *const type[PL_ELEMENT_KIND_COUNT] = {
-        [PL_TET4] = "C3D4", [PL_TET10] = "C3D10", [PL_PRISM6] = "C3D6", [PL_PRISM15] = "C3D15"};
     for (int32_t e = 0; e < v->element_count; ++e) {
         if (e == 0 || v->region[e] != v->region[e - 1] || v->kind[e] != v->kind[e - 1]) {
-            pl_text_add(text, "*ELEMENT, TYPE=%s, ELSET=", type[v->kind[e]]);
+            pl_text_add(text, "*ELEMENT, TYPE=%s, ELSET=", pl_element_get(v->kind[e])->abaqus);
             pl_inp_put_name(text, v->region_name[v->region[e]]);
             pl_text_add(text, "\n");
         }

@@ -1,6 +1,7 @@
 // Surfaces as binary STL: an 80 byte head, a count, then normal, three corners and two spare bytes per
 // triangle, in little-endian floats. Curved faces become four triangles (six-node) or six (eight-node),
 // quadrilaterals two.
+#include "meshfile/meshfile.h"
 #include "meshfile/meshfile_build.h"
 
 // Little endian, whatever the machine.

@@ -2,8 +2,8 @@
 // elements are regions, boundary markers of faces are surfaces. Our own writer keeps names in comments (`#
 // region 1 skin`), which the reader understands and TetGen skips.
 #include <stdio.h>
-#include "meshfile/meshfile_build.h"
 #include "meshfile/meshfile.h"
+#include "meshfile/meshfile_build.h"
 
 // Edges of the mid nodes as TetGen numbers them (1.5 and later), and as we do.
 static const int tetgen_edge[6][2] = {{2, 3}, {0, 3}, {0, 1}, {1, 2}, {1, 3}, {0, 2}};
@@ -309,7 +309,7 @@ static pl_status tetgen_read_elements(tetgen_file *f, pl_build *build, int64_t f
         if (nodes == 10) {
             tetgen_order_mids(build, node);
         }
-        pl_build_element(build, nodes == 10 ? PL_TET10 : PL_TET4, node, region);
+        pl_build_element(build, (pl_element_kind)pl_element_find_nodes(nodes), node, region);
     }
 
     return PL_OK;
@@ -495,7 +495,7 @@ pl_status pl_mesh_write_tetgen(const pl_mesh *mesh, const char *path, pl_error *
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
     for (int32_t e = 0; e < v.element_count; ++e) {
-        if ((v.kind[e] != PL_TET4 && v.kind[e] != PL_TET10) || v.kind[e] != v.kind[0]) {
+        if (!pl_element_is_tet(v.kind[e]) || v.kind[e] != v.kind[0]) {
             return pl_fail(
                 err, PL_BAD_INPUT,
                 "%s: TetGen files contain tetrahedra of one order only; element %d is of another kind", path,
@@ -512,7 +512,7 @@ pl_status pl_mesh_write_tetgen(const pl_mesh *mesh, const char *path, pl_error *
 
     pl_status status = tetgen_write_file(path, ".node", &text, err);
     if (status == PL_OK) {
-        tetgen_put_elements(&text, &v, v.kind[0] == PL_TET10);
+        tetgen_put_elements(&text, &v, pl_element_is_quadratic(v.kind[0]));
         status = tetgen_write_file(path, ".ele", &text, err);
     }
 

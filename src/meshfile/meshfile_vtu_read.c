@@ -502,30 +502,35 @@ static pl_status vtu_decode_cells(const vtu_reader *r, int piece, vtu_cells *c)
     return status;
 }
 
-// What a VTK cell type becomes: an element kind, a face, or nothing.
+// What a VTK cell type becomes: an element, a face, or nothing.
 typedef struct vtu_cell_kind {
     int type, nodes;
     int kind;    // pl_element_kind, or -1
     int corners; // of a face, or 0
 } vtu_cell_kind;
 
-// NULL for types that are not supported.
-static const vtu_cell_kind *vtu_kind_of(int64_t type)
+// False for types that are not supported.
+static bool vtu_kind_of(int64_t type, vtu_cell_kind *out)
 {
-    static const vtu_cell_kind table[] = {
-        {10, 4, PL_TET4, 0}, {24, 10, PL_TET10, 0}, {13, 6, PL_PRISM6, 0}, {26, 15, PL_PRISM15, 0},
-        {5, 3, -1, 3},       {22, 6, -1, 3},        {9, 4, -1, 4},         {23, 8, -1, 4},
-        {1, -1, -1, 0},      {2, -1, -1, 0},        {3, -1, -1, 0},        {4, -1, -1, 0},
-        {21, -1, -1, 0},
+    static const vtu_cell_kind flat[] = {
+        {5, 3, -1, 3},  {22, 6, -1, 3}, {9, 4, -1, 4},  {23, 8, -1, 4},  {1, -1, -1, 0},
+        {2, -1, -1, 0}, {3, -1, -1, 0}, {4, -1, -1, 0}, {21, -1, -1, 0},
     };
 
-    for (int i = 0; i < PL_COUNT(table); ++i) {
-        if (table[i].type == type) {
-            return table + i;
+    const int kind = pl_element_find_vtk(type);
+    if (kind >= 0) {
+        *out = (vtu_cell_kind){(int)type, pl_element_get(kind)->nodes, kind, 0};
+        return true;
+    }
+
+    for (int i = 0; i < PL_COUNT(flat); ++i) {
+        if (flat[i].type == type) {
+            *out = flat[i];
+            return true;
         }
     }
 
-    return NULL;
+    return false;
 }
 
 // Numbers of regions and of surfaces met so far.
@@ -564,9 +569,9 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
 {
     const char *path = r->coding.path;
     const int64_t start = cell ? c->end[cell - 1] : 0, count = c->end[cell] - start;
-    const vtu_cell_kind *kind = vtu_kind_of(c->type[cell]);
+    vtu_cell_kind kind;
 
-    if (!kind) {
+    if (!vtu_kind_of(c->type[cell], &kind)) {
         return pl_fail(
             r->err, PL_BAD_INPUT,
             "%s: cell %lld has VTK type %lld; expected tetrahedra (10, 24), wedges (13, 26), triangles "
@@ -574,17 +579,17 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
             path, (long long)cell, (long long)c->type[cell]);
     }
 
-    if (kind->nodes < 0) {
+    if (kind.nodes < 0) {
         return PL_OK; // points and lines carry no volume
     }
-    if (count != kind->nodes) {
+    if (count != kind.nodes) {
         return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld of VTK type %d has %lld nodes, expected %d", path,
-                       (long long)cell, kind->type, (long long)count, kind->nodes);
+                       (long long)cell, kind.type, (long long)count, kind.nodes);
     }
 
     // points of the piece become vertices of the mesh
     int32_t node[PL_ELEMENT_NODES_MAX];
-    for (int a = 0; a < kind->nodes; ++a) {
+    for (int a = 0; a < kind.nodes; ++a) {
         const int64_t v = c->node[start + a];
         if (v < 0 || v >= r->piece[piece].point_count) {
             return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld refers to point %lld of %lld", path,
@@ -595,8 +600,8 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
     }
 
     // a face of a surface, or an element of a region
-    if (kind->corners) {
-        return vtu_add_face(r, build, names, c, cell, node, kind->corners);
+    if (kind.corners) {
+        return vtu_add_face(r, build, names, c, cell, node, kind.corners);
     }
 
     int32_t region;
@@ -613,7 +618,7 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
         }
     }
 
-    pl_build_element(build, (pl_element_kind)kind->kind, node, region);
+    pl_build_element(build, (pl_element_kind)kind.kind, node, region);
 
     return PL_OK;
 }

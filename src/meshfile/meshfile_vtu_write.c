@@ -4,9 +4,7 @@
 
 uint8_t pl_vtu_cell_type(pl_element_kind kind)
 {
-    static const uint8_t type[PL_ELEMENT_KIND_COUNT] = {
-        [PL_TET4] = 10, [PL_TET10] = 24, [PL_PRISM6] = 13, [PL_PRISM15] = 26};
-    return type[kind];
+    return (uint8_t)pl_element_get(kind)->vtk;
 }
 
 // A file being written: the XML text, and the bytes appended behind it.

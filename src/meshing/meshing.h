@@ -6,6 +6,10 @@
 #include "mesh/mesh.h"
 #include "pliant/meshing.h"
 
+// Writes MSH 4.1 (ASCII or binary) with physical groups for regions and surfaces. The file is written under a
+// temporary name and then renamed.
+pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *path, bool binary, pl_error *err);
+
 // Meshes closed surfaces that have been read before. `size` and `order` as in pl_mesh_source. Regions are
 // named by the parts.
 typedef struct pl_meshing_part {

@@ -1,24 +1,9 @@
 // From the current Gmsh model to a pl_mesh: volume elements with the names of their physical groups, and the
-// named surfaces. Gmsh numbers mid-edge nodes in its own order; the tables below put them into VTK's.
+// named surfaces. Gmsh numbers mid-edge nodes in its own order; pl_element_get knows it.
 #include <stdio.h>
 #include <stdlib.h>
 #include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
-
-// Gmsh's element types, our kinds, and where each of our nodes stands in Gmsh's list:
-//   tet10    Gmsh: 01 12 02 03 23 13                    ours: 01 12 02 03 13 23
-//   prism15  Gmsh: 01 02 03 12 14 25 34 35 45           ours: 01 12 20 34 45 53 03 14 25
-static const struct {
-    int type;
-    pl_element_kind kind;
-    int count;
-    int from[PL_ELEMENT_NODES_MAX];
-} volume_type[] = {
-    {4, PL_TET4, 4, {0, 1, 2, 3}},
-    {11, PL_TET10, 10, {0, 1, 2, 3, 4, 5, 6, 7, 9, 8}},
-    {6, PL_PRISM6, 6, {0, 1, 2, 3, 4, 5}},
-    {18, PL_PRISM15, 15, {0, 1, 2, 3, 4, 5, 6, 9, 7, 12, 14, 13, 8, 10, 11}},
-};
 
 // Surface elements: only the corners matter.
 static const struct {
@@ -175,11 +160,11 @@ static pl_status extract_get(extraction *x, int dim, int tag, entity_elements *e
 }
 
 // Appends one element in our node order.
-static pl_status extract_element(extraction *x, int type, size_t element, const size_t *node, int32_t region,
+static pl_status extract_element(extraction *x, int kind, size_t element, const size_t *node, int32_t region,
                                  pl_error *err)
 {
     const int32_t e = x->element_count;
-    const int count = volume_type[type].count;
+    const int count = pl_element_get(kind)->nodes;
 
     if (x->node_total + count > INT32_MAX || !pl_grow((void **)&x->kind, &x->element_capacity, e + 1, 1) ||
         !pl_grow((void **)&x->node_start, &x->start_capacity, e + 2, sizeof *x->node_start) ||
@@ -189,7 +174,7 @@ static pl_status extract_element(extraction *x, int type, size_t element, const 
     }
 
     for (int a = 0; a < count; ++a) {
-        const size_t tag = node[volume_type[type].from[a]];
+        const size_t tag = node[pl_element_get(kind)->gmsh_node[a]];
         const int32_t v = extract_node(x, tag);
         if (v < 0) {
             return pl_fail(err, PL_BAD_INPUT, "%s: element %zu refers to vertex %zu, which does not exist",
@@ -199,7 +184,7 @@ static pl_status extract_element(extraction *x, int type, size_t element, const 
         x->node[x->node_total + a] = v;
     }
 
-    x->kind[e] = (uint8_t)volume_type[type].kind;
+    x->kind[e] = (uint8_t)kind;
     x->region[e] = region;
     x->node_start[e] = x->node_total;
     x->node_total += count;
@@ -216,11 +201,8 @@ static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error
     pl_status status = extract_get(x, 3, tag, &list, err);
 
     for (size_t t = 0; status == PL_OK && t < list.type_n; ++t) {
-        int type = 0;
-        while (type < PL_COUNT(volume_type) && volume_type[type].type != list.type[t]) {
-            ++type;
-        }
-        if (type == PL_COUNT(volume_type)) {
+        const int kind = pl_element_find_gmsh(list.type[t]);
+        if (kind < 0) {
             status = pl_fail(
                 err, PL_BAD_INPUT,
                 "%s: has %zu volume elements of Gmsh type %d (element %zu first); expected tetrahedra "
@@ -229,8 +211,8 @@ static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error
         }
 
         for (size_t i = 0; status == PL_OK && i < list.tag_n[t]; ++i) {
-            status = extract_element(x, type, list.tag[t][i],
-                                     list.node[t] + i * (size_t)volume_type[type].count, region, err);
+            status = extract_element(x, kind, list.tag[t][i],
+                                     list.node[t] + i * (size_t)pl_element_get(kind)->nodes, region, err);
         }
     }
 

@@ -437,7 +437,7 @@ static bool joined_init(const fill *f, const pl_mesh_view *air, bool quadratic, 
 static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
 {
     const pl_mesh_view *v = &f->v, air = pl_mesh_get(f->air);
-    const bool quadratic = v->kind[0] == PL_TET10 || v->kind[0] == PL_PRISM15;
+    const bool quadratic = pl_element_is_quadratic(v->kind[0]);
     joined j = {0};
     int32_t met = 0;
     bool room = joined_init(f, &air, quadratic, &j);

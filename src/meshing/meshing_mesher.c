@@ -142,11 +142,20 @@ static pl_status mesher_check(void *user, const pl_mesh_source *source, pl_error
     return source->kind == PL_SOURCE_DESIGN ? meshing_check_design(source, err) : PL_OK;
 }
 
+static pl_status mesher_write(void *user, const pl_mesh *mesh, const char *path, pl_error *err)
+{
+    (void)user;
+    return pl_meshing_write_msh(mesh, path, false, err);
+}
+
 // Static, never NULL.
 const pl_mesher *pl_meshing_mesher(void)
 {
-    static const pl_mesher mesher = {
-        .build = mesher_build, .fill = mesher_fill, .surface = mesher_surface, .check = mesher_check};
+    static const pl_mesher mesher = {.build = mesher_build,
+                                     .fill = mesher_fill,
+                                     .surface = mesher_surface,
+                                     .check = mesher_check,
+                                     .write = mesher_write};
     return &mesher;
 }
 

@@ -7,18 +7,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "meshing/meshing.h"
 #include "meshing/meshing_impl.h"
-
-// Node order of our elements in Gmsh's lists (see meshing_extract.c): entry i of Gmsh is our node order[i].
-static const struct {
-    int type, count;
-    int order[PL_ELEMENT_NODES_MAX];
-} write_type[PL_ELEMENT_KIND_COUNT] = {
-    [PL_TET4] = {4, 4, {0, 1, 2, 3}},
-    [PL_TET10] = {11, 10, {0, 1, 2, 3, 4, 5, 6, 7, 9, 8}},
-    [PL_PRISM6] = {6, 6, {0, 1, 2, 3, 4, 5}},
-    [PL_PRISM15] = {18, 15, {0, 1, 2, 3, 4, 5, 6, 8, 12, 7, 13, 14, 9, 11, 10}},
-};
 
 // Faces in Gmsh: triangles and quadrilaterals of both orders, by node count.
 static const struct {
@@ -174,8 +164,8 @@ static void write_block(writer *w, int dim, int entity, int type, int64_t count)
     }
 }
 
-// One element; `order` NULL: nodes as they are.
-static void write_element(writer *w, int entity, int type, const int32_t *node, const int *order, int count)
+// One element or face, with its nodes in Gmsh's order.
+static void write_element(writer *w, int entity, int type, const int32_t *node, int count)
 {
     write_size(w, w->next++, ' ');
     if (!w->version4 && !w->binary) {
@@ -185,21 +175,29 @@ static void write_element(writer *w, int entity, int type, const int32_t *node, 
         write_int(w, entity, ' '); // physical group, then entity
     }
     for (int i = 0; i < count; ++i) {
-        write_size(w, (int64_t)node[order ? order[i] : i] + 1, i + 1 < count ? ' ' : '\n');
+        write_size(w, (int64_t)node[i] + 1, i + 1 < count ? ' ' : '\n');
     }
 }
 
 // Writes the elements of one kind in a region; with `count_only` only counts them.
 static int64_t write_region(writer *w, int32_t region, int kind, bool count_only)
 {
+    const pl_element_traits *traits = pl_element_get(kind);
     int64_t count = 0;
+
     for (int32_t e = 0; e < w->view.element_count; ++e) {
-        if (w->view.region[e] == region && w->view.kind[e] == kind) {
-            ++count;
-            if (!count_only) {
-                write_element(w, region + 1, write_type[kind].type, w->view.node + w->view.node_start[e],
-                              write_type[kind].order, write_type[kind].count);
-            }
+        if (w->view.region[e] != region || w->view.kind[e] != kind) {
+            continue;
+        }
+        ++count;
+
+        const int32_t *own = w->view.node + w->view.node_start[e];
+        int32_t node[PL_ELEMENT_NODES_MAX];
+        for (int a = 0; a < traits->nodes; ++a) {
+            node[traits->gmsh_node[a]] = own[a];
+        }
+        if (!count_only) {
+            write_element(w, region + 1, traits->gmsh, node, traits->nodes);
         }
     }
 
@@ -217,7 +215,7 @@ static int64_t write_surface(writer *w, int32_t surface, int which, bool count_o
         if (nodes == write_face[which].nodes) {
             ++count;
             if (!count_only) {
-                write_element(w, surface + 1, write_face[which].type, node, NULL, nodes);
+                write_element(w, surface + 1, write_face[which].type, node, nodes);
             }
         }
     }
@@ -239,7 +237,8 @@ static void write_blocks(writer *w, bool count_only, int64_t *blocks, int64_t *e
                 *blocks += count > 0;
                 *elements += count;
                 if (count > 0 && !count_only) {
-                    write_block(w, dim, i + 1, dim == 2 ? write_face[k].type : write_type[k].type, count);
+                    write_block(w, dim, i + 1, dim == 2 ? write_face[k].type : pl_element_get(k)->gmsh,
+                                count);
                     dim == 2 ? write_surface(w, i, k, false) : write_region(w, i, k, false);
                 }
             }

@@ -411,16 +411,6 @@ static pl_status vtk_parse(vtk_reader *r, pl_error *err)
 }
 
 // ---- to a mesh
-// Our element for a VTK cell type, or -1.
-static int vtk_kind(int64_t type)
-{
-    return type == 10   ? PL_TET4
-           : type == 24 ? PL_TET10
-           : type == 13 ? PL_PRISM6
-           : type == 26 ? PL_PRISM15
-                        : -1;
-}
-
 // The mesh while it is collected.
 typedef struct vtk_mesh {
     uint8_t *kind;
@@ -460,7 +450,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
                            (long long)c);
         }
 
-        const int kind = vtk_kind(r->type[c]);
+        const int kind = pl_element_find_vtk(r->type[c]);
         // below 10, and 21 to 23: vertices, lines and faces, which are skipped
         if (kind < 0 && r->type[c] >= 10 && r->type[c] != 21 && r->type[c] != 22 && r->type[c] != 23) {
             return pl_fail(

@@ -54,7 +54,7 @@ static const pl_face_table *layers_table(const layers_term *t, const pl_problem 
 {
     const pl_layer *l = &p->robot->layer[t->layer[face]];
     const int kind = p->mesh.kind[l->face[face - t->start[t->layer[face]]] / 8];
-    return kind == PL_TET4 || kind == PL_PRISM6 ? &t->tables.linear : &t->tables.quadratic;
+    return !pl_element_is_quadratic(kind) ? &t->tables.linear : &t->tables.quadratic;
 }
 
 static void layers_pattern(const void *self, const pl_problem *p, pl_pattern *out)

@@ -231,7 +231,7 @@ static void chain_masses(chain_fit *f, const pl_robot *robot)
     for (int pass = 0; pass < 2; ++pass) {
         for (int32_t e = 0; e < f->view.element_count; ++e) {
             const int32_t *node = f->view.node + f->view.node_start[e];
-            const bool tet = f->view.kind[e] == PL_TET4 || f->view.kind[e] == PL_TET10;
+            const bool tet = pl_element_is_tet(f->view.kind[e]);
             const char *name = pl_robot_region_material(robot, f->view.region[e]);
             double density = 0;
 

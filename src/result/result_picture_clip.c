@@ -1,25 +1,8 @@
 // The cut through a mesh: elements as small tets, each of which meets the plane in a triangle or a
 // quadrilateral.
 #include "base/vec.h"
+#include "mesh/mesh.h"
 #include "result/result_picture.h"
-
-// Tets that fill an element; curved tets by their eight parts, prisms by three.
-static int clip_parts(pl_element_kind kind, const int (**part)[4])
-{
-    static const int tet4[][4] = {{0, 1, 2, 3}};
-    static const int tet10[][4] = {{0, 4, 6, 7}, {1, 5, 4, 8}, {2, 6, 5, 9}, {3, 7, 8, 9},
-                                   {4, 9, 5, 6}, {4, 9, 6, 7}, {4, 9, 7, 8}, {4, 9, 8, 5}};
-    static const int prism[][4] = {{0, 1, 2, 5}, {0, 1, 5, 4}, {0, 4, 5, 3}};
-
-    if (kind == PL_TET4) {
-        *part = tet4;
-        return PL_COUNT(tet4);
-    }
-
-    *part = kind == PL_TET10 ? tet10 : prism;
-
-    return kind == PL_TET10 ? PL_COUNT(tet10) : PL_COUNT(prism);
-}
 
 // Corners of the polygon in which a tet meets the plane, in order around it: 0, 3 or 4.
 static int clip_polygon(const pl_spot corner[4], pl_spot out[4])
@@ -94,8 +77,8 @@ void pl_scene_draw_caps(const pl_scene *scene, const pl_camera *camera, const pl
     pl_mulv3(camera->axis, camera->clip_normal, normal);
     for (int32_t e = 0; e < v.element_count; ++e) {
         const int32_t *node = v.node + v.node_start[e];
-        const int(*part)[4];
-        const int parts = clip_parts((pl_element_kind)v.kind[e], &part);
+        const int8_t(*part)[4];
+        const int parts = pl_element_tets((pl_element_kind)v.kind[e], &part);
         double colour[3];
         pl_palette(v.region[e], colour);
         for (int i = 0; i < 3; ++i) {
@@ -113,7 +96,7 @@ void pl_scene_draw_caps(const pl_scene *scene, const pl_camera *camera, const pl
             }
         }
 
-        if (style->wireframe && (v.kind[e] == PL_TET4 || v.kind[e] == PL_TET10)) {
+        if (style->wireframe && pl_element_is_tet(v.kind[e])) {
             pl_spot corner[4];
             for (int a = 0; a < 4; ++a) {
                 corner[a] = clip_corner(scene, camera, style, node[a], normal);

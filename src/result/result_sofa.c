@@ -39,7 +39,7 @@ static pl_status sofa_check(const sofa *s, const char *path, pl_error *err)
     }
 
     for (int32_t e = 0; e < s->view.element_count; ++e) {
-        if (s->view.kind[e] != PL_TET4 && s->view.kind[e] != PL_TET10) {
+        if (!pl_element_is_tet(s->view.kind[e])) {
             return pl_fail(err, PL_BAD_INPUT,
                            "%s: the mesh has prisms, and SOFA's force fields take tetrahedra", path);
         }

@@ -4,14 +4,6 @@
 #include "result/result_series.h"
 #include "meshfile/meshfile_vtu.h"
 
-static const struct {
-    const char *name;
-    int number, nodes;
-} xdmf_kind[PL_ELEMENT_KIND_COUNT] = {[PL_TET4] = {"Tetrahedron", 6, 4},
-                                      [PL_TET10] = {"Tetrahedron_10", 38, 10},
-                                      [PL_PRISM6] = {"Wedge", 8, 6},
-                                      [PL_PRISM15] = {"Wedge_15", 40, 15}};
-
 // The kind of all elements, or -1 when there are several.
 static int xdmf_one_kind(const pl_mesh_view *v)
 {
@@ -36,7 +28,7 @@ static pl_status xdmf_put_cells(pl_series *s, const pl_mesh_view *v, pl_error *e
     const int kind = xdmf_one_kind(v);
     if (kind >= 0) {
         return result_hdf5_put(&s->numbers, "cells", RESULT_HDF5_INT32, v->element_count,
-                               xdmf_kind[kind].nodes, v->node, err);
+                               pl_element_get(kind)->nodes, v->node, err);
     }
 
     // the number of its kind before every element
@@ -48,7 +40,7 @@ static pl_status xdmf_put_cells(pl_series *s, const pl_mesh_view *v, pl_error *e
 
     int64_t at = 0;
     for (int32_t e = 0; e < v->element_count; ++e) {
-        list[at++] = xdmf_kind[v->kind[e]].number;
+        list[at++] = pl_element_get(v->kind[e])->xdmf_number;
         for (int64_t i = v->node_start[e]; i < v->node_start[e + 1]; ++i) {
             list[at++] = v->node[i];
         }
@@ -148,10 +140,10 @@ static void xdmf_shape(const pl_series *s, const pl_mesh_view *v, const char *fi
         pl_text_add(t, "<Time Value=\"%.17g\"/>\n", time);
     }
     pl_text_add(t, "<Topology TopologyType=\"%s\" NumberOfElements=\"%d\">\n",
-                kind < 0 ? "Mixed" : xdmf_kind[kind].name, (int)v->element_count);
+                kind < 0 ? "Mixed" : pl_element_get(kind)->xdmf, (int)v->element_count);
     xdmf_item(t, file, "cells", -1,
               kind < 0 ? v->element_count + v->node_start[v->element_count] : v->element_count,
-              kind < 0 ? 0 : xdmf_kind[kind].nodes, whole);
+              kind < 0 ? 0 : pl_element_get(kind)->nodes, whole);
     pl_text_add(t, "</Topology>\n<Geometry GeometryType=\"XYZ\">\n");
     xdmf_item(t, file, "points_mm", k, v->vertex_count, 3, full);
     pl_text_add(t, "</Geometry>\n<Attribute Name=\"region\" AttributeType=\"Scalar\" Center=\"Cell\">\n");

@@ -42,7 +42,7 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
     int64_t tets = 0, others = 0;
 
     for (int32_t e = 0; e < v.element_count; ++e) {
-        const bool tet = v.kind[e] == PL_TET4 || v.kind[e] == PL_TET10;
+        const bool tet = pl_element_is_tet(v.kind[e]);
         tets += air[e] && tet;
         others += air[e] && !tet;
     }

@@ -341,7 +341,7 @@ pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
     const int32_t region = pl_mesh_find_region(b->robot->mesh, def->region);
     double volume = 0;
     for (int32_t e = 0; e < v.element_count; ++e) {
-        if (v.region[e] == region && (v.kind[e] == PL_PRISM6 || v.kind[e] == PL_PRISM15)) {
+        if (v.region[e] == region && !pl_element_is_tet(v.kind[e])) {
             a->film[a->film_count++] = e;
             volume += film_element_volume(&v, e);
         }

@@ -62,7 +62,7 @@ static bool growth_is_shell(robot_build *b, int32_t region, const char *what, in
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     for (int32_t e = 0; e < v.element_count; ++e) {
-        if (v.region[e] == region && v.kind[e] != PL_PRISM6 && v.kind[e] != PL_PRISM15) {
+        if (v.region[e] == region && pl_element_is_tet(v.kind[e])) {
             ROBOT_DEFECT(b, line, "%s: region '%s' has tetrahedra, but an area ratio needs prisms", what,
                          v.region_name[region]);
             return false;
@@ -191,14 +191,14 @@ pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64
 
     // all lower triangles, then the upper ones that are not among them
     for (int32_t e = 0; e < v.element_count; ++e) {
-        if (v.region[e] == region && (v.kind[e] == PL_PRISM6 || v.kind[e] == PL_PRISM15)) {
+        if (v.region[e] == region && !pl_element_is_tet(v.kind[e])) {
             film_key(&v, e, 0, key);
             pl_table_add(&lower, key);
         }
     }
 
     for (int32_t e = 0; e < v.element_count; ++e) {
-        if (v.region[e] == region && (v.kind[e] == PL_PRISM6 || v.kind[e] == PL_PRISM15)) {
+        if (v.region[e] == region && !pl_element_is_tet(v.kind[e])) {
             film_key(&v, e, 1, key);
             if (pl_table_find(&lower, key) < 0) {
                 (*face)[(*count)++] = 8 * (int64_t)e + 1; // face 1 is the upper triangle

@@ -14,20 +14,11 @@
 // sum |w_j|: beyond it a force on the point would push some vertices with several times its size
 #define POINT_SWING_MAX 4.0
 
-// Diagonal scaling of the mass matrix of a straight element (Hinton, Rock, Zienkiewicz): int N_i^2 over their
-// sum.
+// The share of an element's mass at one of its nodes.
 double robot_lump(pl_element_kind kind, int node)
 {
-    switch (kind) {
-    case PL_TET10:
-        return node < 4 ? 1.0 / 36 : 4.0 / 27;
-    case PL_PRISM6:
-        return 1.0 / 6;
-    case PL_PRISM15:
-        return node < 6 ? 1.0 / 34 : node < 12 ? 4.0 / 51 : 2.0 / 17;
-    default:
-        return 0.25;
-    }
+    const pl_element_traits *t = pl_element_get(kind);
+    return t->lumped[node < t->corners ? 0 : node < 12 ? 1 : 2]; // vertical mid nodes of prism15 come last
 }
 
 // Frees the weights; NULL pointers are fine.

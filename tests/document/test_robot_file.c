@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "document/robot_text.h"
 #include "pliant/motion.h"
+#include "meshfile/meshfile.h"
 
 static const char everything[] =
     "pliant: 1\n"

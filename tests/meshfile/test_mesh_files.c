@@ -2,6 +2,7 @@
 // mean what they say.
 #include <zlib.h>
 #include "mesh_samples.h"
+#include "meshfile/meshfile.h"
 
 static void round_trip_vtu(pl_mesh *mesh)
 {

@@ -2,6 +2,7 @@
 // memory at any allocation is reported and leaks nothing.
 #include "mesh_samples.h"
 #include "base/base.h"
+#include "meshfile/meshfile.h"
 
 #define VTU_HEAD "<VTKFile type=\"UnstructuredGrid\" byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n"
 #define VTU_PIECE "<Piece NumberOfPoints=\"4\" NumberOfCells=\"1\">\n"

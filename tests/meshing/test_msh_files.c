@@ -1,5 +1,6 @@
 // Mesh files through Gmsh: round trips keep everything, wrong files are refused with a sentence, real meshes
 // import.
+#include "meshing/meshing.h"
 #include "meshing/meshing_impl.h"
 #include "meshing_tools.h"
 
