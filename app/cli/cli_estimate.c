@@ -44,8 +44,11 @@ typedef struct work {
     double *marker_noise;
     int bad, outliers, missing; // rows; readings
     int blind;                  // rows without a reading
-    int contradicted;           // rows in which no more readings agree with the estimate than disagree
+    int contradicted;           // rows in which no shape agrees with most readings and with the commands
     double worst_fit;           // sigmas
+    bool surrogate;             // its own error is reported beside the error bars
+    int unknown;                // rows where it is not known
+    double worst_error;         // mm, the largest known, of the first marker
     FILE *csv;
     char *csv_text;
     size_t csv_bytes;
@@ -201,7 +204,11 @@ static void estimate_csv_head(work *w)
         fprintf(w->csv, ",force at %s.%c [N],force at %s.%c sigma [N]", name, 'x' + k % 3, name, 'x' + k % 3);
     }
 
-    fprintf(w->csv, ",fit,used,missing,outliers,converged\n");
+    for (int k = 0; w->surrogate && k < info->marker_count; ++k) {
+        fprintf(w->csv, ",%s.model_error [mm]", info->marker_name[k]);
+    }
+
+    fprintf(w->csv, "%s,fit,used,missing,outliers,converged\n", w->surrogate ? ",model_confidence [1]" : "");
 }
 
 // Sigmas beside every value.
@@ -219,6 +226,13 @@ static void estimate_csv_row(work *w, int row, const pl_estimate *e)
     }
     for (int k = 0; k < 3 * w->options.force_count; ++k) {
         fprintf(w->csv, ",%.9g,%.4g", e->force[k], e->force_sigma[k]);
+    }
+    const pl_answer_error error = pl_model_get_answer(w->m.model).error;
+    for (int k = 0; w->surrogate && k < info->marker_count; ++k) {
+        fprintf(w->csv, isfinite(error.marker[k]) ? ",%.4g" : ",", error.marker[k]);
+    }
+    if (w->surrogate) {
+        fprintf(w->csv, isfinite(error.confidence) ? ",%g" : ",", error.confidence);
     }
     fprintf(w->csv, ",%.4g,%d,%d,%d,%d\n", e->fit, e->used, e->missing, e->outliers, e->converged);
 }
@@ -241,6 +255,10 @@ static json_t *estimate_json_row(work *w, int row, const pl_estimate *e)
         json_t *c = json_object();
         json_object_set_new(c, "position", cli_json_numbers(e->marker + 3 * k, 3));
         json_object_set_new(c, "sigma", cli_json_numbers(e->marker_sigma + 3 * k, 3));
+        if (w->surrogate) {
+            json_object_set_new(c, "model_error",
+                                cli_json_number(pl_model_get_answer(w->m.model).error.marker[k]));
+        }
         json_object_set_new(markers, info->marker_name[k], c);
     }
 
@@ -288,7 +306,8 @@ static void estimate_print_row(const cli_args *args, const work *w, int row, con
         }
 
         if (info->marker_count > 0) {
-            snprintf(text + strlen(text), sizeof text - strlen(text), "\t%s mm\t+- mm", info->marker_name[0]);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "\t%s mm\t+- mm%s",
+                     info->marker_name[0], w->surrogate ? "\tmodel error mm" : "");
         }
         cli_row(table, "%s\tfit\toff", text);
     }
@@ -317,6 +336,11 @@ static void estimate_print_row(const cli_args *args, const work *w, int row, con
                  e->marker[1], e->marker[2], sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]));
     }
 
+    if (info->marker_count > 0 && w->surrogate) {
+        const double error = pl_model_get_answer(w->m.model).error.marker[0];
+        snprintf(text + strlen(text), sizeof text - strlen(text), isfinite(error) ? "\t%.2g" : "\t-", error);
+    }
+
     cli_row(table, "%s\t%.2f\t%d", text, e->fit, e->outliers);
 }
 
@@ -329,6 +353,16 @@ static void estimate_gather(work *w, int row)
         w->value[i] = m->kind == PL_MEASUREMENT_SENSOR
                           ? w->readings.sensor[row * info->sensor_count + m->index]
                           : w->readings.marker[(row * info->marker_count + m->index) * 3 + m->axis];
+    }
+}
+
+// The error of a surrogate at the shape of the row.
+static void estimate_count_error(work *w)
+{
+    if (w->surrogate && w->m.info.marker_count > 0) {
+        const double error = pl_model_get_answer(w->m.model).error.marker[0];
+        w->unknown += isnan(error);
+        w->worst_error = fmax(w->worst_error, error);
     }
 }
 
@@ -356,10 +390,11 @@ static int estimate_rows(const cli_args *args, work *w)
         // counts, then outputs
         w->bad += !e.converged;
         w->blind += e.used + e.outliers == 0;
-        w->contradicted += e.outliers > e.used;
+        w->contradicted += e.contradicted || e.outliers > e.used;
         w->outliers += e.outliers;
         w->missing += e.missing;
         w->worst_fit = fmax(w->worst_fit, e.fit);
+        estimate_count_error(w);
         if (row < shown) {
             estimate_print_row(args, w, row, &e, &table);
         }
@@ -381,6 +416,16 @@ static int estimate_rows(const cli_args *args, work *w)
     cli_say(args,
             "\n  %d rows: %d not converged, %d outliers, %d missing readings; largest fit %.2f sigmas\n",
             w->readings.count, w->bad, w->outliers, w->missing, w->worst_fit);
+    if (w->surrogate && w->unknown > 0) {
+        cli_say(args,
+                "  of a %s model whose error is not known in %d rows; the error bars do not include it\n",
+                w->m.info.kind, w->unknown);
+    } else if (w->surrogate) {
+        cli_say(args,
+                "  of a %s model, which is itself off by up to %.2g mm; the error bars do not include it\n",
+                w->m.info.kind, w->worst_error);
+    }
+
     if (w->blind > 0) {
         cli_error(args, "%d of %d rows have no reading: their shapes are those of the commands sent",
                   w->blind, w->readings.count);
@@ -388,7 +433,7 @@ static int estimate_rows(const cli_args *args, work *w)
     if (w->contradicted > 0) {
         cli_error(
             args,
-            "in %d of %d rows the readings contradict the model: fewer agree with the estimate than not",
+            "in %d of %d rows the readings contradict the model and the commands: no shape agrees with them",
             w->contradicted, w->readings.count);
     }
 
@@ -506,6 +551,9 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
     if (status) {
         return status;
     }
+
+    const pl_model_answer answer = pl_model_get_answer(w->m.model);
+    w->surrogate = pl_answer_has_error(&answer);
 
     // outputs are opened before the rows are solved
     w->json = cli_value(args, "json") ? json_array() : NULL;

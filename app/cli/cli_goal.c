@@ -543,15 +543,35 @@ static int goal_one(const cli_args *args, const cli_model *m, cli_goals *g, cons
     return strcmp(name, "shape") == 0 ? goal_shape(args, m, g, value) : CLI_DONE;
 }
 
+static bool goal_is_of_marker(const char *name)
+{
+    return strcmp(name, "target") == 0 || strcmp(name, "direction") == 0 || strcmp(name, "orientation") == 0;
+}
+
 // All goals of the command line.
 int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     g->marker = m->info.marker_count == 1 ? 0 : pl_model_find_marker(m->model, "tip");
+    const char *idle = NULL; // the last --marker, as long as no goal of a marker follows it
     for (int i = 0; i < args->given_count; ++i) {
-        const int status = goal_one(args, m, g, args->given[i].option->name, args->given[i].value);
+        const char *name = args->given[i].option->name, *value = args->given[i].value;
+        const bool marker = strcmp(name, "marker") == 0;
+        if (marker && idle) {
+            break;
+        }
+
+        const int status = goal_one(args, m, g, name, value);
         if (status) {
             return status;
         }
+        idle = marker ? value : goal_is_of_marker(name) ? NULL : idle;
+    }
+
+    // it would be taken for the marker of a goal before it
+    if (idle) {
+        cli_error(args, "--marker %s: no goal of a marker comes after it", idle);
+        cli_advice("--marker holds for the goals that follow: write it before --target");
+        return CLI_EXIT_USAGE;
     }
 
     // what a goal needs and a later option could have given

@@ -198,8 +198,8 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
 
     if (r->outcome == PL_IK_UNCERTAIN) {
         cli_error(args, "%s", r->message);
-        cli_advice("a larger --tolerance accepts it, a better model (more samples, more measurements) or "
-                   "--check shows more");
+        cli_advice("%sa better model (more samples, more measurements) or --check shows more",
+                   isfinite(r->error) ? "a larger --tolerance accepts it, " : "");
         return;
     }
 

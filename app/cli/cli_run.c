@@ -199,6 +199,17 @@ static double run_distance(const run *r, const double *marker, const double aim[
     return sqrt(sum);
 }
 
+// The error of a surrogate in the marker. A measured marker needs none, unless it is simulated by the same
+// surrogate.
+static double run_model_error(const cli_args *args, const run *r, double measured)
+{
+    const pl_model_answer answer = pl_model_get_answer(r->m.model);
+    const char *plant = cli_value(args, "plant");
+    const bool own = !plant || strcmp(plant, args->plain[0]) == 0;
+
+    return pl_answer_has_error(&answer) && (own || isnan(measured)) ? answer.error.marker[r->marker] : 0;
+}
+
 // Ticks from one reading of the slowest sensor to the next.
 static int run_gap(const run *r)
 {
@@ -321,6 +332,7 @@ static int run_ticks(const cli_args *args, run *r)
         r->error[tick] = report.measured ? report.error : NAN;
         r->distance[tick] = run_distance(r, r->true_marker, report.aim);
         r->estimated_miss[tick] = run_distance(r, report.marker, report.aim);
+        r->model_error[tick] = run_model_error(args, r, r->distance[tick]);
         r->busy[tick] = busy;
         r->done = tick + 1;
         const int status = run_log_row(args, r, t, &report, busy);
@@ -342,8 +354,8 @@ static int run_compare(const void *a, const void *b)
 }
 
 // A goal is reached when the model can reach it and the marker, as estimated and as measured where it is,
-// stays within the tolerance over the last tenth of the goal's ticks. Without any sensor (an open loop) the
-// model alone is asked.
+// stays within the tolerance over the last tenth of the goal's ticks. The error of a surrogate counts where
+// nothing else measures the marker. Without any sensor (an open loop) the model alone is asked.
 static void run_judge_goal(run *r, goal *g, int end)
 {
     const int last = end - (end - g->first + 9) / 10;
@@ -351,6 +363,7 @@ static void run_judge_goal(run *r, goal *g, int end)
     double error = 0;
 
     g->miss = 0;
+    g->model_error = 0;
 
     // settled: from then on below 5 % to the end
     for (int i = g->first; i < end; ++i) {
@@ -366,12 +379,16 @@ static void run_judge_goal(run *r, goal *g, int end)
         measured += !isnan(r->error[i]);
         error += isnan(r->error[i]) ? 0 : r->error[i];
         g->miss += fmax(r->estimated_miss[i], r->distance[i]) / (end - last); // a NAN is left out by fmax
+        const double e = r->model_error[i];
+        g->model_error = isnan(g->model_error) || isnan(e) ? NAN : fmax(g->model_error, e);
     }
 
     g->measured = measured > 0;
     g->final_error = measured > 0 ? error / measured : NAN;
     const bool blind = r->m.info.sensor_count == 0 || r->w.in < 0;
-    g->reached = g->distance <= r->tolerance && g->miss <= r->tolerance && (g->measured || blind);
+    const bool met = g->distance <= r->tolerance && g->miss <= r->tolerance && (g->measured || blind);
+    g->reached = met && g->miss + g->model_error <= r->tolerance;
+    g->uncertain = met && !g->reached;
 }
 
 // Goals that never began are not reached.
@@ -417,7 +434,8 @@ static void run_print(const cli_args *args, run *r)
             cli_row(&table, "%g\t%.1f, %.1f, %.1f\t%.3g\t%.3g\t%.3g\t%.1f %%\t%s\t%.3g\t%s", g->from,
                     g->target[0], g->target[1], g->target[2], g->distance, g->first_error, g->final_error,
                     100 * g->overshoot, settled, g->miss,
-                    !g->reached   ? "no"
+                    g->uncertain  ? "uncertain"
+                    : !g->reached ? "no"
                     : g->measured ? "yes"
                                   : "by the model");
         }
@@ -442,6 +460,22 @@ static void run_print(const cli_args *args, run *r)
     if (r->contradicted > 0) {
         cli_say(args, "  in %d ticks most readings contradict the model: a load, or a part of it is wrong\n",
                 r->contradicted);
+    }
+
+    if (r->unsolved > 0) {
+        cli_say(args, "  in %d ticks the simulated robot had no equilibrium; its readings were not used\n",
+                r->unsolved);
+    }
+
+    for (int k = 0; k < r->goal_count; ++k) {
+        const goal *g = &r->goal[k];
+        if (g->uncertain && isnan(g->model_error)) {
+            cli_say(args, "  the goal from %g s is reached by the model, whose error is not known there\n",
+                    g->from);
+        } else if (g->uncertain) {
+            cli_say(args, "  the goal from %g s is reached by the model, which is itself %.2g mm uncertain\n",
+                    g->from, g->model_error);
+        }
     }
 
     if (r->stale > 0) {
@@ -480,7 +514,9 @@ static json_t *run_json(const run *r)
         json_object_set_new(one, "overshoot", cli_json_number(g->overshoot));
         json_object_set_new(one, "miss", cli_json_number(g->miss));
         json_object_set_new(one, "measured", json_boolean(g->measured));
+        json_object_set_new(one, "model_error", cli_json_number(g->model_error));
         json_object_set_new(one, "reached", json_boolean(g->reached));
+        json_object_set_new(one, "uncertain", json_boolean(g->uncertain));
         json_object_set_new(one, "settled", g->settled >= 0 ? json_integer(g->settled) : json_null());
         json_array_append_new(goals, one);
     }
@@ -499,6 +535,7 @@ static json_t *run_json(const run *r)
     json_object_set_new(root, "rejected", rejected);
     json_object_set_new(root, "contradicted", json_integer(r->contradicted));
     json_object_set_new(root, "stale", json_integer(r->stale));
+    json_object_set_new(root, "unsolved", json_integer(r->unsolved));
     json_object_set_new(root, "bounded", json_integer(r->bounded));
     json_object_set_new(root, "resent", json_integer(r->machine.resent));
     json_object_set_new(root, "jitter_ms", cli_json_number(1e3 * r->jitter));
@@ -528,9 +565,10 @@ static int run_work(const cli_args *args, run *r)
 
     // memory for all ticks: nothing is allocated in the loop
     const size_t n = (size_t)r->steps;
-    double **const list[] = {&r->time, &r->error, &r->distance, &r->busy, &r->estimated_miss};
+    double **const list[] = {&r->time, &r->error,          &r->distance,
+                             &r->busy, &r->estimated_miss, &r->model_error};
     bool whole = true;
-    for (int i = 0; i < 5; ++i) {
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
         *list[i] = calloc(n + 1, sizeof(double));
         whole = whole && *list[i];
     }
@@ -576,8 +614,9 @@ static int run_run(cli_args *args)
         }
     }
 
-    void *const block[] = {r.row,      r.sensor, r.true_marker, r.first,       r.time, r.error,
-                           r.distance, r.busy,   r.rejected,    r.rejected_at, r.sent, r.estimated_miss};
+    void *const block[] = {r.row,   r.sensor,         r.true_marker, r.first,    r.time,
+                           r.error, r.distance,       r.busy,        r.rejected, r.rejected_at,
+                           r.sent,  r.estimated_miss, r.model_error};
     for (size_t i = 0; i < sizeof block / sizeof block[0]; ++i) {
         free(block[i]);
     }

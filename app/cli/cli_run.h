@@ -20,7 +20,9 @@ typedef struct goal {
     double final_error; // mean over the last tenth of its ticks, as far as measured; NAN: none was
     double miss;        // mm, mean over the same ticks: of the marker, the larger of estimated and measured
     bool measured;      // some of these ticks had readings
-    bool reached;
+    double model_error; // mm, the largest of a surrogate that nothing has measured in these ticks; NAN: not
+                        // known
+    bool reached, uncertain; // uncertain: reached by the model, but not within its own error
 } goal;
 
 // What the commands are when the run has ended, however it ends.
@@ -43,16 +45,17 @@ typedef struct run {
     bool real_time;   // ticks follow the clock; else as fast as possible
     cli_goals limits; // bounds on efforts
     // messages
-    json_int_t sequence;                    // of the last one sent
-    double heard;                           // time of the last reply, s
-    double *sent;                           // per command: taken by the plant last
-    bool connected;                         // the plant has accepted the run
-    int stale;                              // replies that were old or repeated
-    char why[300];                          // text of a reason to stop
+    json_int_t sequence; // of the last one sent
+    double heard;        // time of the last reply, s
+    double *sent;        // per command: taken by the plant last
+    bool connected;      // the plant has accepted the run
+    int stale, unsolved; // replies that were old or repeated; of a simulated robot without an equilibrium
+    char why[300];       // text of a reason to stop
     double *sensor, *true_marker;           // as read; of a simulated plant, mm
     double *first;                          // per output: error when the goal began
     double *time, *error, *distance, *busy; // per tick; error NAN: not measured
     double *estimated_miss;                 // per tick: of the estimated marker, mm
+    double *model_error;                    // per tick: of a surrogate in the marker, mm; NAN: not known
     int *rejected;                          // per sensor: ticks in which its reading was not used
     double *rejected_at;                    // s: the first of them
     int missed, held, saturated, lost;      // ticks; lost: missing readings

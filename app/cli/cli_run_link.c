@@ -282,8 +282,8 @@ static int run_greet(const cli_args *args, run *r)
     json_t *hello = NULL;
 
     // the first answer may have to wait for a mesh
-    if (wire_receive(&r->w, fmax(r->timeout, r->child > 0 ? 600 : 30), &hello) != WIRE_OK ||
-        !json_object_get(hello, "hello")) {
+    const double wait = r->child > 0 ? 600 : r->timeout > 0 ? r->timeout : 30;
+    if (wire_receive(&r->w, wait, &hello) != WIRE_OK || !json_object_get(hello, "hello")) {
         json_decref(hello);
         cli_error(args, "the plant did not greet");
         return CLI_EXIT_UNSOLVED;
@@ -292,6 +292,7 @@ static int run_greet(const cli_args *args, run *r)
     const char *clock = json_string_value(json_object_get(hello, "clock"));
     const bool simulated = clock && strcmp(clock, "simulated") == 0 && !r->real_time;
     r->timeout = r->timeout > 0 ? r->timeout : simulated ? 30 : fmax(5 * r->period, 0.1);
+    r->w.patience = r->timeout;
     int status = run_check_greeting(args, r, hello);
     json_decref(hello);
     const char *why = status ? NULL : run_accept(r);
@@ -363,6 +364,12 @@ static const char *run_read(run *r, json_t *answer)
 
     r->heard = json_number_value(time);
 
+    // a simulated robot without an equilibrium reads as it stood before
+    if (json_is_false(json_object_get(answer, "solved"))) {
+        ++r->unsolved;
+        return NULL;
+    }
+
     // sensors must be numbers or null, markers may be missing
     for (int i = 0; i < info->sensor_count; ++i) {
         json_t *value = json_object_get(json_object_get(answer, "sensors"), info->sensor_name[i]);
@@ -379,6 +386,12 @@ static const char *run_read(run *r, json_t *answer)
     for (int k = 0; k < 3 * info->marker_count; ++k) {
         json_t *at = json_object_get(json_object_get(answer, "markers"), info->marker_name[k / 3]);
         json_t *value = json_array_get(at, (size_t)(k % 3));
+        if (at && !json_is_null(at) && !(json_array_size(at) == 3 && json_is_number(value))) {
+            snprintf(r->why, sizeof r->why, "the plant sent for marker '%.100s' neither [x, y, z] nor null",
+                     info->marker_name[k / 3]);
+            return r->why;
+        }
+
         r->true_marker[k] = json_is_number(value) ? json_number_value(value) : NAN;
     }
 

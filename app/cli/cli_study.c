@@ -13,6 +13,7 @@ static const cli_option options[] = {
     {"stiffness", 0, NULL, "stiffness of the marker along x, y, z, from the exact compliance", NULL},
     {"blocked", 0, NULL, "force of the marker where it is held at its undeformed position", NULL},
     {"blocked-axis", 0, "x|y|z", "the same, held along one axis alone, as a load cell measures it", NULL},
+    {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"plot", 0, "QUANTITY", "what .png and .svg show, a column such as tip.z; may be repeated", NULL},
     {"store", 0, "FILE", "keep every point here as soon as it is solved; continue an earlier run", NULL},
     {"jobs", 0, "N", "variants solved at the same time (default: one per core)", NULL},
@@ -182,6 +183,17 @@ static void study_print_error(const cli_args *args, const pl_study *s)
     }
 }
 
+// Whether a point was refused because of a command's range.
+static bool study_is_outside(const pl_study *s)
+{
+    bool outside = false;
+    for (int p = 0; p < s->count; ++p) {
+        outside = outside || (s->outcome[p] && strstr(s->outcome[p], "outside its range"));
+    }
+
+    return outside;
+}
+
 // The result for programs, with all columns.
 static int study_json(const cli_args *args, const pl_study *s, const pl_findings *findings)
 {
@@ -285,6 +297,7 @@ static int study_solve(const cli_args *args, const pl_robot_document *document, 
                         .marker = cli_value(args, "marker"),
                         .stiffness = cli_flag(args, "stiffness"),
                         .blocked = cli_flag(args, "blocked"),
+                        .beyond_range = cli_flag(args, "beyond-range"),
                         .store = cli_value(args, "store"),
                         .progress = cli_progress_search};
 
@@ -343,7 +356,11 @@ static int study_solve(const cli_args *args, const pl_robot_document *document, 
                strcmp(study.outcome[first], "solved") == 0) {
             ++first;
         }
-        cli_outcome_advice(study.outcome[first] ? study.outcome[first] : "");
+        if (study_is_outside(&study)) {
+            cli_advice("add --beyond-range to try values outside of a command's range");
+        } else {
+            cli_outcome_advice(study.outcome[first] ? study.outcome[first] : "");
+        }
         status = CLI_EXIT_UNSOLVED;
     }
 

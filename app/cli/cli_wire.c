@@ -2,6 +2,7 @@
 #include "cli_wire.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -10,6 +11,16 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#define WIRE_PART 4096 // bytes that a pipe or socket takes at once if it takes any (PIPE_BUF)
+
+// Seconds that only go forward: a deadline shall not move when the clock of the system is set.
+static double wire_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 // Takes both descriptors; they are equal for a socket.
 void wire_open(wire *w, int in, int out)
@@ -43,12 +54,23 @@ wire_end wire_send(wire *w, json_t *message)
     text[length] = '\n'; // in the place of the end
     wire_end end = WIRE_OK;
 
-    // a pipe or socket may take only a part at a time
+    // a pipe or socket takes a part at a time, which it has room for when it says so; one that nobody reads
+    // from takes nothing, for ever
+    double until = wire_now() + (w->patience > 0 ? w->patience : WIRE_PATIENCE);
     for (size_t at = 0; end == WIRE_OK && at < length + 1;) {
-        const ssize_t sent = write(w->out, text + at, length + 1 - at);
+        const double left = until - wire_now();
+        struct pollfd p = {.fd = w->out, .events = POLLOUT};
+        if (poll(&p, 1, (int)(1000 * fmin(fmax(left, 0), 0.2)) + 1) <= 0) {
+            end = !w->ignore_interrupts && cli_interrupted() ? WIRE_LATE : left <= 0 ? WIRE_CLOSED : WIRE_OK;
+            continue;
+        }
+
+        const size_t part = length + 1 - at < WIRE_PART ? length + 1 - at : WIRE_PART;
+        const ssize_t sent = write(w->out, text + at, part);
         if (sent > 0) {
             at += (size_t)sent;
-        } else if (sent < 0 && errno != EINTR) {
+            until = wire_now() + (w->patience > 0 ? w->patience : WIRE_PATIENCE);
+        } else if (sent < 0 && errno != EINTR && errno != EAGAIN) {
             end = WIRE_CLOSED;
         }
     }
@@ -56,14 +78,6 @@ wire_end wire_send(wire *w, json_t *message)
     free(text);
 
     return end;
-}
-
-// Seconds that only go forward: a deadline shall not move when the clock of the system is set.
-static double wire_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 // The first line of the buffer, taken out of it; NULL: none yet.
@@ -128,7 +142,7 @@ wire_end wire_receive(wire *w, double seconds, json_t **message)
         // a line that is complete is taken before more is read
         char *line = w->skipping ? NULL : wire_line(w);
         if (line) {
-            *message = json_loads(line, 0, NULL);
+            *message = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
             free(line);
             return json_is_object(*message) ? WIRE_OK : WIRE_WRONG;
         }

@@ -53,6 +53,7 @@ typedef struct pl_study_def {
     bool blocked;       // the force the marker exerts where it is held at its undeformed position
     int blocked_axis;   // 1, 2, 3: held along x, y or z alone, as by a load cell it slides on; 0: along all
     int worker_count;   // variants solved at the same time; 0: one per processor
+    bool beyond_range;  // commands may be outside of their ranges; otherwise such points are not solved
     const char *store; // a table that every row is added to at once, and read from at the next start; or NULL
     pl_progress progress; // called from the caller's thread
 } pl_study_def;

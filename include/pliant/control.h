@@ -86,8 +86,9 @@ typedef struct pl_estimate {
     const double *residual;      // per measured number: (measured - estimated) / sigma; NAN: missing
     const bool *rejected;        // per measured number: an outlier, not used
     int used, missing, outliers; // measured numbers
-    // More than a half of the readings disagree: the model is wrong, or most sensors. None is then rejected;
-    // those beyond `outlier` sigmas count less (Huber).
+    // More than a half of the readings disagree, or what is left of all of them and of what was known before
+    // is beyond `outlier` sigmas (rms): the model is wrong, or most sensors. In the first case none is
+    // rejected; those beyond `outlier` sigmas count less (Huber).
     bool contradicted;
     double fit; // root mean square of the residuals used; about 1 when the sigmas are right
     // Observability: directions of the unknowns that the readings say less about than was known before.

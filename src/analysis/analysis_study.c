@@ -473,6 +473,26 @@ static pl_status study_build(study_work *w, int point, study_variant *v, pl_erro
     return status;
 }
 
+// Commands outside of their ranges, which may depend on what is varied, are refused point by point.
+static pl_status study_check_ranges(const study_work *w, const study_variant *v, pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(v->free);
+    for (int i = 0; !w->def->beyond_range && i < info.command_count; ++i) {
+        const pl_command_info *c = &info.command[i];
+        const double x = v->command[i], scale = pl_drive_scale(c->drive);
+
+        // a value in another unit may differ in the last bit
+        const double slack = 1e-12 * (fabs(c->range[0]) + fabs(c->range[1]));
+        if (c->has_range && (x < c->range[0] - slack || x > c->range[1] + slack)) {
+            const char *unit = pl_drive_unit(c->drive);
+            return pl_fail(err, PL_BAD_INPUT, "%s is %g %s, outside its range of %g to %g %s", c->name,
+                           x / scale, unit, c->range[0] / scale, c->range[1] / scale, unit);
+        }
+    }
+
+    return PL_OK;
+}
+
 // All points of a variant; the model is built at the first point that is not stored.
 static void study_one(study_work *w, int variant)
 {
@@ -502,6 +522,12 @@ static void study_one(study_work *w, int variant)
                 status = pl_quantity_parse(d->axis[i].value[study_digit(d, point, i)],
                                            pl_drive_dimension(c.drive), &v.command[w->command[i]], &err);
             }
+        }
+
+        // a point out of range says nothing about the next
+        if (status == PL_OK && study_check_ranges(w, &v, &err) != PL_OK) {
+            study_done(w, point, err.text);
+            continue;
         }
 
         if (status == PL_OK) {
@@ -725,8 +751,8 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
     }
 
     const int more[] = {
-        d->stiffness, d->blocked + 2 * d->blocked_axis, w->marker, d->load.load.order, d->load.displacement,
-        w->surrogate};
+        d->stiffness,         d->blocked + 2 * d->blocked_axis,  w->marker, d->load.load.order,
+        d->load.displacement, w->surrogate + 2 * d->beyond_range};
     key = pl_hash_bytes(key, more, sizeof more);
     w->key = pl_hash_bytes(key, &d->load.load.size, sizeof d->load.load.size);
 

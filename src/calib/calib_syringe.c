@@ -115,6 +115,9 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
         y[0] = 1;
         weight[0] = SYRINGE_CERTAIN;
         ++bins;
+    } else if (anchor && x[0] > ambient * (1 - 1e-6)) {
+        y[0] = 1;
+        weight[0] = SYRINGE_CERTAIN;
     }
 
     pl_isotonic(bins, y, weight, block);
@@ -140,6 +143,18 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
     }
 
     out->error = sqrt(sum / count);
+
+    // a volume that falls while the pressure rises becomes a constant
+    if (anchor && out->count > 1 && out->error > out->ratio[out->count - 1] - out->ratio[0]) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "syringe: the readings are off a curve that rises with pressure by %.3g (rms), and the curve "
+            "rises by %.3g: at %g kPa the chamber would have %.3g of its volume; check the volumes of "
+            "chamber, tube and "
+            "syringe, and whether the pressure is absolute",
+            out->error, out->ratio[out->count - 1] - out->ratio[0], 1e3 * point[count - 1].p,
+            point[count - 1].alpha);
+    }
 
     return PL_OK;
 }

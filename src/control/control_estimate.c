@@ -119,6 +119,7 @@ static pl_status estimate_room(pl_estimator *s, pl_error *err)
                       {&s->weakest, n},
                       {&s->command, s->info.command_count},
                       {&s->residual, m},
+                      {&s->sigma, m},
                       {&s->residual_trial, m},
                       {&s->all_force, 3 * M},
                       {&s->force, 3 * F},
@@ -291,6 +292,10 @@ pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *optio
         return status;
     }
 
+    for (int i = 0; i < options->measured_count; ++i) {
+        s->sigma[i] = s->measured[i].sigma;
+    }
+
     // forces as parameters, then the prior and the readings at rest
     for (int j = 0; j < 3 * options->force_count; ++j) {
         s->parameter[j] = (pl_parameter){PL_PARAMETER_MARKER_FORCE, s->force_marker[j / 3], j % 3};
@@ -350,6 +355,7 @@ void pl_estimator_destroy(pl_estimator *s)
                            s->weakest,
                            s->command,
                            s->residual,
+                           s->sigma,
                            s->residual_trial,
                            s->all_force,
                            s->force,
@@ -389,6 +395,14 @@ double estimate_value(const pl_estimator *s, const double *x, const pl_measureme
 {
     const pl_model_answer answer = pl_model_get_answer(s->model);
     return estimate_answer(&answer, m) * (estimate_is_effort(s, m) ? estimate_stiffness(s, x) : 1);
+}
+
+double estimate_model_error(const pl_estimator *s, int i)
+{
+    const pl_measurement *m = &s->measured[i];
+    return s->options.outlier > 0 && s->options.model_error > 0
+               ? s->options.model_error * fabs(estimate_value(s, s->x, m) - s->at_rest[i]) / m->sigma
+               : 0;
 }
 
 // Solves at x. False in *solved: no equilibrium there.
@@ -572,6 +586,8 @@ static bool estimate_step(pl_estimator *s)
     }
 
     // bounds of the step; commands at rest or without a range are free
+    const pl_model_answer answer = pl_model_get_answer(s->model);
+    const bool sampled = pl_answer_has_error(&answer);
     for (int j = 0; j < s->n; ++j) {
         s->low[j] = -1e30;
         s->high[j] = 1e30;
@@ -579,8 +595,9 @@ static bool estimate_step(pl_estimator *s)
         if (j < s->uncertain_count) {
             const pl_command_info *c = &s->info.command[s->uncertain[j]];
             const double now = s->command[s->uncertain[j]], scale = estimate_scale(s, j);
-            // a command at the end of its range may be off as any other
-            const double sigma = s->sent_sigma[s->uncertain[j]], beyond = isinf(sigma) ? 0 : 3 * sigma;
+            // a command at the end of its range may be off as any other; beyond it a surrogate knows nothing
+            const double sigma = s->sent_sigma[s->uncertain[j]],
+                         beyond = isinf(sigma) || sampled ? 0 : 3 * sigma;
             if (c->has_range && !isnan(now)) {
                 s->low[j] = fmin((c->range[0] - beyond - now) / scale, 0);
                 s->high[j] = fmax((c->range[1] + beyond - now) / scale, 0);
@@ -638,6 +655,31 @@ static pl_status estimate_search(pl_estimator *s, const double *sent, const doub
 }
 
 // ---- what is reported
+// In s->vector: the covariance of the unknowns with the errors b_i of the model in the readings, which the
+// fit does not weigh by: cov + sum over the readings in use of b_i^2 k k^T, k = w cov J_i^T.
+static void estimate_spread(pl_estimator *s)
+{
+    const int n = s->n;
+    memcpy(s->vector, s->covariance, (size_t)n * (size_t)n * sizeof *s->vector);
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        const double r = fabs(s->residual[i]), k = s->options.outlier;
+        if (isnan(r) || s->rejected[i]) {
+            continue;
+        }
+
+        const double w = k > 0 && r > k ? k / r : 1, b = estimate_model_error(s, i);
+        for (int a = 0; a < n; ++a) {
+            s->value[a] = 0;
+            for (int c = 0; c < n; ++c) {
+                s->value[a] += w * b * s->covariance[a * n + c] * s->J[i * n + c];
+            }
+        }
+        for (int a = 0; a < n * n; ++a) {
+            s->vector[a] += s->value[a / n] * s->value[a % n];
+        }
+    }
+}
+
 static void estimate_errors(pl_estimator *s, pl_estimate *out)
 {
     const int n = s->n;
@@ -655,19 +697,20 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
     }
 
     // standard deviations of the unknowns, in their units
+    estimate_spread(s);
     for (int j = 0; j < n; ++j) {
-        const double sigma = sqrt(s->covariance[j * n + j]) * estimate_scale(s, j);
+        const double sigma = sqrt(s->vector[j * n + j]) * estimate_scale(s, j);
         *(j < s->uncertain_count ? &s->command_sigma[s->uncertain[j]]
           : j == s->stiffness    ? &out->stiffness_error
                                  : &s->force_sigma[j - s->uncertain_count]) = sigma;
     }
 
-    // of the markers: D cov D^T
+    // of the markers: D C D^T
     for (int i = 0; i < 3 * s->info.marker_count; ++i) {
         double sum = 0;
         for (int a = 0; a < n; ++a) {
             for (int b = 0; b < n; ++b) {
-                sum += s->D[i * n + a] * s->covariance[a * n + b] * s->D[i * n + b];
+                sum += s->D[i * n + a] * s->vector[a * n + b] * s->D[i * n + b];
             }
         }
 
@@ -767,11 +810,45 @@ static void estimate_carry(pl_estimator *s)
     }
 }
 
+// z with P(|normal| < z) = c, by bisection.
+static double estimate_quantile(double c)
+{
+    double low = 0, high = 10;
+    for (int k = 0; k < 60; ++k) {
+        const double mid = 0.5 * (low + high);
+        *(erf(mid / sqrt(2)) < c ? &low : &high) = mid;
+    }
+
+    return high;
+}
+
+// A surrogate reads what the robot would within its own error e, which holds with probability c: a further
+// standard deviation e / z of the readings, z that of the normal distribution for c. A bound that is not
+// known adds nothing here; the answer says that it is not known.
+static void estimate_weigh(pl_estimator *s)
+{
+    const pl_model_answer answer = pl_model_get_answer(s->model);
+    if (!pl_answer_has_error(&answer)) {
+        return;
+    }
+
+    const double z = estimate_quantile(answer.error.confidence);
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        pl_measurement *m = &s->measured[i];
+        const double bound = m->kind == PL_MEASUREMENT_SENSOR   ? answer.error.sensor[m->index]
+                             : m->kind == PL_MEASUREMENT_MARKER ? answer.error.marker[m->index]
+                                                                : 0;
+        const double own = isfinite(bound) ? bound / z : 0;
+        m->sigma = hypot(s->sigma[i], own);
+    }
+}
+
 // Gauss-Newton from s->x, where the model is solved.
 static pl_status estimate_iterate(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
                                   pl_error *err)
 {
     pl_status status = PL_OK;
+    estimate_weigh(s);
     double cost = estimate_cost(s, value, s->x, s->residual);
 
     // derivative, normal equations, step, search

@@ -25,6 +25,7 @@ struct pl_estimator {
     double *at_rest;         // per measured number: the model's
     // the iteration: unknowns (n), derivatives of measured numbers and markers, the quadratic problem
     double *x, *trial, *J, *D, *H, *g, *low, *high, *step, *box;
+    double *sigma;                                      // per measured number: of the sensor alone
     double *residual, *residual_trial;                  // per measured number
     double *command, *all_force;                        // that act
     double *solved_command, *solved_force;              // what the model is solved at: over 1 + x
@@ -43,6 +44,9 @@ pl_status estimate_derive(pl_estimator *s, pl_error *err);
 
 // The model's value of a measured number, with the stiffness of x.
 double estimate_value(const pl_estimator *s, const double *x, const pl_measurement *m);
+
+// The model's error in reading i, in standard deviations of the sensor: options.model_error of its change.
+double estimate_model_error(const pl_estimator *s, int i);
 
 // Gauss-Newton from s->x with the readings that are not rejected.
 pl_status estimate_fit(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,

@@ -39,10 +39,8 @@ pl_status outlier_prepare(pl_estimator *s, pl_error *err)
 static double outlier_measure(const pl_estimator *s, int i, bool huber)
 {
     const int n = s->n;
-    const pl_measurement *m = &s->measured[i];
     const double *J = s->J + i * n, k = s->options.outlier, r = fabs(s->residual[i]);
-    const double change = estimate_value(s, s->x, m) - s->at_rest[i];
-    const double model = s->options.model_error * change / m->sigma;
+    const double model = estimate_model_error(s, i);
     double spread = 0;
 
     // J cov J^T
@@ -230,12 +228,41 @@ static bool outlier_suspected(pl_estimator *s)
     return outlier_largest(s, true) > 1 || outlier_return(s);
 }
 
+// Whether the fit as a whole is beyond the limit: with S = sum of r_i^2 over the readings in use, each with
+// the error of the model in its variance, and the distance from what was known before, (x - m) . L (x - m),
+// the expected value of S is at most the number of readings. Between updates of a recursive estimate more
+// changes than L says, so there the readings alone count.
+static bool outlier_contradicted(const pl_estimator *s)
+{
+    const int n = s->n;
+    int used = 0;
+    double sum = 0;
+
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        if (isnan(s->residual[i]) || s->rejected[i]) {
+            continue;
+        }
+        const double model = estimate_model_error(s, i);
+        sum += s->residual[i] * s->residual[i] / (1 + model * model);
+        ++used;
+    }
+
+    for (int a = 0; !s->options.recursive && a < n; ++a) {
+        for (int b = 0; b < n; ++b) {
+            sum += (s->x[a] - s->mean[a]) * s->prior[a * n + b] * (s->x[b] - s->mean[b]);
+        }
+    }
+
+    return used > 0 && sum > s->options.outlier * s->options.outlier * used;
+}
+
 // Most updates end at the first test; the rounds are bounded, because rejected readings may return only in
 // the first m of them.
 pl_status outlier_reject(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
                          pl_error *err)
 {
     if (!outlier_suspected(s)) {
+        out->contradicted = outlier_contradicted(s);
         return PL_OK;
     }
 
@@ -253,6 +280,8 @@ pl_status outlier_reject(pl_estimator *s, const double *sent, const double *valu
             return estimate_fit(s, sent, value, out, err);
         }
     }
+
+    out->contradicted = status == PL_OK && outlier_contradicted(s);
 
     return status;
 }

@@ -241,17 +241,23 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
     int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
     if (code == SQLITE_OK) {
         sqlite3_busy_timeout(db, LOG_WAIT);
-        code = sqlite3_prepare_v2(db, "SELECT * FROM ticks WHERE rowid > ? ORDER BY rowid LIMIT ?", -1, &get,
-                                  NULL);
+        code = sqlite3_prepare_v2(db, "SELECT *, rowid FROM ticks WHERE rowid > ? ORDER BY rowid LIMIT ?", -1,
+                                  &get, NULL);
     }
 
     if (code == SQLITE_OK) {
         sqlite3_bind_int64(get, 1, from);
         sqlite3_bind_int64(get, 2, limit);
-        const int columns = sqlite3_column_count(get);
+        const int columns = sqlite3_column_count(get) - 1;
+        int64_t last = from; // rows of a damaged file may stand in another order
         log_read_names(get, columns, &text);
 
         while ((code = sqlite3_step(get)) == SQLITE_ROW) {
+            if (sqlite3_column_int64(get, columns) <= last) {
+                code = SQLITE_CORRUPT;
+                break;
+            }
+            last = sqlite3_column_int64(get, columns);
             for (int i = 0; i < columns; ++i) {
                 const bool empty = sqlite3_column_type(get, i) == SQLITE_NULL;
                 result_text_number(&text, i ? "," : "", empty ? NAN : sqlite3_column_double(get, i));
@@ -262,6 +268,7 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         }
 
         code = code == SQLITE_DONE ? log_total(db, total) : code;
+        code = code == SQLITE_OK && (*total<last && * rows> 0) ? SQLITE_CORRUPT : code;
     }
 
     // rows are given only if all were read
@@ -270,7 +277,7 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         status = pl_fail_memory(err, path);
     } else if (code != SQLITE_OK) {
         status = pl_fail(err, PL_BAD_FILE, "%s: the log cannot be read: %s", path,
-                         db ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+                         db && code != SQLITE_CORRUPT ? sqlite3_errmsg(db) : sqlite3_errstr(code));
     }
 
     sqlite3_finalize(get);

@@ -66,6 +66,14 @@ with log:
             answer = {"seq": message["seq"], "error": "valve 3 is hot"}
         if mode == "long" and late:
             line.write("x" * (1 << 20) + "\n")
+        if mode == "unsolved" and late and "sensors" in answer:
+            answer["solved"] = False
+        if mode == "twice" and late and "sensors" in answer:
+            line.write(json.dumps(answer).replace('"s1": ', '"s1": 90, "s1": ') + "\n")
+            line.flush()
+            continue
+        if mode == "marker" and late and "markers" in answer:
+            answer["markers"]["tip"] = [1, 2]
         if mode == "absurd" and late and "sensors" in answer:
             answer["sensors"]["s1"] = 9999
         if "sensors" in answer and mode != "repeat" or last is None:

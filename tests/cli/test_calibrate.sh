@@ -105,6 +105,11 @@ expect_status 0 calibrate syringe pv.csv --chamber 10mL --tube 3mL --syringe 20m
 expect_words out.txt "loading: 7 measurements" "unloading" "[30 kPa, 1.3]"
 expect_file pv.png
 table=$(grep -m1 -o 'table: .*' out.txt)
+# volumes that do not belong to the line: less was pushed than the gas yields
+printf 'P [kPa],dV [mL]\n100,0\n110,1\n120,2\n130,3\n' >less.csv
+expect_status 2 calibrate syringe less.csv --chamber 12mL --tube 3mL --syringe 50mL
+expect_words err.txt "check the volumes of chamber, tube and syringe"
+expect_status 2 calibrate syringe less.csv --chamber 12mL --gauge
 expect_status 2 calibrate syringe pv.csv
 expect_words err.txt "--chamber"
 

@@ -53,6 +53,10 @@ expect_words err.txt "cell.csv:3: column 1 flexor: expected a number, the cell i
 cell 2 ""
 expect_status 0 estimate claw $coarse --read cell.csv
 expect_words out.txt "1 missing readings"
+# readings that no command near those sent explains contradict the model, even where a shape fits them
+awk -F, 'NR == 1 || NR == 4' OFS=, read.csv | sed '2s/^[^,]*/-60/' >far.csv
+expect_status 1 estimate claw $coarse --read far.csv --command-sigma 0.01
+expect_words err.txt "1 of 1 rows the readings contradict the model and the commands"
 printf 'flexor [mm],s1 [mm],s2 [mm],s3 [mm]\n3,,,\n' >blind.csv
 expect_status 1 estimate claw $coarse --read blind.csv
 expect_words err.txt "1 of 1 rows have no reading"

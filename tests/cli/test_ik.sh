@@ -20,6 +20,10 @@ got=$(position ik.json)
 for i in 1 2 3; do
     expect_near "coordinate $i" "$(echo "$got" | cut -d, -f$i)" "$(echo "$target" | cut -d, -f$i)" 0.01
 done
+# a marker holds for the goals after it: one that no goal uses is not taken silently for another
+expect_status 2 ik claw $coarse --target "$target" --marker tip
+expect_words err.txt "--marker tip: no goal of a marker comes after it"
+expect_status 2 ik claw $coarse --marker tip --marker tip --target "$target"
 # from the state itself nothing is left to do
 expect_status 0 ik claw $coarse --target "$target" --start there.state
 expect_words out.txt "reached in 0 steps"

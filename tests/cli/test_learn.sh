@@ -149,6 +149,18 @@ expect_status 0 task model.yaml task.yaml --tolerance 1 --json task.json
 expect_words out.txt "model error mm"
 expect_status 0 run model.yaml --goal 20,10,120 --controller track --control-marker --period 1ms --steps 400 --plant rod.yaml --json run.json
 expect_words out.txt "400 ticks of 0.001 s" "0 ticks held"
+# a coarse model simulated by itself is where it should be, but not within its own error; estimates carry it too
+expect_status 0 learn one.sqlite --hidden 3,3 --epochs 2 --out coarse.yaml
+place() { "$pliant" fk coarse.yaml --set t1=5 --set t2=3 --set t3=4 --json - | tr -d ' \n' | grep -o '"position":\[[^]]*' | head -1 | cut -d'[' -f2; }
+expect_status 1 run coarse.yaml "--goal=$(place)" --controller track --control-marker --steps 60 --json coarse.json
+expect_words out.txt "uncertain" "is reached by the model, which is itself"
+expect_words coarse.json '"uncertain": true' '"reached": false'
+printf 't1 [mm],t2 [mm],t3 [mm],tip.x [mm],tip.y [mm],tip.z [mm]\n5,3,4,%s\n' \
+    "$(place)" >at.csv
+expect_status 0 estimate coarse.yaml --read at.csv --out at-found.csv --json at.json
+expect_words out.txt "model error mm" "which is itself off by up to"
+expect_words at-found.csv "tip.model_error [mm]" "model_confidence [1]"
+expect_words at.json '"model_error"'
 
 # the view: a viewer opens the page's socket, moves the commands and gets what fk answers
 mkdir -p page/three/build

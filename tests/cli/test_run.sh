@@ -105,6 +105,9 @@ text neither a number nor null
 nan no JSON object
 refuse valve 3 is hot
 long too long
+unsolved the simulated robot had no equilibrium; its readings were not used
+twice no JSON object
+marker neither [x, y, z] nor null
 M
     start stale
     expect_status 0 $far --plant "127.0.0.1:$port"

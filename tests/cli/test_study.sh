@@ -58,6 +58,15 @@ expect_status 2 study finger --vary air=a:b:3 $coarse
 expect_words err.txt "two numbers"
 expect_status 2 study finger --vary air=1kPa,2kPa --set air=3kPa $coarse
 expect_words err.txt "given twice"
+# outside of a command's range, as fk: refused unless asked for, point by point
+expect_status 1 study finger --vary air=1kPa,900kPa $coarse --store range.store --out range.csv
+expect_words out.txt "1 of 2 points solved" "air is 900 kPa; outside its range"
+expect_words err.txt "--beyond-range"
+expect_status 1 study finger --vary design.wall=2,2.1 --set air=900kPa $coarse
+expect_words out.txt "0 of 2 points solved"
+expect_status 1 study finger --vary air=-1Pa,1kPa $coarse
+expect_status 0 study finger --vary air=-1Pa,1kPa $coarse --beyond-range --store range.store
+expect_words out.txt "2 of 2 points solved"
 expect_status 2 study finger
 expect_status 1 study finger --vary design.wall=2,900 $coarse
 expect_words out.txt "1 of 2 points solved"
