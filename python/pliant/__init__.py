@@ -17,6 +17,7 @@ from . import _core, _goal as goal
 from ._calibrate import Fit, Tensile, syringe, tensile
 from ._command import Loop, Margin, Plant, Reading, Run, Study, Tick
 from ._core import Error, FileError, InputError, NoMemoryError, SolverError, StoppedError
+from ._measure import Cameras, Cycles, Modes, Ratio, Relaxation, Release, Track, cameras, cycles, ratio, relaxation
 from ._results import IK, Bound, Comparison, Path, Solutions, Task, Workspace
 from ._robot import Command, Dataset, Estimate, Finding, Learned, Reduced, Robot, design, guess, load
 from ._shapes import Shape, Shapes
@@ -26,11 +27,11 @@ from ._table import Table, UnknownNameError, array as _array
 
 __version__: str = _core.version
 __all__ = [
-    "Actuator", "Bound", "Command", "Comparison", "Compliance", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "Fit", "IK", "InputError",
-    "Interrupted", "Learned", "Loop", "Margin", "Marker", "Mesh", "ModelError", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Plant", "Reaction", "Reading", "Reduced",
-    "Motion", "Report", "Robot", "Run", "Sensor", "Shape", "Shapes", "Solutions", "SolverError", "State", "StoppedError", "Study", "Table", "Task", "Tensile", "Tick",
+    "Actuator", "Bound", "Cameras", "Command", "Comparison", "Compliance", "Cycles", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "Fit", "IK", "InputError",
+    "Interrupted", "Learned", "Loop", "Margin", "Marker", "Mesh", "ModelError", "Modes", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Plant", "Ratio", "Reaction", "Reading", "Reduced",
+    "Relaxation", "Release", "Motion", "Report", "Robot", "Run", "Sensor", "Shape", "Shapes", "Solutions", "SolverError", "State", "StoppedError", "Study", "Table", "Task", "Tensile", "Tick", "Track",
     "UnknownNameError", "Workspace",
-    "design", "designs", "goal", "guess", "load", "materials", "path", "syringe", "tensile", "threads", "torch_solve",
+    "cameras", "cycles", "design", "designs", "goal", "guess", "load", "materials", "path", "ratio", "relaxation", "syringe", "tensile", "threads", "torch_solve",
 ]  # fmt: skip
 
 

@@ -202,7 +202,7 @@ class Goal:
     reached: bool  #: within the tolerance, as estimated and as measured
     miss: Optional[float]  #: mm, the marker from the target at the end
     settled: Optional[int]  #: ticks until the error stayed small
-    overshoot: float  #: over the first error
+    overshoot: float  #: over the first error, as a fraction
 
 
 class Run(Record):
@@ -299,7 +299,7 @@ class Reading:
     time: float  #: s
     sensors: Mapping[str, float]  #: in their units; nan: no reading
     markers: Mapping[str, Any]  #: true positions, mm
-    commands: Mapping[str, float]  #: that act, after delay, lag and dead zone
+    commands: Mapping[str, float]  #: that act, after delay, lag and dead zone, in their units
     solved: bool  #: False: the body could not follow; the shape is the last one it reached
 
 
@@ -465,11 +465,11 @@ class Margin:
     stable: bool
     damped: bool  #: no disturbance is amplified more than twice
     overshoot: float  #: of a step, as a fraction
-    sensitivity: float  #: largest amplification of a disturbance
+    sensitivity: float  #: largest amplification of a disturbance, a ratio
     settled: Optional[int]  #: ticks until the error of a step stays below 5 %; None: it does not
     gamma: float  #: relative errors of the Jacobian below this leave the loop stable
-    kp: float
-    ki: float
+    kp: float  #: share of the error that is corrected per tick
+    ki: float  #: the same of its sum, per tick
     delay: float  #: s
     lag: float  #: s
     period: float  #: s

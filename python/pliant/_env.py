@@ -125,6 +125,14 @@ class Env(_Base):  # type: ignore[misc]
 
     With `dt` a step is a motion in time of that length (full bodies with densities): the commands go linearly to their new values, the body swings, and
     velocities of the marker (mm/s) follow in the observation. A reset begins at rest.
+
+    >>> env = pliant.Env(pliant.testing.arm(), tolerance=0.5)
+    >>> observation, info = env.reset(seed=3)
+    >>> observation.shape, info["distance"] > 0
+    ((9,), True)
+    >>> observation, reward, terminated, truncated, info = env.step([0.1, 0, 0])
+    >>> bool(reward < 0)
+    True
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}

@@ -293,8 +293,8 @@ class Bound(Record):
             scale, self.unit = robot._info["actuators"][index]["effort_scale"], robot._info["actuators"][index]["effort_unit"]
         else:
             scale, self.unit = robot.commands[name].scale, robot.commands[name].unit
-        self.value: float = value / scale
-        self.multiplier: float = multiplier * scale
+        self.value: float = value / scale  #: in `unit`
+        self.multiplier: float = multiplier * scale  #: decrease of the objective per `unit` by which the bound is relaxed; at least 0
 
     def __repr__(self) -> str:
         return f"{self.kind} {self.name} at its {'upper' if self.upper else 'lower'} bound of {self.value:.6g} {self.unit}"
@@ -312,18 +312,18 @@ class IK(Record):
         self.error: float = report[2]
         #: largest deviation of a goal over its tolerance; at most 1: all met
         self.error_over_tolerance: float = report[3]
-        self.objective: float = report[4]
+        self.objective: float = report[4]  #: half the sum of the squares of the weighted deviations; mm^2 where the weights have no unit
         #: certificate: relative projected gradient with the exact Jacobian; nan: none was needed
         self.gradient: float = report[5]
         self.active_bounds = [Bound(robot, row) for row in report[6]]
         self.iterations: int = report[7]
         self.starts: int = report[8]
-        self.seconds: float = report[9]
+        self.seconds: float = report[9]  #: s
         #: how many of the starts ended at the reported point; 0 if it is not stationary
         self.agreed: int = report[13]
         #: error of a reduced, learned or adapted model in the goals that are lengths, mm; 0: another model, nan: not known
         self.model_error: float = report[14]
-        #: probability that the error is below; nan: another model, or not known
+        #: probability (a fraction) that the error is below; nan: another model, or not known
         self.confidence: float = report[15]
         #: deviation of each goal in its own unit
         self.deviations = deviations
@@ -402,7 +402,7 @@ class Path(Record):
 
     @property
     def confidence(self) -> Any:
-        """Probability that the errors of the model are below ``model_errors``, (n,)."""
+        """Probability (a fraction) that the errors of the model are below ``model_errors``, (n,)."""
         return self._arrays["confidence"]
 
     @property

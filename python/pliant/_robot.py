@@ -25,6 +25,7 @@ from ._table import Named, Record, Table, array, fixed, unknown
 if TYPE_CHECKING:
     from ._calibrate import Fit
     from ._command import Loop, Margin, Plant, Run, Study
+    from ._measure import Modes, Release
     from ._shapes import Shapes
     from ._simulate import Motion
 
@@ -65,10 +66,10 @@ class Command:
     drive: str
     unit: str  #: kPa, mm, N, mL, V, or 1
     range: Optional[tuple[float, float]]  #: None: not limited
-    span: tuple[float, float]  #: the range, or a typical one
-    rest: float  #: the value at which its actuators are at rest
-    rate: float  #: largest change per second; 0: no limit
-    scale: float  #: internal value of one unit
+    span: tuple[float, float]  #: the range, or a typical one, in `unit`
+    rest: float  #: the value at which its actuators are at rest, in `unit`
+    rate: float  #: largest change, in `unit` per s; 0: no limit
+    scale: float  #: internal value (mm, N, MPa) of one `unit`
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,11 @@ class Source:
     text: str
     path: Optional[str]
     method: Optional[str] = None
-    size: float = 0.0
+    size: float = 0.0  #: mm; 0: as in the text
     order: int = 0
     displacement: bool = False
     cache: bool = True
-    time_limit: float = 0.0
+    time_limit: float = 0.0  #: s; 0: none
     named: bool = True  #: the text is a file, so lines mean something
 
 
@@ -1177,6 +1178,43 @@ class Robot(Record):
             first_step=first_step, damping=damping, masses=masses or {}, hang=hang, shapes=shapes, beyond_range=beyond_range, progress=progress,
         )  # fmt: skip
 
+    def modes(
+        self,
+        commands: Optional[Mapping[str, Union[str, float]]] = None,
+        *,
+        count: int = 6,
+        masses: Optional[Mapping[str, Union[str, float]]] = None,
+        hang: bool = False,
+        beyond_range: bool = False,
+    ) -> "Modes":
+        """Free vibrations about the equilibrium at given commands, as `pliant modes`: Hz, damping ratios. Every material needs a density.
+
+        masses: {marker: g, or a text}, with their weight; hang: on long strings.
+
+        >>> m = pliant.testing.beam().modes({"tendon": "2 mm"}, count=2)
+        >>> len(m), m.frequency.round(1).tolist()
+        (2, [11.4, 14.0])
+        """
+        from ._measure import modes
+
+        return modes(self, commands or {}, int(count), masses or {}, hang, beyond_range)
+
+    def release(
+        self, runs: Any, free: Union[str, Sequence[str]], *, until: Union[str, float] = 3.0, step: Union[str, float] = 0.005
+    ) -> "Release":
+        """Stiffness and viscous weights from recordings of markers after the body was let go (tables of t [s], tip.x [mm] ...), as
+        `pliant calibrate release`; `free` as "silicone.young", "silicone.prony.0.g". until: time compared, s; step: of the motions, s.
+
+        >>> try:
+        ...     pliant.testing.beam().release("nowhere.csv", "silicone.c10")
+        ... except pliant.Error as error:
+        ...     print("nowhere.csv" in str(error))
+        True
+        """
+        from ._measure import release
+
+        return release(self, runs, free, until, step)
+
     def shapes(
         self,
         commands: Optional[Mapping[str, Union[str, float]]] = None,
@@ -1344,8 +1382,8 @@ class Estimate(Record):
         self.outliers: int = found["outliers"]
         self.rejected: list[str] = found["rejected"]  #: measured names that disagree with the others and were not used
         self.contradicted: bool = found["contradicted"]  #: more than half of the readings disagree: none was rejected
-        self.stiffness: float = 1 + found["stiffness"]  #: of the body over that of the model
-        self.stiffness_sigma: float = found["stiffness_error"]  #: its standard deviation
+        self.stiffness: float = 1 + found["stiffness"]  #: of the body over that of the model, a ratio
+        self.stiffness_sigma: float = found["stiffness_error"]  #: its standard deviation, as a ratio
         self.unseen: int = found["unseen"]  #: directions of the unknowns that the readings say little about
 
     def __repr__(self) -> str:

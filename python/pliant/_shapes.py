@@ -23,8 +23,8 @@ class Shape:
     energy: float  #: mJ, elastic
     above_lowest: float  #: mJ, potential of body and loads above that of the lowest shape
     softest: Optional[float]  #: N/mm, stiffness of the softest mode
-    load_from: Optional[float]  #: None: not known
-    load_to: Optional[float]
+    load_from: Optional[float]  #: fraction of the load; None: not known
+    load_to: Optional[float]  #: fraction of the load; None: not known
     appears: str  #: "limit", "bifurcation", "continues" (down to no load) or "unknown"
     disappears: str  #: "limit", "bifurcation", "continues" (as far as it was followed) or "unknown"
     found_by: str  #: load path, other commands, branch, mode or deflation

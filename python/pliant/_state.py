@@ -70,8 +70,8 @@ class Marker:
 class ModelError:
     """How far the markers of a reduced, learned or adapted model may be from the robot that it stands for."""
 
-    mm: float  #: the largest of the markers; nan: not known here
-    confidence: float  #: probability that the error is below
+    mm: float  #: mm, the largest of the markers; nan: not known here
+    confidence: float  #: probability that the error is below, as a fraction
     source: str  #: what it was measured against: full body, held-out samples, measurements; not measured
     markers: dict[str, float]  #: mm, of each
 
@@ -86,8 +86,8 @@ class Actuator:
     effort_unit: str
     measure: float  #: length mm, volume mm^3, area mm^2, moment along the field mA m^2
     measure_unit: str
-    ratio: float  #: measure over its undeformed value
-    asked: float  #: prescribed ratio; nan: idle, or driven by an effort
+    ratio: float  #: measure over its undeformed value, as a fraction
+    asked: float  #: prescribed ratio, as a fraction; nan: idle, or driven by an effort
     reached: float  #: ratio reached, on the mesh of the method
     slack: bool  #: a cable without tension
 
@@ -97,8 +97,8 @@ class Sensor:
     """A sensor in a state."""
 
     name: str
-    value: float
-    unit: str
+    value: float  #: in `unit`
+    unit: str  #: mm, mm^3, mm^2, kPa, rad, ...
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Compliance:
     """How efforts and forces move the robot with all efforts free: d(outputs) = matrix d(inputs). ``c["tip.x", "air"]`` is one
     of its numbers, in the unit of the output per unit of the input."""
 
-    matrix: Any  #: (outputs, inputs)
+    matrix: Any  #: (outputs, inputs), units of the outputs per unit of the inputs
     outputs: tuple[str, ...]  #: shortening or volume of the actuators ("t1.shortening"), "tip.x", sensors
     output_units: tuple[str, ...]  #: mm, mm^3, kPa
     inputs: tuple[str, ...]  #: efforts of the actuators by their names, forces at markers ("tip.force.x")
@@ -188,14 +188,14 @@ class Report(Record):
     solves: int
     increments: int  #: of the load
     residual: float  #: N, largest nodal residual force
-    residual_relative: float  #: over the largest nodal force
+    residual_relative: float  #: over the largest nodal force, as a fraction
     step: float  #: mm, largest displacement of the next step
-    seconds: float
+    seconds: float  #: s
     energy: float  #: mJ, elastic
     load_reached: float  #: fraction of the load path
-    constraint_error: float
-    min_J: float
-    max_stretch: float
+    constraint_error: float  #: largest, over the prescribed value, as a fraction
+    min_J: float  #: smallest ratio of volumes
+    max_stretch: float  #: largest principal stretch, a ratio of lengths
     negative_count: int  #: negative eigenvalues of the tangent; 0: stable, -1: unknown
     buckling_load: float  #: fraction of the load path at which the body buckles; 0: nowhere
     limit_load: float  #: fraction of the load path at which it snaps; 0: nowhere

@@ -47,6 +47,9 @@ def torch_solve(robot: Robot, commands: Any, markers: Optional[Sequence[str]] = 
 
     commands: a tensor, the last axis in the order of ``robot.commands`` and in their units. The backward pass solves
     one adjoint system per row, exact; second derivatives (``create_graph=True``) raise NotImplementedError. Raises NotSolvedError where there is no equilibrium.
+
+    >>> x = torch.tensor([2.0, 0, 1], dtype=torch.float64, requires_grad=True)  # doctest: +SKIP
+    >>> pliant.torch_solve(pliant.testing.arm(), x)[0, 2].backward(); x.grad    # doctest: +SKIP
     """
     names = tuple(robot.markers) if markers is None else tuple(markers)
     for name in names:

@@ -42,6 +42,7 @@ class Examples(unittest.TestCase):
             for part, function in parts:
                 if inspect.isfunction(function) and not (part or "").startswith("_") and ">>>" not in (function.__doc__ or ""):
                     bare.add(name if part is None else f"{name}.{part}")
+        bare |= {f"goal.{n}" for n, f in vars(pliant.goal).items() if inspect.isfunction(f) and f.__module__ == pliant.goal.__name__ and not n.startswith("_") and ">>>" not in (f.__doc__ or "")}
         self.assertEqual(bare - WITHOUT, set())
 
 

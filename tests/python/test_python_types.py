@@ -2,6 +2,7 @@
 out where mypy is not installed."""
 import ast
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -61,6 +62,8 @@ WRONG += [f"{name}.mispelt" for name in RESULTS]
 
 
 class Types(unittest.TestCase):
+    maxDiff = None
+
     def test_stub_is_complete(self):
         with open(os.path.join(FOLDER, "_core.pyi"), encoding="utf-8") as file:
             tree = ast.parse(file.read())
@@ -91,6 +94,34 @@ class Types(unittest.TestCase):
                 if callable(function) and not getattr(function, "__name__", "_").startswith("_") and not function.__doc__:
                     bare.append(f"{name}.{function.__name__}")
         self.assertEqual([b for b in bare if b not in ("Robot.name",)], [])
+
+    def test_units_are_said(self):
+        """Every number that a result or a robot hands out says its unit, in the comment beside it or in its docstring."""
+        unit = re.compile(
+            r"\b(mm|N|kPa|MPa|mJ|s|ms|Hz|rad|degrees|g|pixels|V|fractions?|share|ratios?|count|booleans?|unit|units|without unit|matrix|index|number|numbers|"
+            r"vertices|dictionary|ticks|eigenvalues|(?:n|ticks), 3\)|3, 3\))|%|3 x 3"
+        )
+        bare = []
+        for name in sorted(n for n in os.listdir(FOLDER) if n.endswith(".py")):
+            with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+                text = file.read()
+            lines = text.splitlines()
+            for kind in (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ClassDef) and not n.name.startswith("_")):
+                for part in kind.body:
+                    if isinstance(part, ast.FunctionDef) and any(ast.unparse(d).endswith("property") for d in part.decorator_list):
+                        what, kept, said = part.name, ast.unparse(part.returns) if part.returns else "", ast.get_docstring(part) or ""
+                    elif isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                        what, kept, said = part.target.id, ast.unparse(part.annotation), lines[part.lineno - 1].partition("#:")[2]
+                    else:
+                        continue
+                    if re.search(r"\bfloat\b|^Any$|Named\[Any\]", kept) and not what.startswith("_") and not unit.search(said):
+                        bare.append(f"{kind.name}.{what}: {said}")
+                for made in (n for p in kind.body if isinstance(p, ast.FunctionDef) and p.name == "__init__" for n in ast.walk(p)):
+                    if isinstance(made, ast.AnnAssign) and "float" in ast.unparse(made.annotation) and not ast.unparse(made.target).startswith("self._"):
+                        said = lines[made.lineno - 1].partition("#:")[2] + lines[made.lineno - 2].partition("#:")[2]
+                        if not unit.search(said):
+                            bare.append(f"{kind.name}, {ast.unparse(made.target)}: {said}")
+        self.assertEqual(bare, [])
 
     @unittest.skipUnless(shutil.which("mypy", path="/usr/bin"), "mypy is not there")
     def test_mypy(self):

@@ -1,10 +1,14 @@
 """What the other verbs do, in Python: task, compare, reduce, calibrate, serve."""
+import json
 import os
+import re
+import subprocess
 import unittest
 import urllib.request
 
 import numpy as np
 import pliant as pl
+import pliant.testing
 
 CLAW = pl.design("cable_finger", size=12, order=1)
 
@@ -25,6 +29,40 @@ def neo_hookean_bar(c10, poisson, stretch):
 
 
 class Verbs(unittest.TestCase):
+    # what does in Python what a verb, or a kind of `calibrate`, does in the terminal
+    SAME = {
+        "new": pl.design, "info": pl.Robot.__repr__, "doctor": pl.Robot.examine, "mesh": pl.Mesh.quality, "materials": pl.materials, "track": pl.Cameras.track,
+        "fk": pl.Robot.solve, "sweep": pl.Robot.sweep, "jacobian": pl.State.jacobian, "compare": pl.Robot.compare, "simulate": pl.Robot.simulate,
+        "modes": pl.Robot.modes, "reduce": pl.Robot.reduce, "ik": pl.Robot.ik, "follow": pl.Robot.follow, "workspace": pl.Robot.workspace, "task": pl.Robot.task,
+        "study": pl.Robot.study, "estimate": pl.Robot.estimate, "run": pl.Robot.run, "plant": pl.Robot.plant, "control": pl.Robot.control, "sample": pl.Robot.sample,
+        "learn": pl.Robot.learn, "adapt": pl.Learned.adapt, "serve": pl.Robot.serve, "shapes": pl.Robot.shapes, "calibrate": pl.tensile,
+    }  # fmt: skip
+    CALIBRATE = {
+        "tensile": pl.tensile, "relaxation": pl.relaxation, "cycles": pl.cycles, "release": pl.Robot.release, "ratio": pl.ratio, "syringe": pl.syringe,
+        "poses": pl.Robot.calibrate, "cameras": pl.cameras,
+    }  # fmt: skip
+
+    def test_every_verb(self):
+        tables = json.loads(subprocess.run([os.environ["PLIANT_COMMAND"], "help", "--json", "-"], capture_output=True, text=True, check=True).stdout)
+        self.assertEqual({v["name"] for v in tables["verbs"]} - set(self.SAME), {"completion"})
+        usage = next(v for v in tables["verbs"] if v["name"] == "calibrate")["usage"]
+        self.assertEqual(set(re.findall(r"(?:^|\| )(?:calibrate )?([a-z]+)", usage)), set(self.CALIBRATE))
+
+    def test_tests(self):
+        t = np.r_[np.linspace(0, 2, 80), np.linspace(2.2, 30, 60)]
+        held = 0.1 * (1 + 0.3 * np.exp(-t / 0.5) + 0.1 * np.exp(-t / 8))
+        np.savetxt("held.csv", np.c_[t, held], delimiter=",", header="t [s],stress [MPa]", comments="")
+        fit = pl.relaxation("held.csv", [0.5, 8])
+        self.assertLess(np.abs(fit.g - [0.3, 0.1]).max(), 1e-4)
+        self.assertEqual(fit.prony[1]["tau"], "8 s")
+        self.assertAlmostEqual(pl.ratio(0.842, length=80, interface=40, pull=4, size=10).elasticity, 3.75, delta=0.02)
+        modes = pl.testing.beam().modes({"tendon": "2 mm"}, count=2)
+        print(fit, modes, sep="\n")
+        self.assertEqual((len(modes), modes.state.commands["tendon"]), (2, 2.0))
+        self.assertGreater(modes.frequency[1], modes.frequency[0])
+        with self.assertRaises(pl.InputError):
+            CLAW.modes()  # no density
+
     def test_task(self):
         with open("move.yaml", "w") as file:
             file.write(
