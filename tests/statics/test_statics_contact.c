@@ -340,13 +340,78 @@ static void test_bodies_aligned(void **state)
     check_bodies(4, (const double[3]){0, 0, 4.05});
 }
 
+// However early a solve is interrupted: the state is an equilibrium at the load it names, or to the last bit
+// that of the start, and the message says which.
+static bool stop_after(void *user, double fraction, const char *what)
+{
+    (void)fraction;
+    (void)what;
+    return --*(int *)user > 0;
+}
+
+static void test_interrupted(void **state)
+{
+    (void)state;
+    static plan p;
+    int kept = 0, none = 0;
+    pl_mesh *mesh = tet_box(3, 3, 3, 4, 4, 4, 1, NULL);
+    pl_obstacle_def ball;
+    for (int calls = 1;; ++calls) {
+        int left = 1 << 30;
+        block_plan(&p, mesh);
+        rig r = ball_rig(&p, mesh, &ball, 1e-4);
+        pl_statics_destroy(r.statics);
+        pl_statics_options options = tight_options();
+        options.contact_tolerance = 1e-4;
+        options.progress = (pl_progress){stop_after, &left};
+        pl_error err = {0};
+        PL_CHECK_OK(pl_statics_create(r.robot, &options, &r.statics, &err));
+
+        // from an equilibrium in contact, farther
+        const double near = 0.3, far = 1.2;
+        rig_solve(&r, &near);
+        double *start = shape_copy(&r);
+        left = calls;
+        const pl_solve_report report = rig_try(&r, &far);
+        const bool solved = report.outcome == PL_SOLVED;
+        const bool said =
+            strstr(report.message, "no equilibrium is returned, the state is that of the start");
+        if (!solved) {
+            assert_int_equal(report.outcome, PL_STOPPED);
+            assert_int_equal(said, report.no_state);
+        }
+
+        double residual, largest;
+        bool inverted;
+        PL_CHECK_OK(pl_statics_check(r.statics, r.state, &residual, &largest, &inverted, &err));
+        assert_false(inverted);
+        PL_CHECK_BELOW(residual, 1e-5 * largest + 1e-9);
+        if (report.no_state) {
+            PL_CHECK_NEAR(report.load_reached, 0, 0);
+            assert_memory_equal(rig_x(&r), start, 3 * (size_t)pl_state_vertex_count(r.state) * sizeof *start);
+        }
+        none += report.no_state;
+        kept += !solved && !report.no_state;
+        free(start);
+        rig_clear(&r);
+        if (solved) {
+            break;
+        }
+    }
+
+    print_message("interrupted %d times: %d times an equilibrium on the way, %d times the start\n",
+                  kept + none, kept, none);
+    assert_true(none > 0);
+    pl_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patch),          cmocka_unit_test(test_ball),
         cmocka_unit_test(test_jacobian),       cmocka_unit_test(test_updates),
         cmocka_unit_test(test_friction),       cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_bodies_aligned),
+        cmocka_unit_test(test_bodies_aligned), cmocka_unit_test(test_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
