@@ -134,10 +134,11 @@ static void guess_write_end(pl_text *text, const guess *g, const char *name, con
         return;
     }
 
-    pl_text_add(text, "  %s: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]", name, x[0],
+    pl_text_add(text, "  %s: {plane: {point: [%.9g, %.9g, %.9g], normal: [%.6g, %.6g, %.6g]", name, x[0],
                 x[1], x[2], n[0] + 0.0, n[1] + 0.0, n[2] + 0.0);
 
-    // numbers rounded in the file put a slanted face off its plane
+    // all digits of the point (guess_round): one less is as much as a plane tolerates. Rounded normals put a
+    // slanted face off its plane
     const bool slanted = fabs(n[0]) + fabs(n[1]) + fabs(n[2]) > 1 + 1e-9;
     pl_text_add(text, slanted || off > 2e-7 * g->length ? ", tolerance: %.2g}}\n" : "}}\n",
                 2 * off + 1e-5 * g->length);

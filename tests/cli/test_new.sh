@@ -62,6 +62,22 @@ expect_words mine/robot.yaml "part.stl" "60 x 20 x 16 mm" "kind: chamber" "base:
 expect_status 0 info mine --size 8 --json -
 expect_near "volume of the chamber" "$(grep -A12 '"actuators"' out.txt | grep -oE '"volume": *[0-9.]+' | sed 's/.*: *//')" 3200 1
 expect_status 2 new --from part.stl mine
+# the ends that were found are ends of the mesh, whatever the digits of their places
+python3 - <<'Y'
+for n, a in enumerate((42.6195534, 97.3333333, 123.456789, 31.4159265, 271.828182, 66.6666667)):
+    v = [(x, y, z) for x in (0.7071068, 0.7071068 + a) for y in (0, 11.1111111) for z in (-3.3333333, 8.8888889)]
+    quads = (0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)
+    with open(f"bar{n}.stl", "w") as f:
+        f.write("solid s\n")
+        for q in quads:
+            for t in (q[:3], (q[0], q[2], q[3])):
+                f.write("facet normal 0 0 0\nouter loop\n" + "".join("vertex %.9g %.9g %.9g\n" % v[k] for k in t) + "endloop\nendfacet\n")
+        f.write("endsolid s\n")
+Y
+for n in 0 1 2 3 4 5; do
+    expect_status 0 new --from bar$n.stl bar$n --unit mm
+    expect_status 0 info bar$n --order 1
+done
 # the same part as a volume mesh: the cavity is found by looking around
 expect_status 0 mesh mine --size 8 --out part.vtu
 expect_status 0 new --from part.vtu meshed
