@@ -399,8 +399,8 @@ static void test_interrupted(void **state)
         }
     }
 
-    print_message("interrupted %d times: %d times an equilibrium on the way, %d times the start\n",
-                  kept + none, kept, none);
+    print_message("interrupted %d times: %d times an equilibrium between, %d times the start\n", kept + none,
+                  kept, none);
     assert_true(none > 0);
     pl_mesh_destroy(mesh);
 }
