@@ -18,13 +18,22 @@ enum {
     CLI_EXIT_SYSTEM = 3    // memory, disk
 };
 
-// ---- options. A verb's table ends with a zeroed entry; --help is understood by all.
+// ---- options. A verb's table ends with a zeroed entry; --help is understood by all. Values that are numbers
+// are checked when the command line is read, before anything is meshed or solved.
+typedef enum cli_value_kind { CLI_VALUE_TEXT, CLI_VALUE_NUMBER, CLI_VALUE_WHOLE } cli_value_kind;
+
+#define CLI_NUMBER(dimension, low, high) CLI_VALUE_NUMBER, dimension, low, high
+#define CLI_WHOLE(low, high) CLI_VALUE_WHOLE, PL_DIM_NUMBER, low, high
+
 typedef struct cli_option {
     const char *name;  // without the dashes
     char short_name;   // short form, or 0
     const char *value; // what stands for its value in the help; NULL: a flag
     const char *help;
     const char *choices; // words for completion, or NULL: "file" when the value reads FILE
+    cli_value_kind kind; // of the value; a number may also be one of the choices
+    pl_dimension dimension;
+    double low, high; // internal units
 } cli_option;
 
 #define CLI_JSON                                                                                             \
@@ -36,13 +45,18 @@ typedef struct cli_option {
         "force", 0, NULL, "allow results to replace input files of the robot", NULL                          \
     }
 #define CLI_MESHING                                                                                          \
-    {"size", 0, "LENGTH", "target edge length, instead of that in the robot file", NULL},                    \
-        {"order", 0, "1|2", "linear (1: fast, far too stiff in bending) or quadratic (2) elements", "1 2"},  \
+    {"size",   0,                                                                                            \
+     "LENGTH", "target edge length, instead of that in the robot file",                                      \
+     NULL,     CLI_NUMBER(PL_DIM_LENGTH, 1e-4, 1e6)},                                                        \
+        {"order", 0,                                                                                         \
+         "1|2",   "linear (1: fast, far too stiff in bending) or quadratic (2) elements",                    \
+         "1 2",   CLI_WHOLE(1, 2)},                                                                          \
     {                                                                                                        \
         "no-cache", 0, NULL, "generate the mesh again, without the cache", NULL                              \
     }
 #define CLI_WORKING                                                                                          \
-    {"threads", 0, "N", "threads to use (default: all cores); results do not depend on it", NULL},           \
+    {"threads",         0, "N", "threads to use (default: all cores); results do not depend on it", NULL,    \
+     CLI_WHOLE(1, 1024)},                                                                                    \
         {"time-limit", 0, "TIME", "of the whole run, loading included; what is there by then is kept",       \
          NULL},                                                                                              \
     {                                                                                                        \
@@ -140,13 +154,13 @@ const char *cli_value(const cli_args *args, const char *name); // the last one g
 const char *cli_next(const cli_args *args, const char *name,
                      int *cursor); // all of them in turn; *cursor from 0
 
-// A number with a unit between low and high; `*out` stays when the option is absent. False after complaining.
-bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, double low, double high,
-                double *out);
+// The value of an option whose row says CLI_NUMBER or CLI_WHOLE; `*out` stays when the option is absent or
+// one of its words. False after complaining: cli_parse did so before, where the verb was started by it.
+bool cli_number(const cli_args *args, const char *name, double *out);
+bool cli_whole(const cli_args *args, const char *name, int *out);
 
 // A time limit: more than nothing, at most 1e9 s.
 bool cli_limit(const cli_args *args, const char *name, double *out);
-bool cli_whole(const cli_args *args, const char *name, int low, int high, int *out);
 
 // The word nearest to `word`, or NULL when none is near.
 const char *cli_nearest(const char *word, const char *const *known, int count);

@@ -10,10 +10,12 @@ static const cli_option options[] = {
      "process layer"},
     {"extra", 0, "NAME", "a column that is a further input (load, speed); may be repeated; process only",
      NULL},
-    {"neurons", 0, "SHARE", "layer: hidden neurons per measurement (default 0.25)", NULL},
-    {"held", 0, "SHARE", "fraction of the measurements held out to measure the error (default 0.3)", NULL},
-    {"next", 0, "N", "propose the next N commands worth measuring; process only", NULL},
-    {"seed", 0, "N", "seed of the split (default 1)", NULL},
+    {"neurons", 0, "SHARE", "layer: hidden neurons per measurement (default 0.25)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 1e-6, 10)},
+    {"held", 0, "SHARE", "fraction of the measurements held out to measure the error (default 0.3)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 0, 0.9)},
+    {"next", 0, "N", "propose the next N commands worth measuring; process only", NULL, CLI_WHOLE(1, 100)},
+    {"seed", 0, "N", "seed of the split (default 1)", NULL, CLI_WHOLE(0, 1 << 30)},
     CLI_JSON,
     CLI_FORCE,
     {0},
@@ -35,9 +37,9 @@ static int adapt_read(const cli_args *args, adapting *a)
 {
     int seed = 1;
     a->options = pl_adapt_options_default();
-    if (!cli_number(args, "neurons", PL_DIM_NUMBER, 1e-6, 10, &a->options.neurons) ||
-        !cli_number(args, "held", PL_DIM_NUMBER, 0, 0.9, &a->options.held_share) ||
-        !cli_whole(args, "next", 1, 100, &a->next_count) || !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
+    if (!cli_number(args, "neurons", &a->options.neurons) ||
+        !cli_number(args, "held", &a->options.held_share) || !cli_whole(args, "next", &a->next_count) ||
+        !cli_whole(args, "seed", &seed)) {
         return CLI_EXIT_USAGE;
     }
 

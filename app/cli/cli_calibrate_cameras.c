@@ -28,7 +28,7 @@ static int cameras_read(const cli_args *args, cameras *c)
         return CLI_EXIT_USAGE;
     }
 
-    if (!cli_number(args, "square", PL_DIM_LENGTH, 1e-3, 1e4, &c->board.square)) {
+    if (!cli_number(args, "square", &c->board.square)) {
         return CLI_EXIT_USAGE;
     }
     if (!(c->board.square > 0)) {

@@ -347,7 +347,7 @@ static int pose_open(posing *p)
     }
     p->options = (pl_model_load_options){.load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress},
                                          .progress = cli_progress_search};
-    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &p->options.load.size)) {
+    if (!cli_number(args, "size", &p->options.load.size)) {
         return CLI_EXIT_USAGE;
     }
 
@@ -678,7 +678,7 @@ static int pose_work(posing *p)
 {
     const cli_args *args = p->args;
     p->cross = NAN;
-    if (!cli_whole(args, "folds", 2, 1000, &p->folds)) {
+    if (!cli_whole(args, "folds", &p->folds)) {
         return CLI_EXIT_USAGE;
     }
 

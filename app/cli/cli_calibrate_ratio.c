@@ -11,12 +11,9 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
 {
     double elasticity = 0;
     *t = (pl_ratio_test){.length = 80, .pull = 4, .r_omega = 1};
-    if (!cli_number(args, "length", PL_DIM_LENGTH, 1e-3, 1e4, &t->length) ||
-        !cli_number(args, "interface", PL_DIM_LENGTH, 1e-3, 1e4, &t->interface) ||
-        !cli_number(args, "pull", PL_DIM_LENGTH, 1e-6, 1e4, &t->pull) ||
-        !cli_number(args, "moved", PL_DIM_LENGTH, 1e-6, 1e4, &t->moved) ||
-        !cli_number(args, "elasticity", PL_DIM_NUMBER, 1e-3, 1e3, &elasticity) ||
-        !cli_number(args, "r-omega", PL_DIM_NUMBER, 1e-2, 1, &t->r_omega)) {
+    if (!cli_number(args, "length", &t->length) || !cli_number(args, "interface", &t->interface) ||
+        !cli_number(args, "pull", &t->pull) || !cli_number(args, "moved", &t->moved) ||
+        !cli_number(args, "elasticity", &elasticity) || !cli_number(args, "r-omega", &t->r_omega)) {
         return CLI_EXIT_USAGE;
     }
 
@@ -55,7 +52,7 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
     double size = t->length / 13;
     const double width = 0.15 * t->length;
 
-    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-3, 1e4, &size)) {
+    if (!cli_number(args, "size", &size)) {
         return CLI_EXIT_USAGE;
     }
 

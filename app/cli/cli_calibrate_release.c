@@ -417,8 +417,7 @@ static int release_work(releasing *r)
     if (status) {
         return status;
     }
-    if (!cli_number(args, "until", PL_DIM_TIME, 1e-3, 1e4, &until) ||
-        !cli_number(args, "step", PL_DIM_TIME, 1e-6, 1, &step)) {
+    if (!cli_number(args, "until", &until) || !cli_number(args, "step", &step)) {
         return CLI_EXIT_USAGE;
     }
 

@@ -7,10 +7,8 @@
 static int syringe_line(const cli_args *args, pl_syringe_line *line)
 {
     *line = (pl_syringe_line){.ambient = 0.1, .gauge = cli_flag(args, "gauge")};
-    if (!cli_number(args, "chamber", PL_DIM_VOLUME, 1e-6, 1e12, &line->chamber) ||
-        !cli_number(args, "tube", PL_DIM_VOLUME, 0, 1e12, &line->tube) ||
-        !cli_number(args, "syringe", PL_DIM_VOLUME, 0, 1e12, &line->syringe) ||
-        !cli_number(args, "ambient", PL_DIM_PRESSURE, 1e-6, 10, &line->ambient)) {
+    if (!cli_number(args, "chamber", &line->chamber) || !cli_number(args, "tube", &line->tube) ||
+        !cli_number(args, "syringe", &line->syringe) || !cli_number(args, "ambient", &line->ambient)) {
         return CLI_EXIT_USAGE;
     }
 

@@ -75,7 +75,7 @@ static int compare_linear(const cli_args *args, compare *c)
         .mesher = pl_meshing_mesher(), .progress = &cli_progress, .order = 1, .fill = true};
     load.no_cache = cli_flag(args, "no-cache");
     pl_error err = {0};
-    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &load.size)) {
+    if (!cli_number(args, "size", &load.size)) {
         return CLI_EXIT_USAGE;
     }
 

@@ -5,12 +5,17 @@
 #include "cli_lmi.h"
 
 static const cli_option options[] = {
-    {"kp", 0, "GAIN", "proportional gain per tick (default: as in the robot file, else 0.14)", NULL},
-    {"ki", 0, "GAIN", "integral gain per tick (default: as in the robot file, else 0.0003)", NULL},
-    {"delay", 0, "TIME", "of the actuators (default: as in the robot file, else 0)", NULL},
-    {"lag", 0, "TIME", "time constant of the actuators (default: as in the robot file, else 0)", NULL},
-    {"period", 0, "TIME", "between ticks (default: as in the robot file, else 0.1 s)", NULL},
-    {"directions", 0, "N", "directions of the error to try (default 10000)", NULL},
+    {"kp", 0, "GAIN", "proportional gain per tick (default: as in the robot file, else 0.14)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 0, 1e6)},
+    {"ki", 0, "GAIN", "integral gain per tick (default: as in the robot file, else 0.0003)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 0, 1e6)},
+    {"delay", 0, "TIME", "of the actuators (default: as in the robot file, else 0)", NULL,
+     CLI_NUMBER(PL_DIM_TIME, 0, 1e6)},
+    {"lag", 0, "TIME", "time constant of the actuators (default: as in the robot file, else 0)", NULL,
+     CLI_NUMBER(PL_DIM_TIME, 0, 1e6)},
+    {"period", 0, "TIME", "between ticks (default: as in the robot file, else 0.1 s)", NULL,
+     CLI_NUMBER(PL_DIM_TIME, 1e-6, 1e6)},
+    {"directions", 0, "N", "directions of the error to try (default 10000)", NULL, CLI_WHOLE(0, 100000000)},
     CLI_JSON,
     CLI_MESHING,
     CLI_WORKING,
@@ -53,11 +58,9 @@ static int control_numbers(const cli_args *args, loop_numbers *n)
     }
 
     // options win over the file
-    return cli_number(args, "kp", PL_DIM_NUMBER, 0, 1e6, &n->kp) &&
-                   cli_number(args, "ki", PL_DIM_NUMBER, 0, 1e6, &n->ki) &&
-                   cli_number(args, "delay", PL_DIM_TIME, 0, 1e6, &n->delay) &&
-                   cli_number(args, "lag", PL_DIM_TIME, 0, 1e6, &n->lag) &&
-                   cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e6, &n->period)
+    return cli_number(args, "kp", &n->kp) && cli_number(args, "ki", &n->ki) &&
+                   cli_number(args, "delay", &n->delay) && cli_number(args, "lag", &n->lag) &&
+                   cli_number(args, "period", &n->period)
                ? CLI_DONE
                : CLI_EXIT_USAGE;
 }
@@ -140,7 +143,7 @@ static int control_check(const cli_args *args)
     loop_numbers n;
     int samples = 10000, status = control_numbers(args, &n);
 
-    if (status || !cli_whole(args, "directions", 0, 100000000, &samples)) {
+    if (status || !cli_whole(args, "directions", &samples)) {
         return status ? status : CLI_EXIT_USAGE;
     }
 

@@ -12,13 +12,17 @@ static const cli_option options[] = {
     {"command-sigma", 0, "FRACTION",
      "how far the true commands may be from those sent, as a fraction of their range (default 0.02; 0: "
      "exact)",
-     NULL},
+     NULL, CLI_NUMBER(PL_DIM_NUMBER, 0, 10)},
     {"force-at", 0, "MARKER", "an unknown force acts at this marker; may be repeated", NULL},
-    {"force-sigma", 0, "FORCE", "expected size of the unknown forces (default: anything)", NULL},
+    {"force-sigma", 0, "FORCE", "expected size of the unknown forces (default: anything)", NULL,
+     CLI_NUMBER(PL_DIM_FORCE, 1e-9, 1e9)},
     {"recursive", 0, NULL, "the rows are a stream: each estimate starts from the one before", NULL},
-    {"force-drift", 0, "FORCE", "with --recursive: how much a force may change from row to row", NULL},
-    {"command-drift", 0, "FRACTION", "with --recursive: the same for the commands", NULL},
-    {"outlier", 0, "N", "readings more than N sigmas off count less (default 4; 0: never)", NULL},
+    {"force-drift", 0, "FORCE", "with --recursive: how much a force may change from row to row", NULL,
+     CLI_NUMBER(PL_DIM_FORCE, 0, 1e9)},
+    {"command-drift", 0, "FRACTION", "with --recursive: the same for the commands", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 0, 10)},
+    {"outlier", 0, "N", "readings more than N sigmas off count less (default 4; 0: never)", NULL,
+     CLI_WHOLE(0, 1000)},
     {"place", 0, "MARKER", "instead: which sensors determine this marker best, at the commands of the rows",
      NULL},
     {"out", 0, "FILE", "write the estimates as .csv", NULL},
@@ -103,11 +107,11 @@ static int estimate_read_options(const cli_args *args, work *w)
     w->options = w->setup.estimator;
     double fraction = -1;
     int outlier = -1;
-    if (!cli_number(args, "command-sigma", PL_DIM_NUMBER, 0, 10, &fraction) ||
-        !cli_number(args, "force-sigma", PL_DIM_FORCE, 1e-9, 1e9, &w->options.force_sigma) ||
-        !cli_number(args, "force-drift", PL_DIM_FORCE, 0, 1e9, &w->options.force_drift) ||
-        !cli_number(args, "command-drift", PL_DIM_NUMBER, 0, 10, &w->options.command_drift) ||
-        !cli_whole(args, "outlier", 0, 1000, &outlier)) {
+    if (!cli_number(args, "command-sigma", &fraction) ||
+        !cli_number(args, "force-sigma", &w->options.force_sigma) ||
+        !cli_number(args, "force-drift", &w->options.force_drift) ||
+        !cli_number(args, "command-drift", &w->options.command_drift) ||
+        !cli_whole(args, "outlier", &outlier)) {
         return CLI_EXIT_USAGE;
     }
 

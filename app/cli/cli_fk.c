@@ -18,7 +18,7 @@ static const cli_option options[] = {
      "displacement von_mises stretch region"},
     CLI_PICTURE,
     {"surface", 0, "NAME", "for .stl: this surface only", NULL},
-    {"links", 0, "N", "for .urdf, .sdf, .mjcf: links of the chain (default 8)", NULL},
+    {"links", 0, "N", "for .urdf, .sdf, .mjcf: links of the chain (default 8)", NULL, CLI_WHOLE(1, 200)},
     {"marker", 0, "NAME", "for .urdf, .sdf, .mjcf: where the chain ends (default: the first marker)", NULL},
     {"state", 0, "FILE", "start from this state if the file exists, and save the new state there", NULL},
     {"save-state", 0, "FILE", "save the new state here instead", NULL},
@@ -37,7 +37,7 @@ static const cli_option options[] = {
     {"after", 0, "TIME",
      "the shape that long after the commands were applied at once, for materials with viscous branches "
      "(prony);\nwithout it: the relaxed shape",
-     NULL},
+     NULL, CLI_NUMBER(PL_DIM_TIME, 0, 1e12)},
     {"no-mesh-error", 0, NULL, "do not estimate the error caused by the mesh", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
@@ -73,7 +73,7 @@ static int fk_hold(const cli_args *args, cli_model *m, double seconds)
 static int fk_solve(const cli_args *args, cli_model *m)
 {
     double seconds = -1;
-    if (!cli_number(args, "after", PL_DIM_TIME, 0, 1e12, &seconds)) {
+    if (!cli_number(args, "after", &seconds)) {
         return CLI_EXIT_USAGE;
     }
     if (seconds < 0) {

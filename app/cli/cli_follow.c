@@ -13,17 +13,19 @@ static const cli_option options[] = {
     {"span", 0, "S[,S[,S]]", "size of the path, mm: width, height, depth (default 20)", NULL},
     {"center", 0, "X,Y,Z", "centre of the path (default: the undeformed position of the marker)", NULL},
     {"plane", 0, "AXES", "plane of the path: xy (default), yz, zx, or two vectors X,Y,Z:X,Y,Z", "xy yz zx"},
-    {"count", 0, "N", "number of waypoints (default 60)", NULL},
+    {"count", 0, "N", "number of waypoints (default 60)", NULL, CLI_WHOLE(1, FOLLOW_COUNT)},
     {"relative", 0, NULL, "points of a file are relative to the undeformed position of the marker", NULL},
-    {"resample", 0, "N", "N equally spaced waypoints along the path instead of the given ones", NULL},
+    {"resample", 0, "N", "N equally spaced waypoints along the path instead of the given ones", NULL,
+     CLI_WHOLE(2, FOLLOW_COUNT)},
     {"closed", 0, NULL, "with --resample: the path of a file is closed", NULL},
     {"axes", 0, "xyz", "coordinates to use, such as xy", "x y z xy xz yz"},
     {"axis", 0, "X,Y,Z", "axis of the marker (undeformed) that follows the columns nx, ny, nz of a file",
      NULL},
     {"tolerance", 0, "LENGTH",
-     "tolerance (default 0.005 mm); of reduced, learned and adapted models it includes their own error",
-     NULL},
-    {"dt", 0, "TIME", "time between waypoints; rates then bound every step", NULL},
+     "tolerance (default 0.005 mm); of reduced, learned and adapted models it includes their own error", NULL,
+     CLI_NUMBER(PL_DIM_LENGTH, 1e-9, 100)},
+    {"dt", 0, "TIME", "time between waypoints; rates then bound every step", NULL,
+     CLI_NUMBER(PL_DIM_TIME, 1e-9, 1e9)},
     {"rate", 0, "NAME=VALUE", "largest rate of a command, such as air=5kPa/s; may be repeated", NULL},
     {"from-rest", 0, NULL, "rates also limit the motion to the first waypoint", NULL},
     CLI_LIMITS,
@@ -118,7 +120,7 @@ static int follow_goals(const cli_args *args, follow *f)
         o->axes[*c - 'x'] = true;
     }
 
-    if (!cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 100, &o->tolerance)) {
+    if (!cli_number(args, "tolerance", &o->tolerance)) {
         return CLI_EXIT_USAGE;
     }
     f->direction = f->orientation = -1;
@@ -178,7 +180,7 @@ static int follow_rates(const cli_args *args, follow *f)
         }
     }
 
-    if (!cli_number(args, "dt", PL_DIM_TIME, 1e-9, 1e9, &f->period)) {
+    if (!cli_number(args, "dt", &f->period)) {
         return CLI_EXIT_USAGE;
     }
     if (f->period > 0 && f->time) {

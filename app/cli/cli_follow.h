@@ -4,6 +4,8 @@
 
 #include "cli_goal.h"
 
+#define FOLLOW_COUNT 100000 // waypoints at most
+
 // A run of `follow`; freed at the end, however it ends.
 typedef struct follow {
     const cli_args *args;

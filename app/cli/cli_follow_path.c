@@ -3,9 +3,6 @@
 #include <string.h>
 #include "cli_follow.h"
 
-// the most waypoints of one path
-#define FOLLOW_COUNT 100000
-
 // The plane of a built-in path: --plane as the name of two axes (xy: the first axis to the right, the second
 // upward) or as two vectors. Without the option `def` keeps its own plane.
 static int follow_plane(const cli_args *args, pl_path_def *def)
@@ -88,7 +85,7 @@ static int follow_built_in(const cli_args *args, follow *f, const char *name)
     memcpy(def.centre, f->m.info.marker_at + 3 * f->g.marker, sizeof def.centre);
     const char *center = cli_value(args, "center");
     if ((center && !cli_triple(args, "center", center, PL_DIM_LENGTH, def.centre)) ||
-        !cli_whole(args, "count", 1, FOLLOW_COUNT, &def.count)) {
+        !cli_whole(args, "count", &def.count)) {
         return CLI_EXIT_USAGE;
     }
 
@@ -157,7 +154,7 @@ static int follow_file(const cli_args *args, follow *f, const char *path)
 static int follow_resample(const cli_args *args, follow *f)
 {
     int count = 0;
-    if (!cli_whole(args, "resample", 2, FOLLOW_COUNT, &count)) {
+    if (!cli_whole(args, "resample", &count)) {
         return CLI_EXIT_USAGE;
     }
     if (count == 0) {

@@ -38,7 +38,7 @@ typedef struct cli_goals {
          "effort energy motion"},                                                                            \
         {"search", 0, "NAME", "newton (default), gradient (Fang et al. 2020), descent",                      \
          "newton gradient descent"},                                                                         \
-        {"iterations", 0, "N", "iteration limit per target", NULL},                                          \
+        {"iterations", 0, "N", "iteration limit per target", NULL, CLI_WHOLE(1, 1000000)},                   \
         {"limit-each", 0, "TIME", "time limit of each target", NULL},                                        \
         {"start", 0, "FILE", "start from this state (written by --save-state)", NULL},                       \
     {                                                                                                        \

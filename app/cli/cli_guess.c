@@ -203,7 +203,7 @@ static int guess_repair(const cli_args *args, const char *part, double unit, con
         return CLI_EXIT_USAGE;
     }
 
-    if (!cli_number(args, "holes", PL_DIM_LENGTH, 0, 1e6, &holes)) {
+    if (!cli_number(args, "holes", &holes)) {
         return CLI_EXIT_USAGE;
     }
 

@@ -169,6 +169,10 @@ static json_t *help_options_json(const cli_option *table)
         json_object_set_new(one, "value", o->value ? json_string(o->value) : json_null());
         json_object_set_new(one, "help", json_string(o->help));
         json_object_set_new(one, "choices", o->choices ? json_string(o->choices) : json_null());
+        if (o->kind != CLI_VALUE_TEXT) {
+            json_object_set_new(one, "low", cli_json_number(o->low));
+            json_object_set_new(one, "high", cli_json_number(o->high));
+        }
         json_array_append_new(list, one);
     }
 

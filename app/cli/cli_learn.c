@@ -1,4 +1,5 @@
 // of its own, and a share of the samples is held out to measure its error.
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,26 +15,33 @@ static const cli_option options[] = {
     {"activation", 0, "NAME", "tansig (default), logistic, softplus, silu, sine",
      "tansig logistic softplus silu sine"},
     {"trainer", 0, "NAME", "lm (Levenberg-Marquardt, default), lbfgs or adam", "lm adam lbfgs"},
-    {"epochs", 0, "N", "largest number of passes over the data (default: lm 100, others 2000)", NULL},
+    {"epochs", 0, "N", "largest number of passes over the data (default: lm 100, others 2000)", NULL,
+     CLI_WHOLE(1, 10000000)},
     {"patience", 0, "N",
-     "stop after N epochs without a smaller held-out error (default: lm 20, others 300; 0: never)", NULL},
-    {"batch", 0, "N", "samples per step of adam (default 200)", NULL},
-    {"learning-rate", 0, "RATE", "learning rate of adam (default 0.005)", NULL},
-    {"jacobian-weight", 0, "W", "weight of the derivatives in the loss (default 0.5; 0: values only)", NULL},
-    {"decay", 0, "W", "weight decay (default 0)", NULL},
-    {"held", 0, "SHARE", "fraction of the samples held out (default 0.3)", NULL},
-    {"use", 0, "N", "use N of the samples only, evenly chosen", NULL},
-    {"seed", 0, "N", "seed of weights, split and batches (default 1)", NULL},
-    {"modes", 0, "N", "largest number of modes of the shape (default 24)", NULL},
+     "stop after N epochs without a smaller held-out error (default: lm 20, others 300; 0: never)", NULL,
+     CLI_WHOLE(0, 10000000)},
+    {"batch", 0, "N", "samples per step of adam (default 200)", NULL, CLI_WHOLE(1, 10000000)},
+    {"learning-rate", 0, "RATE", "learning rate of adam (default 0.005)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 1e-9, 10)},
+    {"jacobian-weight", 0, "W", "weight of the derivatives in the loss (default 0.5; 0: values only)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 0, 1000)},
+    {"decay", 0, "W", "weight decay (default 0)", NULL, CLI_NUMBER(PL_DIM_NUMBER, 0, 1000)},
+    {"held", 0, "SHARE", "fraction of the samples held out (default 0.3)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 0, 0.9)},
+    {"use", 0, "N", "use N of the samples only, evenly chosen", NULL, CLI_WHOLE(10, INT_MAX)},
+    {"seed", 0, "N", "seed of weights, split and batches (default 1)", NULL, CLI_WHOLE(0, 1 << 30)},
+    {"modes", 0, "N", "largest number of modes of the shape (default 24)", NULL, CLI_WHOLE(1, 200)},
     {"no-skip", 0, NULL, "no linear part from inputs to outputs (as published)", NULL},
     {"positions-only", 0, NULL, "learn the marker positions only", NULL},
     {"separate-jacobian", 0, NULL, "also learn the derivatives by a network of their own (as published)",
      NULL},
     {"history", 0, NULL,
      "learn from measured sequences (MEASURED.csv): a recurrent network that knows the past", NULL},
-    {"cells", 0, "N", "with --history: cells of memory (default 16)", NULL},
-    {"piece", 0, "N", "with --history: steps of a training sequence (default 30)", NULL},
-    {"burn", 0, "N", "with --history: first steps of a sequence that do not count (default 5)", NULL},
+    {"cells", 0, "N", "with --history: cells of memory (default 16)", NULL, CLI_WHOLE(1, 1000)},
+    {"piece", 0, "N", "with --history: steps of a training sequence (default 30)", NULL,
+     CLI_WHOLE(2, 100000)},
+    {"burn", 0, "N", "with --history: first steps of a sequence that do not count (default 5)", NULL,
+     CLI_WHOLE(0, 100000)},
     {"held-runs", 0, "RUN,RUN", "with --history: runs held out, by name (default: --held of them)", NULL},
     {"inverse", 0, NULL, "also learn the direct inverse from the first marker to the commands", NULL},
     CLI_JSON,
@@ -137,14 +145,12 @@ static int learn_read(const cli_args *args, learning *l)
     int seed = 1;
 
     o->network.skip = !cli_flag(args, "no-skip");
-    if (!learn_hidden(args, &o->network) || !cli_whole(args, "epochs", 1, 10000000, &o->train.epoch_limit) ||
-        !cli_whole(args, "patience", 0, 10000000, &o->train.patience) ||
-        !cli_whole(args, "batch", 1, 10000000, &o->train.batch) ||
-        !cli_number(args, "learning-rate", PL_DIM_NUMBER, 1e-9, 10, &o->train.rate) ||
-        !cli_number(args, "jacobian-weight", PL_DIM_NUMBER, 0, 1000, &o->train.jacobian_weight) ||
-        !cli_number(args, "decay", PL_DIM_NUMBER, 0, 1000, &o->train.decay) ||
-        !cli_number(args, "held", PL_DIM_NUMBER, 0, 0.9, &o->train.held_share) ||
-        !cli_whole(args, "modes", 1, 200, &o->mode_count) || !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
+    if (!learn_hidden(args, &o->network) || !cli_whole(args, "epochs", &o->train.epoch_limit) ||
+        !cli_whole(args, "patience", &o->train.patience) || !cli_whole(args, "batch", &o->train.batch) ||
+        !cli_number(args, "learning-rate", &o->train.rate) ||
+        !cli_number(args, "jacobian-weight", &o->train.jacobian_weight) ||
+        !cli_number(args, "decay", &o->train.decay) || !cli_number(args, "held", &o->train.held_share) ||
+        !cli_whole(args, "modes", &o->mode_count) || !cli_whole(args, "seed", &seed)) {
         return CLI_EXIT_USAGE;
     }
 
@@ -196,7 +202,11 @@ static int learn_thin(const cli_args *args, pl_dataset *d)
 {
     const int count = pl_dataset_get_info(d).count;
     int use = count;
-    if (!cli_whole(args, "use", 10, count > 10 ? count : 10, &use)) {
+    if (!cli_whole(args, "use", &use)) {
+        return CLI_EXIT_USAGE;
+    }
+    if (use > count) {
+        cli_error(args, "--use is '%d', expected at most the %d samples of the data set", use, count);
         return CLI_EXIT_USAGE;
     }
 

@@ -70,14 +70,15 @@ static int history_read(const cli_args *args, remembering *h)
     pl_history_options *o = &h->options;
     *o = pl_history_options_default();
     int seed = 1, models = 0, cursor = 0;
-    if (!cli_whole(args, "cells", 1, 1000, &o->cell_count) ||
-        !cli_whole(args, "piece", 2, 100000, &o->piece) || !cli_whole(args, "burn", 0, 100000, &o->burn) ||
-        !cli_whole(args, "epochs", 1, 10000000, &o->train.epoch_limit) ||
-        !cli_whole(args, "patience", 0, 10000000, &o->train.patience) ||
-        !cli_number(args, "learning-rate", PL_DIM_NUMBER, 1e-9, 10, &o->train.rate) ||
-        !cli_number(args, "decay", PL_DIM_NUMBER, 0, 1000, &o->train.decay) ||
-        !cli_number(args, "held", PL_DIM_NUMBER, 0.01, 0.9, &o->held_share) ||
-        !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
+    if (!cli_whole(args, "cells", &o->cell_count) || !cli_whole(args, "piece", &o->piece) ||
+        !cli_whole(args, "burn", &o->burn) || !cli_whole(args, "epochs", &o->train.epoch_limit) ||
+        !cli_whole(args, "patience", &o->train.patience) ||
+        !cli_number(args, "learning-rate", &o->train.rate) || !cli_number(args, "decay", &o->train.decay) ||
+        !cli_number(args, "held", &o->held_share) || !cli_whole(args, "seed", &seed)) {
+        return CLI_EXIT_USAGE;
+    }
+    if (o->held_share < 0.01) {
+        cli_error(args, "--held %g: with --history at least 0.01 of the rows are held out", o->held_share);
         return CLI_EXIT_USAGE;
     }
 

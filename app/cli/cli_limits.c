@@ -200,7 +200,7 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
     status = status ? status : limit_least(args, m, g);
     status = status ? status : limit_method(args, g);
     status = status ? status : limit_workspace(args, m, g);
-    if (!status && (!cli_whole(args, "iterations", 1, 1000000, &g->options.iteration_limit) ||
+    if (!status && (!cli_whole(args, "iterations", &g->options.iteration_limit) ||
                     !cli_limit(args, "limit-each", &g->options.time_limit))) {
         return CLI_EXIT_USAGE;
     }

@@ -117,7 +117,7 @@ static int mesh_finish(const cli_args *args, const pl_mesh *mesh, const pl_findi
 static pl_status mesh_order(const cli_args *args, pl_mesh **mesh, pl_error *err)
 {
     int order = 0;
-    if (!cli_whole(args, "order", 1, 2, &order)) {
+    if (!cli_whole(args, "order", &order)) {
         *err = (pl_error){.status = PL_BAD_INPUT};
         return PL_BAD_INPUT;
     }

@@ -45,8 +45,8 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
     // of ik and related verbs the limit is one of the search
     const bool search =
         args->verb == &cli_verb_ik || args->verb == &cli_verb_follow || args->verb == &cli_verb_task;
-    const bool good = cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options->load.size) &&
-                      cli_whole(args, "order", 1, 2, &options->load.order) &&
+    const bool good = cli_number(args, "size", &options->load.size) &&
+                      cli_whole(args, "order", &options->load.order) &&
                       (search || cli_limit(args, "limit-each", &options->time_limit));
 
     return good ? CLI_DONE : CLI_EXIT_USAGE;

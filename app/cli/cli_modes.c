@@ -10,8 +10,8 @@
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
-    {"count", 0, "N", "number of frequencies, 1 to 32 (default 6)", NULL},
-    {"mode", 0, "K", "the mode written to --out (default 1)", NULL},
+    {"count", 0, "N", "number of frequencies, 1 to 32 (default 6)", NULL, CLI_WHOLE(1, 32)},
+    {"mode", 0, "K", "the mode written to --out (default 1)", NULL, CLI_WHOLE(1, 32)},
     CLI_MASS,
     {"out", 0, "FILE",
      "write one period of a mode: .pvd .xdmf .glb .usda, a film .gif .webm .mp4; may be repeated", NULL},
@@ -160,10 +160,9 @@ static int modes_work(const cli_args *args, modes *d)
     d->shown = 1;
     static const char *const extensions[] = {CLI_SERIES_EXTENSIONS, NULL};
     int status = cli_setup(args);
-    status =
-        status || (cli_whole(args, "count", 1, 32, &d->count) && cli_whole(args, "mode", 1, 32, &d->shown))
-            ? status
-            : CLI_EXIT_USAGE;
+    status = status || (cli_whole(args, "count", &d->count) && cli_whole(args, "mode", &d->shown))
+                 ? status
+                 : CLI_EXIT_USAGE;
     if (!status && d->shown > d->count) {
         d->count = d->shown;
     }

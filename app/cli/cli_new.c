@@ -21,7 +21,8 @@ static const cli_option options[] = {
      "with --from: repair an .stl or .obj (duplicate and degenerate triangles, mixed normals, small holes)\n"
      "and reduce more than 100000 triangles; reports what was changed",
      NULL},
-    {"holes", 0, "LENGTH", "with --repair: the largest hole to close (default: 5 % of the part)", NULL},
+    {"holes", 0, "LENGTH", "with --repair: the largest hole to close (default: 5 % of the part)", NULL,
+     CLI_NUMBER(PL_DIM_LENGTH, 0, 1e6)},
     {"force", 0, NULL, "replace an existing robot.yaml", NULL},
     CLI_JSON,
     {0},

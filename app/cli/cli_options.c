@@ -124,6 +124,57 @@ static bool options_once(const cli_args *args, const cli_option *option, const c
     return once;
 }
 
+// Whether a text is one of the words of an option.
+static bool options_has_word(const cli_option *option, const char *text)
+{
+    const size_t length = strlen(text);
+    for (const char *at = option->choices; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        if (strcspn(at, " ") == length && strncmp(at, text, length) == 0) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+// The number that a value of the option is, by the row of the option; *out stays for words. False after
+// saying what was expected.
+static bool options_read(const cli_args *args, const cli_option *option, const char *text, double *out)
+{
+    pl_error err = {0};
+    double value = 0;
+
+    if (option->kind == CLI_VALUE_TEXT || options_has_word(option, text)) {
+        return true;
+    }
+
+    if (option->kind == CLI_VALUE_WHOLE) {
+        char *end = NULL;
+        errno = 0;
+        const long whole = strtol(text, &end, 10);
+        if (end == text || *end || errno || whole < (long)option->low || whole > (long)option->high) {
+            cli_error(args, "--%s is '%s', expected a whole number between %.0f and %.0f", option->name, text,
+                      option->low, option->high);
+            return false;
+        }
+        *out = (double)whole;
+        return true;
+    }
+
+    if (pl_quantity_parse(text, option->dimension, &value, &err) != PL_OK) {
+        cli_error(args, "--%s: %s", option->name, err.text);
+        return false;
+    }
+    if (!(value >= option->low && value <= option->high)) {
+        cli_error(args, "--%s %s: expected a value between %g and %g", option->name, text, option->low,
+                  option->high);
+        return false;
+    }
+    *out = value;
+
+    return true;
+}
+
 // --name, --name=value or --name value; `next` is the word that follows, *used tells that it was taken
 static bool options_long(cli_args *args, const char *text, const char *next, bool *used)
 {
@@ -230,6 +281,15 @@ bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
     args->silent = json && strcmp(json, "-") == 0;
     cli_quiet = cli_flag(args, "quiet");
 
+    // numbers, as their rows say
+    for (int i = 0; i < args->given_count; ++i) {
+        const cli_given *g = &args->given[i];
+        double number;
+        if (g->value && !options_read(args, g->option, g->value, &number)) {
+            return false;
+        }
+    }
+
     return options_count(args);
 }
 
@@ -278,37 +338,25 @@ bool cli_flag(const cli_args *args, const char *name)
     return cli_flag_count(args, name) > 0;
 }
 
-// *out changes only if the option is given and good.
-bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, double low, double high,
-                double *out)
+bool cli_number(const cli_args *args, const char *name, double *out)
 {
     const char *text = cli_value(args, name);
-    if (!text) {
-        return true;
-    }
+    double value = *out;
+    const bool good = !text || options_read(args, options_find(args->verb, name, strlen(name)), text, &value);
 
-    pl_error err = {0};
-    double value = 0;
-    if (pl_quantity_parse(text, dimension, &value, &err) != PL_OK) {
-        cli_error(args, "--%s: %s", name, err.text);
-        return false;
-    }
-
-    if (!(value >= low && value <= high)) {
-        cli_error(args, "--%s %s: expected a value between %g and %g", name, text, low, high);
-        return false;
-    }
-
-    *out = value;
-
-    return true;
+    *out = good ? value : *out;
+    return good;
 }
 
 // A time limit in s, above 0.
 bool cli_limit(const cli_args *args, const char *name, double *out)
 {
+    const cli_option row = {
+        .name = name, .kind = CLI_VALUE_NUMBER, .dimension = PL_DIM_TIME, .low = -INFINITY, .high = 1e9};
+    const char *text = cli_value(args, name);
     double limit = 1;
-    if (!cli_number(args, name, PL_DIM_TIME, -INFINITY, 1e9, &limit)) {
+
+    if (text && !options_read(args, &row, text, &limit)) {
         return false;
     }
 
@@ -322,22 +370,11 @@ bool cli_limit(const cli_args *args, const char *name, double *out)
     return true;
 }
 
-bool cli_whole(const cli_args *args, const char *name, int low, int high, int *out)
+bool cli_whole(const cli_args *args, const char *name, int *out)
 {
-    const char *text = cli_value(args, name);
-    if (!text) {
-        return true;
-    }
-
-    char *end = NULL;
-    errno = 0;
-    const long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || value < low || value > high) {
-        cli_error(args, "--%s is '%s', expected a whole number between %d and %d", name, text, low, high);
-        return false;
-    }
+    double value = *out;
+    const bool good = cli_number(args, name, &value);
 
     *out = (int)value;
-
-    return true;
+    return good;
 }

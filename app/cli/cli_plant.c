@@ -8,11 +8,11 @@
 
 static const cli_option options[] = {
     {"listen", 0, "PORT", "wait for one connection on this port of the loopback interface (0: any free port)",
-     NULL},
+     NULL, CLI_WHOLE(0, 65535)},
     {"stdio", 0, NULL, "speak on standard input and output instead", NULL},
     {"period", 0, "TIME", "time between two commands (default: that of the controller in the robot file)",
-     NULL},
-    {"seed", 0, "N", "of the noise", NULL},
+     NULL, CLI_NUMBER(PL_DIM_TIME, 1e-6, 1e6)},
+    {"seed", 0, "N", "of the noise", NULL, CLI_WHOLE(0, 1 << 30)},
     {"motion", 0, NULL,
      "the body moves in time, with inertia and viscosity; without it, or `plant: {motion: true}` in the "
      "robot\n"
@@ -310,8 +310,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
         status = CLI_EXIT_USAGE;
     }
 
-    if (!status &&
-        (!cli_whole(args, "listen", 0, 65535, &port) || !cli_whole(args, "seed", 0, 1 << 30, &seed))) {
+    if (!status && (!cli_whole(args, "listen", &port) || !cli_whole(args, "seed", &seed))) {
         status = CLI_EXIT_USAGE;
     }
 
@@ -320,7 +319,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
         status = cli_fail(args, &err);
     }
     double period = setup->controller.period;
-    if (!status && !cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e6, &period)) {
+    if (!status && !cli_number(args, "period", &period)) {
         status = CLI_EXIT_USAGE;
     }
     if (status) {

@@ -7,10 +7,12 @@
 static const cli_option options[] = {
     {"kind", 0, "KIND", "beam, rod (default) or constant_curvature", "beam rod constant_curvature"},
     {"marker", 0, "NAME", "the marker at the tip (default: the first)", NULL},
-    {"samples", 0, "N", "number of random commands at which the error is measured (default 60)", NULL},
-    {"seed", 0, "N", "seed of the random commands (default 1)", NULL},
+    {"samples", 0, "N", "number of random commands at which the error is measured (default 60)", NULL,
+     CLI_WHOLE(1, 100000)},
+    {"seed", 0, "N", "seed of the random commands (default 1)", NULL, CLI_WHOLE(0, 1 << 30)},
     {"share", 0, "SHARE",
-     "fraction of each range at which the actuators are fitted (default 0.75; 0: at rest)", NULL},
+     "fraction of each range at which the actuators are fitted (default 0.75; 0: at rest)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 0, 1)},
     {"out", 0, "FILE", "the reduced robot file (.yaml; default: ROBOT-KIND.yaml next to the robot file)",
      NULL},
     CLI_JSON,
@@ -40,8 +42,8 @@ static int reduce_read(const cli_args *args, reduce *r)
     double share = 0.75;
 
     r->options = pl_reduce_options_default();
-    if (!cli_whole(args, "samples", 1, 100000, &samples) || !cli_whole(args, "seed", 0, 1 << 30, &seed) ||
-        !cli_number(args, "share", PL_DIM_NUMBER, 0, 1, &share)) {
+    if (!cli_whole(args, "samples", &samples) || !cli_whole(args, "seed", &seed) ||
+        !cli_number(args, "share", &share)) {
         return CLI_EXIT_USAGE;
     }
 
@@ -72,8 +74,7 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
     pl_load_options load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress, .probe = probe};
     load.no_cache = cli_flag(args, "no-cache");
     pl_error err = {0};
-    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &load.size) ||
-        !cli_whole(args, "order", 1, 2, &load.order)) {
+    if (!cli_number(args, "size", &load.size) || !cli_whole(args, "order", &load.order)) {
         return CLI_EXIT_USAGE;
     }
 

@@ -20,7 +20,7 @@ static void robot_log(void *user, int level, const char *text)
 int cli_setup(const cli_args *args)
 {
     int threads = 0;
-    if (!cli_whole(args, "threads", 1, 1024, &threads)) {
+    if (!cli_whole(args, "threads", &threads)) {
         return CLI_EXIT_USAGE;
     }
     pl_threads_set(threads);
@@ -182,8 +182,7 @@ pl_status cli_robot_build(const cli_args *args, bool fill, cli_robot *r, pl_erro
     pl_load_options options = {.mesher = pl_meshing_mesher(), .progress = &cli_progress, .fill = fill};
     options.no_cache = cli_flag(args, "no-cache");
     *err = (pl_error){.status = PL_BAD_INPUT};
-    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options.size) ||
-        !cli_whole(args, "order", 1, 2, &options.order)) {
+    if (!cli_number(args, "size", &options.size) || !cli_whole(args, "order", &options.order)) {
         return PL_BAD_INPUT;
     }
 

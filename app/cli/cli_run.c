@@ -20,15 +20,16 @@ static const cli_option options[] = {
      "robot file simulated in a process of its own (default: the robot), or 127.0.0.1:PORT", NULL},
     {"marlin", 0, "DEVICE[@BAUD]",
      "send the commands to a Marlin machine on this serial line; its axes stand at rest", NULL},
-    {"steps", 0, "N", "number of ticks (default 200)", NULL},
-    {"period", 0, "TIME", "between ticks (default: as in the robot file, else 0.1 s)", NULL},
+    {"steps", 0, "N", "number of ticks (default 200)", NULL, CLI_WHOLE(1, 10000000)},
+    {"period", 0, "TIME", "between ticks (default: as in the robot file, else 0.1 s)", NULL,
+     CLI_NUMBER(PL_DIM_TIME, 1e-6, 1e4)},
     {"real-time", 0, NULL, "keep the period by the clock", NULL},
     {"timeout", 0, "TIME",
      "stop when the plant does not answer for this long (default: 5 periods, at least 0.1 s; 30 s for a "
      "simulated clock)",
-     NULL},
+     NULL, CLI_NUMBER(PL_DIM_TIME, 1e-3, 1e5)},
     {"tolerance", 0, "LENGTH", "a goal is reached within this distance (default 1 % of the robot's size)",
-     NULL},
+     NULL, CLI_NUMBER(PL_DIM_LENGTH, 1e-9, 1e9)},
     {"on-stop", 0, "STATE",
      "state of the commands when the run has ended, also by errors and signals: hold (default), rest (at "
      "their rates), vent (no pressure or tension, at once)",
@@ -103,10 +104,8 @@ static int run_options(const cli_args *args, run *r)
     r->tolerance = 0.01 * r->m.info.size;
     r->period = r->setup.controller.period;
     r->real_time = cli_flag(args, "real-time");
-    if (!cli_whole(args, "steps", 1, 10000000, &r->steps) ||
-        !cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e4, &r->period) ||
-        !cli_number(args, "timeout", PL_DIM_TIME, 1e-3, 1e5, &r->timeout) ||
-        !cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 1e9, &r->tolerance)) {
+    if (!cli_whole(args, "steps", &r->steps) || !cli_number(args, "period", &r->period) ||
+        !cli_number(args, "timeout", &r->timeout) || !cli_number(args, "tolerance", &r->tolerance)) {
         return CLI_EXIT_USAGE;
     }
 

@@ -16,8 +16,9 @@
 #define SAMPLE_JOBS 256 // processes at most
 
 static const cli_option options[] = {
-    {"levels", 0, "N", "N values of every command, all combinations", NULL},
-    {"samples", 0, "N", "N samples of a low-discrepancy sequence (default 500)", NULL},
+    {"levels", 0, "N", "N values of every command, all combinations", NULL, CLI_WHOLE(1, 100000)},
+    {"samples", 0, "N", "N samples of a low-discrepancy sequence (default 500)", NULL,
+     CLI_WHOLE(1, 10000000)},
     {"adaptive", 0, NULL, "of these samples, choose three quarters where fitted networks disagree most",
      NULL},
     {"out", 0, "FILE", "the data set (.sqlite); the same command continues an earlier run", NULL},
@@ -25,8 +26,9 @@ static const cli_option options[] = {
     {"no-jacobians", 0, NULL, "do not store derivatives with respect to the commands", NULL},
     {"iteration-limit", 0, "N",
      "iterations per sample, or none (default: 8 times the median of the samples solved before in its chain)",
-     "none"},
-    {"jobs", 0, "N", "processes that solve at the same time (default: all cores; 1 under mpirun)", NULL},
+     "none", CLI_WHOLE(1, 1000000)},
+    {"jobs", 0, "N", "processes that solve at the same time (default: all cores; 1 under mpirun)", NULL,
+     CLI_WHOLE(1, SAMPLE_JOBS)},
     {"merge", 0, "FILE", "join the data sets given as arguments into FILE", NULL},
     {"worker", 0, NULL, "used by --jobs: take chains from standard input", NULL},
     CLI_JSON,
@@ -106,8 +108,8 @@ static char *sample_shard(const char *path, int rank, int ranks)
 static int sample_read(const cli_args *args, sampling *s)
 {
     int grid = 0, samples = 500;
-    if (!cli_whole(args, "levels", 1, 100000, &grid) || !cli_whole(args, "samples", 1, 10000000, &samples) ||
-        !cli_whole(args, "jobs", 1, SAMPLE_JOBS, &s->jobs)) {
+    if (!cli_whole(args, "levels", &grid) || !cli_whole(args, "samples", &samples) ||
+        !cli_whole(args, "jobs", &s->jobs)) {
         return CLI_EXIT_USAGE;
     }
 
@@ -115,7 +117,7 @@ static int sample_read(const cli_args *args, sampling *s)
     const char *limit = cli_value(args, "iteration-limit");
     if (limit && strcmp(limit, "none") == 0) {
         s->limit_each = -1;
-    } else if (!cli_whole(args, "iteration-limit", 1, 1000000, &s->limit_each)) {
+    } else if (!cli_whole(args, "iteration-limit", &s->limit_each)) {
         return CLI_EXIT_USAGE;
     }
 
@@ -160,7 +162,7 @@ static int sample_plan(sampling *s)
     pl_error err = {0};
     int grid = 0;
 
-    cli_whole(args, "levels", 1, 100000, &grid);
+    cli_whole(args, "levels", &grid);
     int steps[64];
     for (int i = 0; i < 64; ++i) {
         steps[i] = grid;
@@ -233,8 +235,8 @@ static int sample_open(sampling *s)
                           .robot_file = resolved,
                           .jacobians = !cli_flag(args, "no-jacobians"),
                           .shapes = cli_flag(args, "shapes")};
-    cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &def.mesh_size);
-    cli_whole(args, "order", 1, 2, &def.mesh_order);
+    cli_number(args, "size", &def.mesh_size);
+    cli_whole(args, "order", &def.mesh_order);
     pl_error err = {0};
     if (pl_dataset_create(s->out, s->m.model, &def, &s->set, &err) != PL_OK) {
         return err.status == PL_BAD_FILE ? cli_fail(args, &err) : cli_fail(args, &err);

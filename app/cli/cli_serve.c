@@ -12,12 +12,13 @@
 
 static const cli_option options[] = {
     {"demo", 0, NULL, "show the gallery of all built-in designs", NULL},
-    {"port", 0, "N", "port to listen on (default 8765; 0: any free one)", NULL},
+    {"port", 0, "N", "port to listen on (default 8765; 0: any free one)", NULL, CLI_WHOLE(0, 65535)},
     {"host", 0, "ADDRESS", "listen on this address instead of this machine only; needs --token", NULL},
     {"token", 0, "WORD", "a secret (8 characters or more) that the address of the page must contain", NULL},
     {"log", 0, "FILE", "plot the log of a run (.sqlite, as `pliant run --out` writes it) while it grows",
      NULL},
-    {"idle", 0, "TIME", "end after this time without viewers (30 min)", NULL},
+    {"idle", 0, "TIME", "end after this time without viewers (30 min)", NULL,
+     CLI_NUMBER(PL_DIM_TIME, 1, 1e9)},
     {"json", 0, "FILE",
      "write the address of the page as JSON to FILE, once it is served; - for standard output", NULL},
     CLI_MESHING,
@@ -68,10 +69,8 @@ static int serve_read(const cli_args *args, server_options *o)
     }
 
     o->host = o->host ? o->host : "127.0.0.1";
-    if (!cli_whole(args, "port", 0, 65535, &o->port) ||
-        !cli_number(args, "idle", PL_DIM_TIME, 1, 1e9, &o->idle) ||
-        !cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &o->size) ||
-        !cli_whole(args, "order", 1, 2, &o->order)) {
+    if (!cli_whole(args, "port", &o->port) || !cli_number(args, "idle", &o->idle) ||
+        !cli_number(args, "size", &o->size) || !cli_whole(args, "order", &o->order)) {
         return CLI_EXIT_USAGE;
     }
 

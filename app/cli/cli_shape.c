@@ -462,7 +462,7 @@ static pl_status shape_chain(const cli_args *args, cli_model *m, const char *pat
     if (options.marker < 0) {
         return shape_wrong(err, "--marker: the robot has no marker of that name");
     }
-    if (!cli_whole(args, "links", 1, 200, &options.link_count)) {
+    if (!cli_whole(args, "links", &options.link_count)) {
         return shape_wrong(err, "--links takes a number from 1 to 200");
     }
 

@@ -6,8 +6,10 @@
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
-    {"modes", 0, "N", "softest modes of each shape along which searches start, 0 to 12 (default 3)", NULL},
-    {"up-to", 0, "FACTOR", "loads up to which shapes are followed, more than 1 (default 2)", NULL},
+    {"modes", 0, "N", "softest modes of each shape along which searches start, 0 to 12 (default 3)", NULL,
+     CLI_WHOLE(0, 12)},
+    {"up-to", 0, "FACTOR", "loads up to which shapes are followed, more than 1 (default 2)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 1.001, 1000)},
     {"no-branches", 0, NULL, "do not look for the loads at which shapes appear and disappear", NULL},
     {"out", 0, "FILE",
      "write every shape, numbered (shape.png: shape-1.png, shape-2.png ...): .vtu .vtm .glb .obj .ply .stl "
@@ -45,8 +47,7 @@ static int shapes_options_read(const cli_args *args, shapes_run *r)
     r->options = pl_shapes_options_default();
     r->options.branches = !cli_flag(args, "no-branches");
     r->options.progress = cli_progress_search;
-    return cli_whole(args, "modes", 0, 12, &r->options.modes) &&
-                   cli_number(args, "up-to", PL_DIM_NUMBER, 1.001, 1000, &r->options.load_most)
+    return cli_whole(args, "modes", &r->options.modes) && cli_number(args, "up-to", &r->options.load_most)
                ? CLI_DONE
                : CLI_EXIT_USAGE;
 }

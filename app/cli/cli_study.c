@@ -16,7 +16,7 @@ static const cli_option options[] = {
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"plot", 0, "QUANTITY", "what .png and .svg show, a column such as tip.z; may be repeated", NULL},
     {"store", 0, "FILE", "keep every point here as soon as it is solved; continue an earlier run", NULL},
-    {"jobs", 0, "N", "variants solved at the same time (default: one per core)", NULL},
+    {"jobs", 0, "N", "variants solved at the same time (default: one per core)", NULL, CLI_WHOLE(1, 64)},
     {"out", 0, "FILE", "write .csv, .png or .svg; may be repeated", NULL},
     {"limit-each", 0, "TIME", "time limit of each solve", NULL},
     CLI_JSON,
@@ -313,10 +313,8 @@ static int study_solve(const cli_args *args, const pl_robot_document *document, 
 
     def.load.load.no_cache = cli_flag(args, "no-cache");
     def.load.displacement = cli_flag(args, "displacement");
-    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &def.load.load.size) ||
-        !cli_whole(args, "order", 1, 2, &def.load.load.order) ||
-        !cli_whole(args, "jobs", 1, 64, &def.worker_count) ||
-        !cli_limit(args, "limit-each", &def.load.time_limit)) {
+    if (!cli_number(args, "size", &def.load.load.size) || !cli_whole(args, "order", &def.load.load.order) ||
+        !cli_whole(args, "jobs", &def.worker_count) || !cli_limit(args, "limit-each", &def.load.time_limit)) {
         return CLI_EXIT_USAGE;
     }
 

@@ -9,7 +9,7 @@ static const cli_option options[] = {
     CLI_LIMITS,
     {"tolerance", 0, "LENGTH",
      "of positions (default 0.005 mm); of reduced, learned and adapted models it includes their own error",
-     NULL},
+     NULL, CLI_NUMBER(PL_DIM_LENGTH, 1e-9, 100)},
     {"marker", 0, "NAME", "the marker shown in the table (default: that of the gripper)", NULL},
     {"out", 0, "FILE",
      "write .csv, .html, the shapes as .pvd, .xdmf, .glb or .usda, a film\n"
@@ -224,7 +224,7 @@ static int task_work(const cli_args *args, task_verb *t)
     status = status ? status : cli_goals_marker(args, &t->m, &t->g);
     status = status ? status : task_resolve(t);
     status = status ? status : cli_goals_limits(args, &t->m, &t->g);
-    if (!status && !cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 100, &t->g.options.length_tolerance)) {
+    if (!status && !cli_number(args, "tolerance", &t->g.options.length_tolerance)) {
         status = CLI_EXIT_USAGE;
     }
     status = status ? status : cli_goals_start(args, &t->m);

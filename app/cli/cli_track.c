@@ -10,8 +10,10 @@
 static const cli_option options[] = {
     {"dot", 0, "NAME=#RRGGBB", "a marker: the largest dot of this colour; may be repeated", NULL},
     {"reach", 0, "NUMBER",
-     "how far a pixel may be from the colour, as a distance in RGB of 0 to 1 (default 0.3)", NULL},
-    {"smallest", 0, "PIXELS", "size of the smallest dot (default 12)", NULL},
+     "how far a pixel may be from the colour, as a distance in RGB of 0 to 1 (default 0.3)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 1e-3, 2)},
+    {"smallest", 0, "PIXELS", "size of the smallest dot (default 12)", NULL,
+     CLI_NUMBER(PL_DIM_NUMBER, 1, 1e9)},
     {"out", 0, "FILE", "table of positions (and pixels): .csv", NULL},
     CLI_JSON,
     CLI_FORCE,
@@ -55,8 +57,7 @@ static int track_dots(const cli_args *args, track *t)
 
     double least = 12;
     t->reach = 0.3;
-    if (!cli_number(args, "reach", PL_DIM_NUMBER, 1e-3, 2, &t->reach) ||
-        !cli_number(args, "smallest", PL_DIM_NUMBER, 1, 1e9, &least)) {
+    if (!cli_number(args, "reach", &t->reach) || !cli_number(args, "smallest", &least)) {
         return CLI_EXIT_USAGE;
     }
 

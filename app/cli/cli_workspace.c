@@ -6,9 +6,13 @@
 #include <strings.h>
 #include "cli.h"
 
+// the most samples of one run: a month at 3 s each
+#define WORKSPACE_SAMPLES 1000000
+
 static const cli_option options[] = {
-    {"levels", 0, "N", "N values of every command, all combinations", NULL},
-    {"samples", 0, "N", "N samples of a low-discrepancy sequence (default 200)", NULL},
+    {"levels", 0, "N", "N values of every command, all combinations", NULL, CLI_WHOLE(1, 1000)},
+    {"samples", 0, "N", "N samples of a low-discrepancy sequence (default 200)", NULL,
+     CLI_WHOLE(1, WORKSPACE_SAMPLES)},
     {"marker", 0, "NAME", "the marker whose workspace is measured and drawn (default: the only one, or tip)",
      NULL},
     {"store", 0, "FILE", "store the samples here (SQLite); continue an earlier run", NULL},
@@ -23,9 +27,6 @@ static const cli_option options[] = {
     {0},
 };
 static const char *const extensions[] = {".csv", ".vtu", ".png", ".svg", NULL};
-
-// The most samples of one run: a month at 3 s each.
-#define WORKSPACE_SAMPLES 1000000
 
 // What the verb holds; workspace_run releases all of it.
 typedef struct workspace {
@@ -51,8 +52,7 @@ static int workspace_plan(const cli_args *args, workspace *w)
     int grid = 0, count = 200;
     const int commands = w->m.info.command_count;
 
-    if (!cli_whole(args, "levels", 1, 1000, &grid) ||
-        !cli_whole(args, "samples", 1, WORKSPACE_SAMPLES, &count)) {
+    if (!cli_whole(args, "levels", &grid) || !cli_whole(args, "samples", &count)) {
         return CLI_EXIT_USAGE;
     }
 

@@ -107,4 +107,22 @@ expect_status 2 sweep limited --set l1=100:110:2 --limit-each 0s
 expect_words err.txt "--limit-each 0"
 expect_status 2 materials dragnskin
 expect_words err.txt "did you mean 'dragon_skin_"
+
+# numbers are checked by the tables of options, before any file is looked at
+"$pliant" help --json - >all.json
+python3 - all.json >numbers.txt <<'EOF'
+import json, sys
+for verb in json.load(open(sys.argv[1]))["verbs"]:
+    for option in verb["options"]:
+        if "low" in option:
+            print(verb["name"], option["name"], f"{option['high'] * 2 + 1:.0f}")
+EOF
+count=0 wrong=""
+while read -r verb option value; do
+    status=0
+    "$pliant" "$verb" no_such_file "--$option" "$value" >out.txt 2>err.txt || status=$?
+    count=$((count + 1))
+    if [ "$status" -ne 2 ] || ! grep -q -- "--$option" err.txt; then wrong="$wrong $verb --$option"; fi
+done <numbers.txt
+if [ "$count" -gt 60 ] && [ -z "$wrong" ]; then pass "$count numbers out of their range are refused by name"; else fail "of $count numbers not refused:$wrong"; fi
 finish
