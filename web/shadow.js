@@ -1,7 +1,7 @@
 // A soft shadow on the ground: the body seen from above, darker where it is near the ground, blurred.
 import * as THREE from "three";
 
-const pixels = 192;
+const pixels = Math.round(192 * Math.min(1, window.devicePixelRatio || 1)); // fewer where the view has fewer
 
 function target() {
     return new THREE.WebGLRenderTarget(pixels, pixels, { depthBuffer: false });

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, kill, launch, patience, score, serve, settled } from "./kit.mjs";
+import { check, coarsely, kill, launch, patience, polling, score, serve, settled } from "./kit.mjs";
 
 const [pliant, screens, chromiumPath, ...only] = process.argv.slice(2);
 const work = mkdtempSync(join(tmpdir(), "pliant-hand-"));
@@ -86,13 +86,12 @@ function watch() {
         if (!window.elsewhere && Math.abs(value - window.left) > 1e-9 && window.moved.length < 5) {
             window.moved.push(`${window.left} to ${value}`);
         }
-        requestAnimationFrame(look);
     };
-    look();
+    setInterval(look, 20); // not with the frames: each would be drawn for it
 }
 
 // Presses the first slider where it stands, moves it to a share of its range with something happening in between, releases.
-async function drag(page, share, meanwhile = {}, steps = 24) {
+async function drag(page, share, meanwhile = {}, steps = 12) {
     const box = await page.locator("#slider-0").boundingBox();
     const x = (f) => box.x + 8 + f * (box.width - 16);
     const y = box.y + box.height / 2;
@@ -119,7 +118,7 @@ async function lands(page, what, share) {
         const { shape, shown } = window.pliant;
         const s = document.getElementById("slider-0");
         return Math.abs((s.value - s.min) / (s.max - s.min) - f) < 0.02 && shape?.head.level === "fine" && shown === shape && Math.abs(shape.head.commands[0] - s.value) < 1e-6 && document.getElementById("truth").hidden && /^Solved/.test(document.getElementById("status-text").textContent);
-    }, share, { timeout: 30000 }).catch(() => false);
+    }, share, { timeout: 30000, polling }).catch(() => false);
     const now = await state(page);
     check(`${what}: released is solved`, Boolean(there), there ? `${now.value}` : JSON.stringify(now));
     check(`${what}: the slider moves by the hand only`, now.moved.length === 0, now.moved.join(", "));
@@ -132,7 +131,8 @@ async function confesses(page, what, share) {
 }
 
 async function open(wire, address) {
-    const page = await browser.newPage({ viewport: { width: 800, height: 560 }, deviceScaleFactor: 0.5 });
+    const page = await browser.newPage({ viewport: { width: 480, height: 420 }, deviceScaleFactor: 0.5 });
+    await coarsely(page, 0.5);
     await page.goto(address);
     await settled(page, 0);
     await page.evaluate(watch);
@@ -140,9 +140,9 @@ async function open(wire, address) {
 }
 
 const cases = {
-    async "a page of a twentieth of the speed"({ page }) {
+    async "a page of a tenth of the speed"({ page }) {
         const cdp = await page.context().newCDPSession(page);
-        await cdp.send("Emulation.setCPUThrottlingRate", { rate: 20 });
+        await cdp.send("Emulation.setCPUThrottlingRate", { rate: 10 });
         await drag(page, 0.6, {}, 8);
         await lands(page, "slow page", 0.6);
     },
@@ -155,7 +155,7 @@ const cases = {
         await lands(page, "and back", 0.3);
     },
     async "a connection lost in a drag and back before its end"({ page, wire }) {
-        await drag(page, 0.6, { 8: () => wire.lose(), 9: () => page.waitForFunction(() => window.pliant.online, null, patience) }, 48);
+        await drag(page, 0.6, { 8: () => wire.lose(), 9: () => page.waitForFunction(() => window.pliant.online, null, patience) }, 20);
         await lands(page, "lost and back", 0.6);
         await page.click("#undo");
         await page.evaluate(() => (window.elsewhere = true));
@@ -226,7 +226,7 @@ const cases = {
         await page.evaluate(() => { window.elsewhere = true; });
         await page.click("#home");
         wire.cut = false;
-        await page.waitForFunction(() => window.pliant.online && window.pliant.state === "ready" && window.pliant.shape?.head.commands[0] === null, null, { timeout: 20000 }).catch(() => 0);
+        await page.waitForFunction(() => window.pliant.online && window.pliant.state === "ready" && window.pliant.shape?.head.commands[0] === null, null, { timeout: 20000, polling }).catch(() => 0);
         check("rest is asked for again", await page.evaluate(() => window.pliant.shape?.head.commands[0] === null && window.pliant.move.commands[0] === null), JSON.stringify(await state(page)));
     },
     async "a server that begins again in a drag"({ page, wire, server }) {
@@ -241,7 +241,7 @@ const cases = {
     async "a file that changes in a drag"({ page }) {
         const file = join(small, "robot.yaml");
         const text = readFileSync(file, "utf8");
-        await drag(page, 0.6, { 8: () => writeFileSync(file, `${text}\n# touched\n`), 40: () => page.waitForFunction(() => window.pliant.robot.robot > 1, null, patience) }, 48);
+        await drag(page, 0.6, { 8: () => writeFileSync(file, `${text}\n# touched\n`), 16: () => page.waitForFunction(() => window.pliant.robot.robot > 1, null, patience) }, 20);
         await lands(page, "read again", 0.6);
         writeFileSync(file, text);
     },

@@ -5,7 +5,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const web = join(dirname(fileURLToPath(import.meta.url)), "../../web");
-export const patience = { timeout: 120000 };
+// Looked every 50 ms whether it has come: a look with every frame makes the browser draw them.
+export const polling = 50;
+export const patience = { timeout: 120000, polling };
 export const distance = (a, b) => Math.hypot(...a.map((v, i) => v - b[i]));
 
 // ---- checks
@@ -43,12 +45,25 @@ export function kill(server, signal) {
 }
 
 // ---- the browser
+// Only the view itself is drawn by the software renderer: the rest of the page, drawn by it too, takes five times as long.
 export async function launch(executablePath) {
     const { chromium } = await import(join(web, "node_modules/playwright-core/index.mjs"));
     return chromium.launch({
         executablePath,
-        args: ["--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+        args: ["--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-gpu-compositing", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
     });
+}
+
+// Without the four samples of each pixel that smooth edges take, which are most of the work; pictures to look at have them.
+export async function coarsely(page, deviceScaleFactor) {
+    if (deviceScaleFactor < 1) {
+        await page.addInitScript(() => {
+            const whole = HTMLCanvasElement.prototype.getContext;
+            HTMLCanvasElement.prototype.getContext = function (kind, how) {
+                return whole.call(this, kind, how && { ...how, antialias: false });
+            };
+        });
+    }
 }
 
 // ---- the page
@@ -85,15 +100,15 @@ export function changedPixels(page) {
     });
 }
 
-// What axe-core finds wrong with the page as it is, in words.
-export async function axe(page) {
+// What axe-core finds wrong with the page as it is, or with a part of it, in words.
+export async function axe(page, part) {
     if (!(await page.evaluate(() => Boolean(window.axe)))) {
         await page.evaluate(readFileSync(join(web, "node_modules/axe-core/axe.min.js"), "utf8"));
     }
-    return page.evaluate(async () => {
-        const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+    return page.evaluate(async (selector) => {
+        const { violations } = await window.axe.run(selector ?? document, { resultTypes: ["violations"] });
         return violations.map((v) => `${v.id}: ${v.nodes.slice(0, 2).map((n) => n.target.join(" ")).join(", ")}`);
-    });
+    }, part);
 }
 
 // Pairs of things over the view that overlap, in words.

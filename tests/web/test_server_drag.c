@@ -283,7 +283,7 @@ int main(int argc, char **argv)
     setenv("PLIANT_WEB", folder, 1); // a page that stands in for the real one, which needs npm
     snprintf(command, sizeof command,
              "cd %s && mkdir -p three/build && touch index.html three/build/three.module.js && "
-             "'%.300s' new bending_finger %s --param modules=4 --param length=50 >/dev/null && "
+             "'%.300s' new bending_finger %s --param modules=2 --param length=26 >/dev/null && "
              "sed -i 's|poisson: 0.49}|poisson: 0.49, density: 1070 kg/m^3}|; s|poisson: 0.4}|poisson: 0.4, "
              "density: 1200 "
              "kg/m^3}|' %s/robot.yaml",
