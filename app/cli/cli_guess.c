@@ -102,13 +102,21 @@ static void guess_report(const cli_args *args, const pl_guess *g)
     cli_say(args, g->cavity_count ? "cavities:" : "no cavity found");
     for (int k = 0; k < g->cavity_count; ++k) {
         cli_say(args, k ? "," : "");
-        cli_say(args, isnan(g->volume[k]) ? "" : " %.4g mL", g->volume[k] / 1000);
-        cli_say(args, g->open[k] ? " (open)" : " (closed)");
+        if (isnan(g->volume[k])) {
+            cli_say(args, g->open[k] ? " one, open" : " one, closed");
+        } else {
+            cli_say(args, g->open[k] ? " %.4g mL (open)" : " %.4g mL (closed)", g->volume[k] / 1000);
+        }
     }
 
     if (g->channel_count > 0) {
         cli_say(args, "; %d narrow hole%s, proposed as tendon%s", g->channel_count,
                 g->channel_count > 1 ? "s" : "", g->channel_count > 1 ? "s" : "");
+    }
+
+    if (g->crossing_count > 0) {
+        cli_say(args, "; %d narrow hole%s across the part, left alone", g->crossing_count,
+                g->crossing_count > 1 ? "s" : "");
     }
 
     cli_say(args, "\n");
@@ -161,7 +169,8 @@ static void guess_repair_report(const cli_args *args, const pl_repair *r)
         "repaired: %d triangles read, %d duplicate and %d degenerate removed, %d turned, %d hole%s closed",
         r->triangles, r->duplicates, r->degenerate, r->turned, r->holes, r->holes == 1 ? "" : "s");
     if (r->holes_left > 0) {
-        cli_say(args, ", %d left (up to %.4g mm across: --holes)", r->holes_left, r->largest_left);
+        cli_say(args, ", %d left: `--holes %.2gmm` closes %s too", r->holes_left, ceil(1.1 * r->largest_left),
+                r->holes_left == 1 ? "it" : "them");
     }
     if (r->decimated) {
         cli_say(args, ", reduced to %d triangles (at most %.3g mm away)", r->result, r->deviation);

@@ -254,16 +254,16 @@ static bool new_number(pl_robot_document *document, const char *key, const char 
     return pl_robot_document_evaluate(document, key, dimension, value, NULL) == PL_OK;
 }
 
-// The value in the middle between rest and the farther end of a range; for lengths and volumes, whose rest
-// the file does not have, between the ends.
-static double new_value(pl_drive drive, const double range[2])
+// The value at that share of the distance from rest to the farther end of a range; for lengths and volumes,
+// whose rest the file does not have, between the ends.
+static double new_value(pl_drive drive, const double range[2], double share)
 {
     if (drive == PL_DRIVE_LENGTH || drive == PL_DRIVE_VOLUME) {
-        return 0.75 * range[0] + 0.25 * range[1];
+        return range[0] + 0.5 * share * (range[1] - range[0]);
     }
     const double rest = pl_drive_dimension(drive) == PL_DIM_NUMBER ? 1 : 0;
     const bool low = fabs(range[0] - rest) >= fabs(range[1] - rest);
-    return 0.5 * (rest + range[low ? 0 : 1]);
+    return (1 - share) * rest + share * range[low ? 0 : 1];
 }
 
 // The list that the first actuator stands in: of the robot, of its first body that has any, or of a reduced
@@ -295,9 +295,9 @@ static const char *new_first_actuators(const pl_robot_document *document, char *
     return "";
 }
 
-// A first command to try: the first command of the robot, halfway to the end of the range of the first
-// actuator.
-static void new_try(const char *yaml, char *text, size_t size)
+// A first command to try: the first command of the robot, at a share of the range of
+// the first actuator.
+static void new_try(const char *yaml, double share, char *text, size_t size)
 {
     pl_robot_document *document = NULL;
     text[0] = 0;
@@ -339,7 +339,7 @@ static void new_try(const char *yaml, char *text, size_t size)
 
         if (known) {
             snprintf(text, size, " --set %s=%.4g%s", name,
-                     new_value((pl_drive)d, range) / pl_drive_scale((pl_drive)d),
+                     new_value((pl_drive)d, range, share) / pl_drive_scale((pl_drive)d),
                      dimension == PL_DIM_NUMBER ? "" : pl_drive_unit((pl_drive)d));
         }
         break;
@@ -352,9 +352,23 @@ static void new_try(const char *yaml, char *text, size_t size)
 static void new_next(const cli_args *args, const char *folder, const char *yaml)
 {
     char try[120];
-    new_try(yaml, try, sizeof try);
+    new_try(yaml, 0.5, try, sizeof try);
     cli_say(args, "next:\n  pliant info %s\n  pliant fk %s%s --out %s/shape.png\n", folder, folder, try,
             folder);
+}
+
+// The same for a part: little at first, as the guessed range may be too much for it.
+static void new_next_part(const cli_args *args, const char *folder, const char *path)
+{
+    char *text = NULL;
+    size_t length = 0;
+    pl_error err = {0};
+    char try[120];
+    if (pl_file_read(path, &text, &length, &err) == PL_OK) {
+        new_try(text, 0.2, try, sizeof try);
+        cli_say(args, try[0] ? "  pliant fk %s%s --out %s/shape.png\n" : "", folder, try, folder);
+    }
+    pl_file_free(text);
 }
 
 // A robot without a mesh: written as it is, its numbers stand in the file.
@@ -466,6 +480,7 @@ static int new_from(const cli_args *args, const char *part, const char *folder)
                 "wrote %s\nnext: check what was guessed (see the comments in the file), then\n  pliant "
                 "doctor %s\n",
                 path, folder);
+        new_next_part(args, folder, path);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
     }
 

@@ -72,6 +72,7 @@ typedef struct pl_guess {
     double volume[PL_GUESS_CAVITIES]; // mm^3; NAN: not known
     bool open[PL_GUESS_CAVITIES];     // to the outside
     int channel_count;                // holes through the body, which become cables
+    int crossing_count;               // holes across the part, which do not
 } pl_guess;
 
 PL_API_CHECKED pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_guess *summary,

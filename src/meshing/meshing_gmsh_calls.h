@@ -20,6 +20,7 @@
     X(gmshModelGeoSynchronize)                                                                               \
     X(gmshModelGetBoundary)                                                                                  \
     X(gmshModelGetBoundingBox)                                                                               \
+    X(gmshModelGetColor)                                                                                     \
     X(gmshModelGetCurvature)                                                                                 \
     X(gmshModelGetEntities)                                                                                  \
     X(gmshModelGetEntitiesForPhysicalGroup)                                                                  \
@@ -82,6 +83,7 @@ extern gmsh_calls meshing_gmsh;
 #define gmshModelGeoSynchronize (*meshing_gmsh.gmshModelGeoSynchronize_)
 #define gmshModelGetBoundary (*meshing_gmsh.gmshModelGetBoundary_)
 #define gmshModelGetBoundingBox (*meshing_gmsh.gmshModelGetBoundingBox_)
+#define gmshModelGetColor (*meshing_gmsh.gmshModelGetColor_)
 #define gmshModelGetCurvature (*meshing_gmsh.gmshModelGetCurvature_)
 #define gmshModelGetEntities (*meshing_gmsh.gmshModelGetEntities_)
 #define gmshModelGetEntitiesForPhysicalGroup (*meshing_gmsh.gmshModelGetEntitiesForPhysicalGroup_)

@@ -512,7 +512,7 @@ static pl_status guess_shape(guess *g, pl_error *err)
     for (int k = 0; k < g->cavity_count; ++k) {
         guess_round(g, g->cavity[k].eye);
     }
-    for (int k = 0; k < g->channel_count * PL_CHANNEL_POINTS; ++k) {
+    for (int k = 0; k < (g->channel_count + g->crossing_count) * PL_CHANNEL_POINTS; ++k) {
         guess_round(g, g->channel[k / PL_CHANNEL_POINTS].point[k % PL_CHANNEL_POINTS]);
     }
     for (int k = 0; k < g->example_count; ++k) {
@@ -590,8 +590,10 @@ static pl_status guess_read(const pl_guess_source *source, pl_trisurf *surface, 
 // The numbers that `pliant new` prints.
 static void guess_summary(const guess *g, pl_guess *out)
 {
-    *out = (pl_guess){
-        .base_area = g->base_area, .cavity_count = g->cavity_count, .channel_count = g->channel_count};
+    *out = (pl_guess){.base_area = g->base_area,
+                      .cavity_count = g->cavity_count,
+                      .channel_count = g->channel_count,
+                      .crossing_count = g->crossing_count};
     memcpy(out->low, g->low, sizeof out->low);
     memcpy(out->high, g->high, sizeof out->high);
     memcpy(out->axis, g->axis, sizeof out->axis);

@@ -34,8 +34,9 @@ typedef struct guess {
     int void_count;                       // closed cavities of a surface, which the mesher names
     guess_cavity cavity[PL_GUESS_CAVITIES];
     int cavity_count;
-    pl_channel channel[PL_GUESS_CAVITIES]; // holes for tendons, from base to tip
-    int channel_count;
+    // holes for tendons, from base to tip; behind them holes across the part, for screws or pins
+    pl_channel channel[PL_GUESS_CAVITIES];
+    int channel_count, crossing_count;
     double example[GUESS_GUIDES][3], example_radius; // guides of a tendon that this part could have, mm
     int example_count; // 0: it has actuators, or the line from base to tip leaves it
     double wall;       // mm, typical thin wall; 0: none found

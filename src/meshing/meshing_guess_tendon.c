@@ -110,6 +110,27 @@ static void guess_join_channels(guess *g)
     }
 }
 
+// A tendon runs from base to tip: holes whose ends lie farther apart across that direction than along it are
+// for screws or pins. They go behind the others.
+static void guess_cross(guess *g)
+{
+    double along[3];
+    pl_sub3(g->tip, g->base, along);
+    const double length = pl_norm3(along);
+    for (int c = g->channel_count; c-- > 0 && length > 0;) {
+        const pl_channel h = g->channel[c];
+        double d[3];
+        pl_sub3(h.point[h.point_count - 1], h.point[0], d);
+        if (pl_dot3(d, d) > 2 * pl_dot3(d, along) * pl_dot3(d, along) / (length * length)) {
+            --g->channel_count;
+            memmove(&g->channel[c], &g->channel[c + 1],
+                    (size_t)(g->channel_count + g->crossing_count - c) * sizeof *g->channel);
+            ++g->crossing_count;
+            g->channel[g->channel_count + g->crossing_count - 1] = h;
+        }
+    }
+}
+
 // Holes through the body, each turned to run from the base.
 pl_status guess_channels(guess *g, pl_error *err)
 {
@@ -146,6 +167,7 @@ pl_status guess_channels(guess *g, pl_error *err)
     }
 
     g->channel_count = kept;
+    guess_cross(g);
 
     return count < 0 ? PL_NO_MEMORY : PL_OK;
 }
@@ -153,7 +175,7 @@ pl_status guess_channels(guess *g, pl_error *err)
 // Whether an eye looks around inside of a channel.
 bool guess_in_channel(const guess *g, const double x[3])
 {
-    for (int c = 0; c < g->channel_count; ++c) {
+    for (int c = 0; c < g->channel_count + g->crossing_count; ++c) {
         const pl_channel *h = &g->channel[c];
         for (int k = 0; k + 1 < h->point_count; ++k) {
             double d[3], r[3], at[3];

@@ -238,6 +238,16 @@ static void guess_write_example(pl_text *text, const guess *g)
 // Tendons in holes, air in cavities, and a marker at the tip.
 static void guess_write_actuators(pl_text *text, const guess *g)
 {
+    for (int c = g->channel_count; c < g->channel_count + g->crossing_count; ++c) {
+        const pl_channel *h = &g->channel[c];
+        const double *end = h->point[h->point_count - 1];
+        pl_text_add(
+            text,
+            "\n# found: a narrow hole of radius %.3g mm from [%.6g, %.6g, %.6g] to [%.6g, %.6g, %.6g].\n"
+            "# It runs across the part, for a screw or a pin rather than for a tendon: nothing acts there.\n",
+            h->radius, h->point[0][0], h->point[0][1], h->point[0][2], end[0], end[1], end[2]);
+    }
+
     if (g->channel_count > 0) {
         pl_text_add(text, "\n# Tendons in the narrow holes of the body.\nactuators:\n");
         guess_write_cables(text, g);

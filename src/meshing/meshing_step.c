@@ -1,5 +1,5 @@
 // CAD: STEP files through the OpenCASCADE kernel. Solids that touch share their faces afterwards; regions
-// take the names of the file's products.
+// take the names of the file's products, or of their colours where it has no names.
 #include <ctype.h>
 #include <stdio.h>
 #include "meshing/meshing_impl.h"
@@ -20,13 +20,62 @@ typedef struct step_solids {
     int32_t count;
 } step_solids;
 
-// Names from labels; without labels, or where two are equal, body, body2...
+// The word for the colour of a solid; NULL: it has none.
+static const char *step_colour(gmsh_session *g, int tag)
+{
+    int value[3] = {0}, alpha = 0;
+    GMSH(g, gmshModelGetColor(3, tag, &value[0], &value[1], &value[2], &alpha, &g->ierr));
+    if (g->failed || alpha == 0) {
+        return NULL;
+    }
+
+    // the kernel has linear values; hue, saturation and value are those of sRGB, here with exponent 2.2
+    double c[3];
+    for (int k = 0; k < 3; ++k) {
+        c[k] = pow(value[k] / 255.0, 1 / 2.2);
+    }
+    const double high = fmax(c[0], fmax(c[1], c[2])), low = fmin(c[0], fmin(c[1], c[2])), range = high - low;
+    if (high < 0.25) {
+        return "black";
+    }
+    if (range < 0.15 * high) {
+        return high > 0.9 ? "white" : "grey";
+    }
+
+    // sectors of the hue, in degrees: 0 is red
+    const double sector = high == c[0]   ? (c[1] - c[2]) / range
+                          : high == c[1] ? 2 + (c[2] - c[0]) / range
+                                         : 4 + (c[0] - c[1]) / range;
+    const double hue = fmod(60 * sector + 360, 360);
+    static const struct {
+        double end;
+        const char *word;
+    } hues[] = {{15, "red"},   {45, "orange"},  {70, "yellow"}, {165, "green"}, {195, "cyan"},
+                {260, "blue"}, {290, "purple"}, {340, "pink"},  {360, "red"}};
+    int k = 0;
+    while (hue > hues[k].end) {
+        ++k;
+    }
+
+    return hues[k].word;
+}
+
+// Names from labels; without labels those of colours, if they differ; otherwise, or where two are equal,
+// body, body2...
 static void step_name(gmsh_session *g, step_solids *solids)
 {
+    bool colours = false;
+    const char *first = step_colour(g, solids->tag[0]);
+    for (int32_t i = 1; i < solids->count; ++i) {
+        const char *colour = step_colour(g, solids->tag[i]);
+        colours = colours || (first && colour && strcmp(first, colour) != 0);
+    }
+
     for (int32_t i = 0; i < solids->count; ++i) {
         char *label = NULL;
         GMSH(g, gmshModelGetEntityName(3, solids->tag[i], &label, &g->ierr));
-        const char *word = step_label(label);
+        const char *word = step_label(label), *colour = colours ? step_colour(g, solids->tag[i]) : NULL;
+        word = word ? word : colour;
         bool taken = !word;
         for (int32_t k = 0; k < i && !taken; ++k) {
             taken = strcmp(solids->name[k], word) == 0;
@@ -37,7 +86,8 @@ static void step_name(gmsh_session *g, step_solids *solids)
                 *p = isspace((unsigned char)*p) || strchr(":,{}[]#\"'", *p) ? '_' : *p;
             }
         } else {
-            snprintf(solids->name[i], sizeof solids->name[i], i ? "body%d" : "body", i + 1);
+            snprintf(solids->name[i], sizeof solids->name[i], i ? "%s%d" : "%s", colour ? colour : "body",
+                     i + 1);
         }
         gmshFree(label);
     }

@@ -358,6 +358,131 @@ static void write_hollow_step(void)
 }
 
 // A STEP solid with a void inside: the void is named.
+// Adds a colour to each solid of a STEP file that has none, red, green and blue from 0 to 1.
+static void colour_step(const char *path, const double colour[][3])
+{
+    pl_error err = {0};
+    char *text = NULL;
+    size_t bytes = 0;
+    PL_CHECK_OK(pl_file_read(path, &text, &bytes, &err));
+    char *end = NULL;
+    for (char *at = text; (at = strstr(at, "ENDSEC;")); ++at) {
+        end = at;
+    }
+    assert_non_null(end);
+    int context = 0;
+    for (char *at = strstr(text, "GEOMETRIC_REPRESENTATION_CONTEXT(3)"); at > text && !context; --at) {
+        context = *at == '#' ? atoi(at + 1) : 0;
+    }
+
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(text, 1, (size_t)(end - text), file);
+    int k = 0;
+    for (char *at = text; (at = strstr(at, "= MANIFOLD_SOLID_BREP")); ++at, ++k) {
+        char *number = at;
+        while (*number != '#') {
+            --number;
+        }
+        const int n = 900000 + 10 * k;
+        fprintf(file,
+                "#%d=COLOUR_RGB('',%g,%g,%g);\n#%d=FILL_AREA_STYLE_COLOUR('',#%d);\n#%d=FILL_AREA_STYLE('',(#"
+                "%d));\n"
+                "#%d=SURFACE_STYLE_FILL_AREA(#%d);\n#%d=SURFACE_SIDE_STYLE('',(#%d));\n"
+                "#%d=SURFACE_STYLE_USAGE(.BOTH.,#%d);\n#%d=PRESENTATION_STYLE_ASSIGNMENT((#%d));\n"
+                "#%d=STYLED_ITEM('color',(#%d),#%d);\n"
+                "#%d=MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION('',(#%d),#%d);\n",
+                n, colour[k][0], colour[k][1], colour[k][2], n + 1, n, n + 2, n + 1, n + 3, n + 2, n + 4,
+                n + 3, n + 5, n + 4, n + 6, n + 5, n + 7, n + 6, atoi(number + 1), n + 8, n + 7, context);
+    }
+    fputs(end, file);
+    fclose(file);
+    pl_file_free(text);
+}
+
+// Solids without product names are called by their colours, if these differ.
+static void test_step_colours(void **state)
+{
+    (void)state;
+    int ierr = 0;
+    gmshInitialize(0, NULL, 0, &ierr);
+    gmshOptionSetNumber("General.Terminal", 0, &ierr);
+    for (int k = 0; k < 3; ++k) {
+        gmshModelOccAddBox(10 * k, 0, 0, 10, 10, 10, k + 1, &ierr);
+    }
+    gmshModelOccSynchronize(&ierr);
+    gmshWrite(tools_path("colours.step"), &ierr);
+    gmshFinalize(&ierr);
+    assert_int_equal(ierr, 0);
+
+    static const struct {
+        double colour[3][3];
+        const char *name[3];
+    } cases[] = {
+        {{{0.9, 0.5, 0.15}, {0.08, 0.08, 0.08}, {0.15, 0.35, 0.9}}, {"orange", "black", "blue"}},
+        {{{0.9, 0.1, 0.1}, {0.6, 0.6, 0.6}, {0.9, 0.05, 0.1}}, {"red", "grey", "red3"}},
+        {{{0.2, 0.8, 0.2}, {0.2, 0.8, 0.2}, {0.2, 0.8, 0.2}}, {"body", "body2", "body3"}},
+    };
+    pl_error err = {0};
+    char path[256], *plain = NULL;
+    size_t bytes = 0;
+    snprintf(path, sizeof path, "%s", tools_path("colours.step"));
+    PL_CHECK_OK(pl_file_read(path, &plain, &bytes, &err));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        tools_write(path, plain, bytes);
+        colour_step(path, cases[i].colour);
+        const pl_mesh_source source = {.kind = PL_SOURCE_STEP, .path = path, .size = 10, .order = 1};
+        pl_mesh *mesh = NULL;
+        PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+        const pl_mesh_view v = pl_mesh_get(mesh);
+        assert_int_equal(v.region_count, 3);
+        for (int k = 0; k < 3; ++k) {
+            print_message("%s ", v.region_name[k]);
+            assert_string_equal(v.region_name[k], cases[i].name[k]);
+        }
+        print_message("\n");
+        pl_mesh_destroy(mesh);
+    }
+    pl_file_free(plain);
+}
+
+// A hole along the part is proposed for a tendon, one across it is for a screw.
+static void test_guess_screw(void **state)
+{
+    (void)state;
+    const double turn = 2 * 3.14159265358979;
+    int ierr = 0, *out = NULL, **map = NULL;
+    size_t out_n = 0, *map_n = NULL, map_nn = 0;
+    gmshInitialize(0, NULL, 0, &ierr);
+    gmshOptionSetNumber("General.Terminal", 0, &ierr);
+    gmshModelOccAddBox(0, 0, 0, 100, 20, 16, 1, &ierr);
+    gmshModelOccAddCylinder(-1, 5, 12, 102, 0, 0, 0.9, 2, turn, &ierr);
+    gmshModelOccAddCylinder(8, 13, -1, 0, 0, 18, 1.8, 3, turn, &ierr);
+    int body[] = {3, 1}, hole[] = {3, 2, 3, 3};
+    gmshModelOccCut(body, 2, hole, 4, &out, &out_n, &map, &map_n, &map_nn, -1, 1, 1, &ierr);
+    gmshModelOccSynchronize(&ierr);
+    gmshOptionSetNumber("Mesh.MeshSizeMax", 3, &ierr);
+    gmshOptionSetNumber("Mesh.MeshSizeFromCurvature", 12, &ierr);
+    gmshModelMeshGenerate(2, &ierr);
+    gmshWrite(tools_path("screw.stl"), &ierr);
+    gmshFinalize(&ierr);
+    assert_int_equal(ierr, 0);
+
+    pl_error err = {0};
+    const pl_guess_source source = {.path = tools_path("screw.stl"), .unit = 1};
+    char *text = NULL;
+    pl_guess guess;
+    PL_CHECK_OK(pl_meshing_guess(&source, &text, &guess, NULL, &err));
+    print_message("%d along, %d across\n", guess.channel_count, guess.crossing_count);
+    assert_int_equal(guess.channel_count, 1);
+    assert_int_equal(guess.crossing_count, 1);
+    assert_int_equal(guess.cavity_count, 0);
+    assert_non_null(strstr(text, "- [0, 5, 12]"));
+    assert_non_null(strstr(text, "from [8, 13, "));
+    assert_null(strstr(text, "tendon2"));
+    pl_meshing_free_text(text);
+}
+
 static void test_step_void(void **state)
 {
     (void)state;
@@ -530,6 +655,7 @@ int main(void)
         cmocka_unit_test(test_parts_filled),      cmocka_unit_test(test_parts_side_by_side),
         cmocka_unit_test(test_parts_refused),     cmocka_unit_test(test_parts_files),
         cmocka_unit_test(test_parts_wrong_files), cmocka_unit_test(test_step_round_trip),
+        cmocka_unit_test(test_guess_screw),       cmocka_unit_test(test_step_colours),
         cmocka_unit_test(test_step_void),         cmocka_unit_test(test_fill_parts),
         cmocka_unit_test(test_fill_island),       cmocka_unit_test(test_fill_sources),
         cmocka_unit_test(test_fill_round),
