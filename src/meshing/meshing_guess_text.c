@@ -235,6 +235,19 @@ static void guess_write_example(pl_text *text, const guess *g)
                 g->example_radius, 0.1 * g->length);
 }
 
+// kPa to which a cavity can be inflated without ballooning: half of the largest pressure of a thin sphere of
+// rubber, p = 2.48 mu t / b with shear modulus mu, wall t and width b, here of the part across (the middle of
+// its three dimensions, between two walls). Without walls what most fingers of silicone stand.
+#define GUESS_SHEAR 0.1 // MPa, about that of the guessed silicone
+static double guess_pressure(const guess *g)
+{
+    double d[3];
+    pl_sub3(g->high, g->low, d);
+    const double most = fmax(d[0], fmax(d[1], d[2])), least = fmin(d[0], fmin(d[1], d[2])),
+                 width = d[0] + d[1] + d[2] - most - least - 2 * g->wall;
+    return g->wall > 0 && width > 0 ? 1e3 * 0.5 * 2.48 * GUESS_SHEAR * g->wall / width : 20;
+}
+
 // Tendons in holes, air in cavities, and a marker at the tip.
 static void guess_write_actuators(pl_text *text, const guess *g)
 {
@@ -254,10 +267,12 @@ static void guess_write_actuators(pl_text *text, const guess *g)
     }
 
     if (g->cavity_count > 0) {
-        pl_text_add(text, "%s",
-                    g->channel_count > 0 ? "  # Air under gauge pressure; start low.\n"
-                                         : "\n# Air under gauge pressure. Start low: the range "
-                                           "depends on walls and material.\nactuators:\n");
+        pl_text_add(
+            text, "%s",
+            g->channel_count > 0
+                ? "  # Air under gauge pressure; start low.\n"
+                : "\n# Air under gauge pressure. The range is guessed for a silicone, from the walls:\n"
+                  "# thin ones balloon early, and a solve far beyond that takes long.\nactuators:\n");
         const int count = g->void_count > 0 ? g->void_count : g->cavity_count;
 
         for (int i = 0; i < count; ++i) {
@@ -265,8 +280,8 @@ static void guess_write_actuators(pl_text *text, const guess *g)
             guess_number(i, number);
             pl_text_add(text,
                         "  - {name: air%s, kind: chamber, surface: cavity%s, drive: pressure, range: [0 kPa, "
-                        "20 kPa]}\n",
-                        number, number);
+                        "%.2g kPa]}\n",
+                        number, number, guess_pressure(g));
         }
     } else if (g->channel_count == 0) {
         guess_write_example(text, g);

@@ -153,4 +153,18 @@ echo 'loads: {gravity: [0, 0, -9.81 m/s^2]}' >>weight.yaml
 expect_status 2 fk weight.yaml --set t1=1
 expect_words err.txt "weight.yaml" "accepts no weight"
 
+# what acts on the full robot only is said
+sed 's/^markers/loads: {forces: [{marker: tip, force: [-0.01, 0, 0]}]}\nmarkers/' >loaded.yaml <<'END'
+pliant: 1
+name: column
+mesh: {design: {kind: beam, length: 40, width: 8, height: 8}, size: 8, order: 1}
+materials: {soft: {model: linear, young: 1 MPa, poisson: 0.3}}
+regions: {body: soft}
+fixed: [{surface: base}]
+actuators:
+  - {name: pull, kind: cable, through: [[0, 0, 3], [39, 0, 3]], radius: 2, drive: tension, range: [0 N, 0.1 N]}
+markers: {tip: {surface: tip}}
+END
+expect_status 0 reduce loaded.yaml --samples 5
+expect_words err.txt 'the reduced model does not have the `loads: forces` of the robot'
 finish
