@@ -102,11 +102,16 @@ static int cameras_fit(const cli_args *args, cameras *c)
     }
 
     int status = CLI_DONE;
+    cli_stage("looking for the board", true);
     for (int k = 0; k < c->frames.count; ++k) {
+        cli_progress_part(k, c->frames.count, "placement %d of %d", k + 1, c->frames.count);
+        cli_progress.step(cli_progress.user, 0, "");
         for (int i = 0; status == CLI_DONE && i < c->frames.cameras; ++i) {
             status = c->frames.path[i][k] ? cameras_look(args, c, i, k) : CLI_DONE;
         }
     }
+    cli_stage("fitting", true);
+    cli_progress_done();
 
     pl_error err = {0};
     if (status == CLI_DONE &&

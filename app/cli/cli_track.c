@@ -138,7 +138,11 @@ static int track_work(const cli_args *args, track *t)
     }
 
     int status = CLI_DONE;
+    cli_stage("looking for dots", true);
     for (int k = 0; k < t->frames.count; ++k) {
+        cli_progress_part(k, t->frames.count, "picture %d of %d", k + 1, t->frames.count);
+        cli_progress.step(cli_progress.user, 0, "");
+
         // each picture is read once, for all its dots
         for (int c = 0; status == CLI_DONE && c < t->cameras; ++c) {
             status = t->frames.path[c][k] ? track_look(args, t, c, k) : CLI_DONE;
@@ -157,6 +161,8 @@ static int track_work(const cli_args *args, track *t)
             }
         }
     }
+    cli_stage(NULL, true);
+    cli_progress_done();
 
     return status;
 }
