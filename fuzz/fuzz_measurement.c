@@ -1,7 +1,7 @@
 // Measurements: tensile tests with the fit that follows, syringe tests, recordings in time.
 #include "fuzz.h"
 #include "pliant/calib.h"
-#include "pliant/dataset.h"
+#include "dataset/dataset.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)
 {

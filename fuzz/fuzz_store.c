@@ -30,7 +30,7 @@ int LLVMFuzzerInitialize(int *argument_count, char ***argument)
         if (pl_model_fk(model, command, &report, &err) != PL_OK) {
             abort();
         }
-        const pl_workspace_sample sample = {
+        const pl_sample sample = {
             .index = i, .command = command, .answer = pl_model_get_answer(model), .fk = &report};
         if (pl_store_put(store, &sample, &err) != PL_OK) {
             abort();

@@ -2,7 +2,7 @@
 #ifndef PL_DYNAMICS_ROBOT_H
 #define PL_DYNAMICS_ROBOT_H
 
-#include "pliant/dynamics.h"
+#include "dynamics/dynamics.h"
 #include "statics_robot.h"
 
 typedef struct moving {

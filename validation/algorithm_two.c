@@ -71,7 +71,7 @@ typedef struct store {
     double command[WORKSPACE * 4], marker[WORKSPACE * 3];
 } store;
 
-static bool store_add(void *user, const pl_workspace_sample *sample)
+static bool store_add(void *user, const pl_sample *sample)
 {
     store *s = user;
     if (sample->fk->outcome == PL_SOLVED) {

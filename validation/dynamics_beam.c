@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "pliant/dynamics.h"
+#include "dynamics/dynamics.h"
 #include "document/document.h"
 #include "pliant/result.h"
 #include "pliant/meshing.h"

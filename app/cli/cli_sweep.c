@@ -288,7 +288,7 @@ static bool sweep_begin(void *user, int index, int count)
 }
 
 // Called by the library after each point: compares with markers measured in the table, then records it.
-static bool sweep_take(void *user, const pl_sweep_point *point)
+static bool sweep_take(void *user, const pl_sample *point)
 {
     sweep *s = user;
     s->m.report = *point->fk;

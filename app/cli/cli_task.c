@@ -48,7 +48,7 @@ typedef struct task_verb {
 // ---- recording
 // Called by the library after every step: keeps it, and writes its shape at once, since the model moves on.
 // Returns false to end the task.
-static bool task_record(void *user, const pl_task_step *step)
+static bool task_record(void *user, const pl_waypoint *step)
 {
     task_verb *t = user;
     pl_error err = {0};
@@ -68,7 +68,7 @@ static bool task_record(void *user, const pl_task_step *step)
         json_t *one = cli_record_json(&t->m);
         cli_ik_json(one, &t->m, step->ik);
         json_object_set_new(one, "stage", json_string(pl_task_file_stage_name(t->file, t->stage)));
-        json_object_set_new(one, "stage_step", json_integer(step->step));
+        json_object_set_new(one, "stage_step", json_integer(step->index));
         json_array_append_new(t->json, one);
     }
 

@@ -108,7 +108,7 @@ static int workspace_marker(const cli_args *args, workspace *w)
 
 // ---- the samples
 // Without a store the samples are kept in memory.
-static void workspace_keep(workspace *w, const pl_workspace_sample *s)
+static void workspace_keep(workspace *w, const pl_sample *s)
 {
     const size_t n = (size_t)w->samples.count, commands = (size_t)w->m.info.command_count;
     const size_t markers = 3 * (size_t)w->m.info.marker_count, actuators = (size_t)w->m.info.actuator_count;
@@ -127,7 +127,7 @@ static void workspace_part(const workspace *w, int index)
 
 // Called by the library after every sample. A store gets all of them, also unsolved ones, which are not tried
 // again; the lists in memory only the solved. Returns false to end the run.
-static bool workspace_record(void *user, const pl_workspace_sample *s)
+static bool workspace_record(void *user, const pl_sample *s)
 {
     workspace *w = user;
     pl_error err = {0};

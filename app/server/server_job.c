@@ -151,7 +151,7 @@ static void job_publish_cloud(job_cloud_work *c, bool done)
     json_decref(head);
 }
 
-static bool job_sample(void *user, const pl_workspace_sample *sample)
+static bool job_sample(void *user, const pl_sample *sample)
 {
     job_cloud_work *c = user;
     if (worker_overtaken(c->w)) {

@@ -101,7 +101,7 @@ PL_API int pl_task_job_gripper(const pl_task_job *job); // marker of the gripper
 
 // Runs one stage of the file from where the model stands; `record` as in pl_task_run.
 PL_API_CHECKED pl_status pl_task_job_run(pl_task_job *job, int item, const pl_ik_options *options,
-                                         bool (*record)(void *user, const pl_task_step *step), void *user,
+                                         bool (*record)(void *user, const pl_waypoint *step), void *user,
                                          pl_error *err);
 
 #ifdef __cplusplus

@@ -166,20 +166,6 @@ typedef struct pl_control_report {
 // reported and treated as missing. Sensors are weighted by their noise. Impedance needs an estimator with a
 // force at the marker, which is then controlled. With `energy` of the controller, the allocation also lowers
 // the work of the actuators (the inverse of Duriez and of Bieze et al.: projected, with bounds).
-typedef struct pl_loop_options {
-    const pl_controller_options *controller; // output_count is set by the loop
-    const pl_estimator_options *estimator;   // NULL: none. Must measure all sensors, in their order
-    int marker;                              // of the goals
-    bool control_marker;                     // the outputs are its position instead of the sensors
-    int frozen_limit; // ticks a reading may stay the same while the model says it moves; 0: never judged
-    // Per sensor: its noise is larger than its resolution, so that a reading which stays the same for
-    // frozen_limit ticks is frozen whether the model moves or not. NULL: none. Copied.
-    const bool *varies;
-    double delay, lag; // s: of the actuators, as far as known: the estimator is given the commands that act
-    // Pressures and tensions are kept within these, in the goals and at every tick (as estimated).
-    const pl_effort_bound *effort;
-    int effort_count;
-} pl_loop_options;
 
 typedef struct pl_loop_report {
     pl_control_report control;
@@ -199,9 +185,6 @@ typedef struct pl_loop_report {
 
 typedef struct pl_loop pl_loop;
 
-// Keeps a reference to `model`. The commands start where they are at rest.
-PL_API_CHECKED pl_status pl_loop_create(pl_model *model, const pl_loop_options *options, pl_loop **out,
-                                        pl_error *err);
 PL_API void pl_loop_destroy(pl_loop *loop);
 PL_API int pl_loop_output_count(const pl_loop *loop);
 PL_API const double *pl_loop_command(const pl_loop *loop); // the last one

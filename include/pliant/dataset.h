@@ -108,8 +108,6 @@ typedef struct pl_recording pl_recording;
 // Two columns of one name, rows of another length and fewer than two rows are refused. `path` names the file
 // in messages and must outlive the result.
 PL_API_CHECKED pl_status pl_recording_read(const char *path, pl_recording **out, pl_error *err);
-PL_API_CHECKED pl_status pl_recording_parse(const char *text, size_t length, const char *path,
-                                            pl_recording **out, pl_error *err);
 PL_API void pl_recording_destroy(pl_recording *recording);
 PL_API int pl_recording_count(const pl_recording *recording); // rows
 

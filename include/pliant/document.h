@@ -85,10 +85,6 @@ typedef struct pl_load_options {
     bool no_cache;               // do not read or write the mesh cache
     const char *probe;           // a marker that gets the loads needed by pl_reduce, or NULL
     bool fill;                   // mesh the cavities of designs too, regardless of mesh.fill
-    // NULL, or called with the mesh of the only body, which it may replace; refused for robots of several
-    // bodies
-    pl_status (*adapt)(void *user, pl_mesh **mesh, pl_error *err);
-    void *adapt_user;
 } pl_load_options;
 
 // Checks and builds a robot with a mesh. All defects of the file are reported as findings. If there are any,

@@ -110,39 +110,16 @@ PL_API void pl_dynamics_destroy(pl_dynamics *dynamics);
 PL_API_CHECKED pl_status pl_dynamics_start(pl_dynamics *dynamics, const pl_state *state,
                                            const pl_signal *signal, pl_error *err);
 
-// Velocity (3 per vertex, mm/s) instead of that of the state; held vertices stay at rest.
-PL_API_CHECKED pl_status pl_dynamics_set_velocity(pl_dynamics *dynamics, const double *velocity,
-                                                  pl_error *err);
-
-// Forces at the markers (3 per marker, N; NULL: none) that act from now on, besides the loads of the robot.
-PL_API void pl_dynamics_set_forces(pl_dynamics *dynamics, const double *force);
-
-// A hand that pulls at a point of the undeformed body (mm; NULL: lets go), spread over `radius`, and its
-// force (N; NULL: none) from now on.
-PL_API_CHECKED pl_status pl_dynamics_grip(pl_dynamics *dynamics, const double at[3], double radius,
-                                          pl_error *err);
-PL_API void pl_dynamics_pull(pl_dynamics *dynamics, const double force[3]);
-
 // Takes steps until `time` is reached or passed. `each` (may be NULL) is called after every step accepted;
 // false stops the run.
 PL_API_CHECKED pl_status pl_dynamics_advance(pl_dynamics *dynamics, double time, bool (*each)(void *user),
                                              void *user, pl_motion_report *report, pl_error *err);
 PL_API double pl_dynamics_time(const pl_dynamics *dynamics);
 
-// The state at the end of the last step, with time, velocity and history: for files and to go on from.
-PL_API_CHECKED pl_status pl_dynamics_store(const pl_dynamics *dynamics, pl_state *state, pl_error *err);
-
 // The shape, commands and efforts at a time within the last step, by cubic interpolation; `velocity` (3 per
 // vertex, mm/s) may be NULL.
 PL_API_CHECKED pl_status pl_dynamics_sample(const pl_dynamics *dynamics, double time, pl_state *state,
                                             double *velocity, pl_error *err);
-PL_API const double *pl_dynamics_velocity(const pl_dynamics *dynamics); // 3 per vertex, mm/s
-
-// At the end of the last step.
-PL_API pl_motion_energy pl_dynamics_energy(pl_dynamics *dynamics);
-
-// Mass (t), momentum (t mm/s) and angular momentum about the origin (t mm^2/s).
-PL_API double pl_dynamics_momentum(const pl_dynamics *dynamics, double linear[3], double angular[3]);
 
 // ---- free vibrations about an equilibrium: K u = (2 pi f)^2 M u with the commands of the state held
 typedef struct pl_mode {

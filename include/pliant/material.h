@@ -110,16 +110,8 @@ PL_API double *pl_material_at(pl_material *material, pl_material_constant consta
 // Lame's mu and the coefficient kappa of the dilatation term (lambda for linear and stvk, K for rubber laws).
 PL_API void pl_material_moduli(const pl_material *material, double *mu, double *kappa);
 
-// Psi(W), the deviatoric energy density that has been spent at the largest one W_m so far and the present one
-// W (of the law without softening): what is stored and what softening has turned into heat, W itself on the
-// first loading. rate[0] = dPsi/dW = eta, rate[1] = d2Psi/dW2; `rate` may be NULL. MPa.
-PL_API double pl_material_softened(const pl_material *material, double largest, double W, double rate[2]);
-
-// Of it: what softening has turned into heat, which depends on the largest energy alone.
-PL_API double pl_material_softening_heat(const pl_material *material, double largest);
-
-// The same with the bulk modulus of the material: the stress of a bar that is solved with it. With tau the
-// Kirchhoff stress along the bar and J its volume ratio, the sides are free of stress where
+// Engineering stress (MPa) of a bar in tension that is solved with the bulk modulus of the material. With tau
+// the Kirchhoff stress along the bar and J its volume ratio, the sides are free of stress where
 //   tau(l J^(-1/3)) = 3 K J (J - 1),   and the engineering stress is tau / l.
 // NAN where a bar of the material cannot be compressed so far.
 PL_API double pl_material_tensile(const pl_material *material, double stretch);

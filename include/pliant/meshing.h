@@ -14,13 +14,6 @@ extern "C" {
 // The mesher to pass to pl_model_load. Its memory is static.
 PL_API const pl_mesher *pl_meshing_mesher(void);
 
-// Reads a volume mesh: MSH 2.2 and 4.1 (ASCII, binary) and UNV through Gmsh, legacy VTK (ASCII, binary).
-// Regions and surfaces come from physical groups, in VTK files from cell data named region, material or
-// CellEntityIds (`region7`); without any of these there is one region, `body`. `unit` is mm per unit of the
-// file.
-PL_API_CHECKED pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
-                                         pl_error *err);
-
 // Reads a triangle surface: STL (ASCII, binary) or OBJ, welded. `unit` is mm per unit of the file and must be
 // given.
 PL_API_CHECKED pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out,

@@ -43,10 +43,12 @@ PL_API_CHECKED pl_status pl_path_points(const pl_path_def *def, double *point, p
 PL_API_CHECKED pl_status pl_path_resample(const double *point, int count, bool closed, int out_count,
                                           double *out, pl_error *err);
 
-// One waypoint of a motion; borrowed during the callback.
+// One waypoint of a motion, or one step of a task; borrowed during the callback.
 typedef struct pl_waypoint {
-    int index;
-    double time;          // s
+    int index;            // a task: of the step within its stage
+    int stage;            // a task: of the stage
+    const char *name;     // a task: of the stage; otherwise NULL
+    double time;          // s; a task: 0
     const double *target; // 3, if the path is given by points; otherwise NULL
     const double *command;
     pl_model_answer answer; // the model at the waypoint
@@ -86,6 +88,19 @@ typedef struct pl_follow_report {
 PL_API_CHECKED pl_status pl_follow(pl_ik *ik, const double *point, int count,
                                    const pl_follow_options *options, pl_follow_report *report, pl_error *err);
 
+// One solution of a workspace, a data set or a sweep; borrowed during the callback.
+typedef struct pl_sample {
+    int index;
+    const double *command; // as given
+    pl_model_answer answer;
+    const pl_solve_report *fk;             // the sample counts if the outcome is PL_SOLVED
+    bool cold;                             // a workspace: solved from the undeformed configuration because
+                                           // starts from the sample before were dearer
+    const pl_model_derivative *derivative; // a data set: NULL: not computed
+    const double *shape;                   // a data set: positions of the vertices that are drawn, or NULL
+    int32_t shape_count;
+} pl_sample;
+
 // ---- workspace
 typedef enum pl_workspace_order { PL_WORKSPACE_GRID, PL_WORKSPACE_HALTON } pl_workspace_order;
 
@@ -110,32 +125,14 @@ PL_API_CHECKED pl_status pl_workspace_plan_init(const pl_model *model, const pl_
                                                 pl_workspace_plan *plan, pl_error *err);
 PL_API void pl_workspace_plan_clear(pl_workspace_plan *plan);
 
-typedef struct pl_workspace_sample {
-    int index;
-    const double *command;
-    pl_model_answer answer;
-    const pl_solve_report *fk; // the sample is valid if the outcome is PL_SOLVED
-    bool cold; // solved from the undeformed configuration because starts from the sample before were dearer
-} pl_workspace_sample;
-
 // Solves samples first .. count-1; `record` is called for each and may end the run by returning false. A
 // sample starts from the one before; from the undeformed configuration where that failed, or where starts
 // from the sample before have cost more factorisations and solves on average.
 PL_API_CHECKED pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
-                                          bool (*record)(void *user, const pl_workspace_sample *sample),
-                                          void *user, pl_error *err);
+                                          bool (*record)(void *user, const pl_sample *sample), void *user,
+                                          pl_error *err);
 
 // ---- data sets: samples with derivatives and shapes, in chains
-typedef struct pl_sample {
-    int index;
-    const double *command;
-    pl_model_answer answer;
-    const pl_solve_report *fk;             // the sample counts if the outcome is PL_SOLVED
-    const pl_model_derivative *derivative; // NULL: not computed
-    const double *shape;                   // positions of the vertices of the body that is drawn; NULL: none
-    int32_t shape_count;
-} pl_sample;
-
 typedef struct pl_sample_options {
     bool jacobians, shapes;
     const char *done;    // one per sample of the plan: not 0: stored already; NULL: none is
@@ -169,14 +166,6 @@ typedef struct pl_hull {
 
 PL_API_CHECKED pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_error *err);
 
-typedef struct pl_task_step {
-    int stage, step;
-    const char *name;
-    const double *command;
-    pl_model_answer answer;
-    const pl_ik_report *ik;
-} pl_task_step;
-
 // ---- sweeps: commands varied from one value to another
 #define PL_SWEEP_AXES 8
 #define PL_SWEEP_POINTS 1000000
@@ -199,13 +188,6 @@ typedef struct pl_sweep_def {
     int table_count;
 } pl_sweep_def;
 
-typedef struct pl_sweep_point {
-    int index, count;      // of all points
-    const double *command; // as given
-    pl_model_answer answer;
-    const pl_solve_report *fk;
-} pl_sweep_point;
-
 typedef struct pl_sweep_report {
     int count, solved; // points recorded, those solved
     bool stopped;      // before the last point
@@ -221,7 +203,7 @@ PL_API_CHECKED pl_status pl_sweep_count(const pl_model *model, const pl_sweep_de
 // result and ends the sweep.
 PL_API_CHECKED pl_status pl_sweep_run(pl_model *model, const pl_sweep_def *def,
                                       bool (*begin)(void *user, int index, int count),
-                                      bool (*record)(void *user, const pl_sweep_point *point), void *user,
+                                      bool (*record)(void *user, const pl_sample *point), void *user,
                                       pl_sweep_report *report, pl_error *err);
 
 // ---- comparisons: several methods for a full body at the same commands

@@ -273,7 +273,7 @@ PL_API_CHECKED pl_status pl_store_open(const char *path, const pl_model *model, 
                                        pl_store **out, pl_error *err);
 PL_API void pl_store_close(pl_store *store);
 PL_API int pl_store_next(const pl_store *store); // index of the first missing sample of this sampling
-PL_API_CHECKED pl_status pl_store_put(pl_store *store, const pl_workspace_sample *sample, pl_error *err);
+PL_API_CHECKED pl_status pl_store_put(pl_store *store, const pl_sample *sample, pl_error *err);
 
 typedef struct pl_store_samples {
     int count; // all solved samples, of every sampling (if opened with settings: of this one)

@@ -65,12 +65,6 @@ typedef struct pl_air_line {
 PL_API_CHECKED pl_status pl_schedule_line(pl_schedule *schedule, int command, const pl_air_line *line,
                                           pl_error *err);
 
-// Computes the responses until the time given. The signal holds as long as the schedule is not changed.
-PL_API_CHECKED pl_status pl_schedule_prepare(pl_schedule *schedule, double until, pl_error *err);
-PL_API pl_signal pl_schedule_signal(pl_schedule *schedule);
-PL_API double pl_schedule_asked(const pl_schedule *schedule, int command, double t);
-PL_API double pl_schedule_value(const pl_schedule *schedule, int command, double t);
-
 #ifdef __cplusplus
 }
 #endif

@@ -56,12 +56,9 @@ typedef struct pl_stable_shape {
 
 typedef struct pl_shapes_options {
     int modes;        // softest modes of each shape along which searches start, 0 to 12
-    int deflations;   // searches with deflation, 0: none
     bool commands;    // paths through other commands
     bool branches;    // where each shape appears and disappears; needs fixed supports or clamps, no contact
     double load_most; // branches are followed up to this load, more than 1
-    double merge;     // of the robot's size: shapes whose vertices are all that near are one
-    int shape_limit;  // at most so many
     pl_progress progress;
 } pl_shapes_options;
 

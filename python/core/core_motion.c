@@ -583,7 +583,7 @@ typedef struct many_run {
 } many_run;
 
 // Derivatives of the marker positions at the sample; NAN where it is not solved.
-static bool many_differentiate(many_run *r, const pl_workspace_sample *s, const pl_model_info *i)
+static bool many_differentiate(many_run *r, const pl_sample *s, const pl_model_info *i)
 {
     const Py_ssize_t count = 3 * (Py_ssize_t)i->marker_count * i->command_count;
     double *to = r->jacobian + count * s->index;
@@ -600,7 +600,7 @@ static bool many_differentiate(many_run *r, const pl_workspace_sample *s, const 
     return r->status == PL_OK;
 }
 
-static bool many_record(void *user, const pl_workspace_sample *s)
+static bool many_record(void *user, const pl_sample *s)
 {
     many_run *r = user;
     if (s->fk->outcome == PL_STOPPED) {
@@ -715,7 +715,7 @@ typedef struct task_run {
     pl_error err;
 } task_run;
 
-static bool task_record(void *user, const pl_task_step *step)
+static bool task_record(void *user, const pl_waypoint *step)
 {
     task_run *t = user;
     if (step->ik->outcome == PL_IK_STOPPED) {

@@ -149,7 +149,7 @@ int pl_task_job_gripper(const pl_task_job *j)
 // Where steps go to.
 typedef struct job_sink {
     const pl_ik_options *options;
-    bool (*record)(void *user, const pl_task_step *step);
+    bool (*record)(void *user, const pl_waypoint *step);
     void *user;
 } job_sink;
 
@@ -222,7 +222,7 @@ static pl_status job_handle(pl_task_job *j, const pl_task_item *item, const job_
 
 // Runs stage `item`; a failure names file and line.
 pl_status pl_task_job_run(pl_task_job *j, int item, const pl_ik_options *options,
-                          bool (*record)(void *user, const pl_task_step *step), void *user, pl_error *err)
+                          bool (*record)(void *user, const pl_waypoint *step), void *user, pl_error *err)
 {
     const job_sink sink = {options, record, user};
     const pl_task_item *one = &j->file->item[item];

@@ -10,6 +10,25 @@ void pl_estimator_reset(pl_estimator *estimator); // forgets what a recursive on
 // actuators that may not have followed yet.
 void pl_estimator_widen(pl_estimator *estimator, const double *command_sigma);
 
+// ---- the loop from its options; programs use pl_loop_from_setup
+typedef struct pl_loop_options {
+    const pl_controller_options *controller; // output_count is set by the loop
+    const pl_estimator_options *estimator;   // NULL: none. Must measure all sensors, in their order
+    int marker;                              // of the goals
+    bool control_marker;                     // the outputs are its position instead of the sensors
+    int frozen_limit; // ticks a reading may stay the same while the model says it moves; 0: never judged
+    // Per sensor: its noise is larger than its resolution, so that a reading which stays the same for
+    // frozen_limit ticks is frozen whether the model moves or not. NULL: none. Copied.
+    const bool *varies;
+    double delay, lag; // s: of the actuators, as far as known: the estimator is given the commands that act
+    // Pressures and tensions are kept within these, in the goals and at every tick (as estimated).
+    const pl_effort_bound *effort;
+    int effort_count;
+} pl_loop_options;
+
+// Keeps a reference to `model`. The commands start where they are at rest.
+pl_status pl_loop_create(pl_model *model, const pl_loop_options *options, pl_loop **out, pl_error *err);
+
 typedef struct pl_control_input {
     const double *set_point, *measured; // per output
     const double *jacobian;             // outputs x commands, row-major

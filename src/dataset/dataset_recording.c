@@ -1,7 +1,7 @@
 // Tables of measurements over time, without a robot: relaxation, cyclic and release tests, syringe tests.
 #include <ctype.h>
 #include "text/text_table.h"
-#include "pliant/dataset.h"
+#include "dataset/dataset.h"
 
 #define RECORDING_LEAST_ROWS 2
 #define SYRINGE_LEAST_ROWS 3

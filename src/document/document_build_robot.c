@@ -216,17 +216,6 @@ static pl_status load_robot(doc_robot_file *f, const pl_load_options *options, p
         }
     }
 
-    // adapted meshes replace those of the file
-    if (status == PL_OK && options->adapt) {
-        pl_error err = {0};
-        status = f->def.body_count == 1
-                     ? options->adapt(options->adapt_user, &mesh[0], &err)
-                     : pl_fail(&err, PL_BAD_INPUT, "the mesh of a robot of several bodies cannot be adapted");
-        if (status != PL_OK) {
-            doc_defect(f, 0, "%s", err.text);
-        }
-    }
-
     if (status == PL_OK) {
         status = doc_load_obstacles(f, options);
     }

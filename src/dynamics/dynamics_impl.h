@@ -2,7 +2,7 @@
 #ifndef PL_DYNAMICS_IMPL_H
 #define PL_DYNAMICS_IMPL_H
 
-#include "pliant/dynamics.h"
+#include "dynamics/dynamics.h"
 #include "newton/newton.h"
 #include "problem/problem.h"
 

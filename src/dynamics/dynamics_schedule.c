@@ -1,7 +1,7 @@
 // Commands over time and the response of the hardware, as a table of cubic pieces computed in advance.
 #include "base/base.h"
 #include "base/vec.h"
-#include "pliant/schedule.h"
+#include "dynamics/dynamics.h"
 
 #define SCHEDULE_PI 3.14159265358979323846
 #define SCHEDULE_PER_TIME 50   // pieces of a response per time of filling or venting

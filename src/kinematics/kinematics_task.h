@@ -25,7 +25,7 @@ typedef struct pl_task_stage {
 // Runs all stages. `record` is called for every step and may end the task by returning false. `report` (one
 // per stage) may be NULL; its pointers are set to NULL.
 pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_count,
-                      const pl_ik_options *options, bool (*record)(void *user, const pl_task_step *step),
+                      const pl_ik_options *options, bool (*record)(void *user, const pl_waypoint *step),
                       void *user, pl_ik_report *report, pl_error *err);
 
 // Pick, grasp and place of a round object by a planar arm (Fang 2022, thesis, section 4.4): reach the circle

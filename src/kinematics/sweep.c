@@ -162,7 +162,7 @@ static pl_status sweep_init(sweep *s, pl_model *model, const pl_sweep_def *def, 
 
 // begin (may be NULL) and record return false to stop. Points without an equilibrium are recorded, too.
 static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int count),
-                              bool (*record)(void *user, const pl_sweep_point *point), void *user,
+                              bool (*record)(void *user, const pl_sample *point), void *user,
                               pl_sweep_report *report, pl_error *err)
 {
     for (int p = 0; p < s->count; ++p) {
@@ -191,11 +191,8 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
             pl_model_commit(s->model);
         }
         sweep_remember(s, p);
-        const pl_sweep_point point = {.index = p,
-                                      .count = s->count,
-                                      .command = s->command,
-                                      .answer = pl_model_get_answer(s->model),
-                                      .fk = &fk};
+        const pl_sample point = {
+            .index = p, .command = s->command, .answer = pl_model_get_answer(s->model), .fk = &fk};
         ++report->count;
         report->solved += fk.outcome == PL_SOLVED;
         if (!record(user, &point)) {
@@ -209,7 +206,7 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
 
 pl_status pl_sweep_run(pl_model *model, const pl_sweep_def *def,
                        bool (*begin)(void *user, int index, int count),
-                       bool (*record)(void *user, const pl_sweep_point *point), void *user,
+                       bool (*record)(void *user, const pl_sample *point), void *user,
                        pl_sweep_report *report, pl_error *err)
 {
     sweep s;

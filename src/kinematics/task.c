@@ -3,7 +3,7 @@
 #include "kinematics/kinematics_impl.h"
 #include "kinematics/kinematics_task.h"
 
-typedef bool (*task_record)(void *user, const pl_task_step *step);
+typedef bool (*task_record)(void *user, const pl_waypoint *step);
 
 // Solves the stage in its steps; *last is the report of the last one, without borrowed pointers.
 static pl_status task_stage_run(pl_model *model, const pl_task_stage *stage, int number,
@@ -34,12 +34,12 @@ static pl_status task_stage_run(pl_model *model, const pl_task_stage *stage, int
             status = pl_ik_solve(ik, NULL, last, err);
         }
         if (status == PL_OK) {
-            const pl_task_step step = {.stage = number,
-                                       .step = k - 1,
-                                       .name = stage->name,
-                                       .command = last->command,
-                                       .answer = pl_model_get_answer(model),
-                                       .ik = last};
+            const pl_waypoint step = {.stage = number,
+                                      .index = k - 1,
+                                      .name = stage->name,
+                                      .command = last->command,
+                                      .answer = pl_model_get_answer(model),
+                                      .ik = last};
             *go_on = (!record || record(user, &step)) && last->outcome != PL_IK_STOPPED;
         }
     }

@@ -313,8 +313,7 @@ static pl_status workspace_solve(pl_model *model, const double *command, bool be
 // Samples from `first` on; record returns false to stop. A sample without an equilibrium is recorded, and
 // the next one starts from rest.
 pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
-                           bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
-                           pl_error *err)
+                           bool (*record)(void *user, const pl_sample *sample), void *user, pl_error *err)
 {
     if (first < 0 || first > plan->count) {
         return pl_fail(err, PL_BAD_INPUT, "workspace: sample %d, the plan has %d", first, plan->count);
@@ -337,11 +336,11 @@ pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int f
         }
 
         // failed samples are recorded too: what cannot be reached is a result
-        const pl_workspace_sample sample = {.index = i,
-                                            .command = command,
-                                            .answer = pl_model_get_answer(model),
-                                            .fk = &report,
-                                            .cold = cold};
+        const pl_sample sample = {.index = i,
+                                  .command = command,
+                                  .answer = pl_model_get_answer(model),
+                                  .fk = &report,
+                                  .cold = cold};
         const bool go_on = record(user, &sample);
 
         // a failed shape is no start for the next sample

@@ -4,6 +4,14 @@
 
 #include "pliant/material.h"
 
+// Psi(W), the deviatoric energy density that has been spent at the largest one W_m so far and the present one
+// W (of the law without softening): what is stored and what softening has turned into heat, W itself on the
+// first loading. rate[0] = dPsi/dW = eta, rate[1] = d2Psi/dW2; `rate` may be NULL. MPa.
+double pl_material_softened(const pl_material *material, double largest, double W, double rate[2]);
+
+// Of it: what softening has turned into heat, which depends on the largest energy alone.
+double pl_material_softening_heat(const pl_material *material, double largest);
+
 pl_dimension pl_material_constant_dimension(pl_material_constant constant);
 bool pl_material_is_rubber(pl_material_model model);  // a law with a bulk modulus of its own
 bool pl_material_has_fibres(pl_material_model model); // a law with directions

@@ -6,6 +6,12 @@
 #include "mesh/mesh.h"
 #include "pliant/meshing.h"
 
+// Reads a volume mesh: MSH 2.2 and 4.1 (ASCII, binary) and UNV through Gmsh, legacy VTK (ASCII, binary).
+// Regions and surfaces come from physical groups, in VTK files from cell data named region, material or
+// CellEntityIds (`region7`); without any of these there is one region, `body`. `unit` is mm per unit of the
+// file.
+pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err);
+
 // Writes MSH 4.1 (ASCII or binary) with physical groups for regions and surfaces. The file is written under a
 // temporary name and then renamed.
 pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *path, bool binary, pl_error *err);

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "meshing/meshing.h"
 #include "meshing/meshing_child.h"
 #include "meshing/meshing_impl.h"
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
+#include "dynamics/dynamics.h"
 #include "pliant/simulation.h"
 #include "robot/robot_def.h"
 

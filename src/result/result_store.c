@@ -384,7 +384,7 @@ int pl_store_next(const pl_store *store)
     return store->next;
 }
 
-pl_status pl_store_put(pl_store *store, const pl_workspace_sample *sample, pl_error *err)
+pl_status pl_store_put(pl_store *store, const pl_sample *sample, pl_error *err)
 {
     if (!store->put) {
         return pl_fail(err, PL_BAD_INPUT, "%s: was opened for reading only", store->path);

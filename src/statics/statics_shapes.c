@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include "statics/statics_shapes.h"
 
+#define SHAPES_DEFLATIONS 2 // searches with deflation about each shape
+#define SHAPES_MERGE 1e-3   // of the robot's size: shapes whose vertices are all that near are one
+#define SHAPES_MOST 16      // shapes in the list
+
 #define SHAPES_NUDGE 0.05                        // rad: how far beside a shape it begins
 #define SHAPES_LENGTH 0.1                        // of the size, root mean square: the length of eta
 static const double shapes_turn[] = {0.35, 1.0}; // rad: starts along modes
@@ -39,13 +43,7 @@ typedef struct search {
 
 pl_shapes_options pl_shapes_options_default(void)
 {
-    return (pl_shapes_options){.modes = 3,
-                               .deflations = 2,
-                               .commands = true,
-                               .branches = true,
-                               .load_most = 2,
-                               .merge = 1e-3,
-                               .shape_limit = 16};
+    return (pl_shapes_options){.modes = 3, .commands = true, .branches = true, .load_most = 2};
 }
 
 const char *pl_shape_end_name(pl_shape_end end)
@@ -64,7 +62,7 @@ const char *pl_shape_source_name(pl_shape_source source)
 // Searches beside one shape: both directions of its branch, starts along its modes, deflated searches.
 static int search_beside(const search *f)
 {
-    return 2 * f->options.branches + 2 * PL_COUNT(shapes_turn) * f->options.modes + f->options.deflations;
+    return 2 * f->options.branches + 2 * PL_COUNT(shapes_turn) * f->options.modes + SHAPES_DEFLATIONS;
 }
 
 // The share of the searches that the shapes found so far ask for. It falls where another shape is found.
@@ -78,7 +76,7 @@ static bool search_on(search *f)
     snprintf(text, sizeof text, "%d shapes, %d searches", f->out->count, f->report->starts);
     f->report->stopped = f->report->stopped ||
                          !pl_progress_step(&f->options.progress, all > 0 ? (double)done / all : -1, text);
-    return !f->report->stopped && f->out->count < f->options.shape_limit;
+    return !f->report->stopped && f->out->count < SHAPES_MOST;
 }
 
 // ---- the list
@@ -86,7 +84,7 @@ static bool search_on(search *f)
 static pl_status search_add(search *f, pl_shape_source source, const pl_solve_report *solved, pl_error *err)
 {
     pl_shapes *out = f->out;
-    const double merge = f->options.merge * f->s->problem->size;
+    const double merge = SHAPES_MERGE * f->s->problem->size;
 
     for (int i = 0; i < out->count; ++i) {
         if (pl_newton_distance(&f->s->newton, out->state[i]->x, f->trial->x) < merge) {
@@ -410,7 +408,7 @@ static pl_status search_deflate(search *f, int shape, pl_error *err)
     const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
     pl_status status = PL_OK;
 
-    for (int k = 0; k < f->options.deflations && status == PL_OK && search_on(f); ++k) {
+    for (int k = 0; k < SHAPES_DEFLATIONS && status == PL_OK && search_on(f); ++k) {
         int found = 0, negative = -1;
         status = search_modes(f, f->out->state[shape], 1 + k / 2, &found, err);
         if (status != PL_OK || found < 1 + k / 2) {
@@ -536,13 +534,6 @@ static pl_status shapes_check(const pl_shapes_options *options, pl_error *err)
     if (!(options->load_most > 1)) {
         return pl_fail(err, PL_BAD_INPUT, "shapes: load_most is %g, must be more than 1", options->load_most);
     }
-    if (!(options->merge > 0)) {
-        return pl_fail(err, PL_BAD_INPUT, "shapes: merge is %g, must be positive", options->merge);
-    }
-    if (options->shape_limit < 1 || options->shape_limit > 1000) {
-        return pl_fail(err, PL_BAD_INPUT, "shapes: shape_limit is %d, must be 1 to 1000",
-                       options->shape_limit);
-    }
 
     return PL_OK;
 }
@@ -558,7 +549,7 @@ pl_status pl_shapes_find(pl_statics *statics, const double *command, const pl_sh
     }
 
     const int64_t n = 3 * (int64_t)statics->problem->mesh.vertex_count;
-    const int limit = options->shape_limit, modes = options->modes > 3 ? options->modes : 3;
+    const int limit = SHAPES_MOST, modes = options->modes > 3 ? options->modes : 3;
     search f = {.s = statics, .command = command, .options = *options, .report = report};
     f.out = pl_alloc(sizeof *f.out);
     f.x = PL_NEW_ARRAY(double, n);

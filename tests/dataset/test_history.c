@@ -37,7 +37,7 @@ static void write_rows(const char *path)
 }
 
 static double kept[12][3];
-static bool keep_rows(void *user, const pl_sweep_point *point)
+static bool keep_rows(void *user, const pl_sample *point)
 {
     memcpy(((double(*)[3])user)[point->index], point->answer.marker, sizeof kept[0]);
     return true;

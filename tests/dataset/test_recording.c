@@ -2,7 +2,7 @@
 // what is no number, or not the number that was meant, is refused with its place.
 #include <string.h>
 #include "check.h"
-#include "pliant/dataset.h"
+#include "dataset/dataset.h"
 
 // Column `name` of the text in internal units; the status of reading it.
 static pl_status read_column(const char *text, const char *name, pl_dimension dimension, double out[3],

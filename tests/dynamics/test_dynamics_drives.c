@@ -2,7 +2,6 @@
 // steps, threads and interruptions leave no trace.
 #include <stdlib.h>
 #include "dynamics_robot.h"
-#include "pliant/schedule.h"
 #include "robot/robot.h"
 
 // ---- commands

@@ -1,7 +1,7 @@
 // Commands over time and the response of the hardware, against closed forms.
 #include <string.h>
 #include "check.h"
-#include "pliant/schedule.h"
+#include "dynamics/dynamics.h"
 
 static pl_schedule *schedule_new(double rate, double fill, double vent, double first)
 {

@@ -223,7 +223,7 @@ static void test_rates(void **state)
     pl_model_destroy(model);
 }
 
-static bool count_steps(void *user, const pl_task_step *step)
+static bool count_steps(void *user, const pl_waypoint *step)
 {
     (void)step;
     ++*(int *)user;

@@ -9,7 +9,7 @@ typedef struct seen {
     pl_outcome outcome[64];
 } seen;
 
-static bool see(void *user, const pl_sweep_point *point)
+static bool see(void *user, const pl_sample *point)
 {
     seen *s = user;
     assert_int_equal(point->index, s->count);

@@ -139,7 +139,7 @@ typedef struct cloud {
     double tip[3 * 400];
 } cloud;
 
-static bool cloud_record(void *user, const pl_workspace_sample *sample)
+static bool cloud_record(void *user, const pl_sample *sample)
 {
     cloud *c = user;
     assert_int_equal(sample->index, c->first + c->count);
@@ -148,7 +148,7 @@ static bool cloud_record(void *user, const pl_workspace_sample *sample)
     return ++c->count + c->first < c->stop_at;
 }
 
-static bool cold_record(void *user, const pl_workspace_sample *sample)
+static bool cold_record(void *user, const pl_sample *sample)
 {
     *(int *)user += sample->cold;
     return true;

@@ -428,7 +428,7 @@ static void test_store_holes(const pl_model *model)
     PL_CHECK_OK(pl_store_open(path, model, "grid 2", &store, &err));
     for (int k = 0; k < 6; k += k == 1 ? 2 : 1) { // all but 2
         const double command[2] = {k, k}, marker[3] = {k, 0, 0}, effort[2] = {0, 0};
-        const pl_workspace_sample s = {
+        const pl_sample s = {
             .index = k, .command = command, .answer = {.marker = marker, .effort = effort}, .fk = &good};
         PL_CHECK_OK(pl_store_put(store, &s, &err));
     }
@@ -437,7 +437,7 @@ static void test_store_holes(const pl_model *model)
     PL_CHECK_OK(pl_store_open(path, model, "grid 2", &store, &err));
     assert_int_equal(pl_store_next(store), 2);
     const double command[2] = {2, 2}, nowhere[3] = {NAN, 0, 0}, effort[2] = {0, 0};
-    const pl_workspace_sample s = {
+    const pl_sample s = {
         .index = 2, .command = command, .answer = {.marker = nowhere, .effort = effort}, .fk = &good};
     PL_CHECK_OK(pl_store_put(store, &s, &err));
     pl_store_samples samples;
@@ -459,10 +459,10 @@ static void test_store(void **state)
     const pl_solve_report good = {.outcome = PL_SOLVED}, bad = {.outcome = PL_ITERATION_LIMIT};
     for (int k = 0; k < 4; ++k) {
         const double command[2] = {0.1 * k, 1.0 / 3 * k}, marker[3] = {k, PL_PI, -k}, effort[2] = {k, NAN};
-        const pl_workspace_sample s = {.index = k,
-                                       .command = command,
-                                       .answer = {.marker = marker, .effort = effort},
-                                       .fk = k == 2 ? &bad : &good};
+        const pl_sample s = {.index = k,
+                             .command = command,
+                             .answer = {.marker = marker, .effort = effort},
+                             .fk = k == 2 ? &bad : &good};
         PL_CHECK_OK(pl_store_put(store, &s, &err));
     }
 
