@@ -120,6 +120,7 @@ PyObject *core_model_points(PyObject *self, PyObject *unused);
 PyObject *core_model_line(PyObject *self, PyObject *arg);
 PyObject *core_model_field(PyObject *self, PyObject *arg);
 PyObject *core_model_reactions(PyObject *self, PyObject *unused);
+PyObject *core_model_mesh_error(PyObject *self, PyObject *unused);
 PyObject *core_model_judge(PyObject *self, PyObject *unused);
 PyObject *core_model_examine(PyObject *self, PyObject *unused);
 PyObject *core_model_actuator_faces(PyObject *self, PyObject *arg);

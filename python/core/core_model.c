@@ -76,17 +76,18 @@ static PyObject *model_stop(PyObject *self, PyObject *unused)
 }
 
 // ---- making one
-// load(text, path, method, size, order, displacement, cache, time_limit, probe, share, callback)
+// load(text, path, method, size, order, displacement, cache, time_limit, stop_at_limit, probe, share,
+// callback)
 static PyObject *model_load(PyObject *module, PyObject *args)
 {
     (void)module;
     const char *text, *path, *method, *probe;
     Py_ssize_t length;
     double size, time_limit;
-    int order, displacement, cache;
+    int order, displacement, cache, stop_at_limit;
     PyObject *share, *callback;
-    if (!PyArg_ParseTuple(args, "s#zzdippdzOO:load", &text, &length, &path, &method, &size, &order,
-                          &displacement, &cache, &time_limit, &probe, &share, &callback)) {
+    if (!PyArg_ParseTuple(args, "s#zzdippdpzOO:load", &text, &length, &path, &method, &size, &order,
+                          &displacement, &cache, &time_limit, &stop_at_limit, &probe, &share, &callback)) {
         return NULL;
     }
 
@@ -119,6 +120,7 @@ static PyObject *model_load(PyObject *module, PyObject *args)
         .method = method,
         .displacement = displacement,
         .time_limit = time_limit,
+        .stop_at_limit = stop_at_limit,
         .progress = m->progress,
         .robot = share != Py_None ? pl_model_robot(((core_model *)share)->model) : NULL};
     pl_error err = {0};
@@ -654,6 +656,8 @@ static PyMethodDef model_methods[] = {
     {"line", core_model_line, METH_O, "The polyline of an actuator, mm."},
     {"field", core_model_field, METH_O, "A field on vertices or elements."},
     {"reactions", core_model_reactions, METH_NOARGS, "Force (N) and moment (N mm) of every support."},
+    {"mesh_error", core_model_mesh_error, METH_NOARGS,
+     "Error of the motion because of the mesh, and its factor."},
     {"judge", core_model_judge, METH_NOARGS, "Independent check: residual N, largest force N, inverted."},
     {"examine", core_model_examine, METH_NOARGS, "What looks wrong with the robot."},
     {"actuator_faces", core_model_actuator_faces, METH_O, "Faces a chamber or film acts on."},

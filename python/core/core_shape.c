@@ -142,6 +142,23 @@ PyObject *core_model_reactions(PyObject *self, PyObject *unused)
     return out;
 }
 
+PyObject *core_model_mesh_error(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    core_model *m = (core_model *)self;
+    pl_mesh_error found = {0};
+    pl_error err = {0};
+    pl_status status;
+    if (!core_enter(m, NULL)) {
+        return NULL;
+    }
+    CORE_RUN(m, status = pl_model_mesh_error(m->model, &found, &err));
+    core_leave(m);
+
+    return status == PL_OK ? Py_BuildValue("(dd)", found.relative, found.factor)
+                           : core_raise(status, &err, NULL);
+}
+
 PyObject *core_model_judge(PyObject *self, PyObject *unused)
 {
     (void)unused;

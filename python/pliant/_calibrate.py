@@ -159,5 +159,5 @@ def poses(
             )  # fmt: skip
         except KeyboardInterrupt:
             raise Interrupted() from None
-    again = Source(found["text"], s.path, s.method, s.size, s.order, s.displacement, s.cache, s.time_limit, s.named)
+    again = Source(found["text"], s.path, s.method, s.size, s.order, s.displacement, s.cache, s.time_limit, s.named, s.stop_at_limit)
     return Fit(_robot_of(again), names, [u for _, u in parameters], markers.reshape(len(markers), -1, 3), found)

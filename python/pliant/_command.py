@@ -61,7 +61,7 @@ def call(arguments: Sequence[str]) -> tuple[int, dict[str, Any], str]:
         return done.returncode, record, said
     lines = [line.split(": error: ", 1)[-1] for line in said.splitlines() if line.strip()]
     text = "\n".join(lines) or f"pliant {arguments[0]} ended with {done.returncode}"
-    raise (_core.InputError if done.returncode == 2 else _core.SolverError)(text)
+    raise {2: _core.InputError, 3: _core.FileError}.get(done.returncode, _core.SolverError)(text)
 
 
 def option(name: str, value: Any) -> list[str]:

@@ -85,6 +85,7 @@ class Source:
     cache: bool = True
     time_limit: float = 0.0  #: s; 0: none
     named: bool = True  #: the text is a file, so lines mean something
+    stop_at_limit: bool = False
 
 
 _loaded: "weakref.WeakValueDictionary[Source, Robot]" = weakref.WeakValueDictionary()
@@ -143,8 +144,8 @@ class Robot(Record):
         values: dict[str, Any] = {"method": s.method, "order": s.order, **other}
         try:
             return _core.load(
-                s.text, s.path, values["method"], s.size, values["order"], s.displacement, s.cache, s.time_limit, probe,
-                share, callback,
+                s.text, s.path, values["method"], s.size, values["order"], s.displacement, s.cache, s.time_limit, s.stop_at_limit,
+                probe, share, callback,
             )  # fmt: skip
         except _core.Error as error:
             if error.findings is not None:
@@ -1544,6 +1545,7 @@ def load(
     displacement: bool = False,
     cache: bool = True,
     time_limit: float = 0.0,
+    stop_at_limit: bool = False,
     folder: Union[None, str, "os.PathLike[str]"] = None,
     progress: Progress = None,
 ) -> Robot:
@@ -1551,7 +1553,7 @@ def load(
 
     method: exact, local_global or fang2020 (default: as in the file); size: target edge length in mm; order: 1 or 2;
     displacement: standard displacement elements; cache: keep meshes beside the file; time_limit: s per solve;
-    folder: what relative paths in a dictionary refer to (default: the working directory).
+    stop_at_limit: a body that would snap stays at its limit point (outcome "limit point") instead of landing beyond it; folder: what relative paths in a dictionary refer to (default: the working directory).
 
     Raises InputError with all defects of the file, as the command prints them; `findings` lists them.
 
@@ -1559,7 +1561,7 @@ def load(
     >>> pliant.load({"pliant": 1, "name": "rod", "model": {"kind": "rod", "sections": [section]}, "markers": {"tip": {"at": 50}}}).size
     50.0
     """
-    how = dict(method=method, size=float(size), order=int(order), displacement=displacement, time_limit=float(time_limit))
+    how = dict(method=method, size=float(size), order=int(order), displacement=displacement, time_limit=float(time_limit), stop_at_limit=bool(stop_at_limit))
     if isinstance(source, Mapping):
         text = json.dumps(_plain(source), indent=1, ensure_ascii=False)
         base = os.path.join(os.path.abspath(folder) if folder is not None else os.getcwd(), "robot")
@@ -1640,16 +1642,34 @@ def design(
     return robot
 
 
-def guess(path: Union[str, "os.PathLike[str]"], unit: Union[str, float] = "mm") -> str:
-    """A first robot file for a closed surface (STL, OBJ), as `pliant new --from`: base, tip and cavities are guessed,
-    and comments say what was guessed. Returns the text; save it beside the part, then load it.
+def guess(path: Union[str, "os.PathLike[str]"], unit: Union[str, float, None] = None, material: Optional[str] = None) -> str:
+    """A first robot file for your own part, as `pliant new --from`: base, tip, chambers and tendons are guessed, and comments say what was
+    guessed. Returns the text; save it beside the part, then load it.
+
+    A closed surface (STL, OBJ) has no unit (default: mm; a number is mm per unit of the file); STEP assemblies and meshes know theirs, and
+    need the command. material: a name of ``pliant.materials()``.
 
     >>> _ = pliant.testing.bar().rest.save("part.stl")
-    >>> "mesh:" in pliant.guess("part.stl", unit="mm")
-    True
+    >>> text = pliant.guess("part.stl", unit="mm", material="ecoflex_00_50")
+    >>> "mesh:" in text, "use: ecoflex_00_50" in text
+    (True, True)
     """
-    scale = {"mm": 1.0, "cm": 10.0, "m": 1000.0, "in": 25.4, "inch": 25.4}.get(unit) if isinstance(unit, str) else float(unit)
-    if scale is None:
-        raise _core.InputError(f"unit {unit!r}: expected mm, cm, m or in")
     path = os.fspath(path)
-    return _core.guess(path, os.path.basename(path), scale)
+    if material is not None and material not in (row[0] for row in _core.materials()):
+        near = _core.nearest(material, [row[0] for row in _core.materials()])
+        raise _core.InputError(f"material: the library has no '{material}'" + (f"; did you mean '{near}'?" if near else ""))
+    if path.lower().endswith((".stl", ".obj")):
+        given = "mm" if unit is None else unit
+        scale = {"mm": 1.0, "cm": 10.0, "m": 1000.0, "in": 25.4, "inch": 25.4}.get(given) if isinstance(given, str) else float(given)
+        if scale is None:
+            raise _core.InputError(f"unit {unit!r}: expected mm, cm, m or in")
+        text = _core.guess(path, os.path.basename(path), scale)
+    else:
+        from ._command import call, option
+
+        if unit is not None and not isinstance(unit, str):
+            raise _core.InputError(f"unit {unit!r}: expected mm, cm, m or in")
+        with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
+            call(["new", "--from", path, folder, "--force", *option("unit", unit)])
+            text = read_text(os.path.join(folder, "robot.yaml"), "strict")
+    return text if material is None else _core.text_set(text, None, "materials.silicone", f"{{use: {material}}}")

@@ -48,6 +48,25 @@ class Verbs(unittest.TestCase):
         usage = next(v for v in tables["verbs"] if v["name"] == "calibrate")["usage"]
         self.assertEqual(set(re.findall(r"(?:^|\| )(?:calibrate )?([a-z]+)", usage)), set(self.CALIBRATE))
 
+    def test_guess(self):
+        for path, error in (("nowhere.step", pl.FileError), ("nowhere.stl", pl.FileError)):
+            with self.assertRaises(error):
+                pl.guess(path)
+        with self.assertRaisesRegex(pl.InputError, "did you mean 'ecoflex_00_50'"):
+            pl.guess("nowhere.stl", material="ecoflx_00_50")
+
+    def test_options_of_solves(self):
+        error = pl.testing.bar().solve().mesh_error()
+        self.assertTrue(0 < error["relative"] < 1 and error["factor"] == 3)
+        self.assertTrue(np.isnan(pl.testing.arm().solve(t1=1).mesh_error()["relative"]))
+        # a balloon: its pressure has a maximum
+        ball = {
+            "pliant": 1, "name": "ball", "mesh": {"design": {"kind": "sphere_shell"}, "size": 8, "order": 1, "accept": True},
+            "materials": {"rubber": {"model": "neo_hookean", "c10": 0.05}}, "regions": {"shell": "rubber"}, "fixed": [{"box": [[-100, -100, -100], [100, 100, -10]]}],
+            "actuators": [{"name": "air", "kind": "chamber", "surface": "cavity", "drive": "pressure", "range": ["0 kPa", "5000 kPa"]}],
+        }  # fmt: skip
+        self.assertEqual(pl.load(ball, stop_at_limit=True).solve(air=5000).outcome, "limit point")
+
     def test_tests(self):
         t = np.r_[np.linspace(0, 2, 80), np.linspace(2.2, 30, 60)]
         held = 0.1 * (1 + 0.3 * np.exp(-t / 0.5) + 0.1 * np.exp(-t / 8))
