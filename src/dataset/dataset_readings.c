@@ -48,10 +48,6 @@ static pl_status readings_match(const text_table *t, int column, const pl_model_
                                 bool *known, pl_error *err)
 {
     *known = true;
-    if (readings_is(t, column, "t") || readings_is(t, column, "time")) {
-        return readings_column(t, column, PL_DIM_TIME, TEXT_TABLE_WHOLE, out->time, 1, err);
-    }
-
     for (int j = 0; j < info->command_count; ++j) {
         if (readings_is(t, column, info->command[j].name)) {
             return readings_column(t, column, pl_drive_dimension(info->command[j].drive), TEXT_TABLE_WHOLE,
@@ -76,6 +72,11 @@ static pl_status readings_match(const text_table *t, int column, const pl_model_
             return readings_column(t, column, PL_DIM_LENGTH, TEXT_TABLE_GAPS, out->marker + k,
                                    3 * info->marker_count, err);
         }
+    }
+
+    // last: a command or sensor may be called so
+    if (readings_is(t, column, "t") || readings_is(t, column, "time")) {
+        return readings_column(t, column, PL_DIM_TIME, TEXT_TABLE_WHOLE, out->time, 1, err);
     }
 
     *known = false;

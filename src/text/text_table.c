@@ -61,7 +61,7 @@ static int table_split(const char *at, const char *end, char separator, table_ce
     return count;
 }
 
-typedef enum table_content { TABLE_NUMBER, TABLE_EMPTY, TABLE_TEXT } table_content;
+typedef enum table_content { TABLE_NUMBER, TABLE_EMPTY, TABLE_NAN, TABLE_TEXT } table_content;
 
 // The content of a cell; *value is NAN unless it is a number.
 static table_content table_number(table_cell cell, double *value)
@@ -70,8 +70,11 @@ static table_content table_number(table_cell cell, double *value)
     double number = NAN;
 
     *value = NAN;
-    if (cell.length == 0 || (cell.length == 3 && strncasecmp(cell.at, "nan", 3) == 0)) {
+    if (cell.length == 0) {
         return TABLE_EMPTY;
+    }
+    if (cell.length == 3 && strncasecmp(cell.at, "nan", 3) == 0) {
+        return TABLE_NAN;
     }
     if (!pl_scan_real(&at, end, &number) || at != end || !isfinite(number)) {
         return TABLE_TEXT;
@@ -156,7 +159,9 @@ static pl_status table_row(text_table *t, int line, const table_cell *cell, int 
     // numbers; the first wrong cell of each column
     for (int c = 0; c < count; ++c) {
         text_table_wrong *wrong = &t->wrong[c];
-        if (table_number(cell[c], &t->value[need - count + c]) == TABLE_TEXT && wrong->line == 0) {
+        const table_content content = table_number(cell[c], &t->value[need - count + c]);
+        t->nan_line[c] = content == TABLE_NAN && t->nan_line[c] == 0 ? line : t->nan_line[c];
+        if (content == TABLE_TEXT && wrong->line == 0) {
             const int room = (int)sizeof wrong->text - 1;
             wrong->line = line;
             snprintf(wrong->text, sizeof wrong->text, "%.*s", cell[c].length < room ? cell[c].length : room,
@@ -308,9 +313,9 @@ pl_status text_table_numbers(const text_table *table, int column, double factor,
     for (int r = 0; r < table->row_count; ++r) {
         const double value = table->value[(int64_t)r * table->column_count + column];
         if (isnan(value) && cells == TEXT_TABLE_WHOLE) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "%s:%d: column %d%s%s: expected a number, the cell is empty or nan", table->path,
-                           table->line[r], column + 1, before, name);
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: expected a number, %s", table->path,
+                           table->line[r], column + 1, before, name,
+                           table->nan_line[column] == table->line[r] ? "found 'nan'" : "the cell is empty");
         }
 
         out[(int64_t)r * stride] = factor * value;

@@ -25,6 +25,7 @@ typedef struct text_table {
     double *value;                              // column_count per row; NAN where the cell is empty or "nan"
     int *line;                                  // of each row
     text_table_wrong wrong[TEXT_TABLE_COLUMNS]; // the first cell of each column that is neither
+    int nan_line[TEXT_TABLE_COLUMNS];           // the first line with "nan" in each column; 0: none
     int heading_line;                           // 1 without a heading
     int run_column;                             // the column "run"; -1: none
     char (*run)[32];                            // its text in each row, NULL without it

@@ -50,6 +50,17 @@ done
 cell 1 ""
 expect_status 2 estimate claw $coarse --read cell.csv
 expect_words err.txt "cell.csv:3: column 1 flexor: expected a number, the cell is empty"
+cell 1 nan
+expect_status 2 estimate claw $coarse --read cell.csv
+expect_words err.txt "cell.csv:3: column 1 flexor: expected a number, found 'nan'"
+cell 2 nan
+expect_status 0 estimate claw $coarse --read cell.csv
+expect_words out.txt "1 missing readings"
+# a command called t is no time
+sed 's/name: flexor/name: t/' claw/robot.yaml >claw/t.yaml
+sed '1s/flexor/t/' read.csv >t.csv
+expect_status 0 estimate claw/t.yaml $coarse --read t.csv --command-sigma 1 --out t-found.csv
+expect_near "t of row 1" "$(sed -n 2p t-found.csv | cut -d, -f3)" 3 0.01
 cell 2 ""
 expect_status 0 estimate claw $coarse --read cell.csv
 expect_words out.txt "1 missing readings"
