@@ -94,6 +94,24 @@ static void run_scales(pl_loop *s, const pl_controller_options *o)
     }
 }
 
+// A command that is itself the bounded pressure or tension keeps the bound exactly, wherever the estimate is.
+static void run_limit(pl_loop *s)
+{
+    for (int i = 0; i < s->options.effort_count; ++i) {
+        const pl_effort_bound *b = &s->bound[i];
+        const pl_actuator_info *a = &s->info.actuator[b->actuator];
+        const int j = a->command;
+        if (j < 0 || a->growth || a->factor == 0 || a->drive != pl_actuator_kind_get(a->kind)->effort_drive) {
+            continue;
+        }
+
+        // an antagonist has a negative factor: its largest effort is at a lower bound
+        const double most = b->high / a->factor;
+        double *end = a->factor > 0 ? &s->high[j] : &s->low[j];
+        *end = a->factor > 0 ? fmax(fmin(*end, most), s->low[j]) : fmin(fmax(*end, most), s->high[j]);
+    }
+}
+
 // Controller, estimator and inverse with their options; pointers to the caller's arrays are replaced by
 // copies.
 static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
@@ -126,6 +144,9 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
         s->varies[i] = o->varies[i];
     }
     s->options.effort = s->bound;
+    run_limit(s);
+    controller.low = s->low;
+    controller.high = s->high;
 
     // parts; rejected readings are kept rejected between ticks
     pl_status status = pl_controller_create(&controller, &s->controller, err);

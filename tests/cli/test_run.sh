@@ -162,6 +162,11 @@ expect_words full.json '"reached": false' '"reached": true'
 expect_near "the command stays within its range" "$(awk -F, 'NR > 1 && $2 > m { m = $2 } END { print (m <= 30.0000001) }' full.csv)" 1 0
 expect_near "final error after saturation" "$(grep -o '"final_error": [0-9.e-]*' full.json | tail -1 | cut -d' ' -f2)" 0 0.3
 
+# a command that is a tension never exceeds its bound, wherever the estimate is
+sed '/name: flexor/,/range/{s/drive: shortening/drive: tension/;s/range: .*/range: [0 N, 6 N]/}' claw/robot.yaml >claw/pulled.yaml
+expect_status 1 run claw/pulled.yaml $coarse --goal 60,0,-90 --steps 40 --max-tension 2N --out pulled.csv
+expect_near "largest tension sent, N" "$(awk -F, 'NR > 1 && $2 > m { m = $2 } END { print m + 0 }' pulled.csv)" 2 1e-9
+
 # impedance: the force at the marker is estimated, and the marker yields by force / stiffness (0.05 N / 0.05 N/mm)
 expect_status 2 run claw $coarse --goal 114,0,-4 --steps 5 --controller impedance
 expect_words err.txt "estimator: forces"
