@@ -407,6 +407,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
         return pl_fail_memory(err, "elements");
     }
 
+    // laws of the regions; a region without material is rigid or empty
     for (int r = 0; r < E->law_count; ++r) {
         E->growth[r] = (pl_growth){1, 1};
         if (material[r]) {
@@ -419,6 +420,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
         corner_weights((pl_element_kind)k, E->corner_table[k]);
     }
 
+    // blocks of up to PL_LANES elements of one kind and region, in the order of the plan
     double *storage = E->storage;
     int32_t i = 0;
     for (int b = 0; b < E->block_count; ++b) {
@@ -432,6 +434,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
         i += lanes;
     }
 
+    // element forces are summed per vertex in a fixed order, so that threads do not change the sum
     pl_status status = number_pressures(E, err);
     E->force = PL_NEW_ARRAY(double, E->force_size);
     E->corner = PL_NEW_ARRAY(double, E->corner_size);

@@ -128,11 +128,13 @@ static void enrich_linearize(const pl_block *block, const pl_enrich_rule *rule, 
 {
     memset(out, 0, sizeof *out);
     for (int h = 0; h < PL_LANES; h += PL_VW) {
+        // lanes without an element have no weight
         vd used;
         for (int l = 0; l < PL_VW; ++l) {
             used[l] = h + l < block->lane_count ? 1 : 0;
         }
         for (int q = 0; q < rule->points; ++q) {
+            // F = M G: the map from the reference element, behind the inverse of the undeformed one
             vd G[9], M[9], F[9], P[9], A[81], D[9], S[9], W, p = v_set(0);
             const vd w = used * enrich_inverse(block, h, rule, q, growth, rest, G);
             enrich_map(block, h, rule, q, x, M);
@@ -144,12 +146,14 @@ static void enrich_linearize(const pl_block *block, const pl_enrich_rule *rule, 
                 }
             }
 
+            // the tangent is kept, pulled back, for the products that follow
             law_stress(law, F, p, &W, P);
             law_tangent(law, F, p, A, D);
             const vd d = law_dilatation(law, F, D);
             enrich_keep(A, D, G, w, tangent + (int64_t)q * PL_ENRICH_TANGENT * PL_LANES + h);
             enrich_pull_back(P, G, S);
 
+            // forces on nodes and added functions, the dead load on the added ones
             for (int a = 0; a < rule->nodes + rule->added; ++a) {
                 const double *g = rule->gradient[q][a];
                 const double value = a < rule->nodes ? 0 : rule->value[q][a - rule->nodes];
@@ -192,6 +196,7 @@ static void enrich_apply(const pl_enrich_rule *rule, const float *tangent, pl_en
                 D[i] = enrich_load(t + PL_LANES * (45 + i));
             }
 
+            // H: gradient of the increment
             for (int a = first; a < end; ++a) {
                 const double *g = rule->gradient[q][a];
                 for (int i = 0; i < 3; ++i) {
@@ -202,6 +207,7 @@ static void enrich_apply(const pl_enrich_rule *rule, const float *tangent, pl_en
                 }
             }
 
+            // S = A H from the upper triangle of A, and d = D . H
             for (int i = 0, at = 0; i < 9; ++i) {
                 S[i] += enrich_load(t + PL_LANES * at++) * H[i];
                 for (int k = i + 1; k < 9; ++k) {
@@ -213,12 +219,15 @@ static void enrich_apply(const pl_enrich_rule *rule, const float *tangent, pl_en
                 d += D[i] * H[i];
             }
 
+            // S += p D
             for (int c = 0; pressure && c < rule->corners; ++c) {
                 p += v_load(pressure + c * PL_LANES + h) * rule->corner[q][c];
             }
             for (int i = 0; i < 9; ++i) {
                 S[i] += p * D[i];
             }
+
+            // out: S . g of each function, and d at the corners
             for (int a = first_out; a < end_out; ++a) {
                 const double *g = rule->gradient[q][a];
                 for (int i = 0; i < 3; ++i) {

@@ -145,15 +145,19 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
     for (int h = 0; h < PL_LANES; h += PL_VW) {
         vd X[PL_ELEMENT_NODES_MAX][3], f[PL_ELEMENT_NODES_MAX][3], total = v_set(0), smallest = v_set(1e300);
         kernel_gather(block, h, x, X);
+
         for (int a = 0; a < block->node_count; ++a) {
             f[a][0] = f[a][1] = f[a][2] = v_set(0);
         }
         for (int q = 0; q < block->point_count; ++q) {
+            // J = F . cof F of the first row
             vd F[9], C[9], P[9], W;
             kernel_gradient(block, h, q, X, F);
             v_cofactor(F, C);
             const vd J = F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
             smallest = v_min(J, smallest);
+
+            // stress of the law, softened as the point is, and what its viscous branches add
             const vd p = law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0);
             if (kernel_softens(block, law)) {
                 law_stress_softened(law, F, p, kernel_largest(block, h, q), &W, P);
@@ -166,6 +170,7 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
                 law_add_overstress(law, F, H, &W, P);
             }
 
+            // energy of all, forces only where they are asked for
             const vd w = v_load(block->weight + q * PL_LANES + h);
             total += w * W;
             if (!force) {
@@ -250,6 +255,8 @@ static void kernel_blend(vd A[81], double blend)
         if (v_all_below(off, 1e-20 * diagonal)) {
             break;
         }
+
+        // S <- G^T S G and V <- V G for each rotation G that makes entry (p, q) vanish
         for (int p = 0; p < 8; ++p) {
             for (int q = p + 1; q < 9; ++q) {
                 const vd t = kernel_jacobi_tangent(S[10 * q] - S[10 * p], 2 * S[9 * p + q]);
@@ -267,6 +274,7 @@ static void kernel_blend(vd A[81], double blend)
         }
     }
 
+    // A += blend sum over the negative eigenvalues of |s_e| v_e v_e^T
     for (int e = 0; e < 9; ++e) {
         const vd lift = -blend * v_min(S[10 * e], v_set(0));
         if (v_all_below(lift, v_set(0))) {
@@ -357,6 +365,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
         }
 
         for (int q = 0; q < block->point_count; ++q) {
+            // A = dP/dF and D = dd/dF at the point; the predicted stress has the tangent of its own
             vd F[9], A[81], D[9];
             const vd p = law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0);
             kernel_gradient(block, h, q, X, F);
@@ -374,6 +383,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
                 law_add_overstress_tangent(law, F, H, A);
             }
 
+            // towards the positive part where the caller asks for a convex model
             if (blend > 0) {
                 kernel_blend(A, blend);
             }
@@ -383,6 +393,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
             }
             const double *g = block->gradient + (int64_t)q * n * 3 * PL_LANES + h;
 
+            // T = A dN_b, then dN_a . T for the pairs a <= b: the others are their transposes
             for (int b = 0; b < n; ++b) {
                 const vd e0 = v_load(g + 3 * b * PL_LANES), e1 = v_load(g + (3 * b + 1) * PL_LANES),
                          e2 = v_load(g + (3 * b + 2) * PL_LANES);
@@ -410,6 +421,7 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
                 }
             }
 
+            // the coupling of displacements with the pressures at the corners
             for (int a = 0; law->mixed && a < n; ++a) {
                 const vd d0 = v_load(g + 3 * a * PL_LANES), d1 = v_load(g + (3 * a + 1) * PL_LANES),
                          d2 = v_load(g + (3 * a + 2) * PL_LANES);

@@ -292,11 +292,15 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
 
     memset(H, 0, (size_t)m * m * sizeof *H);
     layer_strains(t, law, f, x, &s);
+
+    // first and second derivatives of the energy with respect to the strains, at predicted strains where
+    // there are some
     if (!(ahead && layer_predicted(t, law, f, ahead, positive, Us, Uss)) &&
         !isfinite(layer_potential(t, law, f, &s, positive, Us, Uss))) {
         return;
     }
 
+    // H = J^T Uss J with J the derivatives of the strains
     layer_rows(t, law, f, x, &s, m, J);
     for (int r = 0; r < LAYER_ALL; ++r) {
         memset(T, 0, sizeof T);
@@ -316,6 +320,7 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
         }
     }
 
+    // and the strains' own curvature, weighted by the stresses
     pl_face_strains_curve(t, Us, positive, m, H);
     if (!layer_curves(law)) {
         return;
@@ -326,6 +331,7 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
         pl_curvature_curve(t, &s.c, U, m, H);
     }
 
+    // penalty of the kink over each edge: stiff phi^2 / 2 at two points
     for (int e = 0; e < 3; ++e) {
         const pl_layer_edge *edge = &f->edge[e];
         for (int p = 0; edge->kind != PL_LAYER_FREE && p < 2; ++p) {

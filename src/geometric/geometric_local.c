@@ -29,6 +29,7 @@ const geo_kernels *geo_kernels_choose(void)
 // volume of many times 1) the nearest one possible is taken.
 void geo_nearest_volume(const double F[9], double out[9])
 {
+    // singular values s and right singular vectors N from C = F^T F
     double C[9], value[3], N[9], s[3], v[3];
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
@@ -41,6 +42,7 @@ void geo_nearest_volume(const double F[9], double out[9])
         s[i] = sqrt(fmax(value[i], 1e-12));
     }
 
+    // log J(theta) falls; the root lies between -1 and the smallest s^2 / 4
     double high = 0.25 * s[0] * s[0], low = -1, theta = 0; // at theta = -1 every v is at least 1
     for (int i = 0; i < 60; ++i) {
         double log_J = 0, rate = 0;
@@ -52,6 +54,7 @@ void geo_nearest_volume(const double F[9], double out[9])
             rate -= 1 / (v[k] * fmax(root, 1e-12));
         }
 
+        // bisection where Newton's step leaves the bounds
         if (fabs(log_J) < 1e-14) {
             break;
         }
@@ -64,6 +67,7 @@ void geo_nearest_volume(const double F[9], double out[9])
         theta = next > low && next < high ? next : 0.5 * (low + high);
     }
 
+    // out = F N diag(v / s) N^T
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             double sum = 0;

@@ -222,6 +222,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
     const int n = 6 * g->rigids.count, fields = FIELDS * g->rigids.count;
     double A[3 * FIELDS * GEO_RIGIDS], image[3 * FIELDS * GEO_RIGIDS], load[3 * FIELDS * GEO_RIGIDS];
 
+    // load = E^T b: what the fields of the rigid bodies feel of b
     for (int k = 0; k < fields; ++k) {
         for (int i = 0; i < 3; ++i) {
             const double *E = rigid_field(g, g->matrix.of[i], k);
@@ -233,6 +234,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
         }
     }
 
+    // column by column: A of a unit motion, S times it, and the products with all rows
     for (int column = 0; column < n; ++column) {
         double unit[6 * GEO_RIGIDS] = {0};
         unit[column] = 1;

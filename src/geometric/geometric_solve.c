@@ -204,6 +204,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
         solve_remember(g, s);
     }
 
+    // L-BFGS: a direction that does not descend is replaced by the plain step
     bool accelerated = how != PL_ACCELERATE_NONE && g->memory.count > 0;
     if (how == PL_ACCELERATE_LBFGS && accelerated) {
         geo_lbfgs(g, g->work.r, solve_has_rows(g) ? NULL : g->work.plain, g->work.d);
@@ -211,6 +212,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
         accelerated = geo_dot(g, g->work.d, g->work.r) < 0;
     }
 
+    // the present iterate, for the differences of the next one
     solve_copy(g, g->work.x_old, s->x);
     solve_copy(g, g->work.d_old, g->work.plain);
     solve_copy(g, g->work.f_old, g->work.f);
@@ -221,6 +223,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
         }
     }
 
+    // the step; rigid bodies move as bodies
     if (accelerated && how == PL_ACCELERATE_ANDERSON) {
         geo_anderson(g, g->work.x_old, g->work.plain, s->x);
     } else {

@@ -205,6 +205,8 @@ static pl_status sensitivity_hold(pl_problem *p, const double *x, double *d, dou
                                   pl_error *err)
 {
     const int64_t m = contact_hold.count(p->contact, p, x), n = p->unknowns.n;
+
+    // solution, residual, direction and its image, in one block
     double *w = PL_NEW_ARRAY(double, 5 * m), *y = w + m, *r = w + 2 * m, *v = w + 3 * m, *Sv = w + 4 * m;
 
     if (!w) {
@@ -215,6 +217,8 @@ static pl_status sensitivity_hold(pl_problem *p, const double *x, double *d, dou
     double *full = pl_problem_take_full(p), *b = pl_problem_take_unknown(p), *z = pl_problem_take_unknown(p),
            rr = 0, first = 0, none[PL_ROWS_MAX] = {0}, more[PL_ROWS_MAX];
     pl_status status = PL_OK;
+
+    // r = -(B dx0 + dg/dq), the first direction v = r
     contact_hold.weight(p->contact, p, w);
     contact_hold.gap(p->contact, p, x, dx, true, r);
     for (int64_t k = 0; k < m; ++k) {
@@ -227,6 +231,8 @@ static pl_status sensitivity_hold(pl_problem *p, const double *x, double *d, dou
         if (round == SENSITIVITY_ROUNDS) {
             break; // what is left are combinations that hardly press on the body
         }
+
+        // z = K^-1 B^T W v, and Sv = B z
         memset(full, 0, pl_problem_full_bytes(p));
         contact_hold.force(p->contact, p, x, v, full);
         pl_problem_gather(p, full, x, b);
@@ -236,6 +242,7 @@ static pl_status sensitivity_hold(pl_problem *p, const double *x, double *d, dou
         }
         pl_problem_expand(p, x, z, full);
         contact_hold.gap(p->contact, p, x, full, false, Sv);
+
         double vSv = 0, next = 0;
         for (int64_t k = 0; k < m; ++k) {
             vSv += w[k] * v[k] * Sv[k];
@@ -243,6 +250,8 @@ static pl_status sensitivity_hold(pl_problem *p, const double *x, double *d, dou
         if (!(vSv > 0)) {
             break;
         }
+
+        // y, the motion d and the multipliers of the drives move along v
         const double step = rr / vSv;
         for (int64_t k = 0; k < m; ++k) {
             y[k] += step * v[k];
@@ -255,6 +264,8 @@ static pl_status sensitivity_hold(pl_problem *p, const double *x, double *d, dou
         for (int k = 0; k < PL_ROWS_MAX; ++k) {
             mu[k] += step * more[k];
         }
+
+        // conjugate to the directions before
         for (int64_t k = 0; k < m; ++k) {
             v[k] = r[k] + next / rr * v[k];
         }

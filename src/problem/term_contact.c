@@ -230,6 +230,9 @@ static void contact_obstacles(contact_term *t, pl_problem *p, pl_contact_mode mo
         CONTACT_EACH(t, o, k)
         {
             contact_touch touch;
+
+            // augmented Lagrangian: a ([l - e g]+^2 - l^2) / 2 e at a point of area a, l its multiplier, e
+            // its stiffness, g its gap
             const int64_t at = contact_at(t, o, k);
             const double a = t->area[k], l = t->now.lambda[at];
             if (l > 0) {
@@ -243,6 +246,8 @@ static void contact_obstacles(contact_term *t, pl_problem *p, pl_contact_mode mo
                     contact_spread(t, o, k, false, x, -a * touch.pressure, touch.n, full);
                 }
             }
+
+            // the share that this place has in the force of its face
             if (full && k >= t->points) {
                 int32_t node[CONTACT_NODES_MAX];
                 double force[3 * CONTACT_NODES_MAX];
@@ -252,6 +257,8 @@ static void contact_obstacles(contact_term *t, pl_problem *p, pl_contact_mode mo
                     full[3 * (int64_t)node[j / 3] + j % 3] -= force[j];
                 }
             }
+
+            // friction: its limit follows the pressure where that is asked for
             if (t->follows_pressure) {
                 contact_follow_pressure(t, o, k, near ? fmax(0, touch.pressure) : 0);
             }
@@ -328,6 +335,8 @@ static void contact_evaluate(void *self, pl_problem *p, const pl_linearization *
     const pl_contact_mode mode = here->contacts;
     contact_term *t = self;
     t->stale = false;
+
+    // stiffer contacts, hands that hold free bodies
     if (p->contact_hard != t->hard) {
         contact_make_hard(t, p->contact_hard);
     }
@@ -335,6 +344,8 @@ static void contact_evaluate(void *self, pl_problem *p, const pl_linearization *
     if (mode == PL_CONTACT_ABSENT) {
         return;
     }
+
+    // obstacles
     memcpy(t->x, x, pl_problem_full_bytes(p));
     if (mode == PL_CONTACT_LINEAR) {
         contact_obstacles_linear(t, p, x, full);
@@ -342,6 +353,7 @@ static void contact_evaluate(void *self, pl_problem *p, const pl_linearization *
         contact_obstacles(t, p, mode, x, energy, full);
     }
 
+    // faces of the body that meet
     if (!t->pairs) {
         return;
     }
@@ -357,9 +369,12 @@ static void contact_evaluate(void *self, pl_problem *p, const pl_linearization *
         if (!contact_acts(t, p, mode, t->obstacles * t->points + pair->point, pressure)) {
             continue;
         }
+
+        // a pair that the pattern of the tangent does not have makes it stale
         t->stale = t->stale || !contact_is_coupled(t, pair);
         pl_contact_keep(t->finder, pair);
         *energy += a * pressure * pressure / (2 * t->pair_stiffness[pair->point]);
+
         if (full) {
             int32_t node[PL_PAIR_NODES_MAX];
             double gradient[3 * PL_PAIR_NODES_MAX];
@@ -413,17 +428,23 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const pl_l
             const int64_t at = contact_at(t, o, k);
             double B[9] = {0}, f[3] = {0}, traction[3], T[9];
             bool stick, any = contact_touch_at(t, o, k, x, !positive, &touch);
+
+            // points that just touch count as acting where the caller asks for it, and points that were hit
+            // within the step keep their stiffness
             if (!any && here->contacts == PL_CONTACT_TOUCHING &&
                 fabs(touch.gap) < CONTACT_TOUCHING * t->spacing[k]) {
                 any = true;
                 touch.pressure = 0;
             }
+
             t->push[at] = pl_norm3(touch.n) > 0 ? touch.pressure : -INFINITY;
             if (!any && t->hit[at]) {
                 any = pl_norm3(touch.n) > 0;
                 touch.pressure = 0;
             }
             t->factored[at] = any;
+
+            // B = a (e n n^T - bending d2g/dx2), and f the force that turns with a free body
             const double bending = contact_bending(here, touch.pressure, t->now.lambda[at]);
             const bool frees = t->c->obstacle[o].free, linked = !frees || contact_linked(t, o, k);
             for (int i = 0; any && k < t->points && i < 9; ++i) {
@@ -433,12 +454,16 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const pl_l
             for (int i = 0; any && k < t->points && i < 3; ++i) {
                 f[i] = -t->area[k] * bending * touch.n[i];
             }
+
+            // places on faces spread over their nodes by themselves
             if (any && k >= t->points) {
                 if (linked) {
                     contact_add_foot(t, p, o, k, bending, x);
                 }
                 any = false;
             }
+
+            // friction acts at the same point
             if (contact_limit(t, o, k) > 0) {
                 contact_friction(t, o, k, x, traction, &stick, T);
                 for (int i = 0; i < 9; ++i) {
@@ -449,6 +474,8 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const pl_l
                 }
                 any = true;
             }
+
+            // entries that are not in the pattern would be lost: such bodies wait until they are linked
             if (any && linked) {
                 contact_add_point(t, p, o, k, B, x);
                 if (frees && !positive) {
