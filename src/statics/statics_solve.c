@@ -64,7 +64,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
         return false;
     }
 
-    double energy, turn, strain = 0;
+    double energy = 0, turn, strain = 0;
     statics_set_load(s, 1, x);
     const double *expected = statics_expected(s, command);
     bool predicted = false;
@@ -75,15 +75,26 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
                statics_predict(s, command, s->newton.work.x_best)) { // solved states before point to the next
         pl_newton_fit_rigid(&s->newton, s->newton.work.x_best);
         pl_problem_clamp(s->problem, s->problem->load, s->newton.work.x_best);
-        if (!isinf(pl_problem_evaluate(s->problem, s->newton.work.x_best, NULL))) {
-            memcpy(x, s->newton.work.x_best, solve_bytes(s));
-            predicted = true;
-        }
+        memcpy(x, s->newton.work.x_best, solve_bytes(s));
+        predicted = true;
     }
 
     const int64_t version = s->problem->linear.version;
-    const bool renew = !expected && statics_moves_renew(s, predicted);
-    if (!solve_warm_direction(s, x, renew, &energy, &turn, &strain, err)) {
+    bool renew = !expected && statics_moves_renew(s, predicted);
+    if (predicted && renew && isinf(pl_problem_evaluate(s->problem, x, NULL))) {
+        memcpy(x, state->x, solve_bytes(s));
+        predicted = false;
+        renew = statics_moves_renew(s, predicted);
+    }
+
+    // a prediction that inverts elements is none
+    bool directed = solve_warm_direction(s, x, renew, &energy, &turn, &strain, err);
+    if (!directed && predicted && isinf(energy)) {
+        memcpy(x, state->x, solve_bytes(s));
+        predicted = false;
+        directed = solve_warm_direction(s, x, false, &energy, &turn, &strain, err);
+    }
+    if (!directed) {
         return false;
     }
     if (fmax(turn, strain) > STATICS_SMALL) {
@@ -109,10 +120,24 @@ typedef struct stretch_loop {
     _Atomic double largest;
 } stretch_loop;
 
+// The largest eigenvalue of a symmetric matrix with mean m of the diagonal and deviator D is at most
+// m + 2 sqrt(D : D / 6); with a little more than rounding.
+static double solve_eigenvalue_bound(const double C[9])
+{
+    const double m = (C[0] + C[4] + C[8]) / 3;
+    double square = 0;
+    for (int i = 0; i < 9; ++i) {
+        const double d = C[i] - (i % 4 == 0 ? m : 0);
+        square += d * d;
+    }
+
+    return (1 + 1e-12) * (m + 2 * sqrt(square / 6));
+}
+
 static void solve_stretches(void *context, int64_t from, int64_t to)
 {
     stretch_loop *w = context;
-    double largest = 0;
+    double largest = w->largest; // so far: most points are seen not to exceed it
 
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &w->elements->block[b];
@@ -123,12 +148,7 @@ static void solve_stretches(void *context, int64_t from, int64_t to)
                 for (int i = 0; i < 9; ++i) {
                     C[i] = F[i / 3] * F[i % 3] + F[3 + i / 3] * F[3 + i % 3] + F[6 + i / 3] * F[6 + i % 3];
                 }
-                // the largest eigenvalue is at most the Frobenius norm
-                double norm = 0;
-                for (int i = 0; i < 9; ++i) {
-                    norm += C[i] * C[i];
-                }
-                if (norm > largest * largest) {
+                if (solve_eigenvalue_bound(C) > largest) {
                     pl_eigen3(C, value, NULL);
                     largest = fmax(largest, value[2]);
                 }

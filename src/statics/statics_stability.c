@@ -55,7 +55,7 @@ double statics_curvature(pl_statics *s, const double *x)
 {
     pl_problem *p = s->problem;
     const int32_t n = p->unknowns.n;
-    double multiplier[PL_ROWS_MAX];
+    double along[PL_ROWS_MAX];
     const size_t mark = pl_arena_begin(&p->scratch);
     double *v = pl_problem_take_unknown(p), *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p),
            *to = pl_problem_take_full(p);
@@ -64,29 +64,26 @@ double statics_curvature(pl_statics *s, const double *x)
     if (p->linear.turned) {
         pl_problem_rotate(p, v, false);
     }
-    pl_problem_evaluate(p, x, g);
-    pl_problem_residual(p, g, r);
-    for (int i = 0; i < p->row_count; ++i) {
-        multiplier[i] = p->row[i].multiplier;
-    }
 
-    // the residual a little along the mode, with these multipliers
+    // the gradient a little along the mode, and its rows along the mode
     const double length = STATICS_PROBE * p->size / pl_problem_largest(p, v, false);
     pl_problem_move(p, x, v, length, to);
-    double curvature = 0;
-    if (isfinite(pl_problem_evaluate(p, to, g))) {
-        for (int i = 0; i < p->row_count; ++i) {
-            const pl_row *row = &p->row[i];
-            for (int32_t k = 0; row->wanted && row->constraint && row->active && k < n; ++k) {
-                g[k] += multiplier[i] * row->a[k];
-            }
-        }
-        curvature = (stability_dot(p, g, v) - stability_dot(p, r, v)) / length / stability_dot(p, v, v);
+    const bool finite = isfinite(pl_problem_evaluate(p, to, g));
+    double change = finite ? stability_dot(p, g, v) : 0;
+    for (int i = 0; i < p->row_count && finite; ++i) {
+        const pl_row *row = &p->row[i];
+        const bool acts = row->wanted && row->constraint && row->active;
+        along[i] = acts ? stability_dot(p, row->a, v) : 0;
     }
 
-    // back to the solution
+    // at the solution, with the multipliers there
     pl_problem_evaluate(p, x, g);
     pl_problem_residual(p, g, r);
+    for (int i = 0; i < p->row_count && finite; ++i) {
+        change += p->row[i].multiplier * along[i];
+    }
+    const double curvature = finite ? (change - stability_dot(p, r, v)) / length / stability_dot(p, v, v) : 0;
+
     pl_arena_end(&p->scratch, mark);
 
     return curvature;
