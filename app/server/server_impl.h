@@ -108,8 +108,8 @@ typedef struct server_queue {
     bool has_pose, has_load, has_job[SERVER_SLOTS];
     uint64_t turns; // jobs so far
     atomic_uint poses, loads;
-    _Atomic double posed; // s, when the newest pose was requested for
-    atomic_bool drags;    // it came soon after the one before: a hand drags
+    _Atomic double posed,
+        interval; // s, when the newest pose was requested, and how long after the one before
     atomic_bool cancel, stop;
     // of the worker: whether it works, and when it gave its last sign of life (s)
     atomic_bool busy;

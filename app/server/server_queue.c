@@ -168,7 +168,7 @@ void server_request_pose(server_queue *queue, const server_pose *pose)
     queue->pose.order = ++queue->order;
     queue->has_pose = true;
     const double now = server_now();
-    atomic_store(&queue->drags, now - atomic_load(&queue->posed) < SERVER_DRAGS);
+    atomic_store(&queue->interval, now - atomic_load(&queue->posed));
     atomic_store(&queue->posed, now);
     atomic_fetch_add(&queue->poses, 1);
     pthread_cond_broadcast(&queue->changed); // the worker and the leader

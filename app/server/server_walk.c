@@ -7,15 +7,15 @@
 #include <string.h>
 #include "server_worker.h"
 
-// Lengths of steps, in rad of walk_change. Most of a step's cost does not depend on its length, up to that of
-// a load increment of the solver (bending finger, 7.4k tet10: 0.2 CPU s for the derivative at its beginning
-// and 0.44, 0.5 and 0.6 for steps of 0.3, 0.5 and 1 rad). Without that derivative long steps may need three
-// times as many factorisations.
-#define WALK_FIRST 0.8  // while a hand drags; then between the next two, by the factorisations of the last
-#define WALK_LEAST 0.15 // up to which an old factor serves, so that a derivative is not taken for it
-#define WALK_LONG 1.2
-#define WALK_MOST 1.2    // when the hand rests, and for a hand far ahead
-#define WALK_AHEAD 2     // steps that a hand may be ahead of before they become longer
+// Lengths of steps, in rad of walk_change. While a hand drags each step is a shape that is seen: as short as
+// moves with an old factor are, longer where the hand is far ahead. Without the derivative at its beginning a
+// long step may need three times as many factorisations, and where the hand rests nothing but the end of the
+// path is waited for.
+#define WALK_FIRST 0.03 // while a hand drags; then between the next two, by the factorisations of the last
+#define WALK_SHORT 0.01
+#define WALK_LEAST 0.15  // up to which an old factor serves, so that a derivative is not taken for it
+#define WALK_MOST 1.2    // also when the hand rests
+#define WALK_AHEAD 8     // steps that a hand may be ahead of before they become longer
 #define WALK_NEARLY 1.25 // of a step: what leaves less than the rest of this is taken as a whole
 #define WALK_HOME 0.5    // of the distance: so much nearer the shape without commands must be to start there
 
@@ -116,11 +116,6 @@ static double walk_change(server_model *m, const double *step)
 }
 
 // ---- choosing
-static bool walk_drags(const server_worker *w)
-{
-    return worker_overtaken(w) || (atomic_load(&w->queue->drags) && !worker_rested(w));
-}
-
 // Distance of two sets of commands, in parts of their ranges; the second may be NULL: all idle.
 static double walk_distance(const server_model *m, const double *a, const double *b)
 {
@@ -149,6 +144,18 @@ static void walk_choose_start(server_model *m, const double *command)
     }
 }
 
+// The share of the path that the next step takes where the whole is a change of so many rad.
+static double walk_part(const server_worker *w, const server_model *m, double change)
+{
+    // a hand that drags will be elsewhere after the step; one that rests is reached in equal ones
+    if (!worker_drags(w)) {
+        return change > WALK_MOST ? 1 / ceil(change / WALK_MOST) : 1;
+    }
+
+    const double most = fmin(WALK_MOST, fmax(m->stride, change / WALK_AHEAD));
+    return change > WALK_NEARLY * most ? most / change : 1;
+}
+
 // The share of the path to `command` that the next step takes, and its `length`, rad; 1 and NAN where the
 // model cannot say how far it is, and after a step that failed: the solver has its own step control.
 static double walk_share(server_worker *w, server_model *m, const double *command, double *length)
@@ -164,20 +171,16 @@ static double walk_share(server_worker *w, server_model *m, const double *comman
     if (isnan(change)) {
         worker_tangent(w, m, true);
         change = walk_change(m, step);
-    } else if (change > WALK_LEAST && (m->shape == 0 || m->column_shape != m->shape)) {
-        worker_tangent(w, m, false);
-        change = walk_change(m, step);
     }
-
     if (isnan(change)) {
         return 1;
     }
 
-    // a hand that drags will be elsewhere after the step; one that rests is reached in equal ones
-    double share = change > WALK_MOST ? 1 / ceil(change / WALK_MOST) : 1;
-    if (walk_drags(w)) {
-        const double most = fmin(WALK_MOST, fmax(m->stride, change / WALK_AHEAD));
-        share = change > WALK_NEARLY * most ? most / change : 1;
+    double share = walk_part(w, m, change);
+    if (share * change > WALK_LEAST && (m->shape == 0 || m->column_shape != m->shape)) {
+        worker_tangent(w, m, false);
+        change = walk_change(m, step);
+        share = walk_part(w, m, change);
     }
 
     *length = share * change;
@@ -185,12 +188,12 @@ static double walk_share(server_worker *w, server_model *m, const double *comman
     return share;
 }
 
-// A step of about this length that took at most two factorisations may be longer, one that took more shorter.
+// A step that took no factorisation may be longer, one that took some shorter: so most take none.
 static void walk_learn(server_model *m, double length)
 {
     if (length > 0.7 * m->stride) {
-        m->stride *= m->report.factorizations > 3 ? 0.7 : m->report.factorizations > 2 ? 0.9 : 1.15;
-        m->stride = fmin(WALK_LONG, fmax(WALK_LEAST, m->stride));
+        m->stride *= m->report.factorizations > 0 ? 0.7 : 1.15;
+        m->stride = fmin(WALK_MOST, fmax(WALK_SHORT, m->stride));
     }
 }
 

@@ -8,10 +8,11 @@
 #include <time.h>
 #include "server_worker.h"
 
-#define WORKER_RESTED 0.3      // s without a newer request: the hand rests
-#define WORKER_DETAILS_OLD 1.5 // s: while a hand drags, details of a shape after so long
-#define WORKER_PAUSE 20000000L // ns after a shape in which a hand that drags has moved on
-#define WORKER_RENEW 5         // moves while a hand drags after which the derivative is computed again
+#define WORKER_RESTED 0.3  // s without a newer request: the hand rests
+#define WORKER_DETAILS 0.1 // of the time: what details of shapes may take while a hand drags
+#define WORKER_PAUSE 0.02  // s after a shape in which a hand may begin to drag
+#define WORKER_RENEW 5     // moves while a hand drags after which the derivative is computed again, unless
+#define WORKER_OFTEN 0.1   // s: the shapes themselves come that often
 
 // ---- being watched
 bool worker_overtaken(const server_worker *w)
@@ -249,7 +250,8 @@ static void worker_complete(server_worker *w, server_model *m)
 void worker_details(server_worker *w)
 {
     server_model *m = w->brief;
-    const bool old = server_now() - w->detailed > WORKER_DETAILS_OLD;
+    const double begun = server_now();
+    const bool old = begun - w->detailed > w->detail_seconds / WORKER_DETAILS;
     const pl_record *record;
     pl_mesh_error error;
 
@@ -270,6 +272,7 @@ void worker_details(server_worker *w)
         }
     }
 
+    w->detail_seconds = fmax(w->detail_seconds, server_now() - begun);
     json_decref(w->extra);
     w->extra = NULL;
     w->brief = NULL;
@@ -499,12 +502,25 @@ static void worker_run_job(server_worker *w, server_job *job)
     worker_free_slot(w);
 }
 
+// s until a hand that drags would have moved on: three times the time between its last two requests.
+static double worker_patience(const server_worker *w)
+{
+    const double interval = atomic_load(&w->queue->interval);
+    return interval < SERVER_DRAGS ? atomic_load(&w->queue->posed) + 3 * interval - server_now() : 0;
+}
+
+bool worker_drags(const server_worker *w)
+{
+    return worker_overtaken(w) || worker_patience(w) > 0;
+}
+
 // Gives a hand that drags the time to move on: work that is begun and stopped at once costs more than it.
 static void worker_pause(server_worker *w)
 {
+    const double wait = fmax(worker_patience(w), WORKER_PAUSE);
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_nsec += WORKER_PAUSE;
+    end.tv_nsec += (long)(1e9 * wait);
     end.tv_sec += end.tv_nsec / 1000000000L;
     end.tv_nsec %= 1000000000L;
     pthread_mutex_lock(&w->queue->lock);
@@ -525,7 +541,7 @@ static void worker_afterwards(server_worker *w)
 
     // while a hand drags, an old factor and an old derivative are renewed now and then
     w->yield = overtaken ? WORKER_NEVER : WORKER_AT_ONCE;
-    if (!overtaken || w->fine.moves >= WORKER_RENEW) {
+    if (!overtaken || (w->fine.moves >= WORKER_RENEW && w->fine.seconds > WORKER_OFTEN)) {
         worker_tangent(w, &w->fine, !overtaken);
     }
     w->yield = WORKER_NEVER; // with the new factor it takes a solve or two

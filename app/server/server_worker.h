@@ -72,6 +72,7 @@ struct server_worker {
     server_model *brief;           // its last shape was published without its details
     json_t *extra;                 // of that shape's header
     double detailed;               // s: when details were published last
+    double detail_seconds;         // they take at most
     uint32_t shape;                // number of the last shape published; guarded by `publishing`
     double spring, spring_grip[3]; // N/mm between a hand and the point it grips; for which point
     worker_entry log[WORKER_LOG];  // guarded by `publishing`
@@ -90,6 +91,7 @@ bool worker_must_stop(server_worker *w);
 // Whether a newer request waits.
 bool worker_overtaken(const server_worker *w);
 bool worker_rested(const server_worker *w); // no request has come for a while
+bool worker_drags(const server_worker *w);  // a hand drags: another request waits or will come soon
 void worker_report(server_worker *w, const char *state, const char *text, double fraction);
 
 // Gives the shape of a model to the viewers; `extra` goes into its header. What it said is remembered.
