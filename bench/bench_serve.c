@@ -9,6 +9,7 @@
 //     PLIANT: default in the folder of this program; NAME: only rows with it; PACE: on a machine that has
 //     other work, the clock of hands that drag is the CPU time of the server over this number (its threads
 //     kept busy in the mean, 1.7 on two quiet cores) while it works, and so are the times of their rows
+#include <dirent.h>
 #include <libgen.h>
 #include <limits.h>
 #include "bench.h"
@@ -21,7 +22,6 @@
 #define DRAG_EVENTS 60  // a second
 #define DRAG_SHARE 0.6  // of the path from rest to the far end of the range
 #define DRAG_BEFORE 3.0 // s that somebody looks at the robot before, unless it is dragged at once
-#define DRAG_IDLE 0.1   // s without CPU time: the server waits
 
 static double number_of(const unsigned char *message, const char *key)
 {
@@ -203,22 +203,43 @@ typedef struct drag_result {
     double cpu;        // s of the server from the first move to that shape
 } drag_result;
 
+// Whether a thread of the server works, or waits for a processor.
+static bool serve_works(pid_t pid)
+{
+    char path[64], line[1024];
+    bool works = false;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *task; tasks && !works && (task = readdir(tasks));) {
+        char name[400];
+        snprintf(name, sizeof name, "/proc/%d/task/%.200s/stat", (int)pid, task->d_name);
+        FILE *file = task->d_name[0] == '.' ? NULL : fopen(name, "r");
+        const char *at = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+        works = at && at[2] == 'R';
+        if (file) {
+            fclose(file);
+        }
+    }
+    if (tasks) {
+        closedir(tasks);
+    }
+
+    return works;
+}
+
 // The clock of the hand: s, by the wall, or by the CPU time of the server while that works.
 typedef struct drag_clock {
     pid_t server;
     double pace; // 0: the wall
-    double time, wall, cpu, worked;
+    double time, wall, cpu;
 } drag_clock;
 
 static double drag_now(drag_clock *c)
 {
     const double wall = ws_now(), cpu = c->pace > 0 ? serve_cpu(c->server) : 0;
-    if (cpu > c->cpu || c->worked == 0) {
-        c->worked = wall;
-    }
-
-    // who has not worked for a while waits
-    c->time += c->pace > 0 && wall - c->worked < DRAG_IDLE ? (cpu - c->cpu) / c->pace : wall - c->wall;
+    const bool works = c->pace > 0 && (cpu > c->cpu || serve_works(c->server));
+    c->time += works ? (cpu - c->cpu) / c->pace : wall - c->wall;
     c->wall = wall;
     c->cpu = cpu;
 
