@@ -15,7 +15,7 @@
 #define GUESS_ROOM 0.3      // and how wide the widest of them is, compared with the largest chamber's
 #define GUESS_INCHES 12.0   // mm: parts below it, in a file without a unit, are probably in inches
 #define GUESS_PROBES 4000   // triangles whose wall is measured
-#define GUESS_ELEMENTS 4000 // a part that has fewer gets a smaller size,
+#define GUESS_ELEMENTS 8000 // a part that has fewer gets a smaller size,
 #define GUESS_FINER 0.75    // but not less than this times the first one
 
 // ---- axis
@@ -459,8 +459,10 @@ static pl_status guess_walls(guess *g, pl_error *err)
 
     pl_free(list);
 
-    // 1.3 walls per element, but between a fortieth and a tenth of the length
-    g->size = g->wall > 0 ? fmin(1.3 * g->wall, g->length / 10) : g->length / 10;
+    // 1.3 walls per element, but between a fortieth and a tenth of the length. The wall of a cavity bends at
+    // its edges within t / sqrt(12 (1 - nu^2) e), which is its thickness t at a strain e of a tenth
+    const double walls = g->cavity_count > 0 || g->void_count > 0 ? 1 : 1.3;
+    g->size = g->wall > 0 ? fmin(walls * g->wall, g->length / 10) : g->length / 10;
     g->size = fmax(g->size, g->length / 40);
 
     // small parts without narrow holes can afford more: regular tetrahedra of edge s have the volume s^3

@@ -69,6 +69,12 @@ static void guess_write_mesh(pl_text *text, const guess *g)
         pl_text_add(text, "  size: %-14.3g # guessed", g->size);
         pl_text_add(text, g->wall > 0 ? " from walls of about %.3g mm\n" : ": a tenth of the length\n",
                     g->wall);
+        if (g->wall > 0 && g->size > g->wall && (g->cavity_count > 0 || g->void_count > 0)) {
+            pl_text_add(
+                text,
+                "  # larger than the walls, a fortieth of the length: smaller elements would take minutes,\n"
+                "  # and so may these where flat walls buckle\n");
+        }
     }
 
     pl_text_add(text,

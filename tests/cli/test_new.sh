@@ -150,7 +150,7 @@ expect_clean
 # an inlet and the duct between two pockets are no tendons: one chamber
 python3 "$here/voxels.py" pockets.stl 2 40,10,8 4:14,2:8,2:6 18:28,2:8,2:6 0:20,5:6,4:5
 expect_status 0 new --from pockets.stl pockets --unit mm
-expect_words out.txt "cavities: one, open" "pliant fk pockets --set air=4kPa"
+expect_words out.txt "cavities: one, open" "pliant fk pockets --set air=8.2kPa"
 expect_no_words out.txt "tendon" "open,"
 expect_words pockets/robot.yaml "name: air,"
 expect_no_words pockets/robot.yaml "kind: cable" "name: air2"
