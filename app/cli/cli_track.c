@@ -33,6 +33,8 @@ typedef struct track {
     double reach;
     track_dot dot[TRACK_DOTS];
     double *pixel;    // 2 per frame, dot and camera; NAN: not seen
+    double *area;     // pixels, per frame, dot and camera
+    int apart;        // positions that are none: the cameras see different dots
     double *position; // 5 per frame and dot: x, y, z, rms in pixels, deviation; NAN
 } track;
 
@@ -102,12 +104,25 @@ static int track_look(const cli_args *args, track *t, int camera, int frame)
         pl_dot dot;
         if (pl_dots_find(&image, t->dot[d].color, t->reach, t->least, &dot, 1) > 0) {
             memcpy(track_pixel(t, frame, d, camera), dot.pixel, sizeof dot.pixel);
+            t->area[(frame * t->dots + d) * t->cameras + camera] = dot.area;
         }
     }
 
     pl_image_clear(&image);
 
     return CLI_DONE;
+}
+
+// Of the smallest picture of a dot, in pixels.
+static double track_radius(const track *t, int frame, int d)
+{
+    double least = INFINITY;
+    for (int c = 0; c < t->cameras; ++c) {
+        const double area = t->area[(frame * t->dots + d) * t->cameras + c];
+        least = area > 0 ? fmin(least, area) : least;
+    }
+
+    return sqrt(least / 3.14159265358979323846);
 }
 
 // Pixels of every dot in every picture, then positions from the cameras that see it.
@@ -128,7 +143,8 @@ static int track_work(const cli_args *args, track *t)
     const size_t points = (size_t)t->frames.count * (size_t)t->dots;
     t->pixel = malloc(2 * points * (size_t)t->cameras * sizeof *t->pixel);
     t->position = malloc(5 * points * sizeof *t->position);
-    if (!t->pixel || !t->position) {
+    t->area = calloc(points * (size_t)t->cameras, sizeof *t->area);
+    if (!t->pixel || !t->position || !t->area) {
         cli_error(args, "no memory for %zu points", points);
         return CLI_EXIT_SYSTEM;
     }
@@ -158,6 +174,12 @@ static int track_work(const cli_args *args, track *t)
                             deviation[2] * deviation[2]);
             } else {
                 p[0] = p[1] = p[2] = NAN;
+            }
+
+            // rays that miss each other by more than a dot's radius are those of different dots
+            if (p[3] > track_radius(t, k, d)) {
+                p[0] = p[1] = p[2] = p[4] = NAN;
+                ++t->apart;
             }
         }
     }
@@ -257,13 +279,42 @@ static void track_print(const cli_args *args, const track *t)
                 seen += !isnan(track_pixel(t, k, d, c)[0]);
             }
             complete += isfinite(p[0]);
-            cli_row(&table, "%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.4f\t%d of %d", t->frames.key[k],
-                    t->dot[d].name, p[0], p[1], p[2], p[3], p[4], seen, t->cameras);
+            char text[5][40];
+            for (int i = 0; i < 5; ++i) {
+                snprintf(text[i], sizeof text[i], isnan(p[i]) ? "-" : i < 4 ? "%.3f" : "%.4f", p[i]);
+            }
+            cli_row(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d of %d", t->frames.key[k], t->dot[d].name, text[0],
+                    text[1], text[2], text[3], text[4], seen, t->cameras);
         }
     }
 
     cli_table_print(args, &table);
     cli_say(args, "\n  %d of %d positions found\n", complete, t->frames.count * t->dots);
+    if (t->apart > 0) {
+        cli_say(args,
+                "  %d times the cameras see different dots: their rays miss each other by more than a dot's "
+                "radius\n",
+                t->apart);
+    }
+}
+
+// A dot that is nowhere was described wrongly. One camera gives pixels only.
+static int track_judge(const cli_args *args, const track *t)
+{
+    int status = CLI_DONE;
+    for (int d = 0; d < t->dots; ++d) {
+        bool found = false;
+        for (int k = 0; k < t->frames.count; ++k) {
+            found =
+                found || isfinite(t->cameras > 1 ? track_position(t, k, d)[0] : track_pixel(t, k, d, 0)[0]);
+        }
+        if (!found) {
+            cli_error(args, "--dot %s: found in none of %d frames", t->dot[d].name, t->frames.count);
+            status = CLI_EXIT_UNSOLVED;
+        }
+    }
+
+    return status;
 }
 
 static int track_run(cli_args *args)
@@ -282,11 +333,13 @@ static int track_run(cli_args *args)
             status = track_write(args, &t, out);
         }
         status = status ? status : cli_json_write(args, cli_value(args, "json") ? track_json(&t) : NULL);
+        status = status ? status : track_judge(args, &t);
     }
 
     cli_frames_clear(&t.frames);
     free(t.pixel);
     free(t.position);
+    free(t.area);
 
     return status;
 }

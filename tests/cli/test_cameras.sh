@@ -33,6 +33,13 @@ expect_status 2 calibrate cameras 'left_*.png' --square 8mm
 expect_status 2 calibrate cameras left_0.png --board 6x5 --square 8mm
 expect_status 3 calibrate cameras 'none_*.png' --board 6x5 --square 8mm
 expect_status 2 calibrate cameras 'left_[01]*.png' --board 6x5 --square 8mm
+# a colour that is nowhere, and dots that are not the same in both pictures, are no positions
+expect_status 1 track cameras.json 'dots_left_*.png' 'dots_right_*.png' --dot tip=#00ff00
+expect_words err.txt "--dot tip: found in none of 1 frames"
+cp left_2.png only_left_a.png
+cp right_2.png only_right_a.png
+expect_status 1 track cameras.json 'only_left_*.png' 'only_right_*.png' --dot tip=#000000 --json apart.json
+expect_words out.txt "0 of 1 positions found" "the cameras see different dots"
 expect_status 2 track cameras.json 'dots_left_*.png' --dot tip=#e61414
 expect_status 2 track cameras.json 'dots_left_*.png' 'dots_right_*.png' --dot tip=red
 # a place that is no rotation, or its mirror image, or a picture without pixels, would give wrong positions
