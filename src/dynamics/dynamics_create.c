@@ -205,6 +205,9 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
     }
 
     if (status == PL_OK) {
+        status = dynamics_spread_create(d, err);
+    }
+    if (status == PL_OK) {
         status = create_histories(d, err);
     }
     if (status != PL_OK) {
@@ -225,6 +228,7 @@ void pl_dynamics_destroy(pl_dynamics *d)
     pl_viscous_destroy(d->viscous);
     pl_softening_destroy(d->softening);
     pl_free(d->force);
+    dynamics_spread_destroy(d);
     if (d->problem) {
         pl_newton_clear(&d->newton);
     }
@@ -349,7 +353,8 @@ pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_sign
         return status;
     }
     d->started = false;
-    d->signal = signal ? *signal : (pl_signal){0};
+    const double largest = d->options.step > 0 ? d->options.step : d->options.largest_step;
+    dynamics_spread_start(d, signal, ldexp(largest, -start_level(&d->options)));
     if (pl_state_copy(d->now.state, state) != PL_OK) {
         return pl_fail_memory(err, "dynamics: state");
     }

@@ -93,13 +93,22 @@ typedef struct dynamics_work {
     double start[2], rate_start[2], rate_middle[2];
 } dynamics_work;
 
+// Jumps of prescribed lengths and volumes: dynamics_spread.c. Per command: the value before its last jump,
+// the time of that, and whether it prescribes a measure.
+typedef struct dynamics_spread {
+    pl_signal given;
+    double *from, *begin, length; // s: in which it goes over
+    bool *prescribes;
+} dynamics_spread;
+
 struct pl_dynamics {
     const pl_robot *robot;
     pl_dynamics_options options;
     pl_problem *problem;
     dynamics_inertia *inertia; // belongs to the problem
     dynamics_levels levels;
-    pl_signal signal;
+    pl_signal signal; // what was given, without jumps of lengths and volumes
+    dynamics_spread spread;
     pl_watch watch;
     bool touches;            // contacts have multipliers
     pl_newton_solver newton; // its vectors serve as scratch between stages
@@ -141,6 +150,14 @@ struct pl_dynamics {
     pl_softening *softening; // NULL: no material softens
     double softened_start;   // mJ: heat of softening where the motion began
 };
+
+// ---- dynamics_spread.c
+pl_status dynamics_spread_create(pl_dynamics *d, pl_error *err);
+void dynamics_spread_destroy(pl_dynamics *d);
+void dynamics_spread_start(pl_dynamics *d, const pl_signal *signal, double length);
+
+// True: a command that prescribes a measure jumps at `now`, and goes over to its new value from there.
+bool dynamics_spread_jumps(pl_dynamics *d);
 
 // ---- dynamics_step.c
 // One step of length h from d->now into d->next, its stages solved to `tolerance` (mm); `error`: of the

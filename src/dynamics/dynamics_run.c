@@ -44,7 +44,8 @@ static void run_scale(pl_dynamics *d)
 static bool run_jump(pl_dynamics *d)
 {
     const double load = d->signal.load ? d->signal.load(d->signal.user, d->now.time) : 1;
-    bool jump = d->forces_changed || d->corner || fabs(load - d->now.state->load) > 1e-12;
+    const bool goes_over = dynamics_spread_jumps(d);
+    bool jump = goes_over || d->forces_changed || d->corner || fabs(load - d->now.state->load) > 1e-12;
 
     d->forces_changed = d->corner = false;
     if (d->signal.command) {

@@ -296,6 +296,73 @@ static void test_work_of_jump(void **state)
     moving_clear(&m);
 }
 
+// A length or a volume that jumps is met at the end of the time of the first step, and the motion is that of
+// the ramp over this time: it does not depend on the steps that the error asks for.
+static void constant_command(void *user, double t, double *command)
+{
+    (void)t;
+    command[0] = *(const double *)user;
+}
+
+static void jump_case(plan *p, double before, double to, const char *name)
+{
+    double *x[3], moved = 0;
+    pl_error err = {0};
+    for (int k = 0; k < 3; ++k) { // at once; with smaller errors; a ramp
+        pl_dynamics_options options = pl_dynamics_options_default();
+        options.first_step = 0.005;
+        options.tolerance = k == 1 ? 1e-4 : 1e-3;
+        moving m = moving_build(p, &options);
+        ramp r = {.from = before, .to = to, .time = 0.005};
+        const pl_signal jump = {.command = constant_command, .user = &r.to}, follow = ramp_signal(&r);
+        pl_motion_report report;
+        PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, k == 2 ? &follow : &jump, &err));
+        PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 0.02, NULL, NULL, &report, &err));
+        PL_CHECK_OK(pl_dynamics_store(m.dynamics, m.rig.state, &err));
+        print_message("%s %d: %s, %d steps, work %.5g mJ, imbalance %.2e mJ\n", name, k, report.message,
+                      report.steps, report.energy.actuators, report.energy.imbalance);
+        assert_int_equal(report.outcome, PL_MOTION_DONE);
+        // oscillations that the tolerance does not resolve are damped
+        PL_CHECK_BELOW(fabs(report.energy.imbalance), (k == 1 ? 0.02 : 0.1) * report.energy.actuators);
+        x[k] = shape_copy(&m.rig);
+        moved = shape_distance(&m.rig, rig_rest(&m.rig), x[k]);
+        if (k == 2) {
+            print_message("%.2e and %.2e of %.3g mm apart\n", shape_distance(&m.rig, x[0], x[2]),
+                          shape_distance(&m.rig, x[1], x[2]), moved);
+            PL_CHECK_BELOW(shape_distance(&m.rig, x[0], x[2]), 1e-6 * moved);
+            PL_CHECK_BELOW(shape_distance(&m.rig, x[1], x[2]), 3e-2 * moved);
+        }
+        moving_clear(&m);
+    }
+    for (int k = 0; k < 3; ++k) {
+        free(x[k]);
+    }
+}
+
+static void test_jump_of_length(void **state)
+{
+    (void)state;
+    static const pl_guide_def guide[] = {
+        {.point = {0, 15, 27}}, {.point = {50, 15, 27}}, {.point = {100, 15, 27}}};
+    static plan p;
+    pl_mesh *mesh = tet_box(6, 2, 2, 100, 30, 30, 2, NULL);
+    plan_beam(&p, mesh, beam_rubber());
+    plan_cable(&p, "tendon", guide, 3, PL_DRIVE_SHORTENING)->radius = 8;
+    jump_case(&p, 0, 4, "length");
+    pl_mesh_destroy(mesh);
+
+    bool hole[5 * 3 * 3] = {0};
+    for (int i = 1; i < 4; ++i) {
+        hole[i + 5 * (1 + 3 * 1)] = true;
+    }
+    mesh = tet_box(5, 3, 3, 100, 30, 30, 2, hole);
+    plan_beam(&p, mesh, beam_rubber());
+    plan_cavity(&p, "air", 50, 15, 15);
+    plan_chamber(&p, "air", "air", PL_DRIVE_VOLUME_RATIO);
+    jump_case(&p, 1, 1.1, "volume");
+    pl_mesh_destroy(mesh);
+}
+
 // A push on a body that nothing holds gives it the momentum F t, and the balance of energy holds at both
 // jumps.
 static void test_impulse(void **state)
@@ -422,10 +489,14 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step_independence), cmocka_unit_test(test_drives),
-        cmocka_unit_test(test_impulse),           cmocka_unit_test(test_work_of_jump),
-        cmocka_unit_test(test_tip_mass),          cmocka_unit_test(test_rigid_half),
-        cmocka_unit_test(test_resumed),           cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_step_independence),
+                                       cmocka_unit_test(test_drives),
+                                       cmocka_unit_test(test_impulse),
+                                       cmocka_unit_test(test_work_of_jump),
+                                       cmocka_unit_test(test_jump_of_length),
+                                       cmocka_unit_test(test_tip_mass),
+                                       cmocka_unit_test(test_rigid_half),
+                                       cmocka_unit_test(test_resumed),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
