@@ -95,6 +95,7 @@ typedef struct pl_newton_goal {
     double enough; // of the predicted motion: a Newton step so short ends it; 0: the tolerances do
     double saddle; // relative residual below which an indefinite tangent is that of a saddle: NEWTON_SADDLE;
                    // 0: not looked for
+    bool bounded;  // a free body that goes too far ends it: NEWTON_BRANCH
     // Ends it instead of the force tolerance: at x, `left` mm from the equilibrium as the contraction says,
     // with the residual r. NULL: the tolerances do.
     bool (*accepts)(void *user, const double *x, double left, const double *r);

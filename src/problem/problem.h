@@ -362,6 +362,7 @@ struct pl_problem {
     const char *slips; // a free body whose friction is nearly used up; NULL: none
     double loose_travel;
     bool loose_alone; // nothing has touched it
+    bool loose_lost;  // it has gone too far from where it was let go, or slips on under the same force
     double gaps_off;  // by pl_problem_complementarity_error: gap, or multiplier over stiffness, over what is
                       // accepted
     bool releasing;   // by pl_problem_advance: a free body is not let go of altogether yet
@@ -479,6 +480,11 @@ void pl_problem_mark(const pl_problem *p, pl_mark *mark);
 void pl_problem_revert(pl_problem *p, const pl_mark *mark);
 
 void pl_problem_soften(pl_problem *p, const double *x); // contacts have their usual stiffness again
+
+// A free body that nothing but contact holds has gone too far from where it was at the last update, and can be
+// held tighter; holds such bodies tighter. False: there is none, or they are held firmly.
+bool pl_problem_strays(const pl_problem *p, const double *x);
+bool pl_problem_tighten(pl_problem *p);
 bool pl_problem_lags(pl_problem *p);    // some force follows the shape only when it is accepted
 bool pl_problem_settles(pl_problem *p); // the same, and within one equilibrium it cannot follow
 

@@ -26,6 +26,16 @@ void pl_problem_soften(pl_problem *p, const double *x)
     }
 }
 
+bool pl_problem_strays(const pl_problem *p, const double *x)
+{
+    return p->contact && contact_grip_strays(p->contact, x);
+}
+
+bool pl_problem_tighten(pl_problem *p)
+{
+    return p->contact && contact_grip_tighten(p->contact);
+}
+
 double pl_problem_complementarity_error(pl_problem *p, const double *x, double *penetration)
 {
     p->limits_off = 0;

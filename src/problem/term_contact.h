@@ -38,7 +38,9 @@ typedef struct contact_grip {
     double load;       // N: weight and pull
     bool touched;      // something has pressed on it since the path began
     bool alone;        // nothing touched it in the last equilibrium since the hand began to let go
-    bool calm;         // it hardly moved in the last update: the spring is soft
+    double spring;     // of load over size: stiffness of the spring
+    double pull;       // N: of the spring at the last update
+    int tightened;     // so many times
     int stage;         // 0: held .. half: the weight is let go .. CONTACT_STAGES: all
     // a slide (term_contact_slide.c): its direction, 0: none; where it holds the centre along it, mm, at both
     // ends of the path and now
@@ -290,6 +292,8 @@ void contact_grip_tangent(const contact_term *t, pl_problem *p, const pl_lineari
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled);
 bool contact_grip_releases(const contact_term *t); // the next update lets go of a body a little further
 double contact_grip_error(contact_term *t, pl_problem *p, const double *x);
+bool contact_grip_strays(const contact_term *t, const double *x); // a body has gone too far in one update
+bool contact_grip_tighten(contact_term *t);                       // the springs; false: they are firm
 void contact_link(contact_term *t, const pl_problem *p, pl_pattern *out);
 void contact_grip_create(contact_term *t, const pl_problem *p);
 void contact_find_pairs(contact_term *t, const double *x);

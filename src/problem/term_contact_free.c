@@ -8,13 +8,15 @@
 //   f . d2y = -2 sum_a (grad b_a . delta) (f . dx_a).
 #include "problem/term_contact.h"
 
-#define GRIP_FIRM 90.0     // times modulus and size: stiffness of the hand
-#define GRIP_SAG 1e-3      // of the size: the hand yields no further under the weight
-#define GRIP_SOFT 0.02     // times load over size: stiffness of the spring
-#define GRIP_UNCALM 2.0    // the same while the body moves, so that friction takes hold before it slides away
-#define GRIP_CALM 0.02     // of the size: motion in one update
-#define GRIP_LEAST 1e-6    // of the hand's: the softest spring
-#define GRIP_NONE 1e-10    // of the hand's: in derivatives, for motions that nothing resists
+#define GRIP_FIRM 90.0    // times modulus and size: stiffness of the hand
+#define GRIP_SAG 1e-3     // of the size: the hand yields no further under the weight
+#define GRIP_SOFT 0.02    // times load over size: stiffness of the softest spring
+#define GRIP_FIRST 2.0    // the same of the first one, so that friction takes hold before it slides away
+#define GRIP_MOTION 0.1   // of the size: what a body that rolls or slips moves in one update
+#define GRIP_TIGHTER 10.0 // times: the next spring, where a body went farther than twice that or nowhere
+#define GRIP_TIGHTENED (CONTACT_STAGES / 2) // most: a path that asks for more leads nowhere
+#define GRIP_LEAST 1e-6               // of the hand's: the softest spring
+#define GRIP_NONE 1e-10               // of the hand's: in derivatives, for motions that nothing resists
 #define GRIP_RESIDUAL 10.0 // times the tolerance of residuals, which move a body that can roll: the same
 #define GRIP_BALANCE 3e-8  // of weight and pull: force of the spring that is accepted
 
@@ -218,7 +220,8 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x, c
                               fabs(contact_slide_force(t, o, x, (double[3]){0}));
             t->now.let_go[o] = t->inertia ? 1 : t->now.let_go[o];
             t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
-            t->grip[o].calm = true;
+            t->grip[o].spring = GRIP_SOFT;
+            t->grip[o].tightened = 0;
             t->grip[o].touched = t->now.let_go[o] > 0;
             t->grip[o].alone = false;
             memset(t->grip[o].force, 0, sizeof t->grip[o].force);
@@ -241,7 +244,7 @@ static double grip_stiffness(const contact_term *t, int o, bool across)
     if (t->inertia) {
         return 0;
     }
-    const double k = (g->calm ? GRIP_SOFT : GRIP_UNCALM) * g->load / t->c->obstacle[o].size;
+    const double k = g->spring * g->load / t->c->obstacle[o].size;
     return g->stage <= (across ? CONTACT_STAGES / 2 : 0) ? g->firm : fmax(k, GRIP_LEAST * g->firm);
 }
 
@@ -323,15 +326,20 @@ void contact_grip_tangent(const contact_term *t, pl_problem *p, const pl_lineari
     }
 }
 
-// How far the frame has moved since the last update.
+// How far the frame is from `from`.
+static double grip_distance(const contact_term *t, int o, const double *x, const double from[12])
+{
+    double most = 0;
+    for (int a = 0; a < 4; ++a) {
+        most = fmax(most, pl_distance3(x + 3 * (size_t)t->c->obstacle[o].frame[a], from + 3 * a));
+    }
+    return most;
+}
+
+// How far it has moved since the last update.
 static double grip_travel(const contact_term *t, int o, const double *x)
 {
-    double travel = 0;
-    for (int a = 0; a < 4; ++a) {
-        travel =
-            fmax(travel, pl_distance3(x + 3 * (size_t)t->c->obstacle[o].frame[a], t->grip[o].anchor + 3 * a));
-    }
-    return travel;
+    return grip_distance(t, o, x, t->grip[o].anchor);
 }
 
 // The force with which the hand holds the body, along the weight or across, before it begins to let go.
@@ -385,7 +393,10 @@ void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool 
             grip_take_over(t, o, x, g->stage > 0);
         }
         if (g->stage > 0 || settled) {
-            g->calm = g->stage > 0 && grip_travel(t, o, x) < GRIP_CALM * body->size;
+            g->pull = grip_stiffness(t, o, true) * grip_travel(t, o, x);
+            const double moved = grip_travel(t, o, x) / (GRIP_MOTION * body->size);
+            g->spring = g->stage == 0 ? GRIP_FIRST
+                                      : fmax(GRIP_SOFT, fmin(moved * g->spring, fmax(g->spring, GRIP_FIRST)));
             grip_copy(t, o, x, g->anchor);
         }
         g->stage += g->stage < CONTACT_STAGES && settled;
@@ -398,12 +409,48 @@ void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool 
     }
 }
 
+// An update is a step of the body from where it is, bounded by the spring: the force that nothing balances
+// over the stiffness. A body that rolls or slips goes on step by step, on a path that does not depend on how
+// an equilibrium far away happens to be found.
+static bool grip_tightens(const contact_term *t, int o)
+{
+    const contact_grip *g = &t->grip[o];
+    const pl_obstacle *body = &t->c->obstacle[o];
+    return body->free && !t->inertia && g->stage > 0 && g->tightened < GRIP_TIGHTENED &&
+           g->spring * g->load < g->firm * body->size;
+}
+
+bool contact_grip_strays(const contact_term *t, const double *x)
+{
+    bool any = false;
+    for (int o = 0; o < t->obstacles; ++o) {
+        const contact_grip *g = &t->grip[o];
+        any = any || (grip_tightens(t, o) && g->stage > CONTACT_STAGES / 2 && g->touched &&
+                      grip_travel(t, o, x) > 2 * GRIP_MOTION * t->c->obstacle[o].size);
+    }
+    return any;
+}
+
+bool contact_grip_tighten(contact_term *t)
+{
+    bool any = false;
+    for (int o = 0; o < t->obstacles; ++o) {
+        if (grip_tightens(t, o)) {
+            t->grip[o].spring *= GRIP_TIGHTER;
+            t->grip[o].tightened++;
+            any = true;
+        }
+    }
+    return any;
+}
+
 // Over what is accepted: the force of the springs, more than that before the hand has let go.
 double contact_grip_error(contact_term *t, pl_problem *p, const double *x)
 {
     double worst = 0;
     p->loose = NULL;
     p->loose_travel = 0;
+    p->loose_lost = false;
     for (int o = 0; o < t->obstacles; ++o) {
         contact_grip *g = &t->grip[o];
         const pl_obstacle *body = &t->c->obstacle[o];
@@ -414,10 +461,17 @@ double contact_grip_error(contact_term *t, pl_problem *p, const double *x)
         const double balance = fmax(GRIP_BALANCE, GRIP_RESIDUAL * p->options.force_tolerance),
                      off = grip_stiffness(t, o, true) * travel / fmax(balance * g->load, 1e-10);
         worst = fmax(worst, g->stage < CONTACT_STAGES ? fmax(off, 2) : off);
+        // what slips on under the same force is stopped by nothing near
+        const double gone = g->stage == CONTACT_STAGES ? grip_distance(t, o, x, g->hand) : travel;
+        const double pull = grip_stiffness(t, o, true) * travel;
+        const bool slips = p->slips == body->name && gone > 2 * GRIP_MOTION * body->size &&
+                           fabs(pull - g->pull) <= PL_CONTACT_LIMIT * pull;
+        p->loose_lost = p->loose_lost || (off > 1 && (gone > 0.5 * p->size || slips));
         if (g->stage > 0 && (!p->loose || travel > p->loose_travel) && off > 1) {
             p->loose = body->name;
             p->loose_travel = travel;
-            p->loose_alone = g->alone = !g->touched && !grip_touched(t, o, x);
+            // one that is held tighter has not fallen as far as it would
+            p->loose_alone = g->alone = g->spring <= GRIP_FIRST && !g->touched && !grip_touched(t, o, x);
         }
     }
 

@@ -311,11 +311,12 @@ pl_newton_end statics_friction(pl_statics *s, double *x, bool last, pl_newton_re
 // One equilibrium with contacts, from newton.work.x_start.
 static pl_newton_end solve_contacts(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
 {
-    const pl_newton_goal goal = statics_tolerance(s, true);
+    pl_newton_goal goal = statics_tolerance(s, true);
 
+    goal.bounded = true;
     memcpy(x, s->newton.work.x_start, solve_bytes(s));
     const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
-    if (end == NEWTON_STOPPED || !pl_problem_follow(s->problem, PL_FOLLOW_KEPT)) {
+    if (end == NEWTON_STOPPED || end == NEWTON_BRANCH || !pl_problem_follow(s->problem, PL_FOLLOW_KEPT)) {
         return end;
     }
     if (end != NEWTON_DONE) {
@@ -359,6 +360,16 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
                 pl_problem_revert(s->problem, &s->begin);
                 end = solve_contacts(s, x, found, err);
             }
+            // a free body that rolls or slips away is followed in shorter steps
+            while ((end == NEWTON_DONE || end == NEWTON_BRANCH ? pl_problem_strays(s->problem, x)
+                                                               : end != NEWTON_STOPPED) &&
+                   s->newton.iterations < s->options.iteration_limit && pl_problem_tighten(s->problem)) {
+                pl_log(1, "  contact: %s, free bodies held tighter",
+                       end == NEWTON_DONE || end == NEWTON_BRANCH ? "too far" : "no equilibrium");
+                pl_problem_revert(s->problem, &s->begin);
+                s->problem->linear.has_factor = false;
+                end = solve_contacts(s, x, found, err);
+            }
             if (end != NEWTON_DONE) {
                 return end;
             }
@@ -386,8 +397,8 @@ static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *fou
             }
             hard_most = 1; // the shares of feet have changed: the rest with the usual stiffness
         }
-        if (s->problem->loose_travel > 0.5 * s->problem->size) {
-            return NEWTON_NO_DESCENT; // it has fallen out
+        if (s->problem->loose_lost) {
+            return NEWTON_NO_DESCENT;
         }
         if (pl_problem_accept(s->problem, x, PL_ACCEPT_UPDATE, err) != PL_OK) {
             return NEWTON_NO_DESCENT;
