@@ -137,31 +137,36 @@ static bool options_has_word(const cli_option *option, const char *text)
     return false;
 }
 
-// The number that a value of the option is, by the row of the option; *out stays for words. False after
-// saying what was expected.
+// The number that a value of the option is, by the row of the option; *out stays for a word that is no
+// number, as in `--iteration-limit none`. False after saying what was expected.
 static bool options_read(const cli_args *args, const cli_option *option, const char *text, double *out)
 {
     pl_error err = {0};
+    char *end = NULL;
     double value = 0;
 
-    if (option->kind == CLI_VALUE_TEXT || options_has_word(option, text)) {
+    if (option->kind == CLI_VALUE_TEXT) {
         return true;
     }
 
-    if (option->kind == CLI_VALUE_WHOLE) {
-        char *end = NULL;
-        errno = 0;
-        const long whole = strtol(text, &end, 10);
-        if (end == text || *end || errno || whole < (long)option->low || whole > (long)option->high) {
-            cli_error(args, "--%s is '%s', expected a whole number between %.0f and %.0f", option->name, text,
-                      option->low, option->high);
-            return false;
-        }
-        *out = (double)whole;
+    // numbers first: --order has the words 1 and 2 for completion
+    errno = 0;
+    const bool whole = option->kind == CLI_VALUE_WHOLE;
+    if (whole) {
+        value = (double)strtol(text, &end, 10);
+    }
+    const bool number = whole ? end != text && !*end && !errno
+                              : pl_quantity_parse(text, option->dimension, &value, &err) == PL_OK;
+    if (!number && options_has_word(option, text)) {
         return true;
     }
 
-    if (pl_quantity_parse(text, option->dimension, &value, &err) != PL_OK) {
+    if (whole && !(number && value >= option->low && value <= option->high)) {
+        cli_error(args, "--%s is '%s', expected a whole number between %.0f and %.0f", option->name, text,
+                  option->low, option->high);
+        return false;
+    }
+    if (!number) {
         cli_error(args, "--%s: %s", option->name, err.text);
         return false;
     }

@@ -108,6 +108,11 @@ expect_words err.txt "--limit-each 0"
 expect_status 2 materials dragnskin
 expect_words err.txt "did you mean 'dragon_skin_"
 
+# a number that completion offers as a word is a number
+"$pliant" new bending_finger coarse >/dev/null
+expect_status 0 info coarse --order 1 --size 8
+expect_words out.txt "tet4"
+
 # numbers are checked by the tables of options, before any file is looked at
 "$pliant" help --json - >all.json
 python3 - all.json >numbers.txt <<'EOF'
