@@ -10,7 +10,7 @@
 static int ratio_read(const cli_args *args, pl_ratio_test *t)
 {
     double elasticity = 0;
-    *t = (pl_ratio_test){.length = 80, .pull = 4, .r_omega = 1};
+    *t = (pl_ratio_test){.length = 80, .pull = 4, .r_omega = 1, .progress = cli_progress};
     if (!cli_number(args, "length", &t->length) || !cli_number(args, "interface", &t->interface) ||
         !cli_number(args, "pull", &t->pull) || !cli_number(args, "moved", &t->moved) ||
         !cli_number(args, "elasticity", &elasticity) || !cli_number(args, "r-omega", &t->r_omega)) {
@@ -131,11 +131,14 @@ int cli_calibrate_ratio(const cli_args *args)
     }
 
     pl_error err = {0};
+    cli_stage("fitting", true);
     if (pl_ratio_calibrate(mesh, &test, &fit, &err) != PL_OK) {
         pl_mesh_destroy(mesh);
         return cli_fail(args, &err);
     }
 
+    cli_stage(NULL, true);
+    cli_progress_done();
     pl_mesh_destroy(mesh);
     ratio_print(args, &test, &fit);
 

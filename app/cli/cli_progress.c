@@ -197,7 +197,7 @@ void cli_progress_silence(void)
 // where the rate is not known yet.
 static void progress_left(char *text, size_t size, double done, double now)
 {
-    const double spent = now - bar.stage_begin;
+    const double spent = now - (bar.stage_begin > 0 ? bar.stage_begin : bar.begin);
     if (spent < PROGRESS_RATE || done < PROGRESS_RATE_SHARE || done >= 1) {
         return;
     }

@@ -73,6 +73,7 @@ typedef struct pl_ratio_test {
     double length, interface, pull, moved;
     double r_omega; // of the stiffer material, in (0, 1]
     pl_ratio_method method;
+    pl_progress progress; // of the bisection; may be zero
 } pl_ratio_test;
 
 typedef struct pl_ratio_fit {

@@ -17,6 +17,7 @@
 
 #define RATIO_SMALLEST 1e-3 // R_omega: Poisson's ratio is 0.4993 there
 #define RATIO_ROUNDS 60
+#define RATIO_CLOSE 1e-7 // of R_omega: the bisection ends
 
 double pl_ratio_elasticity(double length, double interface, double pull, double moved)
 {
@@ -158,7 +159,13 @@ pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test,
     double r[2] = {test->r_omega, test->r_omega}, low = RATIO_SMALLEST, high = test->r_omega;
     pl_marker_result at;
 
-    for (int round = 0; round < RATIO_ROUNDS && high - low > 1e-7 * high; ++round) {
+    for (int round = 0; round < RATIO_ROUNDS && high - low > RATIO_CLOSE * high; ++round) {
+        const double share = log(log(test->r_omega / RATIO_SMALLEST) / log(high / low)) /
+                             log(log(test->r_omega / RATIO_SMALLEST) / RATIO_CLOSE);
+        if (test->progress.step && !test->progress.step(test->progress.user, share, "elongation test")) {
+            return pl_fail(err, PL_INTERRUPTED, "interrupted");
+        }
+
         r[soft] = sqrt(low * high); // ratios are what counts
         status = ratio_solve(specimen, test->method, r, test->pull, 0, &at, err);
         if (status != PL_OK) {
