@@ -114,8 +114,10 @@ static void test_equation_16_is_a_ratio_of_moduli(void **state)
     const double Ea = 7, Eb = 2, L = 90, L1 = 35, pull = 3;
     const double a = L1 / Ea, b = (L - L1) / Eb, moved = pull * a / (a + b);
     PL_CHECK_NEAR(pl_ratio_elasticity(L, L1, pull, moved), Ea / Eb, 1e-12);
-    const pl_ratio_test wrong[] = {
-        {80, 90, 4, 1, 1, 0}, {80, 40, 4, 5, 1, 0}, {80, 40, -4, 1, 1, 0}, {80, 40, 4, 1, 1.5, 0}};
+    const pl_ratio_test wrong[] = {{80, 90, 4, 1, 1, 0, {0}},
+                                   {80, 40, 4, 5, 1, 0, {0}},
+                                   {80, 40, -4, 1, 1, 0, {0}},
+                                   {80, 40, 4, 1, 1.5, 0, {0}}};
     for (int i = 0; i < 4; ++i) {
         pl_ratio_fit fit;
         pl_error err = {0};
