@@ -37,7 +37,12 @@ typedef enum pl_drive {
 // The machine axis (G-code) that moves an actuator, and what the machine does with pressures below 0.
 typedef struct pl_hardware pl_hardware;
 
-typedef enum pl_sensor_kind { PL_SENSOR_LENGTH, PL_SENSOR_VOLUME, PL_SENSOR_PRESSURE } pl_sensor_kind;
+typedef enum pl_sensor_kind {
+    PL_SENSOR_LENGTH,   // of a line through points
+    PL_SENSOR_VOLUME,   // of a chamber
+    PL_SENSOR_PRESSURE, // of a chamber
+    PL_SENSOR_TENSION   // of a cable
+} pl_sensor_kind;
 
 typedef struct pl_robot pl_robot;
 PL_API void pl_robot_destroy(pl_robot *robot);

@@ -445,7 +445,7 @@ class State(Record):
 
     @property
     def sensors(self) -> Named[Sensor]:
-        """Sensors by name: lengths mm, volumes mm^3, pressures kPa."""
+        """Sensors by name: lengths mm, volumes mm^3, pressures kPa, tensions N."""
         values = self._part("sensor")
         return Named(
             "sensor",

@@ -14,6 +14,7 @@
 #include "control/control.h"
 #include "learned/learned.h"
 #include "robot/robot_def.h"
+#include "robot/robot_kind.h"
 
 #define ESTIMATE_SLOT 3       // of the model: the shape accepted last
 #define ESTIMATE_HALVINGS 6   // of a step that does not help
@@ -151,7 +152,8 @@ static pl_status estimate_room(pl_estimator *s, pl_error *err)
 static bool estimate_is_effort(const pl_estimator *s, const pl_measurement *m)
 {
     return m->kind == PL_MEASUREMENT_EFFORT ||
-           (m->kind == PL_MEASUREMENT_SENSOR && s->info.sensor_kind[m->index] == PL_SENSOR_PRESSURE);
+           (m->kind == PL_MEASUREMENT_SENSOR &&
+            pl_sensor_traits_get(s->info.sensor_kind[m->index])->reads == PL_READS_EFFORT);
 }
 
 // The power p of command j: a body of q times the stiffness has the shape of the model at c / q^p. 0: it

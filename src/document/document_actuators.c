@@ -534,10 +534,11 @@ static bool sensor_read(doc_robot_file *f, const doc_node *node, const doc_scope
     }
 
     const doc_node *through = doc_child(node, "through");
-    if (pl_sensor_traits_get(def->kind)->of_chamber) {
+    if (!pl_sensor_is_line(def->kind)) {
         if (!def->actuator || through) {
-            doc_defect(f, node->line, "sensor '%s': a %s is measured in a chamber: expected 'actuator'%s",
-                       def->name, kinds[kind], through ? " and no 'through'" : "");
+            doc_defect(f, node->line, "sensor '%s': a %s is measured %s: expected 'actuator'%s", def->name,
+                       kinds[kind], pl_sensor_traits_get(def->kind)->where,
+                       through ? " and no 'through'" : "");
             return false;
         }
 

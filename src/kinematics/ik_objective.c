@@ -650,8 +650,10 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
 static const char *objective_unit(const pl_ik *ik, const pl_objective *o)
 {
     // of the internal value
-    static const char *const of_dimension[PL_DIM_COUNT] = {
-        [PL_DIM_LENGTH] = " mm", [PL_DIM_VOLUME] = " mm^3", [PL_DIM_PRESSURE] = " MPa"};
+    static const char *const of_dimension[PL_DIM_COUNT] = {[PL_DIM_LENGTH] = " mm",
+                                                           [PL_DIM_VOLUME] = " mm^3",
+                                                           [PL_DIM_PRESSURE] = " MPa",
+                                                           [PL_DIM_FORCE] = " N"};
     const char *unit;
     switch (o->kind) {
     case PL_OBJECTIVE_DIRECTION:

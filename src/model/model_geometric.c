@@ -148,8 +148,9 @@ static void geometric_column(geometric_model *m, const double *dx, const double 
         for (int k = 0; out->sensor && k < robot->sensor_count; ++k) {
             const pl_sensor *sensor = &robot->sensor[k];
             if (!pl_sensor_is_line(sensor->kind) && sensor->actuator == i) {
-                out->sensor[k * count + j] =
-                    sensor->kind == PL_SENSOR_VOLUME ? change : effort[i * count + j];
+                out->sensor[k * count + j] = pl_sensor_traits_get(sensor->kind)->reads == PL_READS_MEASURE
+                                                 ? change
+                                                 : effort[i * count + j];
             }
         }
     }

@@ -262,8 +262,9 @@ static void check_others(check *c)
         }
         if (pl_sensor_is_line(s->kind)) {
             check_path(c, &s->path, s->line, "sensor");
-        } else if (found < 0 || !pl_actuator_encloses(d->actuator[found].kind)) {
-            check_defect(c, s->line, "sensor '%s': there is no chamber '%s'", s->name ? s->name : "",
+        } else if (found < 0 || d->actuator[found].kind != pl_sensor_traits_get(s->kind)->of) {
+            check_defect(c, s->line, "sensor '%s': there is no %s '%s'", s->name ? s->name : "",
+                         pl_actuator_kind_name(pl_sensor_traits_get(s->kind)->of),
                          s->actuator ? s->actuator : "");
         }
     }

@@ -1,6 +1,7 @@
 // Loads of a reduced model: forces at its markers (payloads, estimated forces) and derivatives with respect
 // to forces and efforts, through pl_model.
 #include "reduced/reduced_impl.h"
+#include "robot/robot_kind.h"
 
 // Sizes are at least 1, so that a robot without markers or actuators has memory to point to.
 bool reduced_create_loads(pl_reduced_model *m)
@@ -104,9 +105,10 @@ static void load_column(pl_reduced_model *m, const pl_jacobian *out, int count, 
     // a sensor by length has its own row; the others read a volume or an effort
     for (int i = 0; out->sensor && i < m->sensor_count; ++i) {
         const reduced_sensor *s = &m->sensor[i];
-        out->sensor[i * count + j] = s->actuator < 0               ? x->sensor[i]
-                                     : s->kind == PL_SENSOR_VOLUME ? x->measure[s->actuator]
-                                                                   : x->effort[s->actuator];
+        const bool measure = pl_sensor_traits_get(s->kind)->reads == PL_READS_MEASURE;
+        out->sensor[i * count + j] = s->actuator < 0 ? x->sensor[i]
+                                     : measure       ? x->measure[s->actuator]
+                                                     : x->effort[s->actuator];
     }
 
     for (int a = 0; a < m->actuator_count; ++a) {

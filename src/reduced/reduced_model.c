@@ -47,12 +47,13 @@ static void model_markers(pl_reduced_model *m)
         }
     }
 
-    // sensors of pressure and volume repeat their chamber
+    // sensors of an actuator repeat its measure or effort
     for (int i = 0; i < m->sensor_count; ++i) {
         const reduced_sensor *s = &m->sensor[i];
         if (s->actuator >= 0) {
-            m->answer.sensor[i] =
-                s->kind == PL_SENSOR_VOLUME ? m->answer.measure[s->actuator] : m->answer.effort[s->actuator];
+            m->answer.sensor[i] = pl_sensor_traits_get(s->kind)->reads == PL_READS_MEASURE
+                                      ? m->answer.measure[s->actuator]
+                                      : m->answer.effort[s->actuator];
         }
     }
 }
@@ -215,7 +216,7 @@ static void model_marker_columns(pl_reduced_model *m)
     }
 }
 
-// Rows of sensors that repeat a chamber; the kind has filled those by length.
+// Rows of sensors that repeat an actuator; the kind has filled those by length.
 static void model_sensor_rows(pl_reduced_model *m)
 {
     const size_t A = (size_t)m->actuator_count;
@@ -224,7 +225,8 @@ static void model_sensor_rows(pl_reduced_model *m)
 
         if (s->actuator >= 0) {
             const double *row =
-                (s->kind == PL_SENSOR_VOLUME ? m->by.measure : m->by.effort) + A * (size_t)s->actuator;
+                (pl_sensor_traits_get(s->kind)->reads == PL_READS_MEASURE ? m->by.measure : m->by.effort) +
+                A * (size_t)s->actuator;
             memcpy(m->by.sensor + A * (size_t)i, row, A * sizeof *row);
         }
     }

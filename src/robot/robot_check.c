@@ -254,9 +254,10 @@ static void check_readings(check *c)
 
         const int a = robot_check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count,
                                             s->actuator, "sensors", "actuator", s->line);
-        if (a >= 0 && !pl_actuator_traits_get(d->actuator[a].kind)->encloses) {
-            CHECK_DEFECT(c, s->line, "sensor '%s' measures a chamber, but '%s' is a %s", name, s->actuator,
-                         pl_actuator_kind_name(d->actuator[a].kind));
+        const pl_actuator_kind of = pl_sensor_traits_get(s->kind)->of;
+        if (a >= 0 && d->actuator[a].kind != of) {
+            CHECK_DEFECT(c, s->line, "sensor '%s' measures a %s, but '%s' is a %s", name,
+                         pl_actuator_kind_name(of), s->actuator, pl_actuator_kind_name(d->actuator[a].kind));
         }
     }
 }

@@ -40,22 +40,28 @@ static inline pl_growth_form pl_actuator_growth_form(pl_actuator_kind kind)
 }
 
 // ---- sensors (robot_sensor.c)
-#define PL_SENSOR_KIND_COUNT (PL_SENSOR_PRESSURE + 1)
+#define PL_SENSOR_KIND_COUNT (PL_SENSOR_TENSION + 1)
+
+// What a sensor reads: the length of a line of its own, or the measure or effort of an actuator.
+typedef enum pl_sensor_reads { PL_READS_LINE, PL_READS_MEASURE, PL_READS_EFFORT } pl_sensor_reads;
+
 typedef struct pl_sensor_traits {
     const char *name, *unit; // in robot files; on the terminal
     double scale;            // internal value of one unit
     pl_dimension dimension;
     double noise; // internal units: standard deviation where the robot file gives none
     double goal;  // internal units: tolerance of a goal of inverse kinematics; 0: a thousandth of its value
-    bool of_chamber; // reads an actuator; otherwise a length along points
+    pl_sensor_reads reads;
+    pl_actuator_kind of; // of which kind of actuator, unless it is a line
+    const char *where;   // "in a chamber"
 } pl_sensor_traits;
 
 const pl_sensor_traits *pl_sensor_traits_get(pl_sensor_kind kind);
 
-// Whether it reads a length along points; the others read a chamber.
+// Whether it reads a length along points; the others read an actuator.
 static inline bool pl_sensor_is_line(pl_sensor_kind kind)
 {
-    return !pl_sensor_traits_get(kind)->of_chamber;
+    return pl_sensor_traits_get(kind)->reads == PL_READS_LINE;
 }
 
 #endif

@@ -1,6 +1,7 @@
 // What a state means: measures, efforts, markers, sensors, reactions, and the independent check of a
 // residual.
 #include "statics/statics_impl.h"
+#include "robot/robot_kind.h"
 
 // NAN when there is no such output.
 static double result_output(pl_statics *s, const pl_state *state, pl_output_kind kind, int index)
@@ -97,10 +98,10 @@ double statics_string(const pl_point *guide, int count, const double *x)
 double pl_statics_sensor(pl_statics *s, const pl_state *state, int i)
 {
     const pl_sensor *sensor = &s->robot->sensor[i];
-    switch (sensor->kind) {
-    case PL_SENSOR_LENGTH:
+    switch (pl_sensor_traits_get(sensor->kind)->reads) {
+    case PL_READS_LINE:
         return statics_string(sensor->guide, sensor->guide_count, state->x);
-    case PL_SENSOR_VOLUME:
+    case PL_READS_MEASURE:
         return result_output(s, state, PL_OUTPUT_MEASURE, sensor->actuator);
     default:
         return result_output(s, state, PL_OUTPUT_EFFORT, sensor->actuator);

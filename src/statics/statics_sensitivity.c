@@ -1,6 +1,7 @@
 // Derivatives of a solution as a program asks for them: markers, sensors, efforts, readings with respect to
 // parameters. The linear systems are the problem's (problem/problem_sensitivity.c).
 #include "statics/statics_impl.h"
+#include "robot/robot_kind.h"
 
 // Spatial rotation vector of R = polar(A) for a change dA: R^T dR = [w']x where (tr(S) I - S) w' =
 // axial(R^T dA - dA^T R), S = R^T A, w = R w'.
@@ -162,9 +163,10 @@ static void jacobian_outputs(pl_statics *s, const pl_state *state, const pl_para
         }
         for (int i = 0; out->sensor && i < robot->sensor_count; ++i) {
             const pl_sensor *sensor = &robot->sensor[i];
-            const pl_output_kind reads =
-                sensor->kind == PL_SENSOR_VOLUME ? PL_OUTPUT_MEASURE : PL_OUTPUT_EFFORT;
-            if (sensor->kind != PL_SENSOR_LENGTH && output.kind == reads && sensor->actuator == at) {
+            const pl_sensor_reads reads = pl_sensor_traits_get(sensor->kind)->reads;
+            const bool same = (reads == PL_READS_MEASURE && output.kind == PL_OUTPUT_MEASURE) ||
+                              (reads == PL_READS_EFFORT && output.kind == PL_OUTPUT_EFFORT);
+            if (same && sensor->actuator == at) {
                 out->sensor[i * count + j] = change;
             }
         }
@@ -194,7 +196,7 @@ void pl_statics_motion(const pl_statics *s, const pl_state *state, const double 
 
     for (int k = 0; out->sensor && k < robot->sensor_count; ++k) {
         const pl_sensor *sensor = &robot->sensor[k];
-        if (sensor->kind == PL_SENSOR_LENGTH) {
+        if (pl_sensor_is_line(sensor->kind)) {
             out->sensor[k * count + j] = string_change(sensor->guide, sensor->guide_count, state->x, dx);
         }
     }

@@ -175,11 +175,40 @@ static rig cable_rig(pl_drive drive, const pl_command_def *command)
     for (int i = 0; command && command[i].name; ++i) {
         p.command[p.def.command_count++] = command[i];
     }
+    p.sensor[p.def.sensor_count++] =
+        (pl_sensor_def){.name = "cell", .kind = PL_SENSOR_TENSION, .actuator = "up"};
 
     rig r = plan_build(&p, NULL);
     pl_mesh_destroy(mesh);
 
     return r;
+}
+
+// A load cell reads the tension of its cable, and its derivative is that of the tension.
+static void test_load_cell(void **state)
+{
+    (void)state;
+    rig r = cable_rig(PL_DRIVE_SHORTENING, NULL);
+    const double command[2] = {1.5, 0};
+    rig_solve(&r, command);
+
+    const double tension = pl_statics_actuator(r.statics, r.state, 0).effort;
+    assert_true(tension > 0.01);
+    PL_CHECK_NEAR(pl_statics_sensor(r.statics, r.state, 0), tension, 0);
+
+    double sensor[2], effort[4];
+    const pl_parameter q[2] = {{.kind = PL_PARAMETER_COMMAND, .index = 0},
+                               {.kind = PL_PARAMETER_COMMAND, .index = 1}};
+    const pl_jacobian out = {.sensor = sensor, .effort = effort};
+    pl_jacobian_report report;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, q, 2, &out, &report, &err));
+    print_message("tension %.4g N, by the commands %.4g and %.4g N/mm\n", tension, sensor[0], sensor[1]);
+    for (int j = 0; j < 2; ++j) {
+        PL_CHECK_NEAR(sensor[j], effort[j], 0);
+    }
+    assert_true(sensor[0] > 0);
+    rig_clear(&r);
 }
 
 // A taut cable meets its length; its tension, given as a command, gives the same shape.
@@ -424,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_shared_command),
         cmocka_unit_test(test_film_area),
         cmocka_unit_test(test_film_voltage),
+        cmocka_unit_test(test_load_cell),
         cmocka_unit_test(test_open_cavity),
         cmocka_unit_test(test_quarter_cavity),
     };
