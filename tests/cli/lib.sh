@@ -31,6 +31,7 @@ fail() {
 records=$work/.records
 run() {
     status=0
+    : >"$work/.begun"
     "$pliant" "$@" >out.txt 2>err.txt || status=$?
     local word before="" record=""
     for word in "$@"; do
@@ -38,7 +39,8 @@ run() {
         before=$word
     done
     [ "$record" != - ] || record=out.txt
-    if [ -n "$record" ] && [ -s "$record" ]; then
+    # a file that was there already, and stayed, is none
+    if [ -n "$record" ] && [ -s "$record" ] && [ "$record" -nt "$work/.begun" ]; then
         mkdir -p "$records"
         cp "$record" "$records/$((checks + 1000))-$1.json"
     fi
