@@ -445,6 +445,36 @@ static double feature_approach(const contact_term *t, const pl_contact_pair *foo
     return sum;
 }
 
+// With no face near: how far, of a straight relative motion, until the feature that goes from p to q meets
+// the ball around a face, mm; `length`: that of the motion. What is not near yet is farther than the reach.
+static double feature_meets(const contact_term *t, const double p[3], const double q[3], double radius,
+                            const double *x, const double *to, int32_t k, double *length)
+{
+    const int32_t *node = t->s->node + PL_FACE_NODES_MAX * (size_t)k;
+    const double *ball = t->ball + 4 * (size_t)k;
+    double from[3], motion[3];
+
+    for (int i = 0; i < 3; ++i) {
+        from[i] = p[i] - ball[i];
+        motion[i] = q[i] - p[i];
+        for (int j = 0; j < t->s->size[k]; ++j) {
+            const size_t at = 3 * (size_t)node[j] + (size_t)i;
+            motion[i] -= (to[at] - x[at]) / t->s->size[k];
+        }
+    }
+
+    // |from + s motion| = R
+    const double R = ball[3] + radius, square = pl_dot3(motion, motion), along = pl_dot3(from, motion),
+                 under = along * along - square * (pl_dot3(from, from) - R * R);
+    *length = sqrt(square);
+    if (along >= 0 || under <= 0) {
+        return INFINITY;
+    }
+    const double s = (-along - sqrt(under)) / square;
+
+    return fmax(fmax(0, s) * *length, t->feature_reach);
+}
+
 // The part of a step from x to `to` (obstacles from `from` to `until`) after which no feature is deeper than
 // `depth` of its size, or of how deep it is already. Faces that are not near yet are reached after a distance
 // of their own.
@@ -459,15 +489,23 @@ double contact_feature_limit(contact_term *t, const double *x, const double *to,
             double p[3], q[3];
             contact_global(&here, t->c->feature[f].at, p);
             contact_global(&there, t->c->feature[f].at, q);
+            bool near = false;
             for (int32_t i = PL_FEATURE_FACES * f; i < PL_FEATURE_FACES * (f + 1); ++i) {
                 const pl_contact_pair *foot = &t->foot[i];
                 if (foot->face < 0) {
                     continue;
                 }
+                near = true;
                 const double allowed =
                     fmax(0, foot->gap - t->c->feature[f].radius) + depth * t->spacing[t->points + i];
                 const double approach = feature_approach(t, foot, p, q, x, to);
                 limit = approach > allowed ? fmin(limit, allowed / approach) : limit;
+            }
+            const double accepted = depth * t->spacing[t->points + PL_FEATURE_FACES * f];
+            for (int32_t k = 0; !near && k < t->s->face_count; ++k) {
+                double length;
+                const double free = feature_meets(t, p, q, t->c->feature[f].radius, x, to, k, &length);
+                limit = free < length ? fmin(limit, (free + accepted) / length) : limit;
             }
         }
     }

@@ -78,6 +78,31 @@ static bool path_pairs(const pl_statics *s)
     return s->robot->contact.friction && s->robot->contact.free_count == 0;
 }
 
+// The part of `length` after which the prediction would be too deep in an obstacle, work.d predicting the
+// rest of the path. A corrector shortens its steps there, but not where prescribed lengths or volumes put the
+// body through: then the increment has to.
+static double path_meets(pl_statics *s, const double *x, const double *gap, double part)
+{
+    pl_problem *p = s->problem;
+    double asked = 0, limit = 1;
+
+    for (int k = 0; k < p->linear.border_count; ++k) {
+        asked = fmax(asked, fabs(gap[k]));
+    }
+    if (asked > 0 && pl_problem_touches(p)) {
+        const size_t mark = pl_arena_begin(&p->scratch);
+        double *d = pl_problem_take_unknown(p), *to = pl_problem_take_full(p);
+        for (int32_t i = 0; i < p->unknowns.n; ++i) {
+            d[i] = part * s->newton.work.d[i];
+        }
+        pl_newton_move(&s->newton, x, d, to);
+        limit = pl_problem_step_limit(p, x, to);
+        pl_arena_end(&p->scratch, mark);
+    }
+
+    return limit;
+}
+
 // The length of the next increment: at most path->length (0: any), and such that the tangent step keeps to
 // rotations and strains that a linear step predicts; the rest of the path is divided into equal parts.
 static void path_choose(pl_statics *s, load_path *path, const double *x)
@@ -105,6 +130,7 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
     double length = rest * fmin(1, fmin(s->path.turn / turn, s->path.strain / strain));
     length = fmin(length, pl_problem_stride(s->problem, x, path->at));
     length = path->length > 0 ? fmin(path->length, length) : length;
+    length *= path_meets(s, x, gap, length / rest);
     if (path_pairs(s)) {
         length = fmin(length, path->pair_length > 0 ? path->pair_length : 0.5 * rest);
         // every pair has two: the last increment alone would be compared with itself

@@ -120,6 +120,43 @@ static void test_derivatives(void **state)
     }
 }
 
+// A cable that is shortened bends the bar onto a pin. Its length is prescribed, so that no step of an
+// increment that leads through the pin can be shortened: the increment ends where the bar meets it.
+static void test_bent_onto_pin(void **state)
+{
+    (void)state;
+    static plan p;
+    static const pl_guide_def guide[] = {
+        {.point = {0, 4, 1.2}}, {.point = {19, 4, 1.2}}, {.point = {38, 4, 1.2}}};
+    const double radius[] = {0.6, 1.2}, place[] = {26, 22};
+    pl_mesh *mesh = tet_box(7, 2, 2, 40, 8, 8, 2, NULL);
+    int worst = 0;
+
+    for (int k = 0; k < 4; ++k) {
+        const pl_obstacle_def pin = {.name = "thing",
+                                     .kind = PL_OBSTACLE_CYLINDER,
+                                     .radius = radius[k % 2],
+                                     .direction = {0, 1, 0},
+                                     .point = {place[k / 2], 4, -1 - radius[k % 2]}};
+        plan_init(&p, mesh, rubber);
+        plan_plane(&p, "base", 0, 0);
+        plan_hold(&p, "base", "xyz");
+        plan_cable(&p, "tendon", guide, 3, PL_DRIVE_SHORTENING)->radius = 2;
+        p.def.contact = (pl_contact_def){.given = true, .obstacle = &pin, .obstacle_count = 1};
+        rig r = plan_build(&p, NULL);
+        const double command = 3;
+        const pl_solve_report report = rig_solve(&r, &command);
+        print_message("pin of %g mm at %g mm, cable %g mm shorter: %d factorisations, %.4f N\n", pin.radius,
+                      place[k / 2], command, report.factorizations, reading(&r, "force_z"));
+        assert_int_equal(report.outcome, PL_SOLVED);
+        worst = report.factorizations > worst ? report.factorizations : worst;
+        rig_clear(&r);
+    }
+    print_message("at most %d factorisations\n", worst);
+    assert_true(worst <= 40);
+    pl_mesh_destroy(mesh);
+}
+
 // Hertz: a = (3 F R (1 - nu^2) / (4 E))^(1/3) over the edge of the faces decides.
 static void test_footprint(void **state)
 {
@@ -158,6 +195,7 @@ static void test_footprint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_path), cmocka_unit_test(test_derivatives),
+                                       cmocka_unit_test(test_bent_onto_pin),
                                        cmocka_unit_test(test_footprint)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
