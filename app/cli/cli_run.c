@@ -198,15 +198,18 @@ static double run_distance(const run *r, const double *marker, const double aim[
     return sqrt(sum);
 }
 
-// The error of a surrogate in the marker. A measured marker needs none, unless it is simulated by the same
-// surrogate.
-static double run_model_error(const cli_args *args, const run *r, double measured)
+// How far the marker may be from where it is estimated (95 %): two standard deviations of the estimate and
+// the error of a surrogate. A measured marker needs neither, unless it is simulated by the same surrogate.
+static double run_uncertainty(const cli_args *args, const run *r, const pl_loop_report *p, double measured)
 {
+    const double *s = p->marker_sigma ? p->marker_sigma + 3 * r->marker : NULL;
+    const double spread = s && isnan(measured) ? 2 * sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]) : 0;
     const pl_model_answer answer = pl_model_get_answer(r->m.model);
     const char *plant = cli_value(args, "plant");
     const bool own = !plant || strcmp(plant, args->plain[0]) == 0;
+    const bool counts = pl_answer_has_error(&answer) && (own || isnan(measured));
 
-    return pl_answer_has_error(&answer) && (own || isnan(measured)) ? answer.error.marker[r->marker] : 0;
+    return spread + (counts ? answer.error.marker[r->marker] : 0);
 }
 
 // Ticks from one reading of the slowest sensor to the next.
@@ -331,7 +334,7 @@ static int run_ticks(const cli_args *args, run *r)
         r->error[tick] = report.measured ? report.error : NAN;
         r->distance[tick] = run_distance(r, r->true_marker, report.aim);
         r->estimated_miss[tick] = run_distance(r, report.marker, report.aim);
-        r->model_error[tick] = run_model_error(args, r, r->distance[tick]);
+        r->uncertainty[tick] = run_uncertainty(args, r, &report, r->distance[tick]);
         r->busy[tick] = busy;
         r->done = tick + 1;
         const int status = run_log_row(args, r, t, &report, busy);
@@ -362,7 +365,7 @@ static void run_judge_goal(run *r, goal *g, int end)
     double error = 0;
 
     g->miss = 0;
-    g->model_error = 0;
+    g->uncertainty = 0;
 
     // settled: from then on below 5 % to the end
     for (int i = g->first; i < end; ++i) {
@@ -378,15 +381,15 @@ static void run_judge_goal(run *r, goal *g, int end)
         measured += !isnan(r->error[i]);
         error += isnan(r->error[i]) ? 0 : r->error[i];
         g->miss += fmax(r->estimated_miss[i], r->distance[i]) / (end - last); // a NAN is left out by fmax
-        const double e = r->model_error[i];
-        g->model_error = isnan(g->model_error) || isnan(e) ? NAN : fmax(g->model_error, e);
+        const double e = r->uncertainty[i];
+        g->uncertainty = isnan(g->uncertainty) || isnan(e) ? NAN : fmax(g->uncertainty, e);
     }
 
     g->measured = measured > 0;
     g->final_error = measured > 0 ? error / measured : NAN;
     const bool blind = r->m.info.sensor_count == 0 || r->w.in < 0;
     const bool met = g->distance <= r->tolerance && g->miss <= r->tolerance && (g->measured || blind);
-    g->reached = met && g->miss + g->model_error <= r->tolerance;
+    g->reached = met && g->miss + g->uncertainty <= r->tolerance;
     g->uncertain = met && !g->reached;
 }
 
@@ -468,12 +471,14 @@ static void run_print(const cli_args *args, run *r)
 
     for (int k = 0; k < r->goal_count; ++k) {
         const goal *g = &r->goal[k];
-        if (g->uncertain && isnan(g->model_error)) {
+        if (g->uncertain && isnan(g->uncertainty)) {
             cli_say(args, "  the goal from %g s is reached by the model, whose error is not known there\n",
                     g->from);
         } else if (g->uncertain) {
-            cli_say(args, "  the goal from %g s is reached by the model, which is itself %.2g mm uncertain\n",
-                    g->from, g->model_error);
+            cli_say(args,
+                    "  the goal from %g s is reached by the estimate, which is itself %.2g mm uncertain (95 "
+                    "%%)\n",
+                    g->from, g->uncertainty);
         }
     }
 
@@ -513,7 +518,7 @@ static json_t *run_json(const run *r)
         json_object_set_new(one, "overshoot", cli_json_number(g->overshoot));
         json_object_set_new(one, "miss", cli_json_number(g->miss));
         json_object_set_new(one, "measured", json_boolean(g->measured));
-        json_object_set_new(one, "model_error", cli_json_number(g->model_error));
+        json_object_set_new(one, "uncertainty", cli_json_number(g->uncertainty));
         json_object_set_new(one, "reached", json_boolean(g->reached));
         json_object_set_new(one, "uncertain", json_boolean(g->uncertain));
         json_object_set_new(one, "settled", g->settled >= 0 ? json_integer(g->settled) : json_null());
@@ -565,7 +570,7 @@ static int run_work(const cli_args *args, run *r)
     // memory for all ticks: nothing is allocated in the loop
     const size_t n = (size_t)r->steps;
     double **const list[] = {&r->time, &r->error,          &r->distance,
-                             &r->busy, &r->estimated_miss, &r->model_error};
+                             &r->busy, &r->estimated_miss, &r->uncertainty};
     bool whole = true;
     for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
         *list[i] = calloc(n + 1, sizeof(double));
@@ -615,7 +620,7 @@ static int run_run(cli_args *args)
 
     void *const block[] = {r.row,   r.sensor,         r.true_marker, r.first,    r.time,
                            r.error, r.distance,       r.busy,        r.rejected, r.rejected_at,
-                           r.sent,  r.estimated_miss, r.model_error};
+                           r.sent,  r.estimated_miss, r.uncertainty};
     for (size_t i = 0; i < sizeof block / sizeof block[0]; ++i) {
         free(block[i]);
     }

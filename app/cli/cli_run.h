@@ -20,7 +20,7 @@ typedef struct goal {
     double final_error; // mean over the last tenth of its ticks, as far as measured; NAN: none was
     double miss;        // mm, mean over the same ticks: of the marker, the larger of estimated and measured
     bool measured;      // some of these ticks had readings
-    double model_error; // mm, the largest of a surrogate that nothing has measured in these ticks; NAN: not
+    double uncertainty; // mm (95 %), the largest in these ticks of a marker that nothing measures; NAN: not
                         // known
     bool reached, uncertain; // uncertain: reached by the model, but not within its own error
 } goal;
@@ -55,7 +55,7 @@ typedef struct run {
     double *first;                          // per output: error when the goal began
     double *time, *error, *distance, *busy; // per tick; error NAN: not measured
     double *estimated_miss;                 // per tick: of the estimated marker, mm
-    double *model_error;                    // per tick: of a surrogate in the marker, mm; NAN: not known
+    double *uncertainty;                    // per tick: of the marker, mm; NAN: not known
     int *rejected;                          // per sensor: ticks in which its reading was not used
     double *rejected_at;                    // s: the first of them
     int missed, held, saturated, lost;      // ticks; lost: missing readings

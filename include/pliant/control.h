@@ -176,6 +176,7 @@ typedef struct pl_loop_report {
     int frozen;                       // a sensor that seems frozen; -1: none
     const bool *rejected;             // per sensor: frozen, implausible or an outlier: not used
     const double *marker;             // 3 per marker: estimated, or of the model
+    const double *marker_sigma;       // 3 per marker: standard deviations of the estimate, mm; NULL: none
     const double *aim;                // where the goal's marker should be (impedance: where it yields to)
     const double *set_point, *output; // what was controlled, output_count numbers
     const double *force;              // 3 per marker of the estimator's forces, N; NULL: none

@@ -416,6 +416,7 @@ static pl_status run_place(pl_loop *s, pl_loop_report *report, double *stiffness
         }
         report->estimated = report->measured = status == PL_OK && estimate.used > 0;
         report->contradicted = status == PL_OK && estimate.contradicted;
+        report->marker_sigma = status == PL_OK ? estimate.marker_sigma : NULL;
         report->force = status == PL_OK && s->options.estimator->force_count > 0 ? estimate.force : NULL;
         *stiffness = status == PL_OK ? 1 + estimate.stiffness : 1;
 

@@ -66,6 +66,8 @@ with log:
             answer = {"seq": message["seq"], "error": "valve 3 is hot"}
         if mode == "long" and late:
             line.write("x" * (1 << 20) + "\n")
+        if mode == "blind":
+            answer.pop("markers", None)
         if mode == "unsolved" and late and "sensors" in answer:
             answer["solved"] = False
         if mode == "twice" and late and "sensors" in answer:

@@ -153,7 +153,7 @@ expect_words out.txt "400 ticks of 0.001 s" "0 ticks held"
 expect_status 0 learn one.sqlite --hidden 3,3 --epochs 2 --out coarse.yaml
 place() { "$pliant" fk coarse.yaml --set t1=5 --set t2=3 --set t3=4 --json - | tr -d ' \n' | grep -o '"position":\[[^]]*' | head -1 | cut -d'[' -f2; }
 expect_status 1 run coarse.yaml "--goal=$(place)" --controller track --control-marker --steps 60 --json coarse.json
-expect_words out.txt "uncertain" "is reached by the model, which is itself"
+expect_words out.txt "uncertain" "is reached by the estimate, which is itself"
 expect_words coarse.json '"uncertain": true' '"reached": false'
 printf 't1 [mm],t2 [mm],t3 [mm],tip.x [mm],tip.y [mm],tip.z [mm]\n5,3,4,%s\n' \
     "$(place)" >at.csv

@@ -116,6 +116,18 @@ M
     expect_status 0 $far --plant "127.0.0.1:$port" --json absurd.json
     expect_words err.txt "sensor 's1' is contradicted by the others"
     expect_words absurd.json '"reached": true'
+    # where nothing measures the marker, what its estimate may be off counts
+    start blind
+    status=0
+    "$pliant" $far --plant "127.0.0.1:$port" --tolerance 50mm --json blind.json >out.txt 2>err.txt || status=$?
+    expect_near "exit within any uncertainty" $status 0 0
+    off=$(json_number blind.json uncertainty)
+    expect_near "2 sigma of the estimate are known and not 0" "$(awk -v u="$off" 'BEGIN { print (u > 1e-3 && u < 50) }')" 1 0
+    start blind
+    status=0
+    "$pliant" $far --plant "127.0.0.1:$port" --tolerance "$(awk -v u="$off" -v m="$(json_number blind.json miss)" 'BEGIN { print m + 0.5 * u }')mm" >out.txt 2>err.txt || status=$?
+    expect_near "exit below the uncertainty" $status 1 0
+    expect_words out.txt "uncertain" "is reached by the estimate, which is itself"
     # a signal: the commands go to rest, and the program says so
     start good
     "$pliant" $far --steps 100000 --real-time --plant "127.0.0.1:$port" --on-stop vent >out.txt 2>err.txt &
