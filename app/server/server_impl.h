@@ -8,9 +8,6 @@
 #include "server.h"
 #include "server_pack.h"
 
-#define SERVER_SLOT                                                                                          \
-    3 // of the model: the shape to return to after a computation beside it (0 to 2: inverse kinematics)
-
 #define SERVER_FIELDS 6                       // that a shape is coloured by
 #define SERVER_COMMANDS 64                    // of one robot that the view can set
 #define SERVER_POINTS 4000                    // of one path

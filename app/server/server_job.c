@@ -213,10 +213,10 @@ static void job_cloud(server_worker *w, const server_job *job)
     worker_let_go(w, c.m);
 
     // the robot goes back to where it was
-    const bool kept = pl_model_keep(c.m->model, SERVER_SLOT, NULL) == PL_OK;
+    const bool kept = pl_model_keep(c.m->model, PL_SLOT_CALLER, NULL) == PL_OK;
     const pl_status status = job_cloud_run(&c, &err);
     if (kept) {
-        if (pl_model_recall(c.m->model, SERVER_SLOT, NULL) != PL_OK) {
+        if (pl_model_recall(c.m->model, PL_SLOT_CALLER, NULL) != PL_OK) {
             pl_model_reset(c.m->model);
         }
     }
@@ -412,13 +412,13 @@ static pl_status job_write_seen(server_worker *w, const server_job *job, const c
     }
 
     const uint32_t stands = m->shape;
-    pl_status status = pl_model_keep(m->model, SERVER_SLOT, err);
+    pl_status status = pl_model_keep(m->model, PL_SLOT_CALLER, err);
     if (status == PL_OK) {
         status = job_revisit(m, entry, &then, err);
         if (status == PL_OK) {
             status = job_write_shape(m, job->format, path, err);
         }
-        if (pl_model_recall(m->model, SERVER_SLOT, NULL) != PL_OK) {
+        if (pl_model_recall(m->model, PL_SLOT_CALLER, NULL) != PL_OK) {
             pl_model_reset(m->model);
         }
         m->shape = stands;

@@ -33,7 +33,8 @@ void worker_live_end(server_worker *w)
     pl_simulation_pull(m->simulation, NULL);
     server_tried(pl_simulation_grip(m->simulation, NULL, 0, NULL));
     server_pull_end(m);
-    if (pl_model_recall(m->model, 3, NULL) != PL_OK) { // the equilibrium that the motion began at
+    if (pl_model_recall(m->model, PL_SLOT_CALLER, NULL) !=
+        PL_OK) { // the equilibrium that the motion began at
         pl_model_reset(m->model);
     }
     m->shape = 0;
@@ -50,7 +51,7 @@ static bool live_begin(server_worker *w, server_model *m, const server_pose *pos
     if (!m->simulation) {
         status = pl_simulation_create(m->model, &options, &m->simulation, &err);
     }
-    status = status == PL_OK ? pl_model_keep(m->model, 3, &err) : status;
+    status = status == PL_OK ? pl_model_keep(m->model, PL_SLOT_CALLER, &err) : status;
     status = status == PL_OK ? pl_simulation_from_model(m->simulation, &err) : status;
     status = status == PL_OK ? pl_simulation_start(m->simulation, &err) : status;
     if (status != PL_OK) {

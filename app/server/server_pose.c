@@ -202,7 +202,7 @@ static void pose_search_widely(server_worker *w, server_model *m, const server_p
     if (worker_overtaken(w)) {
         return;
     }
-    pl_status status = pl_model_keep(m->model, SERVER_SLOT, &err);
+    pl_status status = pl_model_keep(m->model, PL_SLOT_CALLER, &err);
     if (status != PL_OK) {
         server_refuse(w->queue, pose->viewer, "%s", err.text);
         return;
@@ -215,7 +215,7 @@ static void pose_search_widely(server_worker *w, server_model *m, const server_p
     // stopped by a newer request, which will be answered; a failure is the answer to this one
     const bool stopped = worker_must_stop(w) || (status == PL_OK && report.outcome == PL_IK_STOPPED);
     if (stopped || status != PL_OK) {
-        if (pl_model_recall(m->model, SERVER_SLOT, NULL) != PL_OK) {
+        if (pl_model_recall(m->model, PL_SLOT_CALLER, NULL) != PL_OK) {
             pl_model_reset(m->model);
         }
         m->shape = shown;

@@ -243,7 +243,7 @@ void worker_suggest(server_worker *w, const server_job *job)
     worker_let_go(w, m);
     double axis[2][3] = {{0}}, reach[2] = {0};
     int directions = 0;
-    const bool kept = pl_model_keep(m->model, SERVER_SLOT, NULL) == PL_OK;
+    const bool kept = pl_model_keep(m->model, PL_SLOT_CALLER, NULL) == PL_OK;
     w->quiet = true;
     const bool known =
         suggest_derivative(m, job->marker, s.middle, &s) || suggest_derivative(m, job->marker, s.rest, &s);
@@ -261,7 +261,7 @@ void worker_suggest(server_worker *w, const server_job *job)
     }
 
     if (kept) {
-        if (pl_model_recall(m->model, SERVER_SLOT, NULL) != PL_OK) {
+        if (pl_model_recall(m->model, PL_SLOT_CALLER, NULL) != PL_OK) {
             pl_model_reset(m->model);
         }
     }

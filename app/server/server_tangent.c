@@ -136,11 +136,11 @@ void worker_tangent(server_worker *w, server_model *m, bool all)
     // an aside: the model comes back to where it stands
     pl_solve_report report;
     w->quiet = true;
-    if (pl_model_keep(m->model, SERVER_SLOT, NULL) == PL_OK) {
+    if (pl_model_keep(m->model, PL_SLOT_CALLER, NULL) == PL_OK) {
         if (pl_model_fk(m->model, command, &report, NULL) == PL_OK && report.outcome == PL_SOLVED) {
             tangent_publish(w, m);
         }
-        if (pl_model_recall(m->model, SERVER_SLOT, NULL) != PL_OK) {
+        if (pl_model_recall(m->model, PL_SLOT_CALLER, NULL) != PL_OK) {
             pl_model_reset(m->model);
         }
     }

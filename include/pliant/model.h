@@ -237,11 +237,18 @@ PL_API_CHECKED pl_status pl_model_find_shapes(const pl_model *model, const doubl
                                               const pl_shapes_options *options, pl_shapes **out,
                                               pl_shapes_report *report, pl_error *err);
 
-// Saves the current state in a slot, and restores it. Restoring an empty slot is refused. Inverse kinematics
-// uses slots 0 to 2.
-#define PL_MODEL_SLOTS 4
-PL_API_CHECKED pl_status pl_model_keep(pl_model *model, int slot, pl_error *err);
-PL_API_CHECKED pl_status pl_model_recall(pl_model *model, int slot, pl_error *err);
+// Places in which the current state is saved and from which it is restored. Restoring an empty one is
+// refused.
+typedef enum pl_model_slot {
+    PL_SLOT_IK_HERE,  // inverse kinematics: the last iterate accepted
+    PL_SLOT_IK_ENTRY, // inverse kinematics: the shape at the start of the solve
+    PL_SLOT_IK_BEST,  // inverse kinematics: the best of several starts
+    PL_SLOT_CALLER,   // of whoever calls it: loops, estimators, programs
+    PL_MODEL_SLOTS
+} pl_model_slot;
+
+PL_API_CHECKED pl_status pl_model_keep(pl_model *model, pl_model_slot slot, pl_error *err);
+PL_API_CHECKED pl_status pl_model_recall(pl_model *model, pl_model_slot slot, pl_error *err);
 
 // To the undeformed configuration, all commands idle, as if it had just been created: what follows does not
 // depend on earlier solves, to the last bit. Forces that were set remain set.

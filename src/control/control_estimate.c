@@ -16,7 +16,6 @@
 #include "robot/robot_def.h"
 #include "robot/robot_kind.h"
 
-#define ESTIMATE_SLOT 3       // of the model: the shape accepted last
 #define ESTIMATE_HALVINGS 6   // of a step that does not help
 #define ESTIMATE_UNSEEN 1e-10 // of the largest information: what rounding leaves
 
@@ -630,7 +629,7 @@ static pl_status estimate_search(pl_estimator *s, const double *sent, const doub
                                  bool *moved, pl_error *err)
 {
     // the state to return to
-    pl_status status = pl_model_keep(s->model, ESTIMATE_SLOT, err);
+    pl_status status = pl_model_keep(s->model, PL_SLOT_CALLER, err);
     double factor = 1;
 
     *moved = false;
@@ -649,7 +648,7 @@ static pl_status estimate_search(pl_estimator *s, const double *sent, const doub
             memcpy(s->x, s->trial, (size_t)s->n * sizeof *s->x);
             memcpy(s->residual, s->residual_trial, (size_t)s->options.measured_count * sizeof *s->residual);
         } else if (status == PL_OK) {
-            status = pl_model_recall(s->model, ESTIMATE_SLOT, err);
+            status = pl_model_recall(s->model, PL_SLOT_CALLER, err);
         }
     }
 

@@ -5,8 +5,6 @@
 #include "control/control.h"
 #include "robot/robot_kind.h"
 
-#define RUN_SLOT 3 // of the model: where it stood before a goal was computed
-
 // A sensor is frozen if it says nothing of a motion of the model beyond both of these.
 #define FROZEN_SIGMAS 12 // three steps of a coarse potentiometer
 #define FROZEN_SIZE 0.01 // of the robot: no model is better everywhere
@@ -299,7 +297,7 @@ pl_status pl_loop_goal(pl_loop *s, const double target[3], double *distance, pl_
 {
     // inverse kinematics from the present command; afterwards the model returns to the estimated state
     pl_ik_report report;
-    pl_status status = pl_model_keep(s->model, RUN_SLOT, err);
+    pl_status status = pl_model_keep(s->model, PL_SLOT_CALLER, err);
 
     if (status == PL_OK) {
         status = pl_model_set_forces(s->model, NULL, err); // a goal is planned for the robot without a load
@@ -330,7 +328,7 @@ pl_status pl_loop_goal(pl_loop *s, const double target[3], double *distance, pl_
         s->set_point[i] = s->options.control_marker ? target[i] : answer.sensor[i];
     }
 
-    return pl_model_recall(s->model, RUN_SLOT, err);
+    return pl_model_recall(s->model, PL_SLOT_CALLER, err);
 }
 
 // A reading that stays the same to the bit while the model says that it moved by more than its noise.

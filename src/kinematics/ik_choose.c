@@ -184,10 +184,10 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
             ik_swap(&ik->here, &ik->trial);
             ik->slope.fresh = false;
             ++ik->record.iterations;
-            status = pl_model_keep(ik->model, IK_SLOT_HERE, err);
+            status = pl_model_keep(ik->model, PL_SLOT_IK_HERE, err);
         } else if (status == PL_OK) {
             radius = 0.25 * fmin(radius, length);
-            status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+            status = pl_model_recall(ik->model, PL_SLOT_IK_HERE, err);
         }
     }
 

@@ -45,7 +45,7 @@ static pl_status search_value(pl_ik *ik, double h, double *value, pl_error *err)
     search_point(ik, ik->here.z, h, ik->trial.z);
     const pl_status status = ik_go(ik, &ik->trial, &solved, err);
     *value = solved ? 2 * ik->trial.value : INFINITY;
-    return status == PL_OK && !solved ? pl_model_recall(ik->model, IK_SLOT_HERE, err) : status;
+    return status == PL_OK && !solved ? pl_model_recall(ik->model, PL_SLOT_IK_HERE, err) : status;
 }
 
 // dO/dz_j = (O(z + dz e_j) - O(z - dz e_j)) / (2 dz), one-sided at the ends of the range
@@ -64,7 +64,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
             value[side] = solved ? 2 * ik->trial.value : 2 * ik->here.value;
             at[side] = solved ? at[side] : ik->here.z[j];
             if (status == PL_OK && !solved) {
-                status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+                status = pl_model_recall(ik->model, PL_SLOT_IK_HERE, err);
             }
         }
 
@@ -221,7 +221,7 @@ static pl_status search_step(pl_ik *ik, search_memory *memory, bool *found, pl_e
     ik->slope.fresh = ik->slope.known = false;
     ++ik->record.iterations;
 
-    return pl_model_keep(ik->model, IK_SLOT_HERE, err);
+    return pl_model_keep(ik->model, PL_SLOT_IK_HERE, err);
 }
 
 // Ends when the goals are met, no step makes O fall, or a limit is reached.
@@ -239,7 +239,7 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 
         if (!found && !memory.known) {
             *outcome = PL_IK_STALLED;
-            status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+            status = pl_model_recall(ik->model, PL_SLOT_IK_HERE, err);
             break;
         }
 
@@ -253,7 +253,7 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         status = search_step(ik, &memory, &found, err);
         memory.known = found ? memory.known : conjugate;
         if (status == PL_OK && !found) {
-            status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+            status = pl_model_recall(ik->model, PL_SLOT_IK_HERE, err);
         }
     }
 

@@ -347,9 +347,9 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
         if (status == PL_OK && solved && ik->trial.excess < ik->here.excess) {
             ik_swap(&ik->here, &ik->trial);
             ik->slope.fresh = false;
-            status = pl_model_keep(ik->model, IK_SLOT_HERE, err);
+            status = pl_model_keep(ik->model, PL_SLOT_IK_HERE, err);
         } else if (status == PL_OK) {
-            status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+            status = pl_model_recall(ik->model, PL_SLOT_IK_HERE, err);
             radius = 0.25 * fmin(radius, largest_of(ik->local.p, ik->n));
         }
     }
@@ -391,9 +391,9 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
             *left = true;
             ik_swap(&ik->here, &ik->trial);
             ik->slope.fresh = ik->slope.known = false;
-            status = pl_model_keep(ik->model, IK_SLOT_HERE, err);
+            status = pl_model_keep(ik->model, PL_SLOT_IK_HERE, err);
         } else if (status == PL_OK) {
-            status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+            status = pl_model_recall(ik->model, PL_SLOT_IK_HERE, err);
         }
     }
 
@@ -524,7 +524,7 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     ik->search.radius = fmin(ik->search.radius, ik->search.reach);
 
     // the new point is stored; coordinates may have changed there
-    pl_status status = pl_model_keep(ik->model, IK_SLOT_HERE, err);
+    pl_status status = pl_model_keep(ik->model, PL_SLOT_IK_HERE, err);
     if (ik_kinks_present(ik)) {
         ik->slope.known = ik->slope.fresh = false;
     }
@@ -556,7 +556,7 @@ static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
 {
     const double length = largest_of(ik->local.p, ik->n);
     const bool was_fresh = ik->local.was_fresh;
-    pl_status status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+    pl_status status = pl_model_recall(ik->model, PL_SLOT_IK_HERE, err);
 
     if (status != PL_OK) {
         return status;
@@ -740,7 +740,7 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     ik->local.was_fresh = ik->slope.fresh;
     pl_status status = ik_go(ik, &ik->trial, &solved, err);
     if (status != PL_OK || ik->search.interrupted) {
-        return status == PL_OK ? pl_model_recall(ik->model, IK_SLOT_HERE, err) : status;
+        return status == PL_OK ? pl_model_recall(ik->model, PL_SLOT_IK_HERE, err) : status;
     }
     if (solved) {
         return newton_weigh(ik, n, first, err);

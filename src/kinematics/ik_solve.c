@@ -82,7 +82,7 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
         status = ik_go(ik, &ik->here, solved, err);
     }
 
-    return status == PL_OK && *solved ? pl_model_keep(ik->model, IK_SLOT_HERE, err) : status;
+    return status == PL_OK && *solved ? pl_model_keep(ik->model, PL_SLOT_IK_HERE, err) : status;
 }
 
 // Coordinates of the Jacobian: with kinks or the commands themselves. A Jacobian in other coordinates is
@@ -273,7 +273,7 @@ static pl_status start_begin(pl_ik *ik, int k, bool *there, bool *solved, pl_err
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
         *solved = isfinite(ik->here.value);
-        status = *solved ? pl_model_keep(ik->model, IK_SLOT_HERE, err) : PL_OK;
+        status = *solved ? pl_model_keep(ik->model, PL_SLOT_IK_HERE, err) : PL_OK;
     }
 
     return status;
@@ -285,7 +285,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
     // a point that violates a bound is worse than all that do not
     const bool broken = *outcome == PL_IK_FORWARD || *outcome == PL_IK_INFEASIBLE;
     double best = broken || ik->here.excess > IK_HOLDS ? INFINITY : ik->here.value;
-    pl_status status = pl_model_keep(ik->model, IK_SLOT_BEST, err);
+    pl_status status = pl_model_keep(ik->model, PL_SLOT_IK_BEST, err);
 
     memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
     bool moved = false, there = true;
@@ -318,7 +318,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
             which = *starts - 1;
             *outcome = now;
             memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
-            status = pl_model_keep(ik->model, IK_SLOT_BEST, err);
+            status = pl_model_keep(ik->model, PL_SLOT_IK_BEST, err);
             moved = false;
         }
     }
@@ -326,7 +326,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
     // return to the best
     ik->record.agreed = start_agreed(ik, *starts, which);
     if (status == PL_OK && moved) {
-        status = pl_model_recall(ik->model, IK_SLOT_BEST, err);
+        status = pl_model_recall(ik->model, PL_SLOT_IK_BEST, err);
         memcpy(ik->here.z, ik->best_z, (size_t)ik->n * sizeof *ik->best_z);
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
@@ -521,7 +521,7 @@ static pl_status solve_stop(pl_ik *ik, bool begun, pl_ik_outcome *outcome, pl_er
 {
     ik->search.interrupted = true;
     *outcome = PL_IK_STOPPED;
-    const pl_status status = pl_model_recall(ik->model, begun ? IK_SLOT_HERE : IK_SLOT_ENTRY, err);
+    const pl_status status = pl_model_recall(ik->model, begun ? PL_SLOT_IK_HERE : PL_SLOT_IK_ENTRY, err);
     if (status == PL_OK) {
         ik_use_kinks(ik, false);
         solve_read_commands(ik, ik->here.z);
@@ -564,14 +564,14 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     }
 
     // from the start given, else from where the model was
-    pl_status status = pl_model_keep(ik->model, IK_SLOT_ENTRY, err);
+    pl_status status = pl_model_keep(ik->model, PL_SLOT_IK_ENTRY, err);
     bool solved = false;
     if (status == PL_OK) {
         status = solve_begin(ik, start, &solved, err);
     }
 
     if (status == PL_OK && !solved && start) {
-        status = pl_model_recall(ik->model, IK_SLOT_ENTRY,
+        status = pl_model_recall(ik->model, PL_SLOT_IK_ENTRY,
                                  err); // a start that cannot be computed: from where the model stood
         if (status == PL_OK) {
             status = solve_begin(ik, NULL, &solved, err);
@@ -581,7 +581,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     if (status == PL_OK && solved) {
         status = solve_run(ik, &outcome, err);
     } else if (status == PL_OK) {
-        status = pl_model_recall(ik->model, IK_SLOT_ENTRY, err);
+        status = pl_model_recall(ik->model, PL_SLOT_IK_ENTRY, err);
         outcome = ik->search.interrupted ? PL_IK_STOPPED : PL_IK_FORWARD;
         memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
         ik_outputs_read(ik, &ik->here);

@@ -314,7 +314,7 @@ static void together_save(pl_ik *ik)
 static pl_status together_back(pl_ik *ik, pl_error *err)
 {
     const ik_together *t = &ik->together;
-    const pl_status status = pl_model_recall(ik->model, IK_SLOT_HERE, err);
+    const pl_status status = pl_model_recall(ik->model, PL_SLOT_IK_HERE, err);
 
     place_copy(ik, &t->from, &ik->here);
     ik_evaluate(ik, &ik->here);
@@ -375,7 +375,7 @@ static pl_status together_round(pl_ik *ik, bool *better, pl_error *err)
     ik_outputs_note_bend(ik, &t->from, &ik->here);
     ik_outputs_update(ik, &t->from, &ik->here);
 
-    return pl_model_keep(ik->model, IK_SLOT_HERE, err);
+    return pl_model_keep(ik->model, PL_SLOT_IK_HERE, err);
 }
 
 // Which variables take part: commands of slack cables stay where they are.

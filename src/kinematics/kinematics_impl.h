@@ -131,13 +131,6 @@ typedef struct ik_search {
     int failures;         // forward solves that found none
 } ik_search;
 
-// Slots of the model that inverse kinematics uses (pl_model_keep).
-enum {
-    IK_SLOT_HERE,  // the shape at `here`, the last accepted iterate
-    IK_SLOT_ENTRY, // the shape at the start of the solve
-    IK_SLOT_BEST   // the best of several starts
-};
-
 // What the report will say.
 typedef struct ik_record {
     pl_ik_active *active;

@@ -383,9 +383,9 @@ pl_status model_recall(pl_model *model, const model_slot *slot, pl_error *err)
     return status;
 }
 
-pl_status pl_model_keep(pl_model *model, int slot, pl_error *err)
+pl_status pl_model_keep(pl_model *model, pl_model_slot slot, pl_error *err)
 {
-    if (slot < 0 || slot >= PL_MODEL_SLOTS) {
+    if ((unsigned)slot >= PL_MODEL_SLOTS) {
         return pl_fail(err, PL_BAD_INPUT, "model: slot %d, must lie between 0 and %d", slot,
                        PL_MODEL_SLOTS - 1);
     }
@@ -393,9 +393,9 @@ pl_status pl_model_keep(pl_model *model, int slot, pl_error *err)
     return model_keep(model, &model->slot[slot], err);
 }
 
-pl_status pl_model_recall(pl_model *model, int slot, pl_error *err)
+pl_status pl_model_recall(pl_model *model, pl_model_slot slot, pl_error *err)
 {
-    if (slot < 0 || slot >= PL_MODEL_SLOTS) {
+    if ((unsigned)slot >= PL_MODEL_SLOTS) {
         return pl_fail(err, PL_BAD_INPUT, "model: slot %d, must lie between 0 and %d", slot,
                        PL_MODEL_SLOTS - 1);
     }

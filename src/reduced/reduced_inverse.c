@@ -92,7 +92,7 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
 // by ten after failure.
 static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, pl_status *status)
 {
-    const int C = r->info.command_count, slot = PL_MODEL_SLOTS - 1;
+    const int C = r->info.command_count, slot = PL_SLOT_CALLER;
     *status = pl_model_keep(r->model, slot, err);
     for (int attempt = 0; attempt < 12 && *status == PL_OK; ++attempt) {
         double step[REACH_COMMANDS_MAX], trial[REACH_COMMANDS_MAX];
