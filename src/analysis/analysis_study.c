@@ -499,8 +499,8 @@ static void study_one(study_work *w, int variant)
     const pl_study_def *d = w->def;
     pl_study *s = w->out;
     study_variant v = {0};
-    pl_error err = {0};
-    pl_status status = PL_OK;
+    pl_error err = {0}, unbuilt = {0};
+    pl_status build = PL_OK;
     bool built = false;
 
     for (int inner = 0; inner < w->inner && !atomic_load(&w->stop); ++inner) {
@@ -511,9 +511,14 @@ static void study_one(study_work *w, int variant)
             continue;
         }
         if (!built) {
-            status = study_build(w, point, &v, &err);
+            build = study_build(w, point, &v, &unbuilt);
             built = true;
         }
+
+        // a variant that cannot be built fails at all of its points, with its reason; a point that is refused
+        // says nothing about the next
+        pl_status status = build;
+        err = unbuilt;
 
         // commands of the point
         for (int i = 0; status == PL_OK && i < d->axis_count; ++i) {
@@ -524,12 +529,9 @@ static void study_one(study_work *w, int variant)
             }
         }
 
-        // a point out of range says nothing about the next
-        if (status == PL_OK && study_check_ranges(w, &v, &err) != PL_OK) {
-            study_done(w, point, err.text);
-            continue;
+        if (status == PL_OK) {
+            status = study_check_ranges(w, &v, &err);
         }
-
         if (status == PL_OK) {
             status = study_solve(w, &v, s->value + (size_t)point * (size_t)s->quantity_count, outcome,
                                  sizeof outcome, &err);
@@ -540,7 +542,6 @@ static void study_one(study_work *w, int variant)
             break;
         }
 
-        // a variant that cannot be built fails at all of its points, with its reason
         study_done(w, point, status == PL_OK ? outcome : err.text);
     }
 

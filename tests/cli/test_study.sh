@@ -67,6 +67,11 @@ expect_words out.txt "0 of 2 points solved"
 expect_status 1 study finger --vary air=-1Pa,1kPa $coarse
 expect_status 0 study finger --vary air=-1Pa,1kPa $coarse --beyond-range --store range.store
 expect_words out.txt "2 of 2 points solved"
+# a command that no body could follow says nothing about the next point
+"$pliant" new cable_finger pulled >/dev/null
+expect_status 1 study pulled --size 14 --order 1 --vary flexor=500,2 --beyond-range --out refused.csv
+expect_words out.txt "1 of 2 points solved" "prescribes a length"
+expect_words refused.csv "2,solved"
 expect_status 2 study finger
 expect_status 1 study finger --vary design.wall=2,900 $coarse
 expect_words out.txt "1 of 2 points solved"
