@@ -82,7 +82,7 @@ static void reduce_warn(reduce *r)
                 r->findings, PL_WARNING, r->path, 0,
                 "the reduced model does not have the `%s` of the robot: its errors show what they do",
                 lost[i][0]);
-            cli_findings(r->findings);
+            cli_finding(pl_findings_at(r->findings, pl_findings_count(r->findings) - 1));
         }
     }
 }

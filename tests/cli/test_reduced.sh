@@ -167,4 +167,7 @@ markers: {tip: {surface: tip}}
 END
 expect_status 0 reduce loaded.yaml --samples 5
 expect_words err.txt 'the reduced model does not have the `loads: forces` of the robot'
+echo 'springs: [{name: post, from: tip, to: [60, 0, 0], stiffness: 1e-4 N/mm}]' >>loaded.yaml
+expect_status 0 reduce loaded.yaml --samples 5 --force
+expect_near "each is said once" "$(grep -c 'does not have the' err.txt)" 2 0
 finish
