@@ -79,19 +79,19 @@ static PyObject *study_texts(char *const *text, Py_ssize_t count)
 }
 
 // study(text, path, method, size, order, displacement, cache, time_limit, axes, set, marker, stiffness,
-// blocked, blocked_axis, jobs, store, callback): axes, settings (axes per point), outcomes, quantities,
-// values, findings, points that were in the store
+// blocked, blocked_axis, beyond_range, jobs, store, callback): axes, settings (axes per point), outcomes,
+// quantities, values, findings, points that were in the store
 PyObject *core_study(PyObject *module, PyObject *args)
 {
     (void)module;
     const char *text, *path, *method, *marker, *store;
     Py_ssize_t length;
     double size, time_limit;
-    int order, displacement, cache, stiffness, blocked, blocked_axis, jobs;
+    int order, displacement, cache, stiffness, blocked, blocked_axis, beyond_range, jobs;
     PyObject *axes, *set, *callback, *out = NULL;
-    if (!PyArg_ParseTuple(args, "s#zzdippdOOzppiizO:study", &text, &length, &path, &method, &size, &order,
+    if (!PyArg_ParseTuple(args, "s#zzdippdOOzppipizO:study", &text, &length, &path, &method, &size, &order,
                           &displacement, &cache, &time_limit, &axes, &set, &marker, &stiffness, &blocked,
-                          &blocked_axis, &jobs, &store, &callback)) {
+                          &blocked_axis, &beyond_range, &jobs, &store, &callback)) {
         return NULL;
     }
 
@@ -123,6 +123,7 @@ PyObject *core_study(PyObject *module, PyObject *args)
                                   .stiffness = stiffness,
                                   .blocked = blocked,
                                   .blocked_axis = blocked_axis,
+                                  .beyond_range = beyond_range,
                                   .worker_count = jobs,
                                   .store = store,
                                   .progress = {.step = core_tell_step, .user = &teller}};

@@ -163,7 +163,7 @@ def _setting(robot: "Robot", name: str, value: Any) -> str:
 
 def study(
     robot: "Robot", vary: Mapping[str, Union[str, Sequence[Quantity]]], set: Mapping[str, Quantity], marker: Optional[str], stiffness: bool,
-    blocked: Union[bool, str], jobs: Optional[int], store: Optional[str], progress: Progress,
+    blocked: Union[bool, str], beyond_range: bool, jobs: Optional[int], store: Optional[str], progress: Progress,
 ) -> Study:  # fmt: skip
     """See Robot.study."""
     from ._robot import findings
@@ -177,7 +177,7 @@ def study(
         try:
             found = _core.study(
                 s.text, s.path, s.method, s.size, s.order, s.displacement, s.cache, s.time_limit, axes, [(n, _setting(robot, n, v)) for n, v in set.items()],
-                marker, stiffness, bool(blocked), "xyz".index(blocked) + 1 if isinstance(blocked, str) else 0, jobs or 0, store, callback,
+                marker, stiffness, bool(blocked), "xyz".index(blocked) + 1 if isinstance(blocked, str) else 0, beyond_range, jobs or 0, store, callback,
             )  # fmt: skip
         except _core.Error as error:
             if error.findings is not None:
@@ -382,7 +382,7 @@ class Tick:
     missing: int  #: readings that were nan, or rejected
     held: Optional[str]  #: why the last commands were kept; None: they were not
     saturated: int  #: commands at a limit or at their largest rate
-    contradicted: bool  #: more than half of the readings contradict the model
+    contradicted: bool  #: no shape agrees with most readings and with the commands
 
 
 class Loop(Record):

@@ -209,6 +209,7 @@ def study(
     stiffness: bool,
     blocked: bool,
     blocked_axis: int,
+    beyond_range: bool,
     jobs: int,
     store: Optional[str],
     callback: _Callback,

@@ -92,7 +92,7 @@ def shape(points: Union[str, Sequence[int]], places: Any, weight: float = 1.0, t
 
 
 def sensor(name: str, value: float, weight: float = 1.0, tolerance: float = 0.0) -> Goal:
-    """The sensor reads `value`: mm, mm^3 or kPa; the tolerance in the same unit.
+    """The sensor reads `value`: mm, mm^3, kPa or N; the tolerance in the same unit.
 
     >>> q = pliant.testing.arm().ik(goals=[pliant.goal.sensor("s1", 96)])
     >>> q.reached, round(q.state.sensors["s1"].value, 1)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import itertools
 import json
 import os
 import shutil
@@ -1118,6 +1119,7 @@ class Robot(Record):
         marker: Optional[str] = None,
         stiffness: bool = False,
         blocked: Union[bool, str] = False,
+        beyond_range: bool = False,
         jobs: Optional[int] = None,
         store: Union[None, str, "os.PathLike[str]"] = None,
         progress: Progress = None,
@@ -1126,9 +1128,9 @@ class Robot(Record):
 
         vary: {name: "FROM:TO:COUNT" or a list}; names are commands (a number is in the command's unit) or paths in the file
         ("design.wall", "materials.silicone.c10"). set: commands and values that stay the same. stiffness, blocked: also the
-        stiffness of a marker (N/mm), and the force it exerts where it is held (N; "x", "y", "z": along that axis alone). jobs:
-        variants solved at the same time (None: one per processor). store: a file that keeps solved points for the next time.
-        Variants are meshed and solved as this robot was loaded (method, size, order, displacement, time limit). Ctrl-C raises
+        stiffness of a marker (N/mm), and the force it exerts where it is held (N; "x", "y", "z": along that axis alone).
+        beyond_range: allow values outside the ranges; otherwise such points are not solved, and `outcome` says so. jobs: variants
+        solved at the same time (None: one per processor). store: a file that keeps solved points for the next time. Variants are meshed and solved as this robot was loaded (method, size, order, displacement, time limit). Ctrl-C raises
         Interrupted with the points solved in `.result`.
 
         >>> s = pliant.testing.arm().study({"model.sections.0.young": ["0.5 MPa", "1 MPa"], "t1": "0N:2N:3"})
@@ -1137,7 +1139,7 @@ class Robot(Record):
         """
         from ._command import study
 
-        return study(self, vary, set or {}, marker, stiffness, blocked, jobs, None if store is None else os.fspath(store), progress)
+        return study(self, vary, set or {}, marker, stiffness, blocked, beyond_range, jobs, None if store is None else os.fspath(store), progress)
 
     # ---- motions in time
     def simulate(
@@ -1382,7 +1384,7 @@ class Estimate(Record):
         self.used: int = found["used"]
         self.outliers: int = found["outliers"]
         self.rejected: list[str] = found["rejected"]  #: measured names that disagree with the others and were not used
-        self.contradicted: bool = found["contradicted"]  #: more than half of the readings disagree: none was rejected
+        self.contradicted: bool = found["contradicted"]  #: no shape agrees with most readings and with the commands sent
         self.stiffness: float = 1 + found["stiffness"]  #: of the body over that of the model, a ratio
         self.stiffness_sigma: float = found["stiffness_error"]  #: its standard deviation, as a ratio
         self.unseen: int = found["unseen"]  #: directions of the unknowns that the readings say little about
@@ -1491,13 +1493,27 @@ def _fitted(kind: Any, *pickled: Any) -> Robot:
     return kind(source, fit)  # type: ignore[no-any-return]
 
 
+def _mesh_set(text: str, path: Optional[str], key: str, value: str) -> str:
+    """The text with a value in the block `mesh` of the robot, or of each of its bodies."""
+    try:
+        return _core.text_set(text, path, f"mesh.{key}", value)
+    except _core.InputError:  # the bodies have their own
+        text = _core.text_set(text, path, f"bodies.0.mesh.{key}", value)
+    for b in itertools.count(1):
+        try:
+            text = _core.text_set(text, path, f"bodies.{b}.mesh.{key}", value)
+        except _core.InputError:  # it was the last
+            break
+    return text
+
+
 def _as_loaded(s: Source) -> str:
     """The text of a full body with what it was loaded with besides."""
     text = s.text
     if s.size > 0:
-        text = _core.text_set(text, s.path, "mesh.size", f"{s.size:.15g} mm")
+        text = _mesh_set(text, s.path, "size", f"{s.size:.15g} mm")
     if s.order > 0:
-        text = _core.text_set(text, s.path, "mesh.order", str(s.order))
+        text = _mesh_set(text, s.path, "order", str(s.order))
     for key, value in (("method", s.method), ("formulation", "displacement" if s.displacement else None)):
         if value is not None:
             try:

@@ -98,7 +98,7 @@ class Sensor:
 
     name: str
     value: float  #: in `unit`
-    unit: str  #: mm, mm^3, mm^2, kPa, rad, ...
+    unit: str  #: mm, mm^3, kPa or N
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,11 @@ class Loop(unittest.TestCase):
         for robot, z in zip((mixed, plain), expected):
             self.assertAlmostEqual(robot.study(softer)["tip.z"][0], z, delta=1e-8)
 
+    def test_study_beyond_ranges(self):
+        high = 2 * ARM.commands["t1"].range[1]
+        self.assertIn("outside its range", ARM.study({"t1": [high, 1]}).outcome[0])
+        self.assertTrue(ARM.study({"t1": [high, 1]}, beyond_range=True).solved.all())
+
     def test_store_and_interruption(self):
         axes = {"t1": [0, 1, 2]}
         self.assertEqual(ARM.study(axes, store="kept.csv").kept, 0)

@@ -110,8 +110,14 @@ class Results(unittest.TestCase):
             "pliant": 1, "name": "bar", "mesh": {"design": {"kind": "beam", "length": 40}, "size": 8}, "regions": {"body": "rubber"},
             "materials": {"rubber": {"model": "neo_hookean", "c10": "0.1 MPa"}}, "fixed": [{"surface": "base"}], "markers": {"tip": {"surface": "tip"}},
         }  # fmt: skip
+        block = {key: bar[key] for key in ("mesh", "regions", "fixed", "markers")}
+        two = {
+            "pliant": 1, "name": "two", "materials": bar["materials"],
+            "bodies": [{"name": "low", **block}, {"name": "high", "pose": {"move": [0, 0, 50]}, **block}],
+        }  # fmt: skip
         for robot in (
-            finger(), pl.design("cable_finger", size=12, order=1, method="local_global"), pl.load(bar, size=12, order=1, displacement=True), arm(),
+            finger(), pl.design("cable_finger", size=12, order=1, method="local_global"), pl.load(bar, size=12, order=1, displacement=True),
+            pl.load(two, size=12, order=1), arm(),
         ):  # fmt: skip
             robot.save("saved.yaml")
             again = pl.load("saved.yaml")
