@@ -1,4 +1,4 @@
-// of its own, and a share of the samples is held out to measure its error.
+// `pliant learn`: networks fitted to a data set; a share of the samples is held out to measure their error.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

@@ -239,7 +239,7 @@ static int sample_open(sampling *s)
     cli_whole(args, "order", &def.mesh_order);
     pl_error err = {0};
     if (pl_dataset_create(s->out, s->m.model, &def, &s->set, &err) != PL_OK) {
-        return err.status == PL_BAD_FILE ? cli_fail(args, &err) : cli_fail(args, &err);
+        return cli_fail(args, &err);
     }
 
     return sample_reload(s);

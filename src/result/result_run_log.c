@@ -268,7 +268,7 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
         }
 
         code = code == SQLITE_DONE ? log_total(db, total) : code;
-        code = code == SQLITE_OK && (*total<last && * rows> 0) ? SQLITE_CORRUPT : code;
+        code = code == SQLITE_OK && *rows > 0 && *total < last ? SQLITE_CORRUPT : code;
     }
 
     // rows are given only if all were read
