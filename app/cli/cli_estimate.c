@@ -49,7 +49,7 @@ typedef struct work {
     int bad, outliers, missing; // rows; readings
     int blind;                  // rows without a reading
     int contradicted;           // rows in which no shape agrees with most readings and with the commands
-    double worst_fit;           // sigmas
+    double worst_fit;           // sigmas; NAN: no reading was used
     bool surrogate;             // its own error is reported beside the error bars
     int unknown;                // rows where it is not known
     double worst_error;         // mm, the largest known, of the first marker
@@ -417,9 +417,14 @@ static int estimate_rows(const cli_args *args, work *w)
     if (w->readings.count > shown) {
         cli_say(args, "  ... %d more rows (--out FILE.csv writes all)\n", w->readings.count - shown);
     }
-    cli_say(args,
-            "\n  %d rows: %d not converged, %d outliers, %d missing readings; largest fit %.2f sigmas\n",
-            w->readings.count, w->bad, w->outliers, w->missing, w->worst_fit);
+    cli_say(args, "\n  %d row%s: %d not converged, %d outlier%s, %d missing reading%s; ", w->readings.count,
+            w->readings.count == 1 ? "" : "s", w->bad, w->outliers, w->outliers == 1 ? "" : "s", w->missing,
+            w->missing == 1 ? "" : "s");
+    if (isnan(w->worst_fit)) {
+        cli_say(args, "no reading was used\n");
+    } else {
+        cli_say(args, "largest fit %.2f sigmas\n", w->worst_fit);
+    }
     if (w->surrogate && w->unknown > 0) {
         cli_say(args,
                 "  of a %s model whose error is not known in %d rows; the error bars do not include it\n",
@@ -587,7 +592,7 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
 
 static int estimate_run(cli_args *args)
 {
-    work w = {0};
+    work w = {.worst_fit = NAN};
     int *force_marker = NULL;
     const int status = estimate_work(args, &w, &force_marker);
 

@@ -241,9 +241,10 @@ static void guess_write_example(pl_text *text, const guess *g)
                 g->example_radius, 0.1 * g->length);
 }
 
-// kPa to which a cavity can be inflated without ballooning: half of the largest pressure of a thin sphere of
-// rubber, p = 2.48 mu t / b with shear modulus mu, wall t and width b, here of the part across (the middle of
-// its three dimensions, between two walls). Without walls what most fingers of silicone stand.
+// kPa to which a cavity can be inflated without ballooning: half of the largest pressure of a sphere of
+// rubber with shear modulus mu, p = 2.48 mu t / b of a thin one with wall t and width b, here of the part
+// across (the middle of its three dimensions, between two walls), and 2.5 mu of a thick one. Two digits.
+// Without walls what most fingers of silicone stand.
 #define GUESS_SHEAR 0.1 // MPa, about that of the guessed silicone
 static double guess_pressure(const guess *g)
 {
@@ -251,7 +252,13 @@ static double guess_pressure(const guess *g)
     pl_sub3(g->high, g->low, d);
     const double most = fmax(d[0], fmax(d[1], d[2])), least = fmin(d[0], fmin(d[1], d[2])),
                  width = d[0] + d[1] + d[2] - most - least - 2 * g->wall;
-    return g->wall > 0 && width > 0 ? 1e3 * 0.5 * 2.48 * GUESS_SHEAR * g->wall / width : 20;
+    if (!(g->wall > 0) || !(width > 0)) {
+        return 20;
+    }
+
+    const double half = 1e3 * 0.5 * GUESS_SHEAR * fmin(2.48 * g->wall / width, 2.5),
+                 digit = pow(10, floor(log10(half)) - 1);
+    return digit * floor(half / digit);
 }
 
 // Tendons in holes, air in cavities, and a marker at the tip.
@@ -286,7 +293,7 @@ static void guess_write_actuators(pl_text *text, const guess *g)
             guess_number(i, number);
             pl_text_add(text,
                         "  - {name: air%s, kind: chamber, surface: cavity%s, drive: pressure, range: [0 kPa, "
-                        "%.2g kPa]}\n",
+                        "%g kPa]}\n",
                         number, number, guess_pressure(g));
         }
     } else if (g->channel_count == 0) {

@@ -55,7 +55,7 @@ expect_status 2 estimate claw $coarse --read cell.csv
 expect_words err.txt "cell.csv:3: column 1 flexor: expected a number, found 'nan'"
 cell 2 nan
 expect_status 0 estimate claw $coarse --read cell.csv
-expect_words out.txt "1 missing readings"
+expect_words out.txt "1 missing reading;"
 # a command called t is no time
 sed 's/name: flexor/name: t/' claw/robot.yaml >claw/t.yaml
 sed '1s/flexor/t/' read.csv >t.csv
@@ -63,7 +63,7 @@ expect_status 0 estimate claw/t.yaml $coarse --read t.csv --command-sigma 1 --ou
 expect_near "t of row 1" "$(sed -n 2p t-found.csv | cut -d, -f3)" 3 0.01
 cell 2 ""
 expect_status 0 estimate claw $coarse --read cell.csv
-expect_words out.txt "1 missing readings"
+expect_words out.txt "1 missing reading;"
 # readings that no command near those sent explains contradict the model, even where a shape fits them
 awk -F, 'NR == 1 || NR == 4' OFS=, read.csv | sed '2s/^[^,]*/-60/' >far.csv
 expect_status 1 estimate claw $coarse --read far.csv --command-sigma 0.01
@@ -71,6 +71,7 @@ expect_words err.txt "1 of 1 rows the readings contradict the model and the comm
 printf 'flexor [mm],s1 [mm],s2 [mm],s3 [mm]\n3,,,\n' >blind.csv
 expect_status 1 estimate claw $coarse --read blind.csv
 expect_words err.txt "1 of 1 rows have no reading"
+expect_words out.txt "1 row: " "no reading was used"
 expect_status 1 estimate claw $coarse --read read.csv --noise s1=1e-300mm
 expect_words out.txt "3 rows: 3 not converged"
 printf 'flexor [mm];s1 [mm];s2 [mm];s3 [mm]\n3,5;110,2;110,2;108,1\n' >comma.csv

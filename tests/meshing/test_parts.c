@@ -483,6 +483,32 @@ static void test_guess_screw(void **state)
     pl_meshing_free_text(text);
 }
 
+// A cavity in a thick body opens without limit at 2.5 mu: the guessed range ends at half of that at most, and
+// is written as a plain number.
+static void test_guess_thick(void **state)
+{
+    (void)state;
+    pl_trisurf part = box_surface(0, 0, 0, 30, 30, 60, false);
+    surface_append(&part, box_surface(12, 12, 8, 6, 6, 44, true));
+    write_binary_stl(tools_path("thick.stl"), &part);
+    surface_free(&part);
+
+    pl_error err = {0};
+    const pl_guess_source source = {.path = tools_path("thick.stl"), .unit = 1};
+    char *text = NULL;
+    PL_CHECK_OK(pl_meshing_guess(&source, &text, NULL, NULL, &err));
+    static const char before[] = "range: [0 kPa, ";
+    const char *number = strstr(text, before);
+    assert_non_null(number);
+    number += strlen(before);
+    char *end = NULL;
+    const double high = strtod(number, &end);
+    print_message("up to %g kPa\n", high);
+    assert_true(high > 50 && high <= 0.5 * 2.5 * 100);
+    assert_null(memchr(number, 'e', (size_t)(end - number)));
+    pl_meshing_free_text(text);
+}
+
 static void test_step_void(void **state)
 {
     (void)state;
@@ -655,10 +681,10 @@ int main(void)
         cmocka_unit_test(test_parts_filled),      cmocka_unit_test(test_parts_side_by_side),
         cmocka_unit_test(test_parts_refused),     cmocka_unit_test(test_parts_files),
         cmocka_unit_test(test_parts_wrong_files), cmocka_unit_test(test_step_round_trip),
-        cmocka_unit_test(test_guess_screw),       cmocka_unit_test(test_step_colours),
-        cmocka_unit_test(test_step_void),         cmocka_unit_test(test_fill_parts),
-        cmocka_unit_test(test_fill_island),       cmocka_unit_test(test_fill_sources),
-        cmocka_unit_test(test_fill_round),
+        cmocka_unit_test(test_guess_screw),       cmocka_unit_test(test_guess_thick),
+        cmocka_unit_test(test_step_colours),      cmocka_unit_test(test_step_void),
+        cmocka_unit_test(test_fill_parts),        cmocka_unit_test(test_fill_island),
+        cmocka_unit_test(test_fill_sources),      cmocka_unit_test(test_fill_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
