@@ -75,7 +75,7 @@ static const struct {
     {"pliant: 1\nmesh: {order: 2}\n", 2, "no source given"},
     {"pliant: 1\nmesh: {file: a.msh, step: b.step}\n", 2, "exactly one source"},
     {"pliant: 1\nmesh: {file: a.stl}\n", 2, "is a surface, not a volume mesh"},
-    {"pliant: 1\nmesh: {file: a.txt}\n", 2, "expected .msh"},
+    {"pliant: 1\nmesh: {file: a.txt}\n", 2, "an extension that cannot be read, expected "},
     {"pliant: 1\nmesh: {step: a.igs}\n", 2, "expected .step"},
     {"pliant: 1\nmesh:\n  parts: [{surface: a.stl, region: r}]\n", 3, "'unit' is missing"},
     {"pliant: 1\nmesh:\n  unit: mm\n  parts:\n  - {region: r}\n", 5, "'surface' is missing"},
