@@ -6,7 +6,7 @@
 #include <string.h>
 #include "server_worker.h"
 
-#define TANGENT_SLOW 0.015 // s: a model that answers faster needs no prediction
+#define TANGENT_SLOW 0.015 // s: a model whose solves were always faster needs no prediction
 
 // One column of a row-major derivative, in the units of the page: `scale` is the command's.
 static json_t *tangent_column(const double *d, int rows, int columns, int j, double scale)
@@ -118,9 +118,12 @@ void worker_tangent(server_worker *w, server_model *m, bool all)
 
     // a tube around a centre line has points of its own
     const bool same_points = m->info.point_count == pl_mesh_get(m->body).vertex_count;
+    // a page that has a derivative predicts with it: it is renewed after moves that were short enough to be
+    // fast, too
+    const bool fast = m->seconds < TANGENT_SLOW && !m->column;
 
-    if (!same_points || m->info.command_count == 0 || m->seconds < TANGENT_SLOW ||
-        (m->shape == 0 && !m->at_home) || m->report.outcome != PL_SOLVED || m->pull.gripped) {
+    if (!same_points || m->info.command_count == 0 || fast || (m->shape == 0 && !m->at_home) ||
+        m->report.outcome != PL_SOLVED || m->pull.gripped) {
         return;
     }
 
