@@ -1,4 +1,5 @@
-// volume is known and the pressure measured; what the air in syringe and tube takes up is subtracted.
+// pliant calibrate syringe: the volume ratio of a chamber by pressure, as a table for a robot file. The
+// pushed volume is known and the pressure measured; what the air in syringe and tube takes up is subtracted.
 #include <string.h>
 #include "cli.h"
 #include "pliant/calib.h"

@@ -1,4 +1,4 @@
-// elements), which all methods have.
+// pliant compare: one pose by several methods, side by side.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// pliant jacobian --compliance: how efforts and forces move actuators, markers and sensors:
 // d(measures, markers, sensors) = W d(efforts, forces at markers), all efforts free.
 #include <stdlib.h>
 #include <string.h>

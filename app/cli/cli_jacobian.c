@@ -1,4 +1,5 @@
-// units, this file shows them in the units people use.
+// pliant jacobian: exact derivatives of markers, rotations, sensors and efforts at a solved state, in the
+// units that people use.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// `pliant learn`: networks fitted to a data set; a share of the samples is held out to measure their error.
+// pliant learn: a learned model from a data set; a share of the samples is held out to measure its error.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

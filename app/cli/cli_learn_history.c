@@ -1,4 +1,5 @@
-// that see the present commands only, and the last three: a memory that is no better is not needed.
+// pliant learn --history: a model with memory from a table of measured sequences, beside models that see the
+// present commands only, and the last three: a memory that is no better is not needed.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-// put into the model once more, so that files and records are those of `pliant fk`.
+// pliant shapes: the stable shapes at given commands. Each of them is put into the model once more, so that
+// files and records are those of `pliant fk`.
 #include <math.h>
 #include <string.h>
 #include "cli_motion.h"

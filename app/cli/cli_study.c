@@ -1,4 +1,5 @@
-// is a robot of its own, meshed and solved by the library on several cores.
+// pliant study: tables and plots over parameters of the design, the materials and the loads. Each variant is
+// a robot of its own, meshed and solved by the library on several cores.
 #include <math.h>
 #include <string.h>
 #include "cli.h"

@@ -1,4 +1,4 @@
-// standard output; the record of --json gets the same messages.
+// Talking to people: errors, findings and aligned tables. The record of --json gets the same messages.
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>

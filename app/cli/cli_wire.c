@@ -1,4 +1,4 @@
-// local only: there is no authentication.
+// Lines of JSON over a socket or a pair of pipes, local only: there is no authentication.
 #include "cli_wire.h"
 #include <arpa/inet.h>
 #include <errno.h>
