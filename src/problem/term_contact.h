@@ -40,6 +40,7 @@ typedef struct contact_grip {
     bool alone;        // nothing touched it in the last equilibrium since the hand began to let go
     double spring;     // of load over size: stiffness of the spring
     double pull;       // N: of the spring at the last update
+    bool arrived;      // there was one at the end of the path
     int tightened;     // so many times
     int stage;         // 0: held .. half: the weight is let go .. CONTACT_STAGES: all
     // a slide (term_contact_slide.c): its direction, 0: none; where it holds the centre along it, mm, at both

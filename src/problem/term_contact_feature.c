@@ -504,6 +504,9 @@ double contact_feature_limit(contact_term *t, const double *x, const double *to,
             const double accepted = depth * t->spacing[t->points + PL_FEATURE_FACES * f];
             for (int32_t k = 0; !near && k < t->s->face_count; ++k) {
                 double length;
+                if (t->c->held[k]) {
+                    continue;
+                }
                 const double free = feature_meets(t, p, q, t->c->feature[f].radius, x, to, k, &length);
                 limit = free < length ? fmin(limit, (free + accepted) / length) : limit;
             }

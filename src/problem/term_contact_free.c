@@ -15,8 +15,8 @@
 #define GRIP_MOTION 0.1   // of the size: what a body that rolls or slips moves in one update
 #define GRIP_TIGHTER 10.0 // times: the next spring, where a body went farther than twice that or nowhere
 #define GRIP_TIGHTENED (CONTACT_STAGES / 2) // most: a path that asks for more leads nowhere
-#define GRIP_LEAST 1e-6               // of the hand's: the softest spring
-#define GRIP_NONE 1e-10               // of the hand's: in derivatives, for motions that nothing resists
+#define GRIP_LEAST 1e-6                     // of the hand's: the softest spring
+#define GRIP_NONE 1e-10                     // of the hand's: in derivatives, for motions that nothing resists
 #define GRIP_RESIDUAL 10.0 // times the tolerance of residuals, which move a body that can roll: the same
 #define GRIP_BALANCE 3e-8  // of weight and pull: force of the spring that is accepted
 
@@ -222,6 +222,8 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x, c
             t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
             t->grip[o].spring = GRIP_SOFT;
             t->grip[o].tightened = 0;
+            t->grip[o].pull = 0;
+            t->grip[o].arrived = false;
             t->grip[o].touched = t->now.let_go[o] > 0;
             t->grip[o].alone = false;
             memset(t->grip[o].force, 0, sizeof t->grip[o].force);
@@ -392,6 +394,11 @@ void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool 
         if (settled && (g->stage == 0 || g->stage == CONTACT_STAGES / 2)) {
             grip_take_over(t, o, x, g->stage > 0);
         }
+        // the path carries along what was let go of before: from its end on it may get lost
+        if (g->stage == CONTACT_STAGES && !g->arrived) {
+            grip_copy(t, o, x, g->hand);
+        }
+        g->arrived = g->arrived || t->at >= 1;
         if (g->stage > 0 || settled) {
             g->pull = grip_stiffness(t, o, true) * grip_travel(t, o, x);
             const double moved = grip_travel(t, o, x) / (GRIP_MOTION * body->size);
@@ -462,7 +469,9 @@ double contact_grip_error(contact_term *t, pl_problem *p, const double *x)
                      off = grip_stiffness(t, o, true) * travel / fmax(balance * g->load, 1e-10);
         worst = fmax(worst, g->stage < CONTACT_STAGES ? fmax(off, 2) : off);
         // what slips on under the same force is stopped by nothing near
-        const double gone = g->stage == CONTACT_STAGES ? grip_distance(t, o, x, g->hand) : travel;
+        const double gone = g->stage < CONTACT_STAGES ? travel
+                            : g->arrived              ? grip_distance(t, o, x, g->hand)
+                                                      : 0;
         const double pull = grip_stiffness(t, o, true) * travel;
         const bool slips = p->slips == body->name && gone > 2 * GRIP_MOTION * body->size &&
                            fabs(pull - g->pull) <= PL_CONTACT_LIMIT * pull;
