@@ -1,5 +1,5 @@
-// For the modules right of dynamics: what drives a motion step by step, and what can be asked of it. Programs use
-// pl_simulation (pliant/simulation.h).
+// For the modules right of dynamics: what drives a motion step by step, and what can be asked of it. Programs
+// use pl_simulation (pliant/simulation.h).
 #ifndef PL_DYNAMICS_ROOM_H
 #define PL_DYNAMICS_ROOM_H
 
@@ -8,22 +8,19 @@
 
 // ---- what acts
 // Velocity (3 per vertex, mm/s) instead of that of the state; held vertices stay at rest.
-pl_status pl_dynamics_set_velocity(pl_dynamics *dynamics, const double *velocity,
-                                                  pl_error *err);
+pl_status pl_dynamics_set_velocity(pl_dynamics *dynamics, const double *velocity, pl_error *err);
 
 // Forces at the markers (3 per marker, N; NULL: none) that act from now on, besides the loads of the robot.
 void pl_dynamics_set_forces(pl_dynamics *dynamics, const double *force);
 
 // A hand that pulls at a point of the undeformed body (mm; NULL: lets go), spread over `radius`, and its
 // force (N; NULL: none) from now on.
-pl_status pl_dynamics_grip(pl_dynamics *dynamics, const double at[3], double radius,
-                                          pl_error *err);
+pl_status pl_dynamics_grip(pl_dynamics *dynamics, const double at[3], double radius, pl_error *err);
 void pl_dynamics_pull(pl_dynamics *dynamics, const double force[3]);
 
 // ---- where the motion is
 // The state at the end of the last step, with time, velocity and history: for files and to go on from.
 pl_status pl_dynamics_store(const pl_dynamics *dynamics, pl_state *state, pl_error *err);
-const double *pl_dynamics_velocity(const pl_dynamics *dynamics); // 3 per vertex, mm/s
 
 // At the end of the last step.
 pl_motion_energy pl_dynamics_energy(pl_dynamics *dynamics);

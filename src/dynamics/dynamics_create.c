@@ -429,11 +429,6 @@ double pl_dynamics_time(const pl_dynamics *d)
     return d->now.time;
 }
 
-const double *pl_dynamics_velocity(const pl_dynamics *d)
-{
-    return d->now.v;
-}
-
 pl_status pl_dynamics_store(const pl_dynamics *d, pl_state *state, pl_error *err)
 {
     if (pl_state_copy(state, d->now.state) != PL_OK) {

@@ -93,6 +93,8 @@ typedef struct dynamics_work {
     double start[2], rate_start[2], rate_middle[2];
 } dynamics_work;
 
+#define STEP_JUMP 1e-4 // of the change in a step: more than that just before its end is a jump
+
 // Jumps of prescribed lengths and volumes: dynamics_spread.c. Per command: the value before its last jump,
 // the time of that, and whether it prescribes a measure.
 typedef struct dynamics_spread {

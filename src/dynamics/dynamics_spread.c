@@ -111,7 +111,11 @@ bool dynamics_spread_jumps(pl_dynamics *d)
     for (int c = 0; c < d->now.state->command_count; ++c) {
         const double now = d->command[c], held = d->now.state->command[c],
                      before = isnan(held) ? d->robot->command[c].rest : held;
-        if (s->prescribes[c] && fabs(now - before) > 1e-12 * fmax(fabs(now), fabs(before))) {
+
+        // where something else jumps a step ends a little before it (step_end): what moves on is no jump
+        const double start = d->report.steps > 0 ? d->before.state->command[c] : held,
+                     moved = fabs(held - start), step = isnan(moved) ? 0 : STEP_JUMP * moved;
+        if (s->prescribes[c] && fabs(now - before) > step + 1e-12 * fmax(fabs(now), fabs(before))) {
             s->from[c] = before;
             s->begin[c] = d->now.time;
             any = true;

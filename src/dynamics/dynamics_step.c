@@ -10,8 +10,7 @@
 #define JUMP_HALVINGS 10 // of the largest step: the time in which a drive that starts takes the body along
 #define CONTACT_MASS_TOLERANCE 1e-4 // of the contact forces, in the acceleration they cause
 #define CONTACT_MASS_STEPS 200
-#define STEP_BEFORE 1e-6 // of a step: just before its end
-#define STEP_JUMP 1e-4   // of the change in a step: more than that just before its end is a jump
+#define STEP_BEFORE 1e-6 // of a step: just before its end; less than STEP_JUMP
 
 // ---- prediction: rigid bodies stay rigid
 // The rigid motion nearest to what was predicted for the vertices of a body: the mean of the displacements

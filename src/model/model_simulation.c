@@ -153,7 +153,6 @@ static pl_status simulation_to_model(pl_simulation *s, pl_error *err)
     return pl_model_unpack(s->model, s->block, s->size, err);
 }
 
-// Forward difference along the velocity, over 1e-5 of the size of the body.
 // Positions of the markers are those of the model at the state; velocities by a difference along the velocity
 // of the body, over a small part of its size.
 static pl_status simulation_answer(pl_simulation *s, pl_error *err)

@@ -363,6 +363,73 @@ static void test_jump_of_length(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// Where a force jumps beside it, a length that is drawn evenly goes on evenly: only what jumps itself is
+// spread over time. Steps that end at a jump end a little before it.
+typedef struct pushed {
+    ramp r;
+    double at; // s
+    moving *m;
+    int later;
+    double worst;
+} pushed;
+
+static void pushed_command(void *user, double t, double *command)
+{
+    ramp_command(&((pushed *)user)->r, t, command);
+}
+
+static void pushed_force(void *user, double t, double *force)
+{
+    force[0] = force[1] = 0;
+    force[2] = t >= ((pushed *)user)->at ? -0.02 : 0;
+}
+
+static double pushed_corner(void *user, double t)
+{
+    pushed *p = user;
+    return t < p->at * (1 - 1e-12) ? p->at : ramp_corner(&p->r, t);
+}
+
+static bool pushed_each(void *user)
+{
+    pushed *p = user;
+    pl_error err = {0};
+    double given;
+    PL_CHECK_OK(pl_dynamics_store(p->m->dynamics, p->m->rig.state, &err));
+    ramp_command(&p->r, pl_dynamics_time(p->m->dynamics), &given);
+    p->worst = fmax(p->worst, fabs(pl_state_commands(p->m->rig.state)[0] - given));
+    p->later += pl_dynamics_time(p->m->dynamics) > p->at;
+    return true;
+}
+
+static void test_ramp_beside_jump(void **state)
+{
+    (void)state;
+    static const pl_guide_def guide[] = {
+        {.point = {0, 15, 27}}, {.point = {50, 15, 27}}, {.point = {100, 15, 27}}};
+    static plan p;
+    pl_mesh *mesh = tet_box(6, 2, 2, 100, 30, 30, 2, NULL);
+    plan_beam(&p, mesh, beam_rubber());
+    plan_cable(&p, "tendon", guide, 3, PL_DRIVE_SHORTENING)->radius = 8;
+    pl_dynamics_options options = pl_dynamics_options_default();
+    options.first_step = 0.005;
+    moving m = moving_build(&p, &options);
+    pushed push = {.r = {.from = 0, .to = 8, .time = 0.1}, .at = 0.05, .m = &m};
+    const pl_signal signal = {
+        .command = pushed_command, .force = pushed_force, .corner = pushed_corner, .user = &push};
+    pl_error err = {0};
+    pl_motion_report report;
+    PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, &signal, &err));
+    PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 0.06, pushed_each, &push, &report, &err));
+    print_message("%d steps, %d after the force: length at most %.2e mm from the one asked for\n",
+                  report.steps, push.later, push.worst);
+    assert_int_equal(report.outcome, PL_MOTION_DONE);
+    assert_true(push.later >= 3);
+    PL_CHECK_BELOW(push.worst, 1e-5 * push.r.to);
+    moving_clear(&m);
+    pl_mesh_destroy(mesh);
+}
+
 // A push on a body that nothing holds gives it the momentum F t, and the balance of energy holds at both
 // jumps.
 static void test_impulse(void **state)
@@ -489,14 +556,11 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_step_independence),
-                                       cmocka_unit_test(test_drives),
-                                       cmocka_unit_test(test_impulse),
-                                       cmocka_unit_test(test_work_of_jump),
-                                       cmocka_unit_test(test_jump_of_length),
-                                       cmocka_unit_test(test_tip_mass),
-                                       cmocka_unit_test(test_rigid_half),
-                                       cmocka_unit_test(test_resumed),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_step_independence), cmocka_unit_test(test_drives),
+        cmocka_unit_test(test_impulse),           cmocka_unit_test(test_work_of_jump),
+        cmocka_unit_test(test_ramp_beside_jump),  cmocka_unit_test(test_jump_of_length),
+        cmocka_unit_test(test_tip_mass),          cmocka_unit_test(test_rigid_half),
+        cmocka_unit_test(test_resumed),           cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
