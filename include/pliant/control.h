@@ -166,7 +166,6 @@ typedef struct pl_control_report {
 // reported and treated as missing. Sensors are weighted by their noise. Impedance needs an estimator with a
 // force at the marker, which is then controlled. With `energy` of the controller, the allocation also lowers
 // the work of the actuators (the inverse of Duriez and of Bieze et al.: projected, with bounds).
-
 typedef struct pl_loop_report {
     pl_control_report control;
     bool estimated;                   // the readings could be fitted

@@ -157,7 +157,8 @@ typedef struct pl_ik_report {
 
 // A reusable problem: all memory is allocated here. Keeps references to `model` and to the arrays of
 // `objective` (point, share); targets and places are copied. A command that is neither held nor has a range
-// or bounds is refused. Uses the slots PL_SLOT_IK of the model.
+// or bounds is refused. Uses the slots PL_SLOT_IK_HERE to
+// PL_SLOT_IK_BEST of the model.
 typedef struct pl_ik pl_ik;
 PL_API_CHECKED pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objective_count,
                                       const pl_ik_options *options, pl_ik **out, pl_error *err);

@@ -187,7 +187,8 @@ static void warp_update(pl_newton_solver *N)
 
     pl_factor_report report;
     pl_error err;
-    l->failed = pl_factor_update(l->factor, &l->L, &report, &err) != PL_OK || report.singular;
+    l->failed = pl_factor_update(l->factor, &l->L, &report, &err) != PL_OK || report.singular ||
+                report.perturbed_count > 0;
 }
 
 bool pl_newton_can_corotate(pl_newton_solver *N)
@@ -220,22 +221,27 @@ static int32_t part_root(int32_t *parent, int32_t v)
 
 // The Laplacian's null space are the translations of the parts that no held vertex is connected to, as of a
 // body on sliding supports only (an eighth of a ball). It is found in the graph: the factor's pivots there
-// are rounding errors, and whether they look singular is chance. False too without memory.
-static bool warp_held(const newton_laplacian *l)
+// are rounding errors, and whether they look singular is chance.
+static pl_status warp_held(const newton_laplacian *l, bool *out, pl_error *err)
 {
-    int32_t *parent = PL_NEW_ARRAY(int32_t, l->n);
-    bool *held = PL_NEW_ARRAY(bool, l->n), all = parent && held;
+    int32_t *parent = PL_NEW_ARRAY(int32_t, l->n + 1);
+    bool *held = PL_NEW_ARRAY(bool, l->n + 1), all = true;
 
-    for (int32_t v = 0; all && v < l->n; ++v) {
+    if (!parent || !held) {
+        pl_free(parent);
+        pl_free(held);
+        return pl_fail_memory(err, "statics: warp");
+    }
+    for (int32_t v = 0; v < l->n; ++v) {
         parent[v] = v;
     }
-    for (int32_t c = 0; all && c < l->n; ++c) {
+    for (int32_t c = 0; c < l->n; ++c) {
         for (int64_t k = l->L.start[c]; k < l->L.start[c + 1]; ++k) {
             parent[part_root(parent, l->L.row[k])] = part_root(parent, c);
         }
     }
 
-    for (int64_t k = 0; all && k < l->edge.start[l->edge.n]; ++k) {
+    for (int64_t k = 0; k < l->edge.start[l->edge.n]; ++k) {
         held[part_root(parent, l->edge.row[k])] = true;
     }
     for (int32_t v = 0; all && v < l->n; ++v) {
@@ -244,7 +250,8 @@ static bool warp_held(const newton_laplacian *l)
 
     pl_free(parent);
     pl_free(held);
-    return all;
+    *out = all && l->n > 0;
+    return PL_OK;
 }
 
 pl_status newton_corotate_create(pl_newton_solver *N, pl_error *err)
@@ -281,7 +288,9 @@ pl_status newton_corotate_create(pl_newton_solver *N, pl_error *err)
     }
 
     // straight steps serve a body that its Laplacian does not hold
-    if (status != PL_OK || !warp_held(&N->laplacian)) {
+    bool held = false;
+    status = status == PL_OK ? warp_held(&N->laplacian, &held, err) : status;
+    if (status != PL_OK || !held) {
         pl_free(group);
         return status;
     }

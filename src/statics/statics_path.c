@@ -130,6 +130,7 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
     double length = rest * fmin(1, fmin(s->path.turn / turn, s->path.strain / strain));
     length = fmin(length, pl_problem_stride(s->problem, x, path->at));
     length = path->length > 0 ? fmin(path->length, length) : length;
+    pl_problem_set(s->problem, path->at);
     length *= path_meets(s, x, gap, length / rest);
     if (path_pairs(s)) {
         length = fmin(length, path->pair_length > 0 ? path->pair_length : 0.5 * rest);
@@ -137,7 +138,6 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
         length = path->pair_count == 0 ? fmin(length, 0.5 * rest) : length;
     }
     path->length = rest / ceil(rest / length);
-    pl_problem_set(s->problem, path->at);
     pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", path->at, turn,
            strain, path->length);
 }

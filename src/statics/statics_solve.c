@@ -560,6 +560,9 @@ static void solve_stability(pl_statics *s, double *x, bool moved, load_path *pat
         if (left > 0 && *negative == 0 && pl_problem_touches(s->problem)) {
             *negative = solve_touch(s, x, found, report, err) == NEWTON_DONE ? 0 : -1;
             status = *negative == 0 ? statics_prove(s, x, negative, err) : PL_FAILED;
+        } else if (left > 0 && *negative == 0 && pl_problem_lags(s->problem)) { // forces of the shape left
+            *negative = solve_follow(s, x, found, err) ? 0 : -1;
+            status = *negative == 0 ? statics_prove(s, x, negative, err) : PL_FAILED;
         }
     }
 
