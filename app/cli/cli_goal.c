@@ -360,14 +360,14 @@ static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, c
         return CLI_EXIT_USAGE;
     }
 
-    // goals of other units are weighted so that a usual error counts like 1 mm
-    static const pl_dimension dimension[] = {PL_DIM_LENGTH, PL_DIM_VOLUME, PL_DIM_PRESSURE};
-    static const double weight[] = {1, 1e-2, 1e3}; // 100 mm^3 and 1 kPa beside 1 mm
+    // goals of other units are weighted so that a usual error counts like 1 mm: 100 mm^3, 1 kPa, 0.5 N
+    static const double weight[PL_DIM_COUNT] = {
+        [PL_DIM_LENGTH] = 1, [PL_DIM_VOLUME] = 1e-2, [PL_DIM_PRESSURE] = 1e3, [PL_DIM_FORCE] = 2};
+    const pl_dimension dimension = pl_sensor_dimension(m->info.sensor_kind[sensor]);
     pl_error err = {0};
     o->index = sensor;
-    o->weight = weight[m->info.sensor_kind[sensor]];
-    if (pl_quantity_parse(value + length + 1, dimension[m->info.sensor_kind[sensor]], &o->value, &err) !=
-        PL_OK) {
+    o->weight = weight[dimension] > 0 ? weight[dimension] : 1;
+    if (pl_quantity_parse(value + length + 1, dimension, &o->value, &err) != PL_OK) {
         cli_error(args, "--sensor %s: %s", value, err.text);
         return CLI_EXIT_USAGE;
     }

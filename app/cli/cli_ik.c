@@ -22,7 +22,8 @@ static const cli_option options[] = {
     {"sensor", 0, "NAME=VALUE", "target value of a sensor", NULL},
     {"weight", 0, "NUMBER", "of the goal before it (default 1 per mm and per rad)", NULL},
     {"tolerance", 0, "NUMBER",
-     "of the goal before it, mm or rad (default 0.005 mm, 0.001 rad; curvatures, volumes and pressures: 0.1 "
+     "of the goal before it, mm or rad (default 0.005 mm, 0.001 rad; curvatures, volumes, pressures, "
+     "tensions: 0.1 "
      "% of the goal); of reduced, learned and adapted models it includes their own error",
      NULL},
     CLI_LIMITS,

@@ -148,6 +148,12 @@ for kind in rod constant_curvature; do
     expect_status 0 ik loaded.yaml --target 10,5,95
     expect_status 0 run unloaded.yaml --goal 10,5,95 --steps 60
 done
+# every kind of sensor is a goal, in its unit
+{ sed '/^sensors/,/s6/d' arm.yaml; echo 'sensors: [{name: cell, kind: tension, actuator: t1}]'; } >cell.yaml
+expect_status 0 ik cell.yaml --sensor cell=500mN --set t2=1 --set t3=1 --json cell.json
+expect_near "tension met, N" "$(grep -A3 '"cell"' cell.json | grep -o '0\.[0-9]*' | tail -1)" 0.5 0.0005
+expect_status 2 ik cell.yaml --sensor cell=3kPa
+expect_words err.txt "is a pressure"
 sed 's/kind: rod/kind: constant_curvature/; s/elements: 20/arcs: 4/' arm.yaml >weight.yaml
 echo 'loads: {gravity: [0, 0, -9.81 m/s^2]}' >>weight.yaml
 expect_status 2 fk weight.yaml --set t1=1
