@@ -154,6 +154,7 @@ static json_t *relaxation_json(const relaxation *r)
 {
     json_t *root = cli_json_head(0, NULL);
     json_object_set_new(root, "modulus", cli_json_number(r->fit.modulus));
+    json_object_set_new(root, "unit", json_string(r->unit));
     json_object_set_new(root, "tau_s", cli_json_numbers(r->fit.tau, r->fit.count));
     json_object_set_new(root, "g", cli_json_numbers(r->fit.g, r->fit.count));
     json_object_set_new(root, "half_width", cli_json_numbers(r->fit.half_width, r->fit.count));

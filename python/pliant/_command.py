@@ -28,7 +28,7 @@ def program() -> str:
     """The command, or an error that says what is missing."""
     found = _program.command()
     if found is None:
-        raise _core.FileError("the command pliant is not installed; it runs studies, loops and the live view")
+        raise _core.FileError("the command pliant is not installed; it runs fits of recorded tests, `run`, `shapes`, `modes` and the view")
     return found
 
 

@@ -27,7 +27,8 @@ class Relaxation(Record):
     """Viscous branches fitted to a relaxation test."""
 
     def __init__(self, found: Mapping[str, Any]) -> None:
-        self.modulus: float = found["modulus"]  #: MPa, long-term
+        self.modulus: float = found["modulus"]  #: long-term, in `unit`
+        self.unit: str = found["unit"]  #: MPa; N of a table of forces; empty: the table names none
         self.tau = _array(found["tau_s"])  #: s, per branch
         self.g = _array(found["g"])  #: per branch, over the long-term modulus, at the first reading
         self.half_width = _array(found["half_width"])  #: of the 95 % intervals of g
@@ -40,7 +41,7 @@ class Relaxation(Record):
 
     def __repr__(self) -> str:
         rows = [[g, h, tau] for g, h, tau in zip(self.g, self.half_width, self.tau)]
-        return repr(Table(["g", "95 %: +-", "tau s"], rows, f"long-term modulus {self.modulus:.4g} MPa"))
+        return repr(Table(["g", "95 %: +-", "tau s"], rows, f"long-term modulus {self.modulus:.4g} {self.unit}".rstrip()))
 
 
 def relaxation(path: Path, times: Optional[Sequence[float]] = None) -> Relaxation:
