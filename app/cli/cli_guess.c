@@ -169,7 +169,7 @@ static void guess_repair_report(const cli_args *args, const pl_repair *r)
         "repaired: %d triangles read, %d duplicate and %d degenerate removed, %d turned, %d hole%s closed",
         r->triangles, r->duplicates, r->degenerate, r->turned, r->holes, r->holes == 1 ? "" : "s");
     if (r->holes_left > 0) {
-        cli_say(args, ", %d left: `--holes %.2gmm` closes %s too", r->holes_left, ceil(1.1 * r->largest_left),
+        cli_say(args, ", %d left: `--holes %.0fmm` closes %s too", r->holes_left, ceil(1.1 * r->largest_left),
                 r->holes_left == 1 ? "it" : "them");
     }
     if (r->decimated) {

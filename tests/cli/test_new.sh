@@ -239,6 +239,10 @@ expect_near "files made" "$(ls -A kept | wc -l)" 2 0
 # inches: the file that is written loads
 expect_status 0 new --from scan.stl scan_inches --repair --holes 160mm --unit in
 expect_words out.txt "1016 mm"
+# a size of more than two digits is said in full
+expect_status 2 new --from scan.stl wide --repair --unit in
+expect_words out.txt '`--holes 1'
+expect_no_words out.txt "e+0"
 expect_status 0 info scan_inches --size 150mm --order 1
 expect_status 2 new --from scan.stl other --holes 6mm
 expect_words err.txt "--holes is for --repair"
