@@ -96,11 +96,11 @@ typedef struct dynamics_work {
 #define STEP_JUMP 1e-4 // of the change in a step: more than that just before its end is a jump
 
 // Jumps of prescribed lengths and volumes: dynamics_spread.c. Per command: the value before its last jump,
-// the time of that, and whether it prescribes a measure.
+// the time of that, whether it prescribes a measure, and whether it keeps that at rest where it is idle.
 typedef struct dynamics_spread {
     pl_signal given;
     double *from, *begin, length; // s: in which it goes over
-    bool *prescribes;
+    bool *prescribes, *holds;
 } dynamics_spread;
 
 struct pl_dynamics {

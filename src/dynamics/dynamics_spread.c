@@ -5,6 +5,12 @@
 // Efforts and loads jump.
 #include "dynamics/dynamics_impl.h"
 
+// What a command prescribes where it is idle: the measure at rest, of actuators that keep it.
+static double spread_value(const pl_dynamics *d, int c, double value)
+{
+    return isnan(value) && d->spread.holds[c] ? d->robot->command[c].rest : value;
+}
+
 static void spread_command(void *user, double t, double *command)
 {
     const pl_dynamics *d = user;
@@ -13,8 +19,9 @@ static void spread_command(void *user, double t, double *command)
     s->given.command(s->given.user, t, command);
     for (int c = 0; c < d->now.state->command_count; ++c) {
         const double part = (t - s->begin[c]) / s->length;
-        if (part >= 0 && part < 1 && !isnan(command[c])) {
-            command[c] = s->from[c] + part * (command[c] - s->from[c]);
+        const double to = spread_value(d, c, command[c]);
+        if (part >= 0 && part < 1 && !isnan(to)) {
+            command[c] = s->from[c] + part * (to - s->from[c]);
         }
     }
 }
@@ -59,12 +66,14 @@ pl_status dynamics_spread_create(pl_dynamics *d, pl_error *err)
     s->from = PL_NEW_ARRAY(double, count);
     s->begin = PL_NEW_ARRAY(double, count);
     s->prescribes = PL_NEW_ARRAY(bool, count);
-    if (!s->from || !s->begin || !s->prescribes) {
+    s->holds = PL_NEW_ARRAY(bool, count);
+    if (!s->from || !s->begin || !s->prescribes || !s->holds) {
         return pl_fail_memory(err, "dynamics: commands");
     }
     for (int i = 0; i < d->robot->actuator_count; ++i) {
         const pl_actuator *a = &d->robot->actuator[i];
         if (a->command >= 0 && pl_actuator_law(a) == PL_LAW_MEASURE) {
+            s->holds[a->command] = a->idle_hold && (s->holds[a->command] || !s->prescribes[a->command]);
             s->prescribes[a->command] = true;
         }
     }
@@ -77,6 +86,7 @@ void dynamics_spread_destroy(pl_dynamics *d)
     pl_free(d->spread.from);
     pl_free(d->spread.begin);
     pl_free(d->spread.prescribes);
+    pl_free(d->spread.holds);
 }
 
 void dynamics_spread_start(pl_dynamics *d, const pl_signal *signal, double length)
@@ -109,7 +119,7 @@ bool dynamics_spread_jumps(pl_dynamics *d)
     }
     d->signal.command(d->signal.user, d->now.time, d->command);
     for (int c = 0; c < d->now.state->command_count; ++c) {
-        const double now = d->command[c], held = d->now.state->command[c],
+        const double now = spread_value(d, c, d->command[c]), held = d->now.state->command[c],
                      before = isnan(held) ? d->robot->command[c].rest : held;
 
         // where something else jumps a step ends a little before it (step_end): what moves on is no jump

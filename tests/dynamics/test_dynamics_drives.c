@@ -363,6 +363,47 @@ static void test_jump_of_length(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// A cable that keeps its length at rest without a command goes back to it as with a command that says so.
+static void test_idle_of_length(void **state)
+{
+    (void)state;
+    static const pl_guide_def guide[] = {
+        {.point = {0, 15, 27}}, {.point = {50, 15, 27}}, {.point = {100, 15, 27}}};
+    static plan p;
+    pl_mesh *mesh = tet_box(6, 2, 2, 100, 30, 30, 2, NULL);
+    plan_beam(&p, mesh, beam_rubber());
+    pl_actuator_def *a = plan_cable(&p, "tendon", guide, 3, PL_DRIVE_SHORTENING);
+    a->radius = 8;
+    a->idle_hold = true;
+    double to[2] = {0, NAN}, *x[2], moved = 0;
+    pl_error err = {0};
+    for (int k = 0; k < 2; ++k) {
+        const double pulled = 4;
+        pl_dynamics_options options = pl_dynamics_options_default();
+        options.first_step = 0.005;
+        moving m = moving_build(&p, &options);
+        pl_motion_report report;
+        rig_solve(&m.rig, &pulled);
+        double *start = shape_copy(&m.rig);
+        const pl_signal jump = {.command = constant_command, .user = &to[k]};
+        PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, &jump, &err));
+        PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 0.02, NULL, NULL, &report, &err));
+        PL_CHECK_OK(pl_dynamics_store(m.dynamics, m.rig.state, &err));
+        assert_int_equal(report.outcome, PL_MOTION_DONE);
+        x[k] = shape_copy(&m.rig);
+        moved = shape_distance(&m.rig, start, x[k]);
+        print_message("%s: %d steps, moved %.4f mm\n", k == 0 ? "commanded" : "idle", report.steps, moved);
+        if (k == 1) {
+            PL_CHECK_BELOW(shape_distance(&m.rig, x[0], x[1]), 1e-3 * moved);
+        }
+        free(start);
+        moving_clear(&m);
+    }
+    free(x[0]);
+    free(x[1]);
+    pl_mesh_destroy(mesh);
+}
+
 // Where a force jumps beside it, a length that is drawn evenly goes on evenly: only what jumps itself is
 // spread over time. Steps that end at a jump end a little before it.
 typedef struct pushed {
@@ -556,11 +597,16 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step_independence), cmocka_unit_test(test_drives),
-        cmocka_unit_test(test_impulse),           cmocka_unit_test(test_work_of_jump),
-        cmocka_unit_test(test_ramp_beside_jump),  cmocka_unit_test(test_jump_of_length),
-        cmocka_unit_test(test_tip_mass),          cmocka_unit_test(test_rigid_half),
-        cmocka_unit_test(test_resumed),           cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_step_independence),
+                                       cmocka_unit_test(test_drives),
+                                       cmocka_unit_test(test_impulse),
+                                       cmocka_unit_test(test_work_of_jump),
+                                       cmocka_unit_test(test_idle_of_length),
+                                       cmocka_unit_test(test_ramp_beside_jump),
+                                       cmocka_unit_test(test_jump_of_length),
+                                       cmocka_unit_test(test_tip_mass),
+                                       cmocka_unit_test(test_rigid_half),
+                                       cmocka_unit_test(test_resumed),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
