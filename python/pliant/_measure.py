@@ -216,7 +216,8 @@ def cameras(patterns: Sequence[str], board: tuple[int, int], square: float) -> C
 
 
 class Track(Record):
-    """Dots in pictures. ``t["tip"]`` is (frames, 3), mm, in the frame of the first camera; nan where fewer than two cameras see it."""
+    """Dots in pictures. ``t["tip"]`` is (frames, 3), mm, in the frame of the first camera; nan where fewer than two cameras see it, or
+    where they see different dots."""
 
     def __init__(self, found: Mapping[str, Any], names: Sequence[str]) -> None:
         frames = found["frames"]
