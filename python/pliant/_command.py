@@ -199,7 +199,9 @@ class Goal:
 
     time: float  #: s, from when on
     target: tuple[float, float, float]  #: mm
-    reached: bool  #: within the tolerance, as estimated and as measured
+    reached: bool  #: within the tolerance, as estimated and as measured, and within their uncertainty
+    uncertain: bool  #: within the tolerance, but not with the uncertainty
+    uncertainty: Optional[float]  #: mm (95 %), of the estimate, and of a surrogate where nothing measured the marker; None: not known
     miss: Optional[float]  #: mm, the marker from the target at the end
     settled: Optional[int]  #: ticks until the error stayed small
     overshoot: float  #: over the first error, as a fraction
@@ -212,8 +214,12 @@ class Run(Record):
         self.robot = robot
         self.record = dict(record)  #: all that `pliant run --json` writes
         self.goals = [
-            Goal(g["from"], (g["target"][0], g["target"][1], g["target"][2]), bool(g["reached"]), g["miss"], g["settled"], g["overshoot"]) for g in record["goals"]
-        ]
+            Goal(
+                g["from"], (g["target"][0], g["target"][1], g["target"][2]), bool(g["reached"]), g["uncertain"], g["uncertainty"], g["miss"], g["settled"],
+                g["overshoot"],
+            )
+            for g in record["goals"]
+        ]  # fmt: skip
         self.ticks: int = record["ticks"]
         self.rejected: dict[str, int] = record["rejected"]  #: readings of each sensor that were not used
         self.stopped: Optional[str] = record["stopped"]  #: why it ended early; None: it did not
@@ -243,7 +249,7 @@ class Run(Record):
         return [c.split(" [")[0] for c in self.log]
 
     def _table(self) -> Table:
-        rows = [[g.time, *g.target, g.miss, g.settled, g.overshoot, g.reached] for g in self.goals]
+        rows = [[g.time, *g.target, g.miss, g.settled, g.overshoot, "uncertain" if g.uncertain else g.reached] for g in self.goals]
         head = ["from s", "x", "y", "z mm", "misses by mm", "settled ticks", "overshoot", "reached"]
         return Table(head, rows, f"{self.robot.name}: {self.ticks} ticks" + (f"; stopped: {self.stopped}" if self.stopped else ""))
 

@@ -45,6 +45,16 @@ class Loop(unittest.TestCase):
         self.assertIn("outside its range", ARM.study({"t1": [high, 1]}).outcome[0])
         self.assertTrue(ARM.study({"t1": [high, 1]}, beyond_range=True).solved.all())
 
+    def test_run_tells_what_is_uncertain(self):
+        rod = pliant.testing.beam().reduce("rod", samples=20)
+        aim = rod.solve(tendon=1)["tip"].position
+        wide = rod.run(aim, steps=80, control_marker=True, tolerance=20)
+        off = wide.goals[0].uncertainty
+        narrow = rod.run(aim, steps=80, control_marker=True, tolerance=off / 2)
+        print(wide, narrow, sep="\n")
+        self.assertTrue(wide.reached and not wide.goals[0].uncertain)
+        self.assertEqual((narrow.reached, narrow.goals[0].uncertain), (False, True))
+
     def test_store_and_interruption(self):
         axes = {"t1": [0, 1, 2]}
         self.assertEqual(ARM.study(axes, store="kept.csv").kept, 0)
