@@ -212,7 +212,14 @@ static void estimate_csv_head(work *w)
         fprintf(w->csv, ",%s.model_error [mm]", info->marker_name[k]);
     }
 
-    fprintf(w->csv, "%s,fit,used,missing,outliers,converged\n", w->surrogate ? ",model_confidence [1]" : "");
+    fprintf(w->csv, "%s,fit,used,missing,outliers,converged,contradicted\n",
+            w->surrogate ? ",model_confidence [1]" : "");
+}
+
+// Whether no shape agrees with most readings and with the commands.
+static bool estimate_is_contradicted(const pl_estimate *e)
+{
+    return e->contradicted || e->outliers > e->used;
 }
 
 // Sigmas beside every value.
@@ -238,7 +245,9 @@ static void estimate_csv_row(work *w, int row, const pl_estimate *e)
     if (w->surrogate) {
         fprintf(w->csv, isfinite(error.confidence) ? ",%g" : ",", error.confidence);
     }
-    fprintf(w->csv, ",%.4g,%d,%d,%d,%d\n", e->fit, e->used, e->missing, e->outliers, e->converged);
+    fprintf(w->csv, isfinite(e->fit) ? ",%.4g" : ",", e->fit);
+    fprintf(w->csv, ",%d,%d,%d,%d,%d\n", e->used, e->missing, e->outliers, e->converged,
+            estimate_is_contradicted(e));
 }
 
 static json_t *estimate_json_row(work *w, int row, const pl_estimate *e)
@@ -283,6 +292,7 @@ static json_t *estimate_json_row(work *w, int row, const pl_estimate *e)
     json_object_set_new(one, "used", json_integer(e->used));
     json_object_set_new(one, "missing", json_integer(e->missing));
     json_object_set_new(one, "outliers", json_integer(e->outliers));
+    json_object_set_new(one, "contradicted", json_boolean(estimate_is_contradicted(e)));
     json_object_set_new(one, "unseen_directions", json_integer(e->unseen_count));
     json_object_set_new(one, "iterations", json_integer(e->iterations));
 
@@ -394,7 +404,7 @@ static int estimate_rows(const cli_args *args, work *w)
         // counts, then outputs
         w->bad += !e.converged;
         w->blind += e.used + e.outliers == 0;
-        w->contradicted += e.contradicted || e.outliers > e.used;
+        w->contradicted += estimate_is_contradicted(&e);
         w->outliers += e.outliers;
         w->missing += e.missing;
         w->worst_fit = fmax(w->worst_fit, e.fit);

@@ -66,10 +66,13 @@ expect_status 0 estimate claw $coarse --read cell.csv
 expect_words out.txt "1 missing reading;"
 # readings that no command near those sent explains contradict the model, even where a shape fits them
 awk -F, 'NR == 1 || NR == 4' OFS=, read.csv | sed '2s/^[^,]*/-60/' >far.csv
-expect_status 1 estimate claw $coarse --read far.csv --command-sigma 0.01
+expect_status 1 estimate claw $coarse --read far.csv --command-sigma 0.01 --out far-found.csv --json far.json
+expect_words far.json '"contradicted": true'
+expect_words far-found.csv "converged,contradicted" ",1,1"
 expect_words err.txt "1 of 1 rows the readings contradict the model and the commands"
 printf 'flexor [mm],s1 [mm],s2 [mm],s3 [mm]\n3,,,\n' >blind.csv
-expect_status 1 estimate claw $coarse --read blind.csv
+expect_status 1 estimate claw $coarse --read blind.csv --out blind-found.csv --json blind.json
+expect_no_words blind-found.csv ",-nan" ",nan,0,3"
 expect_words err.txt "1 of 1 rows have no reading"
 expect_words out.txt "1 row: " "no reading was used"
 expect_status 1 estimate claw $coarse --read read.csv --noise s1=1e-300mm
