@@ -58,7 +58,8 @@ asan: deps
 # the tests with more than one thread (label `threads`)
 tsan: deps
 	@tools/build tsan -j $(JOBS)
-	@cd build-tsan && TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1 $(TEST_THREADS) ctest -L threads --output-on-failure --timeout 6000 -j $(JOBS)
+	@cd build-tsan && TSAN_OPTIONS=suppressions=$(CURDIR)/tools/races.txt:halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1 \
+		$(TEST_THREADS) ctest -L threads --output-on-failure --timeout 6000 -j $(JOBS)
 
 # FUZZ_SECONDS=N per target (default 60), FUZZ_TARGETS="robot vtu" for some of them
 fuzz: deps

@@ -1,5 +1,6 @@
 // The progress bar (on standard error, only on a terminal, only after a moment), what took how long, Ctrl-C
 // and the time limit of a run.
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -61,10 +62,12 @@ static double progress_now(void)
 // behind.
 static void progress_write(const char *line)
 {
+    const int number = errno; // of what was interrupted
     const char *before = progress_drawn ? "\r\033[K" : isatty(STDERR_FILENO) ? "\n" : "";
     ssize_t written = write(STDERR_FILENO, before, strlen(before));
     written = write(STDERR_FILENO, line, strlen(line));
     (void)written;
+    errno = number;
 }
 
 // 0 disarms the alarm.

@@ -206,6 +206,7 @@ static void block_slides(double b, double D)
     moving m = {.rig = plan_build(&p, NULL)};
     m.n = 3 * pl_state_vertex_count(m.rig.state);
     rig_solve(&m.rig, NULL);
+    const int supports = m.rig.robot->support_count;
     m.rig.robot->support_count = 1; // a robot file must hold its body: all supports but that along y let go
 
     pl_error err = {0};
@@ -233,6 +234,7 @@ static void block_slides(double b, double D)
     PL_CHECK_NEAR(report.energy.damped / kinetic, 1 - left * left, 1e-3);
     PL_CHECK_NEAR(report.energy.imbalance, 0, 1e-3 * kinetic);
     free(v);
+    m.rig.robot->support_count = supports; // all are freed
     moving_clear(&m);
     pl_mesh_destroy(mesh);
 }
