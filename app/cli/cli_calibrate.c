@@ -268,9 +268,59 @@ static int calibrate_work(const cli_args *args, const char *path, calibration *c
     return status ? status : cli_json_write(args, cli_value(args, "json") ? calibrate_json(c) : NULL);
 }
 
+// Options of some kinds of measurement would be taken for what they do not do in the others.
+static int calibrate_check(const cli_args *args, const char *kind)
+{
+    static const struct {
+        const char *option, *kinds;
+    } only[] = {{"model", "tensile, cycles"},
+                {"max-strain", "tensile, cycles"},
+                {"length", "ratio"},
+                {"interface", "ratio"},
+                {"pull", "ratio"},
+                {"moved", "ratio"},
+                {"elasticity", "ratio"},
+                {"r-omega", "ratio"},
+                {"method", "ratio"},
+                {"size", "ratio, poses"},
+                {"chamber", "syringe"},
+                {"tube", "syringe"},
+                {"syringe", "syringe"},
+                {"ambient", "syringe"},
+                {"gauge", "syringe"},
+                {"times", "relaxation"},
+                {"free", "poses, release"},
+                {"until", "release"},
+                {"step", "release"},
+                {"images", "poses"},
+                {"held-rows", "poses"},
+                {"folds", "poses"},
+                {"board", "cameras"},
+                {"square", "cameras"}};
+    for (int i = 0; i < args->given_count; ++i) {
+        for (size_t k = 0; k < sizeof only / sizeof *only; ++k) {
+            if (strcmp(args->given[i].option->name, only[k].option) == 0 && !strstr(only[k].kinds, kind)) {
+                cli_error(args, "--%s is not for %s, it belongs to %s", only[k].option, kind, only[k].kinds);
+                return CLI_EXIT_USAGE;
+            }
+        }
+    }
+
+    return CLI_DONE;
+}
+
 // The kind of measurement decides what else is expected.
 static int calibrate_run(cli_args *args)
 {
+    static const char *const kinds[] = {"tensile", "relaxation", "cycles", "release",
+                                        "ratio",   "syringe",    "poses",  "cameras"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
+        const int wrong = strcmp(args->plain[0], kinds[k]) == 0 ? calibrate_check(args, kinds[k]) : CLI_DONE;
+        if (wrong) {
+            return wrong;
+        }
+    }
+
     static const char *const extensions[] = {".png", ".svg", NULL};
     const char *kind = args->plain[0];
     const bool poses = strcmp(kind, "poses") == 0;

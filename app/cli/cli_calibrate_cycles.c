@@ -9,7 +9,7 @@
 // What the verb holds; cli_calibrate_cycles releases all of it.
 typedef struct cycles {
     pl_recording *series;
-    double *column; // strain, stress, stress of the fit: one after another
+    double *column; // strain, stress, stress of the fit: one after another, each of all rows of the table
     pl_cycles test;
     pl_cycles_fit fit;
 } cycles;
@@ -41,7 +41,17 @@ static int cycles_columns(const cli_args *args, const char *path, cycles *c)
     for (int k = 0; stretch && k < n; ++k) {
         c->column[k] -= 1;
     }
-    c->test = (pl_cycles){.count = n, .strain = c->column, .stress = c->column + n};
+
+    // the test ends where it goes beyond the limit: what follows remembers that strain
+    double limit = INFINITY;
+    if (!cli_number(args, "max-strain", &limit)) {
+        return CLI_EXIT_USAGE;
+    }
+    int used = 0;
+    while (used < n && c->column[used] <= limit) {
+        ++used;
+    }
+    c->test = (pl_cycles){.count = used, .strain = c->column, .stress = c->column + n};
 
     return CLI_DONE;
 }
@@ -148,7 +158,7 @@ static json_t *cycles_json(const cycles *c)
 static int cycles_plot(const cli_args *args, const cycles *c, const char *path)
 {
     const int n = c->test.count;
-    double *y = c->column + 2 * n, largest = 0;
+    double *y = c->column + 2 * pl_recording_count(c->series), largest = 0;
 
     for (int k = 0; k < n; ++k) {
         y[k] = pl_material_cycled(&c->fit.material, 1 + c->test.strain[k], &largest);

@@ -41,6 +41,17 @@ expect_status 0 calibrate cycles cyclic.csv --model neo_hookean --out cycles.png
 expect_words out.txt "mullins: {r: 1.6" "work that does not come back"
 expect_near "share of work lost" "$(json_number cycles.json lost)" "$(json_number cycles.json lost_measured)" 0.01
 expect_file cycles.png
+# up to a strain: the test as if it had ended there; options of other kinds are refused
+awk -F, 'NR > 1 && $1 > 100.5 { exit } 1' cyclic.csv >first.csv
+expect_status 0 calibrate cycles first.csv --model neo_hookean --json first.json
+expect_status 0 calibrate cycles cyclic.csv --model neo_hookean --max-strain 1.005 --out up-to.png --json up-to.json
+expect_near "error up to 100 %" "$(json_number up-to.json error)" "$(json_number first.json error)" 1e-12
+expect_near "work lost up to 100 %" "$(json_number up-to.json lost)" "$(json_number first.json lost)" 1e-12
+awk -v a="$(json_number up-to.json lost)" -v b="$(json_number cycles.json lost)" 'BEGIN { exit a == b }' || fail "the limit changes nothing"
+expect_status 2 calibrate cycles cyclic.csv --length 10mm
+expect_words err.txt "--length is not for cycles" "it belongs to ratio"
+expect_status 2 calibrate ratio --moved 0.842 --folds 3
+expect_words err.txt "--folds is not for ratio"
 expect_status 2 calibrate cycles cyclic.csv --model linear
 expect_words err.txt "neo_hookean"
 
