@@ -121,6 +121,14 @@ static int estimate_read_options(const cli_args *args, work *w)
     w->options.outlier = outlier >= 0 ? outlier : w->options.outlier;
     w->options.recursive = w->options.recursive || cli_flag(args, "recursive");
 
+    static const char *const drift[] = {"force-drift", "command-drift"};
+    for (int k = 0; k < 2; ++k) {
+        if (cli_value(args, drift[k]) && !w->options.recursive) {
+            cli_error(args, "--%s is for --recursive", drift[k]);
+            return CLI_EXIT_USAGE;
+        }
+    }
+
     return CLI_DONE;
 }
 

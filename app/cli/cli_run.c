@@ -600,6 +600,10 @@ static int run_work(const cli_args *args, run *r)
     run_print(args, r);
     status = run_log_write(args, r);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? run_json(r) : NULL);
+    if (!status && r->unreached > 0) {
+        cli_error(args, "%d of %d goal%s not reached", r->unreached, r->goal_count,
+                  r->goal_count == 1 ? "" : "s");
+    }
 
     return status ? status : r->stop || r->unreached > 0 ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }

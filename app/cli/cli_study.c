@@ -310,6 +310,10 @@ static int study_solve(const cli_args *args, const pl_robot_document *document, 
     }
 
     def.blocked = def.blocked || axis;
+    if (def.marker && !def.stiffness && !def.blocked) {
+        cli_error(args, "--marker %s is for --stiffness and --blocked", def.marker);
+        return CLI_EXIT_USAGE;
+    }
     def.blocked_axis = axis ? axis[0] - 'x' + 1 : 0;
 
     def.load.load.no_cache = cli_flag(args, "no-cache");

@@ -70,6 +70,8 @@ expect_status 1 estimate claw $coarse --read far.csv --command-sigma 0.01 --out 
 expect_words far.json '"contradicted": true'
 expect_words far-found.csv "converged,contradicted" ",1,1"
 expect_words err.txt "1 of 1 rows the readings contradict the model and the commands"
+expect_status 2 estimate claw $coarse --read far.csv --force-drift 1N
+expect_words err.txt "--force-drift is for --recursive"
 printf 'flexor [mm],s1 [mm],s2 [mm],s3 [mm]\n3,,,\n' >blind.csv
 expect_status 1 estimate claw $coarse --read blind.csv --out blind-found.csv --json blind.json
 expect_no_words blind-found.csv ",-nan" ",nan,0,3"

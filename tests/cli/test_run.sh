@@ -170,6 +170,7 @@ expect_words err.txt "there is no sensor 's9'" "did you mean"
 
 # a goal beyond what the range allows: the valve saturates, the command stays inside and the integral does not wind up
 expect_status 1 run claw $coarse --goal 60,0,-90 --goal 4s:114,0,-4 --steps 90 --out full.csv --json full.json
+expect_words err.txt "1 of 2 goals not reached"
 expect_words full.json '"reached": false' '"reached": true'
 expect_near "the command stays within its range" "$(awk -F, 'NR > 1 && $2 > m { m = $2 } END { print (m <= 30.0000001) }' full.csv)" 1 0
 expect_near "final error after saturation" "$(grep -o '"final_error": [0-9.e-]*' full.json | tail -1 | cut -d' ' -f2)" 0 0.3

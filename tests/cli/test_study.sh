@@ -72,6 +72,8 @@ expect_words out.txt "2 of 2 points solved"
 expect_status 1 study pulled --size 14 --order 1 --vary flexor=500,2 --beyond-range --out refused.csv
 expect_words out.txt "1 of 2 points solved" "prescribes a length"
 expect_words refused.csv "2,solved"
+expect_status 2 study finger --vary air=1kPa,2kPa --marker tip $coarse
+expect_words err.txt "--marker tip is for --stiffness and --blocked"
 expect_status 2 study finger
 expect_status 1 study finger --vary design.wall=2,900 $coarse
 expect_words out.txt "1 of 2 points solved"
