@@ -95,6 +95,16 @@ class Viewer:
         self.stream.close()
         self.link.close()
 
+    def leave(self, seconds=30):
+        """As a browser does for a page that is loaded again: what was sent goes before, and what comes is read until
+        the server hangs up. A socket closed with unread data is reset, and what was sent may be lost with it."""
+        self.link.sendall(b"\x88\x82\0\0\0\0\x03\xe9")  # 1001: going away
+        try:
+            self.until(lambda m: False, seconds)
+        except OSError:
+            pass
+        self.close()
+
 
 class Server:
     def __init__(self, *arguments, limit=None):
@@ -222,7 +232,7 @@ def attack_order():
                 time.sleep(draw.choice((0, 0.005, 0.05, 0.3)))
             last = 10000 - serial if kind == "backwards" else serial
             if kind == "page reload":  # the owner's page is loaded again in the middle of the solve
-                owner.viewer.close()
+                owner.viewer.leave()
                 pages[0], pages[1] = pages[1], Page(server.port)
             elif kind == "second page":
                 pages[1].viewer.close()

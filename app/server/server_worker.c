@@ -514,7 +514,8 @@ bool worker_drags(const server_worker *w)
     return worker_overtaken(w) || worker_patience(w) > 0;
 }
 
-// Gives a hand that drags the time to move on: work that is begun and stopped at once costs more than it.
+// Gives a hand that drags the time to move on, unless a job waits: work that is begun and stopped at once costs
+// more than it.
 static void worker_pause(server_worker *w)
 {
     const double wait = fmax(worker_patience(w), WORKER_PAUSE);
@@ -524,7 +525,8 @@ static void worker_pause(server_worker *w)
     end.tv_sec += end.tv_nsec / 1000000000L;
     end.tv_nsec %= 1000000000L;
     pthread_mutex_lock(&w->queue->lock);
-    while (!worker_overtaken(w) && pthread_cond_timedwait(&w->queue->changed, &w->queue->lock, &end) == 0) {
+    while (!worker_overtaken(w) && worker_next_job(w->queue) < 0 &&
+           pthread_cond_timedwait(&w->queue->changed, &w->queue->lock, &end) == 0) {
     }
     pthread_mutex_unlock(&w->queue->lock);
 }
