@@ -58,7 +58,7 @@ def pneumatic(draw, folder):
     )
     volume = length * side * side * 4 / (6 * 3 * 4)
     air = f"air={1e3 * young * draw.uniform(0.1, 0.2):.3f}kPa" if drive == "pressure" else f"air={volume * draw.uniform(1.4, 1.8) / 1e3:.4f}mL"
-    options = ["--from", air, "--set", "air=0kPa"] if drive == "pressure" and draw.random() < 0.5 else ["--set", air, "--ramp", f"{draw.uniform(5, 30):.1f}ms"]
+    options = ["--before", air, "--set", "air=0kPa"] if drive == "pressure" and draw.random() < 0.5 else ["--set", air, "--ramp", f"{draw.uniform(5, 30):.1f}ms"]
     return f"kind: pneumatic {drive},", text, options
 
 

@@ -98,7 +98,7 @@ def check_records(law, run, path, command, seed):
     state = pliant.load(path).solve(pull=command)
     tip = fk["markers"]["tip"]["position"]
     actuator = fk["actuators"]["pull"]
-    measure, effort = (actuator[a] if a in actuator else actuator[b] for a, b in (("length", "volume"), ("tension", "pressure")))
+    measure, effort = (actuator[a] if a in actuator else actuator[b] for a, b in (("length", "volume"), ("tension", "pressure_kpa")))
     axes = [f"tip.{axis} [mm]" for axis in "xyz"]
     size = max(numpy.ptp(state.mesh.rest, axis=0))
 

@@ -20,8 +20,10 @@ args = parser.parse_args()
 cases, unsolved, claims, most = 0, 0, 0, 0
 with tempfile.TemporaryDirectory() as folder:
     for seed in range(args.first, args.first + args.seeds):
+        place = os.path.join(folder, str(seed))
+        os.makedirs(place)
         for name in (n for n in hard_cases.CASES if n.startswith(KINDS)):
-            r = hard_cases.run(name, os.path.abspath(args.pliant), seed, 120, folder)
+            r = hard_cases.run(name, os.path.abspath(args.pliant), seed, 120, place)
             cases += 1
             if r.get("outcome") == "solved":
                 most = max(most, r["factorizations"])

@@ -7,7 +7,8 @@ The claim. A bound is the k-th smallest of n scaled errors at random commands, s
 choice of the n: Beta(k, n + 1 - k), with a mean of at least 95 % and C >= 90 % for 95 % of the choices. Of q queries a number with the beta-binomial
 distribution is covered. A model fails if so few are covered that the claim gives them a probability below 0.01 / models (one of a hundred runs of
 the law fails by chance); a kind fails if its mean is three standard deviations below 95 %.
-usage: law_surrogate.py [SEED]"""
+usage: law_surrogate.py [--pliant PLIANT] [SEED]"""
+import argparse
 import math
 import os
 import sys
@@ -22,7 +23,10 @@ QUERIES = 200
 POINTS = {"learned": 36, "adapted": 60, "reduced": 60}  # that the bounds come from: 0.3 of 120 samples held out; measurements; solves
 MODELS = 34
 warnings.simplefilter("ignore")
-rng = np.random.default_rng(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+parser = argparse.ArgumentParser()
+parser.add_argument("--pliant", help="as the other laws have it; this one calls the module")
+parser.add_argument("seed", nargs="?", type=int, default=20)
+rng = np.random.default_rng(parser.parse_args().seed)
 
 
 def order(n):
