@@ -197,6 +197,11 @@ async function physics(page) {
     await page.mouse.down();
     await page.mouse.move(grip.x, grip.y - 40, { steps: 6 });
     await page.waitForFunction(() => window.pliant.shape.head.pull && window.pliant.shape.head.serial >= window.pliant.link.serial && window.pliant.state === "ready", null, patience);
+    // it is followed in rounds, and each is shown: the last one is where the hand's spring is in balance
+    await page.waitForFunction(() => {
+        const { stiffness, hand, place, force, newton } = window.pliant.shape.head.pull;
+        return Math.hypot(...hand.map((h, k) => stiffness * (h - place[k]) - force[k])) < 0.03 * newton;
+    }, null, patience);
     const pull = await page.evaluate(() => ({ ...window.pliant.shape.head.pull, reaction: window.pliant.shape.head.record.reactions.base.force, before: null, label: document.querySelector("#labels .pull").textContent, tip: window.pliant.shape.head.markers[0].position }));
     const spring = Math.hypot(...pull.hand.map((h, k) => pull.stiffness * (h - pull.place[k]) - pull.force[k]));
     check("pulled, the body follows and the force is reported", pull.newton > 0 && pull.deflection > 1 && distance(pull.tip, home) > 1 && / N, moved .* mm/.test(pull.label), pull.label);
