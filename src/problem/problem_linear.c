@@ -607,6 +607,7 @@ void pl_problem_forget(pl_problem *p)
 {
     pl_linear *l = &p->linear;
     l->has_factor = l->turned = false;
+    l->border_count = 0; // multipliers found with rows of that factor would be where the next path begins
     l->use = PL_FACTOR_STEPS;
     l->blend = 0;
     l->soft_count = l->single_unseen = 0;

@@ -105,6 +105,16 @@ class Results(Shared):
         other = pl.design("bending_finger", size=6, order=1, cache=False).solve(air=8)
         self.assertEqual(np.asarray(other._block).tobytes(), np.asarray(first._block).tobytes())
 
+    def test_multipliers_do_not_depend_on_history(self):
+        # prescribed lengths and volumes: where the path begins, none are left of a factor from before
+        for kind, size in (("cable_finger", 16), ("beam", 12), ("three_chamber", 10)):
+            robot = pl.design(kind, size=size, order=1)
+            near, far = ({n: c.span[0] + part * (c.span[1] - c.span[0]) for n, c in robot.commands.items()} for part in (0.1, 0.2))
+            first = robot.solve(near)
+            robot.solve(far)
+            same = np.asarray(robot.solve(near)._block).tobytes() == np.asarray(first._block).tobytes()
+            self.assertTrue(same, kind)
+
     def test_one_outcome_is_solved(self):
         names = pl._state._core.names()
         self.assertEqual(names["outcomes"][names["solved"]], "solved")
