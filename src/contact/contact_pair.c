@@ -6,12 +6,14 @@
 // S_i = (dD/dxi_i)^T n, T_i = D^T a_i:
 //   dg/dz   = D^T n
 //   d2g/dz2 = -T (m^-1 k M^-1) T^T + T M^-1 S^T + S M^-1 T^T - g S M^-1 S^T
-// from the second derivative of min |d|^2 / 2 over xi; nothing is divided by g. On the rim of a face, where
-// the nearest point cannot move freely, the second derivative is left out.
+// from the second derivative of min |d|^2 / 2 over xi; nothing is divided by g. Where a point is nearest to
+// the rim of a face its second derivative, which has 1 / g, is left out; balls, which are farther away, have
+// it (edge_hessian).
 #include "contact/contact_impl.h"
 
 #define NEAREST_STEPS 8
 #define NEAREST_DONE 1e-14 // of the reference coordinates, squared
+#define NEAREST_FLAT 1e-14 // rounding of a squared distance
 #define NEAREST_OUT 1e-10  // outside of the face by less is inside
 
 // Beyond its edges a face goes on by this much of its reference coordinates: the distance to a sharp edge
@@ -167,6 +169,26 @@ static bool pair_inner(const pl_contact_surface *s, int32_t face, const double *
     return !pair_outside(s->size[face], xi, NEAREST_OUT);
 }
 
+// The direction in reference coordinates of the edge that xi lies on; false: xi is a corner.
+static bool pair_edge_direction(int size, const double xi[2], double w[2])
+{
+    const int corners = pair_is_triangle(size) ? 3 : 4;
+    int on = 0;
+
+    for (int edge = 0; edge < corners; ++edge) {
+        double from[2], to[2];
+        contact_reference(size, edge, from);
+        contact_reference(size, (edge + 1) % corners, to);
+        const double d[2] = {to[0] - from[0], to[1] - from[1]};
+        if (fabs(d[0] * (xi[1] - from[1]) - d[1] * (xi[0] - from[0])) < NEAREST_OUT) {
+            memcpy(w, d, sizeof d);
+            ++on;
+        }
+    }
+
+    return on == 1;
+}
+
 // The nearest point of one edge of the face: Newton in one variable between its corners.
 static double pair_edge(const pl_contact_surface *s, int32_t face, const double *x, const double p[3],
                         int edge, double xi[2])
@@ -187,8 +209,9 @@ static double pair_edge(const pl_contact_surface *s, int32_t face, const double 
             u[i] = w[0] * a[i] + w[1] * a[3 + i];
             c[i] = w[0] * w[0] * b[i] + 2 * w[0] * w[1] * b[3 + i] + w[1] * w[1] * b[6 + i];
         }
-        if (pl_dot3(d, d) < best) {
-            best = pl_dot3(d, d);
+        // near its minimum the distance does not tell two steps apart: the later one is nearer
+        if (pl_dot3(d, d) < best * (1 + NEAREST_FLAT)) {
+            best = fmin(best, pl_dot3(d, d));
             xi[0] = at[0];
             xi[1] = at[1];
         }
@@ -430,6 +453,44 @@ int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pa
     return own + size;
 }
 
+// The same where the nearest point is bound to an edge of the face, with u = dy/ds along it: one direction to
+// slide in, and the direction across, b = n x u / |u|, in which the normal turns by 1 / g:
+//   d2g/dz2 = D^T b b^T D / g + that of a face with s in place of xi.
+// At a corner, where nothing slides, it turns so in both directions.
+static void edge_hessian(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
+                         const double *c, const double *e, int count, double *H)
+{
+    double y[3], a[6], bend[9], u[3], b[3], w[2], k = 0;
+    const double *n = pair->n, g = pair->gap;
+    const bool slides = pair_edge_direction(s->size[pair->face], pair->xi, w);
+
+    contact_face_at(s, pair->face, x, pair->xi, y, a);
+    pair_bend(s, pair->face, x, pair->xi, bend);
+    for (int i = 0; i < 3; ++i) {
+        u[i] = w[0] * a[i] + w[1] * a[3 + i];
+        k += n[i] * (w[0] * w[0] * bend[i] + 2 * w[0] * w[1] * bend[3 + i] + w[1] * w[1] * bend[6 + i]);
+    }
+    pl_cross3(n, u, b);
+    const double m = pl_dot3(u, u), M = m - g * k;
+
+    const int row = 3 * count;
+    for (int j = 0; j < count; ++j) {
+        for (int l = 0; l < count; ++l) {
+            const double ej = w[0] * e[2 * j] + w[1] * e[2 * j + 1],
+                         el = w[0] * e[2 * l] + w[1] * e[2 * l + 1];
+            for (int i = 0; i < 9; ++i) {
+                const int p = i / 3, q = i % 3;
+                H[(3 * j + p) * row + 3 * l + q] =
+                    slides ? c[j] * c[l] * (b[p] * b[q] / (m * g) - k / (m * M) * u[p] * u[q]) +
+                                 (c[j] * el * u[p] * n[q] + c[l] * ej * n[p] * u[q] -
+                                  g * ej * el * n[p] * n[q]) /
+                                     M
+                           : c[j] * c[l] * ((p == q) - n[p] * n[q]) / g;
+            }
+        }
+    }
+}
+
 int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 const double *weight, int own, double *gradient, double *hessian)
 {
@@ -452,6 +513,8 @@ int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pa
         memset(hessian, 0, 9 * (size_t)count * (size_t)count * sizeof *hessian);
         if (pair->inner) {
             pair_hessian(s, pair, x, c, e, count, hessian);
+        } else {
+            edge_hessian(s, pair, x, c, e, count, hessian);
         }
     }
 

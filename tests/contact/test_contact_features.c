@@ -130,6 +130,71 @@ static void test_derivatives(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// The edge that a ball above a convex rim of the block meets, with its gap and gradient; false: none.
+static bool edge_at(const pl_contact_surface *s, const double *x, const double p[3], double radius,
+                    pl_contact_pair *edge, double *gradient)
+{
+    pl_contact_pair found[16];
+    double weight[16];
+    const double one = 1;
+    const int count = feet(s, x, p, radius, found, weight);
+    if (count == 0 || found[count - 1].inner) {
+        return false;
+    }
+    *edge = found[count - 1];
+    pl_contact_foot_derivatives(s, edge, x, &one, 1, gradient, NULL);
+
+    return true;
+}
+
+// A ball that meets an edge turns its normal as it moves across the edge.
+static void test_edges(void **state)
+{
+    (void)state;
+    pl_mesh *mesh = NULL;
+    double *x, worst[2] = {0};
+    pl_contact_surface *s = block(&mesh, 0.08, &x);
+    unsigned seed = 5;
+    int tested = 0;
+    for (int trial = 0; trial < 60; ++trial) {
+        enum { NODES = PL_FACE_NODES_MAX + 1 };
+        const double radius = between(&seed, 0.5, 1.5), h = 1e-6, one = 1, top = CELLS * EDGE;
+        const double turn = between(&seed, 0.25 * PL_PI, 0.4 * PL_PI),
+                     out = trial % 3 ? 0 : radius * cos(turn);
+        double p[3] = {top + radius * cos(turn), out > 0 ? top + out : between(&seed, 1, top - 1),
+                       top + radius * sin(turn)},
+               gradient[3 * NODES], H[9 * NODES * NODES], up[3 * NODES], down[3 * NODES];
+        pl_contact_pair pair, above, below;
+        if (!edge_at(s, x, p, radius, &pair, gradient)) {
+            continue;
+        }
+        const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)pair.face;
+        const int m = 3 * pl_contact_foot_derivatives(s, &pair, x, &one, 1, gradient, H);
+        ++tested;
+        for (int j = 0; j < m; ++j) {
+            double *at = j < 3 ? &p[j] : &x[3 * (size_t)node[j / 3 - 1] + (size_t)(j % 3)];
+            const double keep = *at;
+            *at = keep + h;
+            assert_true(edge_at(s, x, p, radius, &above, up) && above.face == pair.face);
+            *at = keep - h;
+            assert_true(edge_at(s, x, p, radius, &below, down) && below.face == pair.face);
+            *at = keep;
+            worst[0] = fmax(worst[0], fabs((above.gap - below.gap) / (2 * h) - gradient[j]));
+            for (int i = 0; i < m; ++i) {
+                worst[1] = fmax(worst[1], fabs((up[i] - down[i]) / (2 * h) - H[i * m + j]));
+            }
+        }
+    }
+
+    printf("%d edges: gradient %.1e, second derivative %.1e\n", tested, worst[0], worst[1]);
+    assert_true(tested > 30);
+    PL_CHECK_BELOW(worst[0], 1e-8);
+    PL_CHECK_BELOW(worst[1], 1e-6);
+    free(x);
+    pl_contact_surface_destroy(s);
+    pl_mesh_destroy(mesh);
+}
+
 // On a flat top, away from its rim: one foot in all, wherever the point is.
 static void test_shares(void **state)
 {
@@ -262,8 +327,8 @@ static void test_covariance(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_derivatives), cmocka_unit_test(test_shares),
-                                       cmocka_unit_test(test_above), cmocka_unit_test(test_features),
-                                       cmocka_unit_test(test_covariance)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_derivatives), cmocka_unit_test(test_edges),
+                                       cmocka_unit_test(test_shares),      cmocka_unit_test(test_above),
+                                       cmocka_unit_test(test_features),    cmocka_unit_test(test_covariance)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
