@@ -76,7 +76,8 @@ typedef struct pl_jacobian_report {
     int factorizations, solves;
     double residual;    // relative residual of the linear systems
     bool one_sided;     // a cable has tension 0: the derivative is for further shortening; or a one-sided
-                        // command is 0: the derivative is for an increasing command
+                        // command is 0: the derivative is for an increasing command; or a contact is about to
+                        // open or to close, or stands in a flat crease between two faces: it stays as it is
     bool friction;      // acts at a contact: the derivative is approximate (sticking points yield a little,
                         // slipping ones keep their limit)
     int negative_count; // as in pl_solve_report

@@ -1,6 +1,7 @@
 // One signed command for two antagonists: each side is what it would be alone, the path across 0 ends where
 // the path from rest does, the derivative is that of the side the command is on, and at 0 it says that it has
 // a side.
+#include "mirror_mesh.h"
 #include "statics_robot.h"
 
 static const pl_material soft = {.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.45};
@@ -142,11 +143,50 @@ static void test_one_sided_refuses_ratios(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// A ball without friction that hardly presses on a block with the plane of symmetry x = 0. On the edge of two
+// faces, x = 0, both press: next to nothing takes it out of the flat crease between them, and the Jacobian
+// says that it has sides.
+static void test_crease(void **state)
+{
+    (void)state;
+    static plan p;
+    const double at[3] = {0, 0.3, 0.45}, press = 0.001;
+    for (int k = 0; k < PL_COUNT(at); ++k) {
+        pl_mesh *mesh = mirror_mesh(tet_box(1, 2, 2, 2, 4, 4, 2, NULL), 0);
+        pl_obstacle_def ball = {.name = "ball",
+                                .kind = PL_OBSTACLE_SPHERE,
+                                .radius = 0.5,
+                                .point = {at[k], 2.9, 4.5},
+                                .moves = true,
+                                .move = {0, 0, -1}};
+        plan_init(&p, mesh, soft);
+        plan_plane(&p, "base", 2, 0);
+        plan_hold(&p, "base", "xyz");
+        p.def.contact = (pl_contact_def){.given = true, .obstacle = &ball, .obstacle_count = 1};
+        pl_statics_options options = pl_statics_options_default();
+        options.contact_tolerance = 1e-8;
+        rig r = plan_build(&p, &options);
+        rig_solve(&r, &press);
+        pl_error err = {0};
+        pl_jacobian_report report;
+        const pl_parameter parameter = {.kind = PL_PARAMETER_COMMAND};
+        double *position = malloc(3 * (size_t)pl_state_vertex_count(r.state) * sizeof *position);
+        const pl_jacobian out = {.position = position};
+        PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, &parameter, 1, &out, &report, &err));
+        print_message("ball at x = %g%s\n", at[k], report.one_sided ? ": one-sided" : "");
+        assert_true(report.one_sided == (k == 0));
+        free(position);
+        rig_clear(&r);
+        pl_mesh_destroy(mesh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_sided_is_each_side_alone),
         cmocka_unit_test(test_one_sided_jacobian),
+        cmocka_unit_test(test_crease),
         cmocka_unit_test(test_one_sided_refuses_ratios),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
