@@ -514,8 +514,8 @@ bool worker_drags(const server_worker *w)
     return worker_overtaken(w) || worker_patience(w) > 0;
 }
 
-// Gives a hand that drags the time to move on, unless a job waits: work that is begun and stopped at once costs
-// more than it.
+// Gives a hand that drags the time to move on, unless a job waits: work that is begun and stopped at once
+// costs more than it.
 static void worker_pause(server_worker *w)
 {
     const double wait = fmax(worker_patience(w), WORKER_PAUSE);
