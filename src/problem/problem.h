@@ -188,6 +188,8 @@ typedef struct pl_term {
     // increments); looks up where its entries stand in the matrix just laid out.
     void (*pattern)(const void *self, const pl_problem *p, pl_pattern *out);
     bool (*changed)(const void *self);
+    // Begins as when it was created, its pattern too: nothing is left of shapes before.
+    void (*forget)(void *self);
     pl_status (*bind)(void *self, pl_problem *p, pl_error *err);
 
     // Adds its energy, INFINITY where the shape is not possible, and with `full` dE/dx, and leaves measures,

@@ -613,6 +613,9 @@ void pl_problem_forget(pl_problem *p)
     l->soft_count = l->single_unseen = 0;
     l->single_certain = l->single_refused = false;
     l->single_error = 0;
+    PROBLEM_EACH (p, t, forget) {
+        t->kind->forget(t->self);
+    }
 }
 
 bool pl_problem_factor_serves(const pl_problem *p)

@@ -556,6 +556,8 @@ static void contact_pattern(const void *object, const pl_problem *p, pl_pattern 
 {
     contact_term *t = (contact_term *)object; // the table of what is coupled is the pattern's own
     contact_link(t, p, out);
+    const bool blank = t->forgotten && !t->stale; // as when it was created: nothing touches yet
+    t->forgotten = false;
     if (!t->pairs) {
         t->stale = false;
         return;
@@ -567,7 +569,7 @@ static void contact_pattern(const void *object, const pl_problem *p, pl_pattern 
         t->coupled_ready = pl_table_init(&t->coupled, 2, limit);
     }
 
-    for (int32_t i = 0; t->coupled_ready && i < t->pair_count; ++i) {
+    for (int32_t i = 0; t->coupled_ready && i < t->pair_count && !blank; ++i) {
         const int32_t key[2] = {t->pair[i].point, t->pair[i].face};
         if (t->pair[i].gap > CONTACT_PATTERN * t->spacing[key[0]]) {
             continue;
@@ -592,7 +594,19 @@ static void contact_pattern(const void *object, const pl_problem *p, pl_pattern 
 
 static bool contact_changed(const void *self)
 {
-    return ((const contact_term *)self)->stale;
+    const contact_term *t = self;
+    return t->stale || t->forgotten;
+}
+
+static void contact_forget(void *self)
+{
+    contact_term *t = self;
+    if (t->pairs) {
+        t->forgotten = t->forgotten || (t->coupled_ready && t->coupled.count > 0);
+        pl_table_clear(&t->coupled);
+        t->coupled_ready = false;
+        pl_contact_keep(t->finder, NULL);
+    }
 }
 
 // ---- states
@@ -638,6 +652,7 @@ static const pl_term contact_kind = {.name = "contact",
                                      .destroy = contact_destroy,
                                      .pattern = contact_pattern,
                                      .changed = contact_changed,
+                                     .forget = contact_forget,
                                      .evaluate = contact_evaluate,
                                      .tangent = contact_tangent,
                                      .follow = contact_follow,

@@ -93,6 +93,7 @@ typedef struct contact_term {
     pl_table coupled;   // (point, face) that have entries in the tangent
     bool coupled_ready; // the table is in use
     bool stale;         // an active pair has none
+    bool forgotten;     // the entries are those of shapes before contact_forget
     bool settled;       // by contact_complementarity_error: the contacts are
     bool *factored;     // channels x points: acts in the tangent assembled last
     bool *hit;          // the same: acts in it because a step that was rejected met it
