@@ -84,7 +84,7 @@ def robot(draw, folder):
         path = ", ".join(f"[{part * length:.2f}, 0, {0.35 * side:.2f}]" for part in (0, 0.25, 0.5, 0.75, 0.95))
         pull = f"actuators: [{{name: pull, kind: cable, through: [{path}], drive: tension}}]\n"
         newton = draw.uniform(0.2, 0.6)
-        return head + mesh + "regions: {body: soft}\n" + tail + pull, ["--from", f"pull={newton:.3f}N", "--set", "pull=0N"]
+        return head + mesh + "regions: {body: soft}\n" + tail + pull, ["--before", f"pull={newton:.3f}N", "--set", "pull=0N"]
     mesh = f"mesh: {{design: {{kind: cable_finger, length: {draw.uniform(90, 130):.1f}}}, size: 14, order: 2}}\n"
     return head + mesh + "regions: {body: soft}\n" + tail + gravity, ["--start", "undeformed"]
 
