@@ -54,7 +54,7 @@ wire_end wire_send(wire *w, json_t *message)
     text[length] = '\n'; // in the place of the end
     wire_end end = WIRE_OK;
 
-    // a pipe or socket takes a part at a time, which it has room for when it says so; one that nobody reads
+    // a pipe or socket takes a part at a time, which it has room for when it says so; one that is not read
     // from takes nothing, for ever
     double until = wire_now() + (w->patience > 0 ? w->patience : WIRE_PATIENCE);
     for (size_t at = 0; end == WIRE_OK && at < length + 1;) {

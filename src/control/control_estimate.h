@@ -37,8 +37,11 @@ struct pl_estimator {
     double *force, *force_sigma, *command_sigma, *marker_sigma;
 };
 
-// Unit of an unknown, see control_estimate.c.
+// Unit of an unknown (control_estimate_create.c), and whether a reading scales with the stiffness of the
+// body.
 double estimate_scale(const pl_estimator *s, int unknown);
+bool estimate_is_effort(const pl_estimator *s, const pl_measurement *m);
+
 pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool *solved, pl_error *err);
 pl_status estimate_derive(pl_estimator *s, pl_error *err);
 

@@ -430,11 +430,11 @@ static inline void law_tangent(const pl_law *law, const vd F[9], vd p, vd A[81],
 static inline void law_softened(const pl_law *law, vd W, vd largest, vd *psi, vd *first, vd *second)
 {
     static const double root = 1.7724538509055160; // of pi
+    *psi = W;
+    *first = (vd){0} + 1;
+    *second = (vd){0};
     for (int l = 0; l < PL_VW; ++l) {
         const double c = law->factor, gap = largest[l] - W[l] / c;
-        (*psi)[l] = W[l];
-        (*first)[l] = 1;
-        (*second)[l] = 0;
         if (gap > 0) {
             const double s = law->mullins_m + law->mullins_beta * largest[l], z = gap / s,
                          e = __builtin_exp(-z * z), part = __builtin_erf(z);

@@ -233,8 +233,7 @@ static pl_newton_end newton_ended(pl_newton_solver *N, double *x, newton_run *ru
         newton_polish(N, x, run);
         return NEWTON_DONE;
     }
-    const bool strays =
-        newton_strays(N, x, run) || (run->goal->bounded && pl_problem_strays(N->problem, x));
+    const bool strays = newton_strays(N, x, run) || (run->goal->bounded && pl_problem_strays(N->problem, x));
     return newton_enough(N, run)          ? NEWTON_DONE
            : newton_beside_saddle(N, run) ? NEWTON_SADDLE
            : strays                       ? NEWTON_BRANCH

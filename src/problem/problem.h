@@ -483,8 +483,8 @@ void pl_problem_revert(pl_problem *p, const pl_mark *mark);
 
 void pl_problem_soften(pl_problem *p, const double *x); // contacts have their usual stiffness again
 
-// A free body that nothing but contact holds has gone too far from where it was at the last update, and can be
-// held tighter; holds such bodies tighter. False: there is none, or they are held firmly.
+// A free body that nothing but contact holds has gone too far from where it was at the last update, and can
+// be held tighter; holds such bodies tighter. False: there is none, or they are held firmly.
 bool pl_problem_strays(const pl_problem *p, const double *x);
 bool pl_problem_tighten(pl_problem *p);
 bool pl_problem_lags(pl_problem *p);    // some force follows the shape only when it is accepted

@@ -173,8 +173,8 @@ static void test_solved_on_the_path(void **state)
             assert_true(shape[i].pressure >= 0.97 * HIGH - 1e-6);
             continue;
         }
-        // between where the hand began and where it is; it answers nothing that was asked since. A shape may come
-        // again with its details.
+        // between where the hand began and where it is; it answers nothing that was asked since. A shape may
+        // come again with its details.
         assert_true(i ? shape[i].pressure >= shape[i - 1].pressure : shape[i].pressure > 0.01 * HIGH);
         assert_true(shape[i].pressure < HIGH);
         assert_true(shape[i].serial <= before && shape[i].towards > before);
